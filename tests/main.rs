@@ -26,6 +26,7 @@ mod kernel;
 mod mutations;
 mod plans;
 mod rebuilds;
+mod reports;
 mod searching;
 mod soak;
 mod stalls;

@@ -12,6 +12,7 @@ use crate::verbs::explain::ExplainArgs;
 use crate::verbs::library::{ExportArgs, LsArgs, RmArgs, ShowArgs};
 use crate::verbs::man::ManArgs;
 use crate::verbs::plan::PlanVerb;
+use crate::verbs::report::ReportArgs;
 use crate::verbs::run::MeasureArgs;
 use crate::verbs::search::SearchArgs;
 use crate::verbs::validate::ValidateArgs;
@@ -89,6 +90,9 @@ pub enum Verb {
     /// Compare runs: changes with 95 % intervals, verdicts, and configuration differences
     #[command(after_help = examples::COMPARE)]
     Compare(CompareArgs),
+    /// Write runs up: a page with charts, tables and findings, a workbook, or single charts
+    #[command(after_help = examples::REPORT)]
+    Report(ReportArgs),
     /// Write a run in another format
     #[command(after_help = examples::EXPORT)]
     Export(ExportArgs),

@@ -40,6 +40,13 @@ Examples:
   fathom compare 3,4,5 6,7,8 --margin 3%    two groups of repeats
   fathom compare --by firmware --plan oltp --fail-on 'iops<-5%'";
 
+pub const REPORT: &str = "\
+Examples:
+  fathom report last~1 last -o report.html  compare two runs on one page
+  fathom report 3 4 5 -o result.xlsx        a workbook with charts and formulas
+  fathom report --chart load                the load curve in the terminal
+  fathom report --verify report.html        recompute every number in it";
+
 pub const EXPORT: &str = "\
 Examples:
   fathom export last -o result.csv          for a spreadsheet

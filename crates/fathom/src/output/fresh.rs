@@ -15,16 +15,18 @@ pub fn salt() -> u16 {
     narrow(RandomState::new().build_hasher().finish() & 0xffff)
 }
 
-/// Writes `text` to `path`, which holds it whole or what it held before.
+/// Writes `contents` to `path`, which holds it whole or what it held before.
 ///
 /// It is written to a file of a fresh name beside it, which then takes its place. What is no regular file, such as a
 /// pipe, a terminal or a link, is written as it is.
-pub fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+pub fn write_whole(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
     let system = |source| Failure::System { what: format!("writing {}", path.display()), source };
     let is_replaced = fs::symlink_metadata(path).map_or(true, |found| found.is_file());
     match is_replaced {
-        true => Fresh::beside(path).and_then(|fresh| fresh.become_whole(path, text)).map_err(system),
-        false => fs::write(path, text).map_err(system),
+        true => {
+            Fresh::beside(path).and_then(|fresh| fresh.become_whole(path, contents.as_ref())).map_err(system)
+        }
+        false => fs::write(path, contents.as_ref()).map_err(system),
     }
 }
 
@@ -51,9 +53,9 @@ impl Fresh {
         }
     }
 
-    fn become_whole(mut self, path: &Path, text: &str) -> io::Result<()> {
+    fn become_whole(mut self, path: &Path, contents: &[u8]) -> io::Result<()> {
         if let Some(file) = &mut self.file {
-            file.write_all(text.as_bytes())?;
+            file.write_all(contents)?;
         }
         self.take_the_place_of(path)
     }

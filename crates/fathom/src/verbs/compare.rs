@@ -87,7 +87,7 @@ fn one_by_one(sides: &[String], margin: f64, store: &Store) -> Result<Comparison
             "a comparison needs two runs, such as `fathom compare last~1 last`, or --by KEY".into(),
         ));
     }
-    let mut shelf = Shelf { store, library: None };
+    let mut shelf = Shelf::new(store);
     let runs = sides.iter().map(|side| shelf.side(side)).collect::<Result<Vec<_>, _>>()?;
     let groups: Vec<Group<'_>> = runs
         .iter()
@@ -104,7 +104,7 @@ pub fn letter(index: usize) -> String {
 }
 
 fn pivot(arguments: &CompareArgs, key: &str, store: &Store) -> Result<Comparison, Failure> {
-    let mut shelf = Shelf { store, library: None };
+    let mut shelf = Shelf::new(store);
     let mut runs: Vec<Run> = Vec::new();
     if arguments.runs.is_empty() {
         runs = shelf.latest(arguments.plan.clone())?;
@@ -144,12 +144,17 @@ fn names(groups: &[Group<'_>]) -> String {
 }
 
 /// Where runs come from: files, and a library that is opened when it is first needed.
-struct Shelf<'a> {
+pub struct Shelf<'a> {
     store: &'a Store,
     library: Option<Library>,
 }
 
-impl Shelf<'_> {
+impl<'a> Shelf<'a> {
+    /// The runs of `store`, which is not opened yet.
+    pub fn new(store: &'a Store) -> Shelf<'a> {
+        Shelf { store, library: None }
+    }
+
     fn library(&mut self) -> Result<&Library, Failure> {
         if self.library.is_none() {
             self.library = Some(self.store.open()?);
@@ -158,7 +163,7 @@ impl Shelf<'_> {
     }
 
     /// The runs that one word names, apart by commas; a file's name may have some itself.
-    fn side(&mut self, word: &str) -> Result<Vec<Run>, Failure> {
+    pub fn side(&mut self, word: &str) -> Result<Vec<Run>, Failure> {
         if units::name::path(word).is_file() {
             return Ok(vec![read(word)?]);
         }

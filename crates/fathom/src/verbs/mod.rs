@@ -15,6 +15,7 @@ pub mod man;
 mod measure;
 pub mod parts;
 pub mod plan;
+pub mod report;
 pub mod run;
 pub mod search;
 pub mod self_test;

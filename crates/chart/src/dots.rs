@@ -1,0 +1,165 @@
+//! Values with their intervals on one axis, row by row: configurations, states, effects, claims beside measurements.
+
+use crate::axis::{Axis, Laid};
+use crate::hue;
+use crate::label::{cut, width};
+use crate::svg::{Anchor, Canvas, TYPE};
+
+/// Rows of dots over one axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dots {
+    /// What the dots lie on.
+    pub axis: Axis,
+    /// What each series is, in the order of their hues; empty where there is one.
+    pub series: Vec<String>,
+    /// From top to bottom.
+    pub rows: Vec<Row>,
+    /// Whether zero is marked as the value that changes nothing.
+    pub around_zero: bool,
+}
+
+/// One row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// What it is about.
+    pub name: String,
+    /// Its dots.
+    pub dots: Vec<Dot>,
+    /// Why it has none; empty otherwise.
+    pub missing: String,
+}
+
+/// One value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dot {
+    /// Which series it belongs to.
+    pub series: usize,
+    /// The value.
+    pub value: f64,
+    /// Its interval.
+    pub band: Option<(f64, f64)>,
+}
+
+const ROW: f64 = 20.0;
+const BOTTOM: f64 = 40.0;
+
+impl Dots {
+    pub(crate) fn values(&self) -> impl Iterator<Item = f64> {
+        let dots = self.rows.iter().flat_map(|row| &row.dots);
+        dots.flat_map(|dot| {
+            let (low, high) = dot.band.unwrap_or((dot.value, dot.value));
+            [dot.value, low, high]
+        })
+    }
+
+    pub(crate) fn svg(&self, width: f64, described: &str) -> String {
+        let legend = if self.series.len() > 1 { 22.0 } else { 4.0 };
+        let lanes: Vec<f64> = self.rows.iter().map(Row::height).collect();
+        let bottom = legend + lanes.iter().sum::<f64>() + 6.0;
+        let mut canvas = Canvas::new(width, bottom + BOTTOM);
+        let names = self.rows.iter().map(|row| self::width(&row.name, TYPE)).fold(0.0, f64::max);
+        let left = names.min(width * 0.36) + 14.0;
+        let widest =
+            self.values().map(|value| self::width(&self.axis.unit.written(value), TYPE)).fold(0.0, f64::max);
+        let axis = self.axis.laid(self.values(), left, width - widest - 18.0);
+        self.draw_legend(&mut canvas, left);
+        self.draw_axis(&mut canvas, &axis, (legend, bottom), width);
+        let mut top = legend;
+        for (row, lane) in self.rows.iter().zip(lanes) {
+            let name = cut(&row.name, left - 13.0, TYPE);
+            canvas.text((0.0, top + lane / 2.0 + 4.0), Anchor::Start, "", &name);
+            self.draw_row(&mut canvas, &axis, row, top, left);
+            top += lane;
+        }
+        canvas.done(described)
+    }
+
+    fn draw_legend(&self, canvas: &mut Canvas, left: f64) {
+        if self.series.len() < 2 {
+            return;
+        }
+        let mut x = left;
+        for (index, name) in self.series.iter().enumerate() {
+            canvas.mark((x + 4.0, 8.0), index, &hue(index));
+            canvas.text((x + 13.0, 12.0), Anchor::Start, &hue(index), name);
+            x += 13.0 + width(name, TYPE) + 18.0;
+        }
+    }
+
+    fn draw_axis(&self, canvas: &mut Canvas, axis: &Laid, (top, bottom): (f64, f64), width: f64) {
+        for (value, text) in axis.ticks(70.0) {
+            let Some(at) = axis.at(value) else { continue };
+            canvas.line((at, top), (at, bottom), "grid");
+            canvas.text((at, bottom + 16.0), Anchor::Middle, "faint", &text);
+        }
+        if let Some(zero) = axis.at(0.0).filter(|_| self.around_zero) {
+            canvas.line((zero, top), (zero, bottom), "axis");
+        }
+        canvas.text((width - 4.0, bottom + 33.0), Anchor::End, "faint", &self.axis.title());
+    }
+
+    fn draw_row(&self, canvas: &mut Canvas, axis: &Laid, row: &Row, top: f64, left: f64) {
+        if row.dots.is_empty() {
+            let missing = if row.missing.is_empty() { "not measured" } else { &row.missing };
+            canvas.text((left, top + ROW / 2.0 + 4.0), Anchor::Start, "faint", missing);
+        }
+        for (lane, dot) in row.dots.iter().enumerate() {
+            let y = top + 4.0 + ROW * (lane as f64 + 0.5);
+            let Some(x) = axis.at(dot.value) else { continue };
+            let class = hue(dot.series);
+            let ends = dot.band.and_then(|(low, high)| Some((axis.at(low)?, axis.at(high)?)));
+            let right = ends.map_or(x, |(_, high)| high.max(x));
+            let series = self.series.get(dot.series).map_or("", String::as_str);
+            canvas.told(&format!("{series} {}: {}", row.name, self.axis.unit.written(dot.value)), |canvas| {
+                if let Some((low, high)) = ends {
+                    canvas.line((low, y), (high, y), &format!("l {class} thick"));
+                }
+                canvas.mark((x, y), dot.series, &class);
+            });
+            canvas.text((right + 9.0, y + 4.0), Anchor::Start, "", &self.axis.unit.written(dot.value));
+        }
+    }
+}
+
+impl Row {
+    fn height(&self) -> f64 {
+        self.dots.len().max(1) as f64 * ROW + 8.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Scale, Unit};
+
+    fn dots() -> Dots {
+        let dot = |series, value: f64| Dot { series, value, band: Some((value * 0.95, value * 1.05)) };
+        Dots {
+            axis: Axis::new("rate", Unit::PerSecond, Scale::Linear),
+            series: vec!["healthy".into(), "rebuilding".into()],
+            rows: vec![
+                Row {
+                    name: "random read".into(),
+                    dots: vec![dot(0, 2_000.0), dot(1, 900.0)],
+                    ..Row::default()
+                },
+                Row {
+                    name: "random write".into(),
+                    missing: "not measured: cut short".into(),
+                    ..Row::default()
+                },
+            ],
+            around_zero: false,
+        }
+    }
+
+    #[test]
+    fn each_value_stands_beside_its_dot_and_what_is_missing_says_why() {
+        let drawing = dots().svg(640.0, "states");
+        roxmltree::Document::parse(&drawing).expect("it must be XML");
+        for text in [">random read<", ">2,000<", ">900<", ">not measured: cut short<", ">rebuilding<"] {
+            assert!(drawing.contains(text), "{text}: {drawing}");
+        }
+        assert_eq!(drawing.matches("thick").count(), 2, "an interval for each dot");
+    }
+}

@@ -1,0 +1,86 @@
+//! Charts: what is to be drawn as plain data, and its drawing as SVG or as characters of a terminal.
+//!
+//! A chart says nothing about where its numbers come from, and holds no colour and no size: those are given when it is
+//! drawn. Colours are classes (`h0` to `h5`), for which [`style`] has a light and a dark palette; lines differ by their
+//! markers and dashes as well.
+//!
+//! **Invariant:** what is missing is drawn as missing: a gap, an empty cell; never a line from one side to the other.
+
+mod axis;
+mod bars;
+mod dots;
+mod heat;
+mod label;
+mod plot;
+mod ramp;
+mod surface;
+mod svg;
+mod terminal;
+mod theme;
+mod unit;
+
+pub use axis::{Axis, Scale};
+pub use bars::{Bar, Bars, Segment};
+pub use dots::{Dot, Dots, Row};
+pub use heat::Heat;
+pub use plot::{Line, Mark, Plot, Rule};
+pub use surface::Surface;
+pub use theme::{Theme, style};
+pub use unit::Unit;
+
+/// The hues that readers who confuse colours tell apart; beyond them lines are grey.
+pub const HUES: usize = 6;
+
+/// What is to be drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Chart {
+    /// Lines over two axes.
+    Plot(Plot),
+    /// Values on one axis, row by row.
+    Dots(Dots),
+    /// Values of two keys as colours.
+    Heat(Heat),
+    /// Bars that add up.
+    Bars(Bars),
+    /// Values of two keys as heights.
+    Surface(Surface),
+}
+
+impl Chart {
+    /// Its drawing, `width` pixels wide, as one `<svg>` element without a style of its own; `described` is what those
+    /// who do not see it are told.
+    ///
+    /// It is at least 240 wide, and as high as what it holds asks for.
+    pub fn svg(&self, width: f64, described: &str) -> String {
+        let width = width.max(240.0);
+        match self {
+            Chart::Plot(plot) => plot.svg(width, described),
+            Chart::Dots(dots) => dots.svg(width, described),
+            Chart::Heat(heat) => heat.svg(width, described),
+            Chart::Bars(bars) => bars.svg(width, described),
+            Chart::Surface(surface) => surface.svg(width, described),
+        }
+    }
+
+    /// Its drawing in characters, at most `width` columns wide; ASCII alone unless `unicode`.
+    pub fn text(&self, width: usize, unicode: bool) -> String {
+        let width = width.max(40);
+        match self {
+            Chart::Plot(plot) => plot.text(width, unicode),
+            Chart::Dots(dots) => dots.text(width, unicode),
+            Chart::Heat(heat) => heat.text(width, unicode),
+            Chart::Bars(bars) => bars.text(width, unicode),
+            Chart::Surface(surface) => surface.as_heat().text(width, unicode),
+        }
+    }
+
+    /// A file of its own: the drawing with `title` and `subtitle` above it and the colours of `theme` in it.
+    pub fn file(&self, width: f64, title: &str, subtitle: &str, theme: Theme) -> String {
+        svg::framed(&self.svg(width, title), title, subtitle, theme)
+    }
+}
+
+/// The class of hue `index`; grey beyond [`HUES`].
+pub(crate) fn hue(index: usize) -> String {
+    if index < HUES { format!("h{index}") } else { "hx".to_owned() }
+}

@@ -1,0 +1,345 @@
+//! Lines over two axes: against load, size, time or percentile.
+
+use crate::axis::{Axis, Laid};
+use crate::hue;
+use crate::label::{cut, spread, width};
+use crate::svg::{Anchor, Canvas, TYPE};
+
+/// Lines over two axes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    /// To the right.
+    pub x: Axis,
+    /// Upwards.
+    pub y: Axis,
+    /// What is drawn, in the order of its importance: beyond [`HUES`](crate::HUES) lines are grey.
+    pub lines: Vec<Line>,
+    /// What it is held against.
+    pub rules: Vec<Rule>,
+}
+
+/// One line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Line {
+    /// What it is of; written at its end.
+    pub name: String,
+    /// Which hue; the same configuration has the same one everywhere.
+    pub hue: usize,
+    /// Whether it is dashed: of a model, or of what was there before.
+    pub dashed: bool,
+    /// Whether each of its points has a mark; many points on a line of time have none.
+    pub marked: bool,
+    /// Its points, from left to right.
+    pub points: Vec<Mark>,
+}
+
+/// One point of a line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mark {
+    /// To the right.
+    pub x: f64,
+    /// Upwards; absent where nothing is known: a gap.
+    pub y: Option<f64>,
+    /// Its interval, or the band around it.
+    pub band: Option<(f64, f64)>,
+    /// What is written beside it; empty for nothing.
+    pub label: String,
+}
+
+/// A straight line through the whole plot.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rule {
+    /// An amount: a ceiling, a claim.
+    Level(f64, String),
+    /// A limit that is not to be exceeded.
+    Limit(f64, String),
+    /// A place on the way to the right: an event, a knee.
+    Event(f64, String),
+}
+
+/// Room between two labels below each other.
+const APART: f64 = 15.0;
+/// Above the plot: the name of the upward axis.
+const TOP: f64 = 26.0;
+/// Below: ticks and the name of the other.
+const BOTTOM: f64 = 40.0;
+
+/// A plot with its axes laid.
+struct Area {
+    x: Laid,
+    y: Laid,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    /// Room to the right of it, where the names of lines stand.
+    beyond: f64,
+}
+
+impl Plot {
+    /// Values that lie along the axis to the right, those of events with them.
+    pub(crate) fn xs(&self) -> impl Iterator<Item = f64> {
+        let events = self.rules.iter().filter_map(|rule| match rule {
+            Rule::Event(at, _) => Some(*at),
+            _ => None,
+        });
+        self.lines.iter().flat_map(|line| &line.points).map(|mark| mark.x).chain(events)
+    }
+
+    /// Values that lie upwards. A ceiling far above all values would press them to the ground: it is left out.
+    pub(crate) fn ys(&self) -> impl Iterator<Item = f64> {
+        let marks = || self.lines.iter().flat_map(|line| &line.points);
+        let bands = marks().filter_map(|mark| mark.band).flat_map(|(low, high)| [low, high]);
+        let most = marks().filter_map(|mark| mark.y).fold(0.0, f64::max);
+        let levels = self.rules.iter().filter_map(move |rule| match rule {
+            Rule::Level(at, _) | Rule::Limit(at, _) if most == 0.0 || *at <= 2.5 * most => Some(*at),
+            _ => None,
+        });
+        marks().filter_map(|mark| mark.y).chain(bands).chain(levels)
+    }
+
+    pub(crate) fn svg(&self, width: f64, described: &str) -> String {
+        let narrow = width < 480.0;
+        let legend = if narrow && self.lines.len() > 1 { self.lines.len() as f64 * APART + 6.0 } else { 0.0 };
+        let height = (width * 0.52).clamp(220.0, 380.0) + legend;
+        let mut canvas = Canvas::new(width, height);
+        let area = self.area(width, height, legend, narrow);
+        canvas.text((0.0, TOP - 12.0 + legend), Anchor::Start, "faint", &self.y.title());
+        area.draw_axes(&mut canvas, &self.x.title());
+        self.draw_rules(&mut canvas, &area);
+        for (index, line) in self.lines.iter().enumerate().rev() {
+            line.draw(&mut canvas, &area, index);
+        }
+        if narrow {
+            self.draw_legend(&mut canvas);
+        } else {
+            self.draw_names(&mut canvas, &area);
+        }
+        canvas.done(described)
+    }
+
+    fn area(&self, width: f64, height: f64, legend: f64, narrow: bool) -> Area {
+        let (top, bottom) = (TOP + legend, height - BOTTOM);
+        let y = self.y.laid(self.ys(), bottom, top);
+        let ticks = y.ticks(48.0);
+        let left = ticks.iter().map(|(_, text)| self::width(text, TYPE)).fold(24.0, f64::max) + 10.0;
+        let names = self.lines.iter().map(|line| self::width(&line.name, TYPE)).fold(0.0, f64::max);
+        let room = if narrow || self.lines.len() < 2 { 18.0 } else { (names + 26.0).min(width * 0.3) };
+        let right = width - room;
+        Area { x: self.x.laid(self.xs(), left, right), y, left, right, top, bottom, beyond: room }
+    }
+
+    fn draw_rules(&self, canvas: &mut Canvas, area: &Area) {
+        for rule in &self.rules {
+            match rule {
+                Rule::Level(at, name) => area.level(canvas, *at, name, "rule", "faint"),
+                Rule::Limit(at, name) => area.level(canvas, *at, name, "limit", "limit-text"),
+                Rule::Event(at, name) => area.event(canvas, *at, name),
+            }
+        }
+    }
+
+    /// Names of lines at their ends, apart from each other.
+    fn draw_names(&self, canvas: &mut Canvas, area: &Area) {
+        if self.lines.len() < 2 {
+            return;
+        }
+        let ends: Vec<(usize, &Line, f64)> = self
+            .lines
+            .iter()
+            .enumerate()
+            .filter_map(|(index, line)| Some((index, line, line.end(area)?.1)))
+            .collect();
+        let wanted: Vec<f64> = ends.iter().map(|end| end.2).collect();
+        let places = spread(&wanted, APART, area.top + 4.0, area.bottom);
+        for ((index, line, at), place) in ends.into_iter().zip(places) {
+            let x = area.right + 8.0;
+            if (place - at).abs() > 3.0 {
+                canvas.line((area.right + 1.0, at), (x + 2.0, place), "grid");
+            }
+            canvas.mark((x + 6.0, place), index, &hue(line.hue));
+            let name = cut(&line.name, area.beyond - 22.0, TYPE);
+            canvas.text((x + 14.0, place + 4.0), Anchor::Start, &hue(line.hue), &name);
+        }
+    }
+
+    /// Names of lines above the plot, where there is no room beside it.
+    fn draw_legend(&self, canvas: &mut Canvas) {
+        if self.lines.len() < 2 {
+            return;
+        }
+        for (index, line) in self.lines.iter().enumerate() {
+            let y = 10.0 + index as f64 * APART;
+            canvas.mark((6.0, y - 4.0), index, &hue(line.hue));
+            canvas.text((16.0, y), Anchor::Start, &hue(line.hue), &line.name);
+        }
+    }
+}
+
+impl Area {
+    fn draw_axes(&self, canvas: &mut Canvas, name: &str) {
+        for (value, text) in self.y.ticks(48.0) {
+            let Some(at) = self.y.at(value) else { continue };
+            canvas.line((self.left, at), (self.right, at), "grid");
+            canvas.text((self.left - 6.0, at + 4.0), Anchor::End, "faint", &text);
+        }
+        canvas.line((self.left, self.bottom), (self.right, self.bottom), "axis");
+        let ticks = self.x.ticks(64.0);
+        let last = ticks.len().saturating_sub(1);
+        for (index, (value, text)) in ticks.iter().enumerate() {
+            let Some(at) = self.x.at(*value) else { continue };
+            canvas.line((at, self.bottom), (at, self.bottom + 4.0), "axis");
+            let beyond = at + width(text, TYPE) / 2.0 > self.right + 16.0;
+            let anchor = if index == last && beyond { Anchor::End } else { Anchor::Middle };
+            canvas.text((at, self.bottom + 18.0), anchor, "faint", text);
+        }
+        canvas.text((self.right, self.bottom + 34.0), Anchor::End, "faint", name);
+    }
+
+    fn level(&self, canvas: &mut Canvas, value: f64, name: &str, line: &str, text: &str) {
+        let on_axis = value >= self.y.from && value <= self.y.to;
+        let Some(at) = self.y.at(value).filter(|_| on_axis) else { return };
+        canvas.line((self.left, at), (self.right, at), &format!("{line} thin"));
+        let name = cut(name, self.right - self.left - 8.0, TYPE);
+        canvas.text((self.left + 6.0, at - 5.0), Anchor::Start, text, &name);
+    }
+
+    fn event(&self, canvas: &mut Canvas, value: f64, name: &str) {
+        let Some(at) = self.x.at(value) else { return };
+        canvas.line((at, self.top), (at, self.bottom), "rule thin");
+        let left = at + width(name, TYPE) + 8.0 > self.right;
+        let (x, anchor) = if left { (at - 5.0, Anchor::End) } else { (at + 5.0, Anchor::Start) };
+        canvas.text((x, self.top + 10.0), anchor, "faint", name);
+    }
+}
+
+impl Line {
+    /// Where its last point is drawn.
+    fn end(&self, area: &Area) -> Option<(f64, f64)> {
+        self.points.iter().rev().find_map(|mark| Some((area.x.at(mark.x)?, area.y.at(mark.y?)?)))
+    }
+
+    /// Stretches without a gap.
+    fn stretches(&self) -> impl Iterator<Item = &[Mark]> {
+        self.points.split(|mark| mark.y.is_none()).filter(|stretch| !stretch.is_empty())
+    }
+
+    fn draw(&self, canvas: &mut Canvas, area: &Area, index: usize) {
+        let class = hue(self.hue);
+        for stretch in self.stretches() {
+            let band = |end: fn((f64, f64)) -> f64| -> Vec<(f64, f64)> {
+                let ends =
+                    stretch.iter().filter_map(|mark| Some((area.x.at(mark.x)?, area.y.at(end(mark.band?))?)));
+                ends.collect()
+            };
+            let (lower, mut around) = (band(|band| band.0), band(|band| band.1));
+            if around.len() > 1 && self.points.iter().all(|mark| mark.label.is_empty() || mark.band.is_some())
+            {
+                around.extend(lower.into_iter().rev());
+                canvas.area(&around, 0.16, &format!("f {class}"));
+            }
+            let way: Vec<(f64, f64)> =
+                stretch.iter().filter_map(|mark| Some((area.x.at(mark.x)?, area.y.at(mark.y?)?))).collect();
+            if way.len() > 1 {
+                canvas.path(&way, if self.dashed { "6 4" } else { "" }, &format!("l {class}"));
+            }
+            if self.marked || way.len() == 1 {
+                for (mark, place) in stretch.iter().zip(&way) {
+                    self.draw_mark(canvas, area, mark, *place, index);
+                }
+            }
+        }
+    }
+
+    fn draw_mark(&self, canvas: &mut Canvas, area: &Area, mark: &Mark, (x, y): (f64, f64), index: usize) {
+        let class = hue(self.hue);
+        if let Some((low, high)) = mark.band {
+            if let (Some(low), Some(high)) = (area.y.at(low), area.y.at(high)) {
+                canvas.line((x, low), (x, high), &format!("l {class}"));
+            }
+        }
+        canvas.told(&self.told(area, mark), |canvas| canvas.mark((x, y), index, &class));
+        if !mark.label.is_empty() {
+            canvas.label((x + 6.0, y - 7.0), &mark.label);
+        }
+    }
+
+    /// What is said of a point on which the pointer rests.
+    fn told(&self, area: &Area, mark: &Mark) -> String {
+        let (x, y) = (area.x.written(mark.x), area.y.written(mark.y.unwrap_or(f64::NAN)));
+        let name = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
+        let band =
+            mark.band.map(|(low, high)| format!(" ({} to {})", area.y.written(low), area.y.written(high)));
+        format!("{name}{y}{} at {x}", band.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Scale, Unit};
+
+    pub(crate) fn plot() -> Plot {
+        let line = |name: &str, hue: usize, factor: f64| Line {
+            name: name.into(),
+            hue,
+            marked: true,
+            points: [1.0, 2.0, 4.0, 8.0]
+                .map(|x: f64| Mark { x, y: Some(factor * x.sqrt()), ..Mark::default() })
+                .into(),
+            ..Line::default()
+        };
+        Plot {
+            x: Axis::new("queue depth", Unit::Count, Scale::Log2),
+            y: Axis::new("rate", Unit::PerSecond, Scale::Linear),
+            lines: vec![line("RAID 10", 0, 800.0), line("RAID 5", 1, 400.0)],
+            rules: vec![Rule::Level(2_400.0, "14 disks: 2,400 IOPS".into())],
+        }
+    }
+
+    fn count(drawing: &str, what: &str) -> usize {
+        drawing.matches(what).count()
+    }
+
+    #[test]
+    fn lines_are_named_at_their_ends_and_each_point_has_a_mark_of_its_series() {
+        let drawing = plot().svg(640.0, "rates");
+        roxmltree::Document::parse(&drawing).expect("it must be XML");
+        assert_eq!(
+            count(&drawing, "<path d"),
+            2 + 4 + 1,
+            "two lines, squares of the second, and one at its name"
+        );
+        assert_eq!(count(&drawing, "<circle"), 4 + 1);
+        assert!(drawing.contains(">RAID 10</text>") && drawing.contains(">RAID 5</text>"));
+        assert!(drawing.contains("14 disks: 2,400 IOPS"));
+        assert!(drawing.contains("<title>RAID 5: 800 at 4</title>"), "{drawing}");
+    }
+
+    #[test]
+    fn what_is_missing_is_a_gap() {
+        let mut plot = plot();
+        plot.lines.truncate(1);
+        plot.lines[0].points[1].y = None;
+        plot.lines[0].points.push(Mark { x: 16.0, y: Some(900.0), ..Mark::default() });
+        let drawing = plot.svg(640.0, "rates");
+        assert_eq!(count(&drawing, "class=\"l h0\""), 1, "only the stretch of three points is a line");
+        assert_eq!(count(&drawing, "<circle"), 4);
+    }
+
+    #[test]
+    fn a_ceiling_far_above_everything_does_not_press_the_lines_to_the_ground() {
+        let mut plot = plot();
+        plot.rules = vec![Rule::Level(1e6, "link".into())];
+        let drawing = plot.svg(640.0, "rates");
+        assert!(!drawing.contains(">link<"), "it is not on the plot");
+        assert!(drawing.contains(">2,000<"));
+    }
+
+    #[test]
+    fn on_a_narrow_page_names_stand_above_the_plot() {
+        let drawing = plot().svg(360.0, "rates");
+        let first = drawing.find(">RAID 10<").expect("it is named");
+        assert!(drawing[..first].ends_with(r#"<text x="16" y="10" class="h0""#), "{}", &drawing[..first]);
+    }
+}

@@ -1,0 +1,239 @@
+//! Elements of SVG, written one after the other.
+
+use std::fmt::Write;
+
+use crate::theme::{Theme, style};
+
+/// Sizes of type in pixels: ticks and labels, and names of axes.
+pub(crate) const TYPE: f64 = 12.0;
+
+/// Where a text ends that is written at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    /// It begins there.
+    Start,
+    /// Its middle is there.
+    Middle,
+    /// It ends there.
+    End,
+}
+
+/// The shapes of series, so that they differ without their colours.
+const SHAPES: usize = 6;
+
+/// A drawing that grows.
+pub(crate) struct Canvas {
+    width: f64,
+    height: f64,
+    body: String,
+    labels: Vec<(f64, f64)>,
+}
+
+impl Canvas {
+    pub fn new(width: f64, height: f64) -> Canvas {
+        assert!(width > 0.0 && height > 0.0, "a drawing must have a size: {width} by {height}");
+        Canvas { width, height, body: String::new(), labels: Vec::new() }
+    }
+
+    pub fn line(&mut self, (x1, y1): (f64, f64), (x2, y2): (f64, f64), class: &str) {
+        let (x1, y1, x2, y2) = (number(x1), number(y1), number(x2), number(y2));
+        self.put(format_args!(r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" class="{class}"/>"#));
+    }
+
+    pub fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, class: &str, text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => r#" text-anchor="middle""#,
+            Anchor::End => r#" text-anchor="end""#,
+        };
+        let class = if class.is_empty() { String::new() } else { format!(r#" class="{class}""#) };
+        let (x, y, text) = (number(x), number(y), escaped(text));
+        self.put(format_args!(r#"<text x="{x}" y="{y}"{anchor}{class}>{text}</text>"#));
+    }
+
+    /// The label of a point, unless it would lie on one that is there already.
+    pub fn label(&mut self, (x, y): (f64, f64), text: &str) {
+        let wide = crate::label::width(text, TYPE) + 4.0;
+        if self
+            .labels
+            .iter()
+            .any(|(other_x, other_y)| (other_x - x).abs() < wide && (other_y - y).abs() < TYPE)
+        {
+            return;
+        }
+        self.labels.push((x, y));
+        self.text((x, y), Anchor::Start, "faint", text);
+    }
+
+    pub fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), class: &str) {
+        let (x, y, width, height) = (number(x), number(y), number(width.max(0.0)), number(height.max(0.0)));
+        self.put(format_args!(
+            r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" class="{class}"/>"#
+        ));
+    }
+
+    /// A rectangle of one colour, which both themes have.
+    pub fn cell(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), colour: &str) {
+        let (x, y, width, height) = (number(x), number(y), number(width), number(height));
+        self.put(format_args!(
+            r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{colour}"/>"#
+        ));
+    }
+
+    /// A text of one colour, as on a cell.
+    pub fn text_on(&mut self, (x, y): (f64, f64), dark: bool, text: &str) {
+        let colour = if dark { "#111" } else { "#fff" };
+        let (x, y, text) = (number(x), number(y), escaped(text));
+        self.put(format_args!(
+            r#"<text x="{x}" y="{y}" text-anchor="middle" style="fill:{colour}">{text}</text>"#
+        ));
+    }
+
+    /// A line through all of `points`.
+    pub fn path(&mut self, points: &[(f64, f64)], dash: &str, class: &str) {
+        let dash = if dash.is_empty() { String::new() } else { format!(r#" stroke-dasharray="{dash}""#) };
+        let way = way(points);
+        self.put(format_args!(
+            r#"<path d="{way}" fill="none" stroke-width="2" stroke-linejoin="round"{dash} class="{class}"/>"#
+        ));
+    }
+
+    /// A filled shape, `opacity` strong.
+    pub fn area(&mut self, points: &[(f64, f64)], opacity: f64, class: &str) {
+        let (way, opacity) = (way(points), number(opacity));
+        self.put(format_args!(r#"<path d="{way}Z" fill-opacity="{opacity}" class="{class}"/>"#));
+    }
+
+    /// A filled shape of one colour with a thin edge.
+    pub fn facet(&mut self, points: &[(f64, f64)], colour: &str) {
+        let way = way(points);
+        self.put(format_args!(r#"<path d="{way}Z" fill="{colour}" class="grid" stroke-width="0.5"/>"#));
+    }
+
+    /// The mark of series `index`: a shape of its own, filled for the first of a hue.
+    pub fn mark(&mut self, (x, y): (f64, f64), index: usize, class: &str) {
+        let size = 3.6;
+        let points: &[(f64, f64)] = match index % SHAPES {
+            0 => {
+                let (x, y) = (number(x), number(y));
+                self.put(format_args!(r#"<circle cx="{x}" cy="{y}" r="3.5" class="f {class}"/>"#));
+                return;
+            }
+            1 => &[(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)],
+            2 => &[(0.0, -1.3), (1.2, 0.9), (-1.2, 0.9)],
+            3 => &[(0.0, -1.4), (1.2, 0.0), (0.0, 1.4), (-1.2, 0.0)],
+            4 => &[(0.0, 1.3), (1.2, -0.9), (-1.2, -0.9)],
+            _ => &[(-1.3, -0.5), (1.3, -0.5), (1.3, 0.5), (-1.3, 0.5)],
+        };
+        let points: Vec<(f64, f64)> = points.iter().map(|(dx, dy)| (x + dx * size, y + dy * size)).collect();
+        self.area(&points, 1.0, &format!("f {class}"));
+    }
+
+    /// What a pointer that rests on the elements drawn by `draw` is told.
+    pub fn told(&mut self, what: &str, draw: impl FnOnce(&mut Canvas)) {
+        let what = escaped(what);
+        self.put(format_args!("<g><title>{what}</title>"));
+        draw(self);
+        self.put(format_args!("</g>"));
+    }
+
+    /// The whole, told as `described`.
+    pub fn done(self, described: &str) -> String {
+        let (width, height, described) = (number(self.width), number(self.height), escaped(described));
+        format!(
+            r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',Arial,sans-serif" font-size="{TYPE}"><title>{described}</title>{}</svg>"#,
+            self.body
+        )
+    }
+
+    fn put(&mut self, element: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = self.body.write_fmt(element);
+    }
+}
+
+fn way(points: &[(f64, f64)]) -> String {
+    let mut way = String::new();
+    for (index, (x, y)) in points.iter().enumerate() {
+        let letter = if index == 0 { 'M' } else { 'L' };
+        let _ = write!(way, "{letter}{} {}", number(*x), number(*y));
+    }
+    way
+}
+
+/// A tenth of a pixel is finer than any screen.
+fn number(value: f64) -> String {
+    assert!(value.is_finite(), "a place on a drawing must be a number");
+    let text = format!("{value:.1}");
+    match text.strip_suffix(".0") {
+        Some("-0") => "0".into(),
+        Some(whole) => whole.into(),
+        None => text,
+    }
+}
+
+/// `text` as content of an element or an attribute; what XML cannot hold is left out.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            control if control.is_control() => {}
+            '\u{fffe}' | '\u{ffff}' => {}
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+/// `drawing` as a file of its own: a title and a subtitle above it, the colours of `theme` in it.
+pub(crate) fn framed(drawing: &str, title: &str, subtitle: &str, theme: Theme) -> String {
+    let size = |name: &str| {
+        let found = drawing.split_once(&format!(r#" {name}=""#)).and_then(|(_, rest)| rest.split_once('"'));
+        found.and_then(|(value, _)| value.parse::<f64>().ok()).unwrap_or(640.0)
+    };
+    let (width, height) = (size("width"), size("height"));
+    let room = width - 24.0;
+    let (title, subtitle) = (crate::label::cut(title, room, 17.0), crate::label::cut(subtitle, room, 13.0));
+    let (title, subtitle) = (escaped(&title), escaped(&subtitle));
+    let (paper, rules) = (theme.palette().paper, style(theme, ""));
+    format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {w} {h}" width="{w}" height="{h}" font-family="system-ui,'Liberation Sans',Arial,sans-serif"><style>{rules}</style><rect width="{w}" height="{h}" fill="{paper}"/><text x="12" y="26" font-size="17" font-weight="600">{title}</text><text x="12" y="46" font-size="13" class="faint">{subtitle}</text><g transform="translate(0 58)">{drawing}</g></svg>
+"#,
+        w = number(width),
+        h = number(height + 66.0),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_text_stays_text() {
+        let mut canvas = Canvas::new(100.0, 50.0);
+        canvas.text((1.0, 2.0), Anchor::Start, "", "</text><script>\u{1b}[31m\"&");
+        let drawing = canvas.done("<b>");
+        let read = roxmltree::Document::parse(&drawing).expect("it must be XML");
+        let texts: Vec<&str> =
+            read.descendants().filter(|node| node.is_text()).filter_map(|node| node.text()).collect();
+        assert_eq!(texts, ["<b>", "</text><script>[31m\"&"]);
+    }
+
+    #[test]
+    fn numbers_are_written_to_a_tenth_of_a_pixel() {
+        assert_eq!([number(1.0), number(-0.01), number(2.34)], ["1", "0", "2.3"]);
+    }
+
+    #[test]
+    fn a_file_of_its_own_holds_its_size_its_title_and_its_colours() {
+        let drawing = Canvas::new(300.0, 100.0).done("x");
+        let file = framed(&drawing, "Title & more", "IOPS", Theme::Dark);
+        let read = roxmltree::Document::parse(&file).expect("it must be XML");
+        assert_eq!(read.root_element().attribute("height"), Some("166"));
+        assert!(file.contains("Title &amp; more") && file.contains("#14181c"), "{file}");
+    }
+}

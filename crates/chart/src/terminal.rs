@@ -1,0 +1,317 @@
+//! Charts in characters: braille and blocks where the terminal has them, ASCII otherwise.
+
+use crate::bars::Bars;
+use crate::dots::Dots;
+use crate::heat::Heat;
+use crate::plot::{Line, Plot, Rule};
+
+/// Rows of characters of a plot.
+const ROWS: usize = 14;
+/// Letters that mark the lines of a plot where there is no braille, and the dots of a row.
+const LETTERS: [char; 6] = ['o', 'x', '+', '*', '#', '@'];
+
+impl Plot {
+    pub(crate) fn text(&self, width: usize, unicode: bool) -> String {
+        let y = self.y.laid(self.ys(), 1.0, 0.0);
+        let ticks = y.ticks(0.25);
+        let left = ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0) + 1;
+        let columns = width.saturating_sub(left + 2).clamp(16, 100);
+        let mut grid = Grid::new(columns, ROWS, unicode);
+        let x = self.x.laid(self.xs(), 0.0, 1.0);
+        let at = |mark_x: f64, mark_y: f64| Some((x.at(mark_x)?, y.at(mark_y)?));
+        for rule in &self.rules {
+            match rule {
+                Rule::Level(value, _) | Rule::Limit(value, _) if *value >= y.from && *value <= y.to => {
+                    if let Some(place) = y.at(*value) {
+                        grid.level(place);
+                    }
+                }
+                _ => {}
+            }
+        }
+        for (index, line) in self.lines.iter().enumerate() {
+            grid.line(line, index, &at);
+        }
+        let mut rows = grid.rows();
+        let mut text = format!("{}\n", self.y.title());
+        for (row, drawn) in rows.iter_mut().enumerate() {
+            let here = |(value, _): &&(f64, String)| y.at(*value).map(|part| row_of(part, ROWS)) == Some(row);
+            let tick = ticks.iter().find(here).map_or("", |(_, text)| text);
+            text += &format!("{tick:>left$} {}\n", drawn.trim_end());
+        }
+        text += &self.ticks_below(&x, left + 1, columns);
+        if self.lines.len() > 1 {
+            for (index, line) in self.lines.iter().enumerate() {
+                text += &format!("{:left$} {} {}\n", "", LETTERS[index % LETTERS.len()], line.name);
+            }
+        }
+        text
+    }
+
+    /// The line of ticks below the plot, and the name of the axis at its end.
+    fn ticks_below(&self, x: &crate::axis::Laid, left: usize, columns: usize) -> String {
+        let mut below: Vec<char> = vec![' '; left + columns];
+        let mut free = 0;
+        for (value, tick) in x.ticks(8.0 / columns as f64) {
+            let Some(part) = x.at(value) else { continue };
+            let long = tick.chars().count();
+            let middle = left + column_of(part, columns);
+            let first = middle.saturating_sub(long / 2).min((left + columns).saturating_sub(long));
+            if first >= free {
+                below.splice(first..first + long, tick.chars());
+                free = first + long + 1;
+            }
+        }
+        let line: String = below.into_iter().collect();
+        format!("{}\n{:>width$}\n", line.trim_end(), self.x.title(), width = left + columns)
+    }
+}
+
+/// The row that the dot at `part` of the way down is in: each row has four.
+fn row_of(part: f64, rows: usize) -> usize {
+    units::convert::truncated::<usize>((part * (rows * 4 - 1) as f64).round()) / 4
+}
+
+/// The column that the dot at `part` of the way to the right is in: each column has two.
+fn column_of(part: f64, columns: usize) -> usize {
+    units::convert::truncated::<usize>((part * (columns * 2 - 1) as f64).round()) / 2
+}
+
+/// A grid of characters; with braille each is two by four dots.
+struct Grid {
+    columns: usize,
+    rows: usize,
+    unicode: bool,
+    dots: Vec<u8>,
+    letters: Vec<Option<char>>,
+}
+
+impl Grid {
+    fn new(columns: usize, rows: usize, unicode: bool) -> Grid {
+        let cells = columns * rows;
+        Grid { columns, rows, unicode, dots: vec![0; cells], letters: vec![None; cells] }
+    }
+
+    fn level(&mut self, part: f64) {
+        let row = row_of(part, self.rows);
+        let letter = if self.unicode { '┈' } else { '-' };
+        for column in 0..self.columns {
+            self.letters[row * self.columns + column] = Some(letter);
+        }
+    }
+
+    /// Draws `line`: its points as letters, and with braille what is between them.
+    fn line(&mut self, line: &Line, index: usize, at: &impl Fn(f64, f64) -> Option<(f64, f64)>) {
+        let places = line.points.iter().map(|mark| at(mark.x, mark.y?));
+        let places: Vec<Option<(f64, f64)>> = places.collect();
+        if self.unicode {
+            for pair in places.windows(2) {
+                if let [Some(from), Some(to)] = pair {
+                    self.stroke(*from, *to);
+                }
+            }
+        }
+        if line.marked || !self.unicode {
+            for (x, y) in places.into_iter().flatten() {
+                let cell = row_of(y, self.rows) * self.columns + column_of(x, self.columns);
+                self.letters[cell] = Some(LETTERS[index % LETTERS.len()]);
+            }
+        }
+    }
+
+    fn stroke(&mut self, from: (f64, f64), to: (f64, f64)) {
+        let (wide, high) = ((self.columns * 2 - 1) as f64, (self.rows * 4 - 1) as f64);
+        let steps = ((to.0 - from.0).abs() * wide).max((to.1 - from.1).abs() * high).ceil().max(1.0);
+        for step in 0..=units::convert::truncated::<u32>(steps) {
+            let part = f64::from(step) / steps;
+            let x: usize = units::convert::truncated(((from.0 + (to.0 - from.0) * part) * wide).round());
+            let y: usize = units::convert::truncated(((from.1 + (to.1 - from.1) * part) * high).round());
+            self.dots[y / 4 * self.columns + x / 2] |= dot(x % 2, y % 4);
+        }
+    }
+
+    fn rows(&self) -> Vec<String> {
+        let letter = |cell: usize| match (self.letters[cell], self.dots[cell]) {
+            (Some(letter), 0) => letter,
+            (Some(mark), _) if LETTERS.contains(&mark) => mark,
+            (None, 0) => ' ',
+            (_, dots) => char::from_u32(0x2800 + u32::from(dots)).unwrap_or(' '),
+        };
+        (0..self.rows)
+            .map(|row| (0..self.columns).map(|column| letter(row * self.columns + column)).collect())
+            .collect()
+    }
+}
+
+/// The bit of one dot of a braille character: Unicode numbers the left column first, then the right, then the last row.
+fn dot(x: usize, y: usize) -> u8 {
+    match (x, y) {
+        (0, 3) => 0x40,
+        (1, 3) => 0x80,
+        (0, y) => 1 << y,
+        (_, y) => 8 << y,
+    }
+}
+
+/// `name` in exactly `wide` columns.
+fn padded(name: &str, wide: usize) -> String {
+    let cut: String = name.chars().take(wide).collect();
+    format!("{cut:<wide$}")
+}
+
+impl Dots {
+    pub(crate) fn text(&self, width: usize, unicode: bool) -> String {
+        let names = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).min(width / 3);
+        let values = self.rows.iter().flat_map(|row| &row.dots).map(|dot| self.axis.unit.written(dot.value));
+        let right = values.map(|text| text.chars().count()).max().unwrap_or(0);
+        let columns = width.saturating_sub(names + right + 4).clamp(10, 80);
+        let axis = self.axis.laid(self.values(), 0.0, 1.0);
+        let (dash, dots) =
+            if unicode { ('─', ['●', '■', '▲', '◆', '▼', '▬']) } else { ('-', LETTERS) };
+        let mut text = format!("{}\n", self.axis.title());
+        for row in &self.rows {
+            if row.dots.is_empty() {
+                let missing = if row.missing.is_empty() { "not measured" } else { &row.missing };
+                text += &format!("{}  {missing}\n", padded(&row.name, names));
+            }
+            for (index, dot) in row.dots.iter().enumerate() {
+                let mut line = vec![' '; columns];
+                if let Some((low, high)) =
+                    dot.band.and_then(|(low, high)| Some((axis.at(low)?, axis.at(high)?)))
+                {
+                    line[column_of(low, columns)..=column_of(high, columns)].fill(dash);
+                }
+                if let Some(at) = axis.at(dot.value) {
+                    line[column_of(at, columns)] = dots[dot.series % dots.len()];
+                }
+                let name = padded(if index == 0 { &row.name } else { "" }, names);
+                let line: String = line.into_iter().collect();
+                text += &format!("{name}  {line}  {:>right$}\n", self.axis.unit.written(dot.value));
+            }
+        }
+        if self.series.len() > 1 {
+            for (index, name) in self.series.iter().enumerate() {
+                text += &format!("{}  {} {name}\n", padded("", names), dots[index % dots.len()]);
+            }
+        }
+        text
+    }
+}
+
+impl Heat {
+    pub(crate) fn text(&self, width: usize, unicode: bool) -> String {
+        let names = self.rows.iter().map(|row| row.chars().count()).max().unwrap_or(0).min(width / 3);
+        let written = |value: Option<f64>| value.map_or("–".to_owned(), |value| self.unit.tick(value));
+        let texts: Vec<Vec<String>> =
+            self.values.iter().map(|row| row.iter().map(|value| written(*value)).collect()).collect();
+        let wide = |text: &String| text.chars().count();
+        let each = texts.iter().flatten().chain(&self.columns).map(wide).max().unwrap_or(1) + 2;
+        // Too many columns for figures: shades alone.
+        let figures = names + 1 + each * self.columns.len() <= width;
+        let shades = if unicode { [' ', '░', '▒', '▓', '█'] } else { [' ', '.', ':', '*', '#'] };
+        let mut text = format!("{} by {} and {}\n", self.unit.at_axis(), self.y_name, self.x_name);
+        for (index, name) in self.rows.iter().enumerate().rev() {
+            text += &padded(name, names);
+            text.push(' ');
+            for (value, written) in self.values[index].iter().zip(&texts[index]) {
+                let step = value.map_or(0, |value| row_of(self.part(value), shades.len()));
+                if figures {
+                    text += &format!("{written:>wide$}{}", shades[step], wide = each - 1);
+                } else {
+                    text.push(shades[step]);
+                }
+            }
+            text = text.trim_end().to_owned() + "\n";
+        }
+        let head: String =
+            self.columns.iter().map(|name| format!("{name:>wide$} ", wide = each - 1)).collect();
+        if figures {
+            text += &format!("{} {}\n", padded("", names), head.trim_end());
+        }
+        text.trim_start_matches(' ').to_owned()
+    }
+}
+
+impl Bars {
+    pub(crate) fn text(&self, width: usize, unicode: bool) -> String {
+        let names = self.bars.iter().map(|bar| bar.name.chars().count()).max().unwrap_or(0).min(width / 3);
+        let totals =
+            self.bars.iter().map(|bar| bar.segments.iter().map(|segment| segment.value).sum::<f64>());
+        let columns = width.saturating_sub(names + 14).clamp(10, 80);
+        let axis = self.axis.laid(totals.clone(), 0.0, columns as f64);
+        let fills = if unicode {
+            ['█', '▓', '▒', '░', '▚', '▞', '·']
+        } else {
+            ['#', '=', '+', '-', '%', 'o', '.']
+        };
+        let fill = |kind: usize| fills[kind.min(fills.len() - 1)];
+        let mut text = format!("{}\n", self.axis.title());
+        for (bar, total) in self.bars.iter().zip(totals) {
+            let (mut sum, mut line) = (0.0, String::new());
+            for segment in &bar.segments {
+                sum += segment.value;
+                let end: usize = axis.at(sum).map_or(0, |at| units::convert::truncated(at.round()));
+                while line.chars().count() < end {
+                    line.push(fill(segment.kind));
+                }
+            }
+            text += &format!("{}  {line} {}\n", padded(&bar.name, names), self.axis.unit.written(total));
+        }
+        for (kind, name) in self.kinds.iter().enumerate() {
+            text += &format!("{}  {} {name}\n", padded("", names), fill(kind));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::axis::Axis;
+    use crate::plot::Mark;
+    use crate::{Chart, Scale, Unit};
+
+    fn plot() -> Plot {
+        let points = [(1.0, 100.0), (2.0, 200.0), (4.0, 300.0)];
+        let points = points.map(|(x, y)| Mark { x, y: Some(y), ..Mark::default() });
+        Plot {
+            x: Axis::new("queue depth", Unit::Count, Scale::Log2),
+            y: Axis::new("rate", Unit::PerSecond, Scale::Linear),
+            lines: vec![Line { marked: true, points: points.into(), ..Line::default() }],
+            rules: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let charts = [Chart::Plot(plot())];
+        for chart in charts {
+            for (width, unicode) in [(40, true), (80, true), (80, false), (200, true)] {
+                let text = chart.text(width, unicode);
+                let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+                assert!(widest <= width, "{widest} > {width}:\n{text}");
+                assert!(unicode || text.is_ascii() || text.contains('\u{a0}'), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn points_of_a_line_rise_from_left_to_right() {
+        let text = plot().text(60, false);
+        let places: Vec<(usize, usize)> = text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.contains("rate") && !line.contains("queue"))
+            .filter_map(|(row, line)| Some((row, line.find('o')?)))
+            .collect();
+        let [high, middle, low] = places[..] else { panic!("{text}") };
+        assert!(high.1 > middle.1 && middle.1 > low.1 && high.0 < middle.0, "{text}");
+        assert!(text.contains("queue depth") && text.contains(" 300 "), "{text}");
+    }
+
+    #[test]
+    fn a_dot_of_braille_is_the_bit_that_unicode_gives_it() {
+        let bits: Vec<u8> = (0..8).map(|index| dot(index / 4, index % 4)).collect();
+        assert_eq!(bits, [1, 2, 4, 64, 8, 16, 32, 128]);
+    }
+}

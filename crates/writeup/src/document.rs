@@ -1,0 +1,250 @@
+//! A write-up as plain data: what every format is drawn from.
+
+use chart::{Chart, Unit};
+use record::{Grade, Severity};
+
+use crate::number::Number;
+
+/// A report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WriteUp {
+    /// What it is about: `random on array:md3000`.
+    pub title: String,
+    /// The answer, with its uncertainty, in a sentence or two.
+    pub answer: Sentence,
+    /// The worst grade of its runs; absent where none was graded.
+    pub grade: Option<Grade>,
+    /// Three to six figures.
+    pub key_figures: Vec<KeyFigure>,
+    /// From the most important to the least.
+    pub sections: Vec<Section>,
+    /// What warns, the most severe first.
+    pub warnings: Vec<Warning>,
+    /// Each run: its label, and what it is.
+    pub runs: Vec<RunFacts>,
+}
+
+/// A part of a report under one heading.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Section {
+    /// Its heading.
+    pub heading: String,
+    /// What stands in it, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// One thing in a section.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block {
+    /// A paragraph.
+    Text(Sentence),
+    /// Charts beside each other, with what they say and the table that they are drawn from.
+    Figure(Figure),
+    /// A table that stands by itself.
+    Table(Table),
+}
+
+/// Charts with one reading.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Names it where single charts are asked for: `load`, `sizes`, `percentiles`.
+    pub kind: &'static str,
+    /// What the charts say, in a sentence.
+    pub reading: Sentence,
+    /// The measure and its unit.
+    pub subtitle: String,
+    /// The charts; each with a title of its own where there are several.
+    pub panels: Vec<(String, Chart)>,
+    /// Whether they are small and stand beside each other.
+    pub small: bool,
+    /// What they are drawn from.
+    pub table: Table,
+}
+
+/// A table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Names it, as the sheet of a workbook.
+    pub title: String,
+    /// Heads of the columns.
+    pub columns: Vec<Column>,
+    /// Rows, each with a cell for every column.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// Head of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// What is in it.
+    pub title: String,
+    /// What its numbers count; absent for words.
+    pub unit: Option<Unit>,
+}
+
+/// One cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Nothing: not measured, or not to be had.
+    Empty,
+    /// Words.
+    Words(String),
+    /// A number, and its interval where it has one.
+    Number(Number, Option<Box<(Number, Number)>>),
+}
+
+/// One of the figures at the top.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyFigure {
+    /// What it is.
+    pub name: String,
+    /// The figure.
+    pub figure: Number,
+    /// Its interval.
+    pub interval: Option<(Number, Number)>,
+    /// Beside it, in words: of which configuration.
+    pub note: String,
+}
+
+/// Words with numbers in them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sentence(pub Vec<Span>);
+
+/// A part of a sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Span {
+    /// Words.
+    Words(String),
+    /// A number with its unit.
+    Number(Number),
+}
+
+/// A finding of one or several runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Warning {
+    /// Its stable name.
+    pub code: String,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What was found.
+    pub sentence: String,
+    /// What to do.
+    pub remedy: String,
+    /// Where: labels of runs and names of points.
+    pub places: Vec<String>,
+}
+
+/// What one run is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunFacts {
+    /// How it is called in charts and tables.
+    pub label: String,
+    /// Its name in the library.
+    pub id: String,
+    /// What is to be known of it, by name.
+    pub facts: Vec<(String, String)>,
+    /// The command that repeats it.
+    pub command: String,
+    /// The text of its plan.
+    pub plan: String,
+}
+
+impl Sentence {
+    /// A sentence of words alone.
+    pub fn of(words: impl Into<String>) -> Sentence {
+        Sentence(vec![Span::Words(words.into())])
+    }
+
+    /// With `words` behind it.
+    #[must_use]
+    pub fn words(mut self, words: impl Into<String>) -> Sentence {
+        self.0.push(Span::Words(words.into()));
+        self
+    }
+
+    /// With `number` behind it.
+    #[must_use]
+    pub fn number(mut self, number: Number) -> Sentence {
+        self.0.push(Span::Number(number));
+        self
+    }
+
+    /// Whether nothing is said.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// As plain text.
+    pub fn text(&self) -> String {
+        let text = |span: &Span| match span {
+            Span::Words(words) => words.clone(),
+            Span::Number(number) => number.text(),
+        };
+        self.0.iter().map(text).collect()
+    }
+}
+
+impl Column {
+    /// A column of words.
+    pub fn words(title: impl Into<String>) -> Column {
+        Column { title: title.into(), unit: None }
+    }
+
+    /// A column of numbers.
+    pub fn numbers(title: impl Into<String>, unit: Unit) -> Column {
+        Column { title: title.into(), unit: Some(unit) }
+    }
+
+    /// Its title with the unit that its cells leave out.
+    pub fn head(&self) -> String {
+        match self.unit {
+            Some(Unit::BytesPerSecond) if !self.title.contains("MB/s") => format!("{}, MB/s", self.title),
+            Some(Unit::PerSecond) if !self.title.contains("IOPS") => format!("{}, IOPS", self.title),
+            Some(Unit::Share) => format!("{}, %", self.title),
+            _ => self.title.clone(),
+        }
+    }
+}
+
+impl Cell {
+    /// `words`, or nothing where there are none.
+    pub fn words(words: impl Into<String>) -> Cell {
+        let words = words.into();
+        if words.is_empty() { Cell::Empty } else { Cell::Words(words) }
+    }
+
+    /// `number` without an interval, or nothing.
+    pub fn number(number: Option<Number>) -> Cell {
+        number.map_or(Cell::Empty, |number| Cell::Number(number, None))
+    }
+
+    /// As plain text, an interval behind its figure.
+    pub fn text(&self) -> String {
+        match self {
+            Cell::Empty => String::new(),
+            Cell::Words(words) => words.clone(),
+            Cell::Number(number, None) => number.bare(),
+            Cell::Number(number, Some(ends)) => {
+                format!("{} ({}–{})", number.bare(), ends.0.bare(), ends.1.bare())
+            }
+        }
+    }
+}
+
+impl WriteUp {
+    /// All charts with their tables, in order.
+    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
+        self.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
+            Block::Figure(figure) => Some(figure),
+            _ => None,
+        })
+    }
+
+    /// All tables, those behind charts with them.
+    pub fn tables(&self) -> impl Iterator<Item = &Table> {
+        self.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
+            Block::Figure(figure) => Some(&figure.table),
+            Block::Table(table) => Some(table),
+            Block::Text(_) => None,
+        })
+    }
+}

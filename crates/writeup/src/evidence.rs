@@ -1,0 +1,199 @@
+//! What a report is drawn from and holds: its runs without what it does not show, and how they differ.
+
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use record::{Comparison, Point, PointKind, Run};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Points that are shown second by second and request by request, of one run and of all.
+const OF_A_RUN: usize = 6;
+const OF_ALL: usize = 24;
+/// More than any report holds: a page that unfolds to more is not one of ours.
+const LARGEST: u64 = 512 << 20;
+
+/// What a report is drawn from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The version of the program that drew it.
+    pub tool: String,
+    /// What the report is called; by its runs where absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub title: Option<String>,
+    /// The runs. Of points that are not shown second by second, series, buckets of histograms and parts are left out.
+    pub runs: Vec<Run>,
+    /// How they differ.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub comparison: Option<Comparison>,
+}
+
+/// Why evidence could not be packed or unpacked.
+#[derive(Debug, thiserror::Error)]
+pub enum EvidenceError {
+    /// It cannot be written.
+    #[error("the records cannot be packed into the report: {0}")]
+    Unpackable(String),
+    /// It cannot be read.
+    #[error("the records in the report cannot be read: {0}")]
+    Unreadable(String),
+}
+
+impl Evidence {
+    /// What is kept of `runs`.
+    pub fn of(mut runs: Vec<Run>, comparison: Option<Comparison>, title: Option<String>) -> Evidence {
+        let kept = chosen(&runs);
+        for (run, record) in runs.iter_mut().enumerate() {
+            for (at, point) in record.points.iter_mut().enumerate() {
+                if !kept.contains(&(run, at)) {
+                    reduce(point);
+                }
+            }
+        }
+        Evidence { tool: env!("CARGO_PKG_VERSION").into(), title, runs, comparison }
+    }
+
+    /// Points of which everything is kept, by run and place.
+    pub(crate) fn portraits(&self) -> Vec<(usize, usize)> {
+        chosen(&self.runs).into_iter().collect()
+    }
+
+    /// Its runs and its comparison as JSON, in the order in which sources number them.
+    pub(crate) fn records(&self) -> Result<Vec<Value>, EvidenceError> {
+        let unpackable = |error: serde_json::Error| EvidenceError::Unpackable(error.to_string());
+        let runs = self.runs.iter().map(serde_json::to_value);
+        runs.chain(self.comparison.iter().map(serde_json::to_value))
+            .collect::<Result<_, _>>()
+            .map_err(unpackable)
+    }
+
+    /// Whether its run `held` is what is kept of `whole`.
+    pub fn holds(&self, held: &Run, whole: &Run) -> bool {
+        let kept: Vec<usize> =
+            self.runs.iter().position(|run| run.id == held.id).map_or_else(Vec::new, |place| {
+                self.portraits().into_iter().filter(|(run, _)| *run == place).map(|(_, at)| at).collect()
+            });
+        let mut whole = whole.clone();
+        for (at, point) in whole.points.iter_mut().enumerate() {
+            if !kept.contains(&at) {
+                reduce(point);
+            }
+        }
+        whole == *held
+    }
+
+    /// As text that a page can hold: JSON, deflated, in base 64.
+    pub fn packed(&self) -> Result<String, EvidenceError> {
+        let unpackable = |error: &dyn std::fmt::Display| EvidenceError::Unpackable(error.to_string());
+        let json = serde_json::to_vec(self).map_err(|error| unpackable(&error))?;
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(&json).map_err(|error| unpackable(&error))?;
+        Ok(STANDARD.encode(encoder.finish().map_err(|error| unpackable(&error))?))
+    }
+
+    /// What [`packed`](Evidence::packed) made text of. Text that unfolds to more than any report holds is refused.
+    pub fn unpacked(text: &str) -> Result<Evidence, EvidenceError> {
+        let unreadable = |error: &dyn std::fmt::Display| EvidenceError::Unreadable(error.to_string());
+        let bytes = STANDARD.decode(text.trim()).map_err(|error| unreadable(&error))?;
+        let mut json = Vec::new();
+        let read = DeflateDecoder::new(bytes.as_slice()).take(LARGEST).read_to_end(&mut json);
+        read.map_err(|error| unreadable(&error))?;
+        serde_json::from_slice(&json).map_err(|error| unreadable(&error))
+    }
+}
+
+/// Points that are shown second by second: those that are alone in their phase first, then the ends and the middle of sweeps.
+fn chosen(runs: &[Run]) -> BTreeSet<(usize, usize)> {
+    let each = (OF_ALL / runs.len().max(1)).clamp(1, OF_A_RUN);
+    let of_run = |record: &Run| -> Vec<usize> {
+        let loads: Vec<(usize, &Point)> =
+            record.points.iter().enumerate().filter(|(_, point)| point.kind == PointKind::Load).collect();
+        let alone =
+            |one: &(usize, &Point)| loads.iter().filter(|other| other.1.phase == one.1.phase).count() == 1;
+        let (still, swept): (Vec<(usize, &Point)>, Vec<(usize, &Point)>) =
+            loads.iter().copied().partition(alone);
+        let places = |all: &[(usize, &Point)], count: usize| -> Vec<usize> {
+            let last = all.len().saturating_sub(1);
+            let step = |index: usize| if count > 1 { last * index / (count - 1) } else { last };
+            (0..count.min(all.len())).map(|index| all[step(index)].0).collect()
+        };
+        let mut chosen = places(&still, each);
+        chosen.extend(places(&swept, (each - chosen.len()).min(3)));
+        chosen
+    };
+    runs.iter()
+        .enumerate()
+        .take(OF_ALL)
+        .flat_map(|(run, record)| of_run(record).into_iter().map(move |at| (run, at)))
+        .collect()
+}
+
+/// Leaves of `point` its figures.
+fn reduce(point: &mut Point) {
+    point.series.clear();
+    for class in point.workloads.iter_mut().flat_map(|workload| &mut workload.classes) {
+        let histograms = [Some(&mut class.response), class.service.as_mut(), class.lag.as_mut()];
+        histograms.into_iter().flatten().for_each(|histogram| histogram.buckets.clear());
+    }
+    for workload in &mut point.workloads {
+        workload.late = None;
+        workload.digests.clear();
+        workload.workers.clear();
+    }
+    if let Some(breakdown) = &mut point.breakdown {
+        breakdown.classes.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::sample::{self, Stream};
+
+    const STREAM: Stream =
+        Stream { op: "read", size_bytes: 4096, per_s: 1000, median_ns: 100_000, spread: 0.2 };
+
+    fn run(points: u32) -> Run {
+        let points = (0..points).map(|index| {
+            let mut point = sample::point(index, "p", vec![sample::workload("load", &[STREAM])]);
+            point.swept.insert("depth".into(), (index + 1).to_string());
+            point
+        });
+        sample::run("random", points.collect())
+    }
+
+    #[test]
+    fn evidence_is_unpacked_as_it_was_packed() {
+        let evidence = Evidence::of(vec![run(3)], None, Some("Title".into()));
+        let packed = evidence.packed().expect("it can be packed");
+        assert_eq!(Evidence::unpacked(&packed).expect("it can be read"), evidence);
+    }
+
+    #[test]
+    fn what_is_no_evidence_is_an_error_and_no_panic() {
+        for text in ["", "!", "AAAA", "eyJ9"] {
+            assert!(Evidence::unpacked(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn of_many_points_the_ends_and_the_middle_are_kept_whole() {
+        let evidence = Evidence::of(vec![run(101)], None, None);
+        let whole: Vec<usize> = evidence.runs[0]
+            .points
+            .iter()
+            .enumerate()
+            .filter(|(_, point)| !point.series.is_empty())
+            .map(|(at, _)| at)
+            .collect();
+        assert_eq!(whole, [0, 50, 100]);
+        assert_eq!(evidence.portraits(), [(0, 0), (0, 50), (0, 100)]);
+        let again = Evidence::of(evidence.runs.clone(), None, None);
+        assert_eq!(again, evidence, "what was left out is not left out again");
+    }
+}

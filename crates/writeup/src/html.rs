@@ -1,0 +1,286 @@
+//! A report as one page: no script, no other file, light and dark, on a screen and on paper.
+
+use chart::{Chart, Theme, Unit};
+use record::Severity;
+
+use crate::document::{
+    Block, Cell, Figure, KeyFigure, RunFacts, Section, Sentence, Span, Table, Warning, WriteUp,
+};
+use crate::evidence::{Evidence, EvidenceError};
+use crate::number::Number;
+use crate::summary::meaning;
+
+/// Widths of charts in pixels: on a page that has room, and on a telephone or beside each other.
+const WIDE: f64 = 760.0;
+const NARROW: f64 = 344.0;
+/// Rows beyond which a table is folded away.
+const LONG: usize = 14;
+
+/// Where the records begin in a page, and where they end.
+pub(crate) const EVIDENCE: (&str, &str) =
+    (r#"<script type="application/x-fathom-evidence" id="evidence">"#, "</script>");
+
+/// `report` as a page that holds the records it was drawn from.
+pub fn html(report: &WriteUp, evidence: &Evidence) -> Result<String, EvidenceError> {
+    let mut page = String::with_capacity(1 << 18);
+    page += "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+    page += "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n";
+    page += &format!(
+        "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
+        escaped(&report.title),
+        style()
+    );
+    page += &header(report);
+    for section in &report.sections {
+        page += &self::section(section);
+    }
+    page += &warnings(&report.warnings);
+    page += &runs(&report.runs);
+    page += &closing(evidence);
+    page += &format!("</main>\n{}{}{}\n</body>\n</html>\n", EVIDENCE.0, evidence.packed()?, EVIDENCE.1);
+    Ok(page)
+}
+
+fn style() -> String {
+    let (light, dark) = (chart::style(Theme::Light, ""), chart::style(Theme::Dark, ""));
+    let paper = chart::style(Theme::Light, "");
+    format!(
+        "{}{light}\n@media (prefers-color-scheme:dark){{{dark}}}\n@media print{{{paper}}}\n",
+        include_str!("page.css")
+    )
+}
+
+fn header(report: &WriteUp) -> String {
+    let mut text = format!(
+        "<header>\n<h1>{}</h1>\n<p class=\"answer\">{}</p>\n",
+        escaped(&report.title),
+        sentence(&report.answer)
+    );
+    if let Some(grade) = report.grade {
+        text += &format!("<p class=\"grade\"><b>{grade}</b>Grade {grade}: {}</p>\n", meaning(grade));
+    }
+    if !report.key_figures.is_empty() {
+        let figures: String = report.key_figures.iter().map(key_figure).collect();
+        text += &format!("<div class=\"keys\">\n{figures}</div>\n");
+    }
+    text + "</header>\n"
+}
+
+fn key_figure(figure: &KeyFigure) -> String {
+    let band = figure.interval.as_ref().map(|(low, high)| {
+        format!("<span class=\"band\">{} to {}</span>", number(low, low.bare()), number(high, high.bare()))
+    });
+    let note = if figure.note.is_empty() {
+        String::new()
+    } else {
+        format!("<span class=\"note\">{}</span>", escaped(&figure.note))
+    };
+    format!(
+        "<div><span class=\"value\">{}</span><span class=\"name\">{}</span>{}{note}</div>\n",
+        number(&figure.figure, figure.figure.text()),
+        escaped(&figure.name),
+        band.unwrap_or_default()
+    )
+}
+
+fn section(section: &Section) -> String {
+    let mut text = format!("<section>\n<h2>{}</h2>\n", escaped(&section.heading));
+    for block in &section.blocks {
+        text += &match block {
+            Block::Text(words) => format!("<p>{}</p>\n", sentence(words)),
+            Block::Table(table) if table.rows.len() > LONG => folded(table),
+            Block::Table(table) => self::table(table),
+            Block::Figure(figure) => self::figure(figure),
+        };
+    }
+    text + "</section>\n"
+}
+
+fn figure(figure: &Figure) -> String {
+    let mut text = String::from("<figure>\n");
+    if !figure.reading.is_empty() {
+        text += &format!("<h3>{}</h3>\n", sentence(&figure.reading));
+    }
+    let small = if figure.small { " small" } else { "" };
+    text +=
+        &format!("<p class=\"subtitle\">{}</p>\n<div class=\"panels{small}\">\n", escaped(&figure.subtitle));
+    let reading = figure.reading.text();
+    for (title, chart) in &figure.panels {
+        text += "<div class=\"panel\">";
+        if !title.is_empty() {
+            text += &format!("<h4>{}</h4>", escaped(title));
+        }
+        let described = if title.is_empty() { reading.clone() } else { format!("{title}. {reading}") };
+        text += &drawn(chart, figure.small, &described);
+        text += "</div>\n";
+    }
+    text + "</div>\n" + &folded(&figure.table) + "</figure>\n"
+}
+
+/// Small ones are drawn once; large ones for a page that has room, and for one that has not.
+fn drawn(chart: &Chart, small: bool, described: &str) -> String {
+    if small {
+        return chart.svg(NARROW, described);
+    }
+    let (wide, narrow) = (chart.svg(WIDE, described), chart.svg(NARROW, described));
+    format!("<div class=\"wide\">{wide}</div><div class=\"narrow\">{narrow}</div>")
+}
+
+fn folded(table: &Table) -> String {
+    let title = if table.title.is_empty() { "the figures" } else { &table.title };
+    let rows = match table.rows.len() {
+        1 => "1 row".to_owned(),
+        rows => format!("{rows} rows"),
+    };
+    format!("<details><summary>Table: {}, {rows}</summary>{}</details>\n", escaped(title), self::table(table))
+}
+
+fn table(table: &Table) -> String {
+    let mut text = String::from("<div class=\"scroll\"><table>\n<thead><tr>");
+    for column in &table.columns {
+        let class = if column.unit.is_some() { " class=\"n\"" } else { "" };
+        text += &format!("<th{class}>{}</th>", escaped(&column.head()));
+    }
+    text += "</tr></thead>\n<tbody>\n";
+    for row in &table.rows {
+        text += "<tr>";
+        for (column, cell) in table.columns.iter().zip(row) {
+            text += &self::cell(cell, column.unit.is_some());
+        }
+        text += "</tr>\n";
+    }
+    text + "</tbody></table></div>\n"
+}
+
+fn cell(cell: &Cell, is_number: bool) -> String {
+    let class = if is_number || matches!(cell, Cell::Number(..)) { " class=\"n\"" } else { "" };
+    match cell {
+        Cell::Empty => format!("<td{class}><span class=\"faint\">–</span></td>"),
+        Cell::Words(words) => format!("<td{class}>{}</td>", escaped(words)),
+        Cell::Number(figure, None) => format!("<td{class}>{}</td>", number(figure, figure.bare())),
+        Cell::Number(figure, Some(ends)) => {
+            let (low, high) = (number(&ends.0, ends.0.bare()), number(&ends.1, ends.1.bare()));
+            format!(
+                "<td{class}>{} <span class=\"band\">{low}–{high}</span></td>",
+                number(figure, figure.bare())
+            )
+        }
+    }
+}
+
+fn sentence(words: &Sentence) -> String {
+    let span = |span: &Span| match span {
+        Span::Words(words) => escaped(words),
+        Span::Number(figure) => number(figure, figure.text()),
+    };
+    words.0.iter().map(span).collect()
+}
+
+/// A number with its value, its unit, and its place in the records.
+fn number(number: &Number, shown: String) -> String {
+    format!(
+        r#"<data value="{}" data-unit="{}" data-at="{}">{}</data>"#,
+        number.value,
+        unit_name(number.unit),
+        number.source,
+        escaped(&shown)
+    )
+}
+
+/// The names of units in a page.
+pub(crate) const UNITS: [(Unit, &str); 9] = [
+    (Unit::Count, "count"),
+    (Unit::PerSecond, "per_s"),
+    (Unit::BytesPerSecond, "bytes_per_s"),
+    (Unit::Nanos, "ns"),
+    (Unit::Seconds, "s"),
+    (Unit::Bytes, "bytes"),
+    (Unit::Share, "share"),
+    (Unit::Ratio, "ratio"),
+    (Unit::Tail, "tail"),
+];
+
+fn unit_name(unit: Unit) -> &'static str {
+    UNITS.iter().find(|(own, _)| *own == unit).map_or("count", |(_, name)| name)
+}
+
+fn warnings(warnings: &[Warning]) -> String {
+    if warnings.is_empty() {
+        return String::new();
+    }
+    let each = |warning: &Warning| {
+        let class = match warning.severity {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Invalid => "invalid",
+        };
+        let remedy = if warning.remedy.is_empty() {
+            String::new()
+        } else {
+            format!("<br>{}", escaped(&warning.remedy))
+        };
+        let shown: Vec<String> = warning.places.iter().take(6).map(|place| escaped(place)).collect();
+        let more = warning.places.len().saturating_sub(shown.len());
+        let more = if more > 0 { format!("; {more} more") } else { String::new() };
+        let places = if shown.is_empty() { String::new() } else { format!(" · {}{more}", shown.join("; ")) };
+        format!(
+            "<li class=\"{class}\">{}{remedy}<br><span class=\"code\">{class}: {}{places}</span></li>\n",
+            escaped(&warning.sentence),
+            escaped(&warning.code)
+        )
+    };
+    format!(
+        "<section>\n<h2>Findings</h2>\n<ul class=\"warnings\">\n{}</ul>\n</section>\n",
+        warnings.iter().map(each).collect::<String>()
+    )
+}
+
+fn runs(runs: &[RunFacts]) -> String {
+    let each = |run: &RunFacts| {
+        let facts: String = run
+            .facts
+            .iter()
+            .map(|(name, value)| format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(value)))
+            .collect();
+        format!(
+            "<h3>{}</h3>\n<dl>\n{facts}</dl>\n<pre>{}</pre>\n<details><summary>The plan</summary><pre>{}</pre></details>\n",
+            escaped(&run.label),
+            escaped(&run.command),
+            escaped(&run.plan)
+        )
+    };
+    format!(
+        "<section>\n<h2>How it was measured</h2>\n{}</section>\n",
+        runs.iter().map(each).collect::<String>()
+    )
+}
+
+fn closing(evidence: &Evidence) -> String {
+    format!(
+        "<footer>\n<p class=\"faint\">Written by fathom {}. Every number carries its place in the records, which are in this \
+         file; <code>fathom report --verify FILE</code> computes all of them again.</p>\n</footer>\n",
+        escaped(&evidence.tool)
+    )
+}
+
+/// `text` as content of an element or an attribute.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(letter),
+            control if control.is_control() || is_bidirectional(control) => {}
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+/// Characters that turn the direction of text around them.
+fn is_bidirectional(letter: char) -> bool {
+    matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}

@@ -1,0 +1,79 @@
+//! What runs are called in charts and tables: by what they do not have in common.
+
+use record::Run;
+
+/// A label for each of `runs`, all different: by the options of their targets, by their tags, or by their ids.
+pub(crate) fn labels(runs: &[Run]) -> Vec<String> {
+    let mut labels = distinct(&runs.iter().map(words).collect::<Vec<_>>());
+    for index in 0..labels.len() {
+        let before = labels[..index].iter().filter(|label| **label == labels[index]).count();
+        let same = runs[..index].iter().filter(|run| words(run) == words(&runs[index])).count();
+        if before > 0 || labels[index].is_empty() {
+            let turn = if same > 0 { format!("run {}", same + 1) } else { runs[index].id.clone() };
+            labels[index] = format!("{} {turn}", labels[index]).trim().to_owned();
+        }
+    }
+    labels
+}
+
+/// What a run is told apart by, in words that can each be left out: tags, parts of the addresses, the plan.
+fn words(run: &Run) -> Vec<String> {
+    let tags = run.tags.iter().map(|(key, value)| format!("{key} {value}"));
+    let parts = run.targets.iter().flat_map(|target| parts(&target.address));
+    let overrides = run.plan.overrides.iter().map(|change| change.replace('=', " "));
+    tags.chain(parts).chain(overrides).collect()
+}
+
+/// `array:md3000?raid=5&disks=8` is `md3000`, `RAID 5`, `disks 8`; other addresses are one word.
+fn parts(address: &str) -> Vec<String> {
+    let Some(array) = address.strip_prefix("array:") else { return vec![address.to_owned()] };
+    let word = |part: &str| match part.strip_prefix("raid=") {
+        Some(level) => format!("RAID {level}"),
+        None => part.replacen('=', " ", 1),
+    };
+    array.split(['?', '&']).map(word).collect()
+}
+
+/// Of each list what not all of them have; where nothing is left, the first word.
+fn distinct(lists: &[Vec<String>]) -> Vec<String> {
+    let common = |word: &String| lists.iter().all(|list| list.contains(word));
+    lists
+        .iter()
+        .map(|list| {
+            let own: Vec<&str> = list.iter().filter(|word| !common(word)).map(String::as_str).collect();
+            let first = || list.first().cloned().unwrap_or_default();
+            if own.is_empty() { first() } else { own.join(", ") }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::sample;
+
+    fn on(addresses: &[&str]) -> Vec<String> {
+        let runs: Vec<Run> = addresses
+            .iter()
+            .map(|address| {
+                let mut run = sample::run("random", Vec::new());
+                run.targets[0].address = (*address).to_owned();
+                run
+            })
+            .collect();
+        labels(&runs)
+    }
+
+    #[test]
+    fn runs_are_called_by_what_they_do_not_have_in_common() {
+        assert_eq!(on(&["array:md3000?raid=5", "array:md3000?raid=10"]), ["RAID 5", "RAID 10"]);
+        assert_eq!(on(&["array:md3000", "array:px6?raid=5"]), ["md3000", "px6, RAID 5"]);
+        assert_eq!(on(&["array:md3000", "array:md3000?raid=5"]), ["md3000", "RAID 5"]);
+        assert_eq!(on(&["/dev/sda"]), ["/dev/sda"]);
+    }
+
+    #[test]
+    fn equal_runs_are_numbered() {
+        assert_eq!(on(&["/mnt/a", "/mnt/a", "/mnt/b"]), ["/mnt/a", "/mnt/a run 2", "/mnt/b"]);
+    }
+}

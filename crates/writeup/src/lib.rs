@@ -1,0 +1,55 @@
+//! Writes records up: from runs to a report with an answer, charts, tables and what to doubt.
+//!
+//! A report is plain data first ([`WriteUp`]), from which every format is drawn. Each number in it knows where in the
+//! records it comes from, and the report as a page holds those records, so that [`verify`] can compute every number again.
+//!
+//! **Invariant:** nothing here knows a world, and nothing in a report depends on when or where it was made: the same
+//! records give the same bytes.
+
+mod csv;
+mod document;
+mod evidence;
+mod html;
+mod labels;
+mod markdown;
+mod measured;
+mod number;
+mod picture;
+mod summary;
+mod sweep;
+mod verify;
+mod views;
+mod xlsx;
+
+use record::{Comparison, Run};
+
+pub use csv::csv;
+pub use document::{
+    Block, Cell, Column, Figure, KeyFigure, RunFacts, Section, Sentence, Span, Table, Warning, WriteUp,
+};
+pub use evidence::{Evidence, EvidenceError};
+pub use html::html;
+pub use markdown::markdown;
+pub use number::{Number, Source};
+pub use picture::{PictureError, pdf, png};
+pub use verify::{Verified, VerifyError, verify};
+pub use xlsx::{XlsxFailure, xlsx};
+
+/// The report on `evidence`, called `title` where one is given.
+pub fn write_up(evidence: &Evidence) -> WriteUp {
+    let labels = labels::labels(&evidence.runs);
+    let portraits = evidence.portraits();
+    let subject = views::Subject {
+        runs: &evidence.runs,
+        labels: &labels,
+        comparison: evidence.comparison.as_ref().map(|comparison| (comparison, evidence.runs.len())),
+        portraits: &portraits,
+    };
+    summary::write_up(&subject, views::sections(&subject), evidence.title.as_deref())
+}
+
+/// The report on these runs with how they differ, called `title` where one is given: what [`write_up`] makes of the
+/// evidence that is kept of them.
+pub fn evidence(runs: Vec<Run>, comparison: Option<Comparison>, title: Option<String>) -> Evidence {
+    Evidence::of(runs, comparison, title)
+}

@@ -1,0 +1,120 @@
+//! A report as Markdown: for a ticket or a wiki.
+
+use record::Severity;
+
+use crate::document::{Block, Cell, Figure, Sentence, Table, WriteUp};
+use crate::summary::meaning;
+
+/// `report` as GitHub-flavoured Markdown: its tables and readings; charts are named, not drawn.
+pub fn markdown(report: &WriteUp) -> String {
+    let mut text = format!("# {}\n\n{}\n", escaped(&report.title), sentence(&report.answer));
+    if let Some(grade) = report.grade {
+        text += &format!("\nGrade {grade}: {}.\n", meaning(grade));
+    }
+    for section in &report.sections {
+        text += &format!("\n## {}\n", escaped(&section.heading));
+        for block in &section.blocks {
+            text += &match block {
+                Block::Text(words) => format!("\n{}\n", sentence(words)),
+                Block::Table(table) => self::table(table),
+                Block::Figure(figure) => self::figure(figure),
+            };
+        }
+    }
+    if !report.warnings.is_empty() {
+        text += "\n## Warnings\n\n";
+    }
+    for warning in &report.warnings {
+        let severity = match warning.severity {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Invalid => "invalid",
+        };
+        let places = if warning.places.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", warning.places.join("; "))
+        };
+        text += &format!(
+            "- **{}** ({severity}): {} {}{}\n",
+            escaped(&warning.code),
+            escaped(&warning.sentence),
+            escaped(&warning.remedy),
+            escaped(&places)
+        );
+    }
+    text += "\n## Runs\n";
+    for run in &report.runs {
+        text += &format!("\n### {}\n\n", escaped(&run.label));
+        for (name, value) in &run.facts {
+            text += &format!("- {}: {}\n", escaped(name), escaped(value));
+        }
+        text += &format!("\n{}", fenced(&run.command));
+    }
+    text
+}
+
+fn figure(figure: &Figure) -> String {
+    format!("\n**{}** {}\n{}", sentence(&figure.reading), escaped(&figure.subtitle), table(&figure.table))
+}
+
+fn table(table: &Table) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let mut text = String::from("\n");
+    text += &line(table.columns.iter().map(|column| escaped(&column.head())).collect());
+    text += &line(
+        table
+            .columns
+            .iter()
+            .map(|column| if column.unit.is_some() { "---:" } else { "---" }.into())
+            .collect(),
+    );
+    for row in &table.rows {
+        text += &line(
+            row.iter()
+                .map(|cell| if *cell == Cell::Empty { "–".into() } else { escaped(&cell.text()) })
+                .collect(),
+        );
+    }
+    text
+}
+
+fn sentence(words: &Sentence) -> String {
+    escaped(&words.text())
+}
+
+/// Text that Markdown takes for nothing but text, on one line.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' => {
+                out.push('\\');
+                out.push(letter);
+            }
+            letter if letter.is_control() => out.push(' '),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+/// Text in a block of code, whatever backticks are in it.
+fn fenced(text: &str) -> String {
+    let mut fence = "```".to_owned();
+    while text.contains(&fence) {
+        fence.push('`');
+    }
+    format!("{fence}\n{text}\n{fence}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_text_stays_text() {
+        assert_eq!(escaped("a|b\n<script>"), "a\\|b \\<script\\>");
+        assert_eq!(fenced("```"), "````\n```\n````\n");
+    }
+}

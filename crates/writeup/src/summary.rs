@@ -1,0 +1,363 @@
+//! The top of a report: title, answer, key figures; and its end: warnings and what the runs are.
+
+use record::names::fact;
+use record::{Finding, Grade, Point, Run, Severity, World};
+use units::{Bytes, Nanos};
+
+use crate::document::{KeyFigure, RunFacts, Section, Sentence, Span, Warning, WriteUp};
+use crate::measured::{Measured, Metric, measured};
+use crate::number::Number;
+use crate::sweep::{Phase, phases};
+use crate::views::{Subject, best, capital, leads, search_answer};
+
+/// Figures at the top: what a reader takes in at a glance.
+const KEY_FIGURES: usize = 6;
+
+/// Cases of one kind of headline that the answer names.
+const CASES: usize = 1;
+
+/// The whole report of `sections`.
+pub(crate) fn write_up(subject: &Subject<'_>, sections: Vec<Section>, title: Option<&str>) -> WriteUp {
+    let grades = subject.runs.iter().filter_map(|run| Some(run.grading.as_ref()?.grade));
+    WriteUp {
+        title: title.map_or_else(|| self::title(subject), str::to_owned),
+        answer: answer(subject),
+        grade: grades.max(),
+        key_figures: key_figures(subject),
+        sections,
+        warnings: warnings(subject),
+        runs: subject.runs.iter().zip(subject.labels).map(|(run, label)| facts(run, label)).collect(),
+    }
+}
+
+fn title(subject: &Subject<'_>) -> String {
+    let mut plans: Vec<&str> = Vec::new();
+    for run in subject.runs {
+        if !plans.contains(&run.plan.name.as_str()) {
+            plans.push(&run.plan.name);
+        }
+    }
+    let plans = plans.join(", ");
+    match subject.runs {
+        [only] => {
+            let targets: Vec<&str> = only.targets.iter().map(|target| target.address.as_str()).collect();
+            if targets.is_empty() { plans } else { format!("{plans} on {}", targets.join(", ")) }
+        }
+        _ if subject.labels.len() <= 4 => format!("{plans}: {}", subject.labels.join(", ")),
+        _ => format!("{plans}: {} runs", subject.runs.len()),
+    }
+}
+
+/// What the searches found, or the best figures; and which part was the bottleneck there.
+fn answer(subject: &Subject<'_>) -> Sentence {
+    let found = search_answer(subject);
+    let sentence =
+        found.unwrap_or_else(|| if subject.runs.len() > 1 { ahead(subject) } else { highest(subject) });
+    if sentence.is_empty() {
+        return Sentence::of("Nothing was measured.");
+    }
+    let limits = bottlenecks(subject);
+    if limits.is_empty() { sentence } else { sentence.words(format!(" {limits}")) }
+}
+
+/// The highest rate and throughput of a single run, and the latency there.
+fn highest(subject: &Subject<'_>) -> Sentence {
+    let points = measured(subject.runs);
+    let mut sentence = Sentence::default();
+    if let Some((one, number)) = best(&of_headline(&points, Metric::Iops), Metric::Iops) {
+        sentence = sentence.words("Up to ").number(number).words(format!(" IOPS ({})", one.point.name));
+        if let Some((latency, _)) = one.figure(Metric::Quantile(0.99)) {
+            sentence = sentence.words(" at a p99 of ").number(latency);
+        }
+    }
+    if let Some((one, number)) = best(&of_headline(&points, Metric::Throughput), Metric::Throughput) {
+        let start = if sentence.is_empty() { "Up to " } else { "; up to " };
+        sentence = sentence.words(start).number(number).words(format!(" ({})", one.point.name));
+    }
+    if let Some(one) = points.first().filter(|_| sentence.is_empty()) {
+        return latencies(&points, Metric::headline(one.point));
+    }
+    if sentence.is_empty() { sentence } else { sentence.words(".") }
+}
+
+/// Where the latency `metric` is shortest, and where longest.
+fn latencies(points: &[Measured<'_>], metric: Metric) -> Sentence {
+    let own = of_headline(points, metric);
+    let figures = || own.iter().filter_map(|one| Some((one, one.figure(metric)?.0)));
+    let order = |one: &(&Measured<'_>, Number), other: &(&Measured<'_>, Number)| {
+        one.1.value.total_cmp(&other.1.value)
+    };
+    match (figures().min_by(order), figures().max_by(order)) {
+        (Some((first, low)), Some((last, high))) if low.value < high.value => {
+            Sentence::of(format!("{} from ", capital(&metric.name())))
+                .number(low)
+                .words(format!(" ({}) to ", first.point.name))
+                .number(high)
+                .words(format!(" ({}).", last.point.name))
+        }
+        (Some((first, low)), _) => Sentence::of(format!("{} of ", capital(&metric.name())))
+            .number(low)
+            .words(format!(" ({}).", first.point.name)),
+        _ => Sentence::default(),
+    }
+}
+
+/// Of each kind of headline: which run is ahead, and how far.
+fn ahead(subject: &Subject<'_>) -> Sentence {
+    let points = measured(subject.runs);
+    let told = [Metric::Iops, Metric::Throughput]
+        .into_iter()
+        .filter_map(|metric| leads(subject, &cases(&of_headline(&points, metric)), metric, CASES, false));
+    let sentences: Vec<Sentence> = told.collect();
+    let mut spans = Vec::new();
+    for sentence in sentences {
+        if !spans.is_empty() {
+            spans.push(Span::Words(" ".into()));
+        }
+        spans.extend(sentence.0);
+    }
+    if spans.is_empty() { highest(subject) } else { Sentence(spans) }
+}
+
+/// The cases of all phases of `points`.
+fn cases<'a>(points: &[Measured<'a>]) -> Vec<(String, Vec<Measured<'a>>)> {
+    phases(points).iter().flat_map(Phase::cases).collect()
+}
+
+/// What the points are about, each once.
+fn headlines(points: &[Measured<'_>]) -> Vec<Metric> {
+    let mut metrics: Vec<Metric> = Vec::new();
+    for metric in points.iter().map(|one| Metric::headline(one.point)) {
+        if !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
+    metrics
+}
+
+fn of_headline<'a>(points: &[Measured<'a>], metric: Metric) -> Vec<Measured<'a>> {
+    points.iter().filter(|one| Metric::headline(one.point) == metric).copied().collect()
+}
+
+/// `The disks are the bottleneck in all runs.`: by the findings, of those runs that name one.
+fn bottlenecks(subject: &Subject<'_>) -> String {
+    let of_run = |run: &Run| {
+        let mut parts: Vec<String> = Vec::new();
+        for part in run.findings.iter().filter_map(Finding::bottleneck) {
+            if !parts.iter().any(|known| known == part) {
+                parts.push(part.to_owned());
+            }
+        }
+        parts
+    };
+    let each: Vec<Vec<String>> = subject.runs.iter().map(of_run).collect();
+    let Some(first) = each.first().filter(|parts| !parts.is_empty()) else { return String::new() };
+    if !each.iter().all(|parts| parts == first) {
+        let named = each.iter().zip(subject.labels).filter(|(parts, _)| !parts.is_empty());
+        let told: Vec<String> =
+            named.take(4).map(|(parts, label)| format!("{label}: {}", parts.join(", "))).collect();
+        return format!("Bottlenecks: {}.", told.join("; "));
+    }
+    let word = if first.len() > 1 { "Bottlenecks" } else { "Bottleneck" };
+    let whose = if subject.runs.len() > 1 { " in all runs" } else { "" };
+    format!("{word}{whose}: {}.", first.join(", "))
+}
+
+/// What the searches found; else the best of each kind of headline of each run, and its p99.
+fn key_figures(subject: &Subject<'_>) -> Vec<KeyFigure> {
+    let points = measured(subject.runs);
+    let mut figures = Vec::new();
+    for (run, record) in subject.runs.iter().enumerate() {
+        let Some(search) = &record.search else { continue };
+        let Some((figure, violated)) = crate::views::search_met(run, search) else { continue };
+        let interval = violated.map(|violated| (figure.clone(), violated));
+        let name = format!("IOPS with {}", search.slos.join(", "));
+        figures.push(KeyFigure { name, figure, interval, note: subject.labels[run].clone() });
+    }
+    if !figures.is_empty() {
+        figures.truncate(KEY_FIGURES);
+        return figures;
+    }
+    for metric in headlines(&points) {
+        for (name, case) in cases(&of_headline(&points, metric)) {
+            for run in 0..subject.runs.len() {
+                let own: Vec<Measured<'_>> = case.iter().filter(|one| one.run == run).copied().collect();
+                let Some((one, _)) = best(&own, metric) else { continue };
+                figures.extend(key_figure(subject, one, metric, &name));
+            }
+        }
+    }
+    figures.truncate(KEY_FIGURES);
+    if let [only] = &figures[..] {
+        let note = only.note.clone();
+        if let Some((one, _)) = best(&points, Metric::Iops) {
+            let latency = one.figure(Metric::Quantile(0.99));
+            figures.extend(latency.map(|(figure, interval)| KeyFigure {
+                name: "p99 latency there".into(),
+                figure,
+                interval,
+                note,
+            }));
+        }
+    }
+    figures
+}
+
+fn key_figure(subject: &Subject<'_>, one: Measured<'_>, metric: Metric, case: &str) -> Option<KeyFigure> {
+    let (figure, interval) = one.figure(metric)?;
+    let unit = match metric {
+        Metric::Iops => "IOPS, ".to_owned(),
+        Metric::Throughput => String::new(),
+        latency => format!("{}, ", latency.name()),
+    };
+    let several = subject.labels.len() > 1 && !case.is_empty();
+    let of = if several { case } else { &one.point.name };
+    let note = if subject.labels.len() > 1 { subject.labels[one.run].clone() } else { String::new() };
+    Some(KeyFigure { name: format!("{unit}{of}"), figure, interval, note })
+}
+
+/// Findings of all runs, equal sentences once, the most severe first.
+fn warnings(subject: &Subject<'_>) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = Vec::new();
+    for (run, label) in subject.runs.iter().zip(subject.labels) {
+        for finding in &run.findings {
+            let point = finding.point.and_then(|index| run.point(index));
+            let place = place(subject, label, point);
+            match warnings
+                .iter_mut()
+                .find(|known| known.code == finding.code && known.sentence == finding.sentence)
+            {
+                Some(known) => known.places.push(place),
+                None => warnings.push(Warning {
+                    code: finding.code.clone(),
+                    severity: finding.severity,
+                    sentence: finding.sentence.clone(),
+                    remedy: finding.remedy.clone(),
+                    places: vec![place],
+                }),
+            }
+        }
+        if !run.ending.complete {
+            warnings.push(Warning {
+                code: "incomplete".into(),
+                severity: Severity::Warning,
+                sentence: format!("Not every point was measured: {}.", run.ending.reason),
+                remedy: String::new(),
+                places: vec![label.clone()],
+            });
+        }
+    }
+    warnings.sort_by(|one, other| other.severity.cmp(&one.severity));
+    for warning in &mut warnings {
+        warning.places.retain(|place| !place.is_empty());
+    }
+    warnings
+}
+
+fn place(subject: &Subject<'_>, label: &str, point: Option<&Point>) -> String {
+    let point = point.map_or("", |point| point.name.as_str());
+    match (subject.labels.len(), point) {
+        (1, point) => point.to_owned(),
+        (_, "") => label.to_owned(),
+        (_, point) => format!("{label}, {point}"),
+    }
+}
+
+/// What is to be known of a run, by name.
+fn facts(run: &Run, label: &str) -> RunFacts {
+    let mut facts: Vec<(String, String)> = Vec::new();
+    let mut add = |name: &str, value: String| {
+        if !value.is_empty() {
+            facts.push((name.to_owned(), value));
+        }
+    };
+    add("run", run.id.clone());
+    add("began", run.started.clone());
+    add(
+        "plan",
+        if run.plan.about.is_empty() {
+            run.plan.name.clone()
+        } else {
+            format!("{}: {}", run.plan.name, run.plan.about)
+        },
+    );
+    add("changed in the plan", run.plan.overrides.join(", "));
+    for target in &run.targets {
+        add(
+            "target",
+            format!("{} ({}), {} used", target.address, target.kind, Bytes::new(target.size_bytes)),
+        );
+        for key in [
+            fact::VENDOR,
+            fact::MODEL,
+            fact::FIRMWARE,
+            fact::SERIAL,
+            fact::FILE_SYSTEM,
+            fact::SCHEDULER,
+            fact::WRITE_CACHE,
+            "about",
+        ] {
+            add(key, target.facts.get(key).cloned().unwrap_or_default());
+        }
+    }
+    add(
+        "labels",
+        run.tags.iter().map(|(key, value)| format!("{key} {value}")).collect::<Vec<_>>().join(", "),
+    );
+    if run.world == World::Host {
+        let machine = &run.environment;
+        add("machine", machine.hostname.clone());
+        add("kernel", machine.kernel.clone());
+        add("processors", format!("{} × {}", machine.cpus, machine.cpu_model));
+        add("memory", Bytes::new(machine.ram_bytes).to_string());
+    } else {
+        add("world", "a virtual array, in virtual time".into());
+    }
+    add("version", format!("{} {}", run.tool.name, run.tool.version));
+    let measured: u64 = run.points.iter().map(|point| point.ended_ns.saturating_sub(point.started_ns)).sum();
+    add("points", format!("{}, {} in all", run.points.len(), Nanos::new(measured)));
+    add("grade", run.grading.as_ref().map(|grading| grading.grade.to_string()).unwrap_or_default());
+    add("ending", format!("{} (exit code {})", run.ending.reason, run.ending.code));
+    RunFacts {
+        label: label.to_owned(),
+        id: run.id.clone(),
+        facts,
+        command: run.command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        plan: run.plan.text.clone(),
+    }
+}
+
+/// A word of a command line as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// What a grade means, in a few words.
+pub(crate) fn meaning(grade: Grade) -> &'static str {
+    match grade {
+        Grade::A => "every check passed",
+        Grade::B => "something could not be checked",
+        Grade::C => "how exact the figures are is in doubt",
+        Grade::D => "what was measured is in doubt",
+        Grade::E => "what was measured is in doubt for several reasons",
+        Grade::F => "a figure does not mean what it seems to",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_can_be_pasted_into_a_shell() {
+        assert_eq!(quoted("--on"), "--on");
+        assert_eq!(quoted("array:md3000?raid=5&disks=8"), "'array:md3000?raid=5&disks=8'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,319 @@
+//! Points of one phase by the values that were swept.
+
+use std::collections::BTreeMap;
+
+use chart::{Axis, Scale, Unit};
+use record::{is_named, phase_title};
+use units::Bytes;
+
+use crate::measured::{Measured, Metric, swept};
+
+/// Stands for the phase itself where several phases sweep the same key: IOzone's tests by record size.
+const PHASE: &str = "workload";
+
+/// What load is swept by: more of it is more load.
+const LOADS: [&str; 4] = ["depth", "workers", "rate", "limit"];
+
+/// A phase with its points of all runs.
+#[derive(Debug)]
+pub(crate) struct Phase<'a> {
+    /// Its name as the plan has it.
+    pub name: &'a str,
+    /// The keys that have more than one value, the one that goes along the axis last.
+    pub keys: Vec<&'a str>,
+    /// Its points in the order of runs and of their records.
+    pub points: Vec<Measured<'a>>,
+}
+
+/// Points of one run along the innermost key, the others being fixed.
+#[derive(Debug)]
+pub(crate) struct Along<'a> {
+    /// Which run.
+    pub run: usize,
+    /// The values of the other keys, in their order.
+    pub around: Vec<&'a str>,
+    /// Points by rising value; of repeats the median, with all of them beside it.
+    pub points: Vec<Step<'a>>,
+}
+
+/// One value of the innermost key.
+#[derive(Debug)]
+pub(crate) struct Step<'a> {
+    /// The value as a number.
+    pub x: f64,
+    /// As the plan has it.
+    pub text: &'a str,
+    /// The repeat in the middle by its rate.
+    pub median: Measured<'a>,
+    /// All repeats.
+    pub repeats: Vec<Measured<'a>>,
+}
+
+/// The phases of `points`, in the order in which they come.
+pub(crate) fn phases<'a>(points: &[Measured<'a>]) -> Vec<Phase<'a>> {
+    let mut phases: Vec<Phase<'a>> = Vec::new();
+    for measured in points {
+        let name = measured.point.phase.as_str();
+        match phases.iter_mut().find(|phase| phase.name == name) {
+            Some(phase) => phase.points.push(*measured),
+            None => phases.push(Phase { name, keys: Vec::new(), points: vec![*measured] }),
+        }
+    }
+    for phase in &mut phases {
+        phase.keys = keys(&phase.points);
+    }
+    joined(phases)
+}
+
+/// Phases that sweep the same single key and are about the same figure as one, whose outer key is the phase.
+fn joined(phases: Vec<Phase<'_>>) -> Vec<Phase<'_>> {
+    let alike = |one: &Phase<'_>, other: &Phase<'_>| {
+        let about = |phase: &Phase<'_>| phase.points.first().map(|one| Metric::headline(one.point));
+        one.inner().is_some()
+            && one.inner() == other.inner()
+            && other.keys.len() == 1
+            && about(one) == about(other)
+    };
+    let mut joined: Vec<Phase<'_>> = Vec::new();
+    for phase in phases {
+        let place = joined.iter().position(|one| phase.keys.len() == 1 && alike(one, &phase));
+        match place.map(|place| &mut joined[place]) {
+            Some(one) if one.keys.len() == 1 || one.keys[0] == PHASE => {
+                if one.keys.len() == 1 {
+                    one.keys.insert(0, PHASE);
+                }
+                one.points.extend(phase.points);
+            }
+            _ => joined.push(phase),
+        }
+    }
+    joined
+}
+
+/// The value that a point has of `key`; empty where it has none.
+pub(crate) fn value<'a>(one: &Measured<'a>, key: &str) -> &'a str {
+    if key == PHASE { &one.point.phase } else { one.point.swept.get(key).map_or("", String::as_str) }
+}
+
+/// A value as people read it: a size with a blank before its unit, a phase without the values that it names.
+pub(crate) fn shown(value: &str) -> String {
+    if let Ok(bytes) = value.parse::<Bytes>() {
+        return bytes.to_string();
+    }
+    if !value.contains('{') {
+        return value.to_owned();
+    }
+    let title = phase_title(value, |_| Some(String::new()));
+    title.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches([',', ' ']).to_owned()
+}
+
+/// A key with its value: `queue depth 8`; a workload by its name alone.
+pub(crate) fn pair(key: &str, value: &str) -> String {
+    if key == PHASE { shown(value) } else { format!("{} {}", name_of(key), shown(value)) }
+}
+
+/// The keys that `points` differ in: words first, then numbers, and last what load is swept by, or else the key that
+/// changes from one point to the next.
+fn keys<'a>(points: &[Measured<'a>]) -> Vec<&'a str> {
+    let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (key, value) in points.iter().flat_map(|measured| &measured.point.swept) {
+        let seen = values.entry(key).or_default();
+        if !seen.contains(&value.as_str()) {
+            seen.push(value);
+        }
+    }
+    values.retain(|_, seen| seen.len() > 1);
+    let inner = points.windows(2).find_map(|pair| {
+        let [before, after] = pair else { return None };
+        let changed = |key: &&&str| before.point.swept.get(**key) != after.point.swept.get(**key);
+        let mut changed = values.keys().filter(changed);
+        let first = changed.next()?;
+        changed.next().is_none().then_some(*first)
+    });
+    let rank = |key: &str| {
+        let numbers = values.get(key).is_some_and(|seen| seen.iter().all(|value| swept(value).is_some()));
+        let load = LOADS.iter().any(|load| is_named(key, load));
+        (numbers && load, numbers && Some(key) == inner, numbers)
+    };
+    let mut keys: Vec<&str> = values.keys().copied().collect();
+    keys.sort_by_key(|key| rank(key));
+    keys
+}
+
+impl<'a> Phase<'a> {
+    /// The key along the axis, where its values are numbers.
+    pub fn inner(&self) -> Option<&'a str> {
+        let key = self.keys.last().copied()?;
+        let mut values = self.points.iter().filter_map(|measured| measured.point.swept.get(key));
+        values.all(|value| swept(value).is_some()).then_some(key)
+    }
+
+    /// The other keys.
+    pub fn outer(&self) -> &[&'a str] {
+        &self.keys[..self.keys.len().saturating_sub(1)]
+    }
+
+    /// Whether load grows along the axis.
+    pub fn is_load(&self) -> bool {
+        self.inner().is_some_and(|inner| LOADS.iter().any(|load| is_named(inner, load)))
+    }
+
+    /// Its points along the innermost key, for each run and each set of values of the others.
+    pub fn along(&self) -> Vec<Along<'a>> {
+        let Some(inner) = self.inner() else { return Vec::new() };
+        let mut lines: Vec<Along<'a>> = Vec::new();
+        for measured in &self.points {
+            let around: Vec<&str> = self.outer().iter().map(|key| value(measured, key)).collect();
+            let text = value(measured, inner);
+            let Some((x, _)) = swept(text) else { continue };
+            let place = lines.iter().position(|line| line.run == measured.run && line.around == around);
+            let place = place.unwrap_or_else(|| {
+                lines.push(Along { run: measured.run, around, points: Vec::new() });
+                lines.len() - 1
+            });
+            let steps = &mut lines[place].points;
+            match steps.iter_mut().find(|step| step.text == text) {
+                Some(step) => step.repeats.push(*measured),
+                None => steps.push(Step { x, text, median: *measured, repeats: vec![*measured] }),
+            }
+        }
+        for line in &mut lines {
+            line.points.sort_by(|one, other| one.x.total_cmp(&other.x));
+            line.points.iter_mut().for_each(Step::choose);
+        }
+        lines
+    }
+
+    /// Its points by all keys but the one along the axis, each group with its name: what is compared between runs, along
+    /// the axis the best with the best.
+    pub fn cases(&self) -> Vec<(String, Vec<Measured<'a>>)> {
+        let outer = if self.inner().is_some() { self.outer() } else { &self.keys[..] };
+        let mut cases: Vec<(Vec<&str>, String, Vec<Measured<'a>>)> = Vec::new();
+        for one in &self.points {
+            let values: Vec<&str> = outer.iter().map(|key| value(one, key)).collect();
+            match cases.iter_mut().find(|(same, _, _)| *same == values) {
+                Some((_, _, points)) => points.push(*one),
+                None => {
+                    let name = self.case_name(outer, &values, one);
+                    cases.push((values, name, vec![*one]));
+                }
+            }
+        }
+        cases.into_iter().map(|(_, name, points)| (name, points)).collect()
+    }
+
+    /// The point's own name where nothing varies along an axis; else the values that are fixed, or the phase's name as
+    /// far as it names no value.
+    fn case_name(&self, outer: &[&str], values: &[&str], one: &Measured<'_>) -> String {
+        if self.inner().is_none() {
+            return one.point.name.clone();
+        }
+        let pairs = outer.iter().zip(values).map(|(key, value)| pair(key, value));
+        let fixed = pairs.collect::<Vec<_>>().join(", ");
+        if !fixed.is_empty() {
+            return fixed;
+        }
+        let title = phase_title(self.name, |_| None);
+        if title.contains('…') { String::new() } else { title }
+    }
+
+    /// The axis of the innermost key over its values.
+    pub fn axis(&self) -> Option<Axis> {
+        let key = self.inner()?;
+        let values: Vec<(f64, Unit)> =
+            self.points.iter().filter_map(|measured| swept(measured.point.swept.get(key)?)).collect();
+        let unit = values.first()?.1;
+        let (low, high) = values
+            .iter()
+            .fold((f64::MAX, 0.0), |(low, high), (value, _)| (f64::min(low, *value), f64::max(high, *value)));
+        let doubling = low > 0.0 && high / low >= 8.0 && unit != Unit::Share;
+        Some(Axis::new(name_of(key), unit, if doubling { Scale::Log2 } else { Scale::Linear }))
+    }
+}
+
+impl Step<'_> {
+    /// Makes the repeat in the middle by its rate the one that is shown.
+    fn choose(&mut self) {
+        let rate =
+            |measured: &Measured<'_>| measured.figure(Metric::Iops).map_or(0.0, |(number, _)| number.value);
+        let mut order = self.repeats.clone();
+        order.sort_by(|one, other| rate(one).total_cmp(&rate(other)));
+        self.median = order[(order.len() - 1) / 2];
+    }
+}
+
+/// A key of a plan in the field's words: `queue depth`, `block size`.
+pub(crate) fn name_of(key: &str) -> String {
+    let named = |name| is_named(key, name);
+    let words = match () {
+        () if named("depth") => "queue depth",
+        () if named("size") => "block size",
+        () if named("reads") => "reads",
+        () if named("read_ahead") => "read-ahead",
+        () if named("span") => "working set",
+        () => key,
+    };
+    words.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measured::measured;
+    use record::Run;
+    use record::sample::{self, Stream};
+
+    const STREAM: Stream =
+        Stream { op: "read", size_bytes: 4096, per_s: 1000, median_ns: 100_000, spread: 0.2 };
+
+    fn run(swept: &[&[(&str, &str)]]) -> Run {
+        let first = sample::point(0, "p", vec![sample::workload("load", &[STREAM])]);
+        let points = swept.iter().map(|pairs| {
+            let swept = pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+            record::Point { swept, ..first.clone() }
+        });
+        sample::run("random", points.collect())
+    }
+
+    #[test]
+    fn load_goes_along_the_axis_whatever_changes_first() {
+        let swept: [&[(&str, &str)]; 4] = [
+            &[("depth", "1"), ("size", "4KiB")],
+            &[("depth", "1"), ("size", "8KiB")],
+            &[("depth", "16"), ("size", "4KiB")],
+            &[("depth", "16"), ("size", "8KiB")],
+        ];
+        let runs = [run(&swept)];
+        let phases = phases(&measured(&runs));
+        assert_eq!(phases[0].keys, ["size", "depth"]);
+        let along = phases[0].along();
+        assert_eq!(along.len(), 2);
+        assert_eq!(along[1].around, ["8KiB"]);
+        assert_eq!(along[1].points.iter().map(|step| step.text).collect::<Vec<_>>(), ["1", "16"]);
+        assert_eq!(
+            phases[0].axis().map(|axis| (axis.name, axis.scale)),
+            Some(("queue depth".into(), Scale::Log2))
+        );
+    }
+
+    #[test]
+    fn what_is_swept_by_words_has_no_axis() {
+        let runs = [run(&[&[("pattern", "random")], &[("pattern", "sequential")]])];
+        let phases = phases(&measured(&runs));
+        assert_eq!(phases[0].keys, ["pattern"]);
+        assert!(phases[0].inner().is_none() && phases[0].along().is_empty());
+    }
+
+    #[test]
+    fn repeats_are_one_step_with_the_one_in_the_middle() {
+        let mut run = run(&[&[("depth", "1")], &[("depth", "1")], &[("depth", "1")], &[("depth", "2")]]);
+        for (point, rate) in run.points.iter_mut().zip([900.0, 1_000.0, 1_200.0]) {
+            point.workloads[0].summary[0].ops_per_s.value = rate;
+        }
+        let runs = [run];
+        let phases = phases(&measured(&runs));
+        let along = phases[0].along();
+        assert_eq!(along[0].points.len(), 2);
+        assert_eq!((along[0].points[0].repeats.len(), along[0].points[0].median.at), (3, 1));
+    }
+}

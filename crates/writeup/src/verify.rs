@@ -1,0 +1,180 @@
+//! Whether a page says what its records say.
+
+use crate::evidence::{Evidence, EvidenceError};
+use crate::html::{EVIDENCE, UNITS, html};
+use crate::number::{Number, Source};
+use crate::write_up;
+
+/// A page that says what its records say.
+#[derive(Debug)]
+pub struct Verified {
+    /// How many numbers were computed again.
+    pub numbers: usize,
+    /// Whether the whole page was drawn again and is the same to the byte; otherwise another version drew it, and its
+    /// numbers alone were computed.
+    pub redrawn: bool,
+    /// What the page holds.
+    pub evidence: Evidence,
+}
+
+/// Why a page cannot be relied on.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    /// It holds no records.
+    #[error("no report of fathom: it holds no records; was it saved by another program?")]
+    NoEvidence,
+    /// Its records cannot be read.
+    #[error(transparent)]
+    Evidence(#[from] EvidenceError),
+    /// A number that its records do not have, or have otherwise.
+    #[error("number {turn} of the page, {shown:?} ({place}): {why}")]
+    Number {
+        /// Which, from 1.
+        turn: usize,
+        /// As the page shows it.
+        shown: String,
+        /// Its place as the page names it.
+        place: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// Something else differs.
+    #[error("line {line} is not what the records give: the page has {found:?}, they give {expected:?}")]
+    Text {
+        /// Which line, from 1.
+        line: usize,
+        /// What the page has there.
+        found: String,
+        /// What it should have.
+        expected: String,
+    },
+}
+
+/// Computes every number of `page` again from the records in it, and draws the whole page again where this version drew
+/// it: whatever was altered, a digit or a word, is an error.
+pub fn verify(page: &str) -> Result<Verified, VerifyError> {
+    let packed = page.rsplit_once(EVIDENCE.0).and_then(|(_, rest)| rest.split_once(EVIDENCE.1));
+    let evidence = Evidence::unpacked(packed.ok_or(VerifyError::NoEvidence)?.0)?;
+    let records = evidence.records()?;
+    let mut numbers = 0;
+    for element in page.split("<data ").skip(1) {
+        numbers += 1;
+        check(element, &records).map_err(|(shown, place, why)| VerifyError::Number {
+            turn: numbers,
+            shown,
+            place,
+            why,
+        })?;
+    }
+    let redrawn = evidence.tool == env!("CARGO_PKG_VERSION");
+    if redrawn {
+        same(page, &html(&write_up(&evidence), &evidence)?)?;
+    }
+    Ok(Verified { numbers, redrawn, evidence })
+}
+
+/// Holds one element, from behind `<data `, against the records; else what it shows, its place, and what is wrong.
+fn check(element: &str, records: &[serde_json::Value]) -> Result<(), (String, String, String)> {
+    let attribute = |name: &str| {
+        let (_, rest) = element.split_once(&format!("{name}=\""))?;
+        Some(rest.split_once('"')?.0)
+    };
+    let shown = element
+        .split_once('>')
+        .and_then(|(_, rest)| rest.split_once("</data>"))
+        .map_or("", |(shown, _)| shown);
+    let place = attribute("data-at").unwrap_or_default();
+    let wrong = |why: String| (shown.to_owned(), place.to_owned(), why);
+    let source: Source = place.parse().map_err(|why| wrong(format!("its place cannot be read: {why}")))?;
+    let unit = attribute("data-unit").and_then(|name| UNITS.iter().find(|(_, own)| *own == name));
+    let (unit, _) = unit.ok_or_else(|| wrong("it has no unit that is known".into()))?;
+    let value = source.read(records).ok_or_else(|| wrong("the records have nothing there".into()))?;
+    let number = Number { value, unit: *unit, source };
+    if attribute("value") != Some(value.to_string().as_str()) {
+        return Err(wrong(format!("the records have {value}")));
+    }
+    let texts = [number.text(), number.bare()];
+    if !texts.iter().any(|text| text == shown) {
+        return Err(wrong(format!("the records give {:?}", texts[0])));
+    }
+    Ok(())
+}
+
+/// Whether both pages are the same; else the first line that differs, from where it differs.
+fn same(page: &str, expected: &str) -> Result<(), VerifyError> {
+    if page == expected {
+        return Ok(());
+    }
+    let (mut found, mut wanted) = (page.split('\n'), expected.split('\n'));
+    for line in 1.. {
+        match (found.next(), wanted.next()) {
+            (None, None) => break,
+            (one, other) if one == other => {}
+            (one, other) => {
+                let (one, other) = (one.unwrap_or_default(), other.unwrap_or_default());
+                let alike = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
+                let excerpt = |text: &str| text.chars().skip(alike.saturating_sub(20)).take(60).collect();
+                return Err(VerifyError::Text { line, found: excerpt(one), expected: excerpt(other) });
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Run;
+    use record::sample::{self, Stream};
+
+    const STREAM: Stream =
+        Stream { op: "read", size_bytes: 4096, per_s: 1234, median_ns: 100_000, spread: 0.2 };
+
+    fn run() -> Run {
+        let points = (0..4).map(|index| {
+            let mut point =
+                sample::point(index, "{depth} in flight", vec![sample::workload("load", &[STREAM])]);
+            point.swept.insert("depth".into(), (1 << index).to_string());
+            point
+        });
+        sample::run("random", points.collect())
+    }
+
+    fn page() -> String {
+        let evidence = Evidence::of(vec![run()], None, None);
+        html(&write_up(&evidence), &evidence).expect("it can be drawn")
+    }
+
+    #[test]
+    fn a_page_as_it_was_drawn_is_verified() {
+        let verified = verify(&page()).expect("it is as it was drawn");
+        assert!(verified.numbers > 40 && verified.redrawn, "{}", verified.numbers);
+        assert_eq!(verified.evidence.runs.len(), 1);
+    }
+
+    #[test]
+    fn one_altered_digit_is_found_wherever_it_stands() {
+        let page = page();
+        // Digits of numbers, of charts, of words and of the records: every 97th of them.
+        let digits: Vec<usize> =
+            page.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_digit()).map(|(at, _)| at).collect();
+        for at in digits.into_iter().step_by(97) {
+            let mut altered = page.clone().into_bytes();
+            altered[at] = if altered[at] == b'9' { b'8' } else { altered[at] + 1 };
+            let altered = String::from_utf8(altered).expect("digits are ASCII");
+            assert!(verify(&altered).is_err(), "the digit at {at}: {}", &page[at.saturating_sub(40)..at + 1]);
+        }
+    }
+
+    #[test]
+    fn what_was_altered_is_named() {
+        let page = page();
+        let altered = page.replacen(">1,234<", ">1,334<", 1);
+        let error = verify(&altered).expect_err("a digit was altered").to_string();
+        assert!(error.contains("1,334") && error.contains("1,234"), "{error}");
+        let altered = page.replacen("Findings", "Nothing", 1).replacen("All figures", "Some figures", 1);
+        let error = verify(&altered).expect_err("a word was altered").to_string();
+        assert!(error.contains("Some figures") && error.contains("All figures"), "{error}");
+        assert!(matches!(verify("<html></html>"), Err(VerifyError::NoEvidence)));
+    }
+}

@@ -1,0 +1,69 @@
+//! All figures in one table.
+
+use crate::document::{Block, Cell, Column, Section, Table};
+use crate::measured::{Measured, Metric, measured};
+
+use super::Subject;
+
+const METRICS: [Metric; 7] = [
+    Metric::Iops,
+    Metric::Throughput,
+    Metric::Mean,
+    Metric::Quantile(0.5),
+    Metric::Quantile(0.99),
+    Metric::Quantile(0.999),
+    Metric::Max,
+];
+
+/// A row for each point, workload and operation of every run.
+pub(super) fn section(subject: &Subject<'_>) -> Section {
+    let mut columns = vec![Column::words("point")];
+    let several = subject.labels.len() > 1;
+    columns.extend(several.then(|| Column::words("run")));
+    columns.extend([Column::words("workload"), Column::words("operation")]);
+    columns.extend(METRICS.map(|metric| {
+        let name = match metric {
+            Metric::Quantile(q) => crate::measured::percentile(q),
+            Metric::Mean => "mean".into(),
+            Metric::Max => "max".into(),
+            Metric::Iops => "IOPS".into(),
+            Metric::Throughput => "MB/s".into(),
+        };
+        Column::numbers(name, metric.unit())
+    }));
+    columns.push(Column::words("grade"));
+    let points = measured(subject.runs);
+    let rows: Vec<Vec<Cell>> = points.iter().flat_map(|one| of_point(subject, *one, several)).collect();
+    let table = Table { title: "all figures".into(), columns, rows };
+    Section { heading: "All figures".into(), blocks: vec![Block::Table(table)] }
+}
+
+fn of_point(subject: &Subject<'_>, one: Measured<'_>, several: bool) -> Vec<Vec<Cell>> {
+    let grade = one.point.grading.as_ref().map(|grading| grading.grade.to_string()).unwrap_or_default();
+    let mut name = one.point.name.clone();
+    if one.point.repeat > 1 {
+        name += &format!(" #{}", one.point.repeat);
+    }
+    if !one.point.complete {
+        name += " (cut short)";
+    }
+    let mut rows = Vec::new();
+    for (place, workload) in one.point.workloads.iter().enumerate() {
+        for (line, summary) in workload.summary.iter().enumerate() {
+            let mut cells = vec![Cell::words(&name)];
+            cells.extend(several.then(|| Cell::words(subject.label(one.run))));
+            cells.extend([Cell::words(&workload.name), Cell::words(&summary.op)]);
+            cells.extend(METRICS.map(|metric| match one.of_workload(place, line, metric) {
+                // What moves nothing has no throughput.
+                Some((number, _)) if metric == Metric::Throughput && number.value == 0.0 => Cell::Empty,
+                Some((number, interval)) if metric == Metric::Iops => {
+                    Cell::Number(number, interval.map(Box::new))
+                }
+                figure => Cell::number(figure.map(|(number, _)| number)),
+            }));
+            cells.push(Cell::words(&grade));
+            rows.push(cells);
+        }
+    }
+    rows
+}

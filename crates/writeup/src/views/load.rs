@@ -1,0 +1,361 @@
+//! How much at which load: rate and latency along the innermost key of a sweep.
+
+use chart::{Axis, Chart, HUES, Line, Mark, Plot, Rule, Scale, Unit};
+
+use crate::document::{Cell, Column, Figure, Sentence, Table};
+use crate::measured::{Measured, Metric, sure};
+use crate::number::{Number, Source};
+use crate::sweep::{Along, Phase, Step, name_of, pair, shown};
+
+use super::corners::capital;
+use super::{Subject, band, ratio};
+
+/// A part of the highest rate at which more load brings little more.
+const NEARLY: f64 = 0.9;
+
+/// What a section on `phase` is called: `4 KiB random, by queue depth`; by the key alone where it is several phases, or
+/// where its name is nothing but the values of its points.
+pub(super) fn heading(phase: &Phase<'_>) -> String {
+    let by = phase.inner().map(name_of).unwrap_or_default();
+    let title = record::phase_title(phase.name, |_| None);
+    let words = title.split(['…', ' ', ',']).any(|word| word.chars().any(char::is_alphabetic));
+    if phase.outer().is_empty() && words { format!("{title}, by {by}") } else { format!("By {by}") }
+}
+
+/// Rates along the key; latency against rate where load grows along it, otherwise throughput.
+pub(super) fn figures(subject: &Subject<'_>, phase: &Phase<'_>) -> Vec<Figure> {
+    let lines = phase.along();
+    if lines.iter().all(|line| line.points.len() < 2) {
+        return Vec::new();
+    }
+    let headline = phase.points.first().map_or(Metric::Iops, |one| Metric::headline(one.point));
+    let metric = if headline.more_is_better() { headline } else { Metric::Iops };
+    let mut figures: Vec<Figure> = along(subject, phase, &lines, metric).into_iter().collect();
+    if phase.is_load() {
+        figures.extend(latency(subject, phase, &lines));
+    } else {
+        let other = if metric == Metric::Iops { Metric::Throughput } else { Metric::Iops };
+        figures.extend(along(subject, phase, &lines, other));
+    }
+    figures
+}
+
+/// Lines by panel: where several runs and several outer values meet, a panel for each value, with a line for each run.
+struct Panels<'l, 'a> {
+    panels: Vec<(String, Vec<(String, usize, &'l Along<'a>)>)>,
+}
+
+impl<'l, 'a> Panels<'l, 'a> {
+    fn of(subject: &Subject<'_>, phase: &Phase<'a>, lines: &'l [Along<'a>]) -> Panels<'l, 'a> {
+        let around = |line: &Along<'_>| {
+            let pairs = phase.outer().iter().zip(&line.around);
+            pairs.map(|(key, value)| pair(key, value)).collect::<Vec<_>>().join(", ")
+        };
+        let runs = subject.labels.len() > 1;
+        let mut panels: Vec<(String, Vec<(String, usize, &Along<'_>)>)> = Vec::new();
+        for line in lines.iter().filter(|line| line.points.len() > 1) {
+            let (panel, name, hue) = match runs {
+                true => (around(line), subject.label(line.run).to_owned(), line.run),
+                false => (String::new(), around(line), 0),
+            };
+            let place = panels.iter().position(|(title, _)| *title == panel).unwrap_or_else(|| {
+                panels.push((panel, Vec::new()));
+                panels.len() - 1
+            });
+            let hue = if runs { hue } else { panels[place].1.len() };
+            panels[place].1.push((name, hue, line));
+        }
+        Panels { panels }
+    }
+
+    /// The lines of all panels.
+    fn lines(&self) -> impl Iterator<Item = &(String, usize, &'l Along<'a>)> {
+        self.panels.iter().flat_map(|(_, lines)| lines)
+    }
+}
+
+fn along(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>], metric: Metric) -> Option<Figure> {
+    let panels = Panels::of(subject, phase, lines);
+    let highest = panels
+        .lines()
+        .flat_map(|(_, _, line)| &line.points)
+        .filter_map(|step| top(step, metric))
+        .fold(0.0, f64::max);
+    if highest <= 0.0 {
+        return None;
+    }
+    let mut x = phase.axis()?;
+    x.range = range(lines);
+    let several = panels.panels.len() > 1;
+    let y = Axis {
+        range: several.then_some((0.0, highest)),
+        ..Axis::new(metric.name(), metric.unit(), Scale::Linear)
+    };
+    let drawn = panels.panels.iter().map(|(title, lines)| {
+        let plot = Plot {
+            x: x.clone(),
+            y: y.clone(),
+            lines: lines.iter().map(|(name, hue, line)| line_of(name, *hue, line, metric)).collect(),
+            rules: if several { Vec::new() } else { ceilings(lines, metric) },
+        };
+        (title.clone(), Chart::Plot(plot))
+    });
+    Some(Figure {
+        kind: if phase.is_load() { "load" } else { "sweep" },
+        reading: reading(&panels, phase, metric),
+        subtitle: format!(
+            "{} against {}; bars are 95 % intervals{}",
+            capital(&metric.name()),
+            x.name,
+            if repeated(lines) { ", of repeats the median and their range" } else { "" }
+        ),
+        panels: drawn.collect(),
+        small: several,
+        table: table(subject, phase, lines, metric),
+    })
+}
+
+fn repeated(lines: &[Along<'_>]) -> bool {
+    lines.iter().flat_map(|line| &line.points).any(|step| step.repeats.len() > 1)
+}
+
+/// The upper end of what is drawn of a step.
+fn top(step: &Step<'_>, metric: Metric) -> Option<f64> {
+    let (number, interval) = figure(step, metric)?;
+    Some(interval.map_or(number.value, |(_, high)| high.max(number.value)))
+}
+
+/// The figure of a step, and its interval: that of its one measurement, or the range of its repeats.
+fn figure(step: &Step<'_>, metric: Metric) -> Option<(Number, Option<(f64, f64)>)> {
+    let (number, interval) = step.median.figure(metric)?;
+    if step.repeats.len() < 2 {
+        return Some((number, band(interval.as_ref())));
+    }
+    let values = step.repeats.iter().filter_map(|one| Some(one.figure(metric)?.0.value));
+    let range = values.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
+    Some((number, Some(range)))
+}
+
+/// The same range in all panels.
+fn range(lines: &[Along<'_>]) -> Option<(f64, f64)> {
+    let xs = lines.iter().flat_map(|line| &line.points).map(|step| step.x);
+    xs.fold(None, |range: Option<(f64, f64)>, x| {
+        let (low, high) = range.unwrap_or((x, x));
+        Some((low.min(x), high.max(x)))
+    })
+}
+
+fn line_of(name: &str, hue: usize, line: &Along<'_>, metric: Metric) -> Line {
+    let marks = line.points.iter().map(|step| {
+        let figure = figure(step, metric);
+        Mark {
+            x: step.x,
+            y: figure.as_ref().map(|(number, _)| number.value),
+            band: figure.and_then(|(_, band)| band),
+            label: String::new(),
+        }
+    });
+    Line { name: name.to_owned(), hue, dashed: false, marked: true, points: marks.collect() }
+}
+
+/// What the part that is busiest at the highest rate could do at most, if it were never idle: only a virtual array says
+/// how busy its parts are.
+fn ceilings(lines: &[(String, usize, &Along<'_>)], metric: Metric) -> Vec<Rule> {
+    let [(_, _, line)] = lines else { return Vec::new() };
+    let Some((peak, rate)) = highest(line, metric) else { return Vec::new() };
+    let Some((busiest, used)) = busiest(peak.median) else { return Vec::new() };
+    let most = Number { value: rate.value / used, ..rate };
+    vec![Rule::Level(most.value, format!("{busiest} never idle: {}", most.text()))]
+}
+
+/// The busiest kind of part, by the mean of its members, and how busy it is.
+fn busiest(measured: Measured<'_>) -> Option<(String, f64)> {
+    let components = &measured.point.breakdown.as_ref()?.components;
+    let groups = super::parts::by_kind(components);
+    let busy = groups.into_iter().map(|(kind, members)| {
+        let sum: f64 = members.iter().map(|(_, component)| component.utilisation).sum();
+        (kind, sum / members.len() as f64)
+    });
+    busy.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, used)| *used > 0.05)
+}
+
+fn reading(panels: &Panels<'_, '_>, phase: &Phase<'_>, metric: Metric) -> Sentence {
+    let key = phase.inner().map(name_of).unwrap_or_default();
+    let mut sentence = Sentence::default();
+    let several = panels.panels.len() > 1;
+    let all: Vec<(String, &Along<'_>)> = panels
+        .panels
+        .iter()
+        .flat_map(|(panel, lines)| {
+            lines.iter().map(move |(name, _, line)| {
+                (if several && !panel.is_empty() { format!("{name}, {panel}") } else { name.clone() }, *line)
+            })
+        })
+        .collect();
+    for (name, line) in all.iter().take(4) {
+        let steps = || line.points.iter().filter_map(|step| Some((step, figure(step, metric)?.0)));
+        let Some((peak, most)) = highest(line, metric) else { continue };
+        if !sentence.is_empty() {
+            sentence = sentence.words("; ");
+        }
+        let name = if name.is_empty() { "The highest is ".to_owned() } else { format!("{name}: at most ") };
+        sentence = sentence.words(name).number(most.clone()).words(format!(
+            "{} at {key} {}",
+            metric.behind(),
+            shown(peak.text)
+        ));
+        let nearly = steps().find(|(_, number)| (NEARLY..=1.0).contains(&(number.value / most.value)));
+        if let Some((step, number)) = nearly.filter(|(step, _)| phase.is_load() && step.x < peak.x) {
+            sentence = sentence.words(", ").number(ratio(&number, &most, Unit::Share));
+            sentence = sentence.words(format!(" of it at {}", shown(step.text)));
+        }
+    }
+    if all.len() > 4 {
+        sentence = sentence.words(format!("; {} more in the chart", all.len() - 4));
+    }
+    if sentence.is_empty() { sentence } else { sentence.words(".") }
+}
+
+/// The step of the highest figure that is sure, and that figure.
+fn highest<'l, 'a>(line: &'l Along<'a>, metric: Metric) -> Option<(&'l Step<'a>, Number)> {
+    let steps = line.points.iter().filter_map(|step| Some((step, step.median.figure(metric)?)));
+    let highest = steps.max_by(|one, other| sure(&one.1, metric).total_cmp(&sure(&other.1, metric)));
+    highest.map(|(step, (number, _))| (step, number))
+}
+
+/// Latency against the rate that was reached, a line for each, points labelled by their load.
+fn latency(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]) -> Option<Figure> {
+    let panels = Panels::of(subject, phase, lines);
+    let metric = [Metric::Quantile(0.99), Metric::Mean].into_iter().find(|metric| {
+        let mut steps = panels.lines().flat_map(|(_, _, line)| &line.points);
+        steps.all(|step| step.median.figure(*metric).is_some())
+    })?;
+    let value = |step: &Step<'_>, metric| Some(step.median.figure(metric)?.0.value);
+    let extent = |metric| {
+        let values = lines.iter().flat_map(|line| &line.points).filter_map(|step| value(step, metric));
+        values.fold((f64::MAX, 0.0), |(low, high), value| (f64::min(low, value), f64::max(high, value)))
+    };
+    let several = panels.panels.len() > 1;
+    let (rates, latencies) = (extent(Metric::Iops), extent(metric));
+    let name = |key: &str| format!("{key} ");
+    let key = phase.inner().map(name_of).unwrap_or_default();
+    let drawn = panels.panels.iter().map(|(title, lines)| {
+        let plot = Plot {
+            x: Axis {
+                range: several.then_some((0.0, rates.1)),
+                ..Axis::new("rate", Unit::PerSecond, Scale::Linear)
+            },
+            y: Axis {
+                range: several.then_some(latencies),
+                ..Axis::new(metric.name(), Unit::Nanos, Scale::Log10)
+            },
+            lines: lines.iter().take(HUES).map(|(name, hue, line)| curve(name, *hue, line, metric)).collect(),
+            rules: Vec::new(),
+        };
+        (title.clone(), Chart::Plot(plot))
+    });
+    let reading = panels.lines().next().and_then(|(_, _, line)| {
+        let (first, last) = (line.points.first()?, line.points.last()?);
+        let (low, high) = (first.median.figure(metric)?.0, last.median.figure(metric)?.0);
+        let of = if panels.lines().count() > 1 {
+            format!("{}: ", panels.lines().next().map_or("", |(name, _, _)| name))
+        } else {
+            String::new()
+        };
+        Some(
+            Sentence::of(format!("{}{} is ", capital(&of), metric.name()))
+                .number(low)
+                .words(format!(" at {}{} and ", name(&key), first.text))
+                .number(high)
+                .words(format!(" at {}.", last.text)),
+        )
+    });
+    Some(Figure {
+        kind: "latency",
+        reading: reading.unwrap_or_default(),
+        subtitle: format!(
+            "{} against the rate that was reached; points are labelled by {key}",
+            capital(&metric.name())
+        ),
+        panels: drawn.collect(),
+        small: several,
+        table: latencies_table(subject, phase, lines),
+    })
+}
+
+fn curve(name: &str, hue: usize, line: &Along<'_>, metric: Metric) -> Line {
+    let marks = line.points.iter().filter_map(|step| {
+        let (rate, (latency, interval)) = (step.median.figure(Metric::Iops)?.0, step.median.figure(metric)?);
+        Some(Mark {
+            x: rate.value,
+            y: Some(latency.value),
+            band: band(interval.as_ref()),
+            label: shown(step.text),
+        })
+    });
+    Line { name: name.to_owned(), hue, dashed: false, marked: true, points: marks.collect() }
+}
+
+/// Of each line a column, of each value a row.
+fn table(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>], metric: Metric) -> Table {
+    let title = |line: &Along<'_>| {
+        let title = subject.named(line.run, &around(line));
+        if title.is_empty() { metric.name() } else { title }
+    };
+    let cell = |line: &Along<'_>, text: &str| {
+        let figure =
+            line.points.iter().find(|step| step.text == text).and_then(|step| step.median.figure(metric));
+        figure.map_or(Cell::Empty, |(number, interval)| Cell::Number(number, interval.map(Box::new)))
+    };
+    let columns = lines.iter().map(|line| Column::numbers(title(line), metric.unit()));
+    let rows = values(lines).into_iter().map(|text| {
+        std::iter::once(Cell::words(shown(text))).chain(lines.iter().map(|line| cell(line, text))).collect()
+    });
+    Table {
+        title: format!("{} by {}", metric.name(), phase.inner().map(name_of).unwrap_or_default()),
+        columns: std::iter::once(Column::words(phase.inner().map(name_of).unwrap_or_default()))
+            .chain(columns)
+            .collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// The values of the other keys that a line has.
+fn around(line: &Along<'_>) -> String {
+    line.around.iter().map(|value| shown(value)).collect::<Vec<_>>().join(", ")
+}
+
+/// The values along the axis that any line has, in order.
+fn values<'a>(lines: &[Along<'a>]) -> Vec<&'a str> {
+    let mut values: Vec<(f64, &str)> = Vec::new();
+    for step in lines.iter().flat_map(|line| &line.points) {
+        if !values.iter().any(|(_, text)| *text == step.text) {
+            values.push((step.x, step.text));
+        }
+    }
+    values.sort_by(|one, other| one.0.total_cmp(&other.0));
+    values.into_iter().map(|(_, text)| text).collect()
+}
+
+/// A row for each point: its load, its rate, its latencies.
+fn latencies_table(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]) -> Table {
+    const METRICS: [Metric; 5] =
+        [Metric::Iops, Metric::Mean, Metric::Quantile(0.5), Metric::Quantile(0.99), Metric::Quantile(0.999)];
+    let mut columns =
+        vec![Column::words("line"), Column::words(phase.inner().map(name_of).unwrap_or_default())];
+    columns.extend(METRICS.map(|metric| Column::numbers(metric.name(), metric.unit())));
+    let row = |line: &Along<'_>, step: &Step<'_>| {
+        let figures =
+            METRICS.map(|metric| Cell::number(step.median.figure(metric).map(|(number, _)| number)));
+        let head = [Cell::words(subject.named(line.run, &around(line))), Cell::words(shown(step.text))];
+        head.into_iter().chain(figures).collect()
+    };
+    let rows = lines.iter().flat_map(|line| line.points.iter().map(move |step| row(line, step)));
+    Table { title: "latency by load".into(), columns, rows: rows.collect() }
+}
+
+/// Where a number of a component stands.
+pub(super) fn component(measured: Measured<'_>, index: usize, key: &str, value: f64, unit: Unit) -> Number {
+    let at = format!("/points/{}/breakdown/components/{index}/{key}", measured.at);
+    Number { value, unit, source: Source::At(measured.run, at) }
+}

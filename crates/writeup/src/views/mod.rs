@@ -1,0 +1,127 @@
+//! What a report shows of a question, one file each: which of them there are follows from what the runs hold.
+
+mod corners;
+mod differences;
+mod figures;
+mod grid;
+mod lead;
+mod load;
+mod parts;
+mod percentiles;
+mod progress;
+mod search;
+mod time;
+
+use record::{Comparison, Run};
+
+use crate::document::{Block, Figure, Section};
+use crate::measured::{Measured, measured};
+use crate::number::Number;
+use crate::sweep::{Phase, phases};
+
+pub(crate) use corners::{best, capital};
+pub(crate) use lead::leads;
+pub(crate) use search::{answer as search_answer, met as search_met};
+
+/// What views look at.
+pub(crate) struct Subject<'a> {
+    /// The runs.
+    pub runs: &'a [Run],
+    /// What they are called.
+    pub labels: &'a [String],
+    /// How the runs differ, and its place among the records.
+    pub comparison: Option<(&'a Comparison, usize)>,
+    /// Points that have all of their series and histograms.
+    pub portraits: &'a [(usize, usize)],
+}
+
+impl<'a> Subject<'a> {
+    /// Loads of runs of the plan `plan`.
+    pub fn of_plan(&self, plan: &str) -> Vec<Measured<'a>> {
+        measured(self.runs).into_iter().filter(|one| self.runs[one.run].plan.name == plan).collect()
+    }
+
+    /// Of which `points` everything is kept.
+    fn portraits(&self, points: &[Measured<'a>]) -> Vec<Measured<'a>> {
+        points.iter().filter(|one| self.portraits.contains(&(one.run, one.at))).copied().collect()
+    }
+
+    fn label(&self, run: usize) -> &'a str {
+        &self.labels[run]
+    }
+
+    /// The label of a run in front of `words`, where there are several runs.
+    fn named(&self, run: usize, words: &str) -> String {
+        match (self.labels.len(), words) {
+            (1, words) => words.to_owned(),
+            (_, "") => self.label(run).to_owned(),
+            (_, words) => format!("{}, {words}", self.label(run)),
+        }
+    }
+}
+
+/// All sections on what `subject` measured, the most important first.
+pub(crate) fn sections(subject: &Subject<'_>) -> Vec<Section> {
+    let mut plans: Vec<&str> = Vec::new();
+    for run in subject.runs {
+        if !plans.contains(&run.plan.name.as_str()) {
+            plans.push(&run.plan.name);
+        }
+    }
+    let several = plans.len() > 1;
+    let mut sections: Vec<Section> = search::section(subject).into_iter().collect();
+    for plan in &plans {
+        let points = subject.of_plan(plan);
+        let about = subject.runs.iter().find(|run| run.plan.name == *plan).map_or("", |run| &run.plan.about);
+        let prefix = if several { format!("{plan}: ") } else { String::new() };
+        sections.extend(of_plan(subject, &points, &prefix, about));
+    }
+    sections.push(differences::section(subject));
+    sections.push(figures::section(subject));
+    sections.retain(|section| !section.blocks.is_empty());
+    sections
+}
+
+fn of_plan(subject: &Subject<'_>, points: &[Measured<'_>], prefix: &str, about: &str) -> Vec<Section> {
+    // What a search tried is told by the search.
+    let tried = |one: &&Measured<'_>| subject.runs[one.run].search.is_none();
+    let phases = phases(&points.iter().filter(tried).copied().collect::<Vec<_>>());
+    let (swept, still): (Vec<Phase<'_>>, Vec<Phase<'_>>) =
+        phases.into_iter().partition(|phase| phase.inner().is_some());
+    let mut sections = vec![section(format!("{prefix}results"), corners::figures(subject, &still))];
+    for phase in &swept {
+        let mut figures = load::figures(subject, phase);
+        figures.extend(grid::figures(subject, phase));
+        sections.push(section(format!("{prefix}{}", load::heading(phase)), figures));
+    }
+    if let Some(first) = sections.iter_mut().find(|section| !section.blocks.is_empty()) {
+        if !about.is_empty() {
+            first.blocks.insert(0, Block::Text(crate::document::Sentence::of(about)));
+        }
+    }
+    let portraits = subject.portraits(points);
+    sections.push(section(format!("{prefix}progress"), progress::figures(subject, &portraits)));
+    sections.push(section(format!("{prefix}where the time goes"), parts::figures(subject, points)));
+    sections
+        .push(section(format!("{prefix}latency distribution"), percentiles::figures(subject, &portraits)));
+    sections.push(section(format!("{prefix}over time"), time::figures(subject, &portraits)));
+    sections
+}
+
+fn section(heading: String, figures: Vec<Figure>) -> Section {
+    let mut letters = heading.chars();
+    let heading =
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default();
+    Section { heading, blocks: figures.into_iter().map(Block::Figure).collect() }
+}
+
+/// The interval of a figure as a band.
+fn band(ends: Option<&(Number, Number)>) -> Option<(f64, f64)> {
+    ends.map(|(low, high)| (low.value, high.value))
+}
+
+/// A share or a factor of two numbers.
+fn ratio(above: &Number, below: &Number, unit: chart::Unit) -> Number {
+    let source = crate::number::Source::Ratio(Box::new((above.source.clone(), below.source.clone())));
+    Number { value: above.value / below.value, unit, source }
+}

@@ -1,0 +1,152 @@
+//! Rates and latencies second by second.
+
+use chart::{Axis, Chart, Line, Mark, Plot, Rule, Scale, Unit};
+use record::{Series, phase_title};
+
+use crate::document::{Cell, Column, Figure, Sentence, Table};
+use crate::measured::{Measured, Metric};
+use crate::number::{Number, Source};
+
+use super::Subject;
+
+/// Panels that a reader looks at.
+const PANELS: usize = 6;
+/// Fewer seconds are no course.
+const LEAST: usize = 8;
+
+/// The rate of each second, a panel for each point, a line for each run.
+pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Figure> {
+    let mut panels: Vec<(String, Vec<Course<'_>>)> = Vec::new();
+    for one in points {
+        let name = phase_title(&one.point.name, |_| None);
+        let Some(course) = Course::of(*one) else { continue };
+        match panels.iter_mut().find(|(same, _)| *same == name) {
+            Some((_, all)) => all.push(course),
+            None => panels.push((name, vec![course])),
+        }
+    }
+    panels.truncate(PANELS);
+    if panels.is_empty() {
+        return Vec::new();
+    }
+    let small = panels.len() > 1;
+    let drawn = panels.iter().map(|(title, courses)| {
+        let lines = courses.iter().map(|course| Line {
+            name: subject.named(course.measured.run, ""),
+            hue: course.measured.run,
+            points: course.marks(),
+            ..Line::default()
+        });
+        let events = courses.iter().flat_map(|course| {
+            course.measured.point.workloads.iter().flat_map(|workload| {
+                workload.stalls.iter().map(|stall| {
+                    let at = stall.from_ns.saturating_sub(workload.measured_from_ns) as f64 / 1e9;
+                    Rule::Event(at, format!("stall of {}", Unit::Nanos.written(stall.length_ns as f64)))
+                })
+            })
+        });
+        let plot = Plot {
+            x: Axis::new("time", Unit::Seconds, Scale::Linear),
+            y: Axis::new("rate", Unit::PerSecond, Scale::Linear),
+            lines: lines.collect(),
+            rules: events.take(3).collect(),
+        };
+        (title.clone(), Chart::Plot(plot))
+    });
+    vec![Figure {
+        kind: "time",
+        reading: reading(subject, &panels),
+        subtitle: "Rate of each second; a second in which nothing ended is at zero".into(),
+        panels: drawn.collect(),
+        small,
+        table: table(subject, &panels),
+    }]
+}
+
+/// The seconds of one point, all workloads together.
+struct Course<'a> {
+    measured: Measured<'a>,
+    seconds: Vec<f64>,
+}
+
+impl<'a> Course<'a> {
+    fn of(measured: Measured<'a>) -> Option<Course<'a>> {
+        let mut seconds: Vec<f64> = Vec::new();
+        for workload in 0..measured.point.workloads.len() {
+            let own = measured.seconds(workload, record::names::series::OPS);
+            seconds.resize(seconds.len().max(own.len()), 0.0);
+            seconds.iter_mut().zip(own).for_each(|(sum, rate)| *sum += rate);
+        }
+        (seconds.len() >= LEAST).then_some(Course { measured, seconds })
+    }
+
+    /// One for each second as long as a screen can show them, else one for each stretch of some.
+    fn marks(&self) -> Vec<Mark> {
+        let each = self.seconds.len().div_ceil(300);
+        let mean = |stretch: &[f64]| stretch.iter().sum::<f64>() / stretch.len() as f64;
+        let mark = |(index, stretch): (usize, &[f64])| {
+            let lowest = stretch.iter().copied().fold(f64::MAX, f64::min);
+            let highest = stretch.iter().copied().fold(0.0, f64::max);
+            Mark {
+                x: (index * each) as f64 + each as f64 / 2.0,
+                y: Some(mean(stretch)),
+                band: (each > 1).then_some((lowest, highest)),
+                label: String::new(),
+            }
+        };
+        self.seconds.chunks(each).enumerate().map(mark).collect()
+    }
+}
+
+fn reading(subject: &Subject<'_>, panels: &[(String, Vec<Course<'_>>)]) -> Sentence {
+    let Some((name, course)) = panels.first().and_then(|(name, courses)| Some((name, courses.first()?)))
+    else {
+        return Sentence::default();
+    };
+    let silent = course.seconds.iter().filter(|rate| **rate == 0.0).count();
+    let mean = course.measured.figure(Metric::Iops).map(|(number, _)| number);
+    let mut sentence = Sentence::of(format!("{}: ", subject.named(course.measured.run, name)));
+    if let Some(mean) = mean {
+        sentence = sentence.number(mean).words(" IOPS on average");
+    }
+    let rest = match silent {
+        0 => format!("; no second of {} without a completion.", course.seconds.len()),
+        1 => "; one second without any completion.".to_owned(),
+        silent => format!("; {silent} seconds without any completion."),
+    };
+    sentence.words(rest)
+}
+
+/// Where each point's latency second by second is to be had: the largest p99 of any second.
+fn worst(measured: Measured<'_>) -> Option<Number> {
+    let is_tail = |series: &&(usize, &Series)| series.1.name.ends_with("response p99");
+    let series: Vec<(usize, &Series)> = measured.point.series.iter().enumerate().collect();
+    let numbers = series.iter().filter(is_tail).flat_map(|(index, series)| {
+        series.values.iter().enumerate().map(move |(at, value)| {
+            let pointer = format!("/points/{}/series/{index}/values/{at}", measured.at);
+            Number { value: *value, unit: Unit::Nanos, source: Source::At(measured.run, pointer) }
+        })
+    });
+    numbers.max_by(|one, other| one.value.total_cmp(&other.value))
+}
+
+fn table(subject: &Subject<'_>, panels: &[(String, Vec<Course<'_>>)]) -> Table {
+    let columns = vec![
+        Column::words("point"),
+        Column::words("run"),
+        Column::words("seconds"),
+        Column::numbers("rate", Unit::PerSecond),
+        Column::numbers("highest p99 of a second", Unit::Nanos),
+    ];
+    let row = |name: &str, course: &Course<'_>| {
+        vec![
+            Cell::words(name),
+            Cell::words(subject.label(course.measured.run)),
+            Cell::words(course.seconds.len().to_string()),
+            Cell::number(course.measured.figure(Metric::Iops).map(|(number, _)| number)),
+            Cell::number(worst(course.measured)),
+        ]
+    };
+    let rows = panels.iter().flat_map(|(name, courses)| courses.iter().map(move |course| row(name, course)));
+    Table { title: "over time".into(), columns, rows: rows.collect() }
+}

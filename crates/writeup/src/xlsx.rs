@@ -1,0 +1,370 @@
+//! A report as a workbook: the records' figures on one sheet, a sheet for each table whose numbers are formulas over it,
+//! and a chart of the spreadsheet's own beside each table that has one.
+
+use std::collections::BTreeMap;
+
+use chart::Unit;
+use rust_xlsxwriter::{
+    Chart, ChartErrorBars, ChartErrorBarsType, ChartRange, ChartType, ConditionalFormat2ColorScale, Format,
+    FormatAlign, Formula, Workbook, Worksheet, XlsxError,
+};
+use serde_json::Value;
+use units::convert::narrow;
+
+use crate::document::{Block, Cell, Figure, Table, WriteUp};
+use crate::evidence::{Evidence, EvidenceError};
+use crate::number::{Number, Source};
+use crate::summary::meaning;
+
+/// The sheet that formulas refer to.
+const DATA: &str = "Data";
+/// Spreadsheets allow a sheet no longer name.
+const NAME: usize = 31;
+
+/// Why a workbook could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum XlsxFailure {
+    /// It breaks a rule of the format.
+    #[error("the workbook cannot be made: {0}")]
+    Format(#[from] XlsxError),
+    /// Its records cannot be told.
+    #[error(transparent)]
+    Evidence(#[from] EvidenceError),
+}
+
+/// `report` as the bytes of an `.xlsx` file. Times are in milliseconds, throughput in MB/s, shares in per cent; the sheet
+/// `Data` has base units.
+pub fn xlsx(report: &WriteUp, evidence: &Evidence) -> Result<Vec<u8>, XlsxFailure> {
+    let mut book = Book { data: Data::default(), names: vec![DATA.to_lowercase()] };
+    let mut workbook = Workbook::new();
+    // The same records give the same bytes.
+    workbook.set_properties(
+        &rust_xlsxwriter::DocProperties::new()
+            .set_title(&report.title)
+            .set_creation_datetime(&rust_xlsxwriter::ExcelDateTime::from_ymd(2000, 1, 1)?),
+    );
+    let mut sheets = vec![book.front(report)?];
+    for block in report.sections.iter().flat_map(|section| &section.blocks) {
+        match block {
+            Block::Figure(figure) => sheets.push(book.table(&figure.table, Some(figure))?),
+            Block::Table(table) => sheets.push(book.table(table, None)?),
+            Block::Text(_) => {}
+        }
+    }
+    sheets.push(book.data.sheet(evidence, &evidence.records()?)?);
+    for sheet in sheets {
+        workbook.push_worksheet(sheet);
+    }
+    Ok(workbook.save_to_buffer()?)
+}
+
+/// Figures of the records by their places, in the order in which they were first needed.
+#[derive(Default)]
+struct Data {
+    rows: BTreeMap<String, (usize, Source)>,
+}
+
+impl Data {
+    /// The cell of a figure that stands in the records.
+    fn cell(&mut self, source: &Source) -> String {
+        let next = self.rows.len();
+        let (row, _) = self.rows.entry(source.to_string()).or_insert_with(|| (next, source.clone()));
+        // Below the head; spreadsheets count from 1.
+        format!("{DATA}!$D${}", *row + 2)
+    }
+
+    fn sheet(&self, evidence: &Evidence, records: &[Value]) -> Result<Worksheet, XlsxError> {
+        let mut sheet = Worksheet::new();
+        sheet.set_name(DATA)?.set_freeze_panes(1, 0)?;
+        for (column, (head, width)) in
+            [("run", 24.0), ("place", 28.0), ("in the record", 64.0), ("value", 20.0)].into_iter().enumerate()
+        {
+            let column = narrow::<u16>(column);
+            sheet.write_with_format(0, column, head, &bold())?.set_column_width(column, width)?;
+        }
+        for (place, (row, source)) in &self.rows {
+            let row = narrow::<u32>(*row + 1);
+            let (run, pointer) = match source {
+                Source::At(run, pointer) | Source::Quantile(run, pointer, _) => (*run, pointer.as_str()),
+                _ => (0, ""),
+            };
+            let run = evidence.runs.get(run).map_or("the comparison", |run| run.id.as_str());
+            sheet.write(row, 0, run)?.write(row, 1, place.as_str())?.write(row, 2, pointer)?;
+            if let Some(value) = source.read(records) {
+                sheet.write(row, 3, value)?;
+            }
+        }
+        Ok(sheet)
+    }
+}
+
+fn bold() -> Format {
+    Format::new().set_bold().set_align(FormatAlign::Top).set_text_wrap()
+}
+
+struct Book {
+    data: Data,
+    names: Vec<String>,
+}
+
+/// By what a base unit is divided in a sheet, its format there, and the name of the unit.
+fn shown(unit: Unit) -> (f64, &'static str, &'static str) {
+    match unit {
+        Unit::PerSecond => (1.0, "#,##0", ""),
+        Unit::BytesPerSecond => (1e6, "#,##0.0", "MB/s"),
+        Unit::Nanos => (1e6, "#,##0.000", "ms"),
+        Unit::Seconds => (1.0, "#,##0.0", "s"),
+        Unit::Bytes => (1.0, "#,##0", "B"),
+        Unit::Share => (1.0, "0.0%", ""),
+        Unit::Ratio => (1.0, "0.00", ""),
+        Unit::Count | Unit::Tail => (1.0, "General", ""),
+    }
+}
+
+impl Book {
+    /// A name for a sheet that no other has, without what spreadsheets forbid.
+    fn name(&mut self, wanted: &str) -> String {
+        let clean: String = wanted.chars().filter(|letter| !"[]:*?/\\'".contains(*letter)).collect();
+        let clean = if clean.is_empty() { "Table".to_owned() } else { clean };
+        let mut name: String = clean.chars().take(NAME).collect();
+        let mut turn = 2;
+        while self.names.contains(&name.to_lowercase()) {
+            let suffix = format!(" {turn}");
+            name = clean.chars().take(NAME - suffix.len()).collect::<String>() + &suffix;
+            turn += 1;
+        }
+        self.names.push(name.to_lowercase());
+        name
+    }
+
+    /// The formula of `source`, in base units.
+    fn formula(&mut self, source: &Source) -> String {
+        let list = |book: &mut Book, parts: &[Source]| {
+            parts.iter().map(|part| book.formula(part)).collect::<Vec<_>>().join(",")
+        };
+        match source {
+            Source::At(..) | Source::Quantile(..) => self.data.cell(source),
+            Source::Sum(parts) => format!("SUM({})", list(self, parts)),
+            Source::Most(parts) => format!("MAX({})", list(self, parts)),
+            Source::Ratio(pair) => {
+                let (above, below) = (self.formula(&pair.0), self.formula(&pair.1));
+                format!("({above})/({below})")
+            }
+        }
+    }
+
+    fn write(
+        &mut self,
+        sheet: &mut Worksheet,
+        row: u32,
+        column: u16,
+        number: &Number,
+    ) -> Result<(), XlsxError> {
+        let (scale, format, _) = shown(number.unit);
+        let formula = self.formula(&number.source);
+        let formula = if scale == 1.0 { format!("={formula}") } else { format!("=({formula})/{scale}") };
+        let result = (number.value / scale).to_string();
+        sheet.write_formula_with_format(
+            row,
+            column,
+            Formula::new(formula).set_result(result),
+            &Format::new().set_num_format(format),
+        )?;
+        Ok(())
+    }
+
+    /// Title, answer, grade, key figures, findings, and the commands.
+    fn front(&mut self, report: &WriteUp) -> Result<Worksheet, XlsxError> {
+        let mut sheet = Worksheet::new();
+        sheet.set_name(self.name("Report"))?.set_column_width(0, 40.0)?.set_column_width(1, 18.0)?;
+        let large = Format::new().set_bold().set_font_size(16);
+        sheet.write_with_format(0, 0, &report.title, &large)?;
+        sheet.write(1, 0, report.answer.text())?;
+        if let Some(grade) = report.grade {
+            sheet.write(2, 0, format!("Grade {grade}: {}", meaning(grade)))?;
+        }
+        let mut row = 4;
+        for figure in &report.key_figures {
+            let name = if figure.note.is_empty() {
+                figure.name.clone()
+            } else {
+                format!("{}, {}", figure.name, figure.note)
+            };
+            sheet.write(row, 0, name)?;
+            self.write(&mut sheet, row, 1, &figure.figure)?;
+            sheet.write(row, 2, shown(figure.figure.unit).2)?;
+            row += 1;
+        }
+        row += 1;
+        for warning in &report.warnings {
+            sheet.write(row, 0, format!("{}: {} {}", warning.code, warning.sentence, warning.remedy))?;
+            row += 1;
+        }
+        row += 1;
+        for run in &report.runs {
+            sheet.write_with_format(row, 0, &run.label, &bold())?.write(row, 1, &run.id)?;
+            sheet.write(row + 1, 0, &run.command)?;
+            row += 2;
+        }
+        Ok(sheet)
+    }
+
+    /// A sheet of `table`: an interval has two columns of its own, and its distances two more where a chart needs them.
+    fn table(&mut self, table: &Table, figure: Option<&Figure>) -> Result<Worksheet, XlsxError> {
+        let mut sheet = Worksheet::new();
+        let name = self.name(&table.title);
+        sheet.set_name(&name)?.set_freeze_panes(1, 1)?;
+        let places = places(table);
+        for (column, place) in table.columns.iter().zip(&places) {
+            let unit = column.unit.map_or("", |unit| shown(unit).2);
+            let head = if unit.is_empty() || column.head().contains(unit) {
+                column.head()
+            } else {
+                format!("{}, {unit}", column.title)
+            };
+            sheet.write_with_format(0, place.first, &head, &bold())?;
+            sheet.set_column_width(place.first, if column.unit.is_some() { 14.0 } else { 26.0 })?;
+            if place.has_interval {
+                for (offset, word) in ["low", "high", "below", "above"].into_iter().enumerate() {
+                    sheet.write_with_format(0, place.first + 1 + narrow::<u16>(offset), word, &bold())?;
+                }
+            }
+        }
+        for (row, cells) in table.rows.iter().enumerate() {
+            for (cell, place) in cells.iter().zip(&places) {
+                self.cell(&mut sheet, narrow::<u32>(row + 1), place, cell)?;
+            }
+        }
+        if let Some(figure) = figure {
+            chart(&mut sheet, &name, figure, &places)?;
+        }
+        Ok(sheet)
+    }
+
+    fn cell(&mut self, sheet: &mut Worksheet, row: u32, place: &Place, cell: &Cell) -> Result<(), XlsxError> {
+        match cell {
+            Cell::Empty => {}
+            // A number among words, such as a queue depth, is one for the spreadsheet as well.
+            Cell::Words(words) => match words.parse::<f64>() {
+                Ok(number) if number.is_finite() => drop(sheet.write(row, place.first, number)?),
+                _ => drop(sheet.write(row, place.first, words)?),
+            },
+            Cell::Number(number, interval) => {
+                self.write(sheet, row, place.first, number)?;
+                if let Some(ends) = interval.as_deref().filter(|_| place.has_interval) {
+                    self.write(sheet, row, place.first + 1, &ends.0)?;
+                    self.write(sheet, row, place.first + 2, &ends.1)?;
+                    let at =
+                        |offset: u16| rust_xlsxwriter::utility::row_col_to_cell(row, place.first + offset);
+                    let (value, low, high) = (at(0), at(1), at(2));
+                    let scale = shown(number.unit).0;
+                    let below = Formula::new(format!("={value}-{low}"))
+                        .set_result(((number.value - ends.0.value) / scale).to_string());
+                    let above = Formula::new(format!("={high}-{value}"))
+                        .set_result(((ends.1.value - number.value) / scale).to_string());
+                    sheet.write_formula(row, place.first + 3, below)?.write_formula(
+                        row,
+                        place.first + 4,
+                        above,
+                    )?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where a column of a table stands in its sheet.
+struct Place {
+    first: u16,
+    has_interval: bool,
+}
+
+fn places(table: &Table) -> Vec<Place> {
+    let mut next = 0;
+    let place = |column: usize| {
+        let has_interval =
+            table.rows.iter().any(|row| matches!(row.get(column), Some(Cell::Number(_, Some(_)))));
+        let first = next;
+        next += if has_interval { 5 } else { 1 };
+        Place { first, has_interval }
+    };
+    (0..table.columns.len()).map(place).collect()
+}
+
+/// What a spreadsheet draws of a figure of that kind; `None` where it has nothing like it.
+fn kind(figure: &Figure) -> Option<ChartType> {
+    Some(match figure.kind {
+        "load" | "sweep" => ChartType::Line,
+        "corners" => ChartType::Bar,
+        "breakdown" => ChartType::BarStacked,
+        "percentiles" => ChartType::Line,
+        _ => return None,
+    })
+}
+
+/// A chart of the sheet's own numbers to the right of them; of a grid the colours instead.
+fn chart(sheet: &mut Worksheet, name: &str, figure: &Figure, places: &[Place]) -> Result<(), XlsxError> {
+    let rows = narrow::<u32>(figure.table.rows.len());
+    let numbers: Vec<(usize, &Place)> = places
+        .iter()
+        .enumerate()
+        .filter(|(column, _)| figure.table.columns[*column].unit.is_some())
+        .collect();
+    let (Some((_, first)), Some((_, last)), true) = (numbers.first(), numbers.last(), rows > 0) else {
+        return Ok(());
+    };
+    if figure.kind == "grid" || figure.kind == "utilization" {
+        let scale =
+            ConditionalFormat2ColorScale::new().set_minimum_color("00224E").set_maximum_color("E1CC55");
+        sheet.add_conditional_format(1, first.first, rows, last.first, &scale)?;
+        return Ok(());
+    }
+    let Some(kind) = kind(figure) else { return Ok(()) };
+    let mut chart = Chart::new(kind);
+    chart.title().set_name(figure.subtitle.as_str());
+    match kind {
+        // A series for each row, along the columns of numbers.
+        ChartType::BarStacked | ChartType::Line
+            if figure.kind == "breakdown" || figure.kind == "percentiles" =>
+        {
+            // The last row of parts is their sum.
+            let shown = if figure.kind == "breakdown" { rows - 1 } else { rows };
+            for row in 1..=shown {
+                chart
+                    .add_series()
+                    .set_name((name, row, 0))
+                    .set_categories((name, 0, first.first, 0, last.first))
+                    .set_values((name, row, first.first, row, last.first));
+            }
+        }
+        // A series for each column of numbers, along the rows.
+        _ => {
+            for (_, place) in &numbers {
+                let series = chart.add_series();
+                series.set_name((name, 0, place.first)).set_categories((name, 1, 0, rows, 0)).set_values((
+                    name,
+                    1,
+                    place.first,
+                    rows,
+                    place.first,
+                ));
+                if place.has_interval {
+                    let range = |offset: u16| {
+                        ChartRange::new_from_range(name, 1, place.first + offset, rows, place.first + offset)
+                    };
+                    let mut bars = ChartErrorBars::new();
+                    bars.set_type(ChartErrorBarsType::Custom(range(4), range(3)));
+                    match kind {
+                        ChartType::Bar => series.set_x_error_bars(&bars),
+                        _ => series.set_y_error_bars(&bars),
+                    };
+                }
+            }
+        }
+    }
+    chart.set_width(760).set_height(420);
+    let beside = places.last().map_or(1, |place| place.first + if place.has_interval { 6 } else { 2 });
+    sheet.insert_chart(1, beside, &chart)?;
+    Ok(())
+}
