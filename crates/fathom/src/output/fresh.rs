@@ -179,7 +179,7 @@ mod tests {
         let fresh = Fresh::beside(&path).expect("there is room");
         // A folder that is not empty takes the name before the text is there.
         fs::create_dir_all(path.join("full")).expect("the folder is ours");
-        assert!(fresh.become_whole(&path, "text").is_err());
+        assert!(fresh.become_whole(&path, b"text").is_err());
         assert_eq!(fs::read_dir(folder.path()).expect("it is there").count(), 1);
     }
 }
