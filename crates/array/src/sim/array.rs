@@ -111,7 +111,7 @@ impl Array {
         }
         let HostRequest { lun, controller, accepted, .. } = traffic.requests[place];
         // What it waits for outside, its controller having no place for it.
-        traffic.requests.wait(place, Stage::ControllerQueue, now);
+        traffic.requests.trace(place).wait(Stage::ControllerQueue, now);
         if !self.is_alive(controller) {
             return traffic.lose(place);
         }
@@ -167,7 +167,7 @@ impl Array {
         let HostRequest { class, .. } = traffic.requests[place];
         let processor = &mut self.back.engines[controller as usize].processor;
         let end = processor.book(traffic.time.now(), ready, work, class);
-        traffic.requests.pass(place, Stage::ControllerProcessor, end, work);
+        traffic.requests.trace(place).pass(Stage::ControllerProcessor, end, work);
         end
     }
 
@@ -266,7 +266,7 @@ impl Array {
         let partner = self.partner_of(controller).is_some();
         let engine = &mut self.back.engines[controller as usize];
         let ready = engine.take_in(traffic.time.now(), ready, u64::from(len), class);
-        traffic.requests.pass(place, Stage::Bus, ready, engine.crossing(u64::from(len)));
+        traffic.requests.trace(place).pass(Stage::Bus, ready, engine.crossing(u64::from(len)));
         if let Some(cache) = self.nodes[controller as usize].cache.as_ref() {
             // A cache that keeps what it holds is the stable storage that FUA asks for
             // (Linux, Documentation/block/writeback_cache_control.rst).
@@ -336,7 +336,7 @@ impl Array {
     /// A cache has been emptied for a flush: the members are next once all have.
     pub(super) fn drained(&mut self, traffic: &mut Traffic, place: u32) {
         let now = traffic.time.now();
-        traffic.requests.wait(place, Stage::CacheRoom, now);
+        traffic.requests.trace(place).wait(Stage::CacheRoom, now);
         let pending = &mut traffic.requests[place].pending;
         debug_assert!(*pending > 0, "a flush must wait for each cache once");
         *pending -= 1;
@@ -382,12 +382,12 @@ impl Array {
         }
         let mirrors = cache.mirrors();
         let ready = ready.max(now);
-        traffic.requests.wait(place, Stage::CacheRoom, ready);
+        traffic.requests.trace(place).wait(Stage::CacheRoom, ready);
         self.keep_ticking(traffic, controller);
         if mirrors {
             let engine = &mut self.back.engines[controller as usize];
             let (first, _) = engine.cross(now, ready, engine.crossing(u64::from(len)), class);
-            traffic.requests.wait(place, Stage::Bus, first);
+            traffic.requests.trace(place).wait(Stage::Bus, first);
             traffic.cross_over(place, controller, first, Leg::Mirror);
         } else {
             traffic.respond(place, ready);
@@ -451,7 +451,7 @@ impl Array {
             self.back.engines[controller as usize].take_in(now, now, bytes, Class::Prefetch);
         }
         for &place in &readers {
-            let reader = traffic.requests.trace_of(place);
+            let reader = traffic.requests.trace(place);
             if let Some(trace) = trace {
                 reader.follow(trace, Stage::Locate);
             }
@@ -503,7 +503,7 @@ impl Array {
     /// was all: [`Array::deliver`] is next.
     pub fn fetched(&mut self, traffic: &mut Traffic, place: u32, trace: Option<&LatencyTrace>) -> bool {
         if let Some(trace) = trace {
-            traffic.requests.trace_of(place).follow(trace, Stage::Locate);
+            traffic.requests.trace(place).follow(trace, Stage::Locate);
         }
         let now = traffic.time.now();
         let HostRequest { op, class, len, controller, stable, .. } = traffic.requests[place];
@@ -526,7 +526,7 @@ impl Array {
         let engine = &mut self.back.engines[controller as usize];
         let work = engine.crossing(u64::from(len));
         let (first, last) = engine.cross(traffic.time.now(), ready, work, class);
-        traffic.requests.pass(place, Stage::Bus, last, work);
+        traffic.requests.trace(place).pass(Stage::Bus, last, work);
         (first, last)
     }
 
@@ -546,7 +546,7 @@ impl Array {
     pub fn write_freed(&mut self, traffic: &mut Traffic, Freed { owner, is_lost }: Freed) {
         let now = traffic.time.now();
         if let Owner::Request(place) = owner {
-            traffic.requests.wait(place, Stage::StripeLocks, now);
+            traffic.requests.trace(place).wait(Stage::StripeLocks, now);
         }
         match owner {
             Owner::Request(place) if is_lost => traffic.fail(place, now),

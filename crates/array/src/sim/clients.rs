@@ -263,7 +263,7 @@ impl Clients {
     fn release(&mut self, traffic: &mut Traffic, client: u32) {
         let mut ended = std::mem::take(&mut self.running[client as usize].ended);
         for place in ended.drain(..) {
-            traffic.requests.wait(place, Stage::CompletionBatch, traffic.time.now());
+            traffic.requests.trace(place).wait(Stage::CompletionBatch, traffic.time.now());
             traffic.requests.end(place);
             self.tell(traffic, place);
         }
@@ -280,7 +280,7 @@ impl Clients {
             && failed.is_none()
             && let Some((class, due)) = running.job.measures(token, finished_at)
         {
-            let trace = traffic.requests.trace_of(place);
+            let trace = traffic.requests.trace(place);
             trace.end(finished_at);
             running.latency.add(class, due, trace);
         }

@@ -51,7 +51,7 @@ impl Host {
     fn through_file(&mut self, now: Instant, requests: &mut Requests, place: u32) -> Instant {
         let HostRequest { lun, class, .. } = requests[place];
         let through = self.files[lun as usize].book(now, now, self.params.per_file, class);
-        requests.pass(place, Stage::HostFile, through, self.params.per_file);
+        requests.trace(place).pass(Stage::HostFile, through, self.params.per_file);
         through
     }
 
@@ -77,7 +77,7 @@ impl Host {
         place: u32,
     ) -> Instant {
         let end = self.processor.book(now, ready, work, requests[place].class);
-        requests.pass(place, Stage::HostProcessor, end, work);
+        requests.trace(place).pass(Stage::HostProcessor, end, work);
         end
     }
 

@@ -168,7 +168,7 @@ impl Hosts {
     fn enter_session(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, ready: Instant) {
         let now = traffic.time.now();
         // What is later than now is still on its way through the host.
-        traffic.requests.wait(place, Stage::LunQueue, now);
+        traffic.requests.trace(place).wait(Stage::LunQueue, now);
         if traffic.is_direct() {
             return match ready > now {
                 true => traffic.there_at(place, Leg::Out, ready),
@@ -191,11 +191,11 @@ impl Hosts {
             Ok(chosen) => chosen,
             Err(noticed) => return self.paths.queue(traffic, place, noticed),
         };
-        traffic.requests.wait(place, Stage::Session, now);
+        traffic.requests.trace(place).wait(Stage::Session, now);
         let work = self.protocol.client;
         let host = self.host_of(traffic, place);
         let ready = host.operation(now, ready.max(now), work, &mut traffic.requests, place) + delay;
-        traffic.requests.wait(place, Stage::PathLoss, ready);
+        traffic.requests.trace(place).wait(Stage::PathLoss, ready);
         if traffic.send_out(place, link, ready) {
             traffic.leg_done(place);
             array.arrive(traffic, place);
@@ -205,7 +205,7 @@ impl Hosts {
     /// Sends a part again whose path, or controller, was lost under it.
     pub fn retry(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32) {
         let now = traffic.time.now();
-        traffic.requests.wait(place, Stage::PathLoss, now);
+        traffic.requests.trace(place).wait(Stage::PathLoss, now);
         self.transmit(traffic, array, place, now);
     }
 

@@ -33,7 +33,6 @@ mod chain;
 mod clients;
 mod engine;
 mod event;
-mod from_spec;
 mod gate;
 mod host;
 mod hosts;
@@ -50,7 +49,6 @@ mod quiesce;
 mod request;
 mod resource;
 mod timeline;
-mod topology;
 mod traffic;
 mod trial;
 mod unit_locks;
@@ -68,8 +66,9 @@ pub use event::Event;
 pub use outcome::{Component, RunOutcome};
 pub use resource::Resource;
 pub use timeline::Timeline;
-pub use topology::{LunPlacement, SetTopology, Topology};
 pub use works::{WorkError, WorkOrder, WorkProgress};
+
+pub use crate::topology::{LunPlacement, SetTopology, Topology};
 
 use crate::background::{BackgroundKind, BackgroundParams};
 use crate::files::{FileClient, FileSystem, Unwritten};
@@ -145,7 +144,7 @@ impl Sim {
     /// Follows each request from now on: [`RunOutcome::latency`] tells where its time went. It takes time of its own,
     /// up to as much again where a request is a few events. Call before anything has been asked.
     pub fn trace_latency(&mut self) {
-        self.traffic.requests.trace();
+        self.traffic.requests.trace_all();
         self.array.back.traces_latency = true;
     }
 

@@ -30,7 +30,7 @@ impl Array {
         node.alive = false;
         let writers = node.cache.as_mut().map(|cache| std::mem::take(&mut cache.writers));
         for place in writers.into_iter().flatten() {
-            traffic.requests.wait(place, Stage::CacheRoom, now);
+            traffic.requests.trace(place).wait(Stage::CacheRoom, now);
             traffic.lose(place);
         }
         if let Some(partner) = self.partner_of(controller) {

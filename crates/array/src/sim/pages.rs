@@ -241,14 +241,14 @@ impl Hosts {
             if let Some(by) = by {
                 traffic.requests.follow(place, by, Stage::PageCache);
             }
-            traffic.requests.wait(place, Stage::PageCache, now);
+            traffic.requests.trace(place).wait(Stage::PageCache, now);
             self.copy_out(traffic, place, now);
         }
     }
 
     fn buffered_write(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, ready: Instant) {
         let HostRequest { host, lun, offset, len, durable, .. } = traffic.requests[place];
-        traffic.requests.wait(place, Stage::PageCache, traffic.time.now());
+        traffic.requests.trace(place).wait(Stage::PageCache, traffic.time.now());
         if durable {
             return self.write_through(traffic, array, place, ready);
         }

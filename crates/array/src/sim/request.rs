@@ -4,7 +4,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use units::{Instant, Nanos};
+use units::Instant;
 use workload::{Errno, Op, Token};
 
 use crate::latency::{LatencyTrace, Stage};
@@ -13,7 +13,7 @@ use crate::readahead::Fetch;
 use crate::slab::Slab;
 
 /// No parent.
-pub const NONE: u32 = u32::MAX;
+const NONE: u32 = u32::MAX;
 
 /// What a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +145,7 @@ pub struct Requests {
 
 impl Requests {
     /// Follows each request that begins from now on.
-    pub fn trace(&mut self) {
+    pub fn trace_all(&mut self) {
         debug_assert_eq!(self.places.in_use(), 0, "a request is traced from its beginning");
         self.traced = true;
     }
@@ -209,26 +209,8 @@ impl Requests {
 
     /// The trace of a request.
     #[inline]
-    pub fn trace_of(&mut self, place: u32) -> &mut LatencyTrace {
+    pub fn trace(&mut self, place: u32) -> &mut LatencyTrace {
         &mut self.traces[place as usize]
-    }
-
-    /// A request has been at `stage` until `until`, the last `work` of it being served: see [`LatencyTrace::pass`].
-    #[inline]
-    pub fn pass(&mut self, place: u32, stage: Stage, until: Instant, work: Nanos) {
-        self.traces[place as usize].pass(stage, until, work);
-    }
-
-    /// The same where the stage worked all the time.
-    #[inline]
-    pub fn serve(&mut self, place: u32, stage: Stage, until: Instant) {
-        self.traces[place as usize].serve(stage, until);
-    }
-
-    /// The same where it did nothing for it.
-    #[inline]
-    pub fn wait(&mut self, place: u32, stage: Stage, until: Instant) {
-        self.traces[place as usize].wait(stage, until);
     }
 
     /// Has the request at `place` go the way of the one at `other`, whose end it waited for.

@@ -253,7 +253,7 @@ mod tests {
     use crate::spec::{self, Shipped};
 
     fn topology(address: &str) -> Topology {
-        Topology::from(&spec::array(&Shipped, address).unwrap())
+        spec::array(&Shipped, address).unwrap().topology
     }
 
     #[test]

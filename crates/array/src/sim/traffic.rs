@@ -93,11 +93,11 @@ impl Traffic {
             let asked = u64::from(len).saturating_sub(immediate);
             let rounds = if op == Op::Write { asked.div_ceil(burst) } else { 0 };
             let away = (distance + params.latency) * (1 + 2 * rounds);
-            self.requests.serve(place, Stage::Distance, ready + away);
+            self.requests.trace(place).serve(Stage::Distance, ready + away);
             self.put_on_wire(place, out, ready + away, params.transfer(bytes));
         }
         if let Some(Link { params, out, .. }) = self.network.adapter(host, link) {
-            self.requests.serve(place, Stage::Distance, ready + distance.max(params.latency));
+            self.requests.trace(place).serve(Stage::Distance, ready + distance.max(params.latency));
             self.put_on_wire(place, out, ready + params.latency, params.transfer(bytes));
         }
         self.depart(place, true)
@@ -123,7 +123,7 @@ impl Traffic {
         let now = self.time.now();
         if self.is_direct {
             let last = last.max(now);
-            self.requests.wait(place, Stage::Distance, last);
+            self.requests.trace(place).wait(Stage::Distance, last);
             let is_there = at_once && last == now;
             if !is_there {
                 self.there_at(place, Leg::Back, last);
@@ -138,11 +138,11 @@ impl Traffic {
         let flow = self.flow(place, distance);
         self.start_leg(place, Leg::Back);
         self.not_before(place, last.max(flow));
-        self.requests.pass(place, Stage::Distance, last, distance);
+        self.requests.trace(place).pass(Stage::Distance, last, distance);
         for Link { params, back, .. } in
             [self.network.link(link), self.network.adapter(host, link)].into_iter().flatten()
         {
-            self.requests.serve(place, Stage::Distance, last + params.latency);
+            self.requests.trace(place).serve(Stage::Distance, last + params.latency);
             // It keeps pace with its source, and a burst of it is left when the source has ended.
             let work = params.answer(bytes);
             let behind = Instant::from_nanos((last + params.tail(bytes)).nanos().saturating_sub(work.get()));
@@ -157,7 +157,7 @@ impl Traffic {
         self.not_before(place, ready);
         if let Some(Link { params, out, .. }) = self.network.partner(here) {
             let len = u64::from(self.requests[place].len);
-            self.requests.serve(place, Stage::Mirror, ready + params.latency * 2);
+            self.requests.trace(place).serve(Stage::Mirror, ready + params.latency * 2);
             self.put_on_wire(place, out, ready + params.latency * 2, params.transfer(len));
         }
         let at_once = self.depart(place, false);
@@ -246,7 +246,7 @@ impl Traffic {
 
     /// A wire has carried a request. Whether it is where it was going.
     pub fn land(&mut self, stage: Stage, Carried { token: place, work }: Carried) -> bool {
-        self.requests.pass(place, stage, self.time.now(), work);
+        self.requests.trace(place).pass(stage, self.time.now(), work);
         debug_assert!(self.requests[place].wires > 0, "a wire must carry a request once");
         self.requests[place].wires -= 1;
         self.depart(place, true)
@@ -256,9 +256,9 @@ impl Traffic {
     pub fn leg_done(&mut self, place: u32) -> Leg {
         let (now, leg) = (self.time.now(), self.requests[place].leg);
         match leg {
-            Leg::Out | Leg::Across | Leg::Mirror => self.requests.serve(place, Stage::Distance, now),
+            Leg::Out | Leg::Across | Leg::Mirror => self.requests.trace(place).serve(Stage::Distance, now),
             // Later than its wires have carried it: its connection carries no more.
-            Leg::Back => self.requests.wait(place, Stage::Window, now),
+            Leg::Back => self.requests.trace(place).wait(Stage::Window, now),
         }
         leg
     }
@@ -307,7 +307,7 @@ impl Traffic {
     /// The controller at which a request has waited in `stage` refuses it: it is sent again at once.
     pub fn refuse(&mut self, place: u32, stage: Stage) {
         self.leave_gate(place);
-        self.requests.wait(place, stage, self.time.now());
+        self.requests.trace(place).wait(stage, self.time.now());
         self.time.soon(Event::Retry(place));
     }
 }

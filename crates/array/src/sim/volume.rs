@@ -10,8 +10,8 @@ use crate::latency::Stage;
 
 use super::cache::VolumeRange;
 use super::event::Event;
-use super::topology::LunPlacement;
 use super::traffic::Traffic;
+use crate::topology::LunPlacement;
 
 /// A volume at work.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +110,7 @@ impl Volumes {
     fn await_owner(&self, traffic: &mut Traffic, place: u32) {
         let at = self[traffic.requests[place].lun].paused;
         debug_assert!(at < Instant::NEVER, "a volume that nobody waits to write out must be served");
-        traffic.requests.wait(place, Stage::Ownership, at);
+        traffic.requests.trace(place).wait(Stage::Ownership, at);
         traffic.time.at(at, Event::Arrive(place));
     }
 }

@@ -16,7 +16,7 @@ use crate::slab::Slab;
 use super::back::{BackEnd, OperationSpec, Owner, Set};
 use super::event::Event;
 use super::timeline::Timeline;
-use super::topology::LunPlacement;
+use crate::topology::LunPlacement;
 
 /// How long Linux md waits before it looks again whether hosts are quiet.
 const MD_PAUSE: Nanos = Nanos::from_millis(500);

@@ -13,48 +13,10 @@ use super::fields::{Fields, Read};
 use super::source::{self, Shelf, Source};
 use super::tree::{Node, Scalar, Table, Value};
 use crate::raid::{Geometry, GeometryError, Layout, Level, SetSpec, WriteRule};
+use crate::topology::{LunPlacement, SetTopology};
 
 /// Disks are numbered in 16 bits where sets are planned, spares among them.
 const MOST_DISKS: u64 = 1 << 15;
-
-/// A RAID set of an array.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RaidSet {
-    /// Disk numbers, in the order of the geometry's slots.
-    pub members: Vec<u32>,
-    /// Checked and ready for planning.
-    pub geometry: Geometry,
-}
-
-/// What a host sees as one disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LunSpec {
-    /// Index of its set.
-    pub set: u32,
-    /// First sector on the set.
-    pub start: Sectors,
-    /// Its size.
-    pub size: Sectors,
-    /// The controller that owns it.
-    pub owner: u32,
-}
-
-/// Devices, sets and LUNs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LayoutSpec {
-    /// The models there are.
-    pub models: Vec<DeviceSpec>,
-    /// The model of each disk, by disk number.
-    pub disks: Vec<u32>,
-    /// The RAID sets.
-    pub sets: Vec<RaidSet>,
-    /// Hot spares, by disk number; any set may use them.
-    pub spares: Vec<u32>,
-    /// Disks that have failed before the run, by disk number.
-    pub failed: Vec<u32>,
-    /// The LUNs.
-    pub luns: Vec<LunSpec>,
-}
 
 impl Read for Level {
     const WANT: &'static str = "a RAID level: jbod, 0, 1, 1e, 10, 5, 6, 50 or 60";
@@ -75,23 +37,11 @@ impl Read for Layout {
     }
 }
 
-/// Reads `[devices]` and `[raid]`.
-pub(super) fn read(
+/// The models of `[devices]`, and the model of each disk.
+pub(super) fn devices(
     library: &dyn Source,
-    devices: Fields<'_>,
-    raid: Fields<'_>,
-    controllers: u32,
-) -> Result<LayoutSpec, SpecError> {
-    let (models, disks) = read_devices(library, devices)?;
-    let spares_wanted: u32 = raid.or("spares", 0)?;
-    let (sets, spares) = read_sets(&raid, &models, &disks, spares_wanted)?;
-    let failed = numbers(&raid, "failed", disks.len())?;
-    let luns = read_luns(&raid, &sets, controllers)?;
-    raid.finish()?;
-    Ok(LayoutSpec { models, disks, sets, spares, failed, luns })
-}
-
-fn read_devices(library: &dyn Source, fields: Fields<'_>) -> Result<(Vec<DeviceSpec>, Vec<u32>), SpecError> {
+    fields: Fields<'_>,
+) -> Result<(Vec<DeviceSpec>, Vec<u32>), SpecError> {
     let changes = match fields.table("with")? {
         Some(with) => with.all().map(|(key, node)| (key.to_string(), node.clone())).collect(),
         None => Vec::new(),
@@ -170,12 +120,13 @@ fn read_device(
     device::read(model, Fields::new("", &table))
 }
 
-fn read_sets(
+/// The RAID sets of `[raid]`, and its hot spares by disk number.
+pub(super) fn sets(
     raid: &Fields<'_>,
     models: &[DeviceSpec],
     disks: &[u32],
-    spares_wanted: u32,
-) -> Result<(Vec<RaidSet>, Vec<u32>), SpecError> {
+) -> Result<(Vec<SetTopology>, Vec<u32>), SpecError> {
+    let spares_wanted: u32 = raid.or("spares", 0)?;
     let level: Level = raid.need("level")?;
     let chunk: Bytes = raid.or("chunk", Bytes::KIB * 64)?;
     let layout = raid.or("layout", Layout::default())?;
@@ -208,7 +159,7 @@ fn read_sets(
         };
         let geometry =
             Geometry::new(spec).map_err(|why| SpecError::at(blame(raid, &why), Fault::Raid { why }))?;
-        sets.push(RaidSet { members, geometry });
+        sets.push(SetTopology { members, geometry });
     }
     let spares: Vec<u32> = (0..narrow::<u32>(disks.len()))
         .filter(|disk| !sets.iter().any(|set| set.members.contains(disk)))
@@ -250,9 +201,10 @@ fn members(raid: &Fields<'_>, there_are: usize) -> Result<Vec<Vec<u32>>, SpecErr
     Ok((0..sets).map(|set| (set * each..(set + 1) * each).collect()).collect())
 }
 
-fn numbers(raid: &Fields<'_>, key: &'static str, there_are: usize) -> Result<Vec<u32>, SpecError> {
-    let at = raid.place_of(key);
-    let list = match raid.get::<OneOrMore>(key)? {
+/// Those of `there_are` disks that have failed before the run.
+pub(super) fn failed(raid: &Fields<'_>, there_are: usize) -> Result<Vec<u32>, SpecError> {
+    let at = raid.place_of("failed");
+    let list = match raid.get::<OneOrMore>("failed")? {
         None => return Ok(Vec::new()),
         Some(OneOrMore(list)) => list,
     };
@@ -296,7 +248,12 @@ fn blame(raid: &Fields<'_>, why: &GeometryError) -> SourceLocation {
     }
 }
 
-fn read_luns(raid: &Fields<'_>, sets: &[RaidSet], controllers: u32) -> Result<Vec<LunSpec>, SpecError> {
+/// The volumes of `[raid]`, cut from `sets` in turn.
+pub(super) fn luns(
+    raid: &Fields<'_>,
+    sets: &[SetTopology],
+    controllers: u32,
+) -> Result<Vec<LunPlacement>, SpecError> {
     let count: u32 = raid.or("luns", narrow::<u32>(sets.len()))?;
     let wanted: Option<Bytes> = raid.unless_none("lun_size")?;
     let owner: Option<u32> = raid.unless_none("owner")?;
@@ -321,7 +278,12 @@ fn read_luns(raid: &Fields<'_>, sets: &[RaidSet], controllers: u32) -> Result<Ve
             );
         }
         let start = Sectors(u64::from(nth) * part);
-        luns.push(LunSpec { set, start, size: Sectors(size), owner: owner.unwrap_or(lun % controllers) });
+        luns.push(LunPlacement {
+            set,
+            start,
+            size: Sectors(size),
+            owner: owner.unwrap_or(lun % controllers),
+        });
     }
     Ok(luns)
 }

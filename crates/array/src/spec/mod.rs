@@ -33,22 +33,17 @@ pub use address::Address;
 pub use device::DeviceSpec;
 pub use error::{Fault, SourceLocation, SpecError};
 pub use figure::Figure;
-pub use layout::{LayoutSpec, LunSpec, RaidSet};
 pub use options::{Chosen, OptionSpec, Takes};
 pub use parts::BACKGROUND_KINDS;
 pub use source::{Layered, Shelf, Shipped, Source, SourceText};
 pub use tree::Confidence;
 
-use crate::background::BackgroundParams;
-use crate::controller::ControllerParams;
 use crate::device::DeviceParams;
-use crate::host::HostParams;
-use crate::link::LinkParams;
-use crate::protocol::ProtocolParams;
+use crate::topology::Topology;
 use fields::Fields;
 use tree::Table;
 
-/// An array with every choice made: all that a simulation takes.
+/// An array with every choice made: what a simulation takes of it, and what that rests on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArraySpec {
     /// As in its address.
@@ -57,32 +52,8 @@ pub struct ArraySpec {
     pub about: String,
     /// Options as chosen, defaults among them.
     pub chosen: Vec<Chosen>,
-    /// Hosts, all alike.
-    pub hosts: u32,
-    /// Each of them.
-    pub host: HostParams,
-    /// Adapters in each host; links are spread over them evenly. Zero: the links go straight into the host.
-    pub adapters: u32,
-    /// Each adapter, all its ports together. Meaningless without adapters.
-    pub adapter: Option<LinkParams>,
-    /// Links to each controller.
-    pub links: u32,
-    /// Each of them.
-    pub link: LinkParams,
-    /// What is spoken over the links.
-    pub protocol: ProtocolParams,
-    /// Controllers, 1 or 2.
-    pub controllers: u32,
-    /// Each of them.
-    pub controller: ControllerParams,
-    /// Back-end channels that all controllers share; disk `d` hangs on channel `d mod channels`. Zero: none.
-    pub channels: u32,
-    /// Each of them. Meaningless without channels.
-    pub channel: Option<LinkParams>,
-    /// Devices, sets and LUNs.
-    pub layout: LayoutSpec,
-    /// What each kind of background work does.
-    pub background: Vec<BackgroundParams>,
+    /// Every part, as simulated.
+    pub topology: Topology,
     /// Every figure used, with what it rests on.
     pub figures: Vec<Figure>,
 }
@@ -90,7 +61,7 @@ pub struct ArraySpec {
 impl ArraySpec {
     /// Whether its devices are a model that was fitted to measured rates and mean response times, and to no more.
     pub fn is_fitted(&self) -> bool {
-        self.layout.models.iter().any(|model| matches!(model.params, DeviceParams::Fitted(_)))
+        self.topology.models.iter().any(|model| matches!(model, DeviceParams::Fitted(_)))
     }
 }
 
@@ -164,41 +135,41 @@ fn build(library: &dyn Source, mut table: Table, address: &Address) -> Result<Ar
         );
     }
     let (hosts, host) = parts::host(fields.need_table("host")?)?;
-    let (adapters, adapter) = some(fields.table("adapter")?.map(parts::counted_link).transpose()?);
+    let adapter = fields.table("adapter")?.map(parts::counted_link).transpose()?;
     let (links, link) = parts::counted_link(fields.need_table("link")?)?;
     let protocol = parts::protocol(fields.need_table("protocol")?)?;
     let (controllers, controller) =
         parts::controller(fields.need_table("controller")?, fields.table("cache")?)?;
-    let (channels, channel) = some(fields.table("channel")?.map(parts::counted_link).transpose()?);
-    let layout =
-        layout::read(library, fields.need_table("devices")?, fields.need_table("raid")?, controllers)?;
+    let channel = fields.table("channel")?.map(parts::counted_link).transpose()?;
+    let (devices, raid) = (fields.need_table("devices")?, fields.need_table("raid")?);
+    let (models, disks) = layout::devices(library, devices)?;
+    let (sets, spares) = layout::sets(&raid, &models, &disks)?;
+    let failed = layout::failed(&raid, disks.len())?;
+    let luns = layout::luns(&raid, &sets, controllers)?;
+    raid.finish()?;
     let background = parts::background(fields.table("background")?)?;
     fields.finish()?;
-    for model in &layout.models {
-        let table = source::load(library, Shelf::Device, &model.model, &SourceLocation::of(&address.label))?;
-        figures.extend(figure::collect(&table).into_iter().map(|figure| figure.of_device(&model.model)));
+    for DeviceSpec { model, .. } in &models {
+        let table = source::load(library, Shelf::Device, model, &SourceLocation::of(&address.label))?;
+        figures.extend(figure::collect(&table).into_iter().map(|figure| figure.of_device(model)));
     }
-    Ok(ArraySpec {
-        name,
-        about,
-        chosen,
+    let topology = Topology {
         hosts,
         host,
-        adapters,
-        adapter,
         links,
-        link,
+        link: Some(link),
+        adapter,
         protocol,
         controllers,
         controller,
-        channels,
         channel,
-        layout,
+        models: models.into_iter().map(|model| model.params).collect(),
+        disks,
+        sets,
+        spares,
+        failed,
+        luns,
         background,
-        figures,
-    })
-}
-
-fn some<T>(counted: Option<(u32, T)>) -> (u32, Option<T>) {
-    counted.map_or((0, None), |(count, each)| (count, Some(each)))
+    };
+    Ok(ArraySpec { name, about, chosen, topology, figures })
 }

@@ -27,8 +27,8 @@ use crate::sim::engine::Engine;
 use crate::sim::event::Event;
 use crate::sim::locks::StripeLocks;
 use crate::sim::timeline::Timeline;
-use crate::sim::topology::{SetTopology, Topology};
 use crate::sim::unit_locks::UnitLocks;
+use crate::topology::{SetTopology, Topology};
 
 /// Longest command to one member: what controllers and block layers join neighbours to.
 const JOIN_MAX: Sectors = Sectors(2048);
