@@ -66,6 +66,11 @@ impl Topology {
             self.disks.iter().all(|&model| (model as usize) < self.models.len()),
             "every disk must have a model",
         );
+        let (disks, members) = (self.disks.len(), self.sets.iter().flat_map(|set| &set.members));
+        assert!(
+            members.chain(&self.spares).all(|&disk| (disk as usize) < disks),
+            "every member and every spare must be one of the disks",
+        );
         assert!(
             self.luns.iter().all(|lun| (lun.set as usize) < self.sets.len()),
             "every volume must lie on one of the sets",

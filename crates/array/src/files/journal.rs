@@ -98,6 +98,11 @@ impl Journal {
             Stage::Barrier => Stage::Record,
             Stage::Record => Stage::Durable,
             Stage::Durable => {
+                let last = self.checkpoint.back();
+                debug_assert!(
+                    last.is_none_or(|last| last.0 <= expires),
+                    "blocks must expire in order of their commits"
+                );
                 self.checkpoint.extend(commit.blocks.iter().map(|block| (expires, *block)));
                 return None;
             }
@@ -128,6 +133,7 @@ impl Journal {
         if self.head + len > JOURNAL {
             self.head = 0;
         }
+        debug_assert!(self.head <= JOURNAL, "the journal must be written within its bounds");
         let at = self.head;
         self.head += len;
         at

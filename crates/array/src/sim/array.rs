@@ -53,7 +53,7 @@ pub struct Transferred {
 }
 
 /// Where a part lies on its set.
-struct Place {
+struct PartRange {
     set: u32,
     /// Sectors, first and end.
     from: u64,
@@ -62,7 +62,7 @@ struct Place {
     end: u64,
 }
 
-impl Place {
+impl PartRange {
     fn extent(&self) -> Extent {
         Extent { lba: Lba(self.from), sectors: Sectors(self.to - self.from) }
     }
@@ -71,6 +71,11 @@ impl Place {
 impl Array {
     /// Working controllers with empty caches before the members in `back`.
     pub fn new(topology: &Topology, back: BackEnd) -> Array {
+        assert_eq!(
+            back.engines.len(),
+            topology.controllers.max(1) as usize,
+            "each controller must have its engine",
+        );
         let node = |_| Node::new(&topology.controller, back.sets.iter().map(|set| &set.geometry));
         Array {
             nodes: (0..topology.controllers.max(1)).map(node).collect(),
@@ -110,6 +115,11 @@ impl Array {
             traffic.requests[place].arrived = true;
         }
         let HostRequest { lun, controller, accepted, .. } = traffic.requests[place];
+        debug_assert!(traffic.requests[place].outstanding, "only what was sent can arrive");
+        debug_assert!(
+            !accepted || self.params.accepts.is_some(),
+            "only where there is a limit is it counted"
+        );
         // What it waits for outside, its controller having no place for it.
         traffic.requests.trace(place).wait(Stage::ControllerQueue, now);
         if !self.is_alive(controller) {
@@ -174,6 +184,7 @@ impl Array {
     /// Passes a part on to the volume's owner.
     fn forward(&mut self, traffic: &mut Traffic, place: u32, owner: u32) {
         let HostRequest { controller: here, op, .. } = traffic.requests[place];
+        debug_assert_ne!(here, owner, "a part must be passed on to the other controller");
         traffic.requests[place].controller = owner;
         let (now, command) =
             (traffic.time.now(), self.back.engines[here as usize].host_work(op == Op::Write, 0));
@@ -183,11 +194,12 @@ impl Array {
     }
 
     /// Where a part lies on its set.
-    fn place(&self, traffic: &Traffic, place: u32) -> Place {
+    fn range_of(&self, traffic: &Traffic, place: u32) -> PartRange {
         let HostRequest { lun, offset, len, .. } = traffic.requests[place];
         let VolumeRange { set, from, to: end } = self.volumes[lun].range;
         let to = from + (offset + u64::from(len)).div_ceil(SECTOR_BYTES);
-        Place { set, from: from + offset / SECTOR_BYTES, to, end }
+        debug_assert!(len > 0, "what lies on sectors must have a length");
+        PartRange { set, from: from + offset / SECTOR_BYTES, to, end }
     }
 
     /// What the back end is told of an operation for a part.
@@ -206,7 +218,7 @@ impl Array {
     }
 
     fn read(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
-        let part = self.place(traffic, place);
+        let part = self.range_of(traffic, place);
         let HostRequest { class, controller, .. } = traffic.requests[place];
         let Some(cache) = self.nodes[controller as usize].cache.as_mut() else {
             return self.read_members(traffic, place, &part, ready);
@@ -233,7 +245,7 @@ impl Array {
     }
 
     /// Has the members of a set read what a part asks for.
-    fn read_members(&mut self, traffic: &mut Traffic, place: u32, part: &Place, ready: Instant) {
+    fn read_members(&mut self, traffic: &mut Traffic, place: u32, part: &PartRange, ready: Instant) {
         let spec = Self::operation(traffic, place, part.set, ready);
         let Extent { lba, sectors } = part.extent();
         if self.back.read(&mut traffic.time, spec, lba, sectors).is_err() {
@@ -275,7 +287,7 @@ impl Array {
                 return self.write_back(traffic, place, ready);
             }
         }
-        let part = self.place(traffic, place);
+        let part = self.range_of(traffic, place);
         if let Some(cache) = self.cache(controller) {
             cache.keep(part.set, part.from, part.to);
         }
@@ -359,7 +371,7 @@ impl Array {
 
     /// Tells the members that a part's data are needed no more, and answers.
     fn trim(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
-        let part = self.place(traffic, place);
+        let part = self.range_of(traffic, place);
         let spec = Self::operation(traffic, place, part.set, ready);
         if !self.back.trim(&mut traffic.time, spec, part.extent()) {
             traffic.respond(place, ready);
@@ -374,9 +386,10 @@ impl Array {
     /// Takes a write into the cache and acknowledges it, if there is room.
     fn take_write(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) -> bool {
         let now = traffic.time.now();
-        let Place { set, from, to, .. } = self.place(traffic, place);
+        let PartRange { set, from, to, .. } = self.range_of(traffic, place);
         let HostRequest { class, controller, len, .. } = traffic.requests[place];
         let Some(cache) = self.cache(controller) else { return false };
+        debug_assert_eq!(traffic.requests[place].op, Op::Write, "only a write makes anything dirty");
         if !cache.write(now, set, from, to) {
             return false;
         }
@@ -488,6 +501,7 @@ impl Array {
     /// Looks after dirty data: idle members take what has settled, and what is too old leaves in any case.
     pub fn tick(&mut self, traffic: &mut Traffic, controller: u32) {
         let now = traffic.time.now();
+        debug_assert!(self.nodes[controller as usize].ticking, "a cache must have one tick in the queue");
         if let Some(cache) = self.cache(controller) {
             let age = cache.age_limit().get().max(1);
             if now.nanos() / age != (now.nanos() - SETTLED.get()) / age {
@@ -507,13 +521,14 @@ impl Array {
         }
         let now = traffic.time.now();
         let HostRequest { op, class, len, controller, stable, .. } = traffic.requests[place];
+        debug_assert!(!stable || op == Op::Write, "only a write is followed by a flush of its own");
         if stable {
             traffic.requests[place].stable = false;
             self.flush_members(traffic, place, now);
             return false;
         }
         if op == Op::Read && self.nodes[controller as usize].cache.is_some() {
-            let Place { set, from, to, .. } = self.place(traffic, place);
+            let PartRange { set, from, to, .. } = self.range_of(traffic, place);
             self.cache(controller).into_iter().for_each(|cache| cache.keep(set, from, to));
             self.back.engines[controller as usize].take_in(now, now, u64::from(len), class);
         }

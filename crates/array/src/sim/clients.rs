@@ -115,6 +115,10 @@ impl Clients {
     pub fn finish(&mut self) -> (Vec<Tally>, Vec<LatencyTotals>, Unwritten) {
         let (mut tallies, mut latency, mut held) = (Vec::new(), Vec::new(), Unwritten::default());
         for client in std::mem::take(&mut self.running) {
+            debug_assert!(
+                !client.done || client.ended.is_empty(),
+                "a job must be told of all that has ended"
+            );
             match client.job {
                 Initiator::Job(job) => {
                     tallies.push(job.into_tally());
@@ -251,6 +255,7 @@ impl Clients {
     #[cold]
     fn hold(&mut self, traffic: &mut Traffic, client: u32, place: u32) -> Option<u32> {
         let running = &mut self.running[client as usize];
+        debug_assert!(running.job.awaited() > 0, "who has something in flight must wait for something");
         running.ended.push(place);
         let enough = running.ended.len() >= running.job.awaited() as usize;
         if enough {
@@ -276,6 +281,7 @@ impl Clients {
         let HostRequest { client, token, len, failed, .. } = traffic.requests[place];
         let finished_at = traffic.time.now();
         let running = &mut self.running[client as usize];
+        debug_assert!(!running.done, "a job that is done must have nothing in flight");
         if traffic.requests.are_traced()
             && failed.is_none()
             && let Some((class, due)) = running.job.measures(token, finished_at)

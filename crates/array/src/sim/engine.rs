@@ -52,6 +52,7 @@ impl Engine {
     /// Data across the internal bus on their way out, which is `work` for it; when the first and the last have crossed.
     pub fn cross(&mut self, now: Instant, ready: Instant, work: Nanos, class: Class) -> (Instant, Instant) {
         let last = self.bus.share(now, ready, work, class);
+        debug_assert!(last >= ready + work, "data must have crossed whole");
         (Instant::from_nanos(last.nanos().saturating_sub(work.get())).max(ready), last)
     }
 

@@ -134,6 +134,7 @@ impl Hosts {
         let whole = traffic.requests[place];
         let luns = stripe.luns.clamp(1, self.luns);
         traffic.requests[place].pending = luns;
+        debug_assert!(luns <= self.luns, "a stripe must lie on LUNs that there are");
         for lun in 0..luns {
             let last = lun + 1 == luns;
             let part = HostRequest { parent: place, lun, offset: 0, pending: 0, last, ..whole };
@@ -158,6 +159,7 @@ impl Hosts {
     /// Sends a part, or has it wait for the LUN's depth.
     fn send(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, ready: Instant) {
         let request = &mut traffic.requests[place];
+        debug_assert_eq!(request.pending, 0, "only what has no parts is sent");
         (request.sent, request.outstanding) = (ready, true);
         if self.each[request.host as usize].admit(request.lun as usize, place) {
             self.enter_session(traffic, array, place, ready);
@@ -218,6 +220,7 @@ impl Hosts {
 
     /// The answer of an outstanding part is here: those that have waited for its session and for its LUN go on.
     pub fn come_back(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32) {
+        debug_assert!(traffic.requests[place].outstanding, "only what was sent can come back");
         let HostRequest { host, lun, session, .. } = traffic.requests[place];
         let host = &mut self.each[host as usize];
         if !traffic.is_direct()

@@ -212,7 +212,7 @@ impl Sim {
         }
         let startup = Trial { sim: self, order, params }.startup()?;
         let number = self.works.start(self.now(), &mut self.array.back, order, params, startup)?;
-        self.pump(number);
+        self.works.pump(&mut self.traffic.time, &mut self.array.back, number);
         Ok(number)
     }
 
@@ -348,7 +348,7 @@ impl Sim {
     }
 
     fn handle(&mut self, event: Event) {
-        let Sim { clients, hosts, traffic, array, .. } = self;
+        let Sim { clients, hosts, traffic, array, works, .. } = self;
         match event {
             Event::Disk(disk) => array.back.disk_done(&mut traffic.time, disk),
             Event::Member(chain) => array.back.member_done(&mut traffic.time, chain),
@@ -364,7 +364,7 @@ impl Sim {
             Event::Wire(wire) => self.wire_due(wire),
             Event::LegDone(place) => self.leg_done(place),
             Event::Answer(place) => self.answered(place),
-            Event::Background(work) => self.pump(work),
+            Event::Background(work) => works.pump(&mut traffic.time, &mut array.back, work),
             Event::Cut(link) => self.fail_link(link),
             Event::Mend(link) => self.mend_link(link),
         }
@@ -414,12 +414,7 @@ impl Sim {
         if ended.stops_jobs {
             self.stop();
         }
-        self.pump(ended.work);
-    }
-
-    /// Starts as many units of background work as may start now.
-    fn pump(&mut self, work: u32) {
-        self.works.pump(&mut self.traffic.time, &mut self.array.back, work);
+        self.works.pump(&mut self.traffic.time, &mut self.array.back, ended.work);
     }
 
     /// A transfer may have ended on a wire.

@@ -62,6 +62,7 @@ impl Network {
         let (adapters_each, adapter) = topology.adapter.unzip();
         let adapters_each = adapters_each.unwrap_or(0);
         let adapters = lay(adapter, adapters_each * topology.hosts.max(1), Stage::Adapter, &mut stages);
+        assert_eq!(wires.len(), stages.len(), "every wire must belong to something");
         Network {
             states: vec![LinkState::default(); links.len()],
             wires,
@@ -125,6 +126,7 @@ impl Network {
 
     /// Puts a transfer on a wire.
     pub fn carry(&mut self, time: &mut Timeline, wire: u32, transfer: Transfer) {
+        debug_assert!(!transfer.work.is_zero(), "what takes no time must not be put on a wire");
         self.wires[wire as usize].join(time.now(), transfer);
         self.arm(time, wire);
     }
@@ -154,6 +156,7 @@ impl Network {
     /// Mends a link.
     pub fn mend(&mut self, link: u32) {
         if let Some(state) = self.states.get_mut(link as usize) {
+            debug_assert!(state.cuts > 0 || state.failed_at.is_none(), "what has failed must have been cut");
             state.failed_at = None;
         }
     }

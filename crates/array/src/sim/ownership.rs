@@ -20,10 +20,7 @@ impl Array {
         self.volumes[lun].owner
     }
 
-    /// Stops a controller: its partner takes its volumes over, and without a partner writes go through.
-    ///
-    /// What the partner has in its mirror it destages; what nobody mirrored stays where it is until the controller
-    /// comes back. Writes that waited for room are lost and sent again.
+    /// Stops a controller: see [`Sim::fail_controller`](super::Sim::fail_controller).
     pub fn fail_controller(&mut self, traffic: &mut Traffic, controller: u32) {
         let now = traffic.time.now();
         let Some(node) = self.nodes.get_mut(controller as usize) else { return };
@@ -48,6 +45,10 @@ impl Array {
         // What they wait for is gone.
         forsaken.into_iter().for_each(|place| self.drained(traffic, place));
         self.end_moves(traffic);
+        debug_assert!(
+            self.partner_of(controller).is_none() || self.volumes.all(|volume| volume.owner != controller),
+            "a controller that has failed must serve nothing that its partner can",
+        );
     }
 
     /// Brings a controller back, with its volumes.
@@ -74,6 +75,7 @@ impl Array {
     /// Writes that wait for room at the old controller are refused, and the host sends them again.
     pub(super) fn move_volume(&mut self, traffic: &mut Traffic, lun: u32, controller: u32) {
         let from = std::mem::replace(&mut self.volumes[lun].owner, controller);
+        debug_assert_ne!(from, controller, "a volume must move from one controller to the other");
         if self.volumes.is_moving(lun) || self.params.ownership == Ownership::Symmetric {
             return;
         }

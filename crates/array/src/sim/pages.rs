@@ -140,6 +140,7 @@ impl Hosts {
     /// The next step of a read that goes through the page cache.
     fn buffered_read(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, ready: Instant) {
         let request = traffic.requests[place];
+        debug_assert!(request.copied < request.len, "a read that goes on must have something left");
         let HostRequest { host, lun, class, .. } = request;
         let end = self.sizes[lun as usize].get() / SECTOR_BYTES;
         let mut fetches = std::mem::take(&mut self.fetches);
@@ -258,6 +259,10 @@ impl Hosts {
             return self.write_back_run(traffic, array, host, ready);
         }
         pages.dirty += u64::from(len);
+        debug_assert!(
+            pages.dirty <= pages.limit().max(u64::from(len)),
+            "no more may be dirty than the limit, but for one write alone",
+        );
         pages.keep(lun, offset, u64::from(len));
         let end = offset + u64::from(len);
         match &mut pages.run {
@@ -296,6 +301,7 @@ impl Hosts {
     /// The same of one host.
     fn write_back_run(&mut self, traffic: &mut Traffic, array: &mut Array, host: u32, ready: Instant) {
         let Some((lun, offset, to)) = self.pages_of(host).and_then(|pages| pages.run.take()) else { return };
+        debug_assert!(offset < to, "a run of dirty pages must not be empty");
         let part = HostRequest {
             host,
             op: Op::Write,

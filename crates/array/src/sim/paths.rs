@@ -102,6 +102,7 @@ impl Paths {
             Some(sessions) => network.link_at(first, host * sessions + session % sessions),
             None => self.own_link(network, host, lun, first, turn),
         };
+        debug_assert!(wanted < network.links() || network.links() == 0, "a path must be one that there is");
         let delay = network.detection(wanted, now);
         // A host that holds the devices itself has no path to lose.
         if delay.is_none() && (array.is_alive(first) || network.links() == 0) {

@@ -185,6 +185,7 @@ impl Requests {
         }
         self.end(place);
         let whole = &mut self.places[parent];
+        debug_assert_eq!(whole.parent, NONE, "a part must not be divided again");
         debug_assert!(whole.pending > 0, "a request must have as many parts on the way as it counts");
         whole.pending -= 1;
         whole.failed = whole.failed.or(failed);
@@ -215,6 +216,7 @@ impl Requests {
 
     /// Has the request at `place` go the way of the one at `other`, whose end it waited for.
     pub fn follow(&mut self, place: u32, other: u32, gap: Stage) {
+        debug_assert_ne!(place, other, "nobody waits for itself");
         if let Ok([own, other]) = self.traces.get_disjoint_mut([place as usize, other as usize]) {
             own.follow(other, gap);
         }

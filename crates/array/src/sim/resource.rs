@@ -96,6 +96,7 @@ impl Resource {
 
     /// Makes it `times` as fast, or large.
     pub fn speed_up(self, topology: &mut Topology, times: f64) {
+        assert!(times > 0.0, "a part works at some speed");
         let by = Faster(times);
         let (host, protocol, controller) =
             (&mut topology.host, &mut topology.protocol, &mut topology.controller);

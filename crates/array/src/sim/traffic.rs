@@ -266,6 +266,7 @@ impl Traffic {
     /// Whether a controller that accepts `limit` at once has room for a part; if not it waits outside.
     pub fn enter_gate(&mut self, place: u32, limit: u32) -> bool {
         let HostRequest { controller, .. } = self.requests[place];
+        debug_assert!(!self.requests[place].accepted, "a part must be accepted once");
         let enters = self.gates[controller as usize].enter(limit, place);
         self.requests[place].accepted |= enters;
         enters

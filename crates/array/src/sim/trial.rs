@@ -1,7 +1,7 @@
 //! Trials: how long background work takes where nothing else goes on, from samples of a pass on arrays of their own.
 
 use units::convert::{narrow, truncated};
-use units::{Instant, Lba, Nanos, SECTOR_BYTES, Share};
+use units::{Lba, Nanos, SECTOR_BYTES, Share};
 
 use crate::background::BackgroundParams;
 
@@ -68,29 +68,21 @@ impl Trial<'_> {
         let sets = std::mem::take(&mut trial.array.back.sets);
         trial.array.back = BackEnd::of(&topology, sets, 0);
         trial.traffic.time.clear();
-        trial.pump(number);
-        let ends = trial.unit_ends(number, narrow::<usize>(units));
+        trial.works.pump(&mut trial.traffic.time, &mut trial.array.back, number);
+        let mut ends = Vec::with_capacity(narrow::<usize>(units));
+        while trial.works.is_short_of(number, Share::ALL) {
+            let before = trial.works.moved(number);
+            if !trial.step() {
+                break;
+            }
+            if trial.works.moved(number) > before {
+                ends.push(trial.now());
+            }
+        }
         // The first units fill the window and find the arms elsewhere.
         let skipped = ends.len() / 4;
         let (Some(&first), Some(&last)) = (ends.get(skipped), ends.last()) else { return Ok(0.0) };
         let counted = (ends.len() - 1 - skipped).max(1) as f64;
         Ok((last - first).get() as f64 / counted * (used as f64 / unit as f64))
-    }
-}
-
-impl Sim {
-    /// Lets time pass until a piece of work has ended: when each of its units did.
-    fn unit_ends(&mut self, number: u32, most: usize) -> Vec<Instant> {
-        let mut ends = Vec::with_capacity(most);
-        while self.works.is_short_of(number, Share::ALL) {
-            let before = self.works.moved(number);
-            if !self.step() {
-                break;
-            }
-            if self.works.moved(number) > before {
-                ends.push(self.now());
-            }
-        }
-        ends
     }
 }

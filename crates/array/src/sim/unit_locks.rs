@@ -104,6 +104,10 @@ impl BackEnd {
         let (units, span) = (&mut self.units[set as usize], MemberRange::of(unit));
         units.wanted.retain(|(number, _)| *number != work);
         let free = !units.writes.iter().any(|(_, write)| write.meets(span));
+        debug_assert!(
+            units.held.iter().all(|(number, held)| *number != work || !held.meets(span)),
+            "a piece of work must hold each sector once",
+        );
         if free { &mut units.held } else { &mut units.wanted }.push((work, span));
         free
     }

@@ -67,6 +67,11 @@ impl Volumes {
         self.volumes.iter().map(|volume| volume.range)
     }
 
+    /// Whether `holds` of each.
+    pub fn all(&self, holds: impl Fn(&Volume) -> bool) -> bool {
+        self.volumes.iter().all(holds)
+    }
+
     /// Gives a volume to `controller`, which serves it from `at` on.
     pub fn give(&mut self, lun: u32, controller: u32, at: Instant) {
         let volume = &mut self[lun];

@@ -141,7 +141,7 @@ impl Works {
         self.works.is_empty()
     }
 
-    /// The figures that the array has for a kind of work, or plain ones: a mebibyte at a time, two at once, no control.
+    /// The figures that the array has for a kind of work, or plain ones.
     pub fn params(&self, kind: BackgroundKind) -> BackgroundParams {
         let own = self.params.iter().find(|params| params.kind == kind).copied();
         own.unwrap_or(BackgroundParams {
@@ -211,6 +211,7 @@ impl Works {
 
     /// Has a piece of work that has just been started do the sectors `from` to `to` of each member instead of all.
     pub fn confine(&mut self, number: u32, from: Lba, to: Lba) {
+        debug_assert!(from < to, "there must be something to do");
         let work = &mut self.works[number as usize];
         work.sweep.abandon();
         work.sweep = work.sweep.clone().between(from, to);
@@ -311,6 +312,7 @@ impl Works {
         let now = time.now();
         let UnitInFlight { work: number, unit, launched } = self.units[place];
         self.units.give(place);
+        debug_assert!(launched <= now, "a unit must end after it began");
         let quiet = back.foreground() == 0;
         let work = &mut self.works[number as usize];
         let unit = unit?;

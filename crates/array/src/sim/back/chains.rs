@@ -258,6 +258,10 @@ impl BackEnd {
         debug_assert!(place.chains > 0, "an operation must end once");
         place.chains -= 1;
         if place.chains == 0 {
+            debug_assert!(
+                self.background > 0 || place.class != Class::Background,
+                "background work must have been counted"
+            );
             self.background -= usize::from(place.class == Class::Background);
             let trace = self.traces_latency.then(|| {
                 let mut trace = self.spare.pop().unwrap_or_default();

@@ -37,6 +37,8 @@ impl BackEnd {
         let place = &mut self.disks[disk as usize];
         match place.device.submit(time.now(), command) {
             Submitted::Ends(end) => {
+                debug_assert!(end >= time.now(), "a command must not end before it was given");
+                debug_assert!(place.outstanding > 0, "a disk must end no more than it was given");
                 place.outstanding -= 1;
                 let alone = if self.traces_latency { place.device.alone(command) } else { Nanos::ZERO };
                 let at_disk = AtDisk::Whole(end, alone);
@@ -55,6 +57,7 @@ impl BackEnd {
 
     /// Puts data on a wire of a channel, ready at an instant, for so much work.
     fn cross(&mut self, time: &mut Timeline, (wire, ready, work): (u32, Instant, Nanos), crossing: Crossing) {
+        debug_assert!(crossing.command.is_some(), "what crosses a channel must be some command's");
         let token = self.crossings.take();
         self.crossings[token] = crossing;
         let class = crossing.command.map_or(Class::HostRead, |command| command.class);

@@ -245,6 +245,7 @@ impl BackEnd {
         lba: Lba,
         sectors: Sectors,
     ) -> Result<(), PlanError> {
+        debug_assert!(sectors.0 > 0, "a read must have a length");
         let spec = self.located(time.now(), spec);
         let set = &self.sets[spec.set as usize];
         self.turn = self.turn.wrapping_add(1);
@@ -273,6 +274,10 @@ impl BackEnd {
         spec: OperationSpec,
         extents: &[Extent],
     ) -> Result<u32, PlanError> {
+        debug_assert!(
+            extents.windows(2).all(|pair| pair[0].lba + pair[0].sectors <= pair[1].lba),
+            "what is written must ascend",
+        );
         let spec = self.located(time.now(), spec);
         let mut plan = self.plan.take().unwrap_or_default();
         let set = &self.sets[spec.set as usize];
@@ -299,6 +304,7 @@ impl BackEnd {
         for &disk in &self.sets[set as usize].disks {
             tags = tags.min(self.disks[disk as usize].device.order_background());
         }
+        debug_assert!(tags < u32::MAX, "a set must have disks");
         // At most as many as there are tags.
         truncated::<u32>((share.get() * f64::from(tags)).round()).max(1)
     }
@@ -382,6 +388,7 @@ impl BackEnd {
 
 /// The copy with the fewest commands before it, then the one whose arm is nearer, then each in turn.
 fn nearest(disks: &[Disk], set: &Set, candidates: &[Candidate], turn: usize) -> usize {
+    debug_assert!(!candidates.is_empty(), "there must be a copy to read");
     let cost = |index: usize| {
         let candidate = &candidates[index];
         let disk = &disks[set.disks[usize::from(candidate.member)] as usize];
