@@ -116,6 +116,11 @@ impl Journal {
 
     /// Takes the ended commit away: who waited for it, and why it failed, if it did.
     pub fn ended(&mut self) -> (Vec<usize>, Option<Errno>) {
+        let stage = self.in_progress.as_ref().map(|commit| commit.stage);
+        debug_assert!(
+            stage.is_none_or(|stage| stage == Stage::Durable),
+            "a commit must have been made durable"
+        );
         self.in_progress.take().map_or((Vec::new(), None), |commit| (commit.waiting, commit.failed))
     }
 

@@ -147,16 +147,21 @@ impl Array {
 
     /// Has the controller that serves a part carry it out.
     pub fn serve(&mut self, traffic: &mut Traffic, place: u32) {
-        let HostRequest { controller, op, len, .. } = traffic.requests[place];
-        let now = traffic.time.now();
-        let command = self.back.engines[controller as usize].host_work(op == Op::Write, u64::from(len));
-        let ready = self.process(traffic, place, controller, now, command);
+        let HostRequest { controller, class, op, len, .. } = traffic.requests[place];
+        let (now, len) = (traffic.time.now(), u64::from(len));
         let (server, copy) = match op {
             Op::Write => (self.protocol.server_write, self.protocol.server_write_copy),
             _ => (self.protocol.server_read, self.protocol.server_read_copy),
         };
-        let copy = copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(u64::from(len))));
-        let ready = self.process(traffic, place, controller, ready, server + copy);
+        let server = server + copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(len)));
+        let engine = &mut self.back.engines[controller as usize];
+        let command = engine.host_work(op == Op::Write, len);
+        let processed = engine.processor.book(now, now, command, class);
+        let ready = engine.processor.book(now, processed, server, class);
+        debug_assert!(now <= processed && processed <= ready, "a processor must not work in the past");
+        let trace = traffic.requests.trace(place);
+        trace.pass(Stage::ControllerProcessor, processed, command);
+        trace.pass(Stage::ControllerProcessor, ready, server);
         match op {
             Op::Read => self.read(traffic, place, ready),
             Op::Write => self.write(traffic, place, ready),
@@ -165,35 +170,21 @@ impl Array {
         }
     }
 
-    /// `work` of a processor of `controller` for a part; when it ends.
-    fn process(
-        &mut self,
-        traffic: &mut Traffic,
-        place: u32,
-        controller: u32,
-        ready: Instant,
-        work: Nanos,
-    ) -> Instant {
-        let HostRequest { class, .. } = traffic.requests[place];
-        let processor = &mut self.back.engines[controller as usize].processor;
-        let end = processor.book(traffic.time.now(), ready, work, class);
-        traffic.requests.trace(place).pass(Stage::ControllerProcessor, end, work);
-        end
-    }
-
     /// Passes a part on to the volume's owner.
     fn forward(&mut self, traffic: &mut Traffic, place: u32, owner: u32) {
-        let HostRequest { controller: here, op, .. } = traffic.requests[place];
+        let HostRequest { controller: here, class, op, .. } = traffic.requests[place];
         debug_assert_ne!(here, owner, "a part must be passed on to the other controller");
         traffic.requests[place].controller = owner;
-        let (now, command) =
-            (traffic.time.now(), self.back.engines[here as usize].host_work(op == Op::Write, 0));
-        let ready = self.process(traffic, place, here, now, command);
+        let (now, engine) = (traffic.time.now(), &mut self.back.engines[here as usize]);
+        let command = engine.host_work(op == Op::Write, 0);
+        let ready = engine.processor.book(now, now, command, class);
+        traffic.requests.trace(place).pass(Stage::ControllerProcessor, ready, command);
         // The data cross the same link, whichever way they go.
         traffic.cross_over(place, here, ready, Leg::Across);
     }
 
     /// Where a part lies on its set.
+    #[inline]
     fn range_of(&self, traffic: &Traffic, place: u32) -> PartRange {
         let HostRequest { lun, offset, len, .. } = traffic.requests[place];
         let VolumeRange { set, from, to: end } = self.volumes[lun].range;
@@ -203,6 +194,7 @@ impl Array {
     }
 
     /// What the back end is told of an operation for a part.
+    #[inline]
     fn operation(traffic: &Traffic, place: u32, set: u32, ready: Instant) -> OperationSpec {
         let HostRequest { class, controller, .. } = traffic.requests[place];
         OperationSpec { set, owner: Owner::Request(place), class, controller, ready }
@@ -245,6 +237,7 @@ impl Array {
     }
 
     /// Has the members of a set read what a part asks for.
+    #[inline]
     fn read_members(&mut self, traffic: &mut Traffic, place: u32, part: &PartRange, ready: Instant) {
         let spec = Self::operation(traffic, place, part.set, ready);
         let Extent { lba, sectors } = part.extent();
@@ -536,6 +529,7 @@ impl Array {
     }
 
     /// The data of a part cross the bus on their way out; when the first and the last have.
+    #[inline]
     fn cross(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) -> (Instant, Instant) {
         let HostRequest { class, len, controller, .. } = traffic.requests[place];
         let engine = &mut self.back.engines[controller as usize];
@@ -548,6 +542,7 @@ impl Array {
     /// Brings the data of a read, which the controller has, or the word that a write has ended, to the host. Whether
     /// they are there at once.
     pub fn deliver(&mut self, traffic: &mut Traffic, place: u32) -> bool {
+        debug_assert!(traffic.requests[place].outstanding, "only what was sent is answered");
         let now = traffic.time.now();
         let (first, last) = match traffic.requests[place].op {
             Op::Read => self.cross(traffic, place, now),
@@ -584,7 +579,7 @@ impl Array {
 
     /// Has all that is dirty at working controllers leave for the members.
     pub fn write_out(&mut self, traffic: &mut Traffic) {
-        let ranges: Vec<VolumeRange> = self.volumes.ranges().collect();
+        let ranges: Vec<VolumeRange> = self.volumes.each().map(|volume| volume.range).collect();
         for range in ranges {
             self.working_caches().for_each(|cache| cache.urge(range));
         }

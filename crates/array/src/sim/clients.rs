@@ -198,12 +198,15 @@ impl Clients {
         self.planned = planned;
     }
 
-    /// What a client asks for as a request of its host, and how that takes it.
-    pub fn request(&self, client: u32, asked: &Request) -> (HostRequest, Manner) {
+    /// What a client asks for as a request of its host: its place, and how the host takes it.
+    #[inline]
+    pub fn request(&self, traffic: &mut Traffic, client: u32, asked: &Request) -> (u32, Manner) {
         let running = &self.running[client as usize];
         let nowhere = FilePlace::whole(u32::MAX);
         let FilePlace { lun, start } = running.files.get(usize::from(asked.file)).copied().unwrap_or(nowhere);
-        let request = HostRequest {
+        // Written where it stays: it is long, and this is done for every request.
+        let place = traffic.requests.take(traffic.time.now());
+        traffic.requests[place] = HostRequest {
             host: running.host,
             client,
             token: asked.token,
@@ -216,7 +219,7 @@ impl Clients {
             ..HostRequest::default()
         };
         let only_sets_out = asked.op == Op::Flush && running.job.flush() == FlushKind::SyncFileRange;
-        (request, Manner { buffered: running.buffered, only_sets_out })
+        (place, Manner { buffered: running.buffered, only_sets_out })
     }
 
     /// An alarm of a client has come up; whether it is there to be asked. An alarm may outlast the load that it was set

@@ -68,6 +68,7 @@ impl Host {
     }
 
     /// `work` of a processor for a request, which is there at `ready`; when it ends.
+    #[inline]
     pub fn operation(
         &mut self,
         now: Instant,

@@ -66,10 +66,10 @@ impl Hosts {
     }
 
     /// Takes what a job asks for.
-    pub fn issue(&mut self, traffic: &mut Traffic, array: &mut Array, request: HostRequest, manner: Manner) {
-        let HostRequest { host, lun, offset, len, .. } = request;
+    pub fn issue(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, manner: Manner) {
+        let HostRequest { host, lun, offset, len, purpose, .. } = traffic.requests[place];
+        debug_assert_eq!(purpose, Purpose::Job, "only jobs ask from outside");
         let now = traffic.time.now();
-        let place = traffic.requests.begin(now, request);
         let size = self.sizes.get(lun as usize).map_or(0, |size| size.get());
         if offset.saturating_add(u64::from(len)) > size {
             traffic.requests[place].failed = Some(NO_SUCH);

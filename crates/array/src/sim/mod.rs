@@ -1,28 +1,27 @@
 //! The simulation: one event loop, one integer clock, any number of jobs.
 //!
-//! [`Sim`] is six components. Each owns its state, is lent by its methods' arguments what else it needs, and tells what
-//! has to follow by what it returns or by an [`Event`]; [`Sim`] calls the next. Downwards, from the jobs to the members,
-//! a component calls the one below it; upwards nobody calls: what ends is handed up by [`Sim`].
+//! [`Sim`] is five components beside the figures. Each owns its state, is lent by its methods' arguments what else it
+//! needs, and tells what has to follow by what it returns or by an [`Event`]; [`Sim`] calls the next. Downwards, from the
+//! jobs to the members, a component calls the one below it; upwards nobody calls: what ends is handed up by [`Sim`].
 //!
 //! The walk of a request, with no step back:
 //!
-//! 1. [`clients`]: the job says what is due ([`workload::Job::plan`]), and what it asks for becomes a request.
-//! 2. [`hosts`]: [`Hosts::issue`](hosts::Hosts::issue) takes file and processor; the page cache answers, or the request is
-//!    split into parts that link and protocol carry. Each waits for the LUN's depth, its session and a path.
-//! 3. [`traffic`]: adapter and link carry the command, and the data of a write; [`Event::Wire`] and [`Event::LegDone`]
-//!    tell when they are at the controller.
-//! 4. [`array`]: [`Array::arrive`](array::Array::arrive) asks whether the controller serves the volume; then its
-//!    processors, its cache, and the back end for what the cache cannot answer.
-//! 5. [`back`]: the RAID planner's steps as member commands, each one event at its device ([`Event::Disk`] or
+//! 1. `clients`: the job says what is due ([`workload::Job::plan`]), and what it asks for becomes a request.
+//! 2. `hosts`: `Hosts::issue` takes file and processor; the page cache answers, or the request is split into parts that
+//!    link and protocol carry. Each waits for the LUN's depth, its session and a path.
+//! 3. `traffic`: adapter and link carry the command, and the data of a write; [`Event::Wire`] and [`Event::LegDone`] tell
+//!    when they are at the controller.
+//! 4. `array`: `Array::arrive` asks whether the controller serves the volume; then its processors, its cache, and the
+//!    back end for what the cache cannot answer.
+//! 5. `back`, in `array`: the RAID planner's steps as member commands, each one event at its device ([`Event::Disk`] or
 //!    [`Event::Member`]), arithmetic between reads and writes ([`Event::Chain`]). What has ended lies in
 //!    [`BackEnd::done`], which [`Sim`] collects after each event.
-//! 6. [`traffic`] again: [`Array::deliver`](array::Array::deliver) takes the data over the bus, link and adapter carry
-//!    them back.
-//! 7. [`hosts`]: those that waited for the part's session and queue go on; the part joins its request.
-//! 8. [`clients`]: the request is settled ([`workload::Job::settle`]), and the job is asked again.
+//! 6. `array` and `traffic`: `Array::deliver` takes the data over the bus, link and adapter carry them back.
+//! 7. `hosts`: those that waited for the part's session and queue go on; the part joins its request.
+//! 8. `clients`: the request is settled ([`workload::Job::settle`]), and the job is asked again.
 //!
-//! Where each request was meanwhile stands in its trace, which [`request::Requests`] keeps beside it. Background work
-//! ([`works`]) enters at 5 by itself.
+//! Where each request was meanwhile stands in its trace, which `request::Requests` keeps beside it. Background work
+//! (`works`) enters at 5 by itself.
 //!
 //! **Invariant:** each request that a job planned is settled exactly once.
 
@@ -337,6 +336,7 @@ impl Sim {
     }
 
     /// Handles the next event; whether there was one.
+    #[inline]
     fn step(&mut self) -> bool {
         let Some(event) = self.traffic.time.advance() else { return false };
         self.handle(event);
@@ -471,8 +471,8 @@ impl Sim {
     fn ask(&mut self, client: u32) {
         while let Some((planned, is_more)) = self.clients.plan(&mut self.traffic.time, client) {
             for asked in &planned {
-                let (request, manner) = self.clients.request(client, asked);
-                self.hosts.issue(&mut self.traffic, &mut self.array, request, manner);
+                let (place, manner) = self.clients.request(&mut self.traffic, client, asked);
+                self.hosts.issue(&mut self.traffic, &mut self.array, place, manner);
             }
             self.clients.recycle(planned);
             if !is_more {

@@ -31,7 +31,7 @@ impl Array {
             traffic.lose(place);
         }
         if let Some(partner) = self.partner_of(controller) {
-            for lun in 0..narrow::<u32>(self.volumes.len()) {
+            for lun in 0..narrow::<u32>(self.volumes.each().len()) {
                 self.take_over_dirty(traffic, lun, controller, partner);
                 if self.owner(lun) == controller {
                     self.volumes.give(lun, partner, now + self.params.takeover);
@@ -46,7 +46,8 @@ impl Array {
         forsaken.into_iter().for_each(|place| self.drained(traffic, place));
         self.end_moves(traffic);
         debug_assert!(
-            self.partner_of(controller).is_none() || self.volumes.all(|volume| volume.owner != controller),
+            self.partner_of(controller).is_none()
+                || self.volumes.each().all(|volume| volume.owner != controller),
             "a controller that has failed must serve nothing that its partner can",
         );
     }
@@ -62,7 +63,7 @@ impl Array {
 
     /// Gives volumes that have moved back to the controllers they belong to, where these work.
     pub fn fail_back(&mut self, traffic: &mut Traffic) {
-        for lun in 0..narrow::<u32>(self.volumes.len()) {
+        for lun in 0..narrow::<u32>(self.volumes.each().len()) {
             let home = self.volumes[lun].home;
             if self.owner(lun) != home && self.is_alive(home) {
                 self.move_volume(traffic, lun, home);

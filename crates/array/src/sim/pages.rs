@@ -267,7 +267,7 @@ impl Hosts {
         let end = offset + u64::from(len);
         match &mut pages.run {
             Some((run_lun, from, to)) if *run_lun == lun && *to == offset && end - *from <= RUN_MAX => {
-                *to = end
+                *to = end;
             }
             _ => {
                 self.write_back_run(traffic, array, host, ready);

@@ -155,9 +155,9 @@ impl Requests {
         self.traced
     }
 
-    /// A place for `request`, whose way begins at `at`.
+    /// A place for a request whose way begins at `at`; what it holds is left from another.
     #[inline]
-    pub fn begin(&mut self, at: Instant, request: HostRequest) -> u32 {
+    pub fn take(&mut self, at: Instant) -> u32 {
         let place = self.places.take();
         if self.traces.len() <= place as usize {
             self.traces.resize_with(place as usize + 1, LatencyTrace::default);
@@ -165,6 +165,13 @@ impl Requests {
         if self.traced {
             self.traces[place as usize].begin(at);
         }
+        place
+    }
+
+    /// The same with `request` in it.
+    pub fn begin(&mut self, at: Instant, request: HostRequest) -> u32 {
+        debug_assert_eq!(request.pending, 0, "a request begins without parts");
+        let place = self.take(at);
         self.places[place] = request;
         place
     }

@@ -120,6 +120,7 @@ impl Traffic {
     /// Sends the answer of a part to its host, its data flowing from `first` and complete at `last`. Whether it is there
     /// at once, which it is only where it may be.
     pub fn send_back(&mut self, place: u32, first: Instant, last: Instant, at_once: bool) -> bool {
+        debug_assert!(first <= last, "data must begin to flow before the last of them do");
         let now = self.time.now();
         if self.is_direct {
             let last = last.max(now);

@@ -57,19 +57,9 @@ impl Volumes {
         Volumes { volumes: luns.iter().map(volume).collect(), moves: Vec::new() }
     }
 
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.volumes.len()
-    }
-
-    /// Where each lies.
-    pub fn ranges(&self) -> impl Iterator<Item = VolumeRange> {
-        self.volumes.iter().map(|volume| volume.range)
-    }
-
-    /// Whether `holds` of each.
-    pub fn all(&self, holds: impl Fn(&Volume) -> bool) -> bool {
-        self.volumes.iter().all(holds)
+    /// Each of them, by number.
+    pub fn each(&self) -> std::slice::Iter<'_, Volume> {
+        self.volumes.iter()
     }
 
     /// Gives a volume to `controller`, which serves it from `at` on.

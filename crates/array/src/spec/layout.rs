@@ -278,6 +278,7 @@ pub(super) fn luns(
             );
         }
         let start = Sectors(u64::from(nth) * part);
+        debug_assert!(start.0 + size <= whole, "a volume must lie on its set");
         luns.push(LunPlacement {
             set,
             start,
