@@ -104,10 +104,14 @@ pub struct Clients {
 }
 
 impl Clients {
-    /// Begins a run of `running` at `now`.
-    pub(super) fn start(&mut self, running: Vec<Running>, now: Instant) {
+    /// Lets those of a run in; [`Clients::start`] is next.
+    pub(super) fn enter(&mut self, running: Vec<Running>) {
         debug_assert!(self.running.is_empty(), "one run must end before the next begins");
         self.running = running;
+    }
+
+    /// Starts them at `now`, from when on their parts are metered.
+    pub fn start(&mut self, now: Instant) {
         self.running.iter_mut().for_each(|client| client.job.start(now));
     }
 

@@ -299,8 +299,9 @@ impl Sim {
         watch: &mut dyn FnMut(usize, &mut Initiator) -> Watch,
     ) -> (RunOutcome, Unwritten) {
         let (from, events) = (self.now(), self.traffic.time.entered());
-        self.clients.start(running, from);
+        self.clients.enter(running);
         self.restart_meters();
+        self.clients.start(from);
         for client in 0..narrow::<u32>(self.clients.len()) {
             self.ask(client);
         }
