@@ -26,6 +26,7 @@ impl Backlog {
     /// The same for something whose last part, `tail`, is ready at `ready` and whose other parts came before: a
     /// transfer that kept pace with its source.
     pub fn book_behind(&mut self, now: Instant, ready: Instant, work: Nanos, tail: Nanos) -> Instant {
+        debug_assert!(tail <= work, "the last part must be a part");
         self.until = self.until.max(now) + work;
         self.busy_ns += work.get();
         self.until.max(ready + tail)

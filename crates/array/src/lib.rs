@@ -5,8 +5,8 @@
 //! leave the queue in the order they entered, and each random stream is derived from the seed and the name of its
 //! purpose, so the same seed gives the same run bit for bit.
 //!
-//! [`spec`] describes an array, [`sim::Topology`] is what a simulation takes of it, [`sim::Sim`] runs jobs on it; the
-//! life of a request is told in [`sim`]. Each part is one file: its figures (`…Params`), its methods for "now", its
+//! [`spec`] reads the description of an array, every figure with its source; [`sim::Topology`] in it is what a simulation
+//! takes, [`sim::Sim`] runs jobs on that, and the walk of a request is told in [`sim`]. Each part is one file: its figures (`…Params`), its methods for "now", its
 //! tests. To add a part, give it a [`station::Station`], a [`wire::Wire`] or a closed form, call it where a request
 //! passes, and name it in `Sim::each_part`.
 //!
@@ -35,6 +35,7 @@ pub mod spec;
 pub mod station;
 pub mod streams;
 pub mod tags;
+mod topology;
 pub mod turns;
 pub mod validate;
 pub mod wire;

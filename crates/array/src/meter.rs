@@ -118,6 +118,7 @@ impl Meter {
 
     /// One of those present is served from `now`.
     pub fn begin(&mut self, now: Instant) {
+        debug_assert!(self.serving < self.present, "only who is present can be served");
         self.advance(now);
         self.serving += 1;
     }
@@ -125,6 +126,8 @@ impl Meter {
     /// One of those served leaves at `now`, having arrived and started at those instants, in order.
     pub fn leave(&mut self, now: Instant, arrived: Instant, started: Instant, class: Class) {
         self.advance(now);
+        debug_assert!(self.present > 0 && self.serving > 0, "who leaves must have been served");
+        debug_assert!(arrived <= started && started <= now, "a visit must go forward in time");
         self.present -= 1;
         self.serving -= 1;
         self.count(arrived, started, now, class);
@@ -161,6 +164,7 @@ impl Meter {
     /// A whole visit that is booked at `now`.
     pub fn visit(&mut self, now: Instant, arrived: Instant, started: Instant, ended: Instant, class: Class) {
         let visit = Booked { arrived, started, ended, class };
+        debug_assert!(arrived <= started && started <= ended, "a visit must go forward in time");
         self.by_class[class as usize].count += 1;
         self.book(visit);
         if ended > now {

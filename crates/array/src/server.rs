@@ -26,11 +26,6 @@ impl Servers {
         (started, *server)
     }
 
-    /// When a server is free next; in the past where one is idle.
-    pub fn next_free(&self) -> Instant {
-        *self.free_at.iter().min().expect("there is at least one server")
-    }
-
     /// How many there are.
     pub fn count(&self) -> u32 {
         narrow::<u32>(self.free_at.len())

@@ -55,6 +55,7 @@ impl Station {
         tail: Nanos,
         class: Class,
     ) -> Instant {
+        debug_assert!(first <= last, "data must begin to flow before the last of them do");
         if work.is_zero() {
             return last.max(now);
         }

@@ -38,6 +38,7 @@ impl Stream {
 
     /// Exponentially distributed with that mean, in the unit of the mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
+        debug_assert!(mean >= 0.0, "a mean time must not be negative");
         -(1.0 - self.unit()).ln() * mean
     }
 }

@@ -39,6 +39,7 @@ impl Tags {
 
     /// The numbers of the lines that `len` bytes from `offset` of volume `volume` touch.
     pub fn lines_of(&self, volume: u32, offset: u64, len: u64) -> std::ops::Range<u64> {
+        debug_assert!(offset / self.line_bytes < 1 << 44, "a line of one volume must not be one of the next");
         let base = u64::from(volume) << 44;
         base + offset / self.line_bytes..base + (offset + len.max(1) - 1) / self.line_bytes + 1
     }

@@ -321,7 +321,7 @@ impl Draft {
 
     /// The case, where the limit is clear.
     fn clear(self) -> Option<Case> {
-        let topology = Topology::from(&spec::array(&Shipped, &self.address).ok()?);
+        let topology = spec::array(&Shipped, &self.address).ok()?.topology;
         if let Planted::Part(part) = self.planted
             && !part.is_in(&topology)
         {

@@ -116,7 +116,7 @@ pub fn what_if(
 ) -> Result<WhatIf, WhatIfError> {
     let point = study.plan.points().get(study.index).ok_or(WhatIfError::NoLoad(study.index))?;
     let Task::Load(load) = &point.task else { return Err(WhatIfError::NoLoad(study.index)) };
-    let mut topology = Topology::from(&spec::array(library, study.address).map_err(ModelError::from)?);
+    let mut topology = spec::array(library, study.address).map_err(ModelError::from)?.topology;
     alter(study, &mut topology);
     let parts = Resource::ALL.into_iter().filter(|one| one.is_in(&topology)).map(Change::Faster);
     let changes: Vec<Change> = parts.chain(is_closed(load).then_some(Change::Deeper)).collect();

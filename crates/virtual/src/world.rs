@@ -65,7 +65,7 @@ impl ModelledWorld {
         change: impl FnOnce(&mut Topology),
     ) -> Result<ModelledWorld, ModelError> {
         let spec = spec::array(library, address)?;
-        let mut topology = Topology::from(&spec);
+        let mut topology = spec.topology.clone();
         change(&mut topology);
         let sim = Sim::new(&topology, plan.seed).map_err(|error| ModelError::Geometry(error.to_string()))?;
         let sizes = sim.lun_sizes();
@@ -122,7 +122,7 @@ impl ModelledWorld {
     }
 
     fn fail_disk(&mut self, disk: u32) -> Result<(), WorldError> {
-        let (array, disks) = (&self.spec.name, self.spec.layout.disks.len());
+        let (array, disks) = (&self.spec.name, self.spec.topology.disks.len());
         if disk as usize >= disks {
             return Err(WorldError::unfit(format!(
                 "{array} has no disk {disk}; its {disks} disks count from 0"
@@ -138,7 +138,7 @@ impl ModelledWorld {
         let number = match work.rate {
             None => self.sim.start_work(order),
             Some(share) => {
-                let own = self.spec.background.iter().find(|params| params.kind == kind).copied();
+                let own = self.spec.topology.background.iter().find(|params| params.kind == kind).copied();
                 let params = own.ok_or_else(|| {
                     let array = &self.spec.name;
                     WorldError::unfit(format!(

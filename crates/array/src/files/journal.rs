@@ -98,6 +98,11 @@ impl Journal {
             Stage::Barrier => Stage::Record,
             Stage::Record => Stage::Durable,
             Stage::Durable => {
+                let last = self.checkpoint.back();
+                debug_assert!(
+                    last.is_none_or(|last| last.0 <= expires),
+                    "blocks must expire in order of their commits"
+                );
                 self.checkpoint.extend(commit.blocks.iter().map(|block| (expires, *block)));
                 return None;
             }
@@ -111,6 +116,11 @@ impl Journal {
 
     /// Takes the ended commit away: who waited for it, and why it failed, if it did.
     pub fn ended(&mut self) -> (Vec<usize>, Option<Errno>) {
+        let stage = self.in_progress.as_ref().map(|commit| commit.stage);
+        debug_assert!(
+            stage.is_none_or(|stage| stage == Stage::Durable),
+            "a commit must have been made durable"
+        );
         self.in_progress.take().map_or((Vec::new(), None), |commit| (commit.waiting, commit.failed))
     }
 
@@ -128,6 +138,7 @@ impl Journal {
         if self.head + len > JOURNAL {
             self.head = 0;
         }
+        debug_assert!(self.head <= JOURNAL, "the journal must be written within its bounds");
         let at = self.head;
         self.head += len;
         at

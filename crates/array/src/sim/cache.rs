@@ -301,6 +301,11 @@ impl Cache {
 
     /// Forgets what it keeps for reads, and which of them go on. Call it when nothing is fetched.
     pub fn forget_reads(&mut self) {
+        debug_assert_eq!(
+            self.transfers.in_use(),
+            self.destaging as usize,
+            "nothing must be on its way for reads"
+        );
         self.tags.clear();
         if let Some(ahead) = &mut self.ahead {
             ahead.clear();
@@ -320,6 +325,7 @@ impl Cache {
         self.transfers.give(place);
         match transfer {
             CacheTransfer::Destage { bytes, reads_first, stripe, since } => {
+                debug_assert!(self.under_way.contains(&stripe), "what ends must have been under way");
                 if let Some(at) = self.under_way.iter().position(|other| *other == stripe) {
                     self.under_way.swap_remove(at);
                 }
@@ -349,6 +355,7 @@ impl Cache {
             self.pressing = true;
             return false;
         }
+        debug_assert!(from < to, "a write must have a length");
         let StripeCut { stripe, grain, .. } = self.cuts[set as usize];
         let mut at = from;
         while at < to {

@@ -40,6 +40,7 @@ impl Default for Operation {
 impl Operation {
     /// One of `chains` chains begins, and its trace where it has one.
     pub fn begin(&mut self, spec: OperationSpec, chains: u32, has_trace: bool) {
+        debug_assert_eq!(self.chains, 0, "an operation that is used again must have ended");
         (self.owner, self.chains) = (spec.owner, chains);
         (self.controller, self.class) = (spec.controller, spec.class);
         self.beside_work = None;

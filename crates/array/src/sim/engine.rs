@@ -3,7 +3,6 @@
 use units::{Bytes, Instant, Nanos};
 
 use crate::controller::ControllerParams;
-use crate::latency::{LatencyTrace, Stage};
 use crate::meter::Class;
 use crate::raid::Arithmetic;
 use crate::station::Station;
@@ -34,33 +33,10 @@ impl Engine {
         }
     }
 
-    /// Processing of a host command that carries `bytes` and is there at `ready`; when it ends.
-    pub fn host_command(
-        &mut self,
-        now: Instant,
-        ready: Instant,
-        write: bool,
-        bytes: u64,
-        class: Class,
-        trace: &mut LatencyTrace,
-    ) -> Instant {
+    /// What a host command that carries `bytes` costs a processor.
+    pub fn host_work(&self, write: bool, bytes: u64) -> Nanos {
         let command = if write { self.params.write_command } else { self.params.read_command };
-        let copy = self.params.copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(bytes)));
-        self.process(now, ready, command + copy, class, trace)
-    }
-
-    /// `work` of a processor for a host's command; when it ends.
-    pub fn process(
-        &mut self,
-        now: Instant,
-        ready: Instant,
-        work: Nanos,
-        class: Class,
-        trace: &mut LatencyTrace,
-    ) -> Instant {
-        let end = self.processor.book(now, ready, work, class);
-        trace.pass(Stage::ControllerProcessor, end, work);
-        end
+        command + self.params.copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(bytes)))
     }
 
     /// What a member command costs a processor.
@@ -76,6 +52,7 @@ impl Engine {
     /// Data across the internal bus on their way out, which is `work` for it; when the first and the last have crossed.
     pub fn cross(&mut self, now: Instant, ready: Instant, work: Nanos, class: Class) -> (Instant, Instant) {
         let last = self.bus.share(now, ready, work, class);
+        debug_assert!(last >= ready + work, "data must have crossed whole");
         (Instant::from_nanos(last.nanos().saturating_sub(work.get())).max(ready), last)
     }
 

@@ -7,7 +7,7 @@ use workload::{Completion, Job, Request, Token, Wake};
 
 use crate::files::FileSystem;
 
-/// Who issues I/O. Both plan block requests and settle their completions.
+/// Who issues I/O. Both plan block requests and record their completions.
 #[expect(clippy::large_enum_variant, reason = "there are few, and the job plans every request")]
 pub(super) enum Initiator {
     /// A job that asks for blocks.
@@ -43,9 +43,9 @@ impl Initiator {
         }
     }
 
-    /// Books one completion.
+    /// Records one completion.
     #[inline]
-    pub fn settle(&mut self, done: Completion) {
+    pub fn complete(&mut self, done: Completion) {
         match self {
             Initiator::Job(job) => job.complete(done),
             Initiator::Files(files) => files.complete(done),

@@ -108,6 +108,7 @@ impl StripeLocks {
 
     /// Whether `who` has what it claims at `now`; if not it waits, and [`StripeLocks::leave`] tells when it has.
     pub fn enter(&mut self, now: Instant, who: u32, claim: Claim, class: Class, meter: &mut Meter) -> bool {
+        debug_assert!(claim.from < claim.to, "a claim must be of something");
         let list = claim.list();
         let free = !self.is_claimed(list, NONE, &claim);
         if self.places.len() <= who as usize {

@@ -42,6 +42,7 @@ pub struct Component {
 impl Component {
     /// What `meter` says of a part of `servers` servers after `elapsed`; `None` where nothing came.
     pub fn of(name: String, meter: &Meter, servers: u32, elapsed: Nanos) -> Option<Component> {
+        debug_assert!(servers > 0, "what serves must have a server");
         let visits: Vec<(Class, Visits)> = Class::ALL
             .into_iter()
             .map(|class| (class, meter.visits(class)))

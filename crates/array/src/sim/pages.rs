@@ -17,9 +17,11 @@ use crate::meter::Class;
 use crate::readahead::{Fetch, Growth, Lookup, ReadAhead, Rule};
 use crate::tags::Tags;
 
-use super::Sim;
+use super::array::Array;
 use super::event::Event;
+use super::hosts::Hosts;
 use super::request::{HostRequest, Purpose};
+use super::traffic::Traffic;
 
 /// Streams that a host tells apart: one per open file, in effect.
 const STREAMS: u32 = 64;
@@ -36,8 +38,8 @@ pub struct Pages {
     /// Longest part of a read that is looked up, waited for and copied at once.
     step: u64,
     dirty: u64,
-    /// The run of dirty bytes that is still growing: client, LUN, from, to.
-    run: Option<(u32, u32, u64, u64)>,
+    /// The run of dirty bytes that is still growing: LUN, from, to.
+    run: Option<(u32, u64, u64)>,
     writers: VecDeque<u32>,
 }
 
@@ -77,47 +79,76 @@ impl Pages {
         truncated::<u64>(self.params.dirty_limit.get() * self.params.size.as_f64())
     }
 
+    /// Whether a write of `len` bytes may come in: below the limit, or alone.
+    fn has_room(&self, len: u32) -> bool {
+        self.dirty == 0 || self.dirty + u64::from(len) <= self.limit()
+    }
+
+    /// Where the present step of a buffered read begins, and its length.
+    fn step_of(&self, &HostRequest { offset, len, copied, .. }: &HostRequest) -> (u64, u64) {
+        (offset + u64::from(copied), u64::from(len - copied).min(self.step))
+    }
+
     /// Drops all clean pages, as `echo 3 > /proc/sys/vm/drop_caches` does.
     pub fn drop_clean(&mut self) {
         self.tags.clear();
     }
 }
 
-impl Sim {
+impl Hosts {
     /// Carries a request out through the page cache of its host.
-    pub(super) fn buffered(&mut self, place: u32, host: u32, ready: Instant) {
-        match self.requests[place].op {
-            Op::Read => self.buffered_read(place, host, ready),
-            Op::Write => self.buffered_write(place, host, ready),
-            Op::Flush if self.only_sets_out(place) => {
-                self.write_back_run(host, ready);
-                self.copy_out(place, host, ready);
-            }
+    pub(super) fn buffered(
+        &mut self,
+        traffic: &mut Traffic,
+        array: &mut Array,
+        place: u32,
+        ready: Instant,
+        only_sets_out: bool,
+    ) {
+        let HostRequest { op, host, .. } = traffic.requests[place];
+        match op {
+            Op::Read => self.buffered_read(traffic, array, place, ready),
+            Op::Write => self.buffered_write(traffic, array, place, ready),
             Op::Trim | Op::Flush => {
-                self.write_back_run(host, ready);
-                self.dispatch(place, host, ready);
+                self.write_back_run(traffic, array, host, ready);
+                if only_sets_out {
+                    self.copy_out(traffic, place, ready);
+                } else {
+                    self.dispatch(traffic, array, place, ready);
+                }
             }
         }
     }
 
+    fn pages_of(&mut self, host: u32) -> Option<&mut Pages> {
+        self.each[host as usize].pages.as_mut()
+    }
+
     /// Sends what the page cache cannot answer by itself.
-    fn dispatch(&mut self, place: u32, host: u32, ready: Instant) {
-        let class = self.requests[place].class;
-        let trace = &mut self.traces[place as usize];
-        let ready = self.hosts[host as usize].dispatch(self.now, ready, class, trace);
-        self.split(place, host, ready);
+    fn dispatch(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, ready: Instant) {
+        let now = traffic.time.now();
+        let ready = self.host_of(traffic, place).dispatch(now, ready, &mut traffic.requests, place);
+        self.split(traffic, array, place, ready);
+    }
+
+    /// A read that goes through the page cache has been copied so far, and goes on.
+    pub fn read_on(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32) {
+        let now = traffic.time.now();
+        self.buffered_read(traffic, array, place, now);
     }
 
     /// The next step of a read that goes through the page cache.
-    pub(super) fn buffered_read(&mut self, place: u32, host: u32, ready: Instant) {
-        let HostRequest { client, lun, class, .. } = self.requests[place];
-        let (offset, len) = self.step_of(place, host);
-        let whole = len == u64::from(self.requests[place].len);
+    fn buffered_read(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, ready: Instant) {
+        let request = traffic.requests[place];
+        debug_assert!(request.copied < request.len, "a read that goes on must have something left");
+        let HostRequest { host, lun, class, .. } = request;
         let end = self.sizes[lun as usize].get() / SECTOR_BYTES;
-        let (from, to) = (offset / SECTOR_BYTES, (offset + len).div_ceil(SECTOR_BYTES));
-        let mut fetches = std::mem::take(&mut self.page_fetches);
+        let mut fetches = std::mem::take(&mut self.fetches);
         fetches.clear();
-        let Some(pages) = &mut self.hosts[host as usize].pages else { return };
+        let Some(pages) = self.pages_of(host) else { return };
+        let (offset, len) = pages.step_of(&request);
+        let whole = len == u64::from(request.len);
+        let (from, to) = (offset / SECTOR_BYTES, (offset + len).div_ceil(SECTOR_BYTES));
         let here = pages.holds(lun, offset, len);
         let verdict = match &mut pages.ahead {
             Some(ahead) => ahead.access(lun, from, to, end, &mut fetches),
@@ -127,86 +158,78 @@ impl Sim {
             ahead.wait(stream, to, place);
         }
         for &fetch in &fetches {
-            let (at, bytes) = (fetch.from * SECTOR_BYTES, (fetch.to - fetch.from) * SECTOR_BYTES);
-            let held =
-                self.hosts[host as usize].pages.as_ref().is_some_and(|pages| pages.holds(lun, at, bytes));
+            let (offset, bytes) = (fetch.from * SECTOR_BYTES, (fetch.to - fetch.from) * SECTOR_BYTES);
+            let held = self.pages_of(host).is_some_and(|pages| pages.holds(lun, offset, bytes));
             if held {
-                self.pages_came(host, lun, fetch, None, None);
+                self.pages_came(traffic, host, lun, fetch, None, None);
             } else {
                 let class = if fetch.from < to { class } else { Class::Prefetch };
-                self.fetch_pages(client, lun, fetch, host, class, ready);
+                let (len, purpose) = (narrow::<u32>(bytes), Purpose::Pages(lun, fetch));
+                let part = HostRequest { host, class, lun, offset, len, purpose, ..HostRequest::default() };
+                self.send_own(traffic, array, part, ready);
             }
         }
-        if let Some(pages) = &mut self.hosts[host as usize].pages {
+        if let Some(pages) = self.pages_of(host) {
             pages.keep(lun, offset, len);
         }
-        self.page_fetches = fetches;
+        self.fetches = fetches;
         match verdict {
-            Lookup::Ready => self.copy_out(place, host, ready),
-            Lookup::Stranger if here => self.copy_out(place, host, ready),
-            Lookup::Stranger if whole => self.dispatch(place, host, ready),
+            Lookup::Ready => self.copy_out(traffic, place, ready),
+            Lookup::Stranger if here => self.copy_out(traffic, place, ready),
+            Lookup::Stranger if whole => self.dispatch(traffic, array, place, ready),
             Lookup::Stranger => {
-                let part = HostRequest {
-                    client,
-                    class,
-                    lun,
-                    offset,
-                    len: narrow::<u32>(len),
-                    ..HostRequest::default()
-                };
-                self.fetch_for(part, Purpose::Step(place), host, ready);
+                let (len, purpose) = (narrow::<u32>(len), Purpose::Step(place));
+                let part = HostRequest { host, class, lun, offset, len, purpose, ..HostRequest::default() };
+                self.send_own(traffic, array, part, ready);
             }
             Lookup::Coming(_) => {}
         }
     }
 
-    /// Where the present step of a buffered read begins, and its length.
-    fn step_of(&self, place: u32, host: u32) -> (u64, u64) {
-        let HostRequest { offset, len, copied, .. } = self.requests[place];
-        let longest = self.hosts[host as usize].pages.as_ref().map_or(u64::MAX, |pages| pages.step);
-        (offset + u64::from(copied), u64::from(len - copied).min(longest))
+    /// Sends a request of a host's own.
+    fn send_own(&mut self, traffic: &mut Traffic, array: &mut Array, part: HostRequest, ready: Instant) {
+        debug_assert!(part.purpose != Purpose::Job, "what no job asked for must have a purpose");
+        let place = traffic.requests.begin(ready, part);
+        self.dispatch(traffic, array, place, ready);
     }
 
     /// Copies between page cache and user: the present step of a read, which ends with the last, or a whole write.
-    pub(super) fn copy_out(&mut self, place: u32, host: u32, ready: Instant) {
-        let HostRequest { op, len, class, .. } = self.requests[place];
-        let bytes = if op == Op::Read { narrow::<u32>(self.step_of(place, host).1) } else { len };
-        let host = &mut self.hosts[host as usize];
-        let copy = host.pages.as_ref().map_or(Nanos::ZERO, |pages| pages.copy(bytes));
-        let done = host.operation(self.now, ready, copy, class, &mut self.traces[place as usize]);
-        let request = &mut self.requests[place];
-        debug_assert!(request.copied + bytes <= len, "no more can be copied than the request has");
+    pub(super) fn copy_out(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
+        let request = traffic.requests[place];
+        let host = self.host_of(traffic, place);
+        let (bytes, copy) = match &host.pages {
+            Some(pages) => {
+                let bytes = if request.op == Op::Read {
+                    narrow::<u32>(pages.step_of(&request).1)
+                } else {
+                    request.len
+                };
+                (bytes, pages.copy(bytes))
+            }
+            None => (request.len, Nanos::ZERO),
+        };
+        let done = host.operation(traffic.time.now(), ready, copy, &mut traffic.requests, place);
+        let request = &mut traffic.requests[place];
+        debug_assert!(request.copied + bytes <= request.len, "no more can be copied than the request has");
         request.copied += bytes;
-        let next = if request.copied < len { Event::Pages(place) } else { Event::Answer(place) };
-        self.events.push(done, next.pack());
-    }
-
-    fn fetch_pages(&mut self, client: u32, lun: u32, fetch: Fetch, host: u32, class: Class, ready: Instant) {
-        let (offset, len) =
-            (fetch.from * SECTOR_BYTES, narrow::<u32>((fetch.to - fetch.from) * SECTOR_BYTES));
-        let part = HostRequest { client, class, lun, offset, len, ..HostRequest::default() };
-        self.fetch_for(part, Purpose::Pages(lun, fetch), host, ready);
-    }
-
-    /// Sends a read of the host's own.
-    fn fetch_for(&mut self, part: HostRequest, purpose: Purpose, host: u32, ready: Instant) {
-        let place = self.place(ready);
-        self.requests[place] = HostRequest { op: Op::Read, purpose, ..part };
-        self.dispatch(place, host, ready);
+        let next = if request.copied < request.len { Event::Pages(place) } else { Event::Answer(place) };
+        traffic.time.at(done, next);
     }
 
     /// Pages that were fetched have come, or will not: those who waited for them copy, or fail. `by`: the request that
     /// fetched them, unless they were held.
     pub(super) fn pages_came(
         &mut self,
+        traffic: &mut Traffic,
         host: u32,
         lun: u32,
         fetch: Fetch,
         failed: Option<Errno>,
         by: Option<u32>,
     ) {
+        let now = traffic.time.now();
         let mut released = Vec::new();
-        let Some(pages) = &mut self.hosts[host as usize].pages else { return };
+        let Some(pages) = self.pages_of(host) else { return };
         if let Some(ahead) = &mut pages.ahead {
             ahead.fetched(fetch, &mut released);
         }
@@ -214,95 +237,101 @@ impl Sim {
             pages.keep(lun, fetch.from * SECTOR_BYTES, (fetch.to - fetch.from) * SECTOR_BYTES);
         }
         for place in released {
-            self.requests[place].failed = self.requests[place].failed.or(failed);
+            let request = &mut traffic.requests[place];
+            request.failed = request.failed.or(failed);
             if let Some(by) = by {
-                self.follow_request(place, by, Stage::PageCache);
+                traffic.requests.follow(place, by, Stage::PageCache);
             }
-            self.traces[place as usize].wait(Stage::PageCache, self.now);
-            self.copy_out(place, host, self.now);
+            traffic.requests.trace(place).wait(Stage::PageCache, now);
+            self.copy_out(traffic, place, now);
         }
     }
 
-    fn buffered_write(&mut self, place: u32, host: u32, ready: Instant) {
-        let HostRequest { client, lun, offset, len, durable, .. } = self.requests[place];
-        self.traces[place as usize].wait(Stage::PageCache, self.now);
+    fn buffered_write(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, ready: Instant) {
+        let HostRequest { host, lun, offset, len, durable, .. } = traffic.requests[place];
+        traffic.requests.trace(place).wait(Stage::PageCache, traffic.time.now());
         if durable {
-            return self.write_through(place, host, ready);
+            return self.write_through(traffic, array, place, ready);
         }
-        let Some(pages) = &mut self.hosts[host as usize].pages else { return };
-        if pages.dirty > 0 && pages.dirty + u64::from(len) > pages.limit() {
+        let Some(pages) = self.pages_of(host) else { return };
+        if !pages.has_room(len) {
             pages.writers.push_back(place);
-            self.write_back_run(host, ready);
-            return;
+            return self.write_back_run(traffic, array, host, ready);
         }
         pages.dirty += u64::from(len);
+        debug_assert!(
+            pages.dirty <= pages.limit().max(u64::from(len)),
+            "no more may be dirty than the limit, but for one write alone",
+        );
         pages.keep(lun, offset, u64::from(len));
         let end = offset + u64::from(len);
         match &mut pages.run {
-            Some((_, run_lun, from, to)) if *run_lun == lun && *to == offset && end - *from <= RUN_MAX => {
+            Some((run_lun, from, to)) if *run_lun == lun && *to == offset && end - *from <= RUN_MAX => {
                 *to = end;
             }
             _ => {
-                self.write_back_run(host, ready);
-                if let Some(pages) = &mut self.hosts[host as usize].pages {
-                    pages.run = Some((client, lun, offset, end));
+                self.write_back_run(traffic, array, host, ready);
+                if let Some(pages) = self.pages_of(host) {
+                    pages.run = Some((lun, offset, end));
                 }
             }
         }
-        self.copy_out(place, host, ready);
+        self.copy_out(traffic, place, ready);
     }
 
     /// Copies a write into the page cache and sends it on at once: it ends when the storage has it.
-    fn write_through(&mut self, place: u32, host: u32, ready: Instant) {
-        let HostRequest { lun, offset, len, class, .. } = self.requests[place];
-        self.write_back_run(host, ready);
-        let computer = &mut self.hosts[host as usize];
-        let Some(pages) = &mut computer.pages else { return };
+    fn write_through(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, ready: Instant) {
+        let HostRequest { host, lun, offset, len, .. } = traffic.requests[place];
+        self.write_back_run(traffic, array, host, ready);
+        let Some(pages) = self.pages_of(host) else { return };
         pages.keep(lun, offset, u64::from(len));
-        let copy = pages.copy(len);
-        let copied = computer.operation(self.now, ready, copy, class, &mut self.traces[place as usize]);
-        self.dispatch(place, host, copied);
+        let (now, copy) = (traffic.time.now(), pages.copy(len));
+        let copied = self.host_of(traffic, place).operation(now, ready, copy, &mut traffic.requests, place);
+        self.dispatch(traffic, array, place, copied);
     }
 
-    /// Sends the growing run of dirty pages on its way.
-    pub(super) fn write_back_run(&mut self, host: u32, ready: Instant) {
-        let Some(pages) = &mut self.hosts[host as usize].pages else { return };
-        let Some((client, lun, from, to)) = pages.run.take() else { return };
-        let place = self.place(ready);
-        self.requests[place] = HostRequest {
-            client,
+    /// Sends the growing run of dirty pages of every host on its way.
+    pub fn write_back(&mut self, traffic: &mut Traffic, array: &mut Array) {
+        let now = traffic.time.now();
+        for host in 0..narrow::<u32>(self.each.len()) {
+            self.write_back_run(traffic, array, host, now);
+        }
+    }
+
+    /// The same of one host.
+    fn write_back_run(&mut self, traffic: &mut Traffic, array: &mut Array, host: u32, ready: Instant) {
+        let Some((lun, offset, to)) = self.pages_of(host).and_then(|pages| pages.run.take()) else { return };
+        debug_assert!(offset < to, "a run of dirty pages must not be empty");
+        let part = HostRequest {
+            host,
             op: Op::Write,
             class: Class::HostWrite,
             lun,
-            offset: from,
-            len: narrow::<u32>(to - from),
+            offset,
+            len: narrow::<u32>(to - offset),
             purpose: Purpose::Writeback,
             ..HostRequest::default()
         };
-        self.dispatch(place, host, ready);
+        self.send_own(traffic, array, part, ready);
     }
 
     /// Dirty pages are on the array: writers that waited for room go on.
-    pub(super) fn pages_left(&mut self, host: u32, bytes: u32) {
-        let now = self.now;
-        let Some(pages) = &mut self.hosts[host as usize].pages else { return };
+    pub(super) fn pages_left(&mut self, traffic: &mut Traffic, array: &mut Array, host: u32, bytes: u32) {
+        let now = traffic.time.now();
+        let Some(pages) = self.pages_of(host) else { return };
         debug_assert!(u64::from(bytes) <= pages.dirty, "dirty pages must be written back once");
         pages.dirty -= u64::from(bytes);
-        while let Some(pages) = &mut self.hosts[host as usize].pages
+        while let Some(pages) = self.pages_of(host)
             && let Some(&place) = pages.writers.front()
+            && pages.has_room(traffic.requests[place].len)
         {
-            if pages.dirty > 0 && pages.dirty + u64::from(self.requests[place].len) > pages.limit() {
-                break;
-            }
             pages.writers.pop_front();
-            self.buffered_write(place, host, now);
+            self.buffered_write(traffic, array, place, now);
         }
     }
 
-    /// Drops the clean pages of all hosts: part of preparing a measurement.
+    /// Drops the clean pages of all hosts.
     pub fn drop_caches(&mut self) {
-        for pages in self.hosts.iter_mut().filter_map(|host| host.pages.as_mut()) {
-            pages.drop_clean();
-        }
+        self.each.iter_mut().filter_map(|host| host.pages.as_mut()).for_each(Pages::drop_clean);
     }
 }

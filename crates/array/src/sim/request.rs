@@ -1,13 +1,19 @@
-//! A host request on its way.
+//! Host requests on their way, and where the time of each went.
+//!
+//! **Invariant:** a request has as many parts on the way as it counts, and goes on when the last has answered.
+
+use std::ops::{Index, IndexMut};
 
 use units::Instant;
 use workload::{Errno, Op, Token};
 
+use crate::latency::{LatencyTrace, Stage};
 use crate::meter::Class;
 use crate::readahead::Fetch;
+use crate::slab::Slab;
 
 /// No parent.
-pub const NONE: u32 = u32::MAX;
+const NONE: u32 = u32::MAX;
 
 /// What a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +44,9 @@ pub enum Leg {
 /// A request, or one of the parts that a long one is sent in.
 #[derive(Clone, Copy, Debug)]
 pub struct HostRequest {
-    /// Whose it is.
+    /// The host it comes from.
+    pub host: u32,
+    /// The client whose it is, where a job asked for it.
     pub client: u32,
     /// Its slot there.
     pub token: Token,
@@ -95,6 +103,7 @@ pub struct HostRequest {
 impl Default for HostRequest {
     fn default() -> HostRequest {
         HostRequest {
+            host: 0,
             client: 0,
             token: Token(0),
             op: Op::Read,
@@ -122,5 +131,116 @@ impl Default for HostRequest {
             durable: false,
             stable: false,
         }
+    }
+}
+
+/// All requests on their way, by place.
+#[derive(Debug, Default)]
+pub struct Requests {
+    places: Slab<HostRequest>,
+    /// Where the time of each went so far, by its place, where that is traced.
+    traces: Vec<LatencyTrace>,
+    traced: bool,
+}
+
+impl Requests {
+    /// Follows each request that begins from now on.
+    pub fn trace_all(&mut self) {
+        debug_assert_eq!(self.places.in_use(), 0, "a request is traced from its beginning");
+        self.traced = true;
+    }
+
+    /// Whether requests are followed.
+    pub fn are_traced(&self) -> bool {
+        self.traced
+    }
+
+    /// A place for a request whose way begins at `at`; what it holds is left from another.
+    #[inline]
+    pub fn take(&mut self, at: Instant) -> u32 {
+        let place = self.places.take();
+        if self.traces.len() <= place as usize {
+            self.traces.resize_with(place as usize + 1, LatencyTrace::default);
+        }
+        if self.traced {
+            self.traces[place as usize].begin(at);
+        }
+        place
+    }
+
+    /// The same with `request` in it.
+    pub fn begin(&mut self, at: Instant, request: HostRequest) -> u32 {
+        debug_assert_eq!(request.pending, 0, "a request begins without parts");
+        let place = self.take(at);
+        self.places[place] = request;
+        place
+    }
+
+    /// The same for a part of the request at `whole`, which goes on from where that is.
+    pub fn begin_part(&mut self, whole: u32, part: HostRequest) -> u32 {
+        debug_assert_eq!(part.parent, whole, "a part must know of what");
+        self.begin(self.traces[whole as usize].at(), part)
+    }
+
+    /// The answer of the part at `place` is at its host: the request that has all of its answers by it, in which it is
+    /// lost unless it is that request itself.
+    #[inline]
+    pub fn join(&mut self, place: u32) -> Option<u32> {
+        let HostRequest { parent, failed, .. } = self.places[place];
+        if parent == NONE {
+            return Some(place);
+        }
+        self.end(place);
+        let whole = &mut self.places[parent];
+        debug_assert_eq!(whole.parent, NONE, "a part must not be divided again");
+        debug_assert!(whole.pending > 0, "a request must have as many parts on the way as it counts");
+        whole.pending -= 1;
+        whole.failed = whole.failed.or(failed);
+        if whole.pending > 0 {
+            return None;
+        }
+        // The parts began together; this one ended last.
+        self.follow(parent, place, Stage::HostProcessor);
+        Some(parent)
+    }
+
+    /// Gives a place back. What it holds may be looked at until another request begins.
+    #[inline]
+    pub fn end(&mut self, place: u32) {
+        self.places.give(place);
+    }
+
+    /// How many are on their way.
+    pub fn in_use(&self) -> usize {
+        self.places.in_use()
+    }
+
+    /// The trace of a request.
+    #[inline]
+    pub fn trace(&mut self, place: u32) -> &mut LatencyTrace {
+        &mut self.traces[place as usize]
+    }
+
+    /// Has the request at `place` go the way of the one at `other`, whose end it waited for.
+    pub fn follow(&mut self, place: u32, other: u32, gap: Stage) {
+        debug_assert_ne!(place, other, "nobody waits for itself");
+        if let Ok([own, other]) = self.traces.get_disjoint_mut([place as usize, other as usize]) {
+            own.follow(other, gap);
+        }
+    }
+}
+
+impl Index<u32> for Requests {
+    type Output = HostRequest;
+    #[inline]
+    fn index(&self, place: u32) -> &HostRequest {
+        &self.places[place]
+    }
+}
+
+impl IndexMut<u32> for Requests {
+    #[inline]
+    fn index_mut(&mut self, place: u32) -> &mut HostRequest {
+        &mut self.places[place]
     }
 }

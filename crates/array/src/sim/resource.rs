@@ -96,6 +96,7 @@ impl Resource {
 
     /// Makes it `times` as fast, or large.
     pub fn speed_up(self, topology: &mut Topology, times: f64) {
+        assert!(times > 0.0, "a part works at some speed");
         let by = Faster(times);
         let (host, protocol, controller) =
             (&mut topology.host, &mut topology.protocol, &mut topology.controller);
@@ -253,7 +254,7 @@ mod tests {
     use crate::spec::{self, Shipped};
 
     fn topology(address: &str) -> Topology {
-        Topology::from(&spec::array(&Shipped, address).unwrap())
+        spec::array(&Shipped, address).unwrap().topology
     }
 
     #[test]

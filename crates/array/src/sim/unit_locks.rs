@@ -13,11 +13,11 @@ use std::collections::VecDeque;
 
 use units::{Instant, Lba};
 
-use crate::events::Events;
 use crate::meter::Class;
 use crate::raid::{Extent, Geometry, PlanError, Unit};
 
 use super::back::{BackEnd, Freed, OperationSpec};
+use super::timeline::Timeline;
 
 /// Addresses on the members, first and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,21 +80,21 @@ impl BackEnd {
     }
 
     /// The work with that number on `set` has ended.
-    pub fn work_ends(&mut self, now: Instant, events: &mut Events, set: u32, work: u32) {
+    pub fn work_ends(&mut self, time: &mut Timeline, set: u32, work: u32) {
         let units = &mut self.units[set as usize];
         units.works = units.works.saturating_sub(1);
         units.held.retain(|(number, _)| *number != work);
         units.wanted.retain(|(number, _)| *number != work);
-        self.let_writes_go(now, events, set);
+        self.let_writes_go(time, set);
     }
 
     /// The work with that number on `set` may not go on for now: it waits for no unit either.
-    pub fn forgo_unit(&mut self, now: Instant, events: &mut Events, set: u32, work: u32) {
+    pub fn forgo_unit(&mut self, time: &mut Timeline, set: u32, work: u32) {
         let wanted = &mut self.units[set as usize].wanted;
         let before = wanted.len();
         wanted.retain(|(number, _)| *number != work);
         if wanted.len() < before {
-            self.let_writes_go(now, events, set);
+            self.let_writes_go(time, set);
         }
     }
 
@@ -104,14 +104,18 @@ impl BackEnd {
         let (units, span) = (&mut self.units[set as usize], MemberRange::of(unit));
         units.wanted.retain(|(number, _)| *number != work);
         let free = !units.writes.iter().any(|(_, write)| write.meets(span));
+        debug_assert!(
+            units.held.iter().all(|(number, held)| *number != work || !held.meets(span)),
+            "a piece of work must hold each sector once",
+        );
         if free { &mut units.held } else { &mut units.wanted }.push((work, span));
         free
     }
 
     /// A unit of `work` is done: the writes that waited for it alone begin.
-    pub fn release_unit(&mut self, now: Instant, events: &mut Events, set: u32, work: u32, unit: Unit) {
+    pub fn release_unit(&mut self, time: &mut Timeline, set: u32, work: u32, unit: Unit) {
         self.units[set as usize].held.retain(|held| *held != (work, MemberRange::of(unit)));
-        self.let_writes_go(now, events, set);
+        self.let_writes_go(time, set);
     }
 
     /// Whether a write has left a unit since this was last asked.
@@ -119,28 +123,28 @@ impl BackEnd {
         std::mem::take(&mut self.unit_is_free)
     }
 
-    /// Starts a write, or has it wait for the unit that it would touch.
-    pub(super) fn write_beside_work(
+    /// Starts a write of `extents`, ascending and apart, of a set; where background work holds what it would touch, as
+    /// soon as it no longer does. After an error nothing has been started.
+    pub fn write(
         &mut self,
-        now: Instant,
-        events: &mut Events,
+        time: &mut Timeline,
         spec: OperationSpec,
         extents: &[Extent],
     ) -> Result<(), PlanError> {
         let units = &mut self.units[spec.set as usize];
         if units.works == 0 {
-            return self.write_now(now, events, spec, extents).map(drop);
+            return self.write_now(time, spec, extents).map(drop);
         }
         let span = MemberRange::of_write(&self.sets[spec.set as usize].geometry, extents);
         if units.is_held(span) {
             let mut kept = units.spare.pop().unwrap_or_default();
             kept.clear();
             kept.extend_from_slice(extents);
-            units.waiting.push_back(Waiting { since: now, spec, span, extents: kept });
-            self.waits.arrive(now);
+            units.waiting.push_back(Waiting { since: time.now(), spec, span, extents: kept });
+            self.waits.arrive(time.now());
             return Ok(());
         }
-        let operation = self.write_now(now, events, spec, extents)?;
+        let operation = self.write_now(time, spec, extents)?;
         self.operations[operation].beside_work = Some(spec.set);
         self.units[spec.set as usize].writes.push((operation, span));
         Ok(())
@@ -155,7 +159,7 @@ impl BackEnd {
     }
 
     /// Starts the writes that nothing holds up any more, in order of arrival.
-    fn let_writes_go(&mut self, now: Instant, events: &mut Events, set: u32) {
+    fn let_writes_go(&mut self, time: &mut Timeline, set: u32) {
         for _ in 0..self.units[set as usize].waiting.len() {
             let units = &mut self.units[set as usize];
             let Some(waiting) = units.waiting.pop_front() else { return };
@@ -164,11 +168,11 @@ impl BackEnd {
                 continue;
             }
             let Waiting { since, spec, extents, .. } = waiting;
-            self.waits.begin(now);
-            self.waits.leave(now, since, now, spec.class);
-            let spec = OperationSpec { ready: spec.ready.max(now), ..spec };
+            self.waits.begin(time.now());
+            self.waits.leave(time.now(), since, time.now(), spec.class);
+            let spec = OperationSpec { ready: spec.ready.max(time.now()), ..spec };
             // Meanwhile the set may have lost more than it can.
-            let is_lost = self.write_beside_work(now, events, spec, &extents).is_err();
+            let is_lost = self.write(time, spec, &extents).is_err();
             self.freed.push(Freed { owner: spec.owner, is_lost });
             self.units[set as usize].spare.push(extents);
         }

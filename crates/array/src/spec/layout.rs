@@ -12,47 +12,25 @@ use super::device::{self, DeviceSpec};
 use super::source::{self, Shelf, Source};
 use super::tree::overlay;
 use crate::raid::{Geometry, GeometryError, Layout, Level, SetSpec, WriteRule};
+use crate::topology::{LunPlacement, SetTopology};
 
 /// Disks are numbered in 16 bits where sets are planned, spares among them.
 const MOST_DISKS: u64 = 1 << 15;
 
-/// A RAID set of an array.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RaidSet {
-    /// Disk numbers, in the order of the geometry's slots.
-    pub members: Vec<u32>,
-    /// Checked and ready for planning.
-    pub geometry: Geometry,
-}
-
-/// What a host sees as one disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LunSpec {
-    /// Index of its set.
-    pub set: u32,
-    /// First sector on the set.
-    pub start: Sectors,
-    /// Its size.
-    pub size: Sectors,
-    /// The controller that owns it.
-    pub owner: u32,
-}
-
-/// Devices, sets and LUNs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LayoutSpec {
+/// Devices, sets and volumes.
+pub(super) struct Placed {
     /// The models there are.
     pub models: Vec<DeviceSpec>,
     /// The model of each disk, by disk number.
     pub disks: Vec<u32>,
     /// The RAID sets.
-    pub sets: Vec<RaidSet>,
+    pub sets: Vec<SetTopology>,
     /// Hot spares, by disk number; any set may use them.
     pub spares: Vec<u32>,
     /// Disks that have failed before the run, by disk number.
     pub failed: Vec<u32>,
-    /// The LUNs.
-    pub luns: Vec<LunSpec>,
+    /// The volumes.
+    pub luns: Vec<LunPlacement>,
 }
 
 impl Read for Level {
@@ -222,12 +200,12 @@ impl<'t> Wanted<'t> {
     }
 
     /// Sets and LUNs of `devices`; `None`, and a mistake, where they do not go together.
-    pub(super) fn of(&self, devices: Devices, controllers: u32) -> Option<LayoutSpec> {
+    pub(super) fn of(&self, devices: Devices, controllers: u32) -> Option<Placed> {
         let level = self.level.filter(|_| self.fields.is_sound())?;
         let there_are = devices.disks.len();
         let failed = self.numbered("failed", &self.failed, there_are);
         let members = self.set_members(there_are)?;
-        let sets: Vec<RaidSet> =
+        let sets: Vec<SetTopology> =
             members.into_iter().map(|members| self.set(level, members, &devices)).collect::<Option<_>>()?;
         let unused = |disk: &u32| !sets.iter().any(|set| set.members.contains(disk));
         let spares: Vec<u32> =
@@ -237,10 +215,10 @@ impl<'t> Wanted<'t> {
         self.fields.check(&["spares"], left >= wanted as usize, why);
         let luns = self.cut(&sets, controllers)?;
         let Devices { models, disks } = devices;
-        Some(LayoutSpec { models, disks, sets, spares, failed: failed?, luns })
+        Some(Placed { models, disks, sets, spares, failed: failed?, luns })
     }
 
-    fn set(&self, level: Level, members: Vec<u32>, devices: &Devices) -> Option<RaidSet> {
+    fn set(&self, level: Level, members: Vec<u32>, devices: &Devices) -> Option<SetTopology> {
         let capacity = |disk: &u32| devices.models[devices.disks[*disk as usize] as usize].capacity;
         let smallest = members.iter().map(capacity).min().unwrap_or(Sectors(0));
         let chunk = Sectors(self.chunk.get() / units::SECTOR_BYTES);
@@ -249,7 +227,7 @@ impl<'t> Wanted<'t> {
         let (layout, rule) = (self.layout, self.rule);
         let spec = SetSpec::new(level, narrow::<u32>(members.len()), chunk, smallest);
         match Geometry::new(SetSpec { groups, layout, rule, ..spec }) {
-            Ok(geometry) => Some(RaidSet { members, geometry }),
+            Ok(geometry) => Some(SetTopology { members, geometry }),
             Err(why) => {
                 self.fields.mistakes().wrong(&self.blame(&why), Wrong::parted(&why.to_string()));
                 None
@@ -309,7 +287,7 @@ impl<'t> Wanted<'t> {
     }
 
     /// The LUNs, spread over the sets in turn.
-    fn cut(&self, sets: &[RaidSet], controllers: u32) -> Option<Vec<LunSpec>> {
+    fn cut(&self, sets: &[SetTopology], controllers: u32) -> Option<Vec<LunPlacement>> {
         let many = narrow::<u32>(sets.len());
         let count = self.luns.unwrap_or(many);
         if count == 0 {
@@ -320,7 +298,8 @@ impl<'t> Wanted<'t> {
         let lun = |lun: u32| {
             let (set, nth) = (lun % many, lun / many);
             let on_this_set = count / many + u32::from(set < count % many);
-            let part = sets[set as usize].geometry.capacity().0 / u64::from(on_this_set);
+            let whole = sets[set as usize].geometry.capacity().0;
+            let part = whole / u64::from(on_this_set);
             let size = self.lun_size.map_or(part, |size| size.get() / units::SECTOR_BYTES);
             if size == 0 || size > part {
                 let most = Sectors(part).bytes();
@@ -329,7 +308,8 @@ impl<'t> Wanted<'t> {
                 return None;
             }
             let start = Sectors(u64::from(nth) * part);
-            Some(LunSpec { set, start, size: Sectors(size), owner: self.owner.unwrap_or(lun % controllers) })
+            debug_assert!(start.0 + size <= whole, "a volume must lie on its set");
+            Some(LunPlacement { set, start, size: Sectors(size), owner: self.owner.unwrap_or(lun % controllers) })
         };
         (0..count).map(lun).collect()
     }

@@ -5,6 +5,7 @@ use units::{Bytes, SECTOR_BYTES};
 
 use super::ArraySpec;
 use crate::device::DeviceParams;
+use crate::topology::Topology;
 
 impl ArraySpec {
     /// Written bytes that may be acknowledged and not yet on the media: the write caches of all controllers and the
@@ -12,11 +13,11 @@ impl ArraySpec {
     ///
     /// A host's page cache is not among them: direct I/O passes it by.
     pub fn write_cache(&self) -> Bytes {
-        let cache = self.controller.cache.as_ref().filter(|cache| cache.takes_writes(self.controllers > 1));
-        let controllers = cache.map_or(Bytes::ZERO, |cache| cache.write_room() * u64::from(self.controllers));
-        let models = &self.layout.models;
-        let disks = self.layout.disks.iter().filter_map(|model| models.get(*model as usize));
-        controllers + disks.map(|model| buffer(&model.params)).sum::<Bytes>()
+        let Topology { controllers, controller, models, disks, .. } = &self.topology;
+        let cache = controller.cache.as_ref().filter(|cache| cache.takes_writes(*controllers > 1));
+        let room = cache.map_or(Bytes::ZERO, |cache| cache.write_room() * u64::from(*controllers));
+        let disks = disks.iter().filter_map(|model| models.get(*model as usize));
+        room + disks.map(buffer).sum::<Bytes>()
     }
 }
 

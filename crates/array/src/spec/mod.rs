@@ -31,21 +31,16 @@ pub use address::Address;
 pub use device::DeviceSpec;
 pub use document::{Confidence, Errors};
 pub use figure::Figure;
-pub use layout::{LayoutSpec, LunSpec, RaidSet};
 pub use options::{Chosen, OptionSpec, Takes};
 pub use parts::BACKGROUND_KINDS;
 pub use source::{Layered, Shelf, Shipped, Source, SourceText};
 
-use crate::background::BackgroundParams;
-use crate::controller::ControllerParams;
 use crate::device::DeviceParams;
-use crate::host::HostParams;
-use crate::link::LinkParams;
-use crate::protocol::ProtocolParams;
+use crate::topology::Topology;
 use document::{Fields, Mistakes};
 use tree::File;
 
-/// An array with every choice made: all that a simulation takes.
+/// An array with every choice made: what a simulation takes of it, and what that rests on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArraySpec {
     /// As in its address.
@@ -54,32 +49,8 @@ pub struct ArraySpec {
     pub about: String,
     /// Options as chosen, defaults among them.
     pub chosen: Vec<Chosen>,
-    /// Hosts, all alike.
-    pub hosts: u32,
-    /// Each of them.
-    pub host: HostParams,
-    /// Adapters in each host; links are spread over them evenly. Zero: the links go straight into the host.
-    pub adapters: u32,
-    /// Each adapter, all its ports together. Meaningless without adapters.
-    pub adapter: Option<LinkParams>,
-    /// Links to each controller.
-    pub links: u32,
-    /// Each of them.
-    pub link: LinkParams,
-    /// What is spoken over the links.
-    pub protocol: ProtocolParams,
-    /// Controllers, 1 or 2.
-    pub controllers: u32,
-    /// Each of them.
-    pub controller: ControllerParams,
-    /// Back-end channels that all controllers share; disk `d` hangs on channel `d mod channels`. Zero: none.
-    pub channels: u32,
-    /// Each of them. Meaningless without channels.
-    pub channel: Option<LinkParams>,
-    /// Devices, sets and LUNs.
-    pub layout: LayoutSpec,
-    /// What each kind of background work does.
-    pub background: Vec<BackgroundParams>,
+    /// Every part, as simulated.
+    pub topology: Topology,
     /// Every figure used, with what it rests on.
     pub figures: Vec<Figure>,
 }
@@ -87,7 +58,7 @@ pub struct ArraySpec {
 impl ArraySpec {
     /// Whether its devices are a model that was fitted to measured rates and mean response times, and to no more.
     pub fn is_fitted(&self) -> bool {
-        self.layout.models.iter().any(|model| matches!(model.params, DeviceParams::Fitted(_)))
+        self.topology.models.iter().any(|model| matches!(model, DeviceParams::Fitted(_)))
     }
 }
 
@@ -185,34 +156,28 @@ fn build(library: &dyn Source, mut file: File, address: &Address, mistakes: &Mis
     let background = fields.table("background").map(parts::background).unwrap_or_default();
     fields.finish();
     let ((hosts, host), (links, link), (controllers, controller)) = (host?, link?, controller?);
-    let layout = raid?.of(devices?, controllers)?;
-    for model in &layout.models {
-        let file = source::load(library, Shelf::Device, &model.model, &address.place(), mistakes)?;
-        figures.extend(figure::collect(&file.table).into_iter().map(|figure| figure.of_device(&model.model)));
+    let layout::Placed { models, disks, sets, spares, failed, luns } = raid?.of(devices?, controllers)?;
+    for DeviceSpec { model, .. } in &models {
+        let file = source::load(library, Shelf::Device, model, &address.place(), mistakes)?;
+        figures.extend(figure::collect(&file.table).into_iter().map(|figure| figure.of_device(model)));
     }
-    let (adapters, adapter) = some(adapter);
-    let (channels, channel) = some(channel);
-    Some(ArraySpec {
-        name,
-        about,
-        chosen,
+    let topology = Topology {
         hosts,
         host,
-        adapters,
-        adapter,
         links,
-        link,
+        link: Some(link),
+        adapter,
         protocol: protocol?,
         controllers,
         controller,
-        channels,
         channel,
-        layout,
+        models: models.into_iter().map(|model| model.params).collect(),
+        disks,
+        sets,
+        spares,
+        failed,
+        luns,
         background,
-        figures,
-    })
-}
-
-fn some<T>(counted: Option<(u32, T)>) -> (u32, Option<T>) {
-    counted.map_or((0, None), |(count, each)| (count, Some(each)))
+    };
+    Some(ArraySpec { name, about, chosen, topology, figures })
 }

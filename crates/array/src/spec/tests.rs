@@ -102,7 +102,7 @@ fn every_array_of_the_design_is_there_and_builds_without_options() {
     for name in arrays {
         let spec = array(&Shipped, &name).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(spec.name, name);
-        assert!(!spec.about.is_empty() && !spec.layout.luns.is_empty(), "{name}");
+        assert!(!spec.about.is_empty() && !spec.topology.luns.is_empty(), "{name}");
     }
 }
 
@@ -166,30 +166,33 @@ fn each_file_says_what_its_figures_rest_on_in_fewer_than_150_lines() {
 #[test]
 fn options_change_what_they_name() {
     let spec = array(&Shipped, "array:md3000?raid=5&luns=2&controllers=1").unwrap();
-    assert_eq!(spec.layout.sets[0].geometry.spec().level, crate::raid::Level::Raid5);
-    assert_eq!((spec.layout.luns.len(), spec.controllers, spec.controller.partner), (2, 1, None));
-    assert_eq!(spec.layout.luns.iter().map(|lun| lun.owner).collect::<Vec<_>>(), [0, 0]);
-    assert!(matches!(spec.controller.ownership, Ownership::Transfer { .. }));
+    assert_eq!(spec.topology.sets[0].geometry.spec().level, crate::raid::Level::Raid5);
+    assert_eq!(
+        (spec.topology.luns.len(), spec.topology.controllers, spec.topology.controller.partner),
+        (2, 1, None)
+    );
+    assert_eq!(spec.topology.luns.iter().map(|lun| lun.owner).collect::<Vec<_>>(), [0, 0]);
+    assert!(matches!(spec.topology.controller.ownership, Ownership::Transfer { .. }));
     let both = array(&Shipped, "md3000?luns=2").unwrap();
-    assert_eq!(both.layout.luns.iter().map(|lun| lun.owner).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(both.topology.luns.iter().map(|lun| lun.owner).collect::<Vec<_>>(), [0, 1]);
     let nas = array(&Shipped, "px6-300d?raid=5&disks=4&protocol=nfs3").unwrap();
-    assert_eq!(nas.protocol.kind, ProtocolKind::Nfs3);
-    assert_eq!(nas.layout.sets[0].members, [0, 1, 2, 3]);
+    assert_eq!(nas.topology.protocol.kind, ProtocolKind::Nfs3);
+    assert_eq!(nas.topology.sets[0].members, [0, 1, 2, 3]);
 }
 
 #[test]
 fn a_choice_adds_to_the_one_it_inherits() {
     // The request size comes from `nas-gige`, the cost from `nas-arm`.
     let spec = array(&Shipped, "ix4-200d?protocol=smb1").unwrap();
-    assert_eq!(spec.protocol.read_size, Bytes::KIB * 60);
-    assert_eq!(spec.protocol.outstanding, 1);
-    assert_eq!(spec.protocol.server_read, "190us".parse().unwrap());
+    assert_eq!(spec.topology.protocol.read_size, Bytes::KIB * 60);
+    assert_eq!(spec.topology.protocol.outstanding, 1);
+    assert_eq!(spec.topology.protocol.server_read, "190us".parse().unwrap());
 }
 
 #[test]
 fn a_figure_can_be_changed_by_its_dotted_name() {
     let spec = array(&Shipped, "md3000?cache.size=1GiB&host.multipath=none").unwrap();
-    assert_eq!(spec.controller.cache.map(|cache| cache.size), Some(Bytes::GIB));
+    assert_eq!(spec.topology.controller.cache.map(|cache| cache.size), Some(Bytes::GIB));
     assert_eq!(
         refusal("md3000?cache.sise=1GiB").split(" It takes").next().unwrap(),
         "array:md3000?cache.sise=1GiB: `[cache]` has no key `sise`; did you mean `size`?"
@@ -200,8 +203,11 @@ fn a_figure_can_be_changed_by_its_dotted_name() {
 fn firmware_is_a_named_set_of_overrides() {
     let limit = |address: &str| {
         let spec = array(&Shipped, address).unwrap();
-        let rebuild =
-            spec.background.iter().find(|work| work.kind == crate::background::BackgroundKind::Rebuild);
+        let rebuild = spec
+            .topology
+            .background
+            .iter()
+            .find(|work| work.kind == crate::background::BackgroundKind::Rebuild);
         rebuild.and_then(|work| work.member_limit).map(|rate| rate.mb_per_s())
     };
     assert_eq!(limit("esds-s24s-g2240"), Some(102.0));
@@ -211,10 +217,10 @@ fn firmware_is_a_named_set_of_overrides() {
 #[test]
 fn a_device_is_read_with_the_arrays_changes_on_top() {
     let spec = array(&Shipped, "local-sata-raid1").unwrap();
-    let DeviceParams::Rotating(disk) = &spec.layout.models[0].params else { panic!("a disk") };
+    let DeviceParams::Rotating(disk) = &spec.topology.models[0] else { panic!("a disk") };
     assert!(disk.cache.is_some_and(|cache| cache.write_back));
     let off = array(&Shipped, "local-sata-raid1?write_cache=false").unwrap();
-    let DeviceParams::Rotating(disk) = &off.layout.models[0].params else { panic!("a disk") };
+    let DeviceParams::Rotating(disk) = &off.topology.models[0] else { panic!("a disk") };
     assert!(disk.cache.is_some_and(|cache| !cache.write_back));
 }
 
@@ -356,7 +362,7 @@ fn the_example_of_the_documentation_is_a_whole_array() {
     let page = include_str!("../../../../arrays/README.md");
     let example = page.split("```").nth(1).and_then(|block| block.strip_prefix("toml")).unwrap();
     let spec = array_text(&Shipped, "example", example, &Address::parse("shelf?raid=5").unwrap()).unwrap();
-    assert_eq!((spec.layout.disks.len(), spec.link.lanes), (12, 4));
+    assert_eq!((spec.topology.disks.len(), spec.topology.link.map(|link| link.lanes)), (12, Some(4)));
 }
 
 #[test]

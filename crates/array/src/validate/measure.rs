@@ -9,7 +9,7 @@ use workload::{CompileError, Job, compile, tally::Tally};
 
 use crate::background::BackgroundKind;
 use crate::raid::{GeometryError, HealthError};
-use crate::sim::{Client, FilePlace, Sim, Topology, Watch, WorkError, WorkOrder};
+use crate::sim::{Client, FilePlace, Sim, Watch, WorkError, WorkOrder};
 use crate::spec::case::{self, Activity, ActivityKind, Load, Metric, Subject};
 use crate::spec::{ArraySpec, Errors, Source, array};
 
@@ -87,7 +87,7 @@ fn pace(
         return Err(MeasureError::Nothing { what: format!("`{}` is of work that ends", metric.name()) });
     };
     let order = order(spec, kind, occasion.disk);
-    let mut sim = Sim::new(&Topology::from(spec), seed)?;
+    let mut sim = Sim::new(&spec.topology, seed)?;
     if kind == BackgroundKind::Rebuild {
         sim.fail_disk(occasion.disk)?;
     }
@@ -103,7 +103,7 @@ fn pace(
         return Err(MeasureError::Nothing { what });
     };
     let member = spec
-        .layout
+        .topology
         .sets
         .get(order.set as usize)
         .map_or(0.0, |set| set.geometry.member_used().bytes().as_f64());
@@ -136,7 +136,7 @@ fn reached(percents: &[Nanos], done: Share) -> Option<f64> {
 fn order(spec: &ArraySpec, kind: BackgroundKind, disk: u32) -> WorkOrder {
     let place = |members: &[u32]| members.iter().position(|&member| member == disk);
     let found =
-        spec.layout.sets.iter().zip(0u32..).find_map(|(set, number)| Some((number, place(&set.members)?)));
+        spec.topology.sets.iter().zip(0u32..).find_map(|(set, number)| Some((number, place(&set.members)?)));
     let (set, slot) = found.unwrap_or((0, disk as usize));
     let slot = matches!(kind, BackgroundKind::Clone | BackgroundKind::Rebuild).then_some(narrow::<u16>(slot));
     WorkOrder { kind, set, slot }
@@ -203,7 +203,7 @@ fn knee(spec: &ArraySpec, subject: &Subject, seed: u64) -> Result<f64, MeasureEr
 }
 
 fn run(spec: &ArraySpec, subject: &Subject, loads: &[Load], seed: u64) -> Result<Vec<Tally>, MeasureError> {
-    let mut sim = Sim::new(&Topology::from(spec), seed)?;
+    let mut sim = Sim::new(&spec.topology, seed)?;
     if let Some(occasion) = subject.occasion {
         begin(&mut sim, spec, occasion)?;
     }
@@ -233,7 +233,7 @@ fn clients(
         for lun in 0..load.luns {
             let workload = workload(load, seed ^ number.wrapping_mul(0x9e37_79b9) ^ u64::from(lun) << 32);
             for job in compile(&workload, &sizes[lun as usize..=lun as usize])? {
-                let (host, buffered) = (lun % spec.hosts, !workload.direct);
+                let (host, buffered) = (lun % spec.topology.hosts, !workload.direct);
                 clients.push(Client {
                     job: Job::new(job),
                     files: vec![FilePlace::whole(lun)],

@@ -1,6 +1,6 @@
 //! Caches, and how they mislead.
 
-use array::sim::{Sim, Topology};
+use array::sim::Sim;
 use array::spec::Shipped;
 use array::spec::case::Load;
 use units::{Bytes, Nanos};
@@ -40,7 +40,7 @@ fn a_2_gb_file_on_a_2_gb_cache_no_longer_follows_the_number_of_disks() {
 fn host(memory: &str) -> Sim {
     let spec =
         array::spec::array(&Shipped, &format!("esds-s24s-g2240?memory={memory}")).expect("it is shipped");
-    Sim::new(&Topology::from(&spec), 1).expect("the shipped array is possible")
+    Sim::new(&spec.topology, 1).expect("the shipped array is possible")
 }
 
 #[test]

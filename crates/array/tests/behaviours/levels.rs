@@ -1,6 +1,6 @@
 //! RAID levels, stripes, read-ahead, drives.
 
-use array::sim::{Sim, Topology};
+use array::sim::Sim;
 use array::spec::Shipped;
 use array::spec::case::Load;
 use units::{Bytes, Nanos};
@@ -51,7 +51,7 @@ fn a_full_stripe_beats_a_part_of_one_and_one_that_does_not_begin_on_its_boundary
     let array = "esds-s24s-g2240?cache.write_back=false&host.max_transfer=1280KiB";
     let spec = array::spec::array(&Shipped, array).expect("it is shipped");
     let rate = |size: Bytes, offset: Bytes| {
-        let mut sim = Sim::new(&Topology::from(&spec), 1).expect("the shipped array is possible");
+        let mut sim = Sim::new(&spec.topology, 1).expect("the shipped array is possible");
         let load = writing(Load { offset, ..stream(size, 1) });
         worker(&mut sim, &load, 300) * size.as_f64() / 1e6
     };

@@ -2,7 +2,7 @@
 
 use array::controller::Ownership;
 use array::host::Multipath;
-use array::sim::{Sim, Topology};
+use array::sim::Sim;
 use array::spec::Shipped;
 use array::spec::case::Load;
 use units::Nanos;
@@ -19,7 +19,7 @@ fn two_live_paths_without_multipath_collapse_and_with_one_path_throughput_recove
 
 /// Milliseconds that one read of 8 KiB takes in an array at rest.
 fn one_read(multipath: Multipath) -> f64 {
-    let mut topology = Topology::from(&array::spec::array(&Shipped, "md3000").expect("it is shipped"));
+    let mut topology = array::spec::array(&Shipped, "md3000").expect("it is shipped").topology;
     topology.host.multipath = multipath;
     let Ownership::Transfer { time } = topology.controller.ownership else {
         panic!("its volumes have owners")
@@ -59,7 +59,7 @@ fn an_adapter_of_twice_the_rate_does_no_better_where_the_drives_are_the_limit() 
 
 #[test]
 fn a_failed_path_moves_requests_to_its_twin_and_a_mended_one_takes_them_back() {
-    let topology = Topology::from(&array::spec::array(&Shipped, "md3000").expect("it is shipped"));
+    let topology = array::spec::array(&Shipped, "md3000").expect("it is shipped").topology;
     let timeout = topology.host.path_timeout;
     let mut sim = Sim::new(&topology, 1).expect("the shipped array is possible");
     let load = random(kib(8), 16);
@@ -78,7 +78,7 @@ fn a_failed_path_moves_requests_to_its_twin_and_a_mended_one_takes_them_back() {
 
 #[test]
 fn more_in_flight_than_the_array_accepts_waits_and_gains_nothing() {
-    let mut topology = Topology::from(&array::spec::array(&Shipped, "md3000").expect("it is shipped"));
+    let mut topology = array::spec::array(&Shipped, "md3000").expect("it is shipped").topology;
     topology.host.lun_depth = 256;
     topology.controller.accepts = Some(32);
     let mut rate = |accepts, depth| {
@@ -104,7 +104,7 @@ fn a_layer_in_the_host_costs_a_stream_of_small_requests_about_a_fifth() {
 
 #[test]
 fn what_is_on_its_way_on_a_path_that_fails_is_lost_and_sent_again_after_the_timeout() {
-    let topology = Topology::from(&array::spec::array(&Shipped, "md3000").expect("it is shipped"));
+    let topology = array::spec::array(&Shipped, "md3000").expect("it is shipped").topology;
     let timeout = topology.host.path_timeout;
     let run = |cut: bool| {
         let mut sim = Sim::new(&topology, 1).expect("the shipped array is possible");

@@ -1,6 +1,6 @@
 //! Every array of the shipped library carries a load.
 
-use array::sim::{Sim, Topology};
+use array::sim::Sim;
 use array::spec::{Shelf, Shipped, Source};
 use units::Bytes;
 use workload::spec::Pattern;
@@ -15,7 +15,7 @@ fn every_shipped_array_answers_small_and_large_requests() {
             assert!(file.part, "`{name}` is no part, so it is an array");
             continue;
         };
-        let mut sim = Sim::new(&Topology::from(&spec), 1).expect("a shipped array is possible");
+        let mut sim = Sim::new(&spec.topology, 1).expect("a shipped array is possible");
         let size = sim.lun_sizes()[0];
         let loads = [
             (Pattern::RandomWithRepeats, 4, 1.0, 1),

@@ -10,7 +10,7 @@ use workload::spec::Pattern;
 use crate::fixture::topology::{Ask, client};
 
 fn md3000() -> Topology {
-    Topology::from(&array::spec::array(&Shipped, "md3000").expect("the shipped array is sound"))
+    array::spec::array(&Shipped, "md3000").expect("the shipped array is sound").topology
 }
 
 fn ask(pattern: Pattern, kib: u64, reads: f64, depth: u32, ops: u64) -> Ask {
@@ -58,7 +58,7 @@ fn a_path_that_fails_moves_its_requests_to_its_twin_and_gets_them_back() {
 fn round_robin_of_a_host_takes_all_its_paths_whatever_other_hosts_do() {
     let address = "dsi3500?ports=4&luns=4&host.count=2";
     let spec = array::spec::array(&Shipped, address).expect("the shipped array is sound");
-    let topology = Topology::from(&spec);
+    let topology = spec.topology.clone();
     assert!(matches!(topology.host.multipath, Multipath::RoundRobin { .. }));
     let mut sim = Sim::new(&topology, 1).expect("possible");
     // Two hosts that ask alike ask by turns.
@@ -179,7 +179,7 @@ fn two_luns_on_two_controllers_striped_by_the_host_do_better_but_less_than_twice
     let stream = ask(Pattern::Sequential, 4096, 1.0, 4, 1_000);
     let one = run(&mut Sim::new(&md3000(), 1).expect("possible"), &stream);
     let spec = array::spec::array(&Shipped, "md3000?luns=2&stripe=on").expect("the options are known");
-    let mut sim = Sim::new(&Topology::from(&spec), 1).expect("possible");
+    let mut sim = Sim::new(&spec.topology, 1).expect("possible");
     assert_eq!(sim.lun_sizes().len(), 1);
     let two = run(&mut sim, &stream);
     println!("one LUN {:.0} MB/s, two striped {:.0} MB/s", one * 4.19, two * 4.19);

@@ -1,10 +1,11 @@
 //! RAID 5 over eight Cheetah 9LP, 8 KiB, two reads to a write, against DiskSim 4.0: means within 5 %.
 
 use array::device::{Device, DeviceParams};
-use array::events::Events;
 use array::meter::Class;
 use array::raid::{Extent, Health, Level};
-use array::sim::{BackEnd, Ended, Engine, Event, OperationSpec, Owner, RunOutcome, Set, Sim, Topology};
+use array::sim::{
+    BackEnd, Ended, Engine, Event, OperationSpec, Owner, RunOutcome, Set, Sim, Timeline, Topology,
+};
 use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Lba, Sectors};
 use workload::Op;
@@ -82,12 +83,13 @@ fn t2_means(count: usize) -> [f64; 3] {
     let devices = topology.disks.iter().map(device).collect();
     let mut back =
         BackEnd::new(devices, vec![set], vec![Engine::new(&topology.controller)], None, &topology.controller);
-    let mut events = Events::with_capacity(64);
+    let mut time = Timeline::default();
     let (mut trace, mut requests, mut ended) = (t2(), Vec::new(), [(0.0, 0u32); 2]);
     let mut next = trace();
-    events.push(next.0, Event::Job(0).pack());
-    while let Some((now, slot)) = events.pop() {
-        match Event::unpack(slot) {
+    time.at(next.0, Event::Job(0));
+    while let Some(event) = time.advance() {
+        let now = time.now();
+        match event {
             Event::Job(_) => {
                 let (arrived, lba, reads) = next;
                 let class = if reads { Class::HostRead } else { Class::HostWrite };
@@ -95,19 +97,19 @@ fn t2_means(count: usize) -> [f64; 3] {
                 let spec = OperationSpec { set: 0, owner, class, controller: 0, ready: now };
                 requests.push((arrived, reads));
                 let started = if reads {
-                    back.read(now, &mut events, spec, lba, Sectors(16))
+                    back.read(&mut time, spec, lba, Sectors(16))
                 } else {
-                    back.write(now, &mut events, spec, &[Extent { lba, sectors: Sectors(16) }])
+                    back.write(&mut time, spec, &[Extent { lba, sectors: Sectors(16) }])
                 };
                 started.expect("the trace stays within the set");
                 if requests.len() < count {
                     next = trace();
-                    events.push(next.0, Event::Job(0).pack());
+                    time.at(next.0, Event::Job(0));
                 }
             }
-            Event::Disk(disk) => back.disk_done(now, &mut events, disk),
-            Event::Member(chain) => back.member_done(now, &mut events, chain),
-            Event::Chain(chain) => back.chain_ready(now, &mut events, chain),
+            Event::Disk(disk) => back.disk_done(&mut time, disk),
+            Event::Member(chain) => back.member_done(&mut time, chain),
+            Event::Chain(chain) => back.chain_ready(&mut time, chain),
             other => panic!("the back end has no {other:?}"),
         }
         while let Some(Ended { owner: Owner::Request(request), .. }) = back.done.pop() {

@@ -102,9 +102,9 @@ fn sureness(confidence: Confidence) -> &'static str {
 
 fn check(address: &str) -> Result<String, Failure> {
     let array = spec::array(&LIBRARY, address)?;
-    let topology = array::sim::Topology::from(&array);
+    let topology = &array.topology;
     let sim =
-        array::sim::Sim::new(&topology, 0).map_err(|error| Failure::Usage(format!("{address}: {error}")))?;
+        array::sim::Sim::new(topology, 0).map_err(|error| Failure::Usage(format!("{address}: {error}")))?;
     let sizes: Vec<String> = sim.lun_sizes().iter().map(ToString::to_string).collect();
     Ok(format!(
         "{}: {}\n{} disks in {} RAID set{}, {} controller{}, LUNs of {}\n",

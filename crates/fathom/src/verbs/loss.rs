@@ -1,7 +1,6 @@
 //! `fathom array loss`: how likely an array loses data.
 
 use array::reliability::{Chance, Loss, Question, Weibull, groups, loss as chances};
-use array::sim::Topology;
 use array::spec;
 use clap::Args;
 use record::Run;
@@ -71,7 +70,7 @@ pub fn loss(arguments: &LossArgs, store: &Store) -> Result<String, Failure> {
     }
     let (rebuild, source) = rebuild(arguments, store)?;
     let array = spec::array(&LIBRARY, &arguments.array)?;
-    let topology = Topology::from(&array);
+    let topology = &array.topology;
     let mut text = String::new();
     let mut answers = Vec::new();
     for (number, set) in topology.sets.iter().enumerate() {

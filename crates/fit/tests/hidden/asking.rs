@@ -58,7 +58,7 @@ pub fn measured(name: &str, array: &str) -> Run {
 pub fn size_of(array: &str) -> u64 {
     let address = array::spec::Address::parse("hidden").unwrap();
     let spec = array::spec::array_text(&array::spec::Shipped, "hidden", array, &address).unwrap();
-    spec.layout.luns.iter().map(|lun| lun.size.bytes().get()).sum()
+    spec.topology.luns.iter().map(|lun| lun.size.bytes().get()).sum()
 }
 
 pub struct Model<'r>(pub &'r [Run]);

@@ -188,6 +188,7 @@ impl Exact {
             // A stream goes on to the next zone from the last cylinder in use, not from the last there is.
             clock += truncated::<u64>(sectors).div_ceil(heads * per_track) * cylinder;
         }
+        assert!(rows.is_sorted_by_key(|row| (row.first_sector, row.clock)), "zones must follow each other");
         let longest = rows.iter().map(|row| row.per_track.get()).max().unwrap_or(1);
         let least = revolution * LEAST_PARTS / longest;
         let (heads, revolution) = (Divisor::new(heads), Divisor::new(revolution));

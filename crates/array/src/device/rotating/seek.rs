@@ -26,6 +26,7 @@ impl SeekTable {
         let curve = Curve::new(seek, cylinders);
         let far_shift = (cylinders / FAR).max(1).ilog2() + 1;
         let at = |distance: u32| truncated::<u32>(curve.nanos(distance).round().min(f64::from(u32::MAX)));
+        assert_eq!(at(0), 0, "an arm that stays must take no time");
         SeekTable {
             near: (0..NEAR).map(at).collect(),
             far: (0..(cylinders >> far_shift) + 2).map(|index| at(index << far_shift)).collect(),

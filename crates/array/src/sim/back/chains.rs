@@ -9,7 +9,6 @@
 use units::convert::narrow;
 use units::{Instant, Lba, Nanos, Sectors};
 
-use crate::events::Events;
 use crate::latency::Stage;
 use crate::meter::{Class, Meter};
 use crate::raid::{Plan, Step, Stripe};
@@ -19,10 +18,11 @@ use crate::device::Command;
 use crate::sim::chain::{MemberCommand, Operation, Phase};
 use crate::sim::event::Event;
 use crate::sim::locks::Claim;
+use crate::sim::timeline::Timeline;
 
 impl BackEnd {
     /// Starts what was planned, perhaps elsewhere: a unit of background work; its operation.
-    pub fn launch(&mut self, now: Instant, events: &mut Events, spec: OperationSpec, plan: &Plan) -> u32 {
+    pub fn launch(&mut self, time: &mut Timeline, spec: OperationSpec, plan: &Plan) -> u32 {
         let operation = self.operations.take();
         let OperationSpec { controller, class, set, ready, .. } = spec;
         // One more than its chains until all have been started: a chain may end at once.
@@ -38,44 +38,37 @@ impl BackEnd {
                 read <= reads_at && written <= writes_at,
                 "the stripes of a plan must come in the order of their steps",
             );
-            self.plain(now, events, operation, set, ready, plan, read..reads_at, written..writes_at);
+            self.plain(time, operation, set, ready, plan, read..reads_at, written..writes_at);
             (read, written) = (reads_at + reads.len(), writes_at + writes.len());
             let arithmetic = self.engines[controller as usize].arithmetic(stripe.arithmetic);
             let chain = self.new_chain(operation, arithmetic, ready);
             self.fill(chain, set, writes, plan.checks_of(stripe));
             self.gather(set, reads);
-            if self.lock(now, chain, set, stripe, ready) {
-                self.begin(now, events, chain, ready);
+            if self.lock(time.now(), chain, set, stripe, ready) {
+                self.begin(time, chain, ready);
             }
         }
         let (reads, writes) = (plan.reads().len(), plan.writes().len());
-        self.plain(now, events, operation, set, ready, plan, read..reads, written..writes);
-        self.end_chain(now, operation);
+        self.plain(time, operation, set, ready, plan, read..reads, written..writes);
+        self.end_chain(time.now(), operation);
         operation
     }
 
     /// Starts an operation that is a read of one disk and nothing else.
-    pub(super) fn launch_lone(
-        &mut self,
-        now: Instant,
-        events: &mut Events,
-        spec: OperationSpec,
-        part: MemberCommand,
-    ) {
+    pub(super) fn launch_lone(&mut self, time: &mut Timeline, spec: OperationSpec, part: MemberCommand) {
         let operation = self.operations.take();
         // Its command ends later: there is no need to count one chain more while it is given out.
         self.operations[operation].begin(spec, 0, self.traces_latency);
         self.background += usize::from(spec.class == Class::Background);
         let chain = self.new_chain(operation, Nanos::ZERO, spec.ready);
         self.chains[chain].pending = 1;
-        self.give_out(now, events, chain, spec.ready, part);
+        self.give_out(time, chain, spec.ready, part);
     }
 
     #[expect(clippy::too_many_arguments, reason = "the two ranges and their context are one thought")]
     fn plain(
         &mut self,
-        now: Instant,
-        events: &mut Events,
+        time: &mut Timeline,
         operation: u32,
         set: u32,
         ready: Instant,
@@ -90,7 +83,7 @@ impl BackEnd {
         // Reads and writes outside stripes come together only in a copy from disk to disk.
         self.fill(chain, set, &plan.writes()[writes], &[]);
         self.gather(set, &plan.reads()[reads]);
-        self.begin(now, events, chain, ready);
+        self.begin(time, chain, ready);
     }
 
     pub(super) fn new_chain(&mut self, operation: u32, arithmetic: Nanos, ready: Instant) -> u32 {
@@ -142,37 +135,30 @@ impl BackEnd {
     }
 
     /// Gives out the commands in `commands`, or goes on at once where there are none.
-    fn begin(&mut self, now: Instant, events: &mut Events, chain: u32, ready: Instant) {
+    fn begin(&mut self, time: &mut Timeline, chain: u32, ready: Instant) {
         if self.commands.is_empty() {
-            self.advance(now, events, chain, ready);
+            self.advance(time, chain, ready);
             return;
         }
         self.chains[chain].pending = narrow::<u32>(self.commands.len());
         for index in 0..self.commands.len() {
             let part = self.commands[index];
-            self.give_out(now, events, chain, ready, part);
+            self.give_out(time, chain, ready, part);
         }
     }
 
-    fn give_out(
-        &mut self,
-        now: Instant,
-        events: &mut Events,
-        chain: u32,
-        ready: Instant,
-        part: MemberCommand,
-    ) {
+    fn give_out(&mut self, time: &mut Timeline, chain: u32, ready: Instant, part: MemberCommand) {
         let place = &self.chains[chain];
         let write = place.phase == Phase::Writes;
         let Operation { controller, class, .. } = self.operations[place.operation];
-        let ready = self.engines[controller as usize].member_command(now, ready, class);
+        let ready = self.engines[controller as usize].member_command(time.now(), ready, class);
         let MemberCommand { disk, first, sectors } = part;
         let command = Command { first, sectors, tag: chain, write, class, ready, given: ready };
-        self.submit(now, events, disk, command);
+        self.submit(time, disk, command);
     }
 
     /// The next phase of a chain whose present one has ended.
-    pub(super) fn advance(&mut self, now: Instant, events: &mut Events, chain: u32, ready: Instant) {
+    pub(super) fn advance(&mut self, time: &mut Timeline, chain: u32, ready: Instant) {
         let place = &mut self.chains[chain];
         debug_assert_eq!(place.pending, 0, "a chain must wait for all commands of its phase");
         let phase = if place.has_nothing_left() { Phase::Checks } else { place.phase };
@@ -182,26 +168,26 @@ impl BackEnd {
                 let work = place.arithmetic;
                 let Operation { controller, class, .. } = self.operations[place.operation];
                 let engine = &mut self.engines[controller as usize];
-                let done = engine.xor.book(now, ready, work, class);
+                let done = engine.xor.book(time.now(), ready, work, class);
                 place.trace.pass(Stage::Xor, done, work);
-                if done > now && ready <= now {
-                    events.push(done, Event::Chain(chain).pack());
+                if done > time.now() && ready <= time.now() {
+                    time.at(done, Event::Chain(chain));
                 } else {
                     // Nothing was read: the writes are given out at once and wait for their data.
-                    self.advance(now, events, chain, done);
+                    self.advance(time, chain, done);
                 }
             }
             Phase::Arithmetic => {
                 place.phase = Phase::Writes;
                 self.commands.clear();
                 self.commands.extend_from_slice(&place.writes);
-                self.begin(now, events, chain, ready);
+                self.begin(time, chain, ready);
             }
             Phase::Writes => {
                 place.phase = Phase::Checks;
                 self.commands.clear();
                 self.commands.extend_from_slice(&place.checks);
-                self.begin(now, events, chain, ready);
+                self.begin(time, chain, ready);
             }
             Phase::Checks => {
                 let operation = place.operation;
@@ -210,10 +196,10 @@ impl BackEnd {
                     std::mem::swap(&mut place.trace, last);
                 }
                 if place.locks {
-                    self.unlock(now, events, chain);
+                    self.unlock(time, chain);
                 }
                 self.chains.give(chain);
-                self.end_chain(now, operation);
+                self.end_chain(time.now(), operation);
             }
         }
     }
@@ -235,16 +221,16 @@ impl BackEnd {
     }
 
     /// Gives a chain's stripe back; those that waited for it begin.
-    fn unlock(&mut self, now: Instant, events: &mut Events, chain: u32) {
+    fn unlock(&mut self, time: &mut Timeline, chain: u32) {
         let mut granted = std::mem::take(&mut self.granted);
-        self.locks.leave(now, chain, &mut granted, &mut self.waits);
+        self.locks.leave(time.now(), chain, &mut granted, &mut self.waits);
         for next in granted.drain(..) {
             let place = &mut self.chains[next];
-            let ready = place.ready.max(now);
+            let ready = place.ready.max(time.now());
             place.trace.wait(Stage::StripeLocks, ready);
             self.commands.clear();
             self.commands.extend_from_slice(&place.reads);
-            self.begin(now, events, next, ready);
+            self.begin(time, next, ready);
         }
         self.granted = granted;
     }
@@ -272,6 +258,10 @@ impl BackEnd {
         debug_assert!(place.chains > 0, "an operation must end once");
         place.chains -= 1;
         if place.chains == 0 {
+            debug_assert!(
+                self.background > 0 || place.class != Class::Background,
+                "background work must have been counted"
+            );
             self.background -= usize::from(place.class == Class::Background);
             let trace = self.traces_latency.then(|| {
                 let mut trace = self.spare.pop().unwrap_or_default();
@@ -288,8 +278,9 @@ impl BackEnd {
     }
 
     /// The arithmetic of a chain has ended.
-    pub fn chain_ready(&mut self, now: Instant, events: &mut Events, chain: u32) {
-        self.advance(now, events, chain, now);
+    pub fn chain_ready(&mut self, time: &mut Timeline, chain: u32) {
+        let now = time.now();
+        self.advance(time, chain, now);
     }
 }
 

@@ -5,19 +5,19 @@
 use units::{Instant, Nanos, SECTOR_BYTES};
 
 use crate::device::{Command, Device, Finished, Submitted};
-use crate::events::Events;
 use crate::latency::{LatencyTrace, Stage};
 use crate::link::Link;
 use crate::meter::Class;
 use crate::sim::chain::{AtDisk, Crossing};
 use crate::sim::event::Event;
+use crate::sim::timeline::Timeline;
 use crate::wire::{Carried, Transfer};
 
 use super::BackEnd;
 
 impl BackEnd {
     /// Gives a command out: over the channel first where it brings data.
-    pub(super) fn submit(&mut self, now: Instant, events: &mut Events, disk: u32, command: Command) {
+    pub(super) fn submit(&mut self, time: &mut Timeline, disk: u32, command: Command) {
         let place = &mut self.disks[disk as usize];
         debug_assert!(command.sectors > 0, "a command that moves data must have a length");
         place.outstanding += 1;
@@ -26,69 +26,67 @@ impl BackEnd {
                 let Link { params, out, .. } = self.channels[channel as usize];
                 let work = params.transfer(u64::from(command.sectors) * SECTOR_BYTES);
                 let crossing = Crossing { disk, command: Some(command), at_disk: AtDisk::NotYet };
-                self.cross(events, now, (out, command.ready, work), crossing);
+                self.cross(time, (out, command.ready, work), crossing);
             }
-            None => self.hand_over(now, events, disk, command),
+            None => self.hand_over(time, disk, command),
         }
     }
 
     /// The disk has a command, and what it brings.
-    fn hand_over(&mut self, now: Instant, events: &mut Events, disk: u32, command: Command) {
+    fn hand_over(&mut self, time: &mut Timeline, disk: u32, command: Command) {
         let place = &mut self.disks[disk as usize];
-        match place.device.submit(now, command) {
+        match place.device.submit(time.now(), command) {
             Submitted::Ends(end) => {
+                debug_assert!(end >= time.now(), "a command must not end before it was given");
+                debug_assert!(place.outstanding > 0, "a disk must end no more than it was given");
                 place.outstanding -= 1;
                 let alone = if self.traces_latency { place.device.alone(command) } else { Nanos::ZERO };
                 let at_disk = AtDisk::Whole(end, alone);
                 match self.channel_back(disk, command) {
-                    Some(channel) => self.leave(now, events, (disk, channel), end, command, at_disk),
+                    Some(channel) => self.leave(time, (disk, channel), end, command, at_disk),
                     None => {
-                        self.passed(now, disk, command, at_disk, None);
-                        events.push(end, Event::Member(command.tag).pack());
+                        self.passed(time.now(), disk, command, at_disk, None);
+                        time.at(end, Event::Member(command.tag));
                     }
                 }
             }
-            Submitted::Queued(Some(end)) => events.push(end, Event::Disk(disk).pack()),
+            Submitted::Queued(Some(end)) => time.at(end, Event::Disk(disk)),
             Submitted::Queued(None) => {}
         }
     }
 
     /// Puts data on a wire of a channel, ready at an instant, for so much work.
-    fn cross(
-        &mut self,
-        events: &mut Events,
-        now: Instant,
-        (wire, ready, work): (u32, Instant, Nanos),
-        crossing: Crossing,
-    ) {
+    fn cross(&mut self, time: &mut Timeline, (wire, ready, work): (u32, Instant, Nanos), crossing: Crossing) {
+        debug_assert!(crossing.command.is_some(), "what crosses a channel must be some command's");
         let token = self.crossings.take();
         self.crossings[token] = crossing;
         let class = crossing.command.map_or(Class::HostRead, |command| command.class);
-        self.wires[wire as usize].join(now, Transfer { ready, work, token, class, flow: None });
-        self.arm(events, wire);
+        self.wires[wire as usize].join(time.now(), Transfer { ready, work, token, class, flow: None });
+        self.arm(time, wire);
     }
 
-    fn arm(&mut self, events: &mut Events, wire: u32) {
+    fn arm(&mut self, time: &mut Timeline, wire: u32) {
         if let Some(at) = self.wires[wire as usize].arm() {
-            events.push(at, Event::Channel(wire).pack());
+            time.at(at, Event::Channel(wire));
         }
     }
 
     /// A transfer may have ended on a wire of a channel.
-    pub fn channel_due(&mut self, now: Instant, events: &mut Events, wire: u32) {
+    pub fn channel_due(&mut self, time: &mut Timeline, wire: u32) {
+        let now = time.now();
         let mut crossed = std::mem::take(&mut self.crossed);
         self.wires[wire as usize].advance(now, &mut crossed);
-        self.arm(events, wire);
+        self.arm(time, wire);
         for Carried { token, work } in crossed.drain(..) {
             let Crossing { disk, command, at_disk } = self.crossings[token];
             self.crossings.give(token);
             match command {
                 Some(command) if command.write => {
-                    self.hand_over(now, events, disk, Command { ready: now, ..command });
+                    self.hand_over(time, disk, Command { ready: now, ..command });
                 }
                 Some(command) => {
                     self.passed(now, disk, command, at_disk, Some(work));
-                    self.member_done(now, events, command.tag);
+                    self.member_done(time, command.tag);
                 }
                 None => {}
             }
@@ -97,20 +95,23 @@ impl BackEnd {
     }
 
     /// The command in service at a disk with a queue of its own has ended.
-    pub fn disk_done(&mut self, now: Instant, events: &mut Events, disk: u32) {
+    pub fn disk_done(&mut self, time: &mut Timeline, disk: u32) {
         let Device::Rotating(drive) = &mut self.disks[disk as usize].device else { return };
-        let (finished, next) = drive.finish(now);
+        let (finished, next) = drive.finish(time.now());
         if let Some(end) = next {
-            events.push(end, Event::Disk(disk).pack());
+            time.at(end, Event::Disk(disk));
         }
-        self.disks[disk as usize].outstanding -= 1;
+        let left = &mut self.disks[disk as usize].outstanding;
+        debug_assert!(*left > 0, "a disk must end no more than it was given");
+        *left -= 1;
+        let now = time.now();
         let Finished { command, started, steps, .. } = finished;
         let at_disk = AtDisk::Steps(started, steps, now);
         match self.channel_back(disk, command) {
-            Some(channel) => self.leave(now, events, (disk, channel), now, command, at_disk),
+            Some(channel) => self.leave(time, (disk, channel), now, command, at_disk),
             None => {
                 self.passed(now, disk, command, at_disk, None);
-                self.member_done(now, events, command.tag);
+                self.member_done(time, command.tag);
             }
         }
     }
@@ -124,8 +125,7 @@ impl BackEnd {
     /// Has what a command read leave its disk over a channel, `end` being its end at the disk.
     fn leave(
         &mut self,
-        now: Instant,
-        events: &mut Events,
+        time: &mut Timeline,
         (disk, channel): (u32, u32),
         end: Instant,
         command: Command,
@@ -136,8 +136,8 @@ impl BackEnd {
         let work = params.transfer(u64::from(command.sectors) * SECTOR_BYTES);
         let last = end + params.transfer(SECTOR_BYTES);
         let ready = Instant::from_nanos(last.nanos().saturating_sub(work.get()));
-        let ready = if end > now { ready.max(now) } else { ready };
-        self.cross(events, now, (back, ready, work), Crossing { disk, command: Some(command), at_disk });
+        let ready = if end > time.now() { ready.max(time.now()) } else { ready };
+        self.cross(time, (back, ready, work), Crossing { disk, command: Some(command), at_disk });
     }
 
     /// Takes the way of a command, with its time at its disk and at last the time that a channel carried it, into that
@@ -185,13 +185,13 @@ impl BackEnd {
     }
 
     /// One command of a chain has ended.
-    pub fn member_done(&mut self, now: Instant, events: &mut Events, chain: u32) {
+    pub fn member_done(&mut self, time: &mut Timeline, chain: u32) {
         let place = &mut self.chains[chain];
         debug_assert!(place.pending > 0, "a command must end once");
         place.pending -= 1;
         if place.pending == 0 {
             place.trace.follow(&place.last, Stage::Unclaimed);
-            self.advance(now, events, chain, now);
+            self.chain_ready(time, chain);
         }
     }
 }

@@ -13,11 +13,12 @@ use units::{Bytes, Instant, Lba, Nanos, Sectors, Share};
 
 use crate::controller::ControllerParams;
 use crate::device::{Command, Device};
-use crate::events::Events;
 use crate::latency::LatencyTrace;
 use crate::link::{Link, LinkParams};
 use crate::meter::{Class, Meter, Metered};
-use crate::raid::{Candidate, Extent, Geometry, Health, MemberState, Merger, Plan, PlanError};
+use crate::raid::{
+    Candidate, Extent, Geometry, GeometryError, Health, MemberState, Merger, Plan, PlanError, SetSpec,
+};
 use crate::slab::Slab;
 use crate::wire::{Carried, Wire};
 
@@ -25,7 +26,9 @@ use crate::sim::chain::{AtDisk, Chain, Crossing, MemberCommand, Operation, Phase
 use crate::sim::engine::Engine;
 use crate::sim::event::Event;
 use crate::sim::locks::StripeLocks;
+use crate::sim::timeline::Timeline;
 use crate::sim::unit_locks::UnitLocks;
+use crate::topology::{SetTopology, Topology};
 
 /// Longest command to one member: what controllers and block layers join neighbours to.
 const JOIN_MAX: Sectors = Sectors(2048);
@@ -98,6 +101,17 @@ pub struct Set {
     pub disks: Vec<u32>,
 }
 
+impl Set {
+    /// One of `topology`, with its spares among the disks.
+    pub fn new(topology: &Topology, set: &SetTopology) -> Result<Set, GeometryError> {
+        let spec = SetSpec { spares: narrow::<u32>(topology.spares.len()), ..set.geometry.spec().clone() };
+        let geometry = Geometry::new(spec)?;
+        let health = Health::new(&geometry);
+        let disks = set.members.iter().chain(&topology.spares).copied().collect();
+        Ok(Set { geometry, health, disks })
+    }
+}
+
 /// A disk in its bay.
 pub struct Disk {
     /// The device itself.
@@ -153,6 +167,15 @@ pub struct BackEnd {
 }
 
 impl BackEnd {
+    /// That of `topology` with `sets`, at rest. What devices draw at random comes from `seed`.
+    pub fn of(topology: &Topology, sets: Vec<Set>, seed: u64) -> BackEnd {
+        let device =
+            |(&model, number)| Device::new(&topology.models[model as usize], seed.wrapping_add(number));
+        let devices = topology.disks.iter().zip(0u64..).map(device).collect();
+        let engines = (0..topology.controllers.max(1)).map(|_| Engine::new(&topology.controller)).collect();
+        BackEnd::new(devices, sets, engines, topology.channel, &topology.controller)
+    }
+
     /// All at rest.
     pub fn new(
         disks: Vec<Device>,
@@ -217,23 +240,18 @@ impl BackEnd {
     /// Starts a read of `sectors` from `lba` of a set. After an error nothing has been started.
     pub fn read(
         &mut self,
-        now: Instant,
-        events: &mut Events,
+        time: &mut Timeline,
         spec: OperationSpec,
         lba: Lba,
         sectors: Sectors,
     ) -> Result<(), PlanError> {
-        let spec = self.located(now, spec);
+        debug_assert!(sectors.0 > 0, "a read must have a length");
+        let spec = self.located(time.now(), spec);
         let set = &self.sets[spec.set as usize];
         self.turn = self.turn.wrapping_add(1);
         if let Some((member, Lba(first))) = set.geometry.lone_read(&set.health, lba, sectors) {
             let disk = set.disks[usize::from(member)];
-            self.launch_lone(
-                now,
-                events,
-                spec,
-                MemberCommand { disk, first, sectors: narrow::<u32>(sectors.0) },
-            );
+            self.launch_lone(time, spec, MemberCommand { disk, first, sectors: narrow::<u32>(sectors.0) });
             return Ok(());
         }
         let mut plan = self.plan.take().unwrap_or_default();
@@ -244,36 +262,27 @@ impl BackEnd {
             |candidates| nearest(&self.disks, set, candidates, self.turn),
             &mut plan,
         );
-        let planned = planned.map(|()| self.launch(now, events, spec, &plan));
+        let planned = planned.map(|()| self.launch(time, spec, &plan));
         self.plan = Some(plan);
         planned.map(drop)
-    }
-
-    /// Starts a write of `extents`, ascending and apart, of a set; where background work holds what it would touch, as
-    /// soon as it no longer does. After an error nothing has been started.
-    pub fn write(
-        &mut self,
-        now: Instant,
-        events: &mut Events,
-        spec: OperationSpec,
-        extents: &[Extent],
-    ) -> Result<(), PlanError> {
-        self.write_beside_work(now, events, spec, extents)
     }
 
     /// Starts a write that nothing stands in the way of; its operation.
     pub(super) fn write_now(
         &mut self,
-        now: Instant,
-        events: &mut Events,
+        time: &mut Timeline,
         spec: OperationSpec,
         extents: &[Extent],
     ) -> Result<u32, PlanError> {
-        let spec = self.located(now, spec);
+        debug_assert!(
+            extents.windows(2).all(|pair| pair[0].lba + pair[0].sectors <= pair[1].lba),
+            "what is written must ascend",
+        );
+        let spec = self.located(time.now(), spec);
         let mut plan = self.plan.take().unwrap_or_default();
         let set = &self.sets[spec.set as usize];
         let planned = set.geometry.plan_gathered(&set.health, extents, &mut plan);
-        let planned = planned.map(|()| self.launch(now, events, spec, &plan));
+        let planned = planned.map(|()| self.launch(time, spec, &plan));
         self.plan = Some(plan);
         planned
     }
@@ -295,26 +304,27 @@ impl BackEnd {
         for &disk in &self.sets[set as usize].disks {
             tags = tags.min(self.disks[disk as usize].device.order_background());
         }
+        debug_assert!(tags < u32::MAX, "a set must have disks");
         // At most as many as there are tags.
         truncated::<u32>((share.get() * f64::from(tags)).round()).max(1)
     }
 
     /// Has every member of a set that works write what its own cache holds. `false`: none is left to ask.
-    pub fn flush(&mut self, now: Instant, events: &mut Events, spec: OperationSpec) -> bool {
+    pub fn flush(&mut self, time: &mut Timeline, spec: OperationSpec) -> bool {
         let Set { geometry, health, disks } = &self.sets[spec.set as usize];
         let working = (0..narrow::<u16>(geometry.spec().members))
             .filter(|&slot| health.state(slot) != MemberState::Failed)
             .map(|slot| disks[usize::from(health.member(slot))]);
         self.commands.clear();
         self.commands.extend(working.map(|disk| MemberCommand { disk, first: 0, sectors: 0 }));
-        self.instruct(now, events, spec, |device, at, _| device.flush(at))
+        self.instruct(time, spec, |device, at, _| device.flush(at))
     }
 
     /// Tells the members that hold `extent` of a set that nothing of it is needed any more. `false`: none is told.
     ///
     /// A level with parity keeps it to itself: parity covers what its members hold (Linux md passes a discard on to a
     /// RAID 5 only where `devices_handle_discard_safely` says so, and by default it does not).
-    pub fn trim(&mut self, now: Instant, events: &mut Events, spec: OperationSpec, extent: Extent) -> bool {
+    pub fn trim(&mut self, time: &mut Timeline, spec: OperationSpec, extent: Extent) -> bool {
         let mut plan = self.plan.take().unwrap_or_default();
         let set = &self.sets[spec.set as usize];
         let passed_on = set.geometry.spec().level.parity() == 0
@@ -324,14 +334,13 @@ impl BackEnd {
             self.gather(spec.set, plan.writes());
         }
         self.plan = Some(plan);
-        self.instruct(now, events, spec, |device, at, part| device.trim(at, part.first, part.sectors))
+        self.instruct(time, spec, |device, at, part| device.trim(at, part.first, part.sectors))
     }
 
     /// Gives each of `commands` to its disk as something that moves no data, and ends with the last of them.
     fn instruct(
         &mut self,
-        now: Instant,
-        events: &mut Events,
+        time: &mut Timeline,
         spec: OperationSpec,
         carry_out: impl Fn(&mut Device, Instant, MemberCommand) -> Instant,
     ) -> bool {
@@ -347,12 +356,12 @@ impl BackEnd {
         self.chains[chain].pending = narrow::<u32>(self.commands.len());
         for index in 0..self.commands.len() {
             let part = self.commands[index];
-            let ready = self.engines[controller as usize].member_command(now, ready, class);
+            let ready = self.engines[controller as usize].member_command(time.now(), ready, class);
             let end = carry_out(&mut self.disks[part.disk as usize].device, ready, part);
             let MemberCommand { disk, first, sectors } = part;
             let command = Command { first, sectors, tag: chain, write: true, class, ready, given: ready };
-            self.passed(now, disk, command, AtDisk::Whole(end, end.saturating_since(ready)), None);
-            events.push(end, Event::Member(chain).pack());
+            self.passed(time.now(), disk, command, AtDisk::Whole(end, end.saturating_since(ready)), None);
+            time.at(end, Event::Member(chain));
         }
         true
     }
@@ -379,6 +388,7 @@ impl BackEnd {
 
 /// The copy with the fewest commands before it, then the one whose arm is nearer, then each in turn.
 fn nearest(disks: &[Disk], set: &Set, candidates: &[Candidate], turn: usize) -> usize {
+    debug_assert!(!candidates.is_empty(), "there must be a copy to read");
     let cost = |index: usize| {
         let candidate = &candidates[index];
         let disk = &disks[set.disks[usize::from(candidate.member)] as usize];

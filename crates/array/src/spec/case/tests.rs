@@ -44,13 +44,13 @@ fn every_shipped_case_names_an_array_that_builds_with_room_for_its_load() {
         for subject in case.claim.subjects() {
             let spec = array(&Shipped, &subject.array).unwrap_or_else(|error| panic!("{}: {error}", case.at));
             for load in &subject.loads {
-                assert!(load.luns as usize <= spec.layout.luns.len(), "{}: `{}` LUNs", case.at, load.name);
+                assert!(load.luns as usize <= spec.topology.luns.len(), "{}: `{}` LUNs", case.at, load.name);
                 let used = load.offset.get() + load.span.map_or(0, units::Bytes::get);
-                let lun = spec.layout.luns[0].size.bytes().get();
+                let lun = spec.topology.luns[0].size.bytes().get();
                 assert!(used <= lun, "{}: `{}` uses {used} of {lun} bytes", case.at, load.name);
             }
             if let Some(occasion) = &subject.occasion {
-                assert!((occasion.disk as usize) < spec.layout.disks.len(), "{}", case.at);
+                assert!((occasion.disk as usize) < spec.topology.disks.len(), "{}", case.at);
             }
         }
     }

@@ -5,7 +5,7 @@ use units::{Bytes, SECTOR_BYTES, Sectors};
 use crate::background::BackgroundParams;
 use crate::controller::ControllerParams;
 use crate::device::DeviceParams;
-use crate::host::HostParams;
+use crate::host::{HostParams, StripeParams};
 use crate::link::LinkParams;
 use crate::protocol::{ProtocolKind, ProtocolParams};
 use crate::raid::Geometry;
@@ -48,6 +48,44 @@ pub struct Topology {
 }
 
 impl Topology {
+    /// Sizes of what a job can use: the LUNs, or where the hosts stripe a volume over some of them, that volume and
+    /// then the other LUNs.
+    pub fn lun_sizes(&self) -> Vec<Bytes> {
+        let sizes = self.luns.iter().map(LunPlacement::bytes);
+        let Some(StripeParams { luns, .. }) = self.host.stripe else { return sizes.collect() };
+        let all: Vec<Bytes> = sizes.collect();
+        let (striped, others) = all.split_at((luns as usize).clamp(1, all.len()));
+        let smallest = striped.iter().copied().min().unwrap_or(Bytes::ZERO);
+        std::iter::once(smallest * striped.len() as u64).chain(others.iter().copied()).collect()
+    }
+
+    /// Holds the numbers by which its parts refer to each other against what there is: an error of whoever made it.
+    pub fn assert_whole(&self) {
+        let controllers = self.controllers.max(1);
+        assert!(
+            self.disks.iter().all(|&model| (model as usize) < self.models.len()),
+            "every disk must have a model",
+        );
+        let (disks, members) = (self.disks.len(), self.sets.iter().flat_map(|set| &set.members));
+        assert!(
+            members.chain(&self.spares).all(|&disk| (disk as usize) < disks),
+            "every member and every spare must be one of the disks",
+        );
+        assert!(
+            self.luns.iter().all(|lun| (lun.set as usize) < self.sets.len()),
+            "every volume must lie on one of the sets",
+        );
+        assert!(
+            self.luns.iter().all(|lun| lun.owner < controllers),
+            "every volume must be owned by one of the controllers",
+        );
+    }
+
+    /// Sessions of a host at all controllers; one at each where nothing is a session.
+    pub fn sessions(&self) -> u32 {
+        self.protocol.pinned().unwrap_or(1) * self.controllers.max(1)
+    }
+
     /// Whether a request that its LUN admits is at the one controller as soon as the host is done with it, and its
     /// answer at the host: no link, no way to choose, nothing spoken that takes time or limits anything.
     pub fn is_direct(&self) -> bool {

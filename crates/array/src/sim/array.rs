@@ -1,0 +1,593 @@
+//! A part of a request at its controller: processors, ownership, cache, back end, and the destaging behind it.
+//!
+//! What goes back to a host goes by an event, but for the data of a read that have just come, and the word that a write
+//! has ended: whoever hands an ended operation in is told, and has [`Array::deliver`] bring them.
+//!
+//! **Invariant:** what a controller has acknowledged and not yet written is in its cache as dirty.
+
+use units::convert::narrow;
+use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
+use workload::Op;
+
+use crate::controller::{ControllerParams, Ownership};
+use crate::latency::{LatencyTrace, Stage};
+use crate::meter::Class;
+use crate::protocol::{ProtocolKind, ProtocolParams};
+use crate::raid::{Extent, HealthError};
+use crate::readahead::{Fetch, Lookup};
+
+use super::Topology;
+use super::back::{BackEnd, Ended, Freed, OperationSpec, Owner};
+use super::cache::{Cache, CacheTransfer, SETTLED, VolumeRange};
+use super::event::Event;
+use super::node::Node;
+use super::request::{HostRequest, Leg};
+use super::traffic::Traffic;
+use super::volume::Volumes;
+
+/// The controllers, their volumes, and the members behind them.
+pub struct Array {
+    /// The controllers.
+    pub(super) nodes: Vec<Node>,
+    /// The volumes, and who serves them.
+    pub(super) volumes: Volumes,
+    /// The members.
+    pub back: BackEnd,
+    pub(super) params: ControllerParams,
+    protocol: ProtocolParams,
+    fetches: Vec<Fetch>,
+    extents: Vec<Extent>,
+    /// Reads that a transfer has ended for.
+    readers: Vec<u32>,
+    /// Flushes whose cache has been emptied.
+    drained: Vec<u32>,
+}
+
+/// What an ended transfer of a cache leaves to do.
+#[must_use]
+pub struct Transferred {
+    /// Reads that have waited for it: their data go out, each by [`Array::deliver`], before [`Array::go_on`].
+    pub readers: Vec<u32>,
+    /// Whether it has made room for writes.
+    pub has_room: bool,
+}
+
+/// Where a part lies on its set.
+struct PartRange {
+    set: u32,
+    /// Sectors, first and end.
+    from: u64,
+    to: u64,
+    /// Where its volume ends.
+    end: u64,
+}
+
+impl PartRange {
+    fn extent(&self) -> Extent {
+        Extent { lba: Lba(self.from), sectors: Sectors(self.to - self.from) }
+    }
+}
+
+impl Array {
+    /// Working controllers with empty caches before the members in `back`.
+    pub fn new(topology: &Topology, back: BackEnd) -> Array {
+        assert_eq!(
+            back.engines.len(),
+            topology.controllers.max(1) as usize,
+            "each controller must have its engine",
+        );
+        let node = |_| Node::new(&topology.controller, back.sets.iter().map(|set| &set.geometry));
+        Array {
+            nodes: (0..topology.controllers.max(1)).map(node).collect(),
+            volumes: Volumes::new(&topology.luns),
+            back,
+            params: topology.controller.clone(),
+            protocol: topology.protocol.clone(),
+            fetches: Vec::new(),
+            extents: Vec::new(),
+            readers: Vec::new(),
+            drained: Vec::new(),
+        }
+    }
+
+    /// Whether a controller works.
+    pub fn is_alive(&self, controller: u32) -> bool {
+        self.nodes[controller as usize].alive
+    }
+
+    /// Takes disk `disk` out of its set at once.
+    pub fn fail_disk(&mut self, disk: u32) -> Result<(), HealthError> {
+        for set in &mut self.back.sets {
+            if let Some(member) = set.disks.iter().position(|&number| number == disk) {
+                return set.health.fail(narrow::<u32>(member)).map(|_| ());
+            }
+        }
+        Ok(())
+    }
+
+    /// A part is at a controller, with its data if it writes.
+    pub fn arrive(&mut self, traffic: &mut Traffic, place: u32) {
+        let now = traffic.time.now();
+        if !traffic.requests[place].arrived {
+            if traffic.is_cut(place) {
+                return traffic.send_again(place);
+            }
+            traffic.requests[place].arrived = true;
+        }
+        let HostRequest { lun, controller, accepted, .. } = traffic.requests[place];
+        debug_assert!(traffic.requests[place].outstanding, "only what was sent can arrive");
+        debug_assert!(
+            !accepted || self.params.accepts.is_some(),
+            "only where there is a limit is it counted"
+        );
+        // What it waits for outside, its controller having no place for it.
+        traffic.requests.trace(place).wait(Stage::ControllerQueue, now);
+        if !self.is_alive(controller) {
+            return traffic.lose(place);
+        }
+        if self.volumes[lun].paused > now {
+            return self.volumes.wait(traffic, place);
+        }
+        if let (false, Some(limit)) = (accepted, self.params.accepts)
+            && !traffic.enter_gate(place, limit)
+        {
+            return;
+        }
+        let owner = self.volumes[lun].owner;
+        match self.params.ownership {
+            _ if owner == controller => self.serve(traffic, place),
+            Ownership::Symmetric => self.serve(traffic, place),
+            Ownership::Transfer { .. } => {
+                self.move_volume(traffic, lun, controller);
+                self.volumes.wait(traffic, place);
+            }
+            Ownership::Forward => self.forward(traffic, place, owner),
+        }
+    }
+
+    /// Has the controller that serves a part carry it out.
+    pub fn serve(&mut self, traffic: &mut Traffic, place: u32) {
+        let HostRequest { controller, class, op, len, .. } = traffic.requests[place];
+        let (now, len) = (traffic.time.now(), u64::from(len));
+        let (server, copy) = match op {
+            Op::Write => (self.protocol.server_write, self.protocol.server_write_copy),
+            _ => (self.protocol.server_read, self.protocol.server_read_copy),
+        };
+        let server = server + copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(len)));
+        let engine = &mut self.back.engines[controller as usize];
+        let command = engine.host_work(op == Op::Write, len);
+        let processed = engine.processor.book(now, now, command, class);
+        let ready = engine.processor.book(now, processed, server, class);
+        debug_assert!(now <= processed && processed <= ready, "a processor must not work in the past");
+        let trace = traffic.requests.trace(place);
+        trace.pass(Stage::ControllerProcessor, processed, command);
+        trace.pass(Stage::ControllerProcessor, ready, server);
+        match op {
+            Op::Read => self.read(traffic, place, ready),
+            Op::Write => self.write(traffic, place, ready),
+            Op::Trim => self.trim(traffic, place, ready),
+            Op::Flush => self.flush(traffic, place, ready),
+        }
+    }
+
+    /// Passes a part on to the volume's owner.
+    fn forward(&mut self, traffic: &mut Traffic, place: u32, owner: u32) {
+        let HostRequest { controller: here, class, op, .. } = traffic.requests[place];
+        debug_assert_ne!(here, owner, "a part must be passed on to the other controller");
+        traffic.requests[place].controller = owner;
+        let (now, engine) = (traffic.time.now(), &mut self.back.engines[here as usize]);
+        let command = engine.host_work(op == Op::Write, 0);
+        let ready = engine.processor.book(now, now, command, class);
+        traffic.requests.trace(place).pass(Stage::ControllerProcessor, ready, command);
+        // The data cross the same link, whichever way they go.
+        traffic.cross_over(place, here, ready, Leg::Across);
+    }
+
+    /// Where a part lies on its set.
+    #[inline]
+    fn range_of(&self, traffic: &Traffic, place: u32) -> PartRange {
+        let HostRequest { lun, offset, len, .. } = traffic.requests[place];
+        let VolumeRange { set, from, to: end } = self.volumes[lun].range;
+        let to = from + (offset + u64::from(len)).div_ceil(SECTOR_BYTES);
+        debug_assert!(len > 0, "what lies on sectors must have a length");
+        PartRange { set, from: from + offset / SECTOR_BYTES, to, end }
+    }
+
+    /// What the back end is told of an operation for a part.
+    #[inline]
+    fn operation(traffic: &Traffic, place: u32, set: u32, ready: Instant) -> OperationSpec {
+        let HostRequest { class, controller, .. } = traffic.requests[place];
+        OperationSpec { set, owner: Owner::Request(place), class, controller, ready }
+    }
+
+    fn cache(&mut self, controller: u32) -> Option<&mut Cache> {
+        self.nodes[controller as usize].cache.as_mut()
+    }
+
+    /// The caches of the controllers that work.
+    pub(super) fn working_caches(&mut self) -> impl Iterator<Item = &mut Cache> {
+        self.nodes.iter_mut().filter(|node| node.alive).filter_map(|node| node.cache.as_mut())
+    }
+
+    fn read(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
+        let part = self.range_of(traffic, place);
+        let HostRequest { class, controller, .. } = traffic.requests[place];
+        let Some(cache) = self.nodes[controller as usize].cache.as_mut() else {
+            return self.read_members(traffic, place, &part, ready);
+        };
+        let mut fetches = std::mem::take(&mut self.fetches);
+        fetches.clear();
+        let verdict = cache.read(part.set, part.from, part.to, part.end, &mut fetches);
+        if let Some(Lookup::Coming(stream)) = verdict {
+            cache.wait(stream, part.to, place);
+        }
+        for &fetch in &fetches {
+            let class = if fetch.from < part.to { class } else { Class::Prefetch };
+            self.fetch(traffic, controller, part.set, fetch, class, ready);
+        }
+        self.fetches = fetches;
+        match verdict {
+            Some(Lookup::Ready) => {
+                let (first, last) = self.cross(traffic, place, ready);
+                traffic.send_back(place, first, last, false);
+            }
+            Some(Lookup::Coming(_)) => {}
+            Some(Lookup::Stranger) | None => self.read_members(traffic, place, &part, ready),
+        }
+    }
+
+    /// Has the members of a set read what a part asks for.
+    #[inline]
+    fn read_members(&mut self, traffic: &mut Traffic, place: u32, part: &PartRange, ready: Instant) {
+        let spec = Self::operation(traffic, place, part.set, ready);
+        let Extent { lba, sectors } = part.extent();
+        if self.back.read(&mut traffic.time, spec, lba, sectors).is_err() {
+            traffic.fail(place, ready);
+        }
+    }
+
+    /// Starts a fetch into a cache.
+    fn fetch(
+        &mut self,
+        traffic: &mut Traffic,
+        controller: u32,
+        set: u32,
+        fetch: Fetch,
+        class: Class,
+        ready: Instant,
+    ) {
+        let Some(cache) = self.cache(controller) else { return };
+        let transfer = cache.begin(CacheTransfer::Fetch { set, fetch });
+        let owner = Owner::Cache { controller, transfer };
+        let spec = OperationSpec { set, owner, class, controller, ready };
+        let sectors = Sectors(fetch.to - fetch.from);
+        if self.back.read(&mut traffic.time, spec, Lba(fetch.from), sectors).is_err() {
+            self.back.done.push(Ended::at(owner, traffic.time.now()));
+        }
+    }
+
+    fn write(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
+        let HostRequest { class, controller, len, durable, .. } = traffic.requests[place];
+        let partner = self.partner_of(controller).is_some();
+        let engine = &mut self.back.engines[controller as usize];
+        let ready = engine.take_in(traffic.time.now(), ready, u64::from(len), class);
+        traffic.requests.trace(place).pass(Stage::Bus, ready, engine.crossing(u64::from(len)));
+        if let Some(cache) = self.nodes[controller as usize].cache.as_ref() {
+            // A cache that keeps what it holds is the stable storage that FUA asks for
+            // (Linux, Documentation/block/writeback_cache_control.rst).
+            let through = self.protocol.sync_writes || durable && !cache.is_protected();
+            if !through && cache.takes_writes(partner) {
+                return self.write_back(traffic, place, ready);
+            }
+        }
+        let part = self.range_of(traffic, place);
+        if let Some(cache) = self.cache(controller) {
+            cache.keep(part.set, part.from, part.to);
+        }
+        traffic.requests[place].stable = self.must_be_stable(&traffic.requests[place]);
+        let spec = Self::operation(traffic, place, part.set, ready);
+        if self.back.write(&mut traffic.time, spec, &[part.extent()]).is_err() {
+            traffic.fail(place, ready);
+        }
+    }
+
+    /// Has a write taken into the cache, once those before it are and there is room.
+    fn write_back(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
+        let HostRequest { controller, .. } = traffic.requests[place];
+        let waits = self.cache(controller).is_some_and(|cache| !cache.writers.is_empty());
+        if (waits || !self.take_write(traffic, place, ready))
+            && let Some(cache) = self.cache(controller)
+        {
+            cache.writers.push_back(place);
+        }
+        self.destage(traffic, controller);
+    }
+
+    /// Whether a write that goes through is on stable storage only after a flush of the members.
+    ///
+    /// A cache that loses what it holds is written through so that nothing is lost, which the members' caches would. A
+    /// host that asks for stable storage gets it without any cache, too: Linux follows such a write with a flush where
+    /// a drive's FUA is not used, and libata does not use it unless told so (`libata.fua`). An SMB client writes in
+    /// parts and asks for the whole to be stable.
+    fn must_be_stable(&self, &HostRequest { controller, last, durable, .. }: &HostRequest) -> bool {
+        let cache = self.nodes[controller as usize].cache.as_ref();
+        let volatile = cache.is_some_and(|cache| !cache.is_protected());
+        let whole = last || !matches!(self.protocol.kind, ProtocolKind::Smb1 | ProtocolKind::Smb2);
+        (volatile || durable) && whole && self.params.flush_members
+    }
+
+    /// Has all that was acknowledged of a volume reach stable storage, then answers.
+    ///
+    /// Whichever controller holds it, and nothing of other volumes: SYNCHRONIZE CACHE is addressed to a logical unit
+    /// (SBC-4), NVMe's Flush to a namespace.
+    fn flush(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
+        let volume = self.volumes[traffic.requests[place].lun].range;
+        let volatile = self.working_caches().filter(|cache| !cache.is_protected());
+        let waits = volatile.map(|cache| u32::from(cache.drain(volume, place))).sum();
+        traffic.requests[place].pending = waits;
+        if waits == 0 {
+            return self.flush_members(traffic, place, ready);
+        }
+        self.destage_all(traffic);
+    }
+
+    /// Has every controller destage what it wants to now.
+    pub fn destage_all(&mut self, traffic: &mut Traffic) {
+        for controller in 0..narrow::<u32>(self.nodes.len()) {
+            self.destage(traffic, controller);
+        }
+    }
+
+    /// A cache has been emptied for a flush: the members are next once all have.
+    pub(super) fn drained(&mut self, traffic: &mut Traffic, place: u32) {
+        let now = traffic.time.now();
+        traffic.requests.trace(place).wait(Stage::CacheRoom, now);
+        let pending = &mut traffic.requests[place].pending;
+        debug_assert!(*pending > 0, "a flush must wait for each cache once");
+        *pending -= 1;
+        if *pending == 0 {
+            self.flush_members(traffic, place, now);
+        }
+    }
+
+    /// Passes a flush on to the members, where the array does that, and answers.
+    ///
+    /// A volume has its share of every member of its set, and a drive empties all of its buffer: ATA's FLUSH CACHE
+    /// knows no addresses.
+    fn flush_members(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
+        let set = self.volumes[traffic.requests[place].lun].range.set;
+        let spec = Self::operation(traffic, place, set, ready);
+        if !self.params.flush_members || !self.back.flush(&mut traffic.time, spec) {
+            traffic.respond(place, ready);
+        }
+    }
+
+    /// Tells the members that a part's data are needed no more, and answers.
+    fn trim(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
+        let part = self.range_of(traffic, place);
+        let spec = Self::operation(traffic, place, part.set, ready);
+        if !self.back.trim(&mut traffic.time, spec, part.extent()) {
+            traffic.respond(place, ready);
+        }
+    }
+
+    /// The working partner of a controller.
+    pub(super) fn partner_of(&self, controller: u32) -> Option<u32> {
+        (0..narrow::<u32>(self.nodes.len())).find(|&other| other != controller && self.is_alive(other))
+    }
+
+    /// Takes a write into the cache and acknowledges it, if there is room.
+    fn take_write(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) -> bool {
+        let now = traffic.time.now();
+        let PartRange { set, from, to, .. } = self.range_of(traffic, place);
+        let HostRequest { class, controller, len, .. } = traffic.requests[place];
+        let Some(cache) = self.cache(controller) else { return false };
+        debug_assert_eq!(traffic.requests[place].op, Op::Write, "only a write makes anything dirty");
+        if !cache.write(now, set, from, to) {
+            return false;
+        }
+        let mirrors = cache.mirrors();
+        let ready = ready.max(now);
+        traffic.requests.trace(place).wait(Stage::CacheRoom, ready);
+        self.keep_ticking(traffic, controller);
+        if mirrors {
+            let engine = &mut self.back.engines[controller as usize];
+            let (first, _) = engine.cross(now, ready, engine.crossing(u64::from(len)), class);
+            traffic.requests.trace(place).wait(Stage::Bus, first);
+            traffic.cross_over(place, controller, first, Leg::Mirror);
+        } else {
+            traffic.respond(place, ready);
+        }
+        true
+    }
+
+    /// Has a controller with dirty data look at their age every now and then.
+    pub(super) fn keep_ticking(&mut self, traffic: &mut Traffic, controller: u32) {
+        let node = &mut self.nodes[controller as usize];
+        if !node.ticking && node.alive && node.cache.as_ref().is_some_and(Cache::is_dirty) {
+            node.ticking = true;
+            traffic.time.at(traffic.time.now() + SETTLED, Event::Age(controller));
+        }
+    }
+
+    /// Starts as many destages as the cache wants now.
+    pub(super) fn destage(&mut self, traffic: &mut Traffic, controller: u32) {
+        let now = traffic.time.now();
+        let mut extents = std::mem::take(&mut self.extents);
+        while self.is_alive(controller) {
+            let idle = self.back.busy() == 0;
+            let Some(cache) = self.cache(controller) else { break };
+            let Some(batch) = cache.destage(now, idle, &mut extents) else { break };
+            let class = Class::Destage;
+            let engine = &mut self.back.engines[controller as usize];
+            let (ready, _) = engine.cross(now, now, engine.crossing(batch.bytes), class);
+            let owner = Owner::Cache { controller, transfer: batch.transfer };
+            let spec = OperationSpec { set: batch.set, owner, class, controller, ready };
+            if self.back.write(&mut traffic.time, spec, &extents).is_err() {
+                // The set has lost more than it can: there is nowhere to write to.
+                self.back.done.push(Ended::at(owner, now));
+            }
+        }
+        self.extents = extents;
+        let mut drained = std::mem::take(&mut self.drained);
+        if let Some(cache) = self.cache(controller) {
+            cache.drained(&mut drained);
+        }
+        for place in drained.drain(..) {
+            self.drained(traffic, place);
+        }
+        self.drained = drained;
+        self.end_moves(traffic);
+    }
+
+    /// A transfer of a cache has ended, having gone the way of `trace` where traces are kept.
+    pub fn transferred(
+        &mut self,
+        traffic: &mut Traffic,
+        controller: u32,
+        transfer: u32,
+        trace: Option<&LatencyTrace>,
+    ) -> Transferred {
+        let now = traffic.time.now();
+        let mut readers = std::mem::take(&mut self.readers);
+        let Some(cache) = self.cache(controller) else { return Transferred { readers, has_room: false } };
+        let ended = cache.end(transfer, &mut readers);
+        if let CacheTransfer::Fetch { fetch, .. } = ended {
+            let bytes = (fetch.to - fetch.from) * SECTOR_BYTES;
+            self.back.engines[controller as usize].take_in(now, now, bytes, Class::Prefetch);
+        }
+        for &place in &readers {
+            let reader = traffic.requests.trace(place);
+            if let Some(trace) = trace {
+                reader.follow(trace, Stage::Locate);
+            }
+            reader.wait(Stage::CacheRoom, now);
+        }
+        Transferred { readers, has_room: matches!(ended, CacheTransfer::Destage { .. }) }
+    }
+
+    /// What follows a transfer of a cache once the reads that have waited for it are on their way: writes that have
+    /// waited for room, and the next destages.
+    pub fn go_on(
+        &mut self,
+        traffic: &mut Traffic,
+        controller: u32,
+        Transferred { mut readers, has_room }: Transferred,
+    ) {
+        let now = traffic.time.now();
+        readers.clear();
+        self.readers = readers;
+        while has_room
+            && let Some(cache) = self.cache(controller)
+            && let Some(place) = cache.writers.pop_front()
+        {
+            if !self.take_write(traffic, place, now) {
+                if let Some(cache) = self.cache(controller) {
+                    cache.writers.push_front(place);
+                }
+                break;
+            }
+        }
+        self.destage(traffic, controller);
+    }
+
+    /// Looks after dirty data: idle members take what has settled, and what is too old leaves in any case.
+    pub fn tick(&mut self, traffic: &mut Traffic, controller: u32) {
+        let now = traffic.time.now();
+        debug_assert!(self.nodes[controller as usize].ticking, "a cache must have one tick in the queue");
+        if let Some(cache) = self.cache(controller) {
+            let age = cache.age_limit().get().max(1);
+            if now.nanos() / age != (now.nanos() - SETTLED.get()) / age {
+                cache.press();
+            }
+        }
+        self.destage(traffic, controller);
+        self.nodes[controller as usize].ticking = false;
+        self.keep_ticking(traffic, controller);
+    }
+
+    /// The back end has done its part of a request, having gone the way of `trace` where traces are kept. Whether that
+    /// was all: [`Array::deliver`] is next.
+    pub fn fetched(&mut self, traffic: &mut Traffic, place: u32, trace: Option<&LatencyTrace>) -> bool {
+        if let Some(trace) = trace {
+            traffic.requests.trace(place).follow(trace, Stage::Locate);
+        }
+        let now = traffic.time.now();
+        let HostRequest { op, class, len, controller, stable, .. } = traffic.requests[place];
+        debug_assert!(!stable || op == Op::Write, "only a write is followed by a flush of its own");
+        if stable {
+            traffic.requests[place].stable = false;
+            self.flush_members(traffic, place, now);
+            return false;
+        }
+        if op == Op::Read && self.nodes[controller as usize].cache.is_some() {
+            let PartRange { set, from, to, .. } = self.range_of(traffic, place);
+            self.cache(controller).into_iter().for_each(|cache| cache.keep(set, from, to));
+            self.back.engines[controller as usize].take_in(now, now, u64::from(len), class);
+        }
+        true
+    }
+
+    /// The data of a part cross the bus on their way out; when the first and the last have.
+    #[inline]
+    fn cross(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) -> (Instant, Instant) {
+        let HostRequest { class, len, controller, .. } = traffic.requests[place];
+        let engine = &mut self.back.engines[controller as usize];
+        let work = engine.crossing(u64::from(len));
+        let (first, last) = engine.cross(traffic.time.now(), ready, work, class);
+        traffic.requests.trace(place).pass(Stage::Bus, last, work);
+        (first, last)
+    }
+
+    /// Brings the data of a read, which the controller has, or the word that a write has ended, to the host. Whether
+    /// they are there at once.
+    pub fn deliver(&mut self, traffic: &mut Traffic, place: u32) -> bool {
+        debug_assert!(traffic.requests[place].outstanding, "only what was sent is answered");
+        let now = traffic.time.now();
+        let (first, last) = match traffic.requests[place].op {
+            Op::Read => self.cross(traffic, place, now),
+            _ => (now, now),
+        };
+        traffic.send_back(place, first, last, true)
+    }
+
+    /// A write waits no longer for a unit that background work held.
+    #[cold]
+    pub fn write_freed(&mut self, traffic: &mut Traffic, Freed { owner, is_lost }: Freed) {
+        let now = traffic.time.now();
+        if let Owner::Request(place) = owner {
+            traffic.requests.trace(place).wait(Stage::StripeLocks, now);
+        }
+        match owner {
+            Owner::Request(place) if is_lost => traffic.fail(place, now),
+            owner if is_lost => self.back.done.push(Ended::at(owner, now)),
+            _ => {}
+        }
+    }
+
+    /// Bytes that controllers have acknowledged and not yet written to members.
+    pub fn dirty(&self) -> Bytes {
+        let caches = self.nodes.iter().filter_map(|node| node.cache.as_ref());
+        Bytes::new(caches.map(Cache::dirty_bytes).sum())
+    }
+
+    /// Whether a working controller holds anything that the members do not.
+    pub fn is_writing_out(&self) -> bool {
+        let working = self.nodes.iter().filter(|node| node.alive);
+        working.filter_map(|node| node.cache.as_ref()).any(|cache| cache.dirty_bytes() > 0)
+    }
+
+    /// Has all that is dirty at working controllers leave for the members.
+    pub fn write_out(&mut self, traffic: &mut Traffic) {
+        let ranges: Vec<VolumeRange> = self.volumes.each().map(|volume| volume.range).collect();
+        for range in ranges {
+            self.working_caches().for_each(|cache| cache.urge(range));
+        }
+        self.destage_all(traffic);
+    }
+
+    /// Empties what caches keep for reads.
+    pub fn forget_reads(&mut self) {
+        self.nodes.iter_mut().filter_map(|node| node.cache.as_mut()).for_each(Cache::forget_reads);
+    }
+}
