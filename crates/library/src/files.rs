@@ -257,24 +257,18 @@ mod tests {
 
     #[test]
     fn who_sets_up_the_journal_waits_until_another_has_written() {
-        use std::{sync::mpsc::channel, thread, time::Instant};
-        const HELD: Duration = Duration::from_millis(150);
+        thread_local!(static WRITER: std::cell::RefCell<Option<Connection>> = const { std::cell::RefCell::new(None) });
         let folder = tempfile::tempdir().unwrap();
         let path = bare(folder.path(), 0);
-        let (locked, is_locked) = channel();
         let writer = Connection::open(&path).unwrap();
-        let writer = thread::spawn(move || {
-            writer.execute_batch("BEGIN IMMEDIATE; CREATE TABLE t (a)").unwrap();
-            locked.send(Instant::now()).unwrap();
-            thread::sleep(HELD);
-            writer.execute_batch("COMMIT").unwrap();
-        });
-        let connection = Connection::open(&path).unwrap();
-        connection.busy_timeout(Duration::from_secs(BUSY_S)).unwrap();
-        let since = is_locked.recv().unwrap();
+        writer.execute_batch("BEGIN IMMEDIATE; CREATE TABLE t (a)").unwrap();
+        WRITER.set(Some(writer));
+        let mut connection = Connection::open(&path).unwrap();
+        // Called when it has to wait.
+        let done = |_tries| WRITER.take().is_some_and(|writer| writer.execute_batch("COMMIT").is_ok());
+        connection.busy_handler(Some(done)).unwrap();
         use_wal(&connection).unwrap();
-        assert!(since.elapsed() >= HELD);
-        writer.join().unwrap();
+        assert!(WRITER.take().is_none(), "it has written");
         let journal: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
         assert_eq!(journal, "wal");
     }
