@@ -34,7 +34,7 @@ pub(crate) fn from_the_point_before(run: &Run, point: &Point, workload: &Workloa
     if !change.is_finite() || change.abs() <= ALIKE || !apart {
         return None;
     }
-    let rose = change > 0.0;
+    let rose = change.is_sign_positive();
     // What only reads does not fill a write cache.
     if !rose && moved(point, "write") == 0 {
         return None;

@@ -203,6 +203,9 @@ mod tests {
         assert!((finding.numbers["late_ns_p99"] / finding.numbers["response_ns_p99"] - 0.1).abs() < 1e-3);
         assert!(late(all + all / 50, twentieth, None).is_none());
         assert!(late(all - all / 50, twentieth, None).is_some());
+        // Values that all are alike are told to the nanosecond.
+        assert!(late(20 * 104_000, 104_000, None).is_none(), "a twentieth");
+        assert!(late(20 * 104_000, 104_001, None).is_some());
         assert!(late(1_000, 99_000, None).is_none(), "any timer is as late");
         assert!(late(1_000, 101_000, None).is_some());
         assert!(late(1_000, 200_000, Some(210_000)).is_none(), "a call that blocks takes as long");

@@ -288,7 +288,8 @@ mod tests {
             workload.classes[0].lag = Some(responses(600_000, lag_ns, 0.0));
             lag(&run, &run.points[0], &run.points[0].workloads[0]).map(Draft::about_run)
         };
-        assert!(late(1_024_000, 102_400).is_none(), "a tenth");
+        assert!(late(1_040_000, 104_000).is_none(), "a tenth");
+        assert!(late(1_040_000, 104_001).is_some());
         let finding = late(1_024_000, 110_000).expect("more than a tenth");
         assert!(finding.sentence.ends_with("p99 response time is 1.02 ms."), "{}", finding.sentence);
         assert!((finding.numbers["lag_ns_p99"] / 110_000.0 - 1.0).abs() < 1e-3, "{finding:?}");
@@ -344,8 +345,9 @@ mod tests {
         assert!(cpu_saturated(&run, &with(series::CPU_IDLE, |_| 0.05)).is_none());
         let saturated = cpu_saturated(&run, &with(series::CPU_IDLE, |_| 0.03125)).expect("less is left");
         assert_eq!(saturated.about_run().numbers["idle_share"], 0.03125);
-        assert!(cpu_stolen(&run, &with(series::CPU_STEAL, |_| 0.01875)).is_none());
-        assert!(cpu_stolen(&run, &with(series::CPU_STEAL, |_| 0.021)).is_some());
+        let stolen = |share: f64| with(series::CPU_STEAL, move |at| if at == 0 { 30.0 * share } else { 0.0 });
+        assert!(cpu_stolen(&run, &stolen(0.02)).is_none());
+        assert!(cpu_stolen(&run, &stolen(0.021)).is_some());
         assert!(throttled(&run, &with(series::CPU_THROTTLED, |_| 0.0)).is_none());
         let throttled =
             throttled(&run, &with(series::CPU_THROTTLED, |at| (at % 3) as f64)).expect("30 events");

@@ -299,6 +299,15 @@ mod tests {
     }
 
     #[test]
+    fn a_cache_that_an_earlier_run_saw_is_kept_where_this_one_did_not_look() {
+        let cache = |name: &str| record::Cache { name: name.into(), size_bytes: 1 << 30 };
+        let mut run = record::sample::run("quick", Vec::new());
+        run.targets[0].caches = vec![cache(working_set::NAME), cache("controller")];
+        judge(&mut run);
+        assert_eq!(run.targets[0].caches, [cache(working_set::NAME), cache("controller")]);
+    }
+
+    #[test]
     fn six_of_the_checks_are_main_ones() {
         let main: Vec<&str> = CHECKS
             .iter()

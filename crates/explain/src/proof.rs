@@ -177,6 +177,31 @@ mod tests {
     }
 
     #[test]
+    fn of_a_device_that_may_be_flash_it_is_enough_to_see_that_it_was_preconditioned() {
+        let proof = |op: &'static str, rotates: Option<&str>, steady: bool| {
+            let mut run = run(op);
+            run.points[0].phase = "p".into();
+            run.targets[0].facts.remove(fact::ROTATIONAL);
+            run.targets[0].facts.extend(rotates.map(|rotates| (fact::ROTATIONAL.into(), rotates.to_owned())));
+            run.rounds = vec![record::Rounds {
+                phase: "p".into(),
+                figure: "iops".into(),
+                at: Default::default(),
+                values: Vec::new(),
+                most: 25,
+                steady,
+                window: None,
+            }];
+            preconditioned(&run, &History::of(&run), &run.points[0])
+        };
+        assert_eq!(proof("read", None, false), DoesNotApply);
+        assert_eq!(proof("write", Some("yes"), false), DoesNotApply);
+        assert_eq!(proof("write", Some("no"), false), Seen, "a finding tells it");
+        assert_eq!(proof("write", None, true), Seen);
+        assert!(matches!(proof("write", None, false), Proof::Missing(why) if why.contains("is flash")));
+    }
+
+    #[test]
     fn a_virtual_machine_has_a_cache_of_its_host_that_is_not_known() {
         let why = |hypervisor: Option<&str>| {
             let mut run = run("read");

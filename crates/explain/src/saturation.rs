@@ -366,6 +366,73 @@ mod tests {
     }
 
     #[test]
+    fn loads_that_were_repeated_are_their_means_and_what_was_cut_short_or_is_no_load_does_not_count() {
+        let point = |index: u32, depth: u32, rate: f64| {
+            let stream =
+                Stream { op: "read", size_bytes: 4096, per_s: 1_000, median_ns: 400_000, spread: 0.0 };
+            let mut point = sample::point(index, "p", vec![sample::workload("main", &[stream])]);
+            point.swept = [("depth".to_owned(), depth.to_string())].into();
+            point.workloads[0].mean_in_flight = f64::from(depth);
+            point.workloads[0].summary[0].ops_per_s.value = rate;
+            point
+        };
+        let once = [(1, 1_000.0), (2, 1_900.0), (4, 2_000.0), (8, 1_500.0)];
+        let run = |points: Vec<Point>| sample::run("sweep", points);
+        let alone: Vec<Point> =
+            (0..).zip(once).map(|(index, (depth, rate))| point(index, depth, rate)).collect();
+        let mut twice = alone.clone();
+        for (depth, rate) in once {
+            for by in [-30.0, 30.0] {
+                twice.push(point(twice.len() as u32, depth, rate + by));
+            }
+        }
+        let findings_of =
+            |run: &Run| curves(run).iter().flat_map(of_curve).map(Draft::about_run).collect::<Vec<_>>();
+        let found = findings_of(&run(alone.clone()));
+        assert!(found.iter().any(|finding| finding.numbers.get("best_in_flight") == Some(&4.0)), "{found:?}");
+        assert_eq!(findings_of(&run(twice)), found);
+        let mut others = alone.clone();
+        others.push(Point { complete: false, ..point(4, 16, 9_000.0) });
+        others.push(Point { kind: PointKind::State, ..point(5, 32, 9_000.0) });
+        assert_eq!(findings_of(&run(others)), found);
+        let mut silent = point(0, 1, 1_000.0);
+        silent.workloads[0].summary.clear();
+        assert_eq!(figures(&silent), None, "nothing completed");
+    }
+
+    #[test]
+    fn the_load_that_is_told_of_a_knee_is_the_nearest_by_its_part() {
+        let points = points(&[1_000.0, 1_900.0, 3_000.0, 3_100.0, 3_150.0]);
+        let found = saturation(&points, 1).expect("they are enough");
+        for (knee, near) in
+            [(0.9, "1.0"), (2.9, "4.0"), (4.4, "4.0"), (5.6, "4.0"), (5.7, "8.0"), (15.0, "16.0")]
+        {
+            let told = knee_at("x", &points, &found, knee).about_run().sentence;
+            assert!(told.contains(&format!("At {near} the rate is")), "{knee}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_law_that_explains_no_more_than_nine_tenths_is_not_told_and_of_equal_rates_the_first_is_best() {
+        let points = points(&[1_000.0, 1_900.0, 1_900.0, 1_500.0]);
+        let mut found = saturation(&points, 1).expect("they are enough");
+        let mut told = |explained: f64| {
+            let fit = stats::saturation::Scaling {
+                single: 1_000.0,
+                sigma: 0.01,
+                kappa: 0.001,
+                peak: Some(3.0),
+                explained,
+            };
+            found.scaling = Some(fit);
+            let fall = retrograde("x", &points, &found).expect("it falls").about_run();
+            assert_eq!(fall.numbers["best_in_flight"], 2.0);
+            (!law(&found).is_empty(), fall.sentence.contains("puts the peak at 3"))
+        };
+        assert_eq!([0.9, 0.91].map(&mut told), [(false, false), (true, true)]);
+    }
+
+    #[test]
     fn a_fall_is_told_beyond_a_twentieth() {
         assert_eq!(told(&[1_000.0, 1_900.0, 2_000.0, 1_901.0]).len(), 1);
         let falls = told(&[1_000.0, 1_900.0, 2_000.0, 1_890.0]).remove(1);

@@ -298,6 +298,8 @@ mod tests {
         );
         assert_eq!(of(trend, &sloped(19.9)), None);
         assert!(of(trend, &sloped(20.1)).is_some());
+        // Tenths from 8,910 to 9,090: a fiftieth of their median.
+        assert_eq!(of(trend, &run(|at| (8_910 + at / 3 * 20) as f64)), None);
         assert_eq!(of(trend, &sloped(200.0)), None, "it is a drift");
         // Five per cent and more by the median of its slopes, and chance may have made them.
         let parts = [1_000.0, 1_200.0, 950.0, 1_150.0, 1_000.0, 1_250.0, 1_000.0, 1_200.0, 1_050.0, 1_260.0];
@@ -318,6 +320,10 @@ mod tests {
         );
         assert!((varies.numbers["range_share"] - 250.0 / 1_050.0).abs() < 1e-12, "{varies:?}");
         assert!(varies.numbers["line_share"].abs() < 1e-9, "{varies:?}");
+        // The line through 1,000, 1,000, 1,000, 1,250 and 1,000 rises by 25 a fifth.
+        let later = of(window_not_steady, &run(|at| if (18..24).contains(&at) { 1_250.0 } else { 1_000.0 }));
+        let line = later.expect("its range is the same").numbers["line_share"];
+        assert!((line - 100.0 / 1_050.0).abs() < 1e-9, "{line}");
         assert_eq!(of(window_not_steady, &run(|_| 0.0)), None, "nothing was done");
         let lasts = |seconds: u64| {
             let mut run = run(|at| if at % 2 == 0 { 1_000.0 } else { 1_500.0 });

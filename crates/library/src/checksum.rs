@@ -7,11 +7,15 @@ use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 
+/// SQLite may use it in an index, as it depends on its values alone, and in views that came with a file, as it does
+/// nothing else.
+const FLAGS: FunctionFlags = FunctionFlags::SQLITE_UTF8
+    .union(FunctionFlags::SQLITE_DETERMINISTIC)
+    .union(FunctionFlags::SQLITE_INNOCUOUS);
+
 /// Makes `checksum(value, …)` known to `connection`: the CRC-32 of the values, each with its type and length.
 pub(crate) fn register(connection: &Connection) -> rusqlite::Result<()> {
-    let flags =
-        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
-    connection.create_scalar_function("checksum", -1, flags, |context| {
+    connection.create_scalar_function("checksum", -1, FLAGS, |context| {
         let mut hasher = Hasher::new();
         for index in 0..context.len() {
             add(&mut hasher, context.get_raw(index));
@@ -54,6 +58,18 @@ mod tests {
         sums.sort_unstable();
         sums.dedup();
         assert_eq!(sums.len(), rows.len());
+    }
+
+    #[test]
+    fn an_index_and_a_view_that_is_not_trusted_may_use_it() {
+        let connection = Connection::open_in_memory().unwrap();
+        register(&connection).unwrap();
+        connection.execute_batch("CREATE TABLE t (a); CREATE INDEX by_sum ON t (checksum(a))").unwrap();
+        connection
+            .execute_batch("PRAGMA trusted_schema = OFF; CREATE VIEW v AS SELECT checksum(7) AS sum")
+            .unwrap();
+        let seen: i64 = connection.query_row("SELECT sum FROM v", [], |row| row.get(0)).unwrap();
+        assert_eq!(seen, sum("7"));
     }
 
     #[test]

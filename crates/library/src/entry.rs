@@ -8,6 +8,9 @@ use serde::de::DeserializeOwned;
 pub(crate) const COLUMNS: &str = "number, id, started, ended, plan, world, hostname, targets, tags, points, \
      peak_ops_per_s, peak_bytes_per_s, warnings, invalid, complete, code, reason, json_bytes, grade";
 
+/// The column behind the [`COLUMNS`].
+const SUM: usize = 19;
+
 /// The line of a run as it was found.
 pub(crate) enum Line {
     /// As it was saved.
@@ -18,12 +21,13 @@ pub(crate) enum Line {
 
 /// The columns that [`line`] reads.
 pub(crate) fn columns() -> String {
+    debug_assert_eq!(COLUMNS.split(',').count(), SUM, "what says that they are sound follows them");
     format!("{COLUMNS}, sum IS checksum({COLUMNS})")
 }
 
 /// Reads the [`columns`].
 pub(crate) fn line(row: &Row<'_>) -> rusqlite::Result<Line> {
-    match row.get(19)? {
+    match row.get(SUM)? {
         true => Ok(Line::Sound(Box::new(from_row(row)?))),
         false => Ok(Line::Damaged(row.get(0)?)),
     }
@@ -64,4 +68,17 @@ fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Res
     serde_json::from_str(&text).map_err(|error| {
         rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grade_is_known_by_its_letter_and_another_text_is_none() {
+        for known in Grade::ALL {
+            assert_eq!(grade(&known.to_string()), Some(known));
+        }
+        assert_eq!((grade("Z"), grade("")), (None, None));
+    }
 }

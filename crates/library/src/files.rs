@@ -39,22 +39,21 @@ pub(crate) fn open(path: &Path) -> Result<Opened, LibraryError> {
 }
 
 fn make_folder(path: &Path) -> Result<(), LibraryError> {
-    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
-    else {
-        return Ok(());
-    };
-    // The XDG specification asks for 0700.
+    let Some(folder) = path.parent() else { return Ok(()) };
+    // The XDG specification asks for 0700. A folder that is there, and the one where the process is, stay as they are.
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|source| match source.kind() {
         std::io::ErrorKind::ReadOnlyFilesystem => LibraryError::ReadOnly { path: path.into() },
         _ => LibraryError::Folder { folder: folder.into(), source },
     })
 }
 
+const TO_WRITE: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
+    .union(OpenFlags::SQLITE_OPEN_CREATE)
+    .union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
 fn open_to_write(path: &Path) -> Result<Connection, LibraryError> {
     let failed = |doing| move |source| LibraryError::of(path, doing, source);
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags).map_err(|source| {
+    let mut connection = Connection::open_with_flags(path, TO_WRITE).map_err(|source| {
         let unopened = source.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !path.exists();
         if unopened && !no_file_can_be_opened() {
             LibraryError::ReadOnly { path: path.into() }
@@ -145,8 +144,8 @@ fn to_be_read(path: &Path, found: Kind, connection: Connection) -> Result<Opened
     let failed = |source| LibraryError::of(path, "reading the library", source);
     checksum::register(&connection).map_err(failed)?;
     match found {
-        Kind::Library(found) if found == known() => Ok(Opened { connection, writable: false }),
         Kind::Library(found) if found > known() => Err(too_new(path, found)),
+        Kind::Library(found) if found == known() => Ok(Opened { connection, writable: false }),
         Kind::Library(found) if found > 0 => {
             connection.execute_batch(&views(found)).map_err(failed)?;
             Ok(Opened { connection, writable: false })
@@ -174,6 +173,10 @@ fn percent_encoded(path: &Path) -> String {
             _ => text.push_str(&format!("%{byte:02X}")),
         }
     }
+    debug_assert!(
+        text.is_ascii() && !text.contains(['?', '#']),
+        "nothing of it begins another part of the URI"
+    );
     text
 }
 
@@ -217,6 +220,66 @@ mod tests {
         let text = folder.path().join("text");
         std::fs::write(&text, vec![b'x'; 4096]).unwrap();
         assert!(matches!(refused(&text), LibraryError::NotALibrary { .. }));
+    }
+
+    #[test]
+    fn a_newer_file_is_refused_before_its_journal_is_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let newer = bare(folder.path(), known() + 1);
+        let before = std::fs::read(&newer).unwrap();
+        assert!(matches!(open(&newer).err(), Some(LibraryError::TooNew { found: 5, known: 4, .. })));
+        assert!(std::fs::read(&newer).unwrap() == before);
+    }
+
+    #[test]
+    fn a_file_where_the_process_is_needs_no_folder_and_a_folder_is_no_library() {
+        assert!(make_folder(Path::new("runs.sqlite")).is_ok() && make_folder(Path::new("/")).is_ok());
+        let folder = tempfile::tempdir().unwrap();
+        let refused = open(folder.path()).err().expect("it is a folder");
+        assert!(matches!(refused, LibraryError::Sqlite { doing: "opening the library", .. }), "{refused}");
+    }
+
+    #[test]
+    fn runs_in_a_journal_that_cannot_be_read_are_told_of_and_an_empty_journal_holds_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.sqlite");
+        assert!(open(&path).unwrap().writable);
+        // In the place of the journal's index, where SQLite follows no link.
+        std::os::unix::fs::symlink("nowhere", folder.path().join("runs.sqlite-shm")).unwrap();
+        let read = || open_to_read(&path);
+        assert!(!read().unwrap().writable);
+        let journal = folder.path().join("runs.sqlite-wal");
+        std::fs::write(&journal, "").unwrap();
+        assert!(!read().unwrap().writable);
+        std::fs::write(&journal, "a run").unwrap();
+        assert!(matches!(read().err(), Some(LibraryError::Unfinished { .. })));
+    }
+
+    #[test]
+    fn who_sets_up_the_journal_waits_until_another_has_written() {
+        thread_local!(static WRITER: std::cell::RefCell<Option<Connection>> = const { std::cell::RefCell::new(None) });
+        let folder = tempfile::tempdir().unwrap();
+        let path = bare(folder.path(), 0);
+        let writer = Connection::open(&path).unwrap();
+        writer.execute_batch("BEGIN IMMEDIATE; CREATE TABLE t (a)").unwrap();
+        WRITER.set(Some(writer));
+        let mut connection = Connection::open(&path).unwrap();
+        // Called when it has to wait.
+        let done = |_tries| WRITER.take().is_some_and(|writer| writer.execute_batch("COMMIT").is_ok());
+        connection.busy_handler(Some(done)).unwrap();
+        use_wal(&connection).unwrap();
+        assert!(WRITER.take().is_none(), "it has written");
+        let journal: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+        assert_eq!(journal, "wal");
+    }
+
+    #[test]
+    fn what_hinders_the_journal_and_is_no_writer_is_told_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = Connection::open(bare(folder.path(), 0)).unwrap();
+        connection.execute_batch("BEGIN").unwrap();
+        let told = use_wal(&connection).unwrap_err().to_string();
+        assert!(told.contains("from within a transaction"), "{told}");
     }
 
     #[test]

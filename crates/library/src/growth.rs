@@ -91,7 +91,8 @@ impl Growth {
         let without_points = run.without_points();
         let head = serde_json::to_string(&without_points).map_err(wrong)?;
         record::read(&head).map_err(unreadable)?;
-        let new = &run.points[kept.points.min(run.points.len())..];
+        assert!(kept.points <= run.points.len(), "a run that grows loses no point that is kept");
+        let new = &run.points[kept.points..];
         let mut points = Vec::with_capacity(new.len());
         for point in new {
             let json = serde_json::to_string(point).map_err(wrong)?;
@@ -160,6 +161,20 @@ mod tests {
             let found: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
             assert_eq!(found, number, "{durability:?}");
         }
+    }
+
+    #[test]
+    fn a_verdict_of_an_older_record_gets_the_names_of_today_and_one_of_today_keeps_its_own() {
+        let old = r#"[{"client_limited": true, "grading": null}, {"client_limited": false}]"#;
+        let read: Vec<bool> =
+            Verdict::read(old, 1).unwrap().iter().map(|verdict| verdict.generator_saturated).collect();
+        assert_eq!(read, [true, false]);
+        // Version 1 called a check so that has another name now.
+        let check = r#"{"name": "client", "outcome": "passed", "grade": "A"}"#;
+        let new =
+            format!(r#"[{{"generator_saturated": true, "grading": {{"grade": "A", "checks": [{check}]}}}}]"#);
+        let read = Verdict::read(&new, SCHEMA_VERSION).unwrap();
+        assert_eq!(read[0].grading.as_ref().unwrap().checks[0].name, "client");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use units::convert::narrow;
 
 use crate::entry::{COLUMNS, Line, columns, line};
+use crate::files::Opened;
 use crate::growth::{Durability, Growth, Kept, Verdict};
 use crate::listing::{Filter, Listed, list};
 use crate::{LibraryError, Selector, files, reserve};
@@ -40,15 +41,18 @@ impl Library {
     /// A file that cannot be written is opened to be read, also one of an older version; saving then says so. A file of
     /// a newer version or of another program is refused and left alone.
     pub fn open(path: &Path) -> Result<Library, LibraryError> {
-        let opened = files::open(path)?;
-        Ok(Library { path: path.into(), connection: opened.connection, writable: opened.writable })
+        Ok(Library::of(path, files::open(path)?))
     }
 
     /// The library in the file at `path` as it lies there: nothing is made, brought up to date or waited for. For a
     /// glance, as shells take it to complete a word; where somebody saves a run meanwhile it may fail.
     pub fn open_to_read(path: &Path) -> Result<Library, LibraryError> {
-        let opened = files::open_for_a_glance(path)?;
-        Ok(Library { path: path.into(), connection: opened.connection, writable: opened.writable })
+        Ok(Library::of(path, files::open_for_a_glance(path)?))
+    }
+
+    fn of(path: &Path, Opened { connection, writable }: Opened) -> Library {
+        debug_assert_eq!(connection.is_readonly("main"), Ok(!writable), "SQLite knows the same");
+        Library { path: path.into(), connection, writable }
     }
 
     /// The same as [`Library::open`], to remove runs: where the file system is full, in the room that the library sets aside for that.
@@ -86,6 +90,10 @@ impl Library {
     ///
     /// Of points that are kept only what a judge says of them may have changed since. Costs as much as the new points
     /// are large, however many there are.
+    ///
+    /// # Panics
+    ///
+    /// Where `run` has fewer points than are kept.
     pub fn extend(
         &mut self,
         run: &Run,
@@ -120,6 +128,7 @@ impl Library {
     pub fn get(&self, selector: impl Into<Selector>) -> Result<Run, LibraryError> {
         let reading = |source| LibraryError::of(&self.path, "reading a run", source);
         // Nothing that another process saves comes between the parts of a run.
+        debug_assert!(self.connection.is_autocommit(), "no other transaction is under way");
         let one_look = self.connection.unchecked_transaction().map_err(reading)?;
         let entry = self.find(selector)?;
         let unreadable = |source| LibraryError::Record { id: entry.id.clone(), source };
@@ -248,6 +257,7 @@ impl Library {
         if !self.writable {
             return Err(LibraryError::ReadOnly { path: self.path.clone() });
         }
+        debug_assert!(self.connection.is_autocommit(), "no other transaction is under way");
         let behaviour = TransactionBehavior::Immediate;
         let done = self.connection.transaction_with_behavior(behaviour).and_then(|transaction| {
             let result = work(&transaction)?;

@@ -64,6 +64,7 @@ fn walk(connection: &Connection, filter: &Filter) -> rusqlite::Result<Listed> {
         }
         listed.add(found?, filter);
     }
+    debug_assert!(filter.limit.is_none_or(|limit| listed.entries.len() as u64 <= limit));
     let sql = "SELECT (SELECT runs FROM tally) - (SELECT count(*) FROM runs NOT INDEXED)";
     let lost: i64 = connection.query_row(sql, [], |row| row.get(0))?;
     listed.lost = u64::try_from(lost).unwrap_or(0);
@@ -86,6 +87,7 @@ fn salvage(connection: &Connection, filter: &Filter) -> rusqlite::Result<Listed>
             }
         }
     }
+    debug_assert!(filter.limit.is_none_or(|limit| listed.entries.len() as u64 <= limit));
     let saved = connection.query_row("SELECT runs FROM tally", [], |row| row.get::<_, i64>(0));
     listed.lost = u64::try_from(saved.unwrap_or(0) - found).unwrap_or(0).max(1);
     Ok(listed)
@@ -195,6 +197,14 @@ mod tests {
         let listed = list(&connection, &Filter::default()).unwrap();
         let found = listed.entries.len() as u64;
         assert!(found > 20 && found + listed.lost == 60, "{found} found, {} lost", listed.lost);
+    }
+
+    #[test]
+    fn a_failure_that_is_no_damage_to_a_page_is_told() {
+        let (_folder, connection) = damaged();
+        connection.execute_batch("DROP TABLE tally").unwrap();
+        let told = list(&connection, &Filter::default()).unwrap_err().to_string();
+        assert!(told.contains("no such table: tally"), "{told}");
     }
 
     #[test]

@@ -14,6 +14,9 @@ pub(crate) const RESERVE_BYTES: usize = 1024 * 1024;
 /// By which the file is known as ours.
 const MARK: &[u8] = b"Room that fathom sets aside to remove runs on a full file system. It may be deleted.\n";
 
+/// So many of eight bytes follow the mark.
+const WORDS: usize = (RESERVE_BYTES - MARK.len()).div_ceil(8);
+
 fn path_of(library: &Path) -> PathBuf {
     let mut path = OsString::from(library.as_os_str());
     path.push("-reserve");
@@ -36,16 +39,21 @@ pub(crate) fn keep(library: &Path) {
 
 /// Bytes that no file system stores in less room.
 fn fill(mut file: File) -> io::Result<()> {
-    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut word = 0x9E37_79B9_7F4A_7C15;
     let mut bytes = MARK.to_vec();
-    while bytes.len() < RESERVE_BYTES {
-        // xorshift64, Marsaglia 2003.
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        bytes.extend(state.to_le_bytes());
+    for _ in 0..WORDS {
+        word = next(word);
+        bytes.extend(word.to_le_bytes());
     }
+    debug_assert!((RESERVE_BYTES..RESERVE_BYTES + 8).contains(&bytes.len()), "as much as a removal needs");
     file.write_all(&bytes)
+}
+
+/// xorshift64, Marsaglia 2003.
+fn next(mut word: u64) -> u64 {
+    word ^= word << 13;
+    word ^= word >> 7;
+    word ^ (word << 17)
 }
 
 /// Gives the room of `library` back to the file system. Whether there was any.
@@ -87,6 +95,9 @@ mod tests {
         fill(File::create(&path).unwrap()).unwrap();
         let bytes = fs::read(&path).unwrap();
         assert!(bytes.starts_with(MARK));
+        // Computed apart.
+        let first: [u64; 3] = [0xDC1B_77AE_0BF3_4DAD, 0x64F0_EEB9_026E_6076, 0x7B07_CE91_E590_6136];
+        assert!(bytes[MARK.len()..].starts_with(&first.map(u64::to_le_bytes).concat()));
         let mut words: Vec<&[u8]> = bytes[MARK.len()..].chunks_exact(8).collect();
         let count = words.len();
         words.sort_unstable();

@@ -57,6 +57,65 @@ fn a_folder_that_cannot_be_made_is_named() {
     assert!(error.to_string().contains("--store FILE"), "{error}");
 }
 
+#[test]
+fn room_that_is_set_aside_is_given_back_where_a_failed_write_may_lack_it_and_only_there() {
+    let reserve = |path: &std::path::Path| path.with_extension("sqlite-reserve");
+    let shelf = Shelf::new();
+    assert!(shelf.open().is_writable());
+    // The beginning of the file is its mark.
+    let set_aside = std::fs::read(reserve(&shelf.path())).unwrap()[..200].to_vec();
+    std::fs::write(reserve(&shelf.path()), &set_aside).unwrap();
+    let kept = |path: &std::path::Path| std::fs::read(reserve(path)).is_ok_and(|found| found == set_aside);
+    assert!(Library::open_to_remove(&shelf.path()).unwrap().is_writable());
+    assert!(kept(&shelf.path()), "there is room");
+
+    let foreign = shelf.path().with_file_name("foreign.sqlite");
+    Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
+    std::fs::write(reserve(&foreign), &set_aside).unwrap();
+    assert!(matches!(Library::open_to_remove(&foreign), Err(LibraryError::NotALibrary { .. })));
+    assert!(kept(&foreign), "room is not what it lacks");
+
+    // The first byte of a process's memory cannot be read: the system calls that a failure of input and output.
+    let failing = shelf.path().with_file_name("failing.sqlite");
+    std::os::unix::fs::symlink("/proc/self/mem", &failing).unwrap();
+    std::fs::write(reserve(&failing), &set_aside).unwrap();
+    let error = Library::open_to_remove(&failing).unwrap_err();
+    assert!(matches!(error, LibraryError::Sqlite { .. }), "{error}");
+    assert!(!reserve(&failing).exists());
+}
+
+const NO_FILES: &str = "FATHOM_TEST_NO_FILES_LIBRARY";
+
+/// Runs in a process that may open few files.
+#[test]
+#[ignore = "started by `a_process_that_may_open_no_further_file_is_told_so`"]
+fn where_no_file_can_be_opened() {
+    let Some(path) = std::env::var_os(NO_FILES) else { return };
+    let absent = std::path::Path::new(&path).with_file_name("none.sqlite");
+    let held: Vec<_> = std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()).collect();
+    let errors = [path.as_ref(), absent.as_path()].map(|path| Library::open(path).unwrap_err());
+    drop(held);
+    for error in errors {
+        assert!(matches!(error, LibraryError::Descriptors { .. }), "{error}");
+    }
+    assert!(Library::open(path.as_ref()).is_ok());
+}
+
+#[test]
+fn a_process_that_may_open_no_further_file_is_told_so() {
+    let shelf = Shelf::new();
+    shelf.open().save(&run(1)).unwrap();
+    let child = std::process::Command::new("sh")
+        .args(["-c", "ulimit -n 64; exec \"$@\"", "sh"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "opening::where_no_file_can_be_opened"])
+        .env(NO_FILES, shelf.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success() && said.contains("1 passed"), "{said}");
+}
+
 const READ_ONLY: &str = "FATHOM_TEST_READ_ONLY_LIBRARY";
 
 /// Runs in a mount namespace of its own, where the folder of the library is mounted read-only.

@@ -221,3 +221,22 @@ fn the_space_of_removed_runs_is_given_back() {
     let left = std::fs::metadata(shelf.path()).unwrap().len();
     assert!(left * 5 < full, "{left} of {full} bytes left");
 }
+
+#[test]
+fn runs_are_removed_from_a_file_that_cannot_give_space_back() {
+    let shelf = Shelf::new();
+    let mut library = shelf.open();
+    for second in 0..5 {
+        library.save(&run(second)).unwrap();
+    }
+    drop(library);
+    let connection = rusqlite::Connection::open(shelf.path()).unwrap();
+    // SQLite changes that only with its older journal.
+    connection.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM").unwrap();
+    connection.close().unwrap();
+    shelf.open().prune(&library::Keep { newest: 1, since: None }).unwrap();
+    let connection = rusqlite::Connection::open(shelf.path()).unwrap();
+    let unused: i64 = connection.pragma_query_value(None, "freelist_count", |row| row.get(0)).unwrap();
+    assert!(unused > 0, "nothing was given back");
+    assert_eq!(shelf.open().list(&Filter::default()).unwrap().len(), 1);
+}

@@ -247,6 +247,11 @@ mod tests {
         assert_eq!(all.interval(Metric::Quantile(0.99)), ends);
         assert_ne!(all.interval(Metric::Mean), ends);
         // Thirty seconds, eight cosines.
-        assert_eq!(all.within(Metric::Quantile(0.99)).map(|found| found.freedom), Some(8.0));
+        let within = all.within(Metric::Quantile(0.99)).expect("it has ends");
+        assert_eq!(within.freedom, 8.0);
+        // Twice the half is the whole on the scale of logarithms.
+        let (low, high) = ends.expect("it has both");
+        let again = within.interval();
+        assert!((again.high / again.low / (high / low) - 1.0).abs() < 1e-12, "{again:?}");
     }
 }

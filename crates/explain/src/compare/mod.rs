@@ -212,8 +212,10 @@ fn verdict(row: &Compared, margin: f64) -> Verdict {
     // On the scale of logarithms, so that the order of the sides makes no difference.
     if low >= 1.0 / (1.0 + margin) && high <= 1.0 + margin {
         Verdict::Equivalent
-    } else if is_significant && (low > 1.0 || high < 1.0) {
-        if (row.ratio > 1.0) == more_is_better { Verdict::Better } else { Verdict::Worse }
+    } else if is_significant && low > 1.0 {
+        if more_is_better { Verdict::Better } else { Verdict::Worse }
+    } else if is_significant && high < 1.0 {
+        if more_is_better { Verdict::Worse } else { Verdict::Better }
     } else {
         Verdict::Inconclusive
     }
@@ -346,6 +348,20 @@ mod tests {
             assert_eq!(of(unit, 0.7, 1.0, Some(0.01)), Verdict::Inconclusive);
         }
         assert_eq!(verdict(&row("per_s", None, Some(0.01)), 0.05), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn repeats_that_agree_by_chance_are_as_sure_as_the_mean_of_so_many_measurements() {
+        use record::sample::Stream;
+        let stream = Stream { op: "read", size_bytes: 4096, per_s: 1_000, median_ns: 400_000, spread: 0.0 };
+        let mut run =
+            sample::run("quick", vec![sample::point(0, "p", vec![sample::workload("a", &[stream])])]);
+        let rate = |at: usize| if at / 6 % 2 == 0 { 900.0 } else { 1_100.0 };
+        run.points[0].series[0].values.iter_mut().enumerate().for_each(|(at, value)| *value = rate(at));
+        let cells = cells::of(&[&run, &run, &run]);
+        let own = cells[0].within(Metric::Iops).expect("its seconds vary");
+        let found = estimate(&cells[0], Metric::Iops, None).expect("three repeats");
+        assert_eq!((found.variance, found.freedom), (own.variance / 3.0, own.freedom));
     }
 
     #[test]

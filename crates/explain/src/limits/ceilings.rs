@@ -196,7 +196,7 @@ fn of_kind(kind: &str, parts: &[Busy<'_>], elsewhere: f64) -> Use {
     let fullest = parts.iter().copied().reduce(|most, one| if one.share > most.share { one } else { most });
     let (name, most) = fullest.map_or((kind, 0.0), |part| (part.name, part.share));
     // One of several that is full while the others are not is a limit of its own.
-    let stands_out = parts.len() > 1 && most >= super::FULL && mean < super::FULL - 0.05;
+    let stands_out = most >= super::FULL && mean < super::FULL - 0.05;
     let (part, share, basis) = match (parts.len(), stands_out) {
         (1, _) => (name.to_owned(), most, String::new()),
         (_, true) => {
