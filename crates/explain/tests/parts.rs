@@ -89,7 +89,7 @@ fn of_a_part_only_the_ceilings_that_are_given_are_replaced_and_a_repeated_one_is
     assert_eq!((values(first), values(again)), (vec![1e6, 10.0], Vec::new()));
     assert_eq!(first.ceilings.iter().map(|one| one.each_way).collect::<Vec<_>>(), [true, false]);
     let none = Parts::read("my.toml", "[[part]]\nname = \"sda\"\nrequests = 0\n").unwrap_err();
-    assert!(none.message.contains("above zero"), "{none}");
+    assert!(none.to_string().contains("above zero"), "{none}");
     let none = Parts::read("my.toml", "[[part]]\nname = \"sda\"\nrequests = inf\n").unwrap_err();
-    assert!(none.message.contains("above zero"), "{none}");
+    assert!(none.to_string().contains("above zero"), "{none}");
 }
