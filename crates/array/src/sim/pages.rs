@@ -140,7 +140,7 @@ impl Hosts {
     /// The next step of a read that goes through the page cache.
     fn buffered_read(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, ready: Instant) {
         let request = traffic.requests[place];
-        debug_assert!(request.copied < request.len, "a read that goes on must have something left");
+        debug_assert!(request.copied < request.len, "a read that continues must have something left");
         let HostRequest { host, lun, class, .. } = request;
         let end = self.sizes[lun as usize].get() / SECTOR_BYTES;
         let mut fetches = std::mem::take(&mut self.fetches);
@@ -188,7 +188,7 @@ impl Hosts {
 
     /// Sends a request of a host's own.
     fn send_own(&mut self, traffic: &mut Traffic, array: &mut Array, part: HostRequest, ready: Instant) {
-        debug_assert!(part.purpose != Purpose::Job, "what no job asked for must have a purpose");
+        debug_assert!(part.purpose != Purpose::Job, "what no job issued must have a purpose");
         let place = traffic.requests.begin(ready, part);
         self.dispatch(traffic, array, place, ready);
     }

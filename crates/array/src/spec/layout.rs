@@ -309,7 +309,12 @@ impl<'t> Wanted<'t> {
             }
             let start = Sectors(u64::from(nth) * part);
             debug_assert!(start.0 + size <= whole, "a volume must lie on its set");
-            Some(LunPlacement { set, start, size: Sectors(size), owner: self.owner.unwrap_or(lun % controllers) })
+            Some(LunPlacement {
+                set,
+                start,
+                size: Sectors(size),
+                owner: self.owner.unwrap_or(lun % controllers),
+            })
         };
         (0..count).map(lun).collect()
     }

@@ -92,7 +92,7 @@ pub(super) fn execute(
     };
     debug_assert!(
         moved.is_err() || moved.is_ok_and(|moved| moved <= request.len as usize),
-        "no more can be moved than was asked for"
+        "no more can be moved than the request has"
     );
     match moved {
         Ok(moved) => Outcome::moved(narrow::<u32>(moved)),

@@ -209,7 +209,7 @@ impl Scratch {
     /// since) is replaced. `progress` is asked after every few MiB, and not at all where a file is reused.
     pub fn prepare(spec: &Spec, progress: &mut dyn FnMut(Progress) -> Step) -> Result<Scratch, ScratchError> {
         let size = spec.size.round_up(HEADER_SIZE);
-        assert!(size >= spec.size, "no less may be laid out than is wanted");
+        assert!(size >= spec.size, "no less may be laid out than the plan needs");
         if let Some(found) = Scratch::found(&spec.path, &spec.journal)? {
             let fits = found.header.complete && found.header.data == size && !found.extents.has_gap();
             if fits {
@@ -419,7 +419,7 @@ impl Scratch {
             layout::Filled::Aborted => return Err(ScratchError::Aborted { path }),
             layout::Filled::Bytes(written) => self.header.data = written,
         }
-        assert!(self.header.data <= size, "no more may be written than was asked for");
+        assert!(self.header.data <= size, "no more may be written than the file holds");
         self.header.complete = true;
         // The mark first: one of the two ends the file at any moment.
         self.header.write(&self.file).map_err(os(&path, "mark"))?;
