@@ -24,7 +24,7 @@ mod summary;
 mod upgrade;
 mod what_if;
 
-pub use comparison::{Basis, Compared, Comparison, Setting, Side, Unmatched, Verdict};
+pub use comparison::{Basis, Compared, Comparison, RUN_TO_RUN, Setting, Side, Unmatched, Verdict};
 pub use entry::{Entry, peaks};
 pub use finding::{Finding, Severity};
 pub use grade::{Check, Grade, Grading, Outcome};

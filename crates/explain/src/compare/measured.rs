@@ -4,7 +4,7 @@
 //! depend on each other.
 
 use record::names::series;
-use record::{OpSummary, Point, WorkloadResult};
+use record::{OpSummary, Point, RUN_TO_RUN, WorkloadResult};
 use stats::difference::Estimate;
 
 /// A figure that is compared.
@@ -39,11 +39,7 @@ impl Metric {
 
 /// Quantiles that are always compared where there were requests enough.
 const QUANTILES: [f64; 3] = [0.5, 0.99, 0.999];
-/// The deviation from one measurement of real storage to the next, as a part, that is reckoned with where nothing was
-/// repeated: placement, caches, clocks and neighbours change between measurements, and a single one cannot show it.
-/// Fitted: runs of a virtual disk deviated by 2.9 % (benches/RESULTS.md, "Equal runs of a real file").
-pub(super) const RUN_TO_RUN: f64 = 0.03;
-/// How sure that is: as sure as the deviation of some ten measurements.
+/// How sure [`RUN_TO_RUN`] is: as sure as the deviation of some ten measurements.
 const RUN_TO_RUN_FREEDOM: f64 = 10.0;
 /// How the rates of a workload's bytes end in the names of their series.
 const BYTES: &str = " bytes";

@@ -246,7 +246,7 @@ fn notes(groups: &[Group<'_>], rows: &[Compared]) -> Vec<String> {
         notes.push(format!(
             "Each cell was measured once: intervals come from the variation between its seconds and, on real storage, \
              from an assumed run-to-run variation of {:.0} %. Set `repeat = 5`, or name several runs per side.",
-            100.0 * measured::RUN_TO_RUN
+            100.0 * record::RUN_TO_RUN
         ));
     }
     if based(Basis::Nothing) {

@@ -1,11 +1,15 @@
 //! Which run is ahead, and how far: only where the intervals of two figures are apart is one ahead of the other.
 
 use chart::Unit;
+use record::{RUN_TO_RUN, World};
 
 use crate::document::Sentence;
 use crate::measured::{Measured, Metric, WithInterval};
 
 use super::{Subject, best, ratio};
+
+/// Deviations within which 95 of 100 values lie.
+const CONFIDENCE: f64 = 1.96;
 
 /// A case in which a run is ahead of another.
 struct Lead {
@@ -27,7 +31,9 @@ pub(crate) fn leads(
     if all.is_empty() {
         return None;
     }
-    let (mut wide, close): (Vec<Lead>, Vec<Lead>) = all.into_iter().partition(Lead::is_sure);
+    // Seconds within single runs do not show how much runs on real storage differ.
+    let is_real = subject.runs.iter().any(|run| run.world == World::Host);
+    let (mut wide, close): (Vec<Lead>, Vec<Lead>) = all.into_iter().partition(|lead| lead.is_sure(is_real));
     wide.sort_by(|one, other| other.factor().total_cmp(&one.factor()));
     let mut sentence = Sentence::default();
     for lead in wide.iter().take(most) {
@@ -80,11 +86,15 @@ impl Lead {
         self.first.1.0.value / self.last.1.0.value
     }
 
-    /// Whether the lower end of the one is above the upper end of the other; without intervals a hundredth has to do.
-    fn is_sure(&self) -> bool {
-        let ends = |figure: &WithInterval| match &figure.1 {
-            Some((low, high)) => (low.value, high.value),
-            None => (figure.0.value * 0.995, figure.0.value * 1.005),
+    /// Whether the lower end of the one is above the upper end of the other; without intervals a two-hundredth each way
+    /// has to do. A run on real storage deviates from the next, which its own interval does not know.
+    fn is_sure(&self, is_real: bool) -> bool {
+        let deviation = if is_real { CONFIDENCE * RUN_TO_RUN } else { 0.005 };
+        let ends = |figure: &WithInterval| {
+            let value = figure.0.value;
+            let (low, high) = figure.1.as_ref().map_or((value, value), |(low, high)| (low.value, high.value));
+            let beyond = |end: f64| (end - value).hypot(deviation * value);
+            (value - beyond(low), value + beyond(high))
         };
         ends(&self.first.1).0 > ends(&self.last.1).1
     }
