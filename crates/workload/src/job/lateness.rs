@@ -35,6 +35,7 @@ impl Lateness {
 
     /// A request that was due is issued now.
     pub fn issued(&mut self, due: Instant, now: Instant, window: &Window) {
+        debug_assert!(due <= now, "no request is issued before it is due");
         if due >= window.from && due < window.until {
             self.of.record(now.saturating_since(due.max(self.blocked_until)));
         }

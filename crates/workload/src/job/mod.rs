@@ -185,6 +185,8 @@ impl<S: RequestSource> Job<S> {
         self.completed += 1;
         self.last_finish = finished_at;
         let len = request.bytes();
+        debug_assert!(due <= issued, "no request is issued before it is due");
+        debug_assert!(self.completed <= self.planned, "no request is completed that was not planned");
         let went_well = outcome.result() == Ok(len);
         if went_well {
             self.moved += u64::from(len);
@@ -252,6 +254,9 @@ impl<S: RequestSource> Job<S> {
 
     /// All that the job saw. Call when it is done; a window without a set end ends with the last completion.
     pub fn into_tally(mut self) -> Tally {
+        assert!(self.completed <= self.planned, "what was completed was planned");
+        assert!(self.errors <= self.completed, "what failed was completed");
+        assert!(self.error_samples.len() <= ERROR_SAMPLES_MAX, "of failures only the first are kept");
         self.statistics.end(self.last_finish, self.has_ended() || self.options.measures_last_flush);
         Tally {
             logged: self.take_logged(),

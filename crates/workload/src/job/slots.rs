@@ -29,7 +29,9 @@ impl<R: Copy> Slots<R> {
     /// Takes what a request leaves behind.
     #[inline]
     pub fn put(&mut self, token: Token, slot: Slot<R>) {
-        self.slots[token.0 as usize] = Some(slot);
+        let place = &mut self.slots[token.0 as usize];
+        debug_assert!(place.is_none(), "a slot holds one request at a time");
+        *place = Some(slot);
     }
 
     /// What the request left behind that is in flight there.

@@ -196,6 +196,7 @@ impl Statistics {
     }
 
     fn close_interval(&mut self, until: Instant, measured: bool) {
+        debug_assert!(self.window.interval_from <= until, "an interval must not end before it began");
         let classes: Vec<ClassInterval> =
             self.classes.iter_mut().filter_map(|class| class.close(measured)).collect();
         if !classes.is_empty() {
@@ -269,6 +270,7 @@ impl ClassStatistics {
 
     /// All that was seen.
     fn into_total(self) -> ClassTally {
+        assert!(self.total.ops <= self.total.ended, "what was measured has ended");
         let service = self.services.into_total(&self.total.response);
         ClassTally { service, ..self.total }
     }
@@ -285,6 +287,7 @@ impl ClassStatistics {
         let moved = std::mem::take(&mut self.open_bytes);
         let bytes = if class.size.is_zero() { Bytes::new(moved) } else { class.size * ops };
         self.total.ended += ops;
+        debug_assert!(ops > 0, "an interval that is told of holds something");
         if measured {
             self.total.ops += ops;
             self.total.bytes += bytes;
