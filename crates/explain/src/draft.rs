@@ -47,6 +47,7 @@ impl Draft {
     }
 
     pub(crate) fn about_run(self) -> Finding {
+        debug_assert!(!self.finding.sentence.is_empty(), "a finding says something");
         self.finding
     }
 

@@ -101,6 +101,7 @@ pub(crate) fn mean(values: &[f64]) -> Option<f64> {
 /// The first and the last third of `values`; `None` for fewer than six.
 pub(crate) fn outer_thirds(values: &[f64]) -> Option<(&[f64], &[f64])> {
     let third = values.len() / 3;
+    debug_assert!(2 * third <= values.len(), "no value is in both");
     (third >= 2).then(|| (&values[..third], &values[values.len() - third..]))
 }
 

@@ -165,6 +165,10 @@ pub fn judge(run: &mut Run) {
     let limited = |finding: &&Finding| finding.code == Code::GeneratorSaturated.name();
     let limited: BTreeSet<u32> =
         run.findings.iter().filter(limited).filter_map(|finding| finding.point).collect();
+    debug_assert!(
+        found.points.keys().all(|index| run.points.iter().any(|point| point.index == *index)),
+        "findings are about points of this run"
+    );
     for (point, grading) in run.points.iter_mut().zip(gradings) {
         point.grading = grading;
         point.generator_saturated = limited.contains(&point.index);
@@ -252,6 +256,7 @@ fn grading(checks: Vec<Check>) -> Grading {
         Grade::A | Grade::B if main(Outcome::NotChecked) >= 2 => Grade::C,
         worst => worst,
     };
+    debug_assert!(grade >= worst, "no grade is better than a check allows");
     Grading { grade, checks }
 }
 
@@ -286,7 +291,8 @@ fn merged(of_points: &[(&str, &Check)], of_run: Option<Check>) -> Option<Check> 
     }
     let worst_of = of_points.iter().filter(|(_, check)| rank(check) == rank(worst)).map(|(name, _)| *name);
     let mut known = BTreeSet::new();
-    let points = worst_of.filter(|name| known.insert(*name)).map(str::to_owned).collect();
+    let points: Vec<String> = worst_of.filter(|name| known.insert(*name)).map(str::to_owned).collect();
+    debug_assert!(!points.is_empty(), "it came out so somewhere");
     Some(Check { points, ..worst.clone() })
 }
 

@@ -151,5 +151,9 @@ fn findings_with(run: &Run, history: &History) -> Vec<Finding> {
             found.extend(drafts.map(|draft| draft.about_workload(point, workload)));
         }
     }
+    debug_assert!(
+        found.is_sorted_by_key(|finding| finding.point.is_some()),
+        "those about the run come first"
+    );
     found
 }

@@ -94,6 +94,7 @@ pub(crate) fn wide_interval(_: &Run, point: &Point, workload: &WorkloadResult) -
     let sentence = format!("95 % CI of the {what}: ± {}. It varied from second to second.", percent(half));
     // The interval shrinks with the square root of the time.
     let times = (half / WIDE).powi(2).ceil();
+    debug_assert!(times > 1.0, "what is too wide was not measured for long enough");
     let longer = if times <= TIMES_TOLD {
         format!("{times:.0} times as long for ± 5 %")
     } else {

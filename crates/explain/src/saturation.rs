@@ -100,6 +100,13 @@ pub(crate) fn figures(point: &Point) -> Option<(f64, f64, f64)> {
 
 fn of_curve(curve: &Curve) -> Vec<Draft> {
     let mean = |figures: &[f64]| figures.iter().sum::<f64>() / figures.len() as f64;
+    debug_assert!(
+        curve.loads.iter().all(|load| {
+            let count = load.rate.len();
+            count > 0 && load.in_flight.len() == count && load.response_s.len() == count
+        }),
+        "a load has all figures of each time that it was measured"
+    );
     let mut points: Vec<LoadPoint> = curve
         .loads
         .iter()
@@ -126,6 +133,7 @@ fn of_curve(curve: &Curve) -> Vec<Draft> {
 /// A curve through points that were not in steady state has no shape of its own.
 fn unsteady(name: &str, curve: &Curve, in_doubt: &[&str]) -> Draft {
     let points: usize = curve.loads.iter().map(|load| load.rate.len()).sum();
+    debug_assert!((1..=points).contains(&in_doubt.len()), "each point is doubted once");
     let sentence = format!(
         "{name}: the knee is not known: {} of the {points} points were not in steady state or carry over from the \
          point before them, {} first.",
@@ -253,6 +261,7 @@ fn retrograde(name: &str, points: &[LoadPoint], found: &Saturation) -> Option<Dr
     }
     let best = points.iter().copied().reduce(|best, one| if one.rate > best.rate { one } else { best })?;
     let last = points.last()?;
+    debug_assert!(best.rate > last.rate, "a fall is one from the best");
     let peak = found.scaling.and_then(|fit| fit.peak.filter(|_| fit.explained > LAW_FITS));
     let law = peak.map_or_else(String::new, |peak| {
         format!(" The Universal Scalability Law puts the peak at {peak:.0}.")
@@ -380,12 +389,9 @@ mod tests {
         let run = |points: Vec<Point>| sample::run("sweep", points);
         let alone: Vec<Point> =
             (0..).zip(once).map(|(index, (depth, rate))| point(index, depth, rate)).collect();
-        let mut twice = alone.clone();
-        for (depth, rate) in once {
-            for by in [-30.0, 30.0] {
-                twice.push(point(twice.len() as u32, depth, rate + by));
-            }
-        }
+        let again = once.iter().flat_map(|(depth, rate)| [(*depth, rate - 30.0), (*depth, rate + 30.0)]);
+        let again = (4..).zip(again).map(|(index, (depth, rate))| point(index, depth, rate));
+        let twice: Vec<Point> = alone.iter().cloned().chain(again).collect();
         let findings_of =
             |run: &Run| curves(run).iter().flat_map(of_curve).map(Draft::about_run).collect::<Vec<_>>();
         let found = findings_of(&run(alone.clone()));

@@ -38,7 +38,10 @@ fn spans(run: &Run) -> Vec<SpanPoint> {
     }
     let most = by_size.into_values().max_by_key(BTreeMap::len).unwrap_or_default();
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    most.iter().map(|(span, values)| SpanPoint { span: *span as f64, response: mean(values) }).collect()
+    let spans: Vec<SpanPoint> =
+        most.iter().map(|(span, values)| SpanPoint { span: *span as f64, response: mean(values) }).collect();
+    debug_assert!(spans.is_sorted_by_key(|point| point.span), "steps are looked for from the smallest up");
+    spans
 }
 
 /// Whether `run` looks for caches: then spans that fit them are meant.
@@ -49,7 +52,9 @@ pub(crate) fn is_probe(run: &Run) -> bool {
 /// The caches that `run` detected, the smallest first.
 pub(crate) fn caches(run: &Run) -> Vec<Cache> {
     let cache = |step: &Step| Cache { name: NAME.into(), size_bytes: truncated::<u64>(step.size) };
-    steps(&spans(run)).iter().map(cache).collect()
+    let caches: Vec<Cache> = steps(&spans(run)).iter().map(cache).collect();
+    debug_assert!(caches.is_sorted_by_key(|cache| cache.size_bytes));
+    caches
 }
 
 /// One finding for each cache, or one that none was detected; nothing of a run that does not look for them.
@@ -104,6 +109,7 @@ fn none(spans: &[SpanPoint]) -> Draft {
             .fold((f64::INFINITY, 0.0f64), |(low, high), value| (low.min(value), high.max(value)))
     };
     let (least, most) = ends(|point| point.span);
+    debug_assert!(least <= most, "there are spans");
     let (fastest, slowest) = ends(|point| point.response);
     let sentence = format!(
         "No cache detected between {} and {}: random reads take {} to {} at every working-set size.",
@@ -119,7 +125,38 @@ fn none(spans: &[SpanPoint]) -> Draft {
 
 #[cfg(test)]
 mod tests {
+    use record::sample::{self, Stream};
+
     use super::*;
+
+    #[test]
+    fn only_random_reads_one_at_a_time_in_a_closed_loop_look_for_caches() {
+        let looks = |change: fn(&mut Point)| {
+            let stream =
+                Stream { op: "read", size_bytes: 4096, per_s: 1_000, median_ns: 400_000, spread: 0.0 };
+            let mut point = sample::point(0, "p", vec![sample::workload("main", &[stream])]);
+            let workload = &mut point.workloads[0];
+            workload.spec.pattern = Pattern::Random;
+            (workload.mean_in_flight, workload.span_bytes) = (ONE, Some(1 << 30));
+            change(&mut point);
+            span_point(&point).map(|(size, span, _)| (size, span))
+        };
+        assert_eq!(looks(|_| {}), Some((4096, 1 << 30)));
+        assert_eq!(looks(|point| point.workloads[0].spec.pattern = Pattern::Sequential), None);
+        assert_eq!(looks(|point| point.workloads[0].mean_in_flight = 1.11), None);
+        assert_eq!(looks(|point| point.workloads[0].classes[0].op = "write".into()), None);
+        assert_eq!(
+            looks(|point| {
+                let class = &mut point.workloads[0].classes[0];
+                class.service = Some(class.response.clone());
+            }),
+            None,
+            "it has a schedule"
+        );
+        assert_eq!(looks(|point| point.workloads[0].span_bytes = None), None);
+        assert_eq!(looks(|point| point.complete = false), None);
+        assert_eq!(looks(|point| point.kind = PointKind::State), None);
+    }
 
     #[test]
     fn sizes_are_whole_bytes_and_times_whole_nanoseconds() {

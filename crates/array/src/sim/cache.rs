@@ -233,10 +233,8 @@ impl Cache {
                 self.full.push_back(key);
             }
         }
-        debug_assert!(
-            self.counts_agree() && partner.counts_agree(),
-            "no dirty byte may be lost or count twice"
-        );
+        self.assert_counts();
+        partner.assert_counts();
         self.press();
     }
 
@@ -335,7 +333,7 @@ impl Cache {
                 self.destaging_bytes -= bytes;
                 self.destaging -= 1;
                 self.reading -= u32::from(reads_first);
-                debug_assert!(self.counts_agree(), "what is dirty or being destaged must add up");
+                self.assert_counts();
             }
             CacheTransfer::Fetch { set, fetch } => {
                 if let Some(ahead) = &mut self.ahead {
@@ -378,7 +376,7 @@ impl Cache {
         self.keep(set, from, to);
         let high = self.params.dirty_high.get() * self.room as f64;
         self.pressing |= self.dirty_bytes as f64 >= high;
-        debug_assert!(self.counts_agree(), "what is dirty or being destaged must add up");
+        self.assert_counts();
         true
     }
 
@@ -417,7 +415,7 @@ impl Cache {
         let since = dirty.since;
         let transfer = self.begin(CacheTransfer::Destage { bytes, reads_first, stripe: key, since });
         debug_assert!(bytes > 0, "a stripe must not be destaged of which nothing is dirty");
-        debug_assert!(self.counts_agree(), "what is dirty or being destaged must add up");
+        self.assert_counts();
         Some(DestageBatch { set: key.0, transfer, bytes })
     }
 
@@ -454,12 +452,17 @@ impl Cache {
         (quiet >= SETTLED).then_some(key)
     }
 
-    /// Whether the counts and the bytes of what is dirty or being destaged belong to the same stripes. For assertions.
-    fn counts_agree(&self) -> bool {
-        self.dirty.is_empty() == (self.dirty_bytes == 0)
-            && self.under_way.is_empty() == (self.destaging_bytes == 0)
-            && self.under_way.len() == self.destaging as usize
-            && self.reading <= self.destaging
+    /// The counts and the bytes of what is dirty or being destaged belong to the same stripes: none is lost or counts
+    /// twice.
+    fn assert_counts(&self) {
+        debug_assert_eq!(self.dirty.is_empty(), self.dirty_bytes == 0, "bytes are dirty where stripes are");
+        debug_assert_eq!(
+            self.under_way.is_empty(),
+            self.destaging_bytes == 0,
+            "bytes leave with their stripes"
+        );
+        debug_assert_eq!(self.under_way.len(), self.destaging as usize, "each stripe under way counts once");
+        debug_assert!(self.reading <= self.destaging, "only what is destaged reads first");
     }
 
     /// Makes data as old as they may get leave: called once in the age limit.
@@ -559,6 +562,15 @@ mod tests {
 
     /// All of set 0.
     const ALL: VolumeRange = VolumeRange { set: 0, from: 0, to: 1 << 20 };
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "bytes are dirty where stripes are")]
+    fn bytes_that_are_dirty_in_no_stripe_are_a_mistake() {
+        let mut cache = cache(Bytes::MIB);
+        cache.dirty_bytes = 512;
+        cache.assert_counts();
+    }
 
     #[test]
     fn small_writes_of_one_stripe_leave_as_one_full_stripe() {

@@ -107,6 +107,7 @@ fn name(point: &Point) -> String {
 impl<'a> Cell<'a> {
     /// The figures that its first measurement has.
     pub fn metrics(&self) -> Vec<Metric> {
+        debug_assert!(!self.measured.is_empty(), "a cell is made for a measurement");
         self.measured.first().map(Measured::metrics).unwrap_or_default()
     }
 

@@ -48,6 +48,8 @@ pub const MARGIN: f64 = 0.05;
 /// Compares every group with the first. `by` is what the groups were made by, where they were; a change that surely is
 /// no more than the part `margin` counts as none.
 pub fn compare(by: Option<&str>, groups: &[Group<'_>], margin: f64) -> Comparison {
+    assert!(groups.iter().all(|group| !group.runs.is_empty()), "a side has runs");
+    debug_assert!(margin >= 0.0, "a margin of less than nothing holds no change");
     let mut comparison = Comparison::of(by.map(str::to_owned), groups.iter().map(side).collect());
     let cells: Vec<Vec<Cell<'_>>> = groups.iter().map(|group| cells::of(&group.runs)).collect();
     comparison.settings = settings::differences(groups, &cells);
@@ -186,7 +188,9 @@ fn estimate(cell: &Cell<'_>, metric: Metric, noise: Option<Noise>) -> Option<Est
             Some(within.map_or(repeats, |within| repeats.at_least(within.variance / count, within.freedom)))
         }
     };
-    found.map(|found| found.at_least(RESOLUTION, f64::INFINITY))
+    let found = found.map(|found| found.at_least(RESOLUTION, f64::INFINITY));
+    debug_assert!(found.is_none_or(|found| found.variance >= RESOLUTION));
+    found
 }
 
 /// Corrects the probabilities for their number, and sets the verdicts.
@@ -195,8 +199,10 @@ fn judge(rows: &mut [Compared], margin: f64) {
     let mut adjusted = false_discovery(&tests).into_iter();
     for row in rows.iter_mut() {
         row.adjusted_p = row.p_value.and_then(|_| adjusted.next());
+        debug_assert!(row.adjusted_p >= row.p_value, "a correction makes nothing surer");
         row.verdict = verdict(row, margin);
     }
+    debug_assert_eq!(adjusted.next(), None, "each probability is back at its row");
 }
 
 /// Equivalent where the whole interval is within the margin, else different where it leaves out no change and chance
@@ -226,6 +232,7 @@ fn unmatched(cells: &[Vec<Cell<'_>>]) -> Vec<Unmatched> {
     for cell in cells.iter().flatten() {
         let has = |of: &Vec<Cell<'_>>| of.iter().any(|other| other.key == cell.key);
         let sides: Vec<u32> = (0u32..).zip(cells).filter(|(_, of)| has(of)).map(|(side, _)| side).collect();
+        debug_assert!(!sides.is_empty(), "its own side has it");
         let one = Unmatched { cell: cell.title(), sides };
         if one.sides.len() < cells.len() && !found.contains(&one) {
             found.push(one);
@@ -356,7 +363,7 @@ mod tests {
         let stream = Stream { op: "read", size_bytes: 4096, per_s: 1_000, median_ns: 400_000, spread: 0.0 };
         let mut run =
             sample::run("quick", vec![sample::point(0, "p", vec![sample::workload("a", &[stream])])]);
-        let rate = |at: usize| if at / 6 % 2 == 0 { 900.0 } else { 1_100.0 };
+        let rate = |at: usize| if (at / 6).is_multiple_of(2) { 900.0 } else { 1_100.0 };
         run.points[0].series[0].values.iter_mut().enumerate().for_each(|(at, value)| *value = rate(at));
         let cells = cells::of(&[&run, &run, &run]);
         let own = cells[0].within(Metric::Iops).expect("its seconds vary");

@@ -42,6 +42,7 @@ pub fn by<'a>(key: &str, runs: impl IntoIterator<Item = &'a Run>) -> Vec<Group<'
             None => groups.push(Group { name, runs: vec![run] }),
         }
     }
+    debug_assert!(groups.iter().all(|group| !group.runs.is_empty()), "a group is made for a run");
     groups
 }
 

@@ -191,6 +191,7 @@ fn plural(kind: &str) -> String {
 }
 
 fn of_kind(kind: &str, parts: &[Busy<'_>], elsewhere: f64) -> Use {
+    debug_assert!(!parts.is_empty(), "a kind is one of parts");
     let sum = |of: fn(&Busy<'_>) -> f64| parts.iter().map(of).sum::<f64>();
     let mean = sum(|part| part.share) / parts.len() as f64;
     let fullest = parts.iter().copied().reduce(|most, one| if one.share > most.share { one } else { most });

@@ -114,6 +114,7 @@ pub(super) fn answer(run: &Run, sweeps: &Sweeps<'_>, point: &Point) -> Option<An
         return None;
     }
     let load_times = to.in_flight / from.in_flight;
+    debug_assert!(load_times > 1.0, "the step is to the heavier one");
     let rate_times = to.rate / from.rate;
     Some(Answer {
         from,

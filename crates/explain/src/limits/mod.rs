@@ -167,6 +167,7 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
 }
 
 fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
+    debug_assert!(first.share < FULL, "no part is saturated");
     let mut sentence = format!(
         "Latency-bound: queue depth {:.1} / {:.3} ms = {:.0} IOPS. No part is saturated; the busiest, {}, is at {}.",
         load.in_flight,
@@ -189,6 +190,8 @@ fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
 }
 
 fn unseen(first: &Use, answer: Answer) -> Draft {
+    debug_assert!(first.share < FULL, "no part is saturated");
+    debug_assert!(answer.is_flat(), "a part that is not counted is full");
     let sentence = format!(
         "Bottleneck not identified: no counted part is saturated; the busiest, {}, is at {}. It lies in the device \
          itself or behind it. {}",
@@ -363,7 +366,8 @@ mod tests {
         let of_limit = |gain: f64| limit(&part, &[], Some(curve::with_gain(gain))).about_run().sentence;
         assert!(of_limit(0.1).contains("From 8 to 16") && !of_limit(FLAT).contains("From 8 to 16"));
         let load = curve::Load { in_flight: 2.0, rate: 500.0, response_s: 0.004 };
-        let of_latency = |gain: f64| latency(&part, &load, Some(curve::with_gain(gain))).about_run();
+        let idle = ceilings::busy("disks", 0.2, 0.0, 0.0);
+        let of_latency = |gain: f64| latency(&idle, &load, Some(curve::with_gain(gain))).about_run();
         assert!(of_latency(0.8).sentence.contains("From 8 to 16"));
         assert!(!of_latency(FOLLOWS).sentence.contains("From 8 to 16"));
         assert!((of_latency(0.8).numbers["response_ms"] - 4.0).abs() < 1e-9);

@@ -109,6 +109,7 @@ pub(super) fn spread(run: &Run, places: &Places, point: &Point) -> Option<Spread
     let alike = &peers.get(&(own.files, own.luns))?.loads;
     let lighter = alike.partition_point(|other| other.in_flight * STEP <= own.load.in_flight);
     let lighter = alike.get(lighter.checked_sub(1)?)?;
+    debug_assert!(lighter.in_flight < own.load.in_flight);
     let exponent = |rate: f64, by: f64| rate.ln() / by.ln();
     let gain = exponent(own.load.rate / lighter.rate, own.load.in_flight / lighter.in_flight);
     if gain >= super::FLAT {
@@ -123,6 +124,7 @@ pub(super) fn spread(run: &Run, places: &Places, point: &Point) -> Option<Spread
             .max_by(|(_, (one_at, one)), (_, (other_at, other))| {
                 one.rate.total_cmp(&other.rate).then(one_at.cmp(other_at))
             })?;
+        debug_assert!(many > of(here), "a wider place has more of them");
         let follows = exponent(best.rate / own.load.rate, many as f64 / of(here) as f64);
         (follows > SPREADS).then(|| Spread {
             noun,

@@ -50,6 +50,7 @@ pub(super) fn shown(uses: &[Use], in_flight: f64, load: Option<&Load>, answer: O
     let Some((place, part)) = longest(None) else { return Shown::Open };
     let second = longest(Some(place)).map_or(0.0, |(_, other)| waiting(other));
     let own = waiting(part);
+    debug_assert!(own >= second, "none is longer than the longest");
     let stands_alone = own >= LONGER * second && part.part != LOCKS;
     let for_load = part.queue.is_none_or(|queue| queue.background < BACKGROUND);
     let is_fullest =
