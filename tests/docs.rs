@@ -9,10 +9,15 @@ use crate::support::{User, repository};
 fn pages() -> Vec<PathBuf> {
     let mut pages: Vec<PathBuf> =
         ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(repository).into_iter().collect();
-    let guide = fs::read_dir(repository("docs/src")).unwrap();
-    pages.extend(guide.map(|entry| entry.unwrap().path()));
+    pages.extend(guide());
     pages.sort();
     pages
+}
+
+/// The pages of the guide; its pictures lie beside them.
+fn guide() -> impl Iterator<Item = PathBuf> {
+    let all = fs::read_dir(repository("docs/src")).unwrap().map(|entry| entry.unwrap().path());
+    all.filter(|path| path.extension().is_some_and(|ending| ending == "md"))
 }
 
 /// The `fathom` commands in the shell blocks of a page, without what follows a pipe or a redirection.
@@ -107,8 +112,8 @@ fn every_link_within_the_repository_leads_somewhere() {
 #[test]
 fn every_page_of_the_guide_is_in_its_summary() {
     let summary = fs::read_to_string(repository("docs/src/SUMMARY.md")).unwrap();
-    for page in fs::read_dir(repository("docs/src")).unwrap() {
-        let name = page.unwrap().file_name().into_string().unwrap();
+    for page in guide() {
+        let name = page.file_name().unwrap().to_str().unwrap();
         assert!(name == "SUMMARY.md" || summary.contains(&format!("]({name})")), "{name}");
     }
 }

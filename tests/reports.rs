@@ -16,9 +16,7 @@ warmup = "1s"
 span   = "1GiB"
 
 [[phase]]
-name = "{depth} in flight"
-
-[phase.sweep]
+name  = "{depth} in flight"
 depth = [1, 4, 16]
 
 [[phase]]

@@ -370,6 +370,52 @@ mod tests {
     }
 
     #[test]
+    fn the_first_read_of_all_is_a_strangers_although_one_makes_a_stream() {
+        let mut table = ReadAhead::new(Rule { confirm: 1, ..RULE });
+        let mut fetches = Vec::new();
+        assert_eq!(table.access(0, 0, 16, END, &mut fetches), Lookup::Stranger);
+        assert!(fetches.is_empty());
+        assert_eq!(table.access(0, 16, 32, END, &mut fetches), Lookup::Coming(0));
+    }
+
+    #[test]
+    fn at_the_end_of_a_volume_or_without_a_window_nothing_is_read_ahead() {
+        let ahead = |rule: Rule, end: u64| {
+            let mut table = ReadAhead::new(rule);
+            let mut fetches = Vec::new();
+            for from in [0, 16, 32] {
+                table.access(0, from, from + 16, end, &mut fetches);
+            }
+            fetches.iter().map(|fetch| (fetch.from, fetch.to)).collect::<Vec<_>>()
+        };
+        for growth in [Growth::Half, Growth::Linux { piece: 1024 }] {
+            let rule = Rule { growth, ..RULE };
+            let fetches = ahead(rule, 48);
+            assert!(fetches.first().is_some_and(|first| first.0 == 16), "{fetches:?}");
+            assert!(fetches.windows(2).all(|pair| pair[0].1 == pair[1].0), "{fetches:?}");
+            assert_eq!(fetches.last().map(|last| last.1), Some(48), "{fetches:?}");
+        }
+        assert_eq!(ahead(Rule { start: 0, max: 0, ..RULE }, END), [(16, 32), (32, 48)]);
+    }
+
+    #[test]
+    fn at_the_end_of_a_volume_the_window_waits_for_a_reader_that_goes_on_into_the_next() {
+        let last = |growth: Growth, (from, to): (u64, u64)| {
+            let mut table = ReadAhead::new(Rule { growth, ..RULE });
+            let mut fetches = Vec::new();
+            for from in [0, 16, 32] {
+                table.access(0, from, from + 16, 48, &mut fetches);
+            }
+            fetches.clear();
+            table.access(0, from, to, END, &mut fetches);
+            fetches.iter().map(|fetch| (fetch.from, fetch.to)).collect::<Vec<_>>()
+        };
+        assert_eq!(last(Growth::Half, (48, 64)), [(48, 64), (64, 64 + 128)], "twice the first window");
+        let linux = last(Growth::Linux { piece: 1024 }, (40, 48));
+        assert!(linux.first().is_some_and(|next| next.0 == 48), "{linux:?}");
+    }
+
+    #[test]
     fn random_reads_make_no_stream() {
         let mut table = ReadAhead::new(RULE);
         let mut fetches = Vec::new();

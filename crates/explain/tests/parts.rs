@@ -91,5 +91,5 @@ fn of_a_part_only_the_ceilings_that_are_given_are_replaced_and_a_repeated_one_is
     let none = Parts::read("my.toml", "[[part]]\nname = \"sda\"\nrequests = 0\n").unwrap_err();
     assert!(none.to_string().contains("above zero"), "{none}");
     let none = Parts::read("my.toml", "[[part]]\nname = \"sda\"\nrequests = inf\n").unwrap_err();
-    assert!(none.to_string().contains("above zero"), "{none}");
+    assert!(none.to_string().contains("`inf` is not a number"), "{none}");
 }

@@ -696,6 +696,39 @@ mod tests {
     }
 
     #[test]
+    fn dies_of_one_channel_share_it_and_others_do_not() {
+        // A page takes 80 us over its channel, 4 us over the interface: ends are told in steps of 50 us.
+        let channel = BytesPerSecond::new(0.2048e9);
+        let params = FlashParams { planes: 1, write_buffer: Bytes::ZERO, channel, ..small() };
+        let page =
+            [0, 1, 2, 3].map(|die| (0..).find(|page| spread(*page) % 4 == die).expect("each has some"));
+        let apart = |write: bool, pages: &[u64]| -> Vec<u64> {
+            let mut drive = FlashDrive::new(&params, 1);
+            let mut end =
+                |page: &u64| drive.submit(Instant::START, command(page * 32, 32, write)).nanos() / 50_000;
+            pages.iter().map(&mut end).collect()
+        };
+        let share = |one: usize, other: usize| {
+            let ends = apart(false, &[page[one], page[other]]);
+            ends[1] > ends[0]
+        };
+        assert!(share(0, 2) && share(1, 3) && !share(0, 1) && !share(2, 3));
+        // Programs go to the dies in turn, and so to the channels.
+        let ends = apart(true, &[1, 3, 5, 7]);
+        assert!(ends[0] == ends[1] && ends[1] < ends[2] && ends[2] == ends[3], "{ends:?}");
+    }
+
+    #[test]
+    fn each_read_holds_the_interface_for_its_command_and_its_bytes() {
+        let link_command = Nanos::from_micros(20);
+        let params = FlashParams { link_command, command_gap: Nanos::ZERO, ..small() };
+        let mut drive = FlashDrive::new(&params, 1);
+        let ends = (0..8).map(|page| drive.submit(Instant::START, command(page * 32, 8, false)).nanos());
+        // 20 us and 1 us each.
+        assert!(ends.max().is_some_and(|last| last >= 8 * 21_000));
+    }
+
+    #[test]
     fn sixteen_streams_are_told_apart_and_the_oldest_is_forgotten() {
         let mut streams = Streams::default();
         assert!((0..16).all(|stream| !streams.continues(stream * 1_000, 10)));
@@ -715,7 +748,9 @@ mod tests {
 
     #[test]
     fn only_pages_that_lie_in_a_trim_whole_are_dropped() {
-        let params = FlashParams { translation: Translation::Mapped { scale: 4_096 }, ..small() };
+        // A page map is overwritten until it is steady: a small one soon is.
+        let capacity = Bytes::MIB * 16;
+        let params = FlashParams { capacity, translation: Translation::Mapped { scale: 1 }, ..small() };
         let dropped = |first: u64, sectors: u32| -> Vec<u32> {
             let mut drive = FlashDrive::new(&params, 1);
             let end = drive.trim(Instant::START, first, sectors);
