@@ -17,7 +17,7 @@ span   = "1GiB"
 
 [[phase]]
 name  = "{depth} in flight"
-depth = [1, 4, 16]
+depth = { sweep = [1, 4, 16] }
 
 [[phase]]
 name  = "steady"
