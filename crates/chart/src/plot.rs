@@ -253,10 +253,9 @@ impl Line {
 
     fn draw_mark(&self, canvas: &mut Canvas, area: &Area, mark: &Mark, (x, y): (f64, f64), index: usize) {
         let class = hue(self.hue);
-        if let Some((low, high)) = mark.band {
-            if let (Some(low), Some(high)) = (area.y.at(low), area.y.at(high)) {
-                canvas.line((x, low), (x, high), &format!("l {class}"));
-            }
+        let ends = mark.band.and_then(|(low, high)| Some((area.y.at(low)?, area.y.at(high)?)));
+        if let Some((low, high)) = ends {
+            canvas.line((x, low), (x, high), &format!("l {class}"));
         }
         canvas.told(&self.told(area, mark), |canvas| canvas.mark((x, y), index, &class));
         if !mark.label.is_empty() {

@@ -115,8 +115,8 @@ fn chosen(runs: &[Run]) -> BTreeSet<(usize, usize)> {
             record.points.iter().enumerate().filter(|(_, point)| point.kind == PointKind::Load).collect();
         let alone =
             |one: &(usize, &Point)| loads.iter().filter(|other| other.1.phase == one.1.phase).count() == 1;
-        let (still, swept): (Vec<(usize, &Point)>, Vec<(usize, &Point)>) =
-            loads.iter().copied().partition(alone);
+        let still: Vec<(usize, &Point)> = loads.iter().copied().filter(alone).collect();
+        let swept: Vec<(usize, &Point)> = loads.iter().copied().filter(|one| !alone(one)).collect();
         let places = |all: &[(usize, &Point)], count: usize| -> Vec<usize> {
             let last = all.len().saturating_sub(1);
             let step = |index: usize| if count > 1 { last * index / (count - 1) } else { last };

@@ -247,7 +247,7 @@ fn warnings(subject: &Subject<'_>) -> Vec<Warning> {
             });
         }
     }
-    warnings.sort_by(|one, other| other.severity.cmp(&one.severity));
+    warnings.sort_by_key(|warning| std::cmp::Reverse(warning.severity));
     for warning in &mut warnings {
         warning.places.retain(|place| !place.is_empty());
     }

@@ -287,7 +287,7 @@ impl ClassStatistics {
         let moved = std::mem::take(&mut self.open_bytes);
         let bytes = if class.size.is_zero() { Bytes::new(moved) } else { class.size * ops };
         self.total.ended += ops;
-        debug_assert!(ops > 0, "an interval that is told of holds something");
+        debug_assert!(ops > 0, "an interval that is handed out holds something");
         if measured {
             self.total.ops += ops;
             self.total.bytes += bytes;

@@ -40,9 +40,14 @@ pub(super) fn figures(subject: &Subject<'_>, phase: &Phase<'_>) -> Vec<Figure> {
     figures
 }
 
+/// A line with its name and its hue.
+type Named<'l, 'a> = (String, usize, &'l Along<'a>);
+/// A panel's title, and its lines.
+type Panel<'l, 'a> = (String, Vec<Named<'l, 'a>>);
+
 /// Lines by panel: where several runs and several outer values meet, a panel for each value, with a line for each run.
 struct Panels<'l, 'a> {
-    panels: Vec<(String, Vec<(String, usize, &'l Along<'a>)>)>,
+    panels: Vec<Panel<'l, 'a>>,
 }
 
 impl<'l, 'a> Panels<'l, 'a> {
@@ -52,7 +57,7 @@ impl<'l, 'a> Panels<'l, 'a> {
             pairs.map(|(key, value)| pair(key, value)).collect::<Vec<_>>().join(", ")
         };
         let runs = subject.labels.len() > 1;
-        let mut panels: Vec<(String, Vec<(String, usize, &Along<'_>)>)> = Vec::new();
+        let mut panels: Vec<Panel<'_, '_>> = Vec::new();
         for line in lines.iter().filter(|line| line.points.len() > 1) {
             let (panel, name, hue) = match runs {
                 true => (around(line), subject.label(line.run).to_owned(), line.run),
@@ -69,7 +74,7 @@ impl<'l, 'a> Panels<'l, 'a> {
     }
 
     /// The lines of all panels.
-    fn lines(&self) -> impl Iterator<Item = &(String, usize, &'l Along<'a>)> {
+    fn lines(&self) -> impl Iterator<Item = &Named<'l, 'a>> {
         self.panels.iter().flat_map(|(_, lines)| lines)
     }
 }

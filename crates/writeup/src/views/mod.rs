@@ -94,10 +94,9 @@ fn of_plan(subject: &Subject<'_>, points: &[Measured<'_>], prefix: &str, about: 
         figures.extend(grid::figures(subject, phase));
         sections.push(section(format!("{prefix}{}", load::heading(phase)), figures));
     }
-    if let Some(first) = sections.iter_mut().find(|section| !section.blocks.is_empty()) {
-        if !about.is_empty() {
-            first.blocks.insert(0, Block::Text(crate::document::Sentence::of(about)));
-        }
+    let first = sections.iter_mut().find(|section| !section.blocks.is_empty());
+    if let Some(first) = first.filter(|_| !about.is_empty()) {
+        first.blocks.insert(0, Block::Text(crate::document::Sentence::of(about)));
     }
     let portraits = subject.portraits(points);
     sections.push(section(format!("{prefix}progress"), progress::figures(subject, &portraits)));
