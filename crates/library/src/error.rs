@@ -156,6 +156,11 @@ impl LibraryError {
         }
     }
 
+    /// The same of opening: the index of a journal that a killed writer left takes room as well.
+    pub(crate) fn may_lack_room_to_open(&self) -> bool {
+        self.may_lack_room() || matches!(self, LibraryError::Unfinished { .. })
+    }
+
     /// What `source` means for whoever was `doing` something with the file at `path`.
     pub(crate) fn of(path: &Path, doing: &'static str, source: rusqlite::Error) -> LibraryError {
         let path = path.to_path_buf();

@@ -65,7 +65,7 @@ impl Library {
                 reserve::release(path);
                 Library::open(path)
             }
-            Err(error) if error.may_lack_room() && reserve::release(path) => Library::open(path),
+            Err(error) if error.may_lack_room_to_open() && reserve::release(path) => Library::open(path),
             Err(_) => opened,
         }
     }

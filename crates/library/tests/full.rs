@@ -21,7 +21,16 @@ fn in_a_folder_that_is_full() {
         library.save(&run(second)).unwrap();
     }
     drop(library);
+    let killed = as_a_killed_writer_leaves_it(&path, &folder.join("killed"));
     fill(&folder.join("others"));
+
+    // The journal of a writer that was killed needs an index, which takes room.
+    assert!(matches!(Library::open(&killed), Err(LibraryError::Unfinished { .. })));
+    let mut library = Library::open_to_remove(&killed).unwrap();
+    library.remove(&[Selector::from("last")]).unwrap();
+    assert_eq!(library.list(&Filter::default()).unwrap().len(), 40);
+    drop(library);
+    fill(&folder.join("freed"));
 
     let mut library = Library::open(&path).unwrap();
     let error = library.save(&run(99)).unwrap_err();
@@ -44,6 +53,25 @@ fn in_a_folder_that_is_full() {
     library.remove(&[Selector::from("last")]).unwrap();
     assert_eq!(library.check().unwrap(), [] as [String; 0]);
     assert_eq!(library.list(&Filter::default()).unwrap().len(), 9);
+}
+
+/// A copy in `folder` of the library at `path` with one run more, which stands in the journal alone.
+fn as_a_killed_writer_leaves_it(path: &std::path::Path, folder: &std::path::Path) -> std::path::PathBuf {
+    std::fs::create_dir(folder).unwrap();
+    let copy = folder.join("runs.sqlite");
+    for ending in ["", "-reserve"] {
+        let beside = |path: &std::path::Path| format!("{}{ending}", path.display());
+        std::fs::copy(beside(path), beside(&copy)).unwrap();
+    }
+    let aside = folder.join("journal");
+    let mut library = Library::open(&copy).unwrap();
+    library.save(&run(40)).unwrap();
+    std::fs::copy(folder.join("runs.sqlite-wal"), &aside).unwrap();
+    std::fs::copy(&copy, folder.join("runs")).unwrap();
+    drop(library);
+    std::fs::rename(folder.join("runs"), &copy).unwrap();
+    std::fs::rename(aside, folder.join("runs.sqlite-wal")).unwrap();
+    copy
 }
 
 fn fill(path: &std::path::Path) {
