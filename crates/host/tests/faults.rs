@@ -51,7 +51,20 @@ fn load(workload: &Workload, device: &Loop, permit: Option<Arc<Permit>>) -> Tall
 
 fn allowed(device: &Loop) -> Arc<Permit> {
     let consent = Consent::parse(&format!("data:loop:{}", device.image.display())).unwrap();
-    Arc::new(permit(&SysRoot::real(), &device.target(), Some(&consent)).unwrap())
+    // Whoever else looks for a free loop device, in any process, may claim this one for a moment.
+    let is_busy = |refused: &SafetyError| match refused {
+        SafetyError::Refused(refusal) => {
+            refusal.reasons.iter().all(|reason| matches!(reason, Reason::Busy { .. }))
+        }
+        _ => false,
+    };
+    for _ in 0..20 {
+        match permit(&SysRoot::real(), &device.target(), Some(&consent)) {
+            Err(refused) if is_busy(&refused) => drop(loops::run("sleep", &["0.1"])),
+            settled => return Arc::new(settled.unwrap()),
+        }
+    }
+    panic!("{} is busy for two seconds", device.node);
 }
 
 #[test]
