@@ -13,4 +13,11 @@ fuzz_target!(|text: &str| {
     for output in formats::outputs() {
         drop((output.write)(&run));
     }
+    let evidence = writeup::evidence(vec![run], None, None);
+    let report = writeup::write_up(&evidence);
+    drop(writeup::markdown(&report));
+    drop(writeup::csv(&report));
+    drop(writeup::xlsx(&report, &evidence));
+    let page = writeup::html(&report, &evidence).expect("a record that was read can be packed");
+    writeup::verify(&page).expect("a page says what its records say");
 });

@@ -13,6 +13,10 @@ pub enum Scale {
     Log10,
 }
 
+/// Beyond these nothing was ever measured, and arithmetic with them leaves what a double holds.
+const LARGEST: f64 = 1e200;
+const SMALLEST: f64 = 1e-200;
+
 /// One axis of a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
@@ -44,7 +48,7 @@ impl Axis {
     /// The axis over `values` on a way from `start` to `end`; values that cannot be on it (none above zero on a
     /// logarithmic one) count for nothing.
     pub(crate) fn laid(&self, values: impl Iterator<Item = f64>, start: f64, end: f64) -> Laid {
-        let fits = |value: &f64| value.is_finite() && (self.scale == Scale::Linear || *value > 0.0);
+        let fits = |value: &f64| value.abs() < LARGEST && (self.scale == Scale::Linear || *value > SMALLEST);
         let extent = values.filter(fits).fold(None, |extent: Option<(f64, f64)>, value| {
             let (low, high) = extent.unwrap_or((value, value));
             Some((low.min(value), high.max(value)))
@@ -99,7 +103,8 @@ impl Laid {
             _ if value <= 0.0 => return None,
             _ => (value / self.from).ln() / (self.to / self.from).ln(),
         };
-        Some(self.start + part.clamp(0.0, 1.0) * (self.end - self.start))
+        // Of numbers at the ends of what a double holds the quotients are none.
+        part.is_finite().then(|| self.start + part.clamp(0.0, 1.0) * (self.end - self.start))
     }
 
     /// `value` in words.
@@ -211,6 +216,16 @@ mod tests {
         assert_eq!(texts(&latency, 4e6, 3e7, 90.0), ["5 ms", "10 ms", "20 ms"]);
         let tail = Axis::new("percentile", Unit::Tail, Scale::Log10);
         assert_eq!(texts(&tail, 1.0, 1e4, 60.0), ["p50", "p90", "p99", "p99.9", "p99.99"]);
+    }
+
+    #[test]
+    fn numbers_at_the_ends_of_what_a_double_holds_do_not_reach_a_drawing() {
+        for scale in [Scale::Linear, Scale::Log2, Scale::Log10] {
+            let values = [f64::MIN_POSITIVE, 1.0, f64::MAX];
+            let laid = Axis::new("x", Unit::Nanos, scale).laid(values.into_iter(), 0.0, 100.0);
+            assert!(values.into_iter().filter_map(|value| laid.at(value)).all(f64::is_finite), "{laid:?}");
+            assert!(laid.ticks(50.0).len() < 20);
+        }
     }
 
     #[test]

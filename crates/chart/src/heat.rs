@@ -33,7 +33,7 @@ impl Heat {
     /// The ends of the ramp.
     fn ends(&self) -> (f64, f64) {
         let values = self.values.iter().flatten().flatten().copied();
-        let fits = |value: &f64| value.is_finite() && (!self.logarithmic || *value > 0.0);
+        let fits = |value: &f64| value.abs() < 1e200 && (!self.logarithmic || *value > 1e-200);
         let extent = values.filter(fits).fold(None, |extent: Option<(f64, f64)>, value| {
             let (low, high) = extent.unwrap_or((value, value));
             Some((low.min(value), high.max(value)))
