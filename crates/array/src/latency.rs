@@ -8,8 +8,7 @@
 //! that the transfer was carried itself, and waiting is the turns of the others. What moves data while another stage
 //! still does is charged with what it takes longer.
 //!
-//! A trace that has not begun goes nowhere, whatever it is told to pass: where nobody asks for traces none begins, and
-//! all that is left of them is a comparison at every stage.
+//! A trace that has not begun records nothing. Where traces are off none begins, and each stage costs one comparison.
 
 use units::convert::{narrow, truncated};
 use units::{Instant, Nanos};
@@ -151,7 +150,8 @@ impl LatencyTrace {
         &self.spans
     }
 
-    /// Goes on to `until` at `stage`, which worked for the last `work` of it. Nothing where it is there already.
+    /// Records the time up to `until` as spent at `stage`, the last `work` of it as service. A no-op where the trace has
+    /// reached `until`.
     #[inline]
     pub fn pass(&mut self, stage: Stage, until: Instant, work: Nanos) {
         if until > self.at {

@@ -5,9 +5,9 @@
 //! leave the queue in the order they entered, and each random stream is derived from the seed and the name of its
 //! purpose, so the same seed gives the same run bit for bit.
 //!
-//! [`spec`] reads the description of an array, every figure with its source; [`sim::Topology`] in it is what a simulation
-//! takes, [`sim::Sim`] runs jobs on that, and the walk of a request is told in [`sim`]. Each part is one file: its figures (`…Params`), its methods for "now", its
-//! tests. To add a part, give it a [`station::Station`], a [`wire::Wire`] or a closed form, call it where a request
+//! [`spec`] reads the description of an array, every figure with its source, into a [`sim::Topology`]; [`sim::Sim`] runs
+//! jobs on that, and [`sim`] describes the path of a request. Each part is one file: its figures (`…Params`), its methods
+//! for "now", its tests. To add a part, give it a [`station::Station`], a [`wire::Wire`] or a closed form, call it where a request
 //! passes, and name it in `Sim::each_part`.
 //!
 //! **Invariant:** nothing here names the OS clock, a file or a thread; `spec` parses text that it is handed.

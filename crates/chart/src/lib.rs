@@ -25,6 +25,7 @@ pub use dots::{Dot, Dots, Row};
 pub use heat::Heat;
 pub use plot::{Line, Mark, Plot, Rule};
 pub use surface::Surface;
+pub use svg::escaped;
 pub use theme::{Theme, style};
 pub use unit::Unit;
 

@@ -26,9 +26,14 @@ pub(crate) fn colour(part: f64) -> (String, bool) {
             units::convert::truncated::<u8>(value.round())
         })
         .collect();
-    let luminance = 0.2126 * linear(mixed[0]) + 0.7152 * linear(mixed[1]) + 0.0722 * linear(mixed[2]);
+    let mixed = [mixed[0], mixed[1], mixed[2]];
     // Where black and white have the same contrast.
-    (format!("#{:02x}{:02x}{:02x}", mixed[0], mixed[1], mixed[2]), luminance > 0.179)
+    (format!("#{:02x}{:02x}{:02x}", mixed[0], mixed[1], mixed[2]), luminance(mixed) > 0.179)
+}
+
+/// How light a colour of sRGB is, 0 to 1 (WCAG 2.1, relative luminance).
+pub(crate) fn luminance(colour: [u8; 3]) -> f64 {
+    0.2126 * linear(colour[0]) + 0.7152 * linear(colour[1]) + 0.0722 * linear(colour[2])
 }
 
 /// A channel of sRGB as light.

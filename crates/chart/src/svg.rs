@@ -172,8 +172,9 @@ fn number(value: f64) -> String {
     }
 }
 
-/// `text` as content of an element or an attribute; what XML cannot hold is left out.
-pub(crate) fn escaped(text: &str) -> String {
+/// `text` as content of an element or an attribute of XML or HTML. What commands a terminal or turns the direction of
+/// text is left out, and what XML cannot hold; line ends and tabs stay.
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -181,7 +182,8 @@ pub(crate) fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            control if control.is_control() => {}
+            '\n' | '\t' => out.push(letter),
+            hostile if units::name::is_hostile(hostile) => {}
             '\u{fffe}' | '\u{ffff}' => {}
             letter => out.push(letter),
         }

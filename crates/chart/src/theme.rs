@@ -78,10 +78,8 @@ mod tests {
     use super::*;
 
     fn luminance(colour: &str) -> f64 {
-        let channel = |at: usize| u8::from_str_radix(&colour[at..at + 2], 16).map_or(0.0, f64::from) / 255.0;
-        let linear =
-            |value: f64| if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) };
-        0.2126 * linear(channel(1)) + 0.7152 * linear(channel(3)) + 0.0722 * linear(channel(5))
+        let channel = |at: usize| u8::from_str_radix(&colour[at..at + 2], 16).unwrap_or(0);
+        crate::ramp::luminance([channel(1), channel(3), channel(5)])
     }
 
     fn contrast(one: &str, other: &str) -> f64 {

@@ -11,6 +11,7 @@ mod finding;
 mod grade;
 mod held;
 mod histogram;
+mod metric;
 pub mod names;
 mod path;
 mod phase;
@@ -30,6 +31,7 @@ pub use finding::{Finding, Severity};
 pub use grade::{Check, Grade, Grading, Outcome};
 pub use held::{Fitted, Held};
 pub use histogram::Histogram;
+pub use metric::{Metric, quantile_name};
 pub use path::{Ceiling, PathPart};
 pub use phase::{is_named, phase_title};
 pub use point::{

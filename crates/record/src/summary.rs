@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::dependent::{NoInterval, Stretch, Stretches, mean_interval};
 
+use crate::metric::quantile_name;
 use crate::point::{Class, WorkloadResult};
 
 /// The quantiles of a summary. One list for tables, exports and charts.
@@ -127,11 +128,6 @@ impl LatencySummary {
     pub fn holds_for_dependent(&self) -> bool {
         self.mean_low_ns.is_some() || self.no_interval.is_some()
     }
-}
-
-/// `p99.9`. Seven digits of a percentage are more than any summary has, and hide what binary adds.
-fn quantile_name(q: f64) -> String {
-    format!("p{}", (q * 1e9).round() / 1e7)
 }
 
 /// Figures without an interval, by the reason.

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use record::names::fact;
-use record::{CpuUse, Grade, LatencySummary, OpSummary, Point, PointKind, Run, WorkloadResult};
+use record::{
+    CpuUse, Grade, LatencySummary, Metric, OpSummary, Point, PointKind, Run, WorkloadResult, quantile_name,
+};
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 use crate::grade;
-use crate::metric::{Metric, quantile_name, quantiles};
+use crate::metric::quantiles;
 use crate::style::Look;
 use crate::table::{Cell, Column, Table};
 use crate::words::{harmless, thousands};
@@ -67,7 +69,7 @@ fn columns(quantiles: &[f64], headlines: &[Metric]) -> Vec<Column> {
         Column::words("point"),
         Column::figures("IOPS", dispensable(Metric::Iops, 2)),
         Column::figures("± 95 %", 5),
-        Column::figures("MB/s", dispensable(Metric::MbPerS, 3)),
+        Column::figures("MB/s", dispensable(Metric::Throughput, 3)),
         Column::figures("mean", dispensable(Metric::Mean, 9)),
     ];
     for q in quantiles {
@@ -194,7 +196,7 @@ fn cells(line: &Line<'_>, quantiles: &[f64]) -> Vec<Cell> {
             line.summary.map(|summary| OpsPerSecond::new(summary.ops_per_s.value).to_string()),
         ),
         Cell::of(Look::Faint, line.summary.and_then(plus_minus).unwrap_or_default()),
-        cell(Some(Metric::MbPerS), line.summary.and_then(throughput)),
+        cell(Some(Metric::Throughput), line.summary.and_then(throughput)),
         cell(Some(Metric::Mean), response.map(|latency| nanos(latency.mean_ns))),
     ];
     cells.extend(quantiles.iter().map(|q| {

@@ -36,14 +36,14 @@ pub use explained::{explained, explained_in_brief};
 pub use held::{fitted, held};
 pub use json::{json, json_lines};
 pub use list::list;
-pub use markdown::markdown;
+pub use markdown::{escaped as markdown_text, markdown, prose as markdown_prose};
 pub use page::{brief, text};
 pub use path::path;
 pub use shares::shares;
 pub use spans::spans;
 pub use style::Style;
 pub use what_if::what_if;
-pub use words::{harmless, wrap};
+pub use words::{csv_cell, harmless, wrap};
 
 /// Why a record could not be drawn.
 #[derive(Debug, thiserror::Error)]

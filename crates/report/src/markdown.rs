@@ -78,7 +78,7 @@ pub(crate) fn drawn(table: &Table) -> String {
 }
 
 /// A sentence whose parts between backticks stay code.
-pub(crate) fn prose(text: &str) -> String {
+pub fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {
         return escaped(text);
@@ -89,7 +89,7 @@ pub(crate) fn prose(text: &str) -> String {
 }
 
 /// `text` with the letters that Markdown would act upon made harmless.
-pub(crate) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         if matches!(letter, '\\' | '`' | '*' | '_' | '|' | '<' | '>' | '[' | ']' | '#' | '~') {

@@ -77,7 +77,7 @@ pub fn harmless(text: &str) -> String {
 /// A cell of a table that a spreadsheet may read: harmless, and never a formula. A number is left as it is.
 ///
 /// A formula gets an apostrophe before it, which spreadsheets take for "this is text" (OWASP, CSV injection).
-pub(crate) fn csv_cell(text: &str) -> String {
+pub fn csv_cell(text: &str) -> String {
     let text = harmless(text);
     match text.starts_with(['=', '+', '-', '@', '\u{FFFD}']) && text.parse::<f64>().is_err() {
         true => format!("'{text}"),

@@ -48,13 +48,7 @@ impl Evidence {
     /// What is kept of `runs`.
     pub fn of(mut runs: Vec<Run>, comparison: Option<Comparison>, title: Option<String>) -> Evidence {
         let kept = chosen(&runs);
-        for (run, record) in runs.iter_mut().enumerate() {
-            for (at, point) in record.points.iter_mut().enumerate() {
-                if !kept.contains(&(run, at)) {
-                    reduce(point);
-                }
-            }
-        }
+        runs.iter_mut().enumerate().for_each(|(run, record)| reduce(run, record, &kept));
         Evidence { tool: env!("CARGO_PKG_VERSION").into(), title, runs, comparison }
     }
 
@@ -72,19 +66,11 @@ impl Evidence {
             .map_err(unpackable)
     }
 
-    /// Whether its run `held` is what is kept of `whole`.
-    pub fn holds(&self, held: &Run, whole: &Run) -> bool {
-        let kept: Vec<usize> =
-            self.runs.iter().position(|run| run.id == held.id).map_or_else(Vec::new, |place| {
-                self.portraits().into_iter().filter(|(run, _)| *run == place).map(|(_, at)| at).collect()
-            });
-        let mut whole = whole.clone();
-        for (at, point) in whole.points.iter_mut().enumerate() {
-            if !kept.contains(&at) {
-                reduce(point);
-            }
-        }
-        whole == *held
+    /// Whether its run number `run` is what is kept of `whole`.
+    pub fn holds(&self, run: usize, whole: &Run) -> bool {
+        let mut kept = whole.clone();
+        reduce(run, &mut kept, &chosen(&self.runs));
+        self.runs.get(run) == Some(&kept)
     }
 
     /// As text that a page can hold: JSON, deflated, in base 64.
@@ -133,8 +119,14 @@ fn chosen(runs: &[Run]) -> BTreeSet<(usize, usize)> {
         .collect()
 }
 
+/// Leaves of the points of `record`, run number `run`, their figures, and of those that are `kept` everything.
+fn reduce(run: usize, record: &mut Run, kept: &BTreeSet<(usize, usize)>) {
+    let points = record.points.iter_mut().enumerate().filter(|(at, _)| !kept.contains(&(run, *at)));
+    points.for_each(|(_, point)| reduce_point(point));
+}
+
 /// Leaves of `point` its figures.
-fn reduce(point: &mut Point) {
+fn reduce_point(point: &mut Point) {
     point.series.clear();
     for class in point.workloads.iter_mut().flat_map(|workload| &mut workload.classes) {
         let histograms = [Some(&mut class.response), class.service.as_mut(), class.lag.as_mut()];

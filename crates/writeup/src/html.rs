@@ -1,6 +1,6 @@
 //! A report as one page: no script, no other file, light and dark, on a screen and on paper.
 
-use chart::{Chart, Theme, Unit};
+use chart::{Chart, Theme, Unit, escaped};
 use record::Severity;
 
 use crate::document::{
@@ -13,6 +13,8 @@ use crate::summary::meaning;
 /// Widths of charts in pixels: on a page that has room, and on a telephone or beside each other.
 const WIDE: f64 = 760.0;
 const NARROW: f64 = 344.0;
+/// Findings that are shown at once, the most severe first.
+const FINDINGS: usize = 3;
 /// Rows beyond which a table is folded away.
 const LONG: usize = 14;
 
@@ -229,10 +231,15 @@ fn warnings(warnings: &[Warning]) -> String {
             escaped(&warning.code)
         )
     };
-    format!(
-        "<section>\n<h2>Findings</h2>\n<ul class=\"warnings\">\n{}</ul>\n</section>\n",
-        warnings.iter().map(each).collect::<String>()
-    )
+    let list = |warnings: &[Warning]| {
+        format!("<ul class=\"warnings\">\n{}</ul>\n", warnings.iter().map(each).collect::<String>())
+    };
+    let (first, others) = warnings.split_at(warnings.len().min(FINDINGS));
+    let others = match others.len() {
+        0 => String::new(),
+        count => format!("<details><summary>{count} more</summary>{}</details>\n", list(others)),
+    };
+    format!("<section>\n<h2>Findings</h2>\n{}{others}</section>\n", list(first))
 }
 
 fn runs(runs: &[RunFacts]) -> String {
@@ -261,26 +268,4 @@ fn closing(evidence: &Evidence) -> String {
          file; <code>fathom report --verify FILE</code> computes all of them again.</p>\n</footer>\n",
         escaped(&evidence.tool)
     )
-}
-
-/// `text` as content of an element or an attribute.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\t' => out.push(letter),
-            control if control.is_control() || is_bidirectional(control) => {}
-            letter => out.push(letter),
-        }
-    }
-    out
-}
-
-/// Characters that turn the direction of text around them.
-fn is_bidirectional(letter: char) -> bool {
-    matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

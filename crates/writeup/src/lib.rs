@@ -23,7 +23,7 @@ mod xlsx;
 
 use record::{Comparison, Run};
 
-pub use csv::csv;
+pub use crate::csv::{CsvError, csv};
 pub use document::{
     Block, Cell, Column, Figure, KeyFigure, RunFacts, Section, Sentence, Span, Table, Warning, WriteUp,
 };

@@ -1,6 +1,7 @@
 //! A report as Markdown: for a ticket or a wiki.
 
 use record::Severity;
+use report::{harmless, markdown_prose, markdown_text};
 
 use crate::document::{Block, Cell, Figure, Sentence, Table, WriteUp};
 use crate::summary::meaning;
@@ -38,8 +39,8 @@ pub fn markdown(report: &WriteUp) -> String {
         text += &format!(
             "- **{}** ({severity}): {} {}{}\n",
             escaped(&warning.code),
-            escaped(&warning.sentence),
-            escaped(&warning.remedy),
+            markdown_prose(&harmless(&warning.sentence)),
+            markdown_prose(&harmless(&warning.remedy)),
             escaped(&places)
         );
     }
@@ -83,20 +84,8 @@ fn sentence(words: &Sentence) -> String {
     escaped(&words.text())
 }
 
-/// Text that Markdown takes for nothing but text, on one line.
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' => {
-                out.push('\\');
-                out.push(letter);
-            }
-            letter if letter.is_control() => out.push(' '),
-            letter => out.push(letter),
-        }
-    }
-    out
+    markdown_text(&harmless(text))
 }
 
 /// Text in a block of code, whatever backticks are in it.
@@ -113,8 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hostile_text_stays_text() {
-        assert_eq!(escaped("a|b\n<script>"), "a\\|b \\<script\\>");
+    fn a_command_stays_code_whatever_is_in_it() {
         assert_eq!(fenced("```"), "````\n```\n````\n");
     }
 }

@@ -1,7 +1,7 @@
 //! Figures of points, each with its place in the records.
 
 use chart::Unit;
-use record::{LatencySummary, OpSummary, Point, PointKind, Run};
+use record::{LatencySummary, Metric, OpSummary, Point, PointKind, Run, quantile_name};
 use units::{Bytes, OpsPerSecond, Share};
 
 use crate::number::{Number, Source};
@@ -17,69 +17,37 @@ pub(crate) struct Measured<'a> {
     pub point: &'a Point,
 }
 
-/// A figure that charts and tables show.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Metric {
-    /// Requests a second.
-    Iops,
-    /// Bytes a second.
-    Throughput,
-    /// Mean latency.
-    Mean,
-    /// A percentile of the latency.
-    Quantile(f64),
-    /// The longest latency.
-    Max,
-}
-
 /// A figure and its interval.
 pub(crate) type WithInterval = (Number, Option<(Number, Number)>);
 
-impl Metric {
-    /// The figure a point is about.
-    pub fn headline(point: &Point) -> Metric {
-        let percent = || point.headline.strip_prefix('p')?.parse::<f64>().ok();
-        match point.headline.as_str() {
-            "mb_per_s" => Metric::Throughput,
-            "mean" => Metric::Mean,
-            "max" => Metric::Max,
-            _ => percent().map_or(Metric::Iops, |percent| Metric::Quantile(percent / 100.0)),
-        }
-    }
+/// The figure a point is about.
+pub(crate) fn headline(point: &Point) -> Metric {
+    Metric::of(&point.headline)
+}
 
-    pub fn unit(self) -> Unit {
-        match self {
-            Metric::Iops => Unit::PerSecond,
-            Metric::Throughput => Unit::BytesPerSecond,
-            _ => Unit::Nanos,
-        }
-    }
-
-    /// `rate`, `throughput`, `p99 latency`.
-    pub fn name(self) -> String {
-        match self {
-            Metric::Iops => "rate".into(),
-            Metric::Throughput => "throughput".into(),
-            Metric::Mean => "mean latency".into(),
-            Metric::Max => "longest latency".into(),
-            Metric::Quantile(q) => format!("{} latency", percentile(q)),
-        }
-    }
-
-    /// What is written behind a figure of it in a sentence: the unit that the figure itself leaves out.
-    pub fn behind(self) -> &'static str {
-        if self == Metric::Iops { " IOPS" } else { "" }
-    }
-
-    /// Whether more of it is better.
-    pub fn more_is_better(self) -> bool {
-        matches!(self, Metric::Iops | Metric::Throughput)
+/// What its numbers count.
+pub(crate) fn unit(metric: Metric) -> Unit {
+    match metric {
+        Metric::Iops => Unit::PerSecond,
+        Metric::Throughput => Unit::BytesPerSecond,
+        Metric::Mean | Metric::Max | Metric::Quantile(_) => Unit::Nanos,
     }
 }
 
-/// `p99.9`: more digits of a percentage than seven only show how binary rounds.
-pub(crate) fn percentile(q: f64) -> String {
-    format!("p{}", (q * 1e9).round() / 1e7)
+/// `rate`, `throughput`, `p99 latency`.
+pub(crate) fn name(metric: Metric) -> String {
+    match metric {
+        Metric::Iops => "rate".into(),
+        Metric::Throughput => "throughput".into(),
+        Metric::Mean => "mean latency".into(),
+        Metric::Max => "longest latency".into(),
+        Metric::Quantile(q) => format!("{} latency", quantile_name(q)),
+    }
+}
+
+/// What is written behind a figure of it in a sentence: the unit that the figure itself leaves out.
+pub(crate) fn behind(metric: Metric) -> &'static str {
+    if metric == Metric::Iops { " IOPS" } else { "" }
 }
 
 /// All loads of `runs` that measured something, in the order of the runs and of their points.
@@ -134,7 +102,7 @@ impl<'a> Measured<'a> {
         let all: Vec<Number> = std::iter::once(first).chain(others).map(|(number, _)| number).collect();
         let value = all.iter().map(|number| number.value).sum();
         let source = Source::Sum(all.into_iter().map(|number| number.source).collect());
-        Some((Number { value, unit: metric.unit(), source }, None))
+        Some((Number { value, unit: unit(metric), source }, None))
     }
 
     /// The figure `metric` of one line of one workload's summary.
@@ -142,7 +110,7 @@ impl<'a> Measured<'a> {
         let summary = self.point.workloads.get(workload)?.summary.get(line)?;
         let at = |rest: String, value: f64| Number {
             value,
-            unit: metric.unit(),
+            unit: unit(metric),
             source: self.place(workload, line, &rest),
         };
         let ends = |key: &str, low: Option<f64>, high: Option<f64>| {

@@ -53,8 +53,13 @@ fn tree(svg: &str) -> Result<Tree, PictureError> {
 }
 
 #[cfg(test)]
+#[path = "../../../tests/support/skip.rs"]
+mod skip;
+
+#[cfg(test)]
 mod tests {
     use super::*;
+    use crate::picture::skip;
     use chart::{Axis, Chart, Line, Mark, Plot, Scale, Theme, Unit};
 
     #[test]
@@ -68,7 +73,9 @@ mod tests {
         };
         let file = Chart::Plot(plot).file(400.0, "Title", "IOPS", Theme::Dark);
         let picture = match png(&file) {
-            Err(PictureError(why)) if why.contains("no font") => return,
+            Err(PictureError(why)) if why.contains("no font") => {
+                return skip::lacks("fonts-liberation", &why);
+            }
             picture => picture.expect("it can be drawn"),
         };
         assert!(picture.starts_with(b"\x89PNG"));

@@ -1,11 +1,11 @@
 //! The top of a report: title, answer, key figures; and its end: warnings and what the runs are.
 
 use record::names::fact;
-use record::{Finding, Grade, Point, Run, Severity, World};
+use record::{Finding, Grade, Metric, Point, Run, Severity, World};
 use units::{Bytes, Nanos};
 
 use crate::document::{KeyFigure, RunFacts, Section, Sentence, Span, Warning, WriteUp};
-use crate::measured::{Measured, Metric, measured};
+use crate::measured::{self, Measured, measured};
 use crate::number::Number;
 use crate::sweep::{Phase, phases};
 use crate::views::{Subject, best, capital, leads, search_answer};
@@ -75,7 +75,7 @@ fn highest(subject: &Subject<'_>) -> Sentence {
         sentence = sentence.words(start).number(number).words(format!(" ({})", one.point.name));
     }
     if let Some(one) = points.first().filter(|_| sentence.is_empty()) {
-        return latencies(&points, Metric::headline(one.point));
+        return latencies(&points, measured::headline(one.point));
     }
     if sentence.is_empty() { sentence } else { sentence.words(".") }
 }
@@ -89,13 +89,13 @@ fn latencies(points: &[Measured<'_>], metric: Metric) -> Sentence {
     };
     match (figures().min_by(order), figures().max_by(order)) {
         (Some((first, low)), Some((last, high))) if low.value < high.value => {
-            Sentence::of(format!("{} from ", capital(&metric.name())))
+            Sentence::of(format!("{} from ", capital(&measured::name(metric))))
                 .number(low)
                 .words(format!(" ({}) to ", first.point.name))
                 .number(high)
                 .words(format!(" ({}).", last.point.name))
         }
-        (Some((first, low)), _) => Sentence::of(format!("{} of ", capital(&metric.name())))
+        (Some((first, low)), _) => Sentence::of(format!("{} of ", capital(&measured::name(metric))))
             .number(low)
             .words(format!(" ({}).", first.point.name)),
         _ => Sentence::default(),
@@ -127,7 +127,7 @@ fn cases<'a>(points: &[Measured<'a>]) -> Vec<(String, Vec<Measured<'a>>)> {
 /// What the points are about, each once.
 fn headlines(points: &[Measured<'_>]) -> Vec<Metric> {
     let mut metrics: Vec<Metric> = Vec::new();
-    for metric in points.iter().map(|one| Metric::headline(one.point)) {
+    for metric in points.iter().map(|one| measured::headline(one.point)) {
         if !metrics.contains(&metric) {
             metrics.push(metric);
         }
@@ -136,7 +136,7 @@ fn headlines(points: &[Measured<'_>]) -> Vec<Metric> {
 }
 
 fn of_headline<'a>(points: &[Measured<'a>], metric: Metric) -> Vec<Measured<'a>> {
-    points.iter().filter(|one| Metric::headline(one.point) == metric).copied().collect()
+    points.iter().filter(|one| measured::headline(one.point) == metric).copied().collect()
 }
 
 /// `The disks are the bottleneck in all runs.`: by the findings, of those runs that name one.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use chart::{Axis, Scale, Unit};
-use record::{is_named, phase_title};
+use record::{Metric, is_named, phase_title};
 use units::Bytes;
 
-use crate::measured::{Measured, Metric, swept};
+use crate::measured::{self, Measured, swept};
 
 /// Stands for the phase itself where several phases sweep the same key: IOzone's tests by record size.
 const PHASE: &str = "workload";
@@ -68,7 +68,7 @@ pub(crate) fn phases<'a>(points: &[Measured<'a>]) -> Vec<Phase<'a>> {
 /// Phases that sweep the same single key and are about the same figure as one, whose outer key is the phase.
 fn joined(phases: Vec<Phase<'_>>) -> Vec<Phase<'_>> {
     let alike = |one: &Phase<'_>, other: &Phase<'_>| {
-        let about = |phase: &Phase<'_>| phase.points.first().map(|one| Metric::headline(one.point));
+        let about = |phase: &Phase<'_>| phase.points.first().map(|one| measured::headline(one.point));
         one.inner().is_some()
             && one.inner() == other.inner()
             && other.keys.len() == 1

@@ -1,7 +1,7 @@
 //! A part of a request at its controller: processors, ownership, cache, back end, and the destaging behind it.
 //!
 //! What goes back to a host goes by an event, but for the data of a read that have just come, and the word that a write
-//! has ended: whoever hands an ended operation in is told, and has [`Array::deliver`] bring them.
+//! has ended: the caller gets them back and passes them to [`Array::deliver`].
 //!
 //! **Invariant:** what a controller has acknowledged and not yet written is in its cache as dirty.
 
@@ -193,7 +193,7 @@ impl Array {
         PartRange { set, from: from + offset / SECTOR_BYTES, to, end }
     }
 
-    /// What the back end is told of an operation for a part.
+    /// What the back end needs to know of an operation for a part.
     #[inline]
     fn operation(traffic: &Traffic, place: u32, set: u32, ready: Instant) -> OperationSpec {
         let HostRequest { class, controller, .. } = traffic.requests[place];
@@ -236,7 +236,7 @@ impl Array {
         }
     }
 
-    /// Has the members of a set read what a part asks for.
+    /// Has the members of a set read the data of a part.
     #[inline]
     fn read_members(&mut self, traffic: &mut Traffic, place: u32, part: &PartRange, ready: Instant) {
         let spec = Self::operation(traffic, place, part.set, ready);

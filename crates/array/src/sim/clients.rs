@@ -1,4 +1,4 @@
-//! Those who ask: jobs and file systems at work, what they ask for, and what they are told.
+//! Jobs and file systems at work: the requests that they issue, and the completions that they get.
 //!
 //! **Invariant:** each request that a job planned is settled exactly once.
 
@@ -171,8 +171,8 @@ impl Clients {
         })
     }
 
-    /// What a client has due, and whether it is to be asked again at once; `None` if it has done its part. Give the list
-    /// back to [`Clients::recycle`].
+    /// The requests that a client has due, and whether to call again at once; `None` if it has done its part. The list
+    /// goes back to [`Clients::recycle`].
     pub fn plan(&mut self, time: &mut Timeline, client: u32) -> Option<(Vec<Request>, bool)> {
         let running = &mut self.running[client as usize];
         if running.done {
@@ -202,7 +202,7 @@ impl Clients {
         self.planned = planned;
     }
 
-    /// What a client asks for as a request of its host: its place, and how the host takes it.
+    /// A client's request as one of its host: its place, and how the host takes it.
     #[inline]
     pub fn request(&self, traffic: &mut Traffic, client: u32, asked: &Request) -> (u32, Manner) {
         let running = &self.running[client as usize];
@@ -226,8 +226,7 @@ impl Clients {
         (place, Manner { buffered: running.buffered, only_sets_out })
     }
 
-    /// An alarm of a client has come up; whether it is there to be asked. An alarm may outlast the load that it was set
-    /// for.
+    /// Takes the alarm of a client; whether the client still runs, for an alarm may outlast the load that it was set for.
     pub fn wake(&mut self, traffic: &mut Traffic, client: u32) -> bool {
         let Some(running) = self.running.get_mut(client as usize) else { return false };
         if running.wakes_at <= traffic.time.now() {
@@ -244,8 +243,8 @@ impl Clients {
         self.running[client as usize].job.stop();
     }
 
-    /// A request of a job has ended: the job is told at once, or in batches of its `complete_batch`. The client, if it
-    /// is to be asked for more.
+    /// Hands the completion of a request to its job, at once or in batches of its `complete_batch`. The client, if it
+    /// may have more to issue.
     #[inline]
     pub fn ended(&mut self, traffic: &mut Traffic, place: u32) -> Option<u32> {
         let HostRequest { client, .. } = traffic.requests[place];

@@ -56,7 +56,7 @@ events! {
     Arrive,
     /// A request's answer reaches its host.
     Answer,
-    /// A buffered read has been copied so far, and goes on.
+    /// A buffered read has been copied so far, and continues.
     Pages,
     /// Background work looks for something to do.
     Background,

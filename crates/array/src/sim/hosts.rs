@@ -65,7 +65,7 @@ impl Hosts {
         &mut self.each[traffic.requests[place].host as usize]
     }
 
-    /// Takes what a job asks for.
+    /// Takes the requests that a job issues.
     pub fn issue(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32, manner: Manner) {
         let HostRequest { host, lun, offset, len, purpose, .. } = traffic.requests[place];
         debug_assert_eq!(purpose, Purpose::Job, "only jobs ask from outside");

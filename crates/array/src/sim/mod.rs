@@ -6,7 +6,7 @@
 //!
 //! The walk of a request, with no step back:
 //!
-//! 1. `clients`: the job says what is due ([`workload::Job::plan`]), and what it asks for becomes a request.
+//! 1. `clients`: the job says what is due ([`workload::Job::plan`]), and each becomes a request.
 //! 2. `hosts`: `Hosts::issue` takes file and processor; the page cache answers, or the request is split into parts that
 //!    link and protocol carry. Each waits for the LUN's depth, its session and a path.
 //! 3. `traffic`: adapter and link carry the command, and the data of a write; [`Event::Wire`] and [`Event::LegDone`] tell
@@ -18,7 +18,7 @@
 //!    [`BackEnd::done`], which [`Sim`] collects after each event.
 //! 6. `array` and `traffic`: `Array::deliver` takes the data over the bus, link and adapter carry them back.
 //! 7. `hosts`: those that waited for the part's session and queue go on; the part joins its request.
-//! 8. `clients`: the request is complete ([`workload::Job::complete`]), and the job is asked again.
+//! 8. `clients`: the request is complete ([`workload::Job::complete`]), and the job plans again.
 //!
 //! Where each request was meanwhile stands in its trace, which `request::Requests` keeps beside it. Background work
 //! (`works`) enters at 5 by itself.

@@ -131,7 +131,7 @@ impl Hosts {
         self.split(traffic, array, place, ready);
     }
 
-    /// A read that goes through the page cache has been copied so far, and goes on.
+    /// A read that goes through the page cache has been copied so far, and continues.
     pub fn read_on(&mut self, traffic: &mut Traffic, array: &mut Array, place: u32) {
         let now = traffic.time.now();
         self.buffered_read(traffic, array, place, now);

@@ -1,6 +1,6 @@
 //! Host requests on their way, and where the time of each went.
 //!
-//! **Invariant:** a request has as many parts on the way as it counts, and goes on when the last has answered.
+//! **Invariant:** a request has as many parts on the way as it counts, and completes when the last has answered.
 
 use std::ops::{Index, IndexMut};
 

@@ -2,7 +2,7 @@
 //!
 //! A request goes from place to place in legs. On a leg it may be on several wires at once, as the data that pass an
 //! adapter are on the cable meanwhile; it is there when the last of them has carried it, and not before it is due.
-//! Whoever sends it out is told whether it is there at once; else [`Event::LegDone`] or [`Event::Wire`] tells.
+//! Sending returns whether it is there at once; else [`Event::LegDone`] or [`Event::Wire`] follows.
 //!
 //! **Invariant:** a request that has set out is there exactly once.
 

@@ -1,4 +1,4 @@
-//! Trials: how long background work takes where nothing else goes on, from samples of a pass on arrays of their own.
+//! Trials: how long background work takes with no other load, from samples of a pass on arrays of their own.
 
 use units::convert::{narrow, truncated};
 use units::{Lba, Nanos, SECTOR_BYTES, Share};

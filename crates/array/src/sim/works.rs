@@ -198,7 +198,7 @@ impl Works {
         Some(WorkProgress { done: work.sweep.done(), percents: work.percents.clone(), ended: work.ended })
     }
 
-    /// Whether a piece of work goes on and has got no further than `done`.
+    /// Whether a piece of work continues and has got no further than `done`.
     pub fn is_short_of(&self, number: u32, done: Share) -> bool {
         let short = |work: &BackgroundWork| work.ended.is_none() && work.sweep.done() <= done;
         self.works.get(number as usize).is_some_and(short)

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use record::{Point, PointKind, Run, World, is_named, phase_title};
 use stats::difference::Estimate;
 
-use super::measured::{Measured, Metric};
+use record::Metric;
+
+use super::measured::Measured;
 
 /// What makes two cells the same.
 #[derive(Clone, Debug, PartialEq, Eq)]

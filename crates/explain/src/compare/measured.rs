@@ -4,38 +4,8 @@
 //! depend on each other.
 
 use record::names::series;
-use record::{OpSummary, Point, RUN_TO_RUN, WorkloadResult};
+use record::{Metric, OpSummary, Point, RUN_TO_RUN, WorkloadResult};
 use stats::difference::Estimate;
-
-/// A figure that is compared.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Metric {
-    Iops,
-    Throughput,
-    Mean,
-    Quantile(f64),
-}
-
-impl Metric {
-    /// As plans write it: `iops`, `mb_per_s`, `mean`, `p99.9`.
-    pub fn name(self) -> String {
-        match self {
-            Metric::Iops => "iops".into(),
-            Metric::Throughput => "mb_per_s".into(),
-            Metric::Mean => "mean".into(),
-            // Seven digits of a percentage are more than any summary has, and hide what binary adds.
-            Metric::Quantile(q) => format!("p{}", (q * 1e9).round() / 1e7),
-        }
-    }
-
-    pub fn unit(self) -> &'static str {
-        match self {
-            Metric::Iops => "per_s",
-            Metric::Throughput => "bytes_per_s",
-            Metric::Mean | Metric::Quantile(_) => "ns",
-        }
-    }
-}
 
 /// Quantiles that are always compared where there were requests enough.
 const QUANTILES: [f64; 3] = [0.5, 0.99, 0.999];
@@ -56,10 +26,11 @@ pub(super) struct Measured<'a> {
 impl Measured<'_> {
     /// The figures it has.
     pub fn metrics(&self) -> Vec<Metric> {
-        let headline = self.point.headline.strip_prefix('p').and_then(|text| text.parse::<f64>().ok());
-        let headline = headline.map(|percent| percent / 100.0);
-        let extra = headline.filter(|q| QUANTILES.iter().all(|usual| (usual - q).abs() >= 1e-9));
-        let quantiles = QUANTILES.into_iter().chain(extra).map(Metric::Quantile);
+        let headline = Some(Metric::of(&self.point.headline));
+        let extra = headline.filter(|one| {
+            matches!(one, Metric::Quantile(_)) && !QUANTILES.iter().any(|usual| one.is_quantile(*usual))
+        });
+        let quantiles = QUANTILES.into_iter().map(Metric::Quantile).chain(extra);
         let all = [Metric::Iops, Metric::Throughput, Metric::Mean].into_iter().chain(quantiles);
         all.filter(|metric| self.value(*metric).is_some()).collect()
     }
@@ -71,6 +42,7 @@ impl Measured<'_> {
             Metric::Iops => self.summary.ops_per_s.value,
             Metric::Throughput => self.summary.bytes_per_s.value,
             Metric::Mean => response?.mean_ns,
+            Metric::Max => response?.max_ns as f64,
             Metric::Quantile(q) => response?.quantile(q)?.value_ns as f64,
         };
         (value.is_finite() && value > 0.0).then_some(value)
@@ -93,7 +65,7 @@ impl Measured<'_> {
                 let rate = rate()?;
                 Estimate::new(value, rate.variance, rate.freedom)
             }),
-            Metric::Mean | Metric::Quantile(_) => {
+            Metric::Mean | Metric::Max | Metric::Quantile(_) => {
                 let (low, high) = self.interval(metric)?;
                 let seconds = (self.workload.measured_ns / 1_000_000_000) as usize;
                 // A few groups of requests give fewer degrees of freedom for a tail than all seconds do.
@@ -111,7 +83,9 @@ impl Measured<'_> {
                 let figure = response.quantile(q)?;
                 (figure.low_ns?.max(1) as f64, figure.high_ns?.max(1) as f64)
             }
-            _ => (response.mean_low_ns?, response.mean_high_ns?),
+            Metric::Mean => (response.mean_low_ns?, response.mean_high_ns?),
+            // The longest of all has no interval.
+            Metric::Iops | Metric::Throughput | Metric::Max => return None,
         };
         (low > 0.0 && high >= low).then_some((low, high))
     }

@@ -24,7 +24,7 @@ pub use limit::{Bound, FailOn, Limit, LimitError, Outcome};
 pub use pivot::{by, value_of};
 
 use cells::Cell;
-use measured::Metric;
+use record::Metric;
 
 /// Of the reported differences no more than this part is chance on average.
 pub const FALSE_DISCOVERIES: f64 = 0.05;

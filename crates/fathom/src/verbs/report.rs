@@ -22,7 +22,7 @@ pub struct ReportArgs {
     #[arg(default_value = "last", add = candidates::runs_or_records())]
     pub runs: Vec<String>,
     /// The file to write, in the format of its extension: .html .xlsx .md .csv, or .svg, .png and .pdf for one chart; may be
-    /// given several times [default: charts on stdout]
+    /// given several times [default: the first chart on stdout]
     #[arg(short, long = "output", value_name = "FILE")]
     #[arg(value_parser = path_value())]
     pub outputs: Vec<PathBuf>,
@@ -136,10 +136,11 @@ fn chosen<'a>(report: &'a WriteUp, wanted: Option<&str>) -> Result<Vec<&'a Figur
     let Some(wanted) = wanted else { return Ok(all) };
     let (kind, turn) = wanted.split_once(':').map_or((wanted, None), |(kind, turn)| (kind, Some(turn)));
     let of_kind: Vec<&Figure> = all.iter().filter(|figure| figure.kind == kind).copied().collect();
-    let mut kinds: Vec<&str> = all.iter().map(|figure| figure.kind).collect();
-    kinds.dedup();
     let missing = || {
-        Failure::Usage(format!("--chart {wanted}: there is no such chart; there are {}", kinds.join(", ")))
+        Failure::Usage(format!(
+            "--chart {wanted}: there is no such chart; there are {}",
+            kinds(&all).join(", ")
+        ))
     };
     if of_kind.is_empty() {
         return Err(missing());
@@ -153,13 +154,14 @@ fn chosen<'a>(report: &'a WriteUp, wanted: Option<&str>) -> Result<Vec<&'a Figur
     }
 }
 
-/// The answer and the charts in characters.
+/// The answer and the first chart in characters, or all charts of the kind that is named.
 fn text(report: &WriteUp, figures: &[&Figure], arguments: &ReportArgs) -> String {
     let style = terminal::style(&arguments.appearance);
     let lines = |words: &str| report::wrap(&report::harmless(words), style.width, "", "");
     let mut text = lines(&report.title);
     text.extend(lines(&report.answer.text()));
-    for figure in figures {
+    let shown = if arguments.chart.is_some() { figures.len() } else { 1 };
+    for figure in figures.iter().take(shown) {
         text.push(String::new());
         text.extend(lines(&figure.reading.text()));
         for (title, chart) in &figure.panels {
@@ -167,7 +169,23 @@ fn text(report: &WriteUp, figures: &[&Figure], arguments: &ReportArgs) -> String
             text.extend(chart.text(style.width, style.unicode).lines().map(report::harmless));
         }
     }
+    let others = kinds(figures.get(shown..).unwrap_or_default());
+    if !others.is_empty() {
+        let others = others.iter().map(|kind| format!("--chart {kind}")).collect::<Vec<_>>().join(", ");
+        text.extend(lines(&format!("More charts: {others}; the whole report: -o report.html")));
+    }
     text.join("\n") + "\n"
+}
+
+/// The kinds of these charts, each once.
+fn kinds(figures: &[&Figure]) -> Vec<&'static str> {
+    let mut kinds: Vec<&str> = Vec::new();
+    for figure in figures {
+        if !kinds.contains(&figure.kind) {
+            kinds.push(figure.kind);
+        }
+    }
+    kinds
 }
 
 /// The report, or its first chart, as the bytes of a file.
@@ -185,7 +203,7 @@ fn drawn(
         }
         Kind::Xlsx => writeup::xlsx(report, evidence).map_err(|error| Failure::Usage(error.to_string()))?,
         Kind::Markdown => writeup::markdown(report).into_bytes(),
-        Kind::Csv => writeup::csv(report).into_bytes(),
+        Kind::Csv => writeup::csv(report).map_err(|error| Failure::Usage(error.to_string()))?.into_bytes(),
         Kind::Svg => single(report, figures, arguments)?.into_bytes(),
         Kind::Png => writeup::png(&single(report, figures, arguments)?).map_err(failed)?,
         Kind::Pdf => writeup::pdf(&single(report, figures, arguments)?).map_err(failed)?,
@@ -221,10 +239,10 @@ fn verify(path: &Path, store: &Store) -> Result<Ending, Failure> {
         }
     };
     let mut known = 0;
-    for run in &verified.evidence.runs {
+    for (place, run) in verified.evidence.runs.iter().enumerate() {
         let Ok(saved) = store.open().and_then(|library| Ok(library.get(run.id.as_str())?)) else { continue };
         known += 1;
-        if !verified.evidence.holds(run, &saved) {
+        if !verified.evidence.holds(place, &saved) {
             terminal::say_sentence(&format!(
                 "{}: run {} is not the one in the library",
                 path.display(),

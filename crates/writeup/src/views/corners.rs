@@ -1,10 +1,10 @@
 //! Points that are not swept, side by side: the corners of a target across its configurations.
 
 use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale};
-use record::phase_title;
+use record::{Metric, phase_title};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::measured::{Measured, Metric, WithInterval, sure};
+use crate::measured::{self, Measured, WithInterval, sure};
 use crate::number::Number;
 use crate::sweep::Phase;
 
@@ -17,7 +17,7 @@ const TOLD: usize = 3;
 pub(crate) fn figures(subject: &Subject<'_>, phases: &[Phase<'_>]) -> Vec<Figure> {
     let mut metrics: Vec<Metric> = Vec::new();
     for measured in phases.iter().flat_map(|phase| &phase.points) {
-        let metric = Metric::headline(measured.point);
+        let metric = measured::headline(measured.point);
         if !metrics.contains(&metric) {
             metrics.push(metric);
         }
@@ -38,7 +38,7 @@ fn figure(subject: &Subject<'_>, phases: &[Phase<'_>], metric: Metric) -> Option
     runs.sort_unstable();
     runs.dedup();
     let chart = Dots {
-        axis: Axis::new(metric.name(), metric.unit(), Scale::Linear),
+        axis: Axis::new(measured::name(metric), measured::unit(metric), Scale::Linear),
         series: if runs.len() > 1 && runs.len() <= HUES {
             runs.iter().map(|run| subject.label(*run).to_owned()).collect()
         } else {
@@ -50,7 +50,7 @@ fn figure(subject: &Subject<'_>, phases: &[Phase<'_>], metric: Metric) -> Option
     Some(Figure {
         kind: "corners",
         reading: reading(subject, &groups, metric),
-        subtitle: format!("{} of each point; the bar is the 95 % interval", capital(&metric.name())),
+        subtitle: format!("{} of each point; the bar is the 95 % interval", capital(&measured::name(metric))),
         panels: vec![(String::new(), Chart::Dots(chart))],
         small: false,
         table: table(subject, &groups, &runs, metric),
@@ -60,7 +60,7 @@ fn figure(subject: &Subject<'_>, phases: &[Phase<'_>], metric: Metric) -> Option
 fn groups<'a>(phases: &[Phase<'a>], metric: Metric) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for measured in phases.iter().flat_map(|phase| &phase.points) {
-        if Metric::headline(measured.point) != metric {
+        if measured::headline(measured.point) != metric {
             continue;
         }
         let name = phase_title(&measured.point.name, |_| None);
@@ -99,8 +99,8 @@ fn rows(subject: &Subject<'_>, groups: &[Group<'_>], runs: &[usize], metric: Met
 
 fn table(subject: &Subject<'_>, groups: &[Group<'_>], runs: &[usize], metric: Metric) -> Table {
     let column = |run: &usize| {
-        let title = if runs.len() > 1 { subject.label(*run).to_owned() } else { metric.name() };
-        Column::numbers(title, metric.unit())
+        let title = if runs.len() > 1 { subject.label(*run).to_owned() } else { measured::name(metric) };
+        Column::numbers(title, measured::unit(metric))
     };
     let columns = std::iter::once(Column::words("point")).chain(runs.iter().map(column)).collect();
     let cell = |points: &[Measured<'_>], run: usize| {
@@ -110,7 +110,7 @@ fn table(subject: &Subject<'_>, groups: &[Group<'_>], runs: &[usize], metric: Me
     let rows = groups.iter().map(|(name, points)| {
         std::iter::once(Cell::words(name)).chain(runs.iter().map(|run| cell(points, *run))).collect()
     });
-    Table { title: metric.name(), columns, rows: rows.collect() }
+    Table { title: measured::name(metric), columns, rows: rows.collect() }
 }
 
 /// Which run is ahead where there are several, and by how much; otherwise the figures themselves.
@@ -122,7 +122,8 @@ fn reading(subject: &Subject<'_>, groups: &[Group<'_>], metric: Metric) -> Sente
     for (name, points) in groups.iter().take(TOLD) {
         let Some((number, _)) = points.first().and_then(|one| one.figure(metric)) else { continue };
         let separator = if sentence.is_empty() { "" } else { "; " };
-        sentence = sentence.words(format!("{separator}{name}: ")).number(number).words(metric.behind());
+        sentence =
+            sentence.words(format!("{separator}{name}: ")).number(number).words(measured::behind(metric));
     }
     if groups.len() > TOLD && !sentence.is_empty() {
         sentence = sentence.words(format!("; {} more in the chart", groups.len() - TOLD));

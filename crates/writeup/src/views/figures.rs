@@ -1,7 +1,9 @@
 //! All figures in one table.
 
 use crate::document::{Block, Cell, Column, Section, Table};
-use crate::measured::{Measured, Metric, measured};
+use record::{Metric, quantile_name};
+
+use crate::measured::{self, Measured, measured};
 
 use super::Subject;
 
@@ -23,13 +25,13 @@ pub(super) fn section(subject: &Subject<'_>) -> Section {
     columns.extend([Column::words("workload"), Column::words("operation")]);
     columns.extend(METRICS.map(|metric| {
         let name = match metric {
-            Metric::Quantile(q) => crate::measured::percentile(q),
+            Metric::Quantile(q) => quantile_name(q),
             Metric::Mean => "mean".into(),
             Metric::Max => "max".into(),
             Metric::Iops => "IOPS".into(),
             Metric::Throughput => "MB/s".into(),
         };
-        Column::numbers(name, metric.unit())
+        Column::numbers(name, measured::unit(metric))
     }));
     columns.push(Column::words("grade"));
     let points = measured(subject.runs);

@@ -5,7 +5,9 @@ use chart::{Chart, Heat, Surface};
 use units::Bytes;
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::measured::{Measured, Metric, swept};
+use record::Metric;
+
+use crate::measured::{self, Measured, swept};
 use crate::sweep::{Phase, name_of, pair, shown, value};
 
 use super::Subject;
@@ -22,7 +24,7 @@ pub(super) fn figures(subject: &Subject<'_>, phase: &Phase<'_>) -> Vec<Figure> {
     if rows.len() < LEAST || columns.len() < LEAST {
         return Vec::new();
     }
-    let metric = phase.points.first().map_or(Metric::Iops, |one| Metric::headline(one.point));
+    let metric = phase.points.first().map_or(Metric::Iops, |one| measured::headline(one.point));
     let panels = panels(subject, phase);
     let filled: Vec<Panel<'_>> = panels.into_iter().map(|(title, points)| Panel { title, points }).collect();
     let all = || filled.iter().flat_map(|panel| &panel.points);
@@ -38,7 +40,7 @@ pub(super) fn figures(subject: &Subject<'_>, phase: &Phase<'_>) -> Vec<Figure> {
         columns: names(&columns),
         y_name: name_of(rows_key),
         rows: names(&rows),
-        unit: metric.unit(),
+        unit: measured::unit(metric),
         values: rows
             .iter()
             .map(|row| {
@@ -67,7 +69,7 @@ pub(super) fn figures(subject: &Subject<'_>, phase: &Phase<'_>) -> Vec<Figure> {
         reading: reading(subject, phase, metric),
         subtitle: format!(
             "{} by {} and {}; all panels have the same colours",
-            capital(&metric.name()),
+            capital(&measured::name(metric)),
             name_of(rows_key),
             name_of(columns_key)
         ),
@@ -127,14 +129,14 @@ fn reading(subject: &Subject<'_>, phase: &Phase<'_>, metric: Metric) -> Sentence
     let at: Vec<String> = phase.keys.iter().map(|key| pair(key, value(&one, key))).collect();
     let word = if metric.more_is_better() { "highest" } else { "lowest" };
     let run = if subject.labels.len() > 1 { format!("{}, ", subject.label(one.run)) } else { String::new() };
-    Sentence::of(format!("The {word} {} is ", metric.name()))
+    Sentence::of(format!("The {word} {} is ", measured::name(metric)))
         .number(number)
         .words(format!(" at {run}{}.", at.join(", ")))
 }
 
 fn table(panels: &[Panel<'_>], rows: (&str, &[&str]), columns: (&str, &[&str]), metric: Metric) -> Table {
     let mut heads = vec![Column::words("panel"), Column::words(name_of(rows.0))];
-    heads.extend(columns.1.iter().map(|value| Column::numbers(shown(value), metric.unit())));
+    heads.extend(columns.1.iter().map(|value| Column::numbers(shown(value), measured::unit(metric))));
     let several = panels.len() > 1;
     let row = |panel: &Panel<'_>, row: &str| {
         let cells = columns.1.iter().map(|column| {
@@ -146,7 +148,7 @@ fn table(panels: &[Panel<'_>], rows: (&str, &[&str]), columns: (&str, &[&str]), 
         head
     };
     let mut table = Table {
-        title: format!("{} by {} and {}", metric.name(), name_of(rows.0), name_of(columns.0)),
+        title: format!("{} by {} and {}", measured::name(metric), name_of(rows.0), name_of(columns.0)),
         columns: heads,
         rows: panels.iter().flat_map(|panel| rows.1.iter().map(move |value| row(panel, value))).collect(),
     };

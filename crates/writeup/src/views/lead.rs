@@ -1,10 +1,10 @@
 //! Which run is ahead, and how far: only where the intervals of two figures are apart is one ahead of the other.
 
 use chart::Unit;
-use record::{RUN_TO_RUN, World};
+use record::{Metric, RUN_TO_RUN, World};
 
 use crate::document::Sentence;
-use crate::measured::{Measured, Metric, WithInterval};
+use crate::measured::{self, Measured, WithInterval};
 
 use super::{Subject, best, ratio};
 
@@ -38,28 +38,28 @@ pub(crate) fn leads(
     let mut sentence = Sentence::default();
     for lead in wide.iter().take(most) {
         let blank = if sentence.is_empty() { "" } else { " " };
-        let name = if lead.name.is_empty() { String::new() } else { format!("{}: ", lead.name) };
         let (first, last) = (&lead.first.1.0, &lead.last.1.0);
+        let case = if lead.name.is_empty() { String::new() } else { format!(" ({})", lead.name) };
         sentence = sentence
-            .words(format!("{blank}{name}{} ", subject.label(lead.first.0)))
+            .words(format!("{blank}{} reaches ", subject.label(lead.first.0)))
             .number(first.clone())
-            .words(format!("{}, ", metric.behind()))
+            .words(format!("{}, ", measured::behind(metric)))
             .number(ratio(first, last, Unit::Ratio))
-            .words(format!(" {}.", subject.label(lead.last.0)));
+            .words(format!(" {}{case}.", subject.label(lead.last.0)));
     }
     let blank = if sentence.is_empty() { "" } else { " " };
     Some(match (wide.len().saturating_sub(most), close.len()) {
         _ if !is_whole && !sentence.is_empty() => sentence,
         (0, 0) => sentence,
         (0, 1) if wide.is_empty() => sentence.words(format!(
-            "{blank}{}: the intervals of the {} overlap.",
-            close[0].name,
-            metric.name()
+            "{blank}No difference in {} is certain: the 95 % intervals overlap ({}).",
+            measured::name(metric),
+            close[0].name
         )),
         (0, close) => sentence.words(format!(
-            "{blank}In {close} of {} points the intervals of the {} overlap.",
+            "{blank}In {close} of {} points no difference in {} is certain.",
             close + wide.len(),
-            metric.name()
+            measured::name(metric)
         )),
         (more, _) => {
             sentence.words(format!("{blank}{more} more of {} points differ.", close.len() + wide.len()))

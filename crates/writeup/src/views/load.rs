@@ -3,15 +3,19 @@
 use chart::{Axis, Chart, HUES, Line, Mark, Plot, Rule, Scale, Unit};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::measured::{Measured, Metric, sure};
+use record::Metric;
+
+use crate::measured::{self, Measured, sure};
 use crate::number::{Number, Source};
 use crate::sweep::{Along, Phase, Step, name_of, pair, shown};
 
 use super::corners::capital;
-use super::{Subject, band, ratio};
+use super::{Subject, band, leads, ratio};
 
 /// A part of the highest rate at which more load brings little more.
 const NEARLY: f64 = 0.9;
+/// Lines that a reading names.
+const TOLD: usize = 2;
 
 /// What a section on `phase` is called: `4 KiB random, by queue depth`; by the key alone where it is several phases, or
 /// where its name is nothing but the values of its points.
@@ -28,7 +32,7 @@ pub(super) fn figures(subject: &Subject<'_>, phase: &Phase<'_>) -> Vec<Figure> {
     if lines.iter().all(|line| line.points.len() < 2) {
         return Vec::new();
     }
-    let headline = phase.points.first().map_or(Metric::Iops, |one| Metric::headline(one.point));
+    let headline = phase.points.first().map_or(Metric::Iops, |one| measured::headline(one.point));
     let metric = if headline.more_is_better() { headline } else { Metric::Iops };
     let mut figures: Vec<Figure> = along(subject, phase, &lines, metric).into_iter().collect();
     if phase.is_load() {
@@ -94,7 +98,7 @@ fn along(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>], metric: 
     let several = panels.panels.len() > 1;
     let y = Axis {
         range: several.then_some((0.0, highest)),
-        ..Axis::new(metric.name(), metric.unit(), Scale::Linear)
+        ..Axis::new(measured::name(metric), measured::unit(metric), Scale::Linear)
     };
     let drawn = panels.panels.iter().map(|(title, lines)| {
         let plot = Plot {
@@ -107,10 +111,11 @@ fn along(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>], metric: 
     });
     Some(Figure {
         kind: if phase.is_load() { "load" } else { "sweep" },
-        reading: reading(&panels, phase, metric),
+        reading: leads(subject, &phase.cases(), metric, TOLD, true)
+            .unwrap_or_else(|| reading(&panels, phase, metric)),
         subtitle: format!(
             "{} against {}; bars are 95 % intervals{}",
-            capital(&metric.name()),
+            capital(&measured::name(metric)),
             x.name,
             if repeated(lines) { ", of repeats the median and their range" } else { "" }
         ),
@@ -163,14 +168,14 @@ fn line_of(name: &str, hue: usize, line: &Along<'_>, metric: Metric) -> Line {
     Line { name: name.to_owned(), hue, dashed: false, marked: true, points: marks.collect() }
 }
 
-/// What the part that is busiest at the highest rate could do at most, if it were never idle: only a virtual array says
-/// how busy its parts are.
+/// The rate at which the part that is busiest at the highest rate would be at 100 % utilization: only a virtual array
+/// says how busy its parts are.
 fn ceilings(lines: &[(String, usize, &Along<'_>)], metric: Metric) -> Vec<Rule> {
     let [(_, _, line)] = lines else { return Vec::new() };
     let Some((peak, rate)) = highest(line, metric) else { return Vec::new() };
     let Some((busiest, used)) = busiest(peak.median) else { return Vec::new() };
     let most = Number { value: rate.value / used, ..rate };
-    vec![Rule::Level(most.value, format!("{busiest} never idle: {}", most.text()))]
+    vec![Rule::Level(most.value, format!("{busiest} at 100 % utilization: {}", most.text()))]
 }
 
 /// The busiest kind of part, by the mean of its members, and how busy it is.
@@ -197,7 +202,7 @@ fn reading(panels: &Panels<'_, '_>, phase: &Phase<'_>, metric: Metric) -> Senten
             })
         })
         .collect();
-    for (name, line) in all.iter().take(4) {
+    for (name, line) in all.iter().take(TOLD) {
         let steps = || line.points.iter().filter_map(|step| Some((step, figure(step, metric)?.0)));
         let Some((peak, most)) = highest(line, metric) else { continue };
         if !sentence.is_empty() {
@@ -206,7 +211,7 @@ fn reading(panels: &Panels<'_, '_>, phase: &Phase<'_>, metric: Metric) -> Senten
         let name = if name.is_empty() { "The highest is ".to_owned() } else { format!("{name}: at most ") };
         sentence = sentence.words(name).number(most.clone()).words(format!(
             "{} at {key} {}",
-            metric.behind(),
+            measured::behind(metric),
             shown(peak.text)
         ));
         let nearly = steps().find(|(_, number)| (NEARLY..=1.0).contains(&(number.value / most.value)));
@@ -215,8 +220,8 @@ fn reading(panels: &Panels<'_, '_>, phase: &Phase<'_>, metric: Metric) -> Senten
             sentence = sentence.words(format!(" of it at {}", shown(step.text)));
         }
     }
-    if all.len() > 4 {
-        sentence = sentence.words(format!("; {} more in the chart", all.len() - 4));
+    if all.len() > TOLD {
+        sentence = sentence.words(format!("; {} more in the chart", all.len() - TOLD));
     }
     if sentence.is_empty() { sentence } else { sentence.words(".") }
 }
@@ -252,7 +257,7 @@ fn latency(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]) -> Opt
             },
             y: Axis {
                 range: several.then_some(latencies),
-                ..Axis::new(metric.name(), Unit::Nanos, Scale::Log10)
+                ..Axis::new(measured::name(metric), Unit::Nanos, Scale::Log10)
             },
             lines: lines.iter().take(HUES).map(|(name, hue, line)| curve(name, *hue, line, metric)).collect(),
             rules: Vec::new(),
@@ -268,7 +273,7 @@ fn latency(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]) -> Opt
             String::new()
         };
         Some(
-            Sentence::of(format!("{}{} is ", capital(&of), metric.name()))
+            Sentence::of(format!("{}{} is ", capital(&of), measured::name(metric)))
                 .number(low)
                 .words(format!(" at {}{} and ", name(&key), first.text))
                 .number(high)
@@ -280,7 +285,7 @@ fn latency(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]) -> Opt
         reading: reading.unwrap_or_default(),
         subtitle: format!(
             "{} against the rate that was reached; points are labelled by {key}",
-            capital(&metric.name())
+            capital(&measured::name(metric))
         ),
         panels: drawn.collect(),
         small: several,
@@ -305,19 +310,19 @@ fn curve(name: &str, hue: usize, line: &Along<'_>, metric: Metric) -> Line {
 fn table(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>], metric: Metric) -> Table {
     let title = |line: &Along<'_>| {
         let title = subject.named(line.run, &around(line));
-        if title.is_empty() { metric.name() } else { title }
+        if title.is_empty() { measured::name(metric) } else { title }
     };
     let cell = |line: &Along<'_>, text: &str| {
         let figure =
             line.points.iter().find(|step| step.text == text).and_then(|step| step.median.figure(metric));
         figure.map_or(Cell::Empty, |(number, interval)| Cell::Number(number, interval.map(Box::new)))
     };
-    let columns = lines.iter().map(|line| Column::numbers(title(line), metric.unit()));
+    let columns = lines.iter().map(|line| Column::numbers(title(line), measured::unit(metric)));
     let rows = values(lines).into_iter().map(|text| {
         std::iter::once(Cell::words(shown(text))).chain(lines.iter().map(|line| cell(line, text))).collect()
     });
     Table {
-        title: format!("{} by {}", metric.name(), phase.inner().map(name_of).unwrap_or_default()),
+        title: format!("{} by {}", measured::name(metric), phase.inner().map(name_of).unwrap_or_default()),
         columns: std::iter::once(Column::words(phase.inner().map(name_of).unwrap_or_default()))
             .chain(columns)
             .collect(),
@@ -348,7 +353,7 @@ fn latencies_table(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]
         [Metric::Iops, Metric::Mean, Metric::Quantile(0.5), Metric::Quantile(0.99), Metric::Quantile(0.999)];
     let mut columns =
         vec![Column::words("line"), Column::words(phase.inner().map(name_of).unwrap_or_default())];
-    columns.extend(METRICS.map(|metric| Column::numbers(metric.name(), metric.unit())));
+    columns.extend(METRICS.map(|metric| Column::numbers(measured::name(metric), measured::unit(metric))));
     let row = |line: &Along<'_>, step: &Step<'_>| {
         let figures =
             METRICS.map(|metric| Cell::number(step.median.figure(metric).map(|(number, _)| number)));

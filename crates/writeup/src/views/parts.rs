@@ -1,10 +1,10 @@
 //! Where the time goes, and how busy each part is: of virtual arrays, which know.
 
 use chart::{Axis, Bar, Bars, Chart, HUES, Heat, Scale, Segment, Unit};
-use record::{Component, ResponseShare};
+use record::{Component, Metric, ResponseShare};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::measured::{Measured, Metric, sure};
+use crate::measured::{Measured, sure};
 use crate::number::{Number, Source};
 
 use super::{Subject, load, ratio};
@@ -75,11 +75,11 @@ fn latency(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<Figure> {
     let mean = first.number("mean_ns", first.share.all.mean_ns);
     let reading = largest.map(|(kind, number)| {
         let share = ratio(&number, &mean, Unit::Share);
-        Sentence::of(format!("{}: ", first.name))
+        Sentence::of(format!("{}: {kind} takes ", first.name))
             .number(share)
-            .words(" of ")
+            .words(" of the mean latency of ")
             .number(mean.clone())
-            .words(format!(" is spent at: {kind}."))
+            .words(".")
     });
     Some(Figure {
         kind: "breakdown",

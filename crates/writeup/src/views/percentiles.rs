@@ -1,10 +1,10 @@
 //! How latency is distributed: the spectrum of its percentiles.
 
 use chart::{Axis, Chart, Line, Mark, Plot, Scale, Unit};
-use record::phase_title;
+use record::{phase_title, quantile_name};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::measured::{Measured, percentile};
+use crate::measured::Measured;
 use crate::number::{Number, Source};
 
 use super::Subject;
@@ -67,7 +67,7 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
     vec![Figure {
         kind: "percentiles",
         reading,
-        subtitle: "Latency by percentile, as far as ten requests are beyond it".into(),
+        subtitle: "Latency by percentile, up to the last that ten requests exceed".into(),
         panels: drawn.collect(),
         small,
         table: table(subject, &panels),
@@ -136,16 +136,16 @@ impl Class<'_> {
 fn reading(name: &str, class: &Class<'_>) -> Option<Sentence> {
     let median = class.number(0.5)?;
     let tail = [0.9999, 0.999, 0.99, 0.9].into_iter().find_map(|q| Some((q, class.number(q)?)));
-    let sentence = Sentence::of(format!("{name}, {}: half end within ", class.name)).number(median);
+    let sentence = Sentence::of(format!("{name}, {}: p50 is ", class.name)).number(median);
     Some(match tail {
-        Some((q, number)) => sentence.words(format!(", {} is ", percentile(q))).number(number).words("."),
+        Some((q, number)) => sentence.words(format!(", {} is ", quantile_name(q))).number(number).words("."),
         None => sentence.words("."),
     })
 }
 
 fn table(subject: &Subject<'_>, panels: &[(String, Vec<Class<'_>>)]) -> Table {
     let mut columns = vec![Column::words("point"), Column::words("requests")];
-    columns.extend(TABLE.map(|q| Column::numbers(percentile(q), Unit::Nanos)));
+    columns.extend(TABLE.map(|q| Column::numbers(quantile_name(q), Unit::Nanos)));
     let row = |name: &str, class: &Class<'_>| {
         let head = [Cell::words(name), Cell::words(subject.named(class.measured.run, &class.name))];
         head.into_iter().chain(TABLE.map(|q| Cell::number(class.number(q)))).collect()

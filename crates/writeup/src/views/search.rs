@@ -1,11 +1,11 @@
 //! What searches for the highest sustained rate found.
 
 use chart::{Axis, Chart, Dot, Dots, Line, Mark, Plot, Row, Rule, Scale, Unit};
-use record::Search;
+use record::{Metric, Search};
 use units::Nanos;
 
 use crate::document::{Block, Cell, Column, Figure, Section, Sentence, Table};
-use crate::measured::{Measured, Metric};
+use crate::measured::{self, Measured};
 use crate::number::{Number, Source};
 
 use super::{Subject, capital};
@@ -67,31 +67,31 @@ fn latency_slo(slo: &str) -> Option<(Metric, f64)> {
     Some((metric, limit.get() as f64))
 }
 
-/// The latency of the first SLO at every rate that was tried, with its limit.
+/// The latency of the first SLO in every trial, with its limit.
 fn curve(subject: &Subject<'_>, run: usize, search: &Search) -> Option<Figure> {
     let (slo, (metric, limit)) = search.slos.iter().find_map(|slo| Some((slo, latency_slo(slo)?)))?;
     let record = &subject.runs[run];
-    let mut looks: Vec<(Measured<'_>, Number, Number)> = Vec::new();
+    let mut trials: Vec<(Measured<'_>, Number, Number)> = Vec::new();
     for index in search.ladder.iter().flat_map(|rung| &rung.points) {
         let Some(at) = record.points.iter().position(|point| point.index == *index) else { continue };
         let one = Measured { run, at, point: &record.points[at] };
         let figures = one.figure(Metric::Iops).zip(one.figure(metric));
-        looks.extend(figures.map(|(rate, latency)| (one, rate.0, latency.0)));
+        trials.extend(figures.map(|(rate, latency)| (one, rate.0, latency.0)));
     }
-    looks.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
-    let mark = |look: &(Measured<'_>, Number, Number)| Mark {
-        x: look.1.value,
-        y: Some(look.2.value),
+    trials.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
+    let mark = |trial: &(Measured<'_>, Number, Number)| Mark {
+        x: trial.1.value,
+        y: Some(trial.2.value),
         ..Mark::default()
     };
     let plot = Plot {
         x: Axis::new("rate", Unit::PerSecond, Scale::Linear),
-        y: Axis::new(metric.name(), Unit::Nanos, Scale::Log10),
-        lines: vec![Line { marked: true, points: looks.iter().map(mark).collect(), ..Line::default() }],
+        y: Axis::new(measured::name(metric), Unit::Nanos, Scale::Log10),
+        lines: vec![Line { marked: true, points: trials.iter().map(mark).collect(), ..Line::default() }],
         rules: vec![Rule::Limit(limit, slo.clone())],
     };
-    let (lowest, highest) = (looks.first()?, looks.last()?);
-    let reading = Sentence::of(format!("{} is ", capital(&metric.name())))
+    let (lowest, highest) = (trials.first()?, trials.last()?);
+    let reading = Sentence::of(format!("{} is ", capital(&measured::name(metric))))
         .number(lowest.2.clone())
         .words(" at ")
         .number(lowest.1.clone())
@@ -100,22 +100,25 @@ fn curve(subject: &Subject<'_>, run: usize, search: &Search) -> Option<Figure> {
         .words(" at ")
         .number(highest.1.clone())
         .words(" IOPS.");
-    let rows = looks.iter().map(|(one, rate, latency)| {
+    let rows = trials.iter().map(|(one, rate, latency)| {
         let numbers = [rate, latency].map(|number| Cell::number(Some(number.clone())));
         std::iter::once(Cell::words(&one.point.name)).chain(numbers).collect()
     });
     Some(Figure {
         kind: "latency",
         reading,
-        subtitle: format!("{} against the rate at every look of the search", capital(&metric.name())),
+        subtitle: format!(
+            "{} against the rate in every trial of the search",
+            capital(&measured::name(metric))
+        ),
         panels: vec![(String::new(), Chart::Plot(plot))],
         small: false,
         table: Table {
-            title: "looks of the search".into(),
+            title: "trials of the search".into(),
             columns: vec![
-                Column::words("look"),
+                Column::words("trial"),
                 Column::numbers("rate", Unit::PerSecond),
-                Column::numbers(metric.name(), Unit::Nanos),
+                Column::numbers(measured::name(metric), Unit::Nanos),
             ],
             rows: rows.collect(),
         },

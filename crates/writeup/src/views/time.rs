@@ -1,10 +1,10 @@
 //! Rates and latencies second by second.
 
 use chart::{Axis, Chart, Line, Mark, Plot, Rule, Scale, Unit};
-use record::{Series, phase_title};
+use record::{Metric, Series, phase_title};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::measured::{Measured, Metric};
+use crate::measured::Measured;
 use crate::number::{Number, Source};
 
 use super::Subject;

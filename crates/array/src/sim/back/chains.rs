@@ -134,7 +134,7 @@ impl BackEnd {
         }
     }
 
-    /// Gives out the commands in `commands`, or goes on at once where there are none.
+    /// Issues the commands in `commands`, or continues at once where there are none.
     fn begin(&mut self, time: &mut Timeline, chain: u32, ready: Instant) {
         if self.commands.is_empty() {
             self.advance(time, chain, ready);
