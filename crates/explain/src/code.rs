@@ -41,6 +41,8 @@ codes! {
     NothingMeasured => "nothing-measured",
     /// The run was cut short.
     Interrupted => "interrupted",
+    /// The target was not in the state that its cell of a campaign is about.
+    StateNotHeld => "state-not-held",
     /// Requests or bytes do not add up.
     Accounting => "accounting",
     /// Requests in flight and service times contradict each other.

@@ -103,7 +103,8 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::EngineFallback => (About::Client, [A, B, F]),
         Code::ExternalIo | Code::CpuSteal => (About::ExternalIo, [B, C, F]),
         Code::Throttled | Code::ClockChanged => (About::Clock, [B, C, F]),
-        Code::DriveWriteCache
+        Code::StateNotHeld
+        | Code::DriveWriteCache
         | Code::CacheSeen
         | Code::VirtualMachine
         | Code::NullTarget

@@ -9,6 +9,7 @@
 
 mod bookkeeping;
 mod caches;
+mod campaign;
 mod carry_over;
 mod client;
 mod code;
@@ -51,8 +52,9 @@ type OfWorkload = fn(&Run, &Point, &WorkloadResult) -> Option<Draft>;
 type OfWorkloadAfter = fn(&Run, &History, &Point, &WorkloadResult) -> Option<Draft>;
 
 /// About the run as a whole.
-const RUN: [OfRun; 9] = [
+const RUN: [OfRun; 10] = [
     failures::interrupted,
+    campaign::state_not_held,
     company::virtual_machine,
     search::edge,
     search::unkept,

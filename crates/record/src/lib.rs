@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** a record does not say how it was measured but in words, and nothing here can draw it.
 
+mod campaign;
 mod comparison;
 mod entry;
 mod finding;
@@ -25,6 +26,7 @@ mod summary;
 mod upgrade;
 mod what_if;
 
+pub use campaign::{CampaignCell, FactorLevel, StateProof};
 pub use comparison::{Basis, Compared, Comparison, RUN_TO_RUN, Setting, Side, Unmatched, Verdict};
 pub use entry::{Entry, peaks};
 pub use finding::{Finding, Severity};

@@ -33,6 +33,9 @@ pub struct Run {
     /// Labels given by the user.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub tags: BTreeMap<String, String>,
+    /// Its place in a campaign; absent where it belongs to none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cell: Option<crate::CampaignCell>,
     /// What was to be done.
     pub plan: PlanSource,
     /// Real or virtual.
@@ -82,6 +85,7 @@ impl Run {
             ended: self.ended.clone(),
             command: self.command.clone(),
             tags: self.tags.clone(),
+            cell: self.cell.clone(),
             plan: self.plan.clone(),
             world: self.world,
             targets: self.targets.clone(),

@@ -54,6 +54,7 @@ pub fn run(plan: &str, points: Vec<Point>) -> Run {
         ended: Some("2026-01-02T03:06:05Z".into()),
         command: vec!["fathom".into(), "run".into(), plan.into(), "--on".into(), "/mnt/array".into()],
         tags: BTreeMap::new(),
+        cell: None,
         plan: PlanSource {
             name: plan.into(),
             about: String::new(),

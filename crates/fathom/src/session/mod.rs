@@ -23,7 +23,7 @@ use crate::input::plans::Planned;
 use crate::terminal;
 use crate::terminal::progress::Progress;
 use iologs::{Iologs, Trouble};
-use recorder::{Recorded, Recorder};
+use recorder::{ReadBack, Recorded, Recorder};
 use signals::Signals;
 
 /// A world that is open, and a record that has begun.
@@ -97,6 +97,11 @@ impl Session {
     /// Has the record tell where the time of each request went, where the world can know.
     pub fn keep_breakdown(&mut self) {
         self.world.keep_shares();
+    }
+
+    /// Has the record tell of which campaign it is; `read_back` is asked for the state once the load has ended.
+    pub fn in_cell(&mut self, cell: record::CampaignCell, read_back: ReadBack) {
+        self.recorder.set_cell(cell, read_back);
     }
 
     /// Tells `listener` of each request that it wants to hear of.

@@ -5,7 +5,9 @@ use host::clock::Clock;
 use jiff::{Timestamp, Unit};
 use library::{Durability, Filter, Kept, Library, LibraryError};
 use record::names::fact;
-use record::{Cache, Finding, PlanSource, Point, Run, SCHEMA_VERSION, Severity, Target, Tool};
+use record::{
+    Cache, CampaignCell, Finding, PlanSource, Point, Run, SCHEMA_VERSION, Severity, StateProof, Target, Tool,
+};
 use units::{Instant, Nanos};
 use workload::plan::{Overrides, Plan};
 
@@ -25,7 +27,12 @@ pub struct Recorder {
     grown_at: Instant,
     /// Why the last save failed; none where it went well or nothing is to be kept.
     lost: Option<LibraryError>,
+    /// Reads back the state that a cell of a campaign is about.
+    read_back: Option<ReadBack>,
 }
+
+/// Tells what the state is at the end of a run.
+pub type ReadBack = Box<dyn FnOnce(&Run) -> Vec<StateProof>>;
 
 /// A run that has ended.
 pub struct Recorded {
@@ -55,6 +62,7 @@ impl Recorder {
             ended: None,
             command: std::env::args_os().map(|argument| units::name::text(&argument)).collect(),
             tags: plan.tags.iter().cloned().collect(),
+            cell: None,
             plan: PlanSource {
                 name: plan.name.clone(),
                 about: plan.about.clone(),
@@ -80,7 +88,22 @@ impl Recorder {
         };
         let clock = Clock::start();
         let grown_at = clock.now();
-        Recorder { run, library, kept: Kept::default(), clock, durable_at: None, grown_at, lost: None }
+        Recorder {
+            run,
+            library,
+            kept: Kept::default(),
+            clock,
+            durable_at: None,
+            grown_at,
+            lost: None,
+            read_back: None,
+        }
+    }
+
+    /// The run is one of a campaign's; `read_back` is asked at its end.
+    pub fn set_cell(&mut self, cell: CampaignCell, read_back: ReadBack) {
+        self.run.cell = Some(cell);
+        self.read_back = Some(read_back);
     }
 
     /// Keeps what `event` tells.
@@ -149,6 +172,10 @@ impl Recorder {
         self.run.ended = Some(now().to_string());
         self.run.ending = stored(ending.clone());
         self.recall_caches();
+        if let Some(read_back) = self.read_back.take() {
+            let proofs = read_back(&self.run);
+            self.run.cell.iter_mut().for_each(|cell| cell.proofs.extend(proofs.iter().cloned()));
+        }
         explain::judge(&mut self.run);
         self.run.ending = stored(judged(&self.run.findings, ending));
         let is_refused = self.run.points.is_empty()

@@ -92,6 +92,7 @@ fn run_of(points: Vec<Point>) -> Run {
         ended: None,
         command: Vec::new(),
         tags: Default::default(),
+        cell: None,
         plan: PlanSource {
             name: nothing(),
             about: nothing(),

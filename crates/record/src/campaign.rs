@@ -1,0 +1,123 @@
+//! The place of a run in a campaign, and the proof that the target was in the state that the run is about.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One cell of a campaign, measured in one block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CampaignCell {
+    /// The campaign's name.
+    pub campaign: String,
+    /// What the campaign asks, in short: runs of the same name whose files differ in what is measured differ here.
+    pub key: String,
+    /// In which block, from 1: each has every cell once.
+    pub block: u32,
+    /// Which run of the schedule it is, from 1.
+    pub turn: u32,
+    /// The level of each factor, in the order of the file.
+    pub levels: Vec<FactorLevel>,
+    /// What the state was read back as; empty where nothing tells.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub proofs: Vec<StateProof>,
+}
+
+/// The level of one factor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FactorLevel {
+    /// The factor.
+    pub factor: String,
+    /// Its level in this cell.
+    pub level: String,
+    /// Which one that is, from 0, in the order of the file.
+    pub place: u32,
+    /// How many levels there are.
+    pub of: u32,
+    /// Whether it is hard to change: set once for a whole plot, not for each run.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub hard: bool,
+}
+
+/// A state read back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StateProof {
+    /// Of which factor.
+    pub factor: String,
+    /// What told: a command, or the options of a virtual array.
+    pub by: String,
+    /// When: `before` or `after` the measurement, or the name of a point.
+    pub when: String,
+    /// What was to be found.
+    pub expected: String,
+    /// What was found.
+    pub found: String,
+}
+
+impl CampaignCell {
+    /// The levels as words, `raid 5, disks 8`; `one cell` where there are no factors.
+    pub fn label(&self) -> String {
+        let words: Vec<String> =
+            self.levels.iter().map(|level| format!("{} {}", level.factor, level.level)).collect();
+        if words.is_empty() { "one cell".into() } else { words.join(", ") }
+    }
+
+    /// The level of each factor by its place.
+    pub fn places(&self) -> Vec<u32> {
+        self.levels.iter().map(|level| level.place).collect()
+    }
+
+    /// The first state that was not as it should be.
+    pub fn unproven(&self) -> Option<&StateProof> {
+        self.proofs.iter().find(|proof| !proof.holds())
+    }
+}
+
+impl StateProof {
+    /// Whether it was found as it should be.
+    pub fn holds(&self) -> bool {
+        self.expected == self.found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell() -> CampaignCell {
+        let level = |factor: &str, level: &str, place| FactorLevel {
+            factor: factor.into(),
+            level: level.into(),
+            place,
+            of: 2,
+            hard: false,
+        };
+        CampaignCell {
+            campaign: "levels".into(),
+            key: "1a2b".into(),
+            block: 1,
+            turn: 3,
+            levels: vec![level("raid", "5", 0), level("disks", "8", 1)],
+            proofs: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_cell_is_called_by_the_levels_of_its_factors() {
+        assert_eq!(cell().label(), "raid 5, disks 8");
+        assert_eq!(cell().places(), [0, 1]);
+        assert_eq!(CampaignCell { levels: Vec::new(), ..cell() }.label(), "one cell");
+    }
+
+    #[test]
+    fn a_state_that_was_found_otherwise_is_not_proven() {
+        let proof = |found: &str| StateProof {
+            factor: "firmware".into(),
+            by: "cli".into(),
+            when: "before".into(),
+            expected: "3.88".into(),
+            found: found.into(),
+        };
+        let with = |proofs| CampaignCell { proofs, ..cell() };
+        assert_eq!(with(vec![proof("3.88")]).unproven(), None);
+        assert_eq!(with(vec![proof("3.88"), proof("3.86")]).unproven(), Some(&proof("3.86")));
+    }
+}
