@@ -8,6 +8,7 @@ mod batch;
 pub mod dependent;
 pub mod difference;
 pub mod exceedance;
+pub mod factorial;
 mod forecast;
 mod histogram;
 mod interval;

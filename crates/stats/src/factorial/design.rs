@@ -1,0 +1,207 @@
+//! Factors, the combinations of their levels that are measured, and what of it is balanced.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{DesignError, Refusal, Term};
+
+/// No design has more cells.
+pub const CELLS_MOST: usize = 1 << 16;
+
+/// One thing that is varied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Factor {
+    /// How many values it takes, at least two. The first is the one that the others are held against.
+    pub levels: usize,
+    /// Whether it is hard to change, so that it keeps its level over a whole plot.
+    pub hard: bool,
+}
+
+/// Which combinations of levels are measured, the same ones in every block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Design {
+    factors: Vec<Factor>,
+    cells: Vec<Vec<usize>>,
+}
+
+impl Design {
+    /// Every combination of levels; the last factor changes fastest.
+    ///
+    /// # Errors
+    ///
+    /// No factor, a factor with fewer than two levels, or more than [`CELLS_MOST`] cells.
+    pub fn full(factors: Vec<Factor>) -> Result<Design, DesignError> {
+        let product = factors.iter().try_fold(1usize, |cells, factor| cells.checked_mul(factor.levels));
+        if product.is_none_or(|cells| cells > CELLS_MOST) {
+            return Err(DesignError::TooMany);
+        }
+        let mut cells = vec![Vec::new()];
+        for factor in &factors {
+            let with = |cell: &Vec<usize>, level| cell.iter().copied().chain([level]).collect();
+            cells = cells
+                .iter()
+                .flat_map(|cell| (0..factor.levels).map(move |level| with(cell, level)))
+                .collect();
+        }
+        Design::of(factors, cells)
+    }
+
+    /// These cells, each as the level of each factor, counted from zero.
+    ///
+    /// A design that is not balanced is one: [`Design::balance`] tells, and nothing is analysed of it.
+    ///
+    /// # Errors
+    ///
+    /// No factor, a factor with fewer than two levels, no cell, more than [`CELLS_MOST`], one that has not one level of
+    /// each factor, or one that is there twice.
+    pub fn of(factors: Vec<Factor>, cells: Vec<Vec<usize>>) -> Result<Design, DesignError> {
+        if factors.is_empty() {
+            return Err(DesignError::NoFactor);
+        }
+        if let Some(at) = factors.iter().position(|factor| factor.levels < 2) {
+            return Err(DesignError::OneLevel(at));
+        }
+        match cells.len() {
+            0 => return Err(DesignError::NoCell),
+            count if count > CELLS_MOST => return Err(DesignError::TooMany),
+            _ => {}
+        }
+        let mut seen = BTreeSet::new();
+        for (at, cell) in cells.iter().enumerate() {
+            let fits = cell.iter().zip(&factors).all(|(level, factor)| *level < factor.levels);
+            if cell.len() != factors.len() || !fits {
+                return Err(DesignError::Level(at));
+            }
+            if !seen.insert(cell) {
+                return Err(DesignError::Twice(at));
+            }
+        }
+        Ok(Design { factors, cells })
+    }
+
+    /// A regular fraction, one of so many parts of all combinations: those whose levels, summed over the factors whose
+    /// number of levels `one_of` divides, leave nothing when divided by it.
+    ///
+    /// All levels of a factor, and all combinations of two, are in equally many cells. `None` with fewer than three
+    /// such factors, where main effects could not be told from each other; where there is no full design; and where
+    /// levels of a factor are in part bound to whole plots, as those of one of four levels to the sum of two hard ones.
+    pub fn fraction(factors: Vec<Factor>, one_of: usize) -> Option<Design> {
+        let summed: Vec<bool> =
+            factors.iter().map(|factor| one_of > 1 && factor.levels.is_multiple_of(one_of)).collect();
+        if summed.iter().filter(|is| **is).count() < SUMMED_LEAST {
+            return None;
+        }
+        let mut design = Design::full(factors).ok()?;
+        let all = design.cells.len();
+        design.cells.retain(|cell| {
+            let levels = cell.iter().zip(&summed).filter(|(_, is)| **is).map(|(level, _)| level);
+            levels.sum::<usize>().is_multiple_of(one_of)
+        });
+        assert_eq!(design.cells.len() * one_of, all, "every remainder is left by equally many cells");
+        let balance = design.balance();
+        debug_assert!(
+            matches!(balance, Ok(()) | Err(Refusal::Mixed(_))),
+            "three summed factors balance each pair"
+        );
+        balance.is_ok().then_some(design)
+    }
+
+    /// What is varied.
+    pub fn factors(&self) -> &[Factor] {
+        &self.factors
+    }
+
+    /// The level of each factor, cell by cell.
+    pub fn cells(&self) -> &[Vec<usize>] {
+        &self.cells
+    }
+
+    /// The whole plot that each cell is in, counted from zero in the order of their first cells: cells of one whole
+    /// plot share the levels of all factors that are hard to change. Without such a factor all are in one.
+    pub fn whole_plots(&self) -> Vec<usize> {
+        let hard = |cell: &Vec<usize>| -> Vec<usize> {
+            let levels = cell.iter().zip(&self.factors).filter(|(_, factor)| factor.hard);
+            levels.map(|(level, _)| *level).collect()
+        };
+        let mut places = BTreeMap::new();
+        let mut place = |levels| {
+            let next = places.len();
+            *places.entry(levels).or_insert(next)
+        };
+        self.cells.iter().map(|cell| place(hard(cell))).collect()
+    }
+
+    /// The whole plot of each cell, and how many there are, where plots are a stratum of their own: all cells are in
+    /// one where each would have one alone.
+    pub(super) fn plots(&self) -> (Vec<usize>, usize) {
+        let plots = self.whole_plots();
+        match plots.iter().max().map_or(0, |most| most + 1) {
+            count if count < self.cells.len() => (plots, count),
+            _ => (vec![0; self.cells.len()], 1),
+        }
+    }
+
+    /// Nothing, where effects are differences of means of equally many cells.
+    ///
+    /// # Errors
+    ///
+    /// Levels of a factor, or of two together, that are in unequally many cells; whole plots of unequally many cells; a
+    /// factor that is neither constant in each whole plot nor balanced in it.
+    pub fn balance(&self) -> Result<(), Refusal> {
+        for term in Term::all(self.factors.len()) {
+            let places = self.cells.iter().map(|cell| self.place(term, cell));
+            if !is_even(places, self.combinations(term)) {
+                return Err(Refusal::Unbalanced(term));
+            }
+        }
+        let (plots, count) = self.plots();
+        if !is_even(plots.into_iter(), count) {
+            return Err(Refusal::Plots);
+        }
+        match (0..self.factors.len()).find(|factor| self.stratum(Term::Main(*factor)).is_none()) {
+            Some(factor) => Err(Refusal::Mixed(factor)),
+            None => Ok(()),
+        }
+    }
+
+    /// How many combinations of levels the factors of `term` have.
+    pub(super) fn combinations(&self, term: Term) -> usize {
+        term.factors().into_iter().map(|factor| self.factors[factor].levels).product()
+    }
+
+    /// Which of these combinations `cell` has.
+    pub(super) fn place(&self, term: Term, cell: &[usize]) -> usize {
+        term.factors().into_iter().fold(0, |place, factor| place * self.factors[factor].levels + cell[factor])
+    }
+
+    /// The combinations of levels of which none is the first of its factor: as many as `term` has degrees of freedom.
+    pub(super) fn corners(&self, term: Term) -> Vec<Vec<usize>> {
+        let levels = |factor: usize| 1..self.factors[factor].levels;
+        match term {
+            Term::Main(factor) => levels(factor).map(|level| vec![level]).collect(),
+            Term::Pair(one, other) => {
+                levels(one).flat_map(|level| levels(other).map(move |second| vec![level, second])).collect()
+            }
+        }
+    }
+
+    /// By cell, what it counts in holding the levels `corner` of `term` against the first ones: 1, -1 or 0.
+    pub(super) fn weights(&self, term: Term, corner: &[usize]) -> Vec<f64> {
+        let factors = term.factors();
+        assert_eq!(factors.len(), corner.len(), "a corner is a level of each factor of the term");
+        let side = |level: usize, of: usize| f64::from(level == of) - f64::from(level == 0);
+        let weight = |cell: &Vec<usize>| {
+            factors.iter().zip(corner).map(|(factor, of)| side(cell[*factor], *of)).product::<f64>()
+        };
+        self.cells.iter().map(weight).collect()
+    }
+}
+
+/// With fewer factors in the sum, the levels of one would follow from those of one other.
+const SUMMED_LEAST: usize = 3;
+
+/// Whether each of so many places comes equally often, and does come.
+fn is_even(places: impl Iterator<Item = usize>, count: usize) -> bool {
+    let mut counts = vec![0usize; count];
+    places.for_each(|place| counts[place] += 1);
+    counts.iter().all(|one| *one > 0 && *one == counts[0])
+}

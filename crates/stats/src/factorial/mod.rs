@@ -1,0 +1,29 @@
+//! Which of several factors change a figure, by how much, and which of their changes could have been found.
+//!
+//! Every combination of levels that is measured is a cell, and every cell is measured once in each block. A factor that
+//! is hard to change keeps its level over a whole plot: the cells of a block that share the levels of all such factors
+//! are measured one after the other. What varies from plot to plot is then another error than what varies from one
+//! measurement to the next, and each term is held against its own. Source of the method: Yates, *Complex experiments*,
+//! Supplement to the Journal of the Royal Statistical Society 2 (1935); Montgomery, *Design and Analysis of
+//! Experiments*, chapters 5, 8 and 14.
+//!
+//! **Invariant:** errors come from repeating blocks alone, never from interactions that are taken to be nil; no term is
+//! tested that cannot be told from another that is.
+
+mod alias;
+mod anova;
+mod design;
+mod family;
+mod refusal;
+mod term;
+
+pub use alias::Alias;
+pub use anova::{Analysis, Contrast, StratumError, Tested, analyse};
+pub use design::{CELLS_MOST, Design, Factor};
+pub use family::holm;
+pub use refusal::{DesignError, Refusal};
+pub use term::{Stratum, Term};
+
+/// What deviates by less than this part is taken not to deviate at all: a model without chance gives equal figures in
+/// each block but for the rounding of sums of logarithms, some 1e-13, and no measurement is so exact.
+pub const EXACT: f64 = 1e-9;
