@@ -4,12 +4,16 @@
 //! **Invariant:** measures nothing, opens no file and runs no command: a campaign is text and records in, a schedule
 //! and figures out. A figure that needs replication is refused where there is none.
 
+mod effects;
 mod factor;
 mod file;
+mod health;
 mod schedule;
 
+pub use effects::{CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FactorLevels, FigureEffects, HeldClaim, effects};
 pub use factor::{Check, Factor, HEALTH, Means, fill};
 pub use file::{Campaign, Claim, RUNS_MOST};
+pub use health::{health_proof, with_health};
 pub use schedule::{Turn, TurnKey, every_cell, schedule};
 
 impl Campaign {

@@ -43,6 +43,7 @@ mod tests {
             block: 1,
             turn: 1,
             levels: Vec::new(),
+            claims: Vec::new(),
             proofs,
         };
         run.cell = Some(cell(vec![proof("3.88")]));

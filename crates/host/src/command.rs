@@ -17,6 +17,29 @@ pub fn run(text: &str, variables: &[(&str, String)]) -> io::Result<()> {
     }
 }
 
+/// What a command that has ended answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What it printed, without the blanks around it.
+    pub out: String,
+    /// Its exit code; `None` where a signal ended it.
+    pub code: Option<i32>,
+    /// How it ended, with what it said on stderr: `exit status: 4: no disk`.
+    pub ending: String,
+}
+
+/// Runs `text` with `variables` in its environment, to its end, whatever its exit code. An error where it cannot be
+/// started.
+pub fn answer(text: &str, variables: &[(String, String)]) -> io::Result<Answer> {
+    let output = shell(text).envs(variables.iter().map(|(name, value)| (name, value))).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    Ok(Answer {
+        out: String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+        code: output.status.code(),
+        ending: failed(output.status, &said).to_string().trim_end_matches(": ").to_owned(),
+    })
+}
+
 /// A command that goes on beside the program. It is left to itself when this is dropped.
 #[derive(Debug)]
 pub struct Running(Child);
@@ -62,6 +85,17 @@ mod tests {
         let error = run("echo no $WHAT >&2; exit 4", &[("WHAT", "disk".into())]).unwrap_err();
         assert_eq!(error.to_string(), "exit status: 4: no disk");
         run("exit 0", &[]).unwrap();
+    }
+
+    #[test]
+    fn a_command_answers_what_it_prints_and_how_it_ended() {
+        let variables = [("WHAT".to_owned(), "3.88".to_owned())];
+        let answered = answer("echo \" $WHAT \"; echo slow >&2; exit 9", &variables).unwrap();
+        let whole = Answer { out: "3.88".into(), code: Some(9), ending: "exit status: 9: slow".into() };
+        assert_eq!(answered, whole);
+        let silent = answer("kill -9 $$", &[]).unwrap();
+        assert_eq!((silent.code, silent.out.as_str()), (None, ""));
+        assert!(silent.ending.starts_with("signal: 9"), "{}", silent.ending);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One cell of a campaign, measured in one block.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CampaignCell {
     /// The campaign's name.
     pub campaign: String,
@@ -16,6 +16,9 @@ pub struct CampaignCell {
     pub turn: u32,
     /// The level of each factor, in the order of the file.
     pub levels: Vec<FactorLevel>,
+    /// What others say of this cell: a vendor, theory.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub claims: Vec<FigureClaim>,
     /// What the state was read back as; empty where nothing tells.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub proofs: Vec<StateProof>,
@@ -35,6 +38,20 @@ pub struct FactorLevel {
     /// Whether it is hard to change: set once for a whole plot, not for each run.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub hard: bool,
+}
+
+/// A figure that somebody promises.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FigureClaim {
+    /// Who says so.
+    pub by: String,
+    /// How the name of the point begins that it is about; of any point where it is empty.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub point: String,
+    /// Of what, as plans write it: `iops`, `mb_per_s`, `p99`.
+    pub metric: String,
+    /// In base units: one a second, bytes a second, nanoseconds.
+    pub value: f64,
 }
 
 /// A state read back.
@@ -96,6 +113,7 @@ mod tests {
             block: 1,
             turn: 3,
             levels: vec![level("raid", "5", 0), level("disks", "8", 1)],
+            claims: Vec::new(),
             proofs: Vec::new(),
         }
     }

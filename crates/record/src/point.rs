@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use units::convert::narrow;
 
 use crate::histogram::Histogram;
+use crate::metric::Metric;
 use crate::summary::OpSummary;
 
 /// Load or state.
@@ -72,6 +73,16 @@ pub struct Point {
 }
 
 impl Point {
+    /// The figure `metric` of all workloads together, where there is one: rates are added up; a latency is that of the
+    /// only workload.
+    pub fn figure(&self, metric: Metric) -> Option<f64> {
+        let each = || self.workloads.iter().filter_map(|workload| workload.total()?.figure(metric));
+        if metric.more_is_better() {
+            return each().reduce(|sum, value| sum + value);
+        }
+        each().next().filter(|_| self.workloads.len() == 1)
+    }
+
     /// One of a phase of that name before anything of it was measured: the first of its kind, nothing swept.
     pub fn before(
         index: u32,

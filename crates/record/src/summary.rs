@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::dependent::{NoInterval, Stretch, Stretches, mean_interval};
 
-use crate::metric::quantile_name;
+use crate::metric::{Metric, quantile_name};
 use crate::point::{Class, WorkloadResult};
 
 /// The quantiles of a summary. One list for tables, exports and charts.
@@ -167,6 +167,21 @@ pub struct OpSummary {
     /// From due to finished.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub response: Option<LatencySummary>,
+}
+
+impl OpSummary {
+    /// The figure `metric`, where there is one and it is above zero.
+    pub fn figure(&self, metric: Metric) -> Option<f64> {
+        let response = self.response.as_ref();
+        let value = match metric {
+            Metric::Iops => self.ops_per_s.value,
+            Metric::Throughput => self.bytes_per_s.value,
+            Metric::Mean => response?.mean_ns,
+            Metric::Max => response?.max_ns as f64,
+            Metric::Quantile(q) => response?.quantile(q)?.value_ns as f64,
+        };
+        (value.is_finite() && value > 0.0).then_some(value)
+    }
 }
 
 /// A rate over the window with its interval from the rates of equally long stretches in it.

@@ -7,6 +7,7 @@
 
 mod comparison;
 mod csv;
+mod effects;
 mod explained;
 mod figures;
 mod grade;
@@ -32,6 +33,7 @@ mod words;
 
 pub use crate::csv::{CSV_COLUMNS, csv, csv_rows};
 pub use comparison::{COMPARISON_COLUMNS, comparison, comparison_csv, comparison_json, comparison_markdown};
+pub use effects::effects;
 pub use explained::{explained, explained_in_brief};
 pub use held::{fitted, held};
 pub use json::{json, json_lines};

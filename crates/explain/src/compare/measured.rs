@@ -37,15 +37,7 @@ impl Measured<'_> {
 
     /// The figure, where it is above zero.
     pub fn value(&self, metric: Metric) -> Option<f64> {
-        let response = self.summary.response.as_ref();
-        let value = match metric {
-            Metric::Iops => self.summary.ops_per_s.value,
-            Metric::Throughput => self.summary.bytes_per_s.value,
-            Metric::Mean => response?.mean_ns,
-            Metric::Max => response?.max_ns as f64,
-            Metric::Quantile(q) => response?.quantile(q)?.value_ns as f64,
-        };
-        (value.is_finite() && value > 0.0).then_some(value)
+        self.summary.figure(metric)
     }
 
     /// The figure of a single measurement: with what its own seconds say of it, and on real storage with what

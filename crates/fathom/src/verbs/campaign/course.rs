@@ -1,0 +1,364 @@
+//! The course of a campaign: which runs are there, which are left, one after the other; resumed after any end.
+
+use std::collections::BTreeSet;
+use std::fs::{File, TryLockError};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use campaign::{Turn, TurnKey};
+use host::clock::Clock;
+use library::Filter;
+use real::{Beside, Journal, RealOptions, UpkeepOptions};
+use record::Run;
+use units::{Instant, Nanos};
+
+use super::CampaignArgs;
+use super::state::{Prepared, State, readings};
+use super::subject::{Request, Subject};
+use crate::ending::{Ending, Failure};
+use crate::input::targets;
+use crate::output;
+use crate::session::signals::Signals;
+use crate::session::store::Store;
+use crate::session::{self, final_ending};
+use crate::terminal;
+
+/// So many runs that fail one after the other end the campaign: what is wrong will not go away by itself.
+const FAILURES_MOST: usize = 3;
+
+/// What a library has of a campaign.
+pub struct Kept {
+    /// Its runs that hold, of every turn the last.
+    pub runs: Vec<Run>,
+    /// The turns that they are.
+    pub done: BTreeSet<TurnKey>,
+    /// Runs of which the state did not hold.
+    pub void: usize,
+    /// Runs of the same name of a file that asked something else.
+    pub others: usize,
+}
+
+/// What `store` has of the campaign.
+pub fn kept(subject: &Subject, store: &Store) -> Result<Kept, Failure> {
+    let mut kept = Kept { runs: Vec::new(), done: BTreeSet::new(), void: 0, others: 0 };
+    if !store.path()?.exists() {
+        return Ok(kept);
+    }
+    let library = store.open()?;
+    let tags = vec![("campaign".to_owned(), Some(subject.campaign.name.clone()))];
+    // The newest first.
+    for entry in library.list(&Filter { tags, ..Filter::default() })? {
+        if !entry.complete {
+            continue;
+        }
+        let run = library.get(entry.id.as_str())?;
+        let Some(cell) = &run.cell else { continue };
+        match subject.key_of(cell, &run.plan.origin) {
+            None => kept.others += 1,
+            Some(_) if cell.unproven().is_some() => kept.void += 1,
+            Some(key) => {
+                if kept.done.insert(key) {
+                    kept.runs.push(run);
+                }
+            }
+        }
+    }
+    kept.runs.reverse();
+    Ok(kept)
+}
+
+/// The turns that are left.
+pub fn left(subject: &Subject, kept: &Kept) -> Vec<Turn> {
+    let turns = subject.schedule().into_iter();
+    turns.filter(|turn| !kept.done.contains(&turn.key(&subject.campaign))).collect()
+}
+
+/// Measures what is left, and prints what all of it says.
+pub fn carry_out(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failure> {
+    // Made where it is not there: what is measured is to be kept.
+    store.open_to_save(false)?;
+    let Some(_lock) = lock(subject, store)? else {
+        return Err(Failure::Usage(format!(
+            "the campaign {} is being measured by another process; `--status` says how far it is",
+            subject.campaign.name
+        )));
+    };
+    let kept = kept(subject, store)?;
+    let left = left(subject, &kept);
+    say_begin(subject, &kept, left.len());
+    let mut course = Course::new(subject, arguments, store, left.len());
+    let ended = course.measure(&left);
+    let Course { void, skipped, failed, .. } = course;
+    conclude(subject, arguments, store)?;
+    if let Some(ending) = ended? {
+        return Ok(ending);
+    }
+    let runs = |count: usize| if count == 1 { "a run".to_owned() } else { format!("{count} runs") };
+    let reason = |what: String| format!("{what}; start the campaign again to measure what is missing");
+    Ok(match (void.len(), failed.len(), skipped.len()) {
+        (0, 0, _) => Ending::done(),
+        (0, count, _) => Ending { code: 5, reason: reason(format!("{} failed", runs(count))) },
+        (count, ..) => Ending { code: 4, reason: reason(format!("{} void", runs(count))) },
+    })
+}
+
+/// Prints how far the campaign is, and what is known so far.
+pub fn status(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failure> {
+    let kept = kept(subject, store)?;
+    let all = subject.schedule().len();
+    let running = match lock(subject, store)? {
+        Some(_) => "not running",
+        None => "running",
+    };
+    let void = if kept.void > 0 { format!(", {} void", kept.void) } else { String::new() };
+    output::print(&format!(
+        "{}: {} of {all} runs measured{void}; {running}\n",
+        report::harmless(&subject.campaign.name),
+        kept.done.len()
+    ))?;
+    conclude(subject, arguments, store)?;
+    Ok(Ending::done())
+}
+
+/// What the runs so far say.
+fn conclude(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<(), Failure> {
+    let kept = kept(subject, store)?;
+    if kept.runs.is_empty() {
+        return Ok(());
+    }
+    let effects = campaign::effects(&kept.runs);
+    let style = terminal::style(&arguments.appearance);
+    let text = report::effects(&effects, style);
+    let name = &subject.campaign.name;
+    let rest = format!("The whole: fathom{} report campaign:{name} -o report.html\n", store.option());
+    output::print(&(text + "\n" + &rest))?;
+    Ok(())
+}
+
+fn say_begin(subject: &Subject, kept: &Kept, left: usize) {
+    let name = &subject.campaign.name;
+    let all = kept.done.len() + left;
+    let resumed = match kept.done.len() {
+        0 => format!("{name}: {all} runs"),
+        done => format!("{name}: {left} of {all} runs are left, {done} are in the library"),
+    };
+    terminal::say_sentence(&resumed);
+    if kept.others > 0 {
+        terminal::say_sentence(&format!(
+            "{} runs in the library are of a campaign of this name that asked something else; they are left aside",
+            kept.others
+        ));
+    }
+}
+
+/// The runs one after the other.
+struct Course<'a> {
+    subject: &'a Subject,
+    arguments: &'a CampaignArgs,
+    store: &'a Store,
+    clock: Clock,
+    state: State,
+    left: usize,
+    /// Time of each run so far.
+    took: Vec<(usize, Nanos)>,
+    void: Vec<String>,
+    skipped: Vec<String>,
+    failed: Vec<String>,
+}
+
+impl<'a> Course<'a> {
+    fn new(subject: &'a Subject, arguments: &'a CampaignArgs, store: &'a Store, left: usize) -> Course<'a> {
+        Course {
+            subject,
+            arguments,
+            store,
+            clock: Clock::start(),
+            state: State::default(),
+            left,
+            took: Vec::new(),
+            void: Vec::new(),
+            skipped: Vec::new(),
+            failed: Vec::new(),
+        }
+    }
+
+    /// Measures `turns`; the ending where something ends all of it.
+    fn measure(&mut self, turns: &[Turn]) -> Result<Option<Ending>, Failure> {
+        let mut in_a_row = 0;
+        for (index, turn) in turns.iter().enumerate() {
+            self.left = turns.len() - index;
+            self.say_turn(turn, &turns[index..]);
+            let began = self.clock.now();
+            let failures = self.failed.len();
+            if let Some(ending) = self.one(turn, began)? {
+                return Ok(Some(ending));
+            }
+            if let Some(code) = interrupted()? {
+                let reason = "interrupted; the runs so far are kept, and the next start goes on".into();
+                return Ok(Some(Ending { code, reason }));
+            }
+            in_a_row = if self.failed.len() > failures { in_a_row + 1 } else { 0 };
+            if in_a_row == FAILURES_MOST {
+                let last = self.failed.last().cloned().unwrap_or_default();
+                let reason = format!("{in_a_row} runs failed one after the other, the last: {last}");
+                return Ok(Some(Ending { code: 5, reason }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// One run: the state, the load, the state again.
+    fn one(&mut self, turn: &Turn, began: Instant) -> Result<Option<Ending>, Failure> {
+        let label = self.subject.label(turn);
+        let request = self.subject.request(turn, &self.arguments.change.tags)?;
+        let proofs = match self.state.prepare(self.subject, turn) {
+            Prepared::Ready(proofs) => proofs,
+            Prepared::Ended(why) if interrupted()?.is_none() => {
+                return Ok(Some(Ending { code: 1, reason: format!("the campaign was ended: {why}") }));
+            }
+            Prepared::Ended(_) => return Ok(None),
+            Prepared::Void(why) => {
+                terminal::say_sentence(&format!("void: {label}: {why}"));
+                self.void.push(label);
+                return Ok(None);
+            }
+            Prepared::Skipped(why) => {
+                terminal::say_sentence(&format!("skipped: {label}: {why}"));
+                self.skipped.push(label);
+                return Ok(None);
+            }
+        };
+        let (run, ending) = self.run(turn, request, proofs)?;
+        if [2, 3, 8].contains(&ending.code) {
+            return Ok(Some(ending));
+        }
+        let is_void = run.cell.as_ref().is_some_and(|cell| cell.unproven().is_some());
+        if is_void {
+            terminal::say_sentence(&format!("void: {label}: {}", ending.reason));
+            self.void.push(label);
+            self.state = State::default();
+        } else if !run.ending.complete && interrupted()?.is_none() {
+            terminal::say_sentence(&format!("failed: {label}: {}", ending.reason));
+            self.failed.push(format!("{label}: {}", ending.reason));
+        }
+        self.took.push((turn.plan, self.clock.now().saturating_since(began)));
+        Ok(None)
+    }
+
+    fn run(
+        &self,
+        turn: &Turn,
+        request: Request,
+        proofs: Vec<record::StateProof>,
+    ) -> Result<(Run, Ending), Failure> {
+        let Request { planned, targets, mut cell, proofs: of_options } = request;
+        cell.proofs = [of_options, proofs].concat();
+        let options = RealOptions {
+            targets,
+            consents: targets::consents(&self.arguments.destroy)?,
+            keep: self.arguments.keep,
+            scratch: self.arguments.scratch,
+            create: false,
+            plain: Vec::new(),
+            upkeep: UpkeepOptions::default(),
+            beside: Beside::default(),
+            looks_inside: true,
+            journal: Journal::default(),
+        };
+        let library = self.store.open_to_save(false)?;
+        let (mut session, mut progress) = session::open(planned, &options, library, self.arguments.quiet)?;
+        let proof = self.subject.proof_of(turn);
+        session.in_cell(cell, proof);
+        let recorded = session.measure(&mut |event| progress.show(event));
+        progress.finish();
+        let run = recorded.run.clone();
+        Ok((run, final_ending(recorded)))
+    }
+
+    fn say_turn(&self, turn: &Turn, ahead: &[Turn]) {
+        let all = self.subject.schedule().len();
+        let eta = self.remaining(ahead).map(|time| format!(", {time} left")).unwrap_or_default();
+        let label = self.subject.label(turn);
+        terminal::say_sentence(&format!("[{} of {all}{eta}] {label}", all - self.left + 1));
+    }
+
+    /// How long the runs `ahead` will take, by those of the same plan so far; `None` before the first.
+    fn remaining(&self, ahead: &[Turn]) -> Option<Nanos> {
+        let mean = |times: &mut dyn Iterator<Item = Nanos>| {
+            let times: Vec<u64> = times.map(Nanos::get).collect();
+            let sum: u64 = times.iter().sum();
+            (!times.is_empty()).then(|| sum / times.len() as u64)
+        };
+        let of_any = mean(&mut self.took.iter().map(|(_, time)| *time))?;
+        let of_plan = |plan: usize| {
+            mean(&mut self.took.iter().filter(|(own, _)| *own == plan).map(|(_, time)| *time)).unwrap_or(of_any)
+        };
+        let sum: u64 = ahead.iter().map(|turn| of_plan(turn.plan)).sum();
+        // Whole seconds: it is a forecast.
+        Some(Nanos::from_secs((sum + 999_999_999) / 1_000_000_000))
+    }
+}
+
+impl Subject {
+    /// What reads the state back once the load of `turn` has ended.
+    fn proof_of(&self, turn: &Turn) -> session::recorder::ReadBack {
+        let healths: Vec<(String, String)> = self.healths(turn);
+        let readings = readings(self, turn);
+        Box::new(move |run| {
+            let health = healths.iter().map(|(factor, level)| campaign::health_proof(factor, level, run));
+            health.chain(readings.iter().map(|reading| reading.read("after"))).collect()
+        })
+    }
+}
+
+/// The exit code of the signal that has come.
+fn interrupted() -> Result<Option<u8>, Failure> {
+    let listened = Signals::listen();
+    let signals = listened.map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
+    Ok(signals.exit_code())
+}
+
+/// A lock that one process has while it measures the campaign, beside the library; `None` where another has it.
+fn lock(subject: &Subject, store: &Store) -> Result<Option<File>, Failure> {
+    let path = beside(subject, store, "lock")?;
+    let told = |source| Failure::System { what: format!("{}", path.display()), source };
+    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(told)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(source)) => Err(told(source)),
+    }
+}
+
+/// A file of the campaign beside the library: `runs.sqlite.campaign-1a2b3c4d.lock`.
+fn beside(subject: &Subject, store: &Store, ending: &str) -> Result<PathBuf, Failure> {
+    let mut path = store.path()?.into_os_string();
+    path.push(format!(".campaign-{}.{ending}", subject.key));
+    Ok(path.into())
+}
+
+/// Starts the same command in the background, in a process group of its own.
+pub fn detach(subject: &Subject, store: &Store) -> Result<Ending, Failure> {
+    use std::os::unix::process::CommandExt;
+    store.open_to_save(false)?;
+    let told = |what: &str| {
+        let what = what.to_owned();
+        move |source| Failure::System { what, source }
+    };
+    let path = beside(subject, store, "log")?;
+    let log = File::options().create(true).append(true).open(&path).map_err(told("the log"))?;
+    let program = std::env::current_exe().map_err(told("the program"))?;
+    let words = std::env::args_os().skip(1).filter(|word| word != "--detach");
+    let errors = log.try_clone().map_err(told("the log"))?;
+    let started =
+        Command::new(program).args(words).stdin(Stdio::null()).stdout(log).stderr(errors).process_group(0).spawn();
+    let child = started.map_err(told("the campaign cannot be started"))?;
+    output::print(&format!(
+        "{}: goes on as process {}; what it says is in {}\nHow far it is: the same command with --status; to end it: kill -INT {}\n",
+        report::harmless(&subject.campaign.name),
+        child.id(),
+        path.display(),
+        child.id()
+    ))?;
+    Ok(Ending::done())
+}

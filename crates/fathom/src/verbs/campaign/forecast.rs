@@ -1,0 +1,188 @@
+//! What a campaign would take, and what it could see: before anything is measured.
+
+use stats::difference::POWER;
+use stats::factorial::{self, Design, Noise, Term};
+use units::Nanos;
+
+use super::CampaignArgs;
+use super::course::{self, Kept};
+use super::subject::Subject;
+use crate::ending::{Ending, Failure};
+use crate::output;
+use crate::session::store::Store;
+
+/// Runs of the schedule that are printed; the rest are counted.
+const TURNS: usize = 12;
+/// Fewer blocks show no error.
+const BLOCKS_LEAST: u32 = 2;
+/// One cell of so many is tried where time is short.
+const FRACTIONS: [u32; 5] = [1, 2, 3, 4, 8];
+
+/// Reads the campaign with so many blocks and one cell of so many.
+type Read<'a> = dyn Fn(Option<u32>, Option<u32>) -> Result<Subject, Failure> + 'a;
+
+/// The campaign within `time`: with fewer blocks, then with a fraction of its cells. An error where nothing fits.
+pub fn fitted(subject: Subject, time: Nanos, read: &Read<'_>) -> Result<Subject, Failure> {
+    let wanted = subject.campaign.repeats;
+    let mut shortest = None;
+    for fraction in FRACTIONS.into_iter().filter(|fraction| *fraction >= subject.campaign.fraction) {
+        let Ok(tried) = read(Some(wanted), Some(fraction)) else { continue };
+        let Some(block) = of_a_block(&tried)? else {
+            return Err(Failure::Usage(
+                "--within: how long the runs take is not known beforehand, as of virtual arrays and of plans that end \
+                 by their own rules; start the campaign, and interrupt it when the time is over"
+                    .into(),
+            ));
+        };
+        let fit = u32::try_from(time.get() / block.get().max(1)).unwrap_or(u32::MAX).min(wanted);
+        if fit >= BLOCKS_LEAST.min(wanted) {
+            return read(Some(fit), Some(fraction));
+        }
+        shortest = Some(block);
+    }
+    let least = shortest.map(|block| Nanos::new(block.get().saturating_mul(BLOCKS_LEAST.into())));
+    let least = least.map(|time| format!("; the smallest takes {time}")).unwrap_or_default();
+    Err(Failure::Usage(format!("--within {time}: not even a fraction of the cells in two blocks fits{least}")))
+}
+
+/// What a block takes by the times in its plans; `None` where they do not say.
+fn of_a_block(subject: &Subject) -> Result<Option<Nanos>, Failure> {
+    let mut sum = Nanos::ZERO;
+    for turn in subject.schedule().into_iter().filter(|turn| turn.block == 1) {
+        let request = subject.request(&turn, &[])?;
+        let estimate = request.planned.plan.estimate();
+        if estimate.untimed_points > 0 || request.targets.iter().any(|target| target.starts_with("array:")) {
+            return Ok(None);
+        }
+        sum = Nanos::new(sum.get().saturating_add(estimate.time.get()));
+    }
+    Ok(Some(sum))
+}
+
+/// Prints the runs in their order, what they take, and the smallest effect that would be seen.
+pub fn dry_run(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failure> {
+    let campaign = &subject.campaign;
+    let turns = subject.schedule();
+    let kept = course::kept(subject, store)?;
+    let mut text = format!(
+        "{}: {} cells × {} plans × {} blocks, {} runs\n",
+        report::harmless(&campaign.name),
+        subject.cells().len(),
+        campaign.plans.len(),
+        campaign.repeats,
+        turns.len()
+    );
+    if !kept.done.is_empty() {
+        text += &format!("{} are in the library, {} are left\n", kept.done.len(), turns.len() - kept.done.len());
+    }
+    text += &match of_a_block(subject)? {
+        Some(block) => format!(
+            "time         {} in all, {block} a block; laying out scratch files, commands and people come on top\n",
+            Nanos::new(block.get().saturating_mul(campaign.repeats.into()))
+        ),
+        None => "time         known after the first run: virtual time passes as fast as it can be computed\n".into(),
+    };
+    text += &seen(subject, &kept);
+    text += &given_up(subject);
+    text += &means(subject);
+    text += "order\n";
+    for turn in turns.iter().take(TURNS) {
+        text += &format!("  {:>4}  {}\n", turn.number, report::harmless(&subject.label(turn)));
+    }
+    if turns.len() > TURNS {
+        text += &format!("  … and {} more\n", turns.len() - TURNS);
+    }
+    debug_assert!(arguments.dry_run, "nothing is measured");
+    output::print_wrapped(&text)?;
+    Ok(Ending::done())
+}
+
+/// The smallest effect of each factor that is found nine times of ten.
+fn seen(subject: &Subject, kept: &Kept) -> String {
+    let Some(design) = &subject.design else { return String::new() };
+    let blocks = subject.campaign.repeats as usize;
+    if blocks < 2 {
+        return "effects      none: with one block nothing tells them from chance; give two at least\n".into();
+    }
+    let (noise, basis) = noise(subject, kept);
+    let terms = design.terms();
+    // Of each figure of each point; how many those are is known once one is measured.
+    let alpha = campaign::FALSE_EFFECTS / (terms.len() * subject.campaign.plans.len()) as f64;
+    let mut text = format!(
+        "effects      the smallest change that is found with {:.0} % probability, {basis}:\n",
+        POWER * 100.0
+    );
+    for term in terms {
+        let ratio = factorial::smallest(design, term, blocks, noise, alpha, POWER);
+        let shown = match ratio {
+            Some(ratio) => format!("{:.1} %", (ratio - 1.0) * 100.0),
+            None => "none: too few blocks".into(),
+        };
+        text += &format!("  {:<20}  {shown}\n", report::harmless(&term_name(subject, term)));
+    }
+    text
+}
+
+fn term_name(subject: &Subject, term: Term) -> String {
+    let names: Vec<&str> =
+        term.factors().into_iter().map(|place| subject.campaign.factors[place].name.as_str()).collect();
+    names.join(" × ")
+}
+
+/// The deviation from run to run, and what it rests on.
+fn noise(subject: &Subject, kept: &Kept) -> (Noise, String) {
+    let measured = campaign::effects(&kept.runs);
+    let within = measured.figures.iter().filter_map(|figure| figure.within).reduce(f64::max);
+    let plots = measured.figures.iter().filter_map(|figure| figure.whole_plots).reduce(f64::max);
+    if let Some(within) = within {
+        let noise = Noise { within, whole_plot: plots.unwrap_or(0.0) };
+        return (noise, format!("runs deviate by {:.1} % as those in the library do", within * 100.0));
+    }
+    if let Some(given) = subject.campaign.noise {
+        let noise = Noise { within: given, whole_plot: given };
+        return (noise, format!("if runs deviate by {:.1} %, as the file says", given * 100.0));
+    }
+    let usual = record::RUN_TO_RUN;
+    let noise = Noise { within: usual, whole_plot: usual };
+    (noise, format!("if runs deviate by {:.1} %, as those of one disk did; `noise` in the file says otherwise", usual * 100.0))
+}
+
+/// What a fraction of the cells cannot tell.
+fn given_up(subject: &Subject) -> String {
+    let aliases = subject.design.as_ref().map(Design::aliases).unwrap_or_default();
+    if aliases.is_empty() {
+        return String::new();
+    }
+    let all: usize = subject.campaign.cells();
+    let mut text = format!("given up     with {} of {all} cells measured:\n", subject.cells().len());
+    for alias in aliases {
+        let others: Vec<String> = alias.with.iter().map(|other| term_name(subject, *other)).collect();
+        let line = format!("{} cannot be told from {}", term_name(subject, alias.term), others.join(", "));
+        text += &format!("  {}\n", report::harmless(&line));
+    }
+    text
+}
+
+/// How each factor is changed and read back.
+fn means(subject: &Subject) -> String {
+    let mut text = String::new();
+    for factor in &subject.campaign.factors {
+        let by = match (&factor.means, &factor.option) {
+            (Some(campaign::Means::Set(command)), _) => format!("set by: {command}"),
+            (Some(campaign::Means::Ask(words)), _) => format!("a person is asked: {words}"),
+            (Some(campaign::Means::PlanKey(key)), _) => format!("key `{key}` of the plan"),
+            (Some(campaign::Means::Target(template)), _) => format!("target {template}"),
+            (Some(campaign::Means::Health), _) => "states before the plan".into(),
+            (None, Some(option)) => format!("option `{option}` of the virtual array"),
+            (None, None) => String::new(),
+        };
+        let hard = if factor.is_hard() { "; hard to change: once for a whole plot" } else { "" };
+        let check = match &factor.check {
+            Some(check) => format!("; read back by: {}", check.command),
+            None => String::new(),
+        };
+        let line = format!("{} ({}): {by}{hard}{check}", factor.name, factor.levels.join(", "));
+        text += &format!("factor       {}\n", report::harmless(&line));
+    }
+    text
+}

@@ -1,0 +1,87 @@
+//! `fathom campaign`
+
+mod course;
+mod forecast;
+mod state;
+mod subject;
+
+use clap::Args;
+use units::{Bytes, Nanos};
+
+use crate::ending::{Ending, Failure};
+use crate::input::candidates;
+use crate::input::plans::PlanChange;
+use crate::session::store::Store;
+use crate::terminal::Appearance;
+use subject::{Change, Subject};
+
+/// Headings of options, by task.
+const TARGET: &str = "Target";
+
+#[derive(Debug, Args)]
+pub struct CampaignArgs {
+    /// The campaign: a TOML file of factors and plans
+    pub file: String,
+    /// The target of all cells: as of `fathom run` [default: `on` of the file]
+    #[arg(long = "on", value_name = "TARGET", help_heading = TARGET, add = candidates::targets())]
+    pub targets: Vec<String>,
+    #[command(flatten)]
+    pub change: PlanChange,
+    /// Consent to destroy the data on a target, as of `fathom run`
+    #[arg(long, value_name = "IDENTITY", help_heading = TARGET)]
+    pub destroy: Vec<String>,
+    /// Keep the scratch files between the runs and afterwards, so that they need not be laid out again
+    #[arg(long, help_heading = TARGET)]
+    pub keep: bool,
+    /// Total size of the scratch files [default: larger than the known caches, as far as space allows]
+    #[arg(long, value_name = "SIZE", help_heading = TARGET)]
+    pub scratch: Option<Bytes>,
+    /// Blocks, in each of which every cell is measured once [default: `repeats` of the file]
+    #[arg(long, value_name = "COUNT")]
+    pub repeats: Option<u32>,
+    /// Measure one cell of so many, chosen so that every level is met equally often
+    #[arg(long, value_name = "COUNT")]
+    pub fraction: Option<u32>,
+    /// Fit the campaign into this time: fewer blocks, then a fraction of the cells; says what is given up
+    #[arg(long, value_name = "TIME")]
+    pub within: Option<Nanos>,
+    /// Print the runs in their order, the hours and the smallest effect that would be seen; measure nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print how far the campaign is, and what is known so far; measure nothing
+    #[arg(long, conflicts_with = "dry_run")]
+    pub status: bool,
+    /// Go on in the background, whatever becomes of the terminal; what it says goes to a file beside the library
+    #[arg(long, conflicts_with_all = ["dry_run", "status"])]
+    pub detach: bool,
+    /// No progress of single runs on stderr
+    #[arg(short, long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub appearance: Appearance,
+}
+
+impl CampaignArgs {
+    /// Whether storage is measured by this process.
+    pub fn measures(&self) -> bool {
+        !(self.dry_run || self.status || self.detach)
+    }
+}
+
+pub fn campaign(arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failure> {
+    let overrides = arguments.change.overrides();
+    let read = |repeats, fraction| {
+        let change = Change { targets: &arguments.targets, overrides: &overrides, repeats, fraction };
+        Subject::read(&arguments.file, &change)
+    };
+    let mut subject = read(arguments.repeats, arguments.fraction)?;
+    if let Some(time) = arguments.within {
+        subject = forecast::fitted(subject, time, &read)?;
+    }
+    match arguments {
+        CampaignArgs { dry_run: true, .. } => forecast::dry_run(&subject, arguments, store),
+        CampaignArgs { status: true, .. } => course::status(&subject, arguments, store),
+        CampaignArgs { detach: true, .. } => course::detach(&subject, store),
+        _ => course::carry_out(&subject, arguments, store),
+    }
+}

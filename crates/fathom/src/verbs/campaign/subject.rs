@@ -1,0 +1,306 @@
+//! A campaign with all that it names: plans, targets, and how each factor is brought to its levels.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use array::spec;
+use campaign::{Campaign, Claim, Factor, Means, Turn, TurnKey, fill, with_health};
+use record::{CampaignCell, FactorLevel, FigureClaim, StateProof};
+use stats::factorial::{self, Design};
+use units::convert::narrow;
+use workload::plan::{Overrides, reference};
+
+use crate::ending::Failure;
+use crate::input::arrays::LIBRARY;
+use crate::input::plans::{self, Planned};
+
+/// A campaign that can be carried out.
+pub struct Subject {
+    /// Its factors know how they are changed.
+    pub campaign: Campaign,
+    /// By which its runs are told from those of a file that asked something else.
+    pub key: String,
+    /// Factors and the cells that are measured; `None` where there are no factors.
+    pub design: Option<Design>,
+    /// The text of each plan.
+    texts: Vec<String>,
+}
+
+/// What is asked of one run.
+pub struct Request {
+    pub planned: Planned,
+    pub targets: Vec<String>,
+    pub cell: CampaignCell,
+    /// The levels that a virtual array has by its options, read back.
+    pub proofs: Vec<StateProof>,
+}
+
+/// What the command line changes.
+pub struct Change<'a> {
+    pub targets: &'a [String],
+    pub overrides: &'a Overrides,
+    pub repeats: Option<u32>,
+    pub fraction: Option<u32>,
+}
+
+impl Subject {
+    /// Reads the campaign in `file`, its plans, and what its targets take. Nothing is opened on a target.
+    pub fn read(file: &str, change: &Change<'_>) -> Result<Subject, Failure> {
+        let text = fs::read_to_string(units::name::path(file))
+            .map_err(|error| Failure::Usage(format!("{file}: the campaign cannot be read: {error}")))?;
+        let mut campaign = Campaign::parse(file, &text)?;
+        if !change.targets.is_empty() {
+            campaign.targets = change.targets.to_vec();
+        }
+        campaign.set.extend(change.overrides.set.iter().cloned());
+        campaign.repeats = change.repeats.unwrap_or(campaign.repeats);
+        campaign.fraction = change.fraction.unwrap_or(campaign.fraction);
+        campaign.plans = campaign.plans.iter().map(|plan| beside(file, plan)).collect();
+        let texts = campaign.plans.iter().map(|plan| plans::text(plan)).collect::<Result<Vec<_>, _>>()?;
+        let options = options_of(&targets_of(&campaign))?;
+        campaign.factors = campaign
+            .factors
+            .into_iter()
+            .map(|factor| {
+                let is_option = options.contains(&factor.name) || factor.name.contains('.');
+                let is_key = reference::keys().any(|doc| doc.key == factor.name);
+                factor.implied(is_option, is_key)
+            })
+            .collect();
+        let key = campaign.key(&texts, &campaign.targets);
+        let design = design(&campaign)?;
+        let subject = Subject { campaign, key, design, texts };
+        subject.check()?;
+        Ok(subject)
+    }
+
+    /// The cells that are measured.
+    pub fn cells(&self) -> Vec<Vec<usize>> {
+        self.design.as_ref().map_or_else(|| vec![Vec::new()], |design| design.cells().to_vec())
+    }
+
+    /// Its runs in their order.
+    pub fn schedule(&self) -> Vec<Turn> {
+        let hard: Vec<bool> = self.campaign.factors.iter().map(Factor::is_hard).collect();
+        campaign::schedule(&self.campaign, &self.cells(), &hard)
+    }
+
+    /// `block 2, raid 5, disks 8: oltp`
+    pub fn label(&self, turn: &Turn) -> String {
+        let cell = self.cell(turn);
+        let levels = if cell.levels.is_empty() { String::new() } else { format!(", {}", cell.label()) };
+        format!("block {}{levels}: {}", turn.block, self.campaign.plans[turn.plan])
+    }
+
+    /// That `record`, whose plan is `plan`, is the run of a turn of this campaign.
+    pub fn key_of(&self, cell: &CampaignCell, plan: &str) -> Option<TurnKey> {
+        (cell.campaign == self.campaign.name && cell.key == self.key).then(|| TurnKey::of(cell, plan))
+    }
+
+    /// The levels of a turn by the names of their factors.
+    pub fn levels(&self, turn: &Turn) -> BTreeMap<&str, &str> {
+        let names = self.campaign.factors.iter().map(|factor| factor.name.as_str());
+        names.zip(turn.level_names(&self.campaign)).collect()
+    }
+
+    /// Whether the factor is changed by an option of the virtual array on which `turn` is measured.
+    pub fn is_option(&self, factor: &Factor, turn: &Turn) -> bool {
+        factor.option.is_some() && is_array(&self.bare_targets(turn))
+    }
+
+    /// The run of a turn, as it is asked.
+    pub fn request(&self, turn: &Turn, tags: &[String]) -> Result<Request, Failure> {
+        let levels = self.levels(turn);
+        let mut set = self.campaign.set.clone();
+        let mut options = Vec::new();
+        let mut text = self.texts[turn.plan].clone();
+        let mut tags = tags.to_vec();
+        tags.push(format!("campaign={}", self.campaign.name));
+        let at_levels = self.campaign.factors.iter().zip(turn.level_names(&self.campaign));
+        for (factor, level) in at_levels {
+            tags.push(format!("{}={level}", factor.name));
+            match (&factor.means, &factor.option) {
+                (_, Some(option)) if self.is_option(factor, turn) => {
+                    options.push((factor, option.clone(), level));
+                }
+                (Some(Means::PlanKey(key)), _) => set.push(format!("{key}={level}")),
+                (Some(Means::Health), _) => {
+                    text = with_health(&text, level).ok_or_else(|| {
+                        let plan = &self.campaign.plans[turn.plan];
+                        Failure::Usage(format!("{plan} has no [[phase]] that a failed disk could stand before"))
+                    })?;
+                }
+                _ => {}
+            }
+        }
+        // Of a block, all cells are asked for the same places; of another block, for others.
+        set.push(format!("seed={}", self.campaign.seed * 1000 + u64::from(turn.block)));
+        let mut targets = self.bare_targets(turn);
+        if let [target] = &mut targets[..] {
+            for (_, option, level) in &options {
+                let sign = if target.contains('?') { '&' } else { '?' };
+                target.push_str(&format!("{sign}{option}={level}"));
+            }
+        }
+        let proofs = match is_array(&targets) {
+            true => option_proofs(&targets[0], &options)?,
+            false => Vec::new(),
+        };
+        let planned = plans::parse(&self.campaign.plans[turn.plan], &text, Overrides { set, tags })?;
+        debug_assert_eq!(levels.len(), self.campaign.factors.len(), "each factor has one level");
+        Ok(Request { planned, targets, cell: self.cell(turn), proofs })
+    }
+
+    fn bare_targets(&self, turn: &Turn) -> Vec<String> {
+        let levels = self.levels(turn);
+        let by_factor = self.campaign.factors.iter().find_map(|factor| match &factor.means {
+            Some(Means::Target(template)) => Some(fill(template, levels[factor.name.as_str()], &levels)),
+            _ => None,
+        });
+        by_factor.map_or_else(|| self.campaign.targets.clone(), |target| vec![target])
+    }
+
+    fn cell(&self, turn: &Turn) -> CampaignCell {
+        let level = |(factor, place): (&Factor, &usize)| FactorLevel {
+            factor: factor.name.clone(),
+            level: factor.levels[*place].clone(),
+            place: narrow::<u32>(*place as u64),
+            of: narrow::<u32>(factor.levels.len() as u64),
+            hard: factor.is_hard(),
+        };
+        CampaignCell {
+            campaign: self.campaign.name.clone(),
+            key: self.key.clone(),
+            block: turn.block,
+            turn: turn.number,
+            levels: self.campaign.factors.iter().zip(&turn.levels).map(level).collect(),
+            claims: self.claims(turn),
+            proofs: Vec::new(),
+        }
+    }
+
+    /// What others say of the cell of a turn.
+    fn claims(&self, turn: &Turn) -> Vec<FigureClaim> {
+        let levels = self.levels(turn);
+        let is_of =
+            |claim: &&Claim| claim.levels.iter().all(|(name, level)| levels[name.as_str()] == level.as_str());
+        let claims = self.campaign.claims.iter().filter(is_of);
+        let stored = claims.map(|claim| FigureClaim {
+            by: claim.by.clone(),
+            point: claim.point.clone(),
+            metric: claim.metric.name(),
+            value: claim.value,
+        });
+        stored.collect()
+    }
+
+    /// The factors that are the health of a virtual array, with their levels in a turn.
+    pub fn healths(&self, turn: &Turn) -> Vec<(String, String)> {
+        let factors = self.campaign.factors.iter().zip(turn.level_names(&self.campaign));
+        let own = factors.filter(|(factor, _)| {
+            factor.means == Some(Means::Health) && !self.is_option(factor, turn)
+        });
+        own.map(|(factor, level)| (factor.name.clone(), level.to_owned())).collect()
+    }
+
+    /// That every cell can be asked for: plans with their changes, arrays with their options, factors with their means.
+    fn check(&self) -> Result<(), Failure> {
+        let first_block = self.schedule().into_iter().filter(|turn| turn.block == 1);
+        for turn in first_block {
+            let targets = self.bare_targets(&turn);
+            if targets.is_empty() {
+                return Err(Failure::Usage(
+                    "no target is named; give --on, `on` in the file, or a factor `on`".into(),
+                ));
+            }
+            for factor in &self.campaign.factors {
+                self.check_means(factor, &turn, &targets)?;
+            }
+            self.request(&turn, &[])?;
+        }
+        Ok(())
+    }
+
+    fn check_means(&self, factor: &Factor, turn: &Turn, targets: &[String]) -> Result<(), Failure> {
+        let name = &factor.name;
+        let on = targets.join(", ");
+        match &factor.means {
+            _ if self.is_option(factor, turn) => Ok(()),
+            Some(Means::Health) if !is_array(targets) => Err(Failure::Usage(format!(
+                "factor `{name}`: on real storage a command fails disks and rebuilds; give it `set` and `check` for {on}"
+            ))),
+            Some(_) => Ok(()),
+            None => Err(Failure::Usage(format!(
+                "factor `{name}`: nothing says how it is changed on {on}; it is no option of the array and no key of plans. \
+                 Give it `set` (a command), `ask` (what a person does), `key` (of the plan), `on` (a target by level) or \
+                 `option` (of virtual arrays)"
+            ))),
+        }
+    }
+}
+
+/// The plan as the file names it, or as it lies beside the file.
+fn beside(file: &str, plan: &str) -> String {
+    let folder = Path::new(file).parent().map(|folder| folder.join(plan));
+    match folder {
+        Some(path) if plan.ends_with(".toml") && !Path::new(plan).exists() && path.exists() => {
+            path.display().to_string()
+        }
+        _ => plan.to_owned(),
+    }
+}
+
+fn is_array(targets: &[String]) -> bool {
+    matches!(targets, [one] if one.starts_with("array:"))
+}
+
+/// Every target that a cell may have.
+fn targets_of(campaign: &Campaign) -> Vec<String> {
+    let levels = campaign.factors.iter().filter(|factor| factor.name == "on").flat_map(|factor| &factor.levels);
+    campaign.targets.iter().chain(levels).cloned().collect()
+}
+
+/// The options of all virtual arrays among `targets`.
+fn options_of(targets: &[String]) -> Result<Vec<String>, Failure> {
+    let mut options = Vec::new();
+    for target in targets.iter().filter_map(|target| target.strip_prefix("array:")) {
+        let name = spec::Address::parse(target)?.name;
+        let file = spec::array_file(&LIBRARY, &name)?;
+        options.extend(file.options.into_iter().map(|option| option.name));
+    }
+    Ok(options)
+}
+
+/// What the array at `address` says of these options.
+fn option_proofs(address: &str, options: &[(&Factor, String, &str)]) -> Result<Vec<StateProof>, Failure> {
+    let array = spec::array(&LIBRARY, address)?;
+    let proof = |(factor, option, level): &(&Factor, String, &str)| {
+        let chosen = array.chosen.iter().find(|chosen| chosen.option == *option)?;
+        Some(StateProof {
+            factor: factor.name.clone(),
+            by: format!("option `{option}` of the virtual array"),
+            when: "before".into(),
+            expected: (*level).to_owned(),
+            found: chosen.value.clone(),
+        })
+    };
+    Ok(options.iter().filter_map(proof).collect())
+}
+
+fn design(campaign: &Campaign) -> Result<Option<Design>, Failure> {
+    if campaign.factors.is_empty() {
+        return Ok(None);
+    }
+    let factor = |factor: &Factor| factorial::Factor { levels: factor.levels.len(), hard: factor.is_hard() };
+    let factors: Vec<factorial::Factor> = campaign.factors.iter().map(factor).collect();
+    let told = |error: factorial::DesignError| Failure::Usage(format!("the factors: {error}"));
+    match narrow::<usize>(u64::from(campaign.fraction)) {
+        1 => Design::full(factors).map(Some).map_err(told),
+        one_of => Design::fraction(factors, one_of).map(Some).ok_or_else(|| {
+            Failure::Usage(format!(
+                "one cell of {one_of} cannot be chosen evenly: it takes three factors whose number of levels {one_of} divides"
+            ))
+        }),
+    }
+}

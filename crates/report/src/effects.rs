@@ -1,0 +1,318 @@
+//! What a campaign says: its cells, the effects of its factors, and what was claimed; on one screen.
+
+use std::fmt::Write;
+
+use campaign::{CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FigureEffects, HeldClaim};
+use record::Metric;
+use units::{BytesPerSecond, Nanos, OpsPerSecond};
+
+use crate::style::{Look, Style};
+use crate::table::{Cell, Column, Table};
+use crate::words::{harmless, wrap};
+
+/// What a screen has room for.
+const CELLS: usize = 24;
+const POINTS: usize = 4;
+const EFFECTS: usize = 6;
+const CLAIMS: usize = 4;
+
+/// `effects` as text: a table of cells, which factors matter and by how much, and claims held against what was measured.
+pub fn effects(effects: &Effects, style: Style) -> String {
+    let mut lines = Vec::new();
+    let headlines: Vec<&FigureEffects> = headlines(effects);
+    let mut notes = Vec::new();
+    if let Some(drawn) = cells(effects, &headlines).map(|table| table.draw(style)) {
+        lines.extend(drawn.lines);
+        if !drawn.left_out.is_empty() {
+            notes.push(format!("Columns hidden: {}.", drawn.left_out.join(", ")));
+        }
+    }
+    let most = headlines.iter().map(|figure| figure.cells.len()).max().unwrap_or(0);
+    if most > CELLS {
+        notes.push(format!("{CELLS} of {most} cells are shown."));
+    }
+    if headlines.len() > POINTS {
+        notes.push(format!("{POINTS} of {} points are shown.", headlines.len()));
+    }
+    lines.extend(notes.iter().flat_map(|note| wrap(note, style.width, "", "")));
+    lines.push(String::new());
+    lines.push(style.paint(Look::Title, "Effects"));
+    for sentence in told(effects) {
+        lines.extend(wrap(&style.spell(&harmless(&sentence)), style.width, "  ", "    "));
+    }
+    if !effects.claims.is_empty() {
+        lines.push(String::new());
+        lines.push(style.paint(Look::Title, "Claims"));
+        for claim in effects.claims.iter().take(CLAIMS) {
+            lines.extend(wrap(&style.spell(&harmless(&claimed(claim))), style.width, "  ", "    "));
+        }
+        let more = effects.claims.len().saturating_sub(CLAIMS);
+        lines.extend((more > 0).then(|| format!("  {more} more in the report")));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Of each point the figure that it is about.
+fn headlines(effects: &Effects) -> Vec<&FigureEffects> {
+    let mut known: Vec<(&str, &str)> = Vec::new();
+    let mut headlines = Vec::new();
+    for figure in &effects.figures {
+        let point = (figure.plan.as_str(), figure.point.as_str());
+        if !known.contains(&point) {
+            known.push(point);
+            headlines.push(figure);
+        }
+    }
+    headlines
+}
+
+/// One row a cell, one column a point.
+fn cells(effects: &Effects, headlines: &[&FigureEffects]) -> Option<Table> {
+    let widest = headlines.iter().max_by_key(|figure| figure.cells.len())?;
+    let shown: Vec<&&FigureEffects> = headlines.iter().take(POINTS).collect();
+    let several = headlines.iter().any(|figure| figure.plan != widest.plan);
+    let title = |figure: &FigureEffects| {
+        let plan = if several { format!("{}: ", figure.plan) } else { String::new() };
+        let unit = match Metric::of(&figure.metric) {
+            Metric::Iops => "IOPS".into(),
+            Metric::Throughput => "MB/s".into(),
+            metric => metric.name(),
+        };
+        harmless(&format!("{plan}{}, {unit}", figure.point))
+    };
+    let mut columns: Vec<Column> =
+        effects.factors.iter().map(|factor| Column::words(&harmless(&factor.name))).collect();
+    for (turn, figure) in (0u8..).zip(&shown) {
+        columns.push(Column::figures(&title(figure), turn));
+        columns.push(Column::figures("± 95 %", 10));
+    }
+    let row = |cell: &CellFigure| {
+        let mut row: Vec<Cell> = cell.levels.iter().map(|level| Cell::plain(harmless(level))).collect();
+        for figure in &shown {
+            let own = figure.cells.iter().find(|own| own.levels == cell.levels);
+            row.push(own.map_or_else(Cell::default, |own| Cell::plain(value(&figure.metric, own.mean))));
+            let half = own.and_then(|own| Some((own.high? / own.low?).sqrt() - 1.0));
+            row.push(Cell::plain(half.map_or_else(String::new, percent)));
+        }
+        row
+    };
+    Some(Table { columns, rows: widest.cells.iter().take(CELLS).map(row).collect() })
+}
+
+/// A figure as people read it, throughput without its unit.
+fn value(metric: &str, value: f64) -> String {
+    match Metric::of(metric) {
+        Metric::Iops => OpsPerSecond::new(value).to_string(),
+        Metric::Throughput => BytesPerSecond::new(value).to_string().trim_end_matches(" MB/s").to_owned(),
+        _ => Nanos::from_secs_f64(value / 1e9).to_string(),
+    }
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.1} %", part * 100.0)
+}
+
+/// `IOPS of oltp, 8 KiB`
+fn subject(figure: &FigureEffects) -> String {
+    let metric = match Metric::of(&figure.metric) {
+        Metric::Iops => "IOPS".into(),
+        Metric::Throughput => "MB/s".into(),
+        metric => metric.name(),
+    };
+    format!("{metric} of {}, {}", figure.plan, figure.point)
+}
+
+/// What was found, the largest first; what was not; and what was refused.
+fn told(effects: &Effects) -> Vec<String> {
+    let all: Vec<(&FigureEffects, &Effect)> = effects
+        .figures
+        .iter()
+        .flat_map(|figure| figure.effects.iter().map(move |effect| (figure, effect)))
+        .collect();
+    let mut names: Vec<&[String]> = Vec::new();
+    for (_, effect) in &all {
+        if !names.contains(&effect.factors.as_slice()) {
+            names.push(&effect.factors);
+        }
+    }
+    let mut found: Vec<(f64, String)> = Vec::new();
+    let mut not_found: Vec<String> = Vec::new();
+    for name in names {
+        let own: Vec<&(&FigureEffects, &Effect)> =
+            all.iter().filter(|(_, effect)| effect.factors == *name).collect();
+        let seen: Vec<&&(&FigureEffects, &Effect)> = own.iter().filter(|(_, effect)| effect.found).collect();
+        match largest(&seen) {
+            Some((figure, change)) => {
+                let many = format!("in {} of {} figures", seen.len(), own.len());
+                found.push((change.ratio.ln().abs(), sentence(name, figure, change, &many)));
+            }
+            None => not_found.push(name.join(" × ")),
+        }
+    }
+    found.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let more = found.len().saturating_sub(EFFECTS);
+    let mut told: Vec<String> = found.into_iter().take(EFFECTS).map(|(_, sentence)| sentence).collect();
+    if more > 0 {
+        told.push(format!("{more} more effects are in the report."));
+    }
+    if !not_found.is_empty() {
+        told.push(format!("Not told from chance: {}.", not_found.join(", ")));
+    }
+    if !all.is_empty() {
+        let share = percent(FALSE_EFFECTS);
+        told.push(format!(
+            "{} effects were tested in {} blocks; of campaigns without any, {share} name one.",
+            effects.tests, effects.blocks
+        ));
+    }
+    let mut refused: Vec<&String> = effects.figures.iter().filter_map(|figure| figure.refused.as_ref()).collect();
+    refused.dedup();
+    if let Some(why) = refused.first() {
+        told.push(format!("No effects: {why}."));
+    }
+    told
+}
+
+/// Of effects that were found, the change that is largest.
+fn largest<'e>(seen: &[&&(&'e FigureEffects, &'e Effect)]) -> Option<(&'e FigureEffects, &'e Change)> {
+    let changes = seen.iter().flat_map(|(figure, effect)| {
+        effect.changes.iter().map(move |change| (*figure, change))
+    });
+    changes.max_by(|one, other| one.1.ratio.ln().abs().total_cmp(&other.1.ratio.ln().abs()))
+}
+
+fn sentence(factors: &[String], figure: &FigureEffects, change: &Change, many: &str) -> String {
+    let mut text = String::new();
+    let ratio = format!("× {:.3} ({:.3} to {:.3})", change.ratio, change.low, change.high);
+    let said = match (factors, &change.levels[..], &change.from[..]) {
+        ([one, other], [level, with], [from, without]) => write!(
+            text,
+            "{one} × {other}: {other} {with} against {without} changes {} by {ratio} more at {one} {level} than at {one} {from}",
+            subject(figure)
+        ),
+        _ => write!(
+            text,
+            "{}: {} against {} changes {} by {ratio}",
+            factors.join(" × "),
+            change.levels.join(", "),
+            change.from.join(", "),
+            subject(figure)
+        ),
+    };
+    debug_assert!(said.is_ok(), "a text can be written to");
+    format!("{text}; found {many}.")
+}
+
+fn claimed(claim: &HeldClaim) -> String {
+    let unit = match Metric::of(&claim.metric) {
+        Metric::Iops => " IOPS",
+        Metric::Throughput => " MB/s",
+        _ => "",
+    };
+    let figure = |figure: f64| format!("{}{unit}", value(&claim.metric, figure));
+    format!(
+        "{}: {} for {} of {} at {}; measured {}, {} of it.",
+        claim.by,
+        figure(claim.claimed),
+        claim.point,
+        claim.plan,
+        claim.levels.join(", "),
+        figure(claim.measured),
+        percent(claim.measured / claim.claimed)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use campaign::FactorLevels;
+
+    const STYLE: Style = Style { colour: false, unicode: true, width: 100 };
+
+    fn texts(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    fn sample() -> Effects {
+        let cell = |levels: &[&str], mean: f64| CellFigure {
+            levels: texts(levels),
+            values: vec![mean, mean],
+            mean,
+            low: Some(mean / 1.02),
+            high: Some(mean * 1.02),
+        };
+        let effect = |factors: &[&str], ratio: f64, found| Effect {
+            factors: texts(factors),
+            p_value: 0.001,
+            adjusted: 0.003,
+            found,
+            changes: vec![Change {
+                levels: texts(&["10", "8"][..factors.len()]),
+                from: texts(&["5", "4"][..factors.len()]),
+                ratio,
+                low: ratio / 1.01,
+                high: ratio * 1.01,
+            }],
+        };
+        let figure = |metric: &str, scale: f64| FigureEffects {
+            plan: "oltp".into(),
+            point: "8 KiB".into(),
+            metric: metric.into(),
+            whole_blocks: 2,
+            cells: vec![
+                cell(&["5", "4"], 1000.0 * scale),
+                cell(&["5", "8"], 1000.0 * scale),
+                cell(&["10", "4"], 2350.0 * scale),
+                cell(&["10", "8"], 2500.0 * scale),
+            ],
+            effects: vec![
+                effect(&["raid"], 2.35, true),
+                effect(&["disks"], 1.0, false),
+                effect(&["raid", "disks"], 1.064, metric == "iops"),
+            ],
+            refused: None,
+            within: Some(0.01),
+            whole_plots: None,
+        };
+        let factor = |name: &str, levels: &[&str]| FactorLevels {
+            name: name.into(),
+            levels: texts(levels),
+            hard: false,
+        };
+        Effects {
+            campaign: "levels".into(),
+            factors: vec![factor("raid", &["5", "10"]), factor("disks", &["4", "8"])],
+            blocks: 2,
+            tests: 6,
+            figures: vec![figure("iops", 1.0), figure("p99", 1e4)],
+            claims: vec![HeldClaim {
+                by: "vendor".into(),
+                plan: "oltp".into(),
+                point: "8 KiB".into(),
+                levels: texts(&["10", "8"]),
+                metric: "iops".into(),
+                claimed: 90_000.0,
+                measured: 2500.0,
+            }],
+        }
+    }
+
+    #[test]
+    fn cells_effects_and_claims_fit_one_screen() {
+        let text = effects(&sample(), STYLE);
+        insta::assert_snapshot!(text);
+        assert!(text.lines().count() < 25 && text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+
+    #[test]
+    fn what_is_refused_says_why() {
+        let mut refused = sample();
+        for figure in &mut refused.figures {
+            figure.effects.clear();
+            figure.refused = Some("one block has every cell".into());
+        }
+        let text = effects(&refused, STYLE);
+        assert!(text.contains("No effects: one block has every cell."), "{text}");
+        assert!(!text.contains("were tested"));
+    }
+}
