@@ -205,3 +205,128 @@ fn is_even(places: impl Iterator<Item = usize>, count: usize) -> bool {
     places.for_each(|place| counts[place] += 1);
     counts.iter().all(|one| *one > 0 && *one == counts[0])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn factors(levels: &[usize], hard: usize) -> Vec<Factor> {
+        levels.iter().enumerate().map(|(at, levels)| Factor { levels: *levels, hard: at < hard }).collect()
+    }
+
+    #[test]
+    fn the_last_factor_changes_fastest() {
+        let design = Design::full(factors(&[2, 3], 1)).unwrap();
+        assert_eq!(design.cells(), [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
+        assert_eq!(design.factors(), factors(&[2, 3], 1));
+        assert_eq!(design.whole_plots(), [0, 0, 0, 1, 1, 1]);
+        assert_eq!((design.plots(), design.balance()), ((vec![0, 0, 0, 1, 1, 1], 2), Ok(())));
+        let alone = Design::full(factors(&[2, 2], 2)).unwrap();
+        assert_eq!((alone.whole_plots(), alone.plots()), (vec![0, 1, 2, 3], (vec![0; 4], 1)));
+        assert_eq!(Design::full(factors(&[2, 2], 0)).unwrap().whole_plots(), [0; 4]);
+    }
+
+    #[test]
+    fn whole_plots_are_counted_as_they_come() {
+        let cells = [[1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0]].map(|cell| cell.to_vec());
+        assert_eq!(Design::of(factors(&[2, 2, 2], 1), cells.to_vec()).unwrap().whole_plots(), [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn a_half_has_the_cells_whose_levels_sum_to_an_even_number() {
+        let half = Design::fraction(factors(&[2, 2, 2], 0), 2).unwrap();
+        assert_eq!(half.cells(), [[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]]);
+        // The third factor is not in the sum, the four levels of the last are.
+        let half = Design::fraction(factors(&[2, 2, 3, 4], 0), 2).unwrap();
+        assert_eq!(half.cells().len(), 24);
+        assert!(half.cells().iter().all(|cell| (cell[0] + cell[1] + cell[3]).is_multiple_of(2)));
+        let square = Design::fraction(factors(&[4, 4, 4], 0), 4).unwrap();
+        assert_eq!((square.cells().len(), square.balance()), (16, Ok(())));
+    }
+
+    #[test]
+    fn what_would_not_tell_main_effects_apart_is_no_fraction() {
+        let none = |levels: &[usize], hard: usize, one_of: usize| {
+            Design::fraction(factors(levels, hard), one_of).is_none()
+        };
+        assert!(none(&[2, 2, 3], 0, 2));
+        assert!(none(&[2, 2, 2], 0, 3));
+        assert!(none(&[2, 2, 2], 0, 1) && none(&[2, 2, 2], 0, 0));
+        assert!(none(&[2, 2, 2, 1], 0, 2) && none(&[2, 2, 2, 0], 0, 2));
+        assert!(none(&[2, 2, 4], 2, 2), "two hard factors decide the parity of the third, not its level");
+        assert!(!none(&[2, 2, 4], 0, 2) && !none(&[2, 2, 2], 2, 2));
+    }
+
+    #[test]
+    fn what_is_no_design_says_why() {
+        let two = || factors(&[2, 2], 0);
+        assert_eq!(Design::full(Vec::new()), Err(DesignError::NoFactor));
+        assert_eq!(Design::full(factors(&[2, 1], 0)), Err(DesignError::OneLevel(1)));
+        assert_eq!(
+            Design::full(factors(&[1 << 8, 1 << 8], 0)).map(|design| design.cells().len()),
+            Ok(CELLS_MOST)
+        );
+        assert_eq!(Design::full(factors(&[1 << 8, 1 << 9], 0)), Err(DesignError::TooMany));
+        assert_eq!(Design::full(factors(&[usize::MAX, 2], 0)), Err(DesignError::TooMany));
+        assert_eq!(Design::of(two(), Vec::new()), Err(DesignError::NoCell));
+        let many = (0..=CELLS_MOST).map(|level| vec![level]).collect();
+        assert_eq!(Design::of(factors(&[CELLS_MOST + 1], 0), many), Err(DesignError::TooMany));
+        for bad in [vec![0], vec![0, 0, 0], vec![0, 2]] {
+            assert_eq!(Design::of(two(), vec![vec![0, 0], bad]), Err(DesignError::Level(1)));
+        }
+        let twice = vec![vec![0, 0], vec![0, 1], vec![0, 0]];
+        assert_eq!(Design::of(two(), twice), Err(DesignError::Twice(2)));
+    }
+
+    #[test]
+    fn what_is_not_balanced_is_told_by_its_factors() {
+        let balance = |hard: usize, cells: &[[usize; 3]]| {
+            let cells = cells.iter().map(|cell| cell.to_vec()).collect();
+            Design::of(factors(&[2, 2, 2], hard), cells).unwrap().balance()
+        };
+        assert_eq!(
+            balance(0, &[[0, 0, 0], [0, 1, 1], [0, 1, 0], [1, 0, 0]]),
+            Err(Refusal::Unbalanced(Term::Main(0)))
+        );
+        // The second follows the first.
+        let tied = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]];
+        assert_eq!(balance(0, &tied), Err(Refusal::Unbalanced(Term::Pair(0, 1))));
+        assert_eq!(
+            balance(0, &[[0, 0, 0], [0, 1, 1]]),
+            Err(Refusal::Unbalanced(Term::Main(0))),
+            "one has no cell"
+        );
+        let half = Design::fraction(factors(&[2, 2, 2], 1), 2).unwrap();
+        assert_eq!(half.balance(), Ok(()));
+    }
+
+    #[test]
+    fn whole_plots_are_as_large_as_each_other_and_hold_each_level_as_often() {
+        // Every pair of factors is balanced, but whole plots with an even sum have two levels of the last, others one.
+        let two = [[0, 0, 0, 0], [0, 1, 1, 0], [1, 0, 1, 1], [1, 1, 0, 1]];
+        let one = [[0, 1, 0, 0], [0, 0, 1, 0], [1, 1, 1, 1], [1, 0, 0, 1]];
+        let lacking = |lacks: [usize; 4]| {
+            (0..3).map(move |level| (level, lacks)).filter(|(level, lacks)| *level != lacks[3])
+        };
+        let evens = two.into_iter().flat_map(lacking).map(|(level, [a, b, c, _])| vec![a, b, c, level]);
+        let cells = evens.chain(one.map(|cell| cell.to_vec())).collect();
+        assert_eq!(Design::of(factors(&[2, 2, 2, 3], 3), cells).unwrap().balance(), Err(Refusal::Plots));
+        // Two hard factors decide the parity of the third.
+        let all = Design::full(factors(&[2, 2, 4], 2)).unwrap();
+        let even =
+            all.cells().iter().filter(|cell| cell.iter().sum::<usize>().is_multiple_of(2)).cloned().collect();
+        assert_eq!(Design::of(all.factors().to_vec(), even).unwrap().balance(), Err(Refusal::Mixed(2)));
+    }
+
+    #[test]
+    fn a_corner_counts_its_levels_against_the_first_ones() {
+        let design = Design::full(factors(&[2, 3], 0)).unwrap();
+        let pair = Term::Pair(0, 1);
+        assert_eq!(design.corners(Term::Main(1)), [[1], [2]]);
+        assert_eq!(design.corners(pair), [[1, 1], [1, 2]]);
+        assert_eq!((design.combinations(pair), design.combinations(Term::Main(1))), (6, 3));
+        assert_eq!(design.weights(Term::Main(1), &[2]), [-1.0, 0.0, 1.0, -1.0, 0.0, 1.0]);
+        assert_eq!(design.weights(pair, &[1, 2]), [1.0, 0.0, -1.0, -1.0, 0.0, 1.0]);
+        assert_eq!(design.place(pair, &[1, 2]), 5);
+    }
+}
