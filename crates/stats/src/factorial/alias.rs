@@ -49,8 +49,8 @@ impl Design {
     /// be one of three that are.
     pub fn stratum(&self, term: Term) -> Option<Stratum> {
         let (plots, count) = self.plots();
-        let members: Vec<Vec<usize>> =
-            (0..count).map(|plot| (0..plots.len()).filter(|cell| plots[*cell] == plot).collect()).collect();
+        let mut members = vec![Vec::new(); count];
+        plots.iter().enumerate().for_each(|(cell, plot)| members[*plot].push(cell));
         let columns = self.columns(term);
         let every = |test: &dyn Fn(&[usize], &[f64]) -> bool| {
             columns.iter().all(|column| members.iter().all(|cells| test(cells, column)))

@@ -289,6 +289,10 @@ mod tests {
         {
             near(beyond(f, freedom, error_freedom) / p, 1.0, 1e-4);
         }
+        // With very many degrees of the error it is the tail of chi squared; computed apart from this program.
+        near(beyond(1.1, 3.0, 1e4), 0.34769545626551285, 1e-6);
+        near(beyond(1.1, 3.0, 1e6), 0.3476431729248343, 1e-6);
+        near(beyond(1.1, 40.0, 1e6), 0.3060318733413526, 1e-6);
         // Two degrees of the effect have a closed form.
         near(beyond(3.0, 2.0, 7.0), (1.0f64 + 6.0 / 7.0).powf(-3.5), 1e-12);
         assert_eq!(beyond(0.0, 3.0, 4.0), 1.0);

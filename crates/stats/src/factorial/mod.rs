@@ -13,8 +13,10 @@
 mod alias;
 mod analysis;
 mod anova;
+mod balance;
 mod design;
 mod family;
+mod noncentral;
 mod power;
 mod refusal;
 #[cfg(test)]
