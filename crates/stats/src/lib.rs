@@ -7,6 +7,7 @@
 mod batch;
 pub mod dependent;
 pub mod difference;
+mod draws;
 pub mod exceedance;
 pub mod factorial;
 mod forecast;

@@ -5,9 +5,10 @@
 //!
 //! **Invariant:** no estimate outside the loads that were measured, but for the asymptotes, which say so.
 
-use units::convert::{narrow, truncated};
+use units::convert::truncated;
 
 use crate::Interval;
+use crate::draws::Draws;
 
 /// A point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -320,19 +321,6 @@ fn bounded(points: &[LoadPoint], row: impl Fn(&LoadPoint) -> ([f64; 3], f64), ke
     solution
 }
 
-/// SplitMix64, for drawing deviations again: nothing here needs more.
-/// Source: Steele, Lea & Flood, *Fast splittable pseudorandom number generators*, 2014.
-struct Draws(u64);
-
-impl Draws {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        narrow::<usize>((u128::from(z ^ (z >> 31)) * bound as u128) >> 64)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -423,15 +411,6 @@ mod tests {
             one.abs() < 1e-9 && (other - 1.0).abs() < 1e-9 && third.abs() < 1e-9,
             "{one} {other} {third}"
         );
-    }
-
-    #[test]
-    fn deviations_are_drawn_again_in_an_order_that_the_seed_decides() {
-        let mut draws = Draws(42);
-        let drawn: Vec<usize> = (0..12).map(|_| draws.below(10)).collect();
-        assert_eq!(drawn, [7, 1, 2, 3, 0, 8, 2, 8, 3, 6, 2, 4]);
-        // The lower bits as well.
-        assert_eq!(Draws(42).below(1 << 60), 854_966_095_797_204_713);
     }
 
     /// A curve whose estimators lie so and whose lines rise so, at nine tenths from 8 in flight.

@@ -1,95 +1,14 @@
-//! Analysis of variance of a split-plot design in complete blocks, on the scale of logarithms.
+//! Sums of squares of a split-plot design in complete blocks, and the errors that effects are held against.
 
 use statrs::function::beta::checked_beta_reg;
 
 use crate::difference::Estimate;
 
-use super::{Design, EXACT, Refusal, Stratum, Term, holm};
+use super::{Analysis, Contrast, Design, EXACT, Stratum, StratumError, Term, Tested, holm};
 
-/// What the values of a design say of its effects.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Analysis {
-    /// Each effect that can be estimated: main effects first, then interactions.
-    pub terms: Vec<Tested>,
-    /// The error between whole plots; `None` where no factor is hard to change, or each plot has one cell.
-    pub whole_plots: Option<StratumError>,
-    /// The error within whole plots; the only one where they are no stratum of their own.
-    pub within: StratumError,
-}
-
-/// What one measurement, or one whole plot, deviates by chance.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StratumError {
-    /// The mean square of logarithms that effects are held against; 0 below the square of [`EXACT`].
-    pub mean_square: f64,
-    /// Its degrees of freedom.
-    pub freedom: f64,
-    /// The relative standard deviation that one measurement of a whole plot, or one whole plot besides its measurements,
-    /// adds of its own; 0 where plots deviate less than their measurements explain.
-    pub deviation: f64,
-}
-
-/// One effect, held against chance.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tested {
-    /// Which effect.
-    pub term: Term,
-    /// Which error it is held against.
-    pub stratum: Stratum,
-    /// The mean square of the effect over that of the error; infinite where nothing deviates but the effect, 0 where
-    /// the effect neither.
-    pub f: f64,
-    /// Degrees of freedom of the effect.
-    pub freedom: f64,
-    /// Degrees of freedom of the error.
-    pub error_freedom: f64,
-    /// The probability of at least such an `f` where there is no effect.
-    pub p_value: f64,
-    /// The same, raised for the number of effects of this analysis after [`holm`].
-    pub adjusted: f64,
-    /// Each combination of levels that are not the first, in their order; as many as `freedom`.
-    pub contrasts: Vec<Contrast>,
-}
-
-/// By how much levels differ from the first ones.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Contrast {
-    /// The level of each factor of the term, counted from zero; none is zero.
-    pub levels: Vec<usize>,
-    /// Of a main effect, the geometric mean at the level over that at the first; of an interaction, that ratio of the
-    /// second factor at the level of the first factor, over the same ratio at its first level.
-    pub ratio: Estimate,
-}
-
-/// Which effects the values of complete blocks show, `values[block][cell]`, each above zero.
-///
-/// # Errors
-///
-/// Fewer than two blocks, a block with too few or too many values, a value that is no figure above zero, or a design
-/// that is not balanced.
-pub fn analyse(design: &Design, values: &[Vec<f64>]) -> Result<Analysis, Refusal> {
-    if values.len() < 2 {
-        return Err(Refusal::Blocks(values.len()));
-    }
-    design.balance()?;
-    let cells = design.cells().len();
-    if let Some((block, uneven)) = values.iter().enumerate().find(|(_, block)| block.len() != cells) {
-        return Err(Refusal::Uneven { block, values: uneven.len(), cells });
-    }
-    let each =
-        values.iter().enumerate().flat_map(|(block, of)| of.iter().enumerate().map(move |one| (block, one)));
-    for (block, (cell, value)) in each {
-        if !(value.is_finite() && *value > 0.0) {
-            return Err(Refusal::Value { block, cell, value: *value });
-        }
-    }
-    let logs: Vec<Vec<f64>> =
-        values.iter().map(|block| block.iter().map(|value| value.ln()).collect()).collect();
-    Ok(anova(design, &logs))
-}
-
-/// The same of values that are sums of effects; for a balanced design and at least two blocks of all its cells.
-fn anova(design: &Design, logs: &[Vec<f64>]) -> Analysis {
+/// The analysis of values that are sums of effects, `logs[block][cell]`: for a balanced design and at least two blocks of all
+/// its cells.
+pub(super) fn anova(design: &Design, logs: &[Vec<f64>]) -> Analysis {
     let means: Vec<f64> =
         (0..design.cells().len()).map(|cell| average(logs.iter().map(|block| block[cell]))).collect();
     let (whole_plots, within) = errors(design, logs, &means);
@@ -205,7 +124,7 @@ fn f_test(effect: f64, error: f64, freedom: f64, error_freedom: f64) -> (f64, f6
 }
 
 /// The probability of more than `f` where there is no effect: the upper tail of Fisher's distribution.
-pub(super) fn beyond(f: f64, freedom: f64, error_freedom: f64) -> f64 {
+fn beyond(f: f64, freedom: f64, error_freedom: f64) -> f64 {
     let share = error_freedom / (error_freedom + freedom * f);
     // Both degrees are at least 1 and the share is 0 to 1 wherever a ratio is made.
     checked_beta_reg(error_freedom / 2.0, freedom / 2.0, share).map_or(1.0, |p| p.clamp(0.0, 1.0))
@@ -235,7 +154,7 @@ mod tests {
     use super::*;
     use crate::factorial::Factor;
 
-    pub(super) fn near(found: f64, wanted: f64, within: f64) {
+    fn near(found: f64, wanted: f64, within: f64) {
         assert!((found - wanted).abs() <= within, "{found} in place of {wanted}");
     }
 
@@ -256,8 +175,7 @@ mod tests {
 
     #[test]
     fn yates_oats_have_the_table_of_the_textbooks() {
-        let design = Design::full(factors(&[(3, true), (4, false)])).unwrap();
-        let values: Vec<Vec<f64>> = OATS.iter().map(|block| block.to_vec()).collect();
+        let (design, values) = oats();
         let found = anova(&design, &values);
         let plots = found.whole_plots.unwrap();
         near(plots.mean_square, 601.33, 0.005);
@@ -279,5 +197,105 @@ mod tests {
             near(one.p_value / p, 1.0, 5e-4);
         }
         assert_eq!(found.terms.len(), 3);
+    }
+
+    fn oats() -> (Design, Vec<Vec<f64>>) {
+        let values = OATS.iter().map(|block| block.to_vec()).collect();
+        (Design::full(factors(&[(3, true), (4, false)])).unwrap(), values)
+    }
+
+    #[test]
+    fn contrasts_of_oats_have_the_standard_errors_of_the_textbooks() {
+        let (design, values) = oats();
+        let found = anova(&design, &values);
+        // Yields rise from 79.39 by 19.5, 34.83 and 44 with nitrogen; means of 18 plots each.
+        for (contrast, wanted) in found.terms[1].contrasts.iter().zip([19.5, 34.833_33, 44.0]) {
+            near(contrast.ratio.value.ln(), wanted, 1e-4);
+            near(contrast.ratio.variance.sqrt(), 4.4358, 1e-4);
+            assert_eq!(contrast.ratio.freedom, 45.0);
+        }
+        // Varieties over Victory: means of 24 plots, four of each of six whole plots.
+        for (contrast, wanted) in found.terms[0].contrasts.iter().zip([6.875, 12.166_67]) {
+            near(contrast.ratio.value.ln(), wanted, 1e-4);
+            near(contrast.ratio.variance.sqrt(), 7.0789, 1e-4);
+            assert_eq!(contrast.ratio.freedom, 10.0);
+        }
+        for contrast in &found.terms[2].contrasts {
+            near(contrast.ratio.variance, 177.083_33 * 4.0 / 6.0, 1e-3);
+        }
+        let levels: Vec<&[usize]> =
+            found.terms[2].contrasts.iter().map(|one| one.levels.as_slice()).collect();
+        assert_eq!(levels, [[1, 1], [1, 2], [1, 3], [2, 1], [2, 2], [2, 3]]);
+    }
+
+    #[test]
+    fn squares_of_blocks_effects_and_errors_are_all_there_are() {
+        let (design, values) = oats();
+        let found = anova(&design, &values);
+        let centre = average(values.concat().into_iter());
+        let all: f64 = values.concat().iter().map(|value| (value - centre).powi(2)).sum();
+        let blocks: f64 =
+            values.iter().map(|block| (average(block.iter().copied()) - centre).powi(2) * 12.0).sum();
+        let plots = found.whole_plots.unwrap();
+        let errors = plots.mean_square * plots.freedom + found.within.mean_square * found.within.freedom;
+        let of = |one: &Tested| {
+            let error = if one.stratum == Stratum::WholePlots { plots } else { found.within };
+            one.f * error.mean_square * one.freedom
+        };
+        near(blocks + errors + found.terms.iter().map(of).sum::<f64>(), all, 1e-6);
+    }
+
+    #[test]
+    fn factors_that_are_all_hard_to_change_have_the_error_of_those_that_are_all_easy() {
+        let (_, values) = oats();
+        let of = |hard: bool| anova(&Design::full(factors(&[(3, hard), (4, hard)])).unwrap(), &values);
+        assert_eq!(of(true), of(false));
+        let found = of(false);
+        assert_eq!((found.whole_plots, found.within.freedom), (None, 55.0));
+        near(found.within.mean_square, (601.330_6 * 10.0 + 177.083_3 * 45.0) / 55.0, 1e-3);
+    }
+
+    #[test]
+    fn whole_plots_that_deviate_less_than_their_measurements_have_no_deviation_of_their_own() {
+        let design = Design::full(factors(&[(2, true), (2, false)])).unwrap();
+        let found = anova(&design, &[vec![1.0, 2.0, 2.0, 1.0], vec![2.0, 1.0, 1.0, 2.1]]);
+        let plots = found.whole_plots.unwrap();
+        assert!(0.0 < plots.mean_square && plots.mean_square < found.within.mean_square, "{found:?}");
+        assert_eq!(plots.deviation, 0.0);
+    }
+
+    #[test]
+    fn an_interaction_that_lies_between_whole_plots_has_their_error() {
+        // Of half of five factors, what the last two do together is what the first three do.
+        let hard = [(2, true), (2, true), (2, true), (2, false), (2, false)];
+        let design = Design::fraction(factors(&hard), 2).unwrap();
+        let mut draws = crate::draws::Draws(7);
+        let values: Vec<Vec<f64>> =
+            (0..3).map(|_| design.cells().iter().map(|_| draws.uniform()).collect()).collect();
+        let found = anova(&design, &values);
+        let plots = found.whole_plots.unwrap();
+        assert_eq!((plots.freedom, found.within.freedom), (14.0, 16.0));
+        let one = found.of(Term::Pair(3, 4)).unwrap();
+        assert_eq!((one.stratum, one.error_freedom), (Stratum::WholePlots, 14.0));
+        // Twelve values in each of four cells: the ratio of ratios has four of their variances.
+        near(one.contrasts[0].ratio.variance, plots.mean_square * 4.0 / 12.0, 1e-12);
+        near(one.f, one.contrasts[0].ratio.value.ln().powi(2) / one.contrasts[0].ratio.variance, 1e-9);
+    }
+
+    #[test]
+    fn tails_are_those_of_the_tables_of_fisher() {
+        for (f, freedom, error_freedom, p) in
+            [(4.964_603, 1.0, 10.0, 0.05), (3.885_294, 2.0, 12.0, 0.05), (4.249_2, 3.0, 45.0, 0.01)]
+        {
+            near(beyond(f, freedom, error_freedom) / p, 1.0, 1e-4);
+        }
+        // With very many degrees of the error it is the tail of chi squared; computed apart from this program.
+        near(beyond(1.1, 3.0, 1e4), 0.34769545626551285, 1e-6);
+        near(beyond(1.1, 3.0, 1e6), 0.3476431729248343, 1e-6);
+        near(beyond(1.1, 40.0, 1e6), 0.3060318733413526, 1e-6);
+        // Two degrees of the effect have a closed form.
+        near(beyond(3.0, 2.0, 7.0), (1.0f64 + 6.0 / 7.0).powf(-3.5), 1e-12);
+        assert_eq!(beyond(0.0, 3.0, 4.0), 1.0);
+        assert_eq!(f_test(0.0, 2.0, 1.0, 3.0), (0.0, 1.0));
     }
 }

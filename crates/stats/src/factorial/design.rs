@@ -1,6 +1,6 @@
-//! Factors, the combinations of their levels that are measured, and what of it is balanced.
+//! Factors, and the combinations of their levels that are measured.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::{DesignError, Refusal, Term};
 
@@ -115,54 +115,6 @@ impl Design {
         &self.cells
     }
 
-    /// The whole plot that each cell is in, counted from zero in the order of their first cells: cells of one whole
-    /// plot share the levels of all factors that are hard to change. Without such a factor all are in one.
-    pub fn whole_plots(&self) -> Vec<usize> {
-        let hard = |cell: &Vec<usize>| -> Vec<usize> {
-            let levels = cell.iter().zip(&self.factors).filter(|(_, factor)| factor.hard);
-            levels.map(|(level, _)| *level).collect()
-        };
-        let mut places = BTreeMap::new();
-        let mut place = |levels| {
-            let next = places.len();
-            *places.entry(levels).or_insert(next)
-        };
-        self.cells.iter().map(|cell| place(hard(cell))).collect()
-    }
-
-    /// The whole plot of each cell, and how many there are, where plots are a stratum of their own: all cells are in
-    /// one where each would have one alone.
-    pub(super) fn plots(&self) -> (Vec<usize>, usize) {
-        let plots = self.whole_plots();
-        match plots.iter().max().map_or(0, |most| most + 1) {
-            count if count < self.cells.len() => (plots, count),
-            _ => (vec![0; self.cells.len()], 1),
-        }
-    }
-
-    /// Nothing, where effects are differences of means of equally many cells.
-    ///
-    /// # Errors
-    ///
-    /// Levels of a factor, or of two together, that are in unequally many cells; whole plots of unequally many cells; a
-    /// factor that is neither constant in each whole plot nor balanced in it.
-    pub fn balance(&self) -> Result<(), Refusal> {
-        for term in Term::all(self.factors.len()) {
-            let places = self.cells.iter().map(|cell| self.place(term, cell));
-            if !is_even(places, self.combinations(term)) {
-                return Err(Refusal::Unbalanced(term));
-            }
-        }
-        let (plots, count) = self.plots();
-        if !is_even(plots.into_iter(), count) {
-            return Err(Refusal::Plots);
-        }
-        match (0..self.factors.len()).find(|factor| self.stratum(Term::Main(*factor)).is_none()) {
-            Some(factor) => Err(Refusal::Mixed(factor)),
-            None => Ok(()),
-        }
-    }
-
     /// How many combinations of levels the factors of `term` have.
     pub(super) fn combinations(&self, term: Term) -> usize {
         term.factors().into_iter().map(|factor| self.factors[factor].levels).product()
@@ -199,9 +151,81 @@ impl Design {
 /// With fewer factors in the sum, the levels of one would follow from those of one other.
 const SUMMED_LEAST: usize = 3;
 
-/// Whether each of so many places comes equally often, and does come.
-fn is_even(places: impl Iterator<Item = usize>, count: usize) -> bool {
-    let mut counts = vec![0usize; count];
-    places.for_each(|place| counts[place] += 1);
-    counts.iter().all(|one| *one > 0 && *one == counts[0])
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn factors(levels: &[usize], hard: usize) -> Vec<Factor> {
+        levels.iter().enumerate().map(|(at, levels)| Factor { levels: *levels, hard: at < hard }).collect()
+    }
+
+    #[test]
+    fn the_last_factor_changes_fastest() {
+        let design = Design::full(factors(&[2, 3], 1)).unwrap();
+        assert_eq!(design.cells(), [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
+        assert_eq!(design.factors(), factors(&[2, 3], 1));
+        assert_eq!(design.whole_plots(), [0, 0, 0, 1, 1, 1]);
+        assert_eq!((design.plots(), design.balance()), ((vec![0, 0, 0, 1, 1, 1], 2), Ok(())));
+        let alone = Design::full(factors(&[2, 2], 2)).unwrap();
+        assert_eq!((alone.whole_plots(), alone.plots()), (vec![0, 1, 2, 3], (vec![0; 4], 1)));
+        assert_eq!(Design::full(factors(&[2, 2], 0)).unwrap().whole_plots(), [0; 4]);
+    }
+
+    #[test]
+    fn a_half_has_the_cells_whose_levels_sum_to_an_even_number() {
+        let half = Design::fraction(factors(&[2, 2, 2], 0), 2).unwrap();
+        assert_eq!(half.cells(), [[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]]);
+        // The third factor is not in the sum, the four levels of the last are.
+        let half = Design::fraction(factors(&[2, 2, 3, 4], 0), 2).unwrap();
+        assert_eq!(half.cells().len(), 24);
+        assert!(half.cells().iter().all(|cell| (cell[0] + cell[1] + cell[3]).is_multiple_of(2)));
+        let square = Design::fraction(factors(&[4, 4, 4], 0), 4).unwrap();
+        assert_eq!((square.cells().len(), square.balance()), (16, Ok(())));
+    }
+
+    #[test]
+    fn what_would_not_tell_main_effects_apart_is_no_fraction() {
+        let none = |levels: &[usize], hard: usize, one_of: usize| {
+            Design::fraction(factors(levels, hard), one_of).is_none()
+        };
+        assert!(none(&[2, 2, 3], 0, 2));
+        assert!(none(&[2, 2, 2], 0, 3));
+        assert!(none(&[2, 2, 2], 0, 1) && none(&[2, 2, 2], 0, 0));
+        assert!(none(&[2, 2, 2, 1], 0, 2) && none(&[2, 2, 2, 0], 0, 2));
+        assert!(none(&[2, 2, 4], 2, 2), "two hard factors decide the parity of the third, not its level");
+        assert!(!none(&[2, 2, 4], 0, 2) && !none(&[2, 2, 2], 2, 2));
+    }
+
+    #[test]
+    fn what_is_no_design_says_why() {
+        let two = || factors(&[2, 2], 0);
+        assert_eq!(Design::full(Vec::new()), Err(DesignError::NoFactor));
+        assert_eq!(Design::full(factors(&[2, 1], 0)), Err(DesignError::OneLevel(1)));
+        assert_eq!(
+            Design::full(factors(&[1 << 8, 1 << 8], 0)).map(|design| design.cells().len()),
+            Ok(CELLS_MOST)
+        );
+        assert_eq!(Design::full(factors(&[1 << 8, 1 << 9], 0)), Err(DesignError::TooMany));
+        assert_eq!(Design::full(factors(&[usize::MAX, 2], 0)), Err(DesignError::TooMany));
+        assert_eq!(Design::of(two(), Vec::new()), Err(DesignError::NoCell));
+        let many = (0..=CELLS_MOST).map(|level| vec![level]).collect();
+        assert_eq!(Design::of(factors(&[CELLS_MOST + 1], 0), many), Err(DesignError::TooMany));
+        for bad in [vec![0], vec![0, 0, 0], vec![0, 2]] {
+            assert_eq!(Design::of(two(), vec![vec![0, 0], bad]), Err(DesignError::Level(1)));
+        }
+        let twice = vec![vec![0, 0], vec![0, 1], vec![0, 0]];
+        assert_eq!(Design::of(two(), twice), Err(DesignError::Twice(2)));
+    }
+
+    #[test]
+    fn a_corner_counts_its_levels_against_the_first_ones() {
+        let design = Design::full(factors(&[2, 3], 0)).unwrap();
+        let pair = Term::Pair(0, 1);
+        assert_eq!(design.corners(Term::Main(1)), [[1], [2]]);
+        assert_eq!(design.corners(pair), [[1, 1], [1, 2]]);
+        assert_eq!((design.combinations(pair), design.combinations(Term::Main(1))), (6, 3));
+        assert_eq!(design.weights(Term::Main(1), &[2]), [-1.0, 0.0, 1.0, -1.0, 0.0, 1.0]);
+        assert_eq!(design.weights(pair, &[1, 2]), [1.0, 0.0, -1.0, -1.0, 0.0, 1.0]);
+        assert_eq!(design.place(pair, &[1, 2]), 5);
+    }
 }

@@ -11,16 +11,23 @@
 //! tested that cannot be told from another that is.
 
 mod alias;
+mod analysis;
 mod anova;
+mod balance;
 mod design;
 mod family;
+mod noncentral;
+mod power;
 mod refusal;
+#[cfg(test)]
+mod simulated;
 mod term;
 
 pub use alias::Alias;
-pub use anova::{Analysis, Contrast, StratumError, Tested, analyse};
+pub use analysis::{Analysis, Contrast, StratumError, Tested, analyse};
 pub use design::{CELLS_MOST, Design, Factor};
 pub use family::holm;
+pub use power::{Noise, power, smallest};
 pub use refusal::{DesignError, Refusal};
 pub use term::{Stratum, Term};
 

@@ -14,6 +14,7 @@ use units::convert::truncated;
 
 use crate::Histogram;
 use crate::dependent::Stretch;
+use crate::draws::Draws;
 
 /// A server with one line of waiting requests, first come first served.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,23 +39,6 @@ impl fmt::Display for Queue {
             }
             Queue::Closed(depth) => write!(f, "closed loop of depth {depth}"),
         }
-    }
-}
-
-/// SplitMix64: fast, and sound for every seed. Source: Steele, Lea & Flood, OOPSLA 2014.
-struct Draws(u64);
-
-impl Draws {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 * 2f64.powi(-53) + 2f64.powi(-54)
-    }
-
-    fn exponential(&mut self, mean: f64) -> f64 {
-        -self.uniform().ln() * mean
     }
 }
 
@@ -123,21 +107,6 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn draws_are_those_of_splitmix64_in_the_middles_of_their_steps() {
-        // The first six of seed 42, computed apart from this program.
-        let mut draws = Draws(42);
-        let wanted = [
-            0.741_564_878_771_823_4,
-            0.159_910_392_876_920_16,
-            0.278_601_130_255_138_7,
-            0.344_190_716_523_637_6,
-            0.038_030_168_540_246_27,
-            0.868_228_076_546_532_4,
-        ];
-        assert_eq!(wanted.map(|_| draws.uniform()), wanted);
-    }
 
     #[test]
     fn each_queue_is_named_by_how_busy_it_is() {
