@@ -10,7 +10,9 @@ mod file;
 mod health;
 mod schedule;
 
-pub use effects::{CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FactorLevels, FigureEffects, HeldClaim, effects};
+pub use effects::{
+    CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FactorLevels, FigureEffects, HeldClaim, effects,
+};
 pub use factor::{Check, Factor, HEALTH, Means, fill};
 pub use file::{Campaign, Claim, RUNS_MOST};
 pub use health::{health_proof, with_health};

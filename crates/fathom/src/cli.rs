@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::emulate::{self, AsArgs};
 use crate::session::store::Store;
 use crate::verbs::array::ArrayVerb;
+use crate::verbs::campaign::CampaignArgs;
 use crate::verbs::compare::CompareArgs;
 use crate::verbs::completions::CompletionsArgs;
 use crate::verbs::doctor::DoctorArgs;
@@ -35,6 +36,7 @@ impl Cli {
         match &self.verb {
             Verb::Run(arguments) => !arguments.run.dry_run,
             Verb::Search(arguments) => !arguments.run.dry_run,
+            Verb::Campaign(arguments) => arguments.measures(),
             Verb::Doctor(arguments) => arguments.caches,
             Verb::Array(ArrayVerb::Fit(_)) | Verb::As(_) => true,
             _ => false,
@@ -72,6 +74,9 @@ pub enum Verb {
     /// Find the maximum sustained rate that meets SLOs such as p99<5ms
     #[command(after_help = examples::SEARCH)]
     Search(SearchArgs),
+    /// Measure factors (RAID level, disks, firmware, …) × plans in blocks, and say which of them matter
+    #[command(after_help = examples::CAMPAIGN)]
+    Campaign(CampaignArgs),
     /// List, show and check plans; explain their keys
     #[command(subcommand, disable_help_subcommand = true)]
     Plan(PlanVerb),

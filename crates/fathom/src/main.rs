@@ -71,6 +71,7 @@ fn run_verb(cli: &Cli) -> Result<Ending, Failure> {
     match &cli.verb {
         Verb::Run(arguments) => verbs::run::run(arguments, store),
         Verb::Search(arguments) => verbs::search::search(arguments, store),
+        Verb::Campaign(arguments) => verbs::campaign::campaign(arguments, store),
         Verb::Plan(verb) => verbs::plan::plan(verb),
         Verb::As(arguments) => emulate::run(arguments, store),
         Verb::Ls(arguments) => verbs::library::ls(arguments, store),

@@ -165,7 +165,8 @@ fn told(effects: &Effects) -> Vec<String> {
             effects.tests, effects.blocks
         ));
     }
-    let mut refused: Vec<&String> = effects.figures.iter().filter_map(|figure| figure.refused.as_ref()).collect();
+    let mut refused: Vec<&String> =
+        effects.figures.iter().filter_map(|figure| figure.refused.as_ref()).collect();
     refused.dedup();
     if let Some(why) = refused.first() {
         told.push(format!("No effects: {why}."));
@@ -175,9 +176,8 @@ fn told(effects: &Effects) -> Vec<String> {
 
 /// Of effects that were found, the change that is largest.
 fn largest<'e>(seen: &[&&(&'e FigureEffects, &'e Effect)]) -> Option<(&'e FigureEffects, &'e Change)> {
-    let changes = seen.iter().flat_map(|(figure, effect)| {
-        effect.changes.iter().map(move |change| (*figure, change))
-    });
+    let changes =
+        seen.iter().flat_map(|(figure, effect)| effect.changes.iter().map(move |change| (*figure, change)));
     changes.max_by(|one, other| one.1.ratio.ln().abs().total_cmp(&other.1.ratio.ln().abs()))
 }
 

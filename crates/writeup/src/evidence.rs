@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use campaign::Effects;
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
@@ -57,11 +58,19 @@ impl Evidence {
         chosen(&self.runs).into_iter().collect()
     }
 
-    /// Its runs and its comparison as JSON, in the order in which sources number them.
+    /// What the campaign says that the runs are; `None` where they are not all of one.
+    pub(crate) fn effects(&self) -> Option<Effects> {
+        let mut campaigns = self.runs.iter().map(|run| run.cell.as_ref().map(|cell| &cell.campaign));
+        let first = campaigns.next()??;
+        campaigns.all(|campaign| campaign == Some(first)).then(|| campaign::effects(&self.runs))
+    }
+
+    /// Its runs, its comparison and the effects that follow from the runs as JSON, in the order in which sources number them.
     pub(crate) fn records(&self) -> Result<Vec<Value>, EvidenceError> {
         let unpackable = |error: serde_json::Error| EvidenceError::Unpackable(error.to_string());
         let runs = self.runs.iter().map(serde_json::to_value);
         runs.chain(self.comparison.iter().map(serde_json::to_value))
+            .chain(self.effects().iter().map(serde_json::to_value))
             .collect::<Result<_, _>>()
             .map_err(unpackable)
     }

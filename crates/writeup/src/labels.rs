@@ -4,6 +4,9 @@ use record::Run;
 
 /// A label for each of `runs`, all different: by the options of their targets, by their tags, or by their ids.
 pub(crate) fn labels(runs: &[Run]) -> Vec<String> {
+    if runs.iter().all(|run| run.cell.is_some()) {
+        return cells(runs);
+    }
     let mut labels = distinct(&runs.iter().map(words).collect::<Vec<_>>());
     for index in 0..labels.len() {
         let before = labels[..index].iter().filter(|label| **label == labels[index]).count();
@@ -14,6 +17,17 @@ pub(crate) fn labels(runs: &[Run]) -> Vec<String> {
         }
     }
     labels
+}
+
+/// Runs of a campaign: their cells, their plans where there are several, and their blocks.
+fn cells(runs: &[Run]) -> Vec<String> {
+    let several = runs.iter().any(|run| run.plan.name != runs[0].plan.name);
+    let label = |run: &Run| {
+        let cell = run.cell.as_ref()?;
+        let plan = if several { format!("{}, ", run.plan.name) } else { String::new() };
+        Some(format!("{plan}{}, block {}", cell.label(), cell.block))
+    };
+    runs.iter().map(|run| label(run).unwrap_or_default()).collect()
 }
 
 /// What a run is told apart by, in words that can each be left out: tags, parts of the addresses, the plan.

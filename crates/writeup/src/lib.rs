@@ -39,7 +39,10 @@ pub use xlsx::{XlsxFailure, xlsx};
 pub fn write_up(evidence: &Evidence) -> WriteUp {
     let labels = labels::labels(&evidence.runs);
     let portraits = evidence.portraits();
+    let effects = evidence.effects();
+    let place = evidence.runs.len() + usize::from(evidence.comparison.is_some());
     let subject = views::Subject {
+        campaign: effects.as_ref().map(|effects| views::campaign::Subject { effects, place }),
         runs: &evidence.runs,
         labels: &labels,
         comparison: evidence.comparison.as_ref().map(|comparison| (comparison, evidence.runs.len())),

@@ -31,6 +31,9 @@ pub(crate) fn write_up(subject: &Subject<'_>, sections: Vec<Section>, title: Opt
 }
 
 fn title(subject: &Subject<'_>) -> String {
+    if let Some(campaign) = subject.campaign {
+        return campaign.effects.campaign.clone();
+    }
     let mut plans: Vec<&str> = Vec::new();
     for run in subject.runs {
         if !plans.contains(&run.plan.name.as_str()) {
@@ -50,6 +53,9 @@ fn title(subject: &Subject<'_>) -> String {
 
 /// What the searches found, or the best figures; and which part was the bottleneck there.
 fn answer(subject: &Subject<'_>) -> Sentence {
+    if let Some(campaign) = subject.campaign {
+        return campaign.answer();
+    }
     let found = search_answer(subject);
     let sentence =
         found.unwrap_or_else(|| if subject.runs.len() > 1 { ahead(subject) } else { highest(subject) });
@@ -165,6 +171,9 @@ fn bottlenecks(subject: &Subject<'_>) -> String {
 
 /// What the searches found; else the best of each kind of headline of each run, and its p99.
 fn key_figures(subject: &Subject<'_>) -> Vec<KeyFigure> {
+    if let Some(campaign) = subject.campaign {
+        return campaign.key_figures();
+    }
     let points = measured(subject.runs);
     let mut figures = Vec::new();
     for (run, record) in subject.runs.iter().enumerate() {

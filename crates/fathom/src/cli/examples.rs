@@ -16,6 +16,13 @@ Examples:
   fathom search oltp --on /dev/sdb --destroy Z1X2AB34 --slo 'p99.9<50ms' \\
       --to 2k/s                             never offer more than 2,000/s";
 
+pub const CAMPAIGN: &str = "\
+Examples:
+  fathom campaign raid.toml --dry-run       hours, order, smallest visible effect
+  fathom campaign raid.toml --on /dev/sdb --destroy Z1X2AB34
+                                            again after any end: goes on
+  fathom report campaign:raid -o raid.html  the write-up";
+
 pub const LS: &str = "\
 Examples:
   fathom ls                                 the latest 20 runs

@@ -55,6 +55,9 @@ pub struct CompareArgs {
     pub appearance: Appearance,
 }
 
+/// Before the name of a campaign, where runs are named.
+const CAMPAIGN: &str = "campaign:";
+
 /// Records of a library that are looked at for a pivot, the latest.
 const LOOKED_AT: u64 = 500;
 
@@ -167,7 +170,41 @@ impl<'a> Shelf<'a> {
         if units::name::path(word).is_file() {
             return Ok(vec![read(word)?]);
         }
+        if let Some(name) = word.strip_prefix(CAMPAIGN) {
+            return self.campaign(name);
+        }
         word.split(',').filter(|name| !name.trim().is_empty()).map(|name| self.run(name.trim())).collect()
+    }
+
+    /// The runs of the campaign `name` as its latest file asked for them: complete, in the order in which they were
+    /// measured, of each cell and block the last, and without those that are void.
+    fn campaign(&mut self, name: &str) -> Result<Vec<Run>, Failure> {
+        let library = self.library()?;
+        let tags = vec![("campaign".to_owned(), Some(name.to_owned()))];
+        let mut runs: Vec<Run> = Vec::new();
+        for entry in
+            library.list(&Filter { tags, ..Filter::default() })?.iter().filter(|entry| entry.complete)
+        {
+            let run = library.get(entry.id.as_str())?;
+            let Some(cell) = run.cell.as_ref().filter(|cell| cell.unproven().is_none()) else { continue };
+            let is_same = |other: &Run| {
+                other.plan.name == run.plan.name
+                    && other.cell.as_ref().is_some_and(|own| {
+                        (own.block, own.places(), &own.key) == (cell.block, cell.places(), &cell.key)
+                    })
+            };
+            let newest = runs.first().and_then(|first| first.cell.as_ref());
+            if newest.is_none_or(|own| own.key == cell.key) && !runs.iter().any(is_same) {
+                runs.push(run);
+            }
+        }
+        if runs.is_empty() {
+            return Err(Failure::Usage(format!(
+                "campaign:{name}: the library has no run of a campaign of this name"
+            )));
+        }
+        runs.reverse();
+        Ok(runs)
     }
 
     fn run(&mut self, name: &str) -> Result<Run, Failure> {

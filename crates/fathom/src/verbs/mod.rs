@@ -3,6 +3,7 @@
 mod against;
 pub mod array;
 pub mod caches;
+pub mod campaign;
 pub mod compare;
 pub mod completions;
 pub mod doctor;

@@ -18,7 +18,7 @@ use crate::terminal::{self, Appearance};
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     /// The runs, the first of which is the baseline: last, last~1, a number of `fathom ls`, the beginning of an id, or a
-    /// JSON file of `-o`
+    /// JSON file of `-o`; campaign:NAME for all of a campaign
     #[arg(default_value = "last", add = candidates::runs_or_records())]
     pub runs: Vec<String>,
     /// The file to write, in the format of its extension: .html .xlsx .md .csv, or .svg, .png and .pdf for one chart; may be
@@ -122,7 +122,9 @@ fn evidence(arguments: &ReportArgs, store: &Store) -> Result<Evidence, Failure> 
     for word in &arguments.runs {
         runs.extend(shelf.side(word)?);
     }
-    let comparison = (runs.len() > 1).then(|| {
+    // What a campaign compares are its factors.
+    let is_campaign = runs.iter().all(|run| run.cell.is_some());
+    let comparison = (runs.len() > 1 && !is_campaign).then(|| {
         let group = |(index, run)| Group { name: letter(index), runs: vec![run] };
         let groups: Vec<Group<'_>> = runs.iter().enumerate().map(group).collect();
         compared(None, &groups, arguments.margin.get())

@@ -1,5 +1,6 @@
 //! What a report shows of a question, one file each: which of them there are follows from what the runs hold.
 
+pub(crate) mod campaign;
 mod corners;
 mod differences;
 mod figures;
@@ -31,6 +32,8 @@ pub(crate) struct Subject<'a> {
     pub labels: &'a [String],
     /// How the runs differ, and its place among the records.
     pub comparison: Option<(&'a Comparison, usize)>,
+    /// What the campaign says that the runs are, where they are one.
+    pub campaign: Option<campaign::Subject<'a>>,
     /// Points that have all of their series and histograms.
     pub portraits: &'a [(usize, usize)],
 }
@@ -69,6 +72,9 @@ pub(crate) fn sections(subject: &Subject<'_>) -> Vec<Section> {
         }
     }
     let several = plans.len() > 1;
+    if let Some(campaign) = subject.campaign {
+        return campaign.sections();
+    }
     let mut sections: Vec<Section> = search::section(subject).into_iter().collect();
     for plan in &plans {
         let points = subject.of_plan(plan);

@@ -291,7 +291,8 @@ impl<'a> Course<'a> {
         };
         let of_any = mean(&mut self.took.iter().map(|(_, time)| *time))?;
         let of_plan = |plan: usize| {
-            mean(&mut self.took.iter().filter(|(own, _)| *own == plan).map(|(_, time)| *time)).unwrap_or(of_any)
+            mean(&mut self.took.iter().filter(|(own, _)| *own == plan).map(|(_, time)| *time))
+                .unwrap_or(of_any)
         };
         let sum: u64 = ahead.iter().map(|turn| of_plan(turn.plan)).sum();
         // Whole seconds: it is a forecast.
@@ -314,7 +315,8 @@ impl Subject {
 /// The exit code of the signal that has come.
 fn interrupted() -> Result<Option<u8>, Failure> {
     let listened = Signals::listen();
-    let signals = listened.map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
+    let signals =
+        listened.map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
     Ok(signals.exit_code())
 }
 
@@ -350,8 +352,13 @@ pub fn detach(subject: &Subject, store: &Store) -> Result<Ending, Failure> {
     let program = std::env::current_exe().map_err(told("the program"))?;
     let words = std::env::args_os().skip(1).filter(|word| word != "--detach");
     let errors = log.try_clone().map_err(told("the log"))?;
-    let started =
-        Command::new(program).args(words).stdin(Stdio::null()).stdout(log).stderr(errors).process_group(0).spawn();
+    let started = Command::new(program)
+        .args(words)
+        .stdin(Stdio::null())
+        .stdout(log)
+        .stderr(errors)
+        .process_group(0)
+        .spawn();
     let child = started.map_err(told("the campaign cannot be started"))?;
     output::print(&format!(
         "{}: goes on as process {}; what it says is in {}\nHow far it is: the same command with --status; to end it: kill -INT {}\n",

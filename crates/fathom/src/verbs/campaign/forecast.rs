@@ -42,7 +42,9 @@ pub fn fitted(subject: Subject, time: Nanos, read: &Read<'_>) -> Result<Subject,
     }
     let least = shortest.map(|block| Nanos::new(block.get().saturating_mul(BLOCKS_LEAST.into())));
     let least = least.map(|time| format!("; the smallest takes {time}")).unwrap_or_default();
-    Err(Failure::Usage(format!("--within {time}: not even a fraction of the cells in two blocks fits{least}")))
+    Err(Failure::Usage(format!(
+        "--within {time}: not even a fraction of the cells in two blocks fits{least}"
+    )))
 }
 
 /// What a block takes by the times in its plans; `None` where they do not say.
@@ -73,14 +75,16 @@ pub fn dry_run(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Re
         turns.len()
     );
     if !kept.done.is_empty() {
-        text += &format!("{} are in the library, {} are left\n", kept.done.len(), turns.len() - kept.done.len());
+        text +=
+            &format!("{} are in the library, {} are left\n", kept.done.len(), turns.len() - kept.done.len());
     }
     text += &match of_a_block(subject)? {
         Some(block) => format!(
             "time         {} in all, {block} a block; laying out scratch files, commands and people come on top\n",
             Nanos::new(block.get().saturating_mul(campaign.repeats.into()))
         ),
-        None => "time         known after the first run: virtual time passes as fast as it can be computed\n".into(),
+        None => "time         known after the first run: virtual time passes as fast as it can be computed\n"
+            .into(),
     };
     text += &seen(subject, &kept);
     text += &given_up(subject);
@@ -102,7 +106,8 @@ fn seen(subject: &Subject, kept: &Kept) -> String {
     let Some(design) = &subject.design else { return String::new() };
     let blocks = subject.campaign.repeats as usize;
     if blocks < 2 {
-        return "effects      none: with one block nothing tells them from chance; give two at least\n".into();
+        return "effects      none: with one block nothing tells them from chance; give two at least\n"
+            .into();
     }
     let (noise, basis) = noise(subject, kept);
     let terms = design.terms();
@@ -115,8 +120,9 @@ fn seen(subject: &Subject, kept: &Kept) -> String {
     for term in terms {
         let ratio = factorial::smallest(design, term, blocks, noise, alpha, POWER);
         let shown = match ratio {
-            Some(ratio) => format!("{:.1} %", (ratio - 1.0) * 100.0),
-            None => "none: too few blocks".into(),
+            Ok(ratio) if ratio.is_finite() => format!("{:.1} %", (ratio - 1.0) * 100.0),
+            Ok(_) => "none, however large: too few blocks".into(),
+            Err(refusal) => format!("none: {refusal}"),
         };
         text += &format!("  {:<20}  {shown}\n", report::harmless(&term_name(subject, term)));
     }
@@ -144,7 +150,13 @@ fn noise(subject: &Subject, kept: &Kept) -> (Noise, String) {
     }
     let usual = record::RUN_TO_RUN;
     let noise = Noise { within: usual, whole_plot: usual };
-    (noise, format!("if runs deviate by {:.1} %, as those of one disk did; `noise` in the file says otherwise", usual * 100.0))
+    (
+        noise,
+        format!(
+            "if runs deviate by {:.1} %, as those of one disk did; `noise` in the file says otherwise",
+            usual * 100.0
+        ),
+    )
 }
 
 /// What a fraction of the cells cannot tell.

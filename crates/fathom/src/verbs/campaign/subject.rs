@@ -64,7 +64,7 @@ impl Subject {
             .into_iter()
             .map(|factor| {
                 let is_option = options.contains(&factor.name) || factor.name.contains('.');
-                let is_key = reference::keys().any(|doc| doc.key == factor.name);
+                let is_key = reference::keys().any(|(key, _)| key == factor.name);
                 factor.implied(is_option, is_key)
             })
             .collect();
@@ -128,7 +128,9 @@ impl Subject {
                 (Some(Means::Health), _) => {
                     text = with_health(&text, level).ok_or_else(|| {
                         let plan = &self.campaign.plans[turn.plan];
-                        Failure::Usage(format!("{plan} has no [[phase]] that a failed disk could stand before"))
+                        Failure::Usage(format!(
+                            "{plan} has no [[phase]] that a failed disk could stand before"
+                        ))
                     })?;
                 }
                 _ => {}
@@ -198,9 +200,8 @@ impl Subject {
     /// The factors that are the health of a virtual array, with their levels in a turn.
     pub fn healths(&self, turn: &Turn) -> Vec<(String, String)> {
         let factors = self.campaign.factors.iter().zip(turn.level_names(&self.campaign));
-        let own = factors.filter(|(factor, _)| {
-            factor.means == Some(Means::Health) && !self.is_option(factor, turn)
-        });
+        let own = factors
+            .filter(|(factor, _)| factor.means == Some(Means::Health) && !self.is_option(factor, turn));
         own.map(|(factor, level)| (factor.name.clone(), level.to_owned())).collect()
     }
 
@@ -257,7 +258,8 @@ fn is_array(targets: &[String]) -> bool {
 
 /// Every target that a cell may have.
 fn targets_of(campaign: &Campaign) -> Vec<String> {
-    let levels = campaign.factors.iter().filter(|factor| factor.name == "on").flat_map(|factor| &factor.levels);
+    let levels =
+        campaign.factors.iter().filter(|factor| factor.name == "on").flat_map(|factor| &factor.levels);
     campaign.targets.iter().chain(levels).cloned().collect()
 }
 

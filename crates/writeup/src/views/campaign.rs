@@ -1,0 +1,394 @@
+//! A campaign: which factors matter, its cells point by point, and what was claimed.
+
+use campaign::{CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FigureEffects, HeldClaim};
+use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale, Unit};
+use record::Metric;
+
+use crate::document::{Block, Cell, Column, Figure, KeyFigure, Section, Sentence, Table};
+use crate::measured;
+use crate::number::{Number, Source};
+
+/// Effects that the chart shows; the table has all.
+const SHOWN: usize = 12;
+/// Effects that the answer names.
+const ANSWERED: usize = 3;
+/// Points that have a chart of their cells; of more, those whose figures vary most.
+const POINTS: usize = 12;
+/// Figures at the top.
+const KEY_FIGURES: usize = 4;
+
+/// What a campaign says, and its place among the records.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    /// What it says.
+    pub effects: &'a Effects,
+    /// Which of the records that is.
+    pub place: usize,
+}
+
+/// One change of one effect of one figure, by their places.
+#[derive(Clone, Copy)]
+struct Told<'a> {
+    figure: usize,
+    effect: usize,
+    change: usize,
+    of: (&'a FigureEffects, &'a Effect, &'a Change),
+}
+
+impl<'a> Subject<'a> {
+    /// All sections of it that have something to say.
+    pub fn sections(self) -> Vec<Section> {
+        let mut effects: Vec<Block> = self.effects_figure().map(Block::Figure).into_iter().collect();
+        effects.extend(self.refused().map(Block::Text));
+        let cells = self.charted().into_iter().map(|figure| Block::Figure(self.cells_figure(figure)));
+        let claims = (!self.effects.claims.is_empty()).then(|| Block::Table(self.claims()));
+        let section = |heading: &str, blocks| Section { heading: heading.into(), blocks };
+        let mut sections = vec![
+            section("Effects", effects),
+            section("Cells", cells.collect()),
+            section("Claims", claims.into_iter().collect()),
+        ];
+        sections.retain(|section| !section.blocks.is_empty());
+        sections
+    }
+
+    /// The factors that matter most, with their effects.
+    pub fn answer(self) -> Sentence {
+        let mut sentence = Sentence::default();
+        for told in self.largest_of_each().into_iter().take(ANSWERED) {
+            let blank = if sentence.is_empty() { "" } else { " " };
+            let words = format!("{blank}{}: {} ", told.name(), subject(told.of.0));
+            sentence = sentence.words(words).number(self.ratio(told, "ratio", told.of.2.ratio));
+            sentence =
+                sentence.words(format!(" ({} against {}).", level(told.of.2), told.of.2.from.join(", ")));
+        }
+        if sentence.is_empty() && self.effects.tests > 0 {
+            let many = self.effects.tests;
+            return Sentence::of(format!("No effect is told from chance, of {many} that were tested."));
+        }
+        if sentence.is_empty() { Sentence::of("No effects: nothing was repeated.") } else { sentence }
+    }
+
+    /// The best cell of each point.
+    pub fn key_figures(self) -> Vec<KeyFigure> {
+        let figures = self.headlines().into_iter().filter_map(|place| {
+            let figure = &self.effects.figures[place];
+            let metric = Metric::of(&figure.metric);
+            let cells = figure.cells.iter().enumerate();
+            let order = |one: &(usize, &CellFigure), other: &(usize, &CellFigure)| {
+                one.1.mean.total_cmp(&other.1.mean)
+            };
+            let (at, best) = if metric.more_is_better() { cells.max_by(order) } else { cells.min_by(order) }?;
+            let (number, interval) = self.cell(place, at, best);
+            let unit = if metric == Metric::Iops { "IOPS, " } else { "" };
+            Some(KeyFigure {
+                name: format!("{unit}{}", figure.point),
+                figure: number,
+                interval,
+                note: self.label(best),
+            })
+        });
+        figures.take(KEY_FIGURES).collect()
+    }
+
+    fn number(self, path: String, value: f64, unit: Unit) -> Number {
+        Number { value, unit, source: Source::At(self.place, path) }
+    }
+
+    fn ratio(self, told: Told<'_>, key: &str, value: f64) -> Number {
+        let Told { figure, effect, change, .. } = told;
+        self.number(format!("/figures/{figure}/effects/{effect}/changes/{change}/{key}"), value, Unit::Ratio)
+    }
+
+    /// The figure of a cell with its interval.
+    fn cell(self, figure: usize, cell: usize, of: &CellFigure) -> (Number, Option<(Number, Number)>) {
+        let unit = measured::unit(Metric::of(&self.effects.figures[figure].metric));
+        let at = |key: &str, value| self.number(format!("/figures/{figure}/cells/{cell}/{key}"), value, unit);
+        let interval = of.low.zip(of.high).map(|(low, high)| (at("low", low), at("high", high)));
+        (at("mean", of.mean), interval)
+    }
+
+    /// `raid 10, disks 8`
+    fn label(self, cell: &CellFigure) -> String {
+        let named = |(factor, level): (&campaign::FactorLevels, &String)| format!("{} {level}", factor.name);
+        self.effects.factors.iter().zip(&cell.levels).map(named).collect::<Vec<_>>().join(", ")
+    }
+
+    fn told(self) -> Vec<Told<'a>> {
+        let figures = self.effects.figures.iter().enumerate();
+        let all = figures.flat_map(|(figure, of)| {
+            of.effects.iter().enumerate().flat_map(move |(effect, own)| {
+                let changes = own.changes.iter().enumerate();
+                changes.map(move |(change, one)| Told { figure, effect, change, of: (of, own, one) })
+            })
+        });
+        all.collect()
+    }
+
+    /// Of each effect that was found, its largest change; the largest first.
+    fn largest_of_each(self) -> Vec<Told<'a>> {
+        let mut found: Vec<Told<'_>> = self.told().into_iter().filter(|told| told.of.1.found).collect();
+        found.sort_by(|one, other| other.size().total_cmp(&one.size()));
+        let mut largest: Vec<Told<'_>> = Vec::new();
+        for told in found {
+            if !largest.iter().any(|known| known.of.1.factors == told.of.1.factors) {
+                largest.push(told);
+            }
+        }
+        largest
+    }
+
+    fn effects_figure(self) -> Option<Figure> {
+        let all = self.told();
+        if all.is_empty() {
+            return None;
+        }
+        let mut largest = all.clone();
+        largest.sort_by(|one, other| {
+            (other.of.1.found, other.size())
+                .partial_cmp(&(one.of.1.found, one.size()))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
+        largest.truncate(SHOWN);
+        let row = |told: &Told<'_>| Row {
+            name: format!("{}, {}: {}", told.name(), level(told.of.2), subject(told.of.0)),
+            dots: vec![Dot {
+                series: usize::from(!told.of.1.found),
+                value: told.of.2.ratio - 1.0,
+                band: Some((told.of.2.low - 1.0, told.of.2.high - 1.0)),
+            }],
+            missing: String::new(),
+        };
+        let chart = Dots {
+            axis: Axis::new("change from the first level", Unit::Share, Scale::Linear),
+            series: vec!["told from chance".into(), "not told from chance".into()],
+            rows: largest.iter().map(row).collect(),
+            around_zero: true,
+        };
+        Some(Figure {
+            kind: "effects",
+            reading: self.reading(),
+            subtitle: "Change of the figure from the first level of the factor, with its 95 % interval, the largest first"
+                .into(),
+            panels: vec![(String::new(), Chart::Dots(chart))],
+            small: false,
+            table: self.effects_table(&all),
+        })
+    }
+
+    fn reading(self) -> Sentence {
+        let found: Vec<String> = self.largest_of_each().iter().map(|told| told.name()).collect();
+        let mut not: Vec<String> = Vec::new();
+        for told in self.told() {
+            let name = told.name();
+            if !found.contains(&name) && !not.contains(&name) {
+                not.push(name);
+            }
+        }
+        let Effects { tests, blocks, .. } = self.effects;
+        let matter = if found.is_empty() { "nothing".into() } else { found.join(", ") };
+        let rest = if not.is_empty() {
+            String::new()
+        } else {
+            format!(" Not told from chance: {}.", not.join(", "))
+        };
+        let share = FALSE_EFFECTS * 100.0;
+        Sentence::of(format!(
+            "Told from chance: {matter}.{rest} {tests} effects were tested in {blocks} blocks; of campaigns without any, {share:.0} % name one."
+        ))
+    }
+
+    fn effects_table(self, all: &[Told<'_>]) -> Table {
+        let columns = vec![
+            Column::words("effect"),
+            Column::words("level"),
+            Column::words("against"),
+            Column::words("figure"),
+            Column::numbers("ratio", Unit::Ratio),
+            Column::words("told from chance"),
+        ];
+        let row = |told: &Told<'_>| {
+            let (figure, effect, change) = told.of;
+            let ends = (self.ratio(*told, "low", change.low), self.ratio(*told, "high", change.high));
+            vec![
+                Cell::words(told.name()),
+                Cell::words(level(change)),
+                Cell::words(change.from.join(", ")),
+                Cell::words(subject(figure)),
+                Cell::Number(self.ratio(*told, "ratio", change.ratio), Some(Box::new(ends))),
+                Cell::words(if effect.found { "yes" } else { "no" }),
+            ]
+        };
+        Table { title: "effects".into(), columns, rows: all.iter().map(row).collect() }
+    }
+
+    /// Why some figures have no effects.
+    fn refused(self) -> Option<Sentence> {
+        let refused = self.effects.figures.iter().find_map(|figure| Some((figure, figure.refused.as_ref()?)));
+        refused.map(|(figure, why)| Sentence::of(format!("No effects of {}: {why}.", subject(figure))))
+    }
+
+    /// Of each point the figure that it is about.
+    fn headlines(self) -> Vec<usize> {
+        let mut known: Vec<(&str, &str)> = Vec::new();
+        let mut headlines = Vec::new();
+        for (place, figure) in self.effects.figures.iter().enumerate() {
+            let point = (figure.plan.as_str(), figure.point.as_str());
+            if !known.contains(&point) {
+                known.push(point);
+                headlines.push(place);
+            }
+        }
+        headlines
+    }
+
+    /// Points that have a chart: all, or those whose cells differ most, in the order of the plan.
+    fn charted(self) -> Vec<usize> {
+        let mut places = self.headlines();
+        let spread = |place: &usize| {
+            let means = || self.effects.figures[*place].cells.iter().map(|cell| cell.mean);
+            means().fold(0.0, f64::max) / means().fold(f64::INFINITY, f64::min)
+        };
+        if places.len() > POINTS {
+            places.sort_by(|one, other| spread(other).total_cmp(&spread(one)));
+            places.truncate(POINTS);
+            places.sort_unstable();
+        }
+        places
+    }
+
+    fn cells_figure(self, place: usize) -> Figure {
+        let figure = &self.effects.figures[place];
+        let metric = Metric::of(&figure.metric);
+        let series: Vec<String> = match self.effects.factors.first() {
+            Some(first) if first.levels.len() <= HUES && self.effects.factors.len() > 1 => {
+                first.levels.iter().map(|level| format!("{} {level}", first.name)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let mut rows: Vec<Row> = Vec::new();
+        for cell in &figure.cells {
+            let (hue, name) = if series.is_empty() {
+                (0, self.label(cell))
+            } else {
+                let first = &self.effects.factors[0];
+                let hue =
+                    first.levels.iter().position(|level| Some(level) == cell.levels.first()).unwrap_or(0);
+                let rest = self.effects.factors.iter().zip(&cell.levels).skip(1);
+                (
+                    hue,
+                    rest.map(|(factor, level)| format!("{} {level}", factor.name))
+                        .collect::<Vec<_>>()
+                        .join(", "),
+                )
+            };
+            let dot = Dot { series: hue, value: cell.mean, band: cell.low.zip(cell.high) };
+            match rows.iter_mut().find(|row| row.name == name) {
+                Some(row) => row.dots.push(dot),
+                None => rows.push(Row { name, dots: vec![dot], missing: String::new() }),
+            }
+        }
+        let chart = Dots {
+            axis: Axis::new(measured::name(metric), measured::unit(metric), Scale::Linear),
+            series,
+            rows,
+            around_zero: false,
+        };
+        Figure {
+            kind: "cells",
+            reading: self.cells_reading(place),
+            subtitle: format!(
+                "{}; the bar is the 95 % interval of the mean over the blocks",
+                subject(figure)
+            ),
+            panels: vec![(String::new(), Chart::Dots(chart))],
+            small: false,
+            table: self.cells_table(place),
+        }
+    }
+
+    fn cells_reading(self, place: usize) -> Sentence {
+        let figure = &self.effects.figures[place];
+        let metric = Metric::of(&figure.metric);
+        let cells = || figure.cells.iter().enumerate();
+        let order =
+            |one: &(usize, &CellFigure), other: &(usize, &CellFigure)| one.1.mean.total_cmp(&other.1.mean);
+        let (Some(low), Some(high)) = (cells().min_by(order), cells().max_by(order)) else {
+            return Sentence::default();
+        };
+        let end = |(at, cell): (usize, &CellFigure)| self.cell(place, at, cell).0;
+        let behind = measured::behind(metric);
+        Sentence::of(format!("{}: {} reaches ", figure.point, self.label(high.1)))
+            .number(end(high))
+            .words(format!("{behind}, {} ", self.label(low.1)))
+            .number(end(low))
+            .words(format!("{behind}."))
+    }
+
+    fn cells_table(self, place: usize) -> Table {
+        let figure = &self.effects.figures[place];
+        let metric = Metric::of(&figure.metric);
+        let factors = self.effects.factors.iter().map(|factor| Column::words(&factor.name));
+        let columns = factors.chain([
+            Column::numbers(measured::name(metric), measured::unit(metric)),
+            Column::numbers("blocks", Unit::Count),
+        ]);
+        let row = |(at, cell): (usize, &CellFigure)| {
+            let (number, interval) = self.cell(place, at, cell);
+            let words = cell.levels.iter().map(Cell::words);
+            let blocks = Cell::Words(cell.values.len().to_string());
+            words.chain([Cell::Number(number, interval.map(Box::new)), blocks]).collect()
+        };
+        Table {
+            title: subject(figure),
+            columns: columns.collect(),
+            rows: figure.cells.iter().enumerate().map(row).collect(),
+        }
+    }
+
+    fn claims(self) -> Table {
+        let columns = ["by", "point", "cell", "figure", "claimed", "measured"].map(Column::words);
+        let row = |(at, claim): (usize, &HeldClaim)| {
+            let metric = Metric::of(&claim.metric);
+            let number =
+                |key: &str, value| self.number(format!("/claims/{at}/{key}"), value, measured::unit(metric));
+            let (claimed, found) = (number("claimed", claim.claimed), number("measured", claim.measured));
+            let part = super::ratio(&found, &claimed, Unit::Share);
+            vec![
+                Cell::words(&claim.by),
+                Cell::words(format!("{}: {}", claim.plan, claim.point)),
+                Cell::words(claim.levels.join(", ")),
+                Cell::words(measured::name(metric)),
+                Cell::number(Some(claimed)),
+                Cell::number(Some(found)),
+                Cell::number(Some(part)),
+            ]
+        };
+        let columns = columns.into_iter().chain([Column::numbers("measured of claimed", Unit::Share)]);
+        Table {
+            title: "claims".into(),
+            columns: columns.collect(),
+            rows: self.effects.claims.iter().enumerate().map(row).collect(),
+        }
+    }
+}
+
+impl Told<'_> {
+    /// `raid × disks`
+    fn name(&self) -> String {
+        self.of.1.factors.join(" × ")
+    }
+
+    fn size(&self) -> f64 {
+        self.of.2.ratio.ln().abs()
+    }
+}
+
+fn level(change: &Change) -> String {
+    change.levels.join(", ")
+}
+
+/// `rate of oltp, 8 KiB`
+fn subject(figure: &FigureEffects) -> String {
+    format!("{} of {}, {}", measured::name(Metric::of(&figure.metric)), figure.plan, figure.point)
+}
