@@ -1,7 +1,5 @@
 //! What a campaign says: its cells, the effects of its factors, and what was claimed; on one screen.
 
-use std::fmt::Write;
-
 use campaign::{CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FigureEffects, HeldClaim};
 use record::Metric;
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
@@ -12,6 +10,7 @@ use crate::words::{harmless, wrap};
 
 /// What a screen has room for.
 const CELLS: usize = 24;
+const ABREAST: usize = 6;
 const POINTS: usize = 4;
 const EFFECTS: usize = 6;
 const CLAIMS: usize = 4;
@@ -31,8 +30,9 @@ pub fn effects(effects: &Effects, style: Style) -> String {
     if most > CELLS {
         notes.push(format!("{CELLS} of {most} cells are shown."));
     }
-    if headlines.len() > POINTS {
-        notes.push(format!("{POINTS} of {} points are shown.", headlines.len()));
+    let points = if most > ABREAST { POINTS } else { CELLS };
+    if headlines.len() > points {
+        notes.push(format!("{points} of {} points are shown.", headlines.len()));
     }
     lines.extend(notes.iter().flat_map(|note| wrap(note, style.width, "", "")));
     lines.push(String::new());
@@ -66,37 +66,73 @@ fn headlines(effects: &Effects) -> Vec<&FigureEffects> {
     headlines
 }
 
-/// One row a cell, one column a point.
+/// One column a cell and one row a point where so few cells are beside each other; otherwise the other way round.
 fn cells(effects: &Effects, headlines: &[&FigureEffects]) -> Option<Table> {
     let widest = headlines.iter().max_by_key(|figure| figure.cells.len())?;
-    let shown: Vec<&&FigureEffects> = headlines.iter().take(POINTS).collect();
-    let several = headlines.iter().any(|figure| figure.plan != widest.plan);
-    let title = |figure: &FigureEffects| {
-        let plan = if several { format!("{}: ", figure.plan) } else { String::new() };
-        let unit = match Metric::of(&figure.metric) {
-            Metric::Iops => "IOPS".into(),
-            Metric::Throughput => "MB/s".into(),
-            metric => metric.name(),
-        };
-        harmless(&format!("{plan}{}, {unit}", figure.point))
-    };
-    let mut columns: Vec<Column> =
-        effects.factors.iter().map(|factor| Column::words(&harmless(&factor.name))).collect();
-    for (turn, figure) in (0u8..).zip(&shown) {
-        columns.push(Column::figures(&title(figure), turn));
-        columns.push(Column::figures("± 95 %", 10));
+    match widest.cells.len() {
+        0..=ABREAST => Some(points_down(effects, headlines, widest)),
+        _ => Some(cells_down(effects, headlines, widest)),
     }
+}
+
+/// The levels of the factors above, a row for each point.
+fn points_down(effects: &Effects, headlines: &[&FigureEffects], widest: &FigureEffects) -> Table {
+    let first = effects.factors.first().map_or("", |factor| &factor.name);
+    let level =
+        |cell: &CellFigure, factor: usize| harmless(cell.levels.get(factor).map_or("", String::as_str));
+    let mut columns = vec![Column::words(&harmless(first))];
+    columns.extend(widest.cells.iter().map(|cell| Column::figures(&level(cell, 0), 1)));
+    let names = effects.factors.iter().enumerate().skip(1).map(|(place, factor)| {
+        let levels = widest.cells.iter().map(|cell| Cell::plain(level(cell, place)));
+        std::iter::once(Cell::plain(harmless(&factor.name))).chain(levels).collect()
+    });
+    let points = headlines.iter().take(CELLS).map(|figure| {
+        let own = |cell: &CellFigure| figure.cells.iter().find(|own| own.levels == cell.levels);
+        let values = widest.cells.iter().map(|cell| shown(figure, own(cell)));
+        std::iter::once(Cell::plain(title(figure, headlines))).chain(values).collect()
+    });
+    Table { columns, rows: names.chain(points).collect() }
+}
+
+/// A row for each cell, a column for each point.
+fn cells_down(effects: &Effects, headlines: &[&FigureEffects], widest: &FigureEffects) -> Table {
+    let points: Vec<&&FigureEffects> = headlines.iter().take(POINTS).collect();
+    let factors = effects.factors.iter().map(|factor| Column::words(&harmless(&factor.name)));
+    let titles = (0u8..).zip(&points).map(|(turn, figure)| Column::figures(&title(figure, headlines), turn));
     let row = |cell: &CellFigure| {
-        let mut row: Vec<Cell> = cell.levels.iter().map(|level| Cell::plain(harmless(level))).collect();
-        for figure in &shown {
-            let own = figure.cells.iter().find(|own| own.levels == cell.levels);
-            row.push(own.map_or_else(Cell::default, |own| Cell::plain(value(&figure.metric, own.mean))));
-            let half = own.and_then(|own| Some((own.high? / own.low?).sqrt() - 1.0));
-            row.push(Cell::plain(half.map_or_else(String::new, percent)));
-        }
-        row
+        let levels = cell.levels.iter().map(|level| Cell::plain(harmless(level)));
+        let own = |figure: &&&FigureEffects| {
+            shown(figure, figure.cells.iter().find(|own| own.levels == cell.levels))
+        };
+        levels.chain(points.iter().map(own)).collect()
     };
-    Some(Table { columns, rows: widest.cells.iter().take(CELLS).map(row).collect() })
+    Table {
+        columns: factors.chain(titles).collect(),
+        rows: widest.cells.iter().take(CELLS).map(row).collect(),
+    }
+}
+
+/// `8 KiB, IOPS`, with the plan where there are several.
+fn title(figure: &FigureEffects, headlines: &[&FigureEffects]) -> String {
+    let several = headlines.iter().any(|other| other.plan != figure.plan);
+    let plan = if several { format!("{}: ", figure.plan) } else { String::new() };
+    harmless(&format!("{plan}{}, {}", figure.point, unit(figure)))
+}
+
+fn unit(figure: &FigureEffects) -> String {
+    match Metric::of(&figure.metric) {
+        Metric::Iops => "IOPS".into(),
+        Metric::Throughput => "MB/s".into(),
+        metric => metric.name(),
+    }
+}
+
+/// `2,798 ± 1.8 %`
+fn shown(figure: &FigureEffects, cell: Option<&CellFigure>) -> Cell {
+    let Some(cell) = cell else { return Cell::default() };
+    let half = cell.low.zip(cell.high).map(|(low, high)| (high / low).sqrt() - 1.0);
+    let interval = half.map(|half| format!(" ± {}", percent(half))).unwrap_or_default();
+    Cell::plain(value(&figure.metric, cell.mean) + &interval)
 }
 
 /// A figure as people read it, throughput without its unit.
@@ -114,12 +150,7 @@ fn percent(part: f64) -> String {
 
 /// `IOPS of oltp, 8 KiB`
 fn subject(figure: &FigureEffects) -> String {
-    let metric = match Metric::of(&figure.metric) {
-        Metric::Iops => "IOPS".into(),
-        Metric::Throughput => "MB/s".into(),
-        metric => metric.name(),
-    };
-    format!("{metric} of {}, {}", figure.plan, figure.point)
+    format!("{} of {}, {}", unit(figure), figure.plan, figure.point)
 }
 
 /// What was found, the largest first; what was not; and what was refused.
@@ -156,7 +187,7 @@ fn told(effects: &Effects) -> Vec<String> {
         told.push(format!("{more} more effects are in the report."));
     }
     if !not_found.is_empty() {
-        told.push(format!("Not told from chance: {}.", not_found.join(", ")));
+        told.push(format!("Not significant: {}.", not_found.join(", ")));
     }
     if !all.is_empty() {
         let share = percent(FALSE_EFFECTS);
@@ -181,26 +212,37 @@ fn largest<'e>(seen: &[&&(&'e FigureEffects, &'e Effect)]) -> Option<(&'e Figure
     changes.max_by(|one, other| one.1.ratio.ln().abs().total_cmp(&other.1.ratio.ln().abs()))
 }
 
+/// `raid 10 against 5: ×2.35 (2.33 to 2.37) IOPS of oltp, 8 KiB; significant in 1 of 2 figures.`
 fn sentence(factors: &[String], figure: &FigureEffects, change: &Change, many: &str) -> String {
-    let mut text = String::new();
-    let ratio = format!("× {:.3} ({:.3} to {:.3})", change.ratio, change.low, change.high);
+    let ratio = format!("×{} ({} to {})", factor(change.ratio), factor(change.low), factor(change.high));
+    let of = subject(figure);
     let said = match (factors, &change.levels[..], &change.from[..]) {
-        ([one, other], [level, with], [from, without]) => write!(
-            text,
-            "{one} × {other}: {other} {with} against {without} changes {} by {ratio} more at {one} {level} than at {one} {from}",
-            subject(figure)
-        ),
-        _ => write!(
-            text,
-            "{}: {} against {} changes {} by {ratio}",
-            factors.join(" × "),
-            change.levels.join(", "),
-            change.from.join(", "),
-            subject(figure)
-        ),
+        ([one, other], [level, with], [from, without]) => {
+            format!(
+                "{one} × {other}: from {other} {without} to {with} {ratio} as much at {one} {level} as at {one} {from}, {of}"
+            )
+        }
+        _ => {
+            format!(
+                "{} {} against {}: {ratio} {of}",
+                factors.join(" × "),
+                change.levels.join(", "),
+                change.from.join(", ")
+            )
+        }
     };
-    debug_assert!(said.is_ok(), "a text can be written to");
-    format!("{text}; found {many}.")
+    format!("{said}; significant {many}.")
+}
+
+/// Three digits at least.
+fn factor(ratio: f64) -> String {
+    if ratio >= 100.0 {
+        format!("{ratio:.0}")
+    } else if ratio >= 10.0 {
+        format!("{ratio:.1}")
+    } else {
+        format!("{ratio:.2}")
+    }
 }
 
 fn claimed(claim: &HeldClaim) -> String {

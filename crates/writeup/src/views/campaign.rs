@@ -8,8 +8,9 @@ use crate::document::{Block, Cell, Column, Figure, KeyFigure, Section, Sentence,
 use crate::measured;
 use crate::number::{Number, Source};
 
-/// Effects that the chart shows; the table has all.
-const SHOWN: usize = 12;
+/// Figures whose effects have a chart, and effects in each; the table has all.
+const PANELS: usize = 4;
+const SHOWN: usize = 8;
 /// Effects that the answer names.
 const ANSWERED: usize = 3;
 /// Points that have a chart of their cells; of more, those whose figures vary most.
@@ -56,17 +57,51 @@ impl<'a> Subject<'a> {
     pub fn answer(self) -> Sentence {
         let mut sentence = Sentence::default();
         for told in self.largest_of_each().into_iter().take(ANSWERED) {
-            let blank = if sentence.is_empty() { "" } else { " " };
-            let words = format!("{blank}{}: {} ", told.name(), subject(told.of.0));
-            sentence = sentence.words(words).number(self.ratio(told, "ratio", told.of.2.ratio));
-            sentence =
-                sentence.words(format!(" ({} against {}).", level(told.of.2), told.of.2.from.join(", ")));
+            if !sentence.is_empty() {
+                sentence = sentence.words(" ");
+            }
+            sentence = self.change(sentence, told);
         }
         if sentence.is_empty() && self.effects.tests > 0 {
             let many = self.effects.tests;
-            return Sentence::of(format!("No effect is told from chance, of {many} that were tested."));
+            return Sentence::of(format!("No effect is significant, of {many} that were tested."));
         }
         if sentence.is_empty() { Sentence::of("No effects: nothing was repeated.") } else { sentence }
+    }
+
+    /// `raid 10 against 5: 2.35× the rate (8 KiB).`
+    fn change(self, sentence: Sentence, told: Told<'_>) -> Sentence {
+        let (figure, effect, change) = told.of;
+        let ratio = self.ratio(told, "ratio", change.ratio);
+        let name = measured::name(Metric::of(&figure.metric));
+        match (&effect.factors[..], &change.levels[..], &change.from[..]) {
+            ([one, other], [level, with], [from, without]) => sentence
+                .words(format!("{one} × {other}: from {other} {without} to {with} the {name} gains "))
+                .number(ratio)
+                .words(format!(" as much at {one} {level} as at {one} {from} ({}).", self.point(figure))),
+            _ => sentence
+                .words(format!(
+                    "{} {} against {}: ",
+                    effect.factors.join(" × "),
+                    level(change),
+                    change.from.join(", ")
+                ))
+                .number(ratio)
+                .words(format!(" the {name} ({}).", self.point(figure))),
+        }
+    }
+
+    /// The point of a figure, with its plan where there are several.
+    fn point(self, figure: &FigureEffects) -> String {
+        match self.effects.figures.iter().all(|other| other.plan == figure.plan) {
+            true => figure.point.clone(),
+            false => format!("{}, {}", figure.plan, figure.point),
+        }
+    }
+
+    /// `rate of 8 KiB`
+    fn subject(self, figure: &FigureEffects) -> String {
+        format!("{} of {}", measured::name(Metric::of(&figure.metric)), self.point(figure))
     }
 
     /// The best cell of each point.
@@ -143,34 +178,26 @@ impl<'a> Subject<'a> {
         if all.is_empty() {
             return None;
         }
-        let mut largest = all.clone();
-        largest.sort_by(|one, other| {
-            (other.of.1.found, other.size())
-                .partial_cmp(&(one.of.1.found, one.size()))
-                .unwrap_or(std::cmp::Ordering::Equal)
+        // Figures with the largest effects, in the order of the plans.
+        let size = |place: &usize| {
+            let own = all.iter().filter(|told| told.figure == *place && told.of.1.found);
+            own.map(Told::size).fold(0.0, f64::max)
+        };
+        let mut places: Vec<usize> = (0..self.effects.figures.len()).collect();
+        places.sort_by(|one, other| size(other).total_cmp(&size(one)));
+        places.truncate(PANELS);
+        places.sort_unstable();
+        let panels = places.into_iter().map(|place| {
+            let own: Vec<&Told<'_>> = all.iter().filter(|told| told.figure == place).collect();
+            (self.subject(&self.effects.figures[place]), Chart::Dots(changes(&own)))
         });
-        largest.truncate(SHOWN);
-        let row = |told: &Told<'_>| Row {
-            name: format!("{}, {}: {}", told.name(), level(told.of.2), subject(told.of.0)),
-            dots: vec![Dot {
-                series: usize::from(!told.of.1.found),
-                value: told.of.2.ratio - 1.0,
-                band: Some((told.of.2.low - 1.0, told.of.2.high - 1.0)),
-            }],
-            missing: String::new(),
-        };
-        let chart = Dots {
-            axis: Axis::new("change from the first level", Unit::Share, Scale::Linear),
-            series: vec!["told from chance".into(), "not told from chance".into()],
-            rows: largest.iter().map(row).collect(),
-            around_zero: true,
-        };
         Some(Figure {
             kind: "effects",
             reading: self.reading(),
-            subtitle: "Change of the figure from the first level of the factor, with its 95 % interval, the largest first"
-                .into(),
-            panels: vec![(String::new(), Chart::Dots(chart))],
+            subtitle: "Change from the first level of the factor, with its 95 % interval".into(),
+            panels: panels
+                .filter(|(_, chart)| !matches!(chart, Chart::Dots(dots) if dots.rows.is_empty()))
+                .collect(),
             small: false,
             table: self.effects_table(&all),
         })
@@ -187,14 +214,11 @@ impl<'a> Subject<'a> {
         }
         let Effects { tests, blocks, .. } = self.effects;
         let matter = if found.is_empty() { "nothing".into() } else { found.join(", ") };
-        let rest = if not.is_empty() {
-            String::new()
-        } else {
-            format!(" Not told from chance: {}.", not.join(", "))
-        };
+        let rest =
+            if not.is_empty() { String::new() } else { format!(" Not significant: {}.", not.join(", ")) };
         let share = FALSE_EFFECTS * 100.0;
         Sentence::of(format!(
-            "Told from chance: {matter}.{rest} {tests} effects were tested in {blocks} blocks; of campaigns without any, {share:.0} % name one."
+            "Significant: {matter}.{rest} {tests} effects were tested in {blocks} blocks; of campaigns without any, {share:.0} % name one."
         ))
     }
 
@@ -205,7 +229,7 @@ impl<'a> Subject<'a> {
             Column::words("against"),
             Column::words("figure"),
             Column::numbers("ratio", Unit::Ratio),
-            Column::words("told from chance"),
+            Column::words("significant"),
         ];
         let row = |told: &Told<'_>| {
             let (figure, effect, change) = told.of;
@@ -214,7 +238,7 @@ impl<'a> Subject<'a> {
                 Cell::words(told.name()),
                 Cell::words(level(change)),
                 Cell::words(change.from.join(", ")),
-                Cell::words(subject(figure)),
+                Cell::words(self.subject(figure)),
                 Cell::Number(self.ratio(*told, "ratio", change.ratio), Some(Box::new(ends))),
                 Cell::words(if effect.found { "yes" } else { "no" }),
             ]
@@ -225,7 +249,7 @@ impl<'a> Subject<'a> {
     /// Why some figures have no effects.
     fn refused(self) -> Option<Sentence> {
         let refused = self.effects.figures.iter().find_map(|figure| Some((figure, figure.refused.as_ref()?)));
-        refused.map(|(figure, why)| Sentence::of(format!("No effects of {}: {why}.", subject(figure))))
+        refused.map(|(figure, why)| Sentence::of(format!("No effects of {}: {why}.", self.subject(figure))))
     }
 
     /// Of each point the figure that it is about.
@@ -299,7 +323,7 @@ impl<'a> Subject<'a> {
             reading: self.cells_reading(place),
             subtitle: format!(
                 "{}; the bar is the 95 % interval of the mean over the blocks",
-                subject(figure)
+                self.subject(figure)
             ),
             panels: vec![(String::new(), Chart::Dots(chart))],
             small: false,
@@ -317,12 +341,13 @@ impl<'a> Subject<'a> {
             return Sentence::default();
         };
         let end = |(at, cell): (usize, &CellFigure)| self.cell(place, at, cell).0;
+        let (best, worst) = if metric.more_is_better() { (high, low) } else { (low, high) };
         let behind = measured::behind(metric);
-        Sentence::of(format!("{}: {} reaches ", figure.point, self.label(high.1)))
-            .number(end(high))
-            .words(format!("{behind}, {} ", self.label(low.1)))
-            .number(end(low))
-            .words(format!("{behind}."))
+        Sentence::of(format!("{}: ", figure.point))
+            .number(end(best))
+            .words(format!("{behind} at best ({}), ", self.label(best.1)))
+            .number(end(worst))
+            .words(format!("{behind} at worst ({}).", self.label(worst.1)))
     }
 
     fn cells_table(self, place: usize) -> Table {
@@ -340,7 +365,7 @@ impl<'a> Subject<'a> {
             words.chain([Cell::Number(number, interval.map(Box::new)), blocks]).collect()
         };
         Table {
-            title: subject(figure),
+            title: self.subject(figure),
             columns: columns.collect(),
             rows: figure.cells.iter().enumerate().map(row).collect(),
         }
@@ -379,16 +404,41 @@ impl Told<'_> {
         self.of.1.factors.join(" × ")
     }
 
+    /// `raid 10 × disks 8`
+    fn label(&self) -> String {
+        let (_, effect, change) = self.of;
+        let named =
+            effect.factors.iter().zip(&change.levels).map(|(factor, level)| format!("{factor} {level}"));
+        named.collect::<Vec<_>>().join(" × ")
+    }
+
     fn size(&self) -> f64 {
         self.of.2.ratio.ln().abs()
     }
 }
 
-fn level(change: &Change) -> String {
-    change.levels.join(", ")
+/// The effects of one figure, the largest first.
+fn changes(own: &[&Told<'_>]) -> Dots {
+    let mut largest = own.to_vec();
+    largest.sort_by(|one, other| other.size().total_cmp(&one.size()));
+    largest.truncate(SHOWN);
+    let row = |told: &&Told<'_>| Row {
+        name: told.label(),
+        dots: vec![Dot {
+            series: usize::from(!told.of.1.found),
+            value: told.of.2.ratio - 1.0,
+            band: Some((told.of.2.low - 1.0, told.of.2.high - 1.0)),
+        }],
+        missing: String::new(),
+    };
+    Dots {
+        axis: Axis::new("change", Unit::Share, Scale::Linear),
+        series: vec!["significant".into(), "not significant".into()],
+        rows: largest.iter().map(row).collect(),
+        around_zero: true,
+    }
 }
 
-/// `rate of oltp, 8 KiB`
-fn subject(figure: &FigureEffects) -> String {
-    format!("{} of {}, {}", measured::name(Metric::of(&figure.metric)), figure.plan, figure.point)
+fn level(change: &Change) -> String {
+    change.levels.join(", ")
 }
