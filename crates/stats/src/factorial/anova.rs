@@ -6,8 +6,8 @@ use crate::difference::Estimate;
 
 use super::{Analysis, Contrast, Design, EXACT, Stratum, StratumError, Term, Tested, holm};
 
-/// The analysis of values that are sums of effects, `logs[block][cell]`: for a balanced design and at least two blocks of all
-/// its cells.
+/// The analysis of values that are sums of effects, `logs[block][cell]`: for a balanced design and at least two blocks
+/// of all its cells.
 pub(super) fn anova(design: &Design, logs: &[Vec<f64>]) -> Analysis {
     let means: Vec<f64> =
         (0..design.cells().len()).map(|cell| average(logs.iter().map(|block| block[cell]))).collect();

@@ -47,18 +47,18 @@ impl Test {
         for events in (0..=last).map(f64::from) {
             sum += log_weight.exp() * tail;
             log_weight += (mean / (events + 1.0)).ln();
-            tail = (tail + step).min(1.0);
+            tail += step;
             step *= apart * (self.effect + self.error + events) / (self.effect + events + 1.0);
         }
         debug_assert!((0.0..1.0 + 1e-6).contains(&sum), "{sum}");
         sum.min(1.0)
     }
 
-    /// The same with so many events that their number is as good as known, and that the square of the effect does not
-    /// deviate beside that of the error. Source: Wise, Biometrika 37 (1950).
+    /// The same with so many events that their number is as good as known: what is left to chance is the sum of squares
+    /// of the error. To some 1e-5.
     fn with_many(&self, events: f64) -> f64 {
-        let both = self.effect + events + (self.error - 1.0) / 2.0;
-        checked_gamma_lr(self.error, -(-self.critical).ln_1p() * both).unwrap_or(1.0)
+        // There is none of what is infinite: everything is found.
+        checked_gamma_lr(self.error, -(-self.critical).ln_1p() * events).unwrap_or(1.0)
     }
 
     /// The noncentrality that is found with that probability; infinite where none is.

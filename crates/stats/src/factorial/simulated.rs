@@ -1,5 +1,5 @@
-//! Campaigns whose truth is known, tried again and again: errors are claimed as seldom, intervals hold the truth as often,
-//! and effects are found as often as is said of them.
+//! Campaigns whose truth is known, tried again and again: nothing is claimed, intervals hold the truth, and effects are
+//! found as often as is said of them.
 
 use super::*;
 use crate::draws::Draws;
