@@ -9,6 +9,7 @@ mod support;
 
 mod architecture;
 mod arrays;
+mod campaign;
 mod compare;
 mod completing;
 mod consent;

@@ -71,12 +71,12 @@ impl Campaign {
         mistakes.finish(campaign)
     }
 
-    /// How many cells there are, all levels of all factors.
+    /// How many cells there are, all levels of all factors; at most the largest number there is.
     pub fn cells(&self) -> usize {
-        self.factors.iter().map(|factor| factor.levels.len()).product()
+        self.factors.iter().fold(1, |cells, factor| cells.saturating_mul(factor.levels.len()))
     }
 
-    /// The number of its plans that `name` is.
+    /// The factor called `name`.
     pub fn factor(&self, name: &str) -> Option<&Factor> {
         self.factors.iter().find(|factor| factor.name == name)
     }
@@ -384,5 +384,8 @@ mod tests {
             "name = \"x\"\nplans = \"quick\"\n[factors]\na = [{levels}]\nb = [{levels}]\nc = [{levels}]\n"
         );
         assert!(wrong(&text).contains("these are 786432 runs"));
+        let many: String = (0..20).map(|factor| format!("f{factor} = [{levels}]\n")).collect();
+        let text = format!("name = \"x\"\nplans = \"quick\"\n[factors]\n{many}");
+        assert!(wrong(&text).contains("are planned at most"));
     }
 }

@@ -19,7 +19,7 @@ pub use health::{health_proof, with_health};
 pub use schedule::{Turn, TurnKey, every_cell, schedule};
 
 impl Campaign {
-    /// What is asked, in short: campaigns that measure something else differ in it. More repeats, other claims and other
+    /// What it measures, in short: campaigns that measure something else differ in it. More repeats, other claims and other
     /// words about it change nothing. `plans` are the texts of its plans, `targets` what is measured.
     pub fn key(&self, plans: &[String], targets: &[String]) -> String {
         let factors: Vec<_> = self

@@ -4,6 +4,7 @@
 
 mod bookkeeping;
 mod caches;
+mod campaign;
 mod carry_over;
 mod company;
 mod compare;

@@ -11,6 +11,7 @@ use crate::words::{harmless, wrap};
 /// What a screen has room for.
 const CELLS: usize = 24;
 const ABREAST: usize = 6;
+const ABREAST_WITH_INTERVALS: usize = 3;
 const POINTS: usize = 4;
 const EFFECTS: usize = 6;
 const CLAIMS: usize = 4;
@@ -44,7 +45,7 @@ pub fn effects(effects: &Effects, style: Style) -> String {
         lines.push(String::new());
         lines.push(style.paint(Look::Title, "Claims"));
         for claim in effects.claims.iter().take(CLAIMS) {
-            lines.extend(wrap(&style.spell(&harmless(&claimed(claim))), style.width, "  ", "    "));
+            lines.extend(wrap(&style.spell(&harmless(&claimed(effects, claim))), style.width, "  ", "    "));
         }
         let more = effects.claims.len().saturating_sub(CLAIMS);
         lines.extend((more > 0).then(|| format!("  {more} more in the report")));
@@ -88,7 +89,8 @@ fn points_down(effects: &Effects, headlines: &[&FigureEffects], widest: &FigureE
     });
     let points = headlines.iter().take(CELLS).map(|figure| {
         let own = |cell: &CellFigure| figure.cells.iter().find(|own| own.levels == cell.levels);
-        let values = widest.cells.iter().map(|cell| shown(figure, own(cell)));
+        let room = widest.cells.len() <= ABREAST_WITH_INTERVALS;
+        let values = widest.cells.iter().map(|cell| shown(figure, own(cell), room));
         std::iter::once(Cell::plain(title(figure, headlines))).chain(values).collect()
     });
     Table { columns, rows: names.chain(points).collect() }
@@ -102,7 +104,7 @@ fn cells_down(effects: &Effects, headlines: &[&FigureEffects], widest: &FigureEf
     let row = |cell: &CellFigure| {
         let levels = cell.levels.iter().map(|level| Cell::plain(harmless(level)));
         let own = |figure: &&&FigureEffects| {
-            shown(figure, figure.cells.iter().find(|own| own.levels == cell.levels))
+            shown(figure, figure.cells.iter().find(|own| own.levels == cell.levels), true)
         };
         levels.chain(points.iter().map(own)).collect()
     };
@@ -128,9 +130,9 @@ fn unit(figure: &FigureEffects) -> String {
 }
 
 /// `2,798 ± 1.8 %`
-fn shown(figure: &FigureEffects, cell: Option<&CellFigure>) -> Cell {
+fn shown(figure: &FigureEffects, cell: Option<&CellFigure>, with_interval: bool) -> Cell {
     let Some(cell) = cell else { return Cell::default() };
-    let half = cell.low.zip(cell.high).map(|(low, high)| (high / low).sqrt() - 1.0);
+    let half = cell.low.zip(cell.high).filter(|_| with_interval).map(|(low, high)| (high / low).sqrt() - 1.0);
     let interval = half.map(|half| format!(" ± {}", percent(half))).unwrap_or_default();
     Cell::plain(value(&figure.metric, cell.mean) + &interval)
 }
@@ -209,7 +211,9 @@ fn told(effects: &Effects) -> Vec<String> {
 fn largest<'e>(seen: &[&&(&'e FigureEffects, &'e Effect)]) -> Option<(&'e FigureEffects, &'e Change)> {
     let changes =
         seen.iter().flat_map(|(figure, effect)| effect.changes.iter().map(move |change| (*figure, change)));
-    changes.max_by(|one, other| one.1.ratio.ln().abs().total_cmp(&other.1.ratio.ln().abs()))
+    // Of equal ones the first: a rate before its latency.
+    let size = |one: &(&FigureEffects, &Change)| one.1.ratio.ln().abs();
+    changes.reduce(|most, one| if size(&one) > size(&most) { one } else { most })
 }
 
 /// `raid 10 against 5: ×2.35 (2.33 to 2.37) IOPS of oltp, 8 KiB; significant in 1 of 2 figures.`
@@ -245,7 +249,9 @@ fn factor(ratio: f64) -> String {
     }
 }
 
-fn claimed(claim: &HeldClaim) -> String {
+fn claimed(effects: &Effects, claim: &HeldClaim) -> String {
+    let named = effects.factors.iter().zip(&claim.levels);
+    let cell: Vec<String> = named.map(|(factor, level)| format!("{} {level}", factor.name)).collect();
     let unit = match Metric::of(&claim.metric) {
         Metric::Iops => " IOPS",
         Metric::Throughput => " MB/s",
@@ -258,7 +264,7 @@ fn claimed(claim: &HeldClaim) -> String {
         figure(claim.claimed),
         claim.point,
         claim.plan,
-        claim.levels.join(", "),
+        cell.join(", "),
         figure(claim.measured),
         percent(claim.measured / claim.claimed)
     )

@@ -20,7 +20,7 @@ pub const CAMPAIGN: &str = "\
 Examples:
   fathom campaign raid.toml --dry-run       hours, order, smallest visible effect
   fathom campaign raid.toml --on /dev/sdb --destroy Z1X2AB34
-                                            again after any end: goes on
+                                            again after any end: resumes
   fathom report campaign:raid -o raid.html  the write-up";
 
 pub const LS: &str = "\

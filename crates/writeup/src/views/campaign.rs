@@ -145,8 +145,13 @@ impl<'a> Subject<'a> {
 
     /// `raid 10, disks 8`
     fn label(self, cell: &CellFigure) -> String {
+        self.named(&cell.levels)
+    }
+
+    /// Levels with the names of their factors.
+    fn named(self, levels: &[String]) -> String {
         let named = |(factor, level): (&campaign::FactorLevels, &String)| format!("{} {level}", factor.name);
-        self.effects.factors.iter().zip(&cell.levels).map(named).collect::<Vec<_>>().join(", ")
+        self.effects.factors.iter().zip(levels).map(named).collect::<Vec<_>>().join(", ")
     }
 
     fn told(self) -> Vec<Told<'a>> {
@@ -382,7 +387,7 @@ impl<'a> Subject<'a> {
             vec![
                 Cell::words(&claim.by),
                 Cell::words(format!("{}: {}", claim.plan, claim.point)),
-                Cell::words(claim.levels.join(", ")),
+                Cell::words(self.named(&claim.levels)),
                 Cell::words(measured::name(metric)),
                 Cell::number(Some(claimed)),
                 Cell::number(Some(found)),

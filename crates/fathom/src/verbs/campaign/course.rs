@@ -145,7 +145,7 @@ fn say_begin(subject: &Subject, kept: &Kept, left: usize) {
     terminal::say_sentence(&resumed);
     if kept.others > 0 {
         terminal::say_sentence(&format!(
-            "{} runs in the library are of a campaign of this name that asked something else; they are left aside",
+            "{} runs in the library are of a campaign of this name whose file measures something else; they are left aside",
             kept.others
         ));
     }
@@ -194,7 +194,7 @@ impl<'a> Course<'a> {
                 return Ok(Some(ending));
             }
             if let Some(code) = interrupted()? {
-                let reason = "interrupted; the runs so far are kept, and the next start goes on".into();
+                let reason = "interrupted; the runs so far are kept, and the next start resumes".into();
                 return Ok(Some(Ending { code, reason }));
             }
             in_a_row = if self.failed.len() > failures { in_a_row + 1 } else { 0 };
@@ -361,7 +361,7 @@ pub fn detach(subject: &Subject, store: &Store) -> Result<Ending, Failure> {
         .spawn();
     let child = started.map_err(told("the campaign cannot be started"))?;
     output::print(&format!(
-        "{}: goes on as process {}; what it says is in {}\nHow far it is: the same command with --status; to end it: kill -INT {}\n",
+        "{}: continues as process {}; what it says is in {}\nHow far it is: the same command with --status; to end it: kill -INT {}\n",
         report::harmless(&subject.campaign.name),
         child.id(),
         path.display(),

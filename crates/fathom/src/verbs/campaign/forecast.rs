@@ -181,7 +181,7 @@ fn means(subject: &Subject) -> String {
     for factor in &subject.campaign.factors {
         let by = match (&factor.means, &factor.option) {
             (Some(campaign::Means::Set(command)), _) => format!("set by: {command}"),
-            (Some(campaign::Means::Ask(words)), _) => format!("a person is asked: {words}"),
+            (Some(campaign::Means::Ask(words)), _) => format!("operator: {words}"),
             (Some(campaign::Means::PlanKey(key)), _) => format!("key `{key}` of the plan"),
             (Some(campaign::Means::Target(template)), _) => format!("target {template}"),
             (Some(campaign::Means::Health), _) => "states before the plan".into(),

@@ -1,0 +1,38 @@
+//! The state that a cell of a campaign is about.
+
+use record::{CampaignCell, Run, Severity, StateProof};
+
+use crate::{find, found, reads};
+
+fn with(proofs: &[(&str, &str)]) -> Run {
+    let proof = |(when, found): &(&str, &str)| StateProof {
+        factor: "firmware".into(),
+        by: "`cli version`".into(),
+        when: (*when).into(),
+        expected: "3.88".into(),
+        found: (*found).into(),
+    };
+    let cell = CampaignCell {
+        campaign: "firmware".into(),
+        key: String::new(),
+        block: 1,
+        turn: 1,
+        levels: Vec::new(),
+        claims: Vec::new(),
+        proofs: proofs.iter().map(proof).collect(),
+    };
+    Run { cell: Some(cell), ..reads() }
+}
+
+#[test]
+fn a_state_that_does_not_hold_makes_the_run_invalid_and_one_that_holds_says_nothing() {
+    assert!(find(&reads(), "state-not-held").is_none());
+    assert!(find(&with(&[("before", "3.88"), ("after", "3.88")]), "state-not-held").is_none());
+    let finding = found(&with(&[("before", "3.88"), ("after", "3.86")]), "state-not-held");
+    assert_eq!(finding.severity, Severity::Invalid);
+    let told = "firmware was to be 3.88, and `cli version` said 3.86 (after): the cell is void.";
+    assert_eq!(finding.sentence, told);
+    assert!(finding.remedy.starts_with("Set firmware to 3.88"), "{}", finding.remedy);
+    let silent = found(&with(&[("before", "")]), "state-not-held");
+    assert!(silent.sentence.contains("said nothing (before)"), "{}", silent.sentence);
+}

@@ -1,0 +1,360 @@
+//! Campaigns, from outside: every cell once, states proven, resumed after any end, effects named.
+
+use std::collections::BTreeSet;
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::support::{Running, User};
+
+const PLAN: &str = r#"
+name = "reads"
+
+[[phase]]
+name    = "random read"
+pattern = "random"
+size    = "4KiB"
+run     = "200ms"
+warmup  = "0s"
+depth   = 4
+"#;
+
+/// Two queues with other service times, and two depths.
+const QUEUES: &str = r#"
+name    = "queues"
+on      = "array:queue"
+plans   = ["plan.toml"]
+repeats = 2
+
+[factors]
+kind  = ["queue-mm1", "queue-mm4"]
+depth = [1, 8]
+"#;
+
+fn user(campaign: &str) -> User {
+    let user = User::with_plan(PLAN);
+    user.write("campaign.toml", campaign);
+    user
+}
+
+/// The block, the levels and the completeness of every run that is kept.
+fn cells(user: &User) -> Vec<(u64, Vec<String>, bool)> {
+    let cell = |run: serde_json::Value| {
+        let levels = run["cell"]["levels"].as_array().unwrap();
+        let levels = levels.iter().map(|level| level["level"].as_str().unwrap().to_owned()).collect();
+        (run["cell"]["block"].as_u64().unwrap(), levels, run["ending"]["complete"] == true)
+    };
+    let shown = (1..).map(|number| user.fathom(&format!("show {number} --format json")));
+    shown.take_while(|ended| ended.code == Some(0)).map(|ended| cell(ended.json())).collect()
+}
+
+fn every_cell_once(user: &User, blocks: u64, cells_of_block: usize) {
+    let complete: Vec<(u64, Vec<String>)> =
+        cells(user).into_iter().filter(|one| one.2).map(|(block, levels, _)| (block, levels)).collect();
+    let different: BTreeSet<_> = complete.iter().collect();
+    assert_eq!(different.len(), complete.len(), "none twice: {complete:?}");
+    for block in 1..=blocks {
+        let own = complete.iter().filter(|one| one.0 == block).count();
+        assert_eq!(own, cells_of_block, "block {block}: {complete:?}");
+    }
+}
+
+#[test]
+fn every_cell_is_measured_once_in_each_block_and_the_effects_are_named() {
+    let user = user(QUEUES);
+    let ended = user.fathom("campaign campaign.toml").done();
+    assert!(ended.err.contains("queues: 8 runs") && ended.err.contains("[8 of 8"), "{}", ended.err);
+    every_cell_once(&user, 2, 4);
+    let flat = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["kind queue-mm4 against queue-mm1: ×", "Effects", "effects were tested in 2 blocks"] {
+        assert!(flat.contains(part), "no `{part}`: {}", ended.out);
+    }
+    let run = user.last();
+    assert_eq!(run["tags"]["campaign"], "queues");
+    assert_eq!(run["cell"]["proofs"][0]["found"], run["cell"]["levels"][0]["level"]);
+    assert_eq!(
+        run["targets"][0]["address"],
+        format!("array:queue?kind={}", run["cell"]["levels"][0]["level"].as_str().unwrap())
+    );
+
+    // Nothing is left: nothing is measured, and the same is said.
+    let again = user.fathom("campaign campaign.toml").done();
+    assert_eq!(again.out, ended.out);
+    assert_eq!(cells(&user).len(), 8);
+    let status = user.fathom("campaign campaign.toml --status").done();
+    assert!(status.out.contains("queues: 8 of 8 runs measured; not running"), "{}", status.out);
+    // Another block is measured besides.
+    user.fathom("campaign campaign.toml --repeats 3").done();
+    every_cell_once(&user, 3, 4);
+}
+
+#[test]
+fn a_report_of_a_campaign_computes_its_effects_from_the_runs_in_it() {
+    let user = user(QUEUES);
+    user.fathom("campaign campaign.toml -q").done();
+    user.fathom("report campaign:queues -o report.html -o report.xlsx -o report.md").done();
+    let page = std::fs::read_to_string(user.path("report.html")).unwrap();
+    assert!(page.contains("<h2>Effects</h2>") && page.contains("<h2>Cells</h2>"));
+    let verified = user.fathom("report --verify report.html").done();
+    assert!(verified.out.contains("8 of 8 runs are in the library, unchanged"), "{}", verified.out);
+    let at = page.find("data-at=\"8/figures/0/effects/0/changes/0/ratio\"").unwrap();
+    let value = page[..at].rfind("<data ").unwrap();
+    let digit = value + page[value..].find(|letter: char| letter.is_ascii_digit()).unwrap();
+    let mut altered = page.clone().into_bytes();
+    altered[digit] = if altered[digit] == b'9' { b'8' } else { altered[digit] + 1 };
+    user.write("altered.html", altered);
+    user.fathom("report --verify altered.html").with(6);
+    user.fathom("report campaign:nothing").with(2).saying(&["no run of a campaign of this name"]);
+}
+
+#[test]
+fn a_campaign_that_is_killed_at_any_moment_goes_on_and_measures_no_cell_twice() {
+    let user = user(&QUEUES.replace("[1, 8]", "[1, 8, 64]"));
+    for turn in 0..kills() {
+        let mut running = user.start("campaign campaign.toml");
+        running.stop_hearing();
+        // At other moments of its start and of its runs each time.
+        wait(Duration::from_millis(20 + 47 * turn % 400));
+        running.kill_all();
+        running.wait();
+    }
+    user.fathom("campaign campaign.toml -q").done();
+    every_cell_once(&user, 2, 6);
+}
+
+/// How often the program is killed; a run of its own may say more.
+fn kills() -> u64 {
+    std::env::var("FATHOM_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(8)
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the test interrupts another process, whose world has the real clock"
+)]
+fn wait(time: Duration) {
+    std::thread::sleep(time);
+}
+
+#[test]
+fn an_interrupted_campaign_says_so_and_goes_on() {
+    let user =
+        user(&QUEUES.replace("plans   = [\"plan.toml\"]", "plans = \"plan.toml\"\nset = { run = \"3h\" }"));
+    let mut running = user.start("campaign campaign.toml");
+    running.wait_for("[1 of 8] block 1");
+    running.signal(Signal::INT);
+    let ended = running.end().with(130).saying(&["the runs so far are kept, and the next start resumes"]);
+    assert!(!ended.err.contains("[2 of 8]"), "{}", ended.err);
+}
+
+/// A firmware that a command sets and another prints.
+const FIRMWARE: &str = r#"
+name    = "firmware"
+plans   = ["plan.toml"]
+repeats = 2
+on      = "array:queue"
+
+[factors.firmware]
+levels = ["3.86", "3.88"]
+set    = "echo {level} > version; echo $FATHOM_FIRMWARE $FATHOM_BLOCK >> done"
+check  = "cat version"
+"#;
+
+#[test]
+fn what_is_set_is_read_back_before_and_after_each_run() {
+    let user = user(FIRMWARE);
+    let ended = user.fathom("campaign campaign.toml").done();
+    assert!(ended.err.contains("setting firmware to 3.86: echo 3.86 > version"), "{}", ended.err);
+    let run = user.last();
+    let proofs = run["cell"]["proofs"].as_array().unwrap();
+    let whens: Vec<&str> = proofs.iter().map(|proof| proof["when"].as_str().unwrap()).collect();
+    assert_eq!(whens, ["before", "after"]);
+    assert!(proofs.iter().all(|proof| proof["found"] == proof["expected"]), "{proofs:?}");
+    assert_eq!(run["cell"]["levels"][0]["hard"], true);
+    let set = std::fs::read_to_string(user.path("done")).unwrap();
+    let mut lines: Vec<&str> = set.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["3.86 1", "3.86 2", "3.88 1", "3.88 2"], "once for each whole plot");
+}
+
+#[test]
+fn a_command_that_lies_voids_its_cells_and_the_next_start_measures_them() {
+    let user = user(&FIRMWARE.replace("echo {level} > version;", "echo 3.86 > version;"));
+    let ended = user.fathom("campaign campaign.toml").with(4);
+    let ended = ended
+        .saying(&["void: block 1, firmware 3.88", "firmware is to be 3.88, and `cat version` says 3.86"]);
+    assert!(ended.err.contains("2 runs void"), "{}", ended.err);
+    assert_eq!(cells(&user).iter().filter(|cell| cell.1 == ["3.88"]).count(), 0, "nothing was measured");
+    user.write("campaign.toml", FIRMWARE);
+    // The commands are part of what is asked, so that all of it is measured again.
+    user.fathom("campaign campaign.toml").done().saying(&["measures something else"]);
+}
+
+#[test]
+fn a_state_that_changes_beneath_the_load_voids_the_cell() {
+    // A stranger installs another version while the load runs: the second time that it is asked, the state is another.
+    let campaign = FIRMWARE
+        .replace("cat version", "cat version; echo changed > version")
+        .replace("repeats = 2", "repeats = 1");
+    let user = user(&campaign);
+    let ended = user.fathom("campaign campaign.toml").with(4);
+    ended.saying(&["void: block 1, firmware", "said changed (after)"]);
+    let run = user.last();
+    assert_eq!(run["findings"][0]["code"], "state-not-held");
+    assert_eq!(run["ending"]["code"], 4);
+    let status = user.fathom("campaign campaign.toml --status").done();
+    assert!(status.out.contains("0 of 2 runs measured, 2 void"), "{}", status.out);
+}
+
+#[test]
+fn a_command_may_skip_a_cell_or_end_the_campaign() {
+    let user = user(&FIRMWARE.replace("set    = \"", "set    = \"[ {level} = 3.88 ] && exit 9; "));
+    let ended = user.fathom("campaign campaign.toml").done();
+    assert_eq!(ended.err.matches("skipped: block").count(), 2, "{}", ended.err);
+    assert!(cells(&user).iter().all(|cell| cell.1 == ["3.86"]));
+
+    let user = self::user(&FIRMWARE.replace("set    = \"", "set    = \"echo flat battery >&2; exit 8; "));
+    user.fathom("campaign campaign.toml").with(1).saying(&["`set` of firmware says to end", "flat battery"]);
+    let user = self::user(&FIRMWARE.replace("set    = \"", "set    = \"exit 3; "));
+    user.fathom("campaign campaign.toml")
+        .with(4)
+        .saying(&["`set` of firmware to 3.86 failed: exit status: 3"]);
+}
+
+#[test]
+fn a_person_is_asked_and_asked_again_until_the_state_is_right() {
+    let campaign = FIRMWARE.replace(
+        "set    = \"echo {level} > version; echo $FATHOM_FIRMWARE $FATHOM_BLOCK >> done\"",
+        "ask    = \"Install firmware {level}, then press Enter\"",
+    );
+    let user = user(&campaign.replace("repeats = 2", "repeats = 1"));
+    // Nobody is there.
+    user.fathom("campaign campaign.toml").with(1).saying(&["Install firmware 3.8", "nobody answered"]);
+    // Somebody presses Enter and does nothing.
+    user.write("version", "3.87");
+    user.write("enters", "\n".repeat(20));
+    let mut command = user.command("campaign campaign.toml");
+    command.stdin(Stdio::from(std::fs::File::open(user.path("enters")).unwrap()));
+    let ended = Running::of(&mut command).end().with(4);
+    assert_eq!(ended.err.matches("firmware is 3.87, and should be 3.86").count(), 3, "{}", ended.err);
+}
+
+#[test]
+fn a_rebuild_is_a_state_that_lasts_to_the_end_of_the_load_or_voids_the_cell() {
+    let campaign = r#"
+name    = "health"
+on      = "array:md3000?raid=5&disks=4"
+plans   = "plan.toml"
+repeats = 1
+[factors]
+state = ["healthy", "degraded", "rebuilding"]
+"#;
+    let user = user(campaign);
+    user.fathom("campaign campaign.toml").done();
+    let runs = cells(&user);
+    assert_eq!(runs.len(), 3);
+    for number in 1..=3 {
+        let run = user.fathom(&format!("show {number} --format json")).done().json();
+        let proof = &run["cell"]["proofs"][0];
+        assert_eq!(proof["found"], proof["expected"], "{proof}");
+        assert_eq!(proof["found"], run["cell"]["levels"][0]["level"]);
+    }
+    // A load that lasts for longer than the rebuild.
+    let user = self::user(
+        &campaign.replace("repeats = 1", "repeats = 1\nset = { run = \"4h\", pace = \"rate(1/s)\" }"),
+    );
+    user.fathom("campaign campaign.toml").with(4).saying(&[
+        "void: block 1, state rebuilding",
+        "the virtual array said rebuilt before the end of random read",
+    ]);
+}
+
+#[test]
+fn targets_may_be_a_factor_and_real_directories_are_measured_on_scratch_files() {
+    let user = user(
+        "name = \"both\"\nplans = \"plan.toml\"\nset = { span = \"4MiB\" }\nrepeats = 1\n[factors]\non = [\"disk\", \"array:queue\"]\ndepth = [1, 2]\n",
+    );
+    user.directory("disk");
+    user.fathom("campaign campaign.toml --scratch 4MiB").done();
+    every_cell_once(&user, 1, 4);
+    assert_eq!(std::fs::read_dir(user.path("disk")).unwrap().count(), 0, "nothing is left behind");
+    let listed = user.fathom("ls --tag on=array:queue").done().out;
+    assert_eq!(listed.matches("array:queue").count(), 2, "{listed}");
+}
+
+#[test]
+fn a_dry_run_says_time_order_and_the_smallest_effect_and_measures_nothing() {
+    let user = user(FIRMWARE);
+    let ended = user.fathom("campaign campaign.toml --dry-run").done();
+    let flat = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "firmware: 2 cells × 1 plans × 2 blocks, 4 runs",
+        "if runs deviate by 3.0 %",
+        "set by: echo {level} > version",
+        "hard to change: once for a whole plot",
+        "read back by: cat version",
+        "1 block 1, firmware 3.8",
+    ] {
+        assert!(flat.contains(part), "no `{part}`: {}", ended.out);
+    }
+    assert!(!user.path("done").exists() && !user.path(".local").exists(), "nothing was set or kept");
+}
+
+#[test]
+fn a_campaign_is_cut_to_the_time_there_is_and_says_what_is_given_up() {
+    let campaign = "name = \"cut\"\non = \"disk\"\nplans = \"plan.toml\"\nrepeats = 4\nset = { run = \"1m\", span = \"4MiB\", settle = \"none\" }\n\
+                    [factors]\ndepth = [1, 2]\nsize = [\"4KiB\", \"8KiB\"]\nreads = [\"0%\", \"100%\"]\n";
+    let user = user(campaign);
+    user.directory("disk");
+    let within = |time: &str| user.fathom(&format!("campaign campaign.toml --dry-run --within {time}"));
+    assert!(within("32m").done().out.contains("8 cells × 1 plans × 4 blocks"));
+    assert!(within("20m").done().out.contains("8 cells × 1 plans × 2 blocks"));
+    let half = within("9m").done().out;
+    assert!(half.contains("4 cells × 1 plans × 2 blocks"), "{half}");
+    assert!(half.contains("depth cannot be told from size × reads"), "{half}");
+    within("5m").with(2).saying(&["not even a fraction of the cells in two blocks fits"]);
+    user.fathom("campaign campaign.toml --within 1h --on array:queue")
+        .with(2)
+        .saying(&["not known beforehand"]);
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused_before_anything_is_set() {
+    for (campaign, words) in [
+        (FIRMWARE.replace("name    = \"firmware\"\n", ""), "name"),
+        (FIRMWARE.replace("on      = \"array:queue\"", ""), "no target is named"),
+        (FIRMWARE.replace("plan.toml", "plam.toml"), "plam.toml"),
+        (QUEUES.replace("queue-mm4", "queue-mm9"), "queue-mm9"),
+        (
+            QUEUES.replace("depth = [1, 8]", "depht = [1, 8]"),
+            "factor `depht`: nothing says how it is changed",
+        ),
+        (QUEUES.replace("depth = [1, 8]", "depth = [1, \"many\"]"), "many"),
+        (QUEUES.replace("array:queue", "array:nothing"), "nothing"),
+        (
+            QUEUES
+                .replace("[factors]", "[factors]\nstate = [\"healthy\", \"degraded\"]")
+                .replace("array:queue", "/tmp"),
+            "on real storage a command",
+        ),
+    ] {
+        let user = user(&campaign);
+        let ended = user.fathom("campaign campaign.toml").with(2);
+        assert!(ended.err.contains(words), "no `{words}`: {}", ended.err);
+        assert!(!user.path("done").exists() && !user.path(".local").exists());
+    }
+    User::new().fathom("campaign nothing.toml").with(2).saying(&["the campaign cannot be read"]);
+}
+
+#[test]
+fn a_campaign_goes_on_in_the_background_and_only_once() {
+    let user =
+        user(&QUEUES.replace("plans   = [\"plan.toml\"]", "plans = \"plan.toml\"\nset = { run = \"3h\" }"));
+    let started = user.fathom("campaign campaign.toml --detach").done();
+    let pid = started.out.split("process ").nth(1).unwrap().split(';').next().unwrap().parse().unwrap();
+    let running = || user.fathom("campaign campaign.toml --status").done().out.contains("; running");
+    crate::support::wait_until("it has begun", running);
+    user.fathom("campaign campaign.toml").with(2).saying(&["is being measured by another process"]);
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), Signal::INT).unwrap();
+    crate::support::wait_until("it has ended", || !running());
+}
