@@ -25,7 +25,20 @@ const OF_THE_SYSTEM: [&str; 8] =
 const PAST_THE_WORLDS: [(&str, &[&str]); 2] = [
     // The clock of what is shown; the machine and its targets as `fathom doctor` tells them; what is put back after a
     // kill; what bonnie++ and orion tell of processors and other copies; faults on demand.
-    ("host", &["SysRoot", "clock", "environment", "fault", "monitor", "restore", "safety", "semaphores"]),
+    (
+        "host",
+        &[
+            "SysRoot",
+            "clock",
+            "command",
+            "environment",
+            "fault",
+            "monitor",
+            "restore",
+            "safety",
+            "semaphores",
+        ],
+    ),
     // The library of arrays with their LUNs, published figures, and data loss.
     ("array", &["reliability", "sim", "spec", "validate"]),
 ];

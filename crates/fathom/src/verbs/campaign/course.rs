@@ -296,7 +296,7 @@ impl<'a> Course<'a> {
         };
         let sum: u64 = ahead.iter().map(|turn| of_plan(turn.plan)).sum();
         // Whole seconds: it is a forecast.
-        Some(Nanos::from_secs((sum + 999_999_999) / 1_000_000_000))
+        Some(Nanos::from_secs(sum.div_ceil(1_000_000_000)))
     }
 }
 
