@@ -110,22 +110,32 @@ fn a_report_of_a_campaign_computes_its_effects_from_the_runs_in_it() {
 
 #[test]
 fn a_campaign_that_is_killed_at_any_moment_goes_on_and_measures_no_cell_twice() {
-    let user = user(&QUEUES.replace("[1, 8]", "[1, 8, 64]"));
-    for turn in 0..kills() {
-        let mut running = user.start("campaign campaign.toml");
-        running.stop_hearing();
-        // At other moments of its start and of its runs each time.
-        wait(Duration::from_millis(20 + 47 * turn % 400));
-        running.kill_all();
-        running.wait();
+    let levels = "[\"queue-mm1\", \"queue-md1\", \"queue-mm4\"]\ndepth = [1, 4, 8, 64]";
+    let on_array = QUEUES.replace("[\"queue-mm1\", \"queue-mm4\"]\ndepth = [1, 8]", levels);
+    let on_disk = QUEUES
+        .replace("array:queue", "disk")
+        .replace("kind  = [\"queue-mm1\", \"queue-mm4\"]", "size  = [\"4KiB\", \"8KiB\"]")
+        .replace("repeats = 2", "repeats = 2\nset = { span = \"4MiB\" }");
+    for (campaign, cells, kills, step_ms) in [(on_array, 12, kills(20), 47), (on_disk, 4, kills(5), 731)] {
+        let user = user(&campaign);
+        user.directory("disk");
+        for turn in 0..kills {
+            let mut running = user.start("campaign campaign.toml --scratch 4MiB");
+            running.stop_hearing();
+            // At other moments of its start and of its runs each time.
+            wait(Duration::from_millis(20 + step_ms * turn % (step_ms * 9)));
+            running.kill_all();
+            running.wait();
+        }
+        user.fathom("campaign campaign.toml --scratch 4MiB -q").done();
+        every_cell_once(&user, 2, cells);
+        assert_eq!(std::fs::read_dir(user.path("disk")).unwrap().count(), 0, "nothing is left behind");
     }
-    user.fathom("campaign campaign.toml -q").done();
-    every_cell_once(&user, 2, 6);
 }
 
-/// How often the program is killed; a run of its own may say more.
-fn kills() -> u64 {
-    std::env::var("FATHOM_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(8)
+/// How often the program is killed; fewer where that is told.
+fn kills(usual: u64) -> u64 {
+    std::env::var("FATHOM_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual).min(usual)
 }
 
 #[allow(
