@@ -368,3 +368,24 @@ fn a_campaign_goes_on_in_the_background_and_only_once() {
     rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), Signal::INT).unwrap();
     crate::support::wait_until("it has ended", || !running());
 }
+
+#[test]
+fn ready_campaigns_are_listed_shown_and_can_be_measured() {
+    let user = User::new();
+    let listed = user.fathom("campaign --list").done().out;
+    for name in ["md3000", "esds", "dsi3500", "nas", "perc"] {
+        assert!(listed.contains(&format!("{name} ")), "{listed}");
+        let dry = user.fathom(&format!("campaign {name} --dry-run")).done().out;
+        assert!(dry.starts_with(&format!("{name}: ")), "{dry}");
+    }
+    let shown = user.fathom("campaign perc --show").done().out;
+    user.write("mine.toml", shown);
+    user.fathom("campaign mine.toml -q --repeats 1 --fraction 1 --set run=100ms --set warmup=0s").done();
+    assert!(
+        user.fathom("campaign mine.toml --repeats 1 --set run=100ms --set warmup=0s --status")
+            .done()
+            .out
+            .contains("12 of 12 runs measured")
+    );
+    user.fathom("campaign md300").with(2).saying(&["did you mean the ready campaign `md3000`?"]);
+}

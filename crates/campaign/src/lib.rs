@@ -8,6 +8,7 @@ mod effects;
 mod factor;
 mod file;
 mod health;
+pub mod ready;
 mod schedule;
 
 pub use effects::{

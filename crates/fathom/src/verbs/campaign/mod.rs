@@ -11,6 +11,7 @@ use units::{Bytes, Nanos};
 use crate::ending::{Ending, Failure};
 use crate::input::candidates;
 use crate::input::plans::PlanChange;
+use crate::output;
 use crate::session::store::Store;
 use crate::terminal::Appearance;
 use subject::{Change, Subject};
@@ -20,8 +21,15 @@ const TARGET: &str = "Target";
 
 #[derive(Debug, Args)]
 pub struct CampaignArgs {
-    /// The campaign: a TOML file of factors and plans
-    pub file: String,
+    /// The campaign: a TOML file of factors and plans, or a ready campaign
+    #[arg(required_unless_present = "list")]
+    pub file: Option<String>,
+    /// List the ready campaigns
+    #[arg(long, exclusive = true)]
+    pub list: bool,
+    /// Print the campaign's file, to change it
+    #[arg(long, conflicts_with_all = ["dry_run", "status", "detach"])]
+    pub show: bool,
     /// The target of all cells: as of `fathom run` [default: `on` of the file]
     #[arg(long = "on", value_name = "TARGET", help_heading = TARGET, add = candidates::targets())]
     pub targets: Vec<String>,
@@ -64,15 +72,23 @@ pub struct CampaignArgs {
 impl CampaignArgs {
     /// Whether storage is measured by this process.
     pub fn measures(&self) -> bool {
-        !(self.dry_run || self.status || self.detach)
+        !(self.dry_run || self.status || self.detach || self.list || self.show)
     }
 }
 
 pub fn campaign(arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failure> {
+    if arguments.list {
+        return list();
+    }
+    let file = arguments.file.as_deref().unwrap_or_default();
+    if arguments.show {
+        output::print(&subject::text(file)?)?;
+        return Ok(Ending::done());
+    }
     let overrides = arguments.change.overrides();
     let read = |repeats, fraction| {
         let change = Change { targets: &arguments.targets, overrides: &overrides, repeats, fraction };
-        Subject::read(&arguments.file, &change)
+        Subject::read(file, &change)
     };
     let mut subject = read(arguments.repeats, arguments.fraction)?;
     if let Some(time) = arguments.within {
@@ -84,4 +100,13 @@ pub fn campaign(arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failu
         CampaignArgs { detach: true, .. } => course::detach(&subject, store),
         _ => course::carry_out(&subject, arguments, store),
     }
+}
+
+fn list() -> Result<Ending, Failure> {
+    let line = |ready: &campaign::ready::Ready| {
+        let about = campaign::Campaign::parse(ready.name, ready.text).map(|campaign| campaign.about);
+        format!("{:<10} {}\n", ready.name, about.unwrap_or_default())
+    };
+    output::print_wrapped(&campaign::ready::all().iter().map(line).collect::<String>())?;
+    Ok(Ending::done())
 }

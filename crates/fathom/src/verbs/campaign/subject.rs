@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use array::spec;
-use campaign::{Campaign, Claim, Factor, Means, Turn, TurnKey, fill, with_health};
+use campaign::{Campaign, Claim, Factor, Means, Turn, TurnKey, fill, ready, with_health};
 use record::{CampaignCell, FactorLevel, FigureClaim, StateProof};
 use stats::factorial::{self, Design};
 use units::convert::narrow;
@@ -47,9 +47,7 @@ pub struct Change<'a> {
 impl Subject {
     /// Reads the campaign in `file`, its plans, and what its targets take. Nothing is opened on a target.
     pub fn read(file: &str, change: &Change<'_>) -> Result<Subject, Failure> {
-        let text = fs::read_to_string(units::name::path(file))
-            .map_err(|error| Failure::Usage(format!("{file}: the campaign cannot be read: {error}")))?;
-        let mut campaign = Campaign::parse(file, &text)?;
+        let mut campaign = Campaign::parse(file, &text(file)?)?;
         if !change.targets.is_empty() {
             campaign.targets = change.targets.to_vec();
         }
@@ -239,6 +237,20 @@ impl Subject {
             ))),
         }
     }
+}
+
+/// The text of the campaign `file`: a file where the name looks like a path or one is there, else a ready campaign.
+pub fn text(file: &str) -> Result<String, Failure> {
+    let looks_like_path = file.contains('/') || file.ends_with(".toml");
+    if let Some(ready) = ready::find(file).filter(|_| !looks_like_path) {
+        return Ok(ready.text.to_owned());
+    }
+    fs::read_to_string(units::name::path(file)).map_err(|error| {
+        let near = ready::suggest(file).filter(|_| !looks_like_path);
+        let near =
+            near.map(|near| format!("; did you mean the ready campaign `{near}`?")).unwrap_or_default();
+        Failure::Usage(format!("{file}: the campaign cannot be read: {error}{near}"))
+    })
 }
 
 /// The plan as the file names it, or as it lies beside the file.
