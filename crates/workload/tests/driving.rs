@@ -1,9 +1,9 @@
 //! Windows, conservation, Little's law, errors and the digest.
 
-use units::{Bytes, Nanos, OpsPerSecond, Share};
+use units::{Bytes, Instant, Nanos, OpsPerSecond, Share};
 use workload::spec::*;
-use workload::tally::Failure;
-use workload::{ERRORS_MAX, Errno, Op, Outcome};
+use workload::tally::{Class, Failure};
+use workload::{Completion, ERRORS_MAX, Errno, Job, Op, Outcome, Progress, Request, Wake};
 
 use crate::world::{Servers, drive, drive_with, job, workload};
 
@@ -276,4 +276,108 @@ fn a_stopped_job_drains_and_keeps_what_it_saw() {
     assert_eq!(job.plan(units::Instant::from_nanos(5_000_000), &mut batch), workload::Wake::Done);
     let tally = job.into_tally();
     assert_eq!((tally.ops(), tally.measured()), (4, MS * 5));
+}
+
+#[test]
+fn the_time_of_requests_that_fail_is_in_the_sums_too() {
+    let stop = Stop { warmup: MS * 700, run: Some(MS * 3300), cooldown: MS * 400, ..Stop::default() };
+    for pace in [Pace::Closed, Pace::even(OpsPerSecond::new(900.0))] {
+        let mut job = job(&Workload { depth: 8, pace, stop, ..workload() });
+        drive_with(&mut job, &mut Servers::new(3, MS * 7), |request| {
+            request.offset.get().is_multiple_of(3 * 4096).then_some(Outcome::failed(Errno(5)))
+        });
+        let tally = job.into_tally();
+        let (in_service, in_flight) = both_sums(&tally);
+        assert_eq!(in_service, in_flight, "{pace:?}: {:?}", tally.edges);
+        assert!(tally.edges.failed_ns > 0, "{pace:?}");
+    }
+}
+
+fn at(ms: u64) -> Instant {
+    Instant::START + MS * ms
+}
+
+/// All that a job asks at `now`.
+fn planned(job: &mut Job, now: Instant) -> Vec<Request> {
+    let mut batch = Vec::new();
+    while job.plan(now, &mut batch) == Wake::Again {}
+    batch
+}
+
+fn end(job: &mut Job, request: Request, finished_at: Instant) {
+    let outcome = Outcome::moved(request.len);
+    job.complete(Completion { token: request.token, outcome, finished_at });
+}
+
+#[test]
+fn a_request_that_hangs_for_seconds_over_the_start_of_the_window_is_cut_there_once() {
+    let stop = Stop { warmup: MS * 500, run: Some(MS * 3000), ops: None, ..workload().stop };
+    let mut job = job(&Workload { depth: 2, stop, ..workload() });
+    job.start(at(0));
+    let [hangs, mut other] = planned(&mut job, at(0))[..] else { panic!("two slots") };
+    for tenth in 1..30 {
+        end(&mut job, other, at(tenth * 100));
+        other = planned(&mut job, at(tenth * 100))[0];
+    }
+    job.stop();
+    end(&mut job, hangs, at(3000));
+    end(&mut job, other, at(3000));
+    let tally = job.into_tally();
+    // Half a second of the one that hangs, a tenth of the one that ends as the window begins.
+    assert_eq!(tally.edges.before_ns, 600_000_000);
+    let (in_service, in_flight) = both_sums(&tally);
+    assert_eq!(in_service, in_flight, "{:?}", tally.edges);
+}
+
+#[test]
+fn what_is_heard_of_late_was_in_flight_until_it_ended() {
+    let stop = Stop { run: Some(MS * 1000), ops: None, ..workload().stop };
+    let mut job = job(&Workload { depth: 2, stop, ..workload() });
+    job.start(at(0));
+    let requests = planned(&mut job, at(0));
+    assert!(planned(&mut job, at(5)).is_empty());
+    end(&mut job, requests[0], at(3));
+    end(&mut job, requests[1], at(4));
+    assert_eq!(job.into_tally().in_flight_ns, 7_000_000);
+}
+
+#[test]
+fn progress_is_what_went_well_what_failed_and_what_is_in_flight() {
+    let half_done = || {
+        let mut job = job(&Workload { depth: 5, ..workload() });
+        job.start(at(0));
+        let requests = planned(&mut job, at(0));
+        end(&mut job, requests[0], at(1));
+        end(&mut job, requests[1], at(1));
+        let outcome = Outcome::failed(Errno(5));
+        job.complete(Completion { token: requests[2].token, outcome, finished_at: at(1) });
+        job.progress()
+    };
+    assert_eq!(half_done(), Progress { ops: 2, bytes: 8192, errors: 1, in_flight: 2 });
+    let both: Progress = [half_done(), half_done()].into_iter().sum();
+    assert_eq!(both, Progress { ops: 4, bytes: 16_384, errors: 2, in_flight: 4 });
+}
+
+#[test]
+fn a_request_in_flight_is_measured_if_it_ends_in_the_window() {
+    let stop = Stop { warmup: MS * 100, run: Some(MS * 100), ops: None, ..workload().stop };
+    let mut job = job(&Workload { depth: 2, stop, ..workload() });
+    job.start(at(0));
+    let request = planned(&mut job, at(0))[0];
+    assert_eq!(job.measures(request.token, at(99)), None);
+    let class = Class { op: Op::Read.into(), size: Bytes::KIB * 4 };
+    assert_eq!(job.measures(request.token, at(100)), Some((class, at(0))));
+    end(&mut job, request, at(100));
+    assert_eq!(job.measures(request.token, at(100)), None, "it has ended");
+}
+
+#[test]
+fn an_interval_that_was_taken_is_not_told_again() {
+    let stop = Stop { run: Some(MS * 2500), ops: None, ..workload().stop };
+    let mut job = job(&Workload { stop, ..workload() });
+    assert!(!job.has_interval());
+    drive(&mut job, &mut Servers::new(1, MS));
+    assert!(job.has_interval());
+    assert_eq!(job.take_intervals().len(), 3);
+    assert!(!job.has_interval() && job.into_tally().intervals.is_empty());
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use units::{Bytes, Instant, Nanos};
 use workload::spec::Workload;
-use workload::{Errno, Op, Outcome};
+use workload::{Completion, Errno, Job, Op, Outcome, Request};
 
 use crate::world::{Answer, Servers, drive, drive_with, job};
 
@@ -188,4 +188,67 @@ fn what_a_stall_kept_back_is_asked_after_it() {
     servers.free_at[0] = Instant::from_nanos(400_000_000);
     let all = drive(&mut job, &mut servers);
     assert!(all.len().abs_diff(500) <= 1, "{}", all.len());
+}
+
+/// A job with four requests in flight, two at a time, that have all ended well a millisecond after they were asked.
+fn four_ended(keys: &[(&str, &str)]) -> Job {
+    let common = [("depth", "4"), ("submit_batch", "2"), ("pattern", "sequential")];
+    let mut job = job(&asked(&[&common, keys].concat()));
+    job.start(Instant::START);
+    let four = [batch(&mut job, 0), batch(&mut job, 0)].concat();
+    assert_eq!(four.len(), 4);
+    for request in four {
+        let (outcome, finished_at) = (Outcome::moved(request.len), Instant::START + MS);
+        job.complete(Completion { token: request.token, outcome, finished_at });
+    }
+    job
+}
+
+/// What is asked at once after so many milliseconds.
+fn batch(job: &mut Job, ms: u64) -> Vec<Request> {
+    let mut batch = Vec::new();
+    job.plan(Instant::START + MS * ms, &mut batch);
+    batch
+}
+
+fn ops(requests: &[Request]) -> Vec<Op> {
+    requests.iter().map(|request| request.op).collect()
+}
+
+#[test]
+fn what_follows_is_asked_a_batch_at_a_time_and_the_batch_counts_all() {
+    let mut all = four_ended(&[("rewrites", "100%")]);
+    let batches = [1; 3].map(|ms| ops(&batch(&mut all, ms)));
+    assert_eq!(batches, [vec![Op::Write; 2], vec![Op::Write; 2], vec![]]);
+    // Of two reads none follows: their slots are free, for reads that come behind the writes.
+    let mut half = four_ended(&[("rewrites", "50%")]);
+    let batches = [1; 2].map(|ms| ops(&batch(&mut half, ms)));
+    assert_eq!(batches, [vec![Op::Write; 2], vec![Op::Read; 2]]);
+    let mut rest = four_ended(&[("reads", "0%"), ("read_back", "1000000"), ("ops", "4")]);
+    let batches = [1; 3].map(|ms| ops(&batch(&mut rest, ms)));
+    assert_eq!(batches, [vec![Op::Read; 2], vec![Op::Read; 2], vec![]]);
+}
+
+#[test]
+fn nothing_follows_once_the_load_is_over_or_all_is_asked() {
+    let ops = |keys: &[(&str, &str)]| {
+        let all = answers(&[&[("rewrites", "100%"), ("pattern", "sequential")], keys].concat(), 1);
+        all.iter().map(|answer| answer.request.op).collect::<Vec<Op>>()
+    };
+    use Op::{Flush as F, Read as R, Write as W};
+    assert_eq!(ops(&[("run", "5ms")]), [R, W, R, W, R], "the last read ends with the load");
+    assert_eq!(ops(&[("bytes", "12KiB")]), [R, W, R]);
+    assert_eq!(ops(&[("flush_every", "2"), ("ops", "8")]), [R, W, R, W, F, R, W, R, W]);
+    let mut stopped = four_ended(&[("rewrites", "100%")]);
+    stopped.stop();
+    assert!(batch(&mut stopped, 1).is_empty());
+}
+
+#[test]
+fn a_worker_writes_if_it_writes_of_itself_or_after_what_it_reads() {
+    let writes = |key, value| crate::world::specs(&asked(&[(key, value)])).remove(0).writes();
+    assert_eq!(
+        [writes("reads", "100%"), writes("reads", "50%"), writes("rewrites", "1%")],
+        [false, true, true]
+    );
 }

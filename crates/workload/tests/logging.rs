@@ -1,10 +1,12 @@
 //! The journal of a job, and the log of fio that is written of it.
 
+use std::collections::VecDeque;
+
 use units::{Instant, Nanos};
 use workload::spec::{FlushKind, Workload};
 use workload::tally::{ClassTally, Tally};
 use workload::trace::{IologWriter, TraceReader};
-use workload::{Job, Logged, Op};
+use workload::{Completion, Job, Logged, Op, Outcome, Wake};
 
 use crate::world::{Servers, drive, job};
 
@@ -152,4 +154,28 @@ fn one_worker_of_blocks_writes_a_log() {
     };
     assert!(plan("b").is_ok());
     assert!(plan("a").unwrap_err().plain().contains("writes the same log"));
+}
+
+#[test]
+fn a_journal_can_be_taken_while_requests_are_in_flight() {
+    let at = |ms: u64| Instant::START + US * 1000 * ms;
+    let mut job: Job = job(&asked(&[("depth", "2"), ("ops", "9")]));
+    job.keep_journal();
+    job.start(at(0));
+    let (mut open, mut batch) = (VecDeque::new(), Vec::new());
+    let mut issue = |job: &mut Job, open: &mut VecDeque<_>, ms| {
+        while job.plan(at(ms), &mut batch) == Wake::Again {}
+        open.extend(batch.drain(..).map(|request| (at(ms), request)));
+    };
+    issue(&mut job, &mut open, 0);
+    for ms in 1..=9 {
+        let (issued, request) = open.pop_front().unwrap();
+        let outcome = Outcome::moved(request.len);
+        job.complete(Completion { token: request.token, outcome, finished_at: at(ms) });
+        let [logged] = job.take_logged()[..] else { panic!("one has ended") };
+        assert_eq!((logged.offset, logged.issued, logged.finished), (request.offset, issued, at(ms)));
+        assert_eq!(logged.service(), at(ms) - issued);
+        issue(&mut job, &mut open, ms);
+    }
+    assert!(open.is_empty() && job.into_tally().logged.is_empty());
 }

@@ -2,7 +2,7 @@
 
 use units::{Bytes, Instant, Nanos, Share};
 use workload::spec::*;
-use workload::{Op, Request, compile};
+use workload::{Op, Request, Wake, compile};
 
 use crate::world::{Answer, Servers, drive, job};
 
@@ -185,4 +185,51 @@ fn requests_that_go_on_cannot_cross_luns_unless_all_are_of_one_size() {
     assert!(fits(&[("random", "50%"), ("ops", "1")]));
     assert!(!fits(&[("mix", mix), ("random", "50%"), ("ops", "1")]));
     assert!(!fits(&[("mix", mix), ("pattern", "sequential"), ("ops", "1")]));
+}
+
+/// Operations and KiB of the classes of a job that has asked nothing yet.
+fn classes(keys: &[(&str, &str)]) -> Vec<(&'static str, u64)> {
+    let classes = job(&asked(keys)).into_tally().classes;
+    classes.iter().map(|kept| (kept.class.op.name(), kept.class.size.get() / KIB)).collect()
+}
+
+#[test]
+fn what_may_come_is_a_class_before_it_has_come_and_nothing_else_is() {
+    let writes = ("reads", "0%");
+    assert_eq!(classes(&[]), [("read", 4)]);
+    assert_eq!(classes(&[("size", "{ \"4KiB\" = 50, \"64KiB\" = 50 }")]), [("read", 4), ("read", 64)]);
+    assert_eq!(classes(&[writes]), [("write", 4)]);
+    assert_eq!(classes(&[("rewrites", "10%")]), [("read", 4), ("write", 4)]);
+    assert_eq!(classes(&[writes, ("read_back", "9")]), [("read", 4), ("write", 4)]);
+    assert_eq!(classes(&[writes, ("flush_every", "9")]), [("write", 4), ("flush", 0)]);
+    assert_eq!(classes(&[writes, ("flush_at_end", "true")]), [("write", 4), ("flush", 0)]);
+    let mix =
+        "[{ share = 1, size = \"4KiB\", reads = \"100%\" }, { share = 1, size = \"8KiB\", reads = \"0%\" }]";
+    let mixed = |key, value| classes(&[("mix", mix), (key, value)]);
+    assert_eq!(mixed("depth", "2"), [("read", 4), ("write", 8)]);
+    assert_eq!(mixed("rewrites", "10%"), [("read", 4), ("write", 4), ("write", 8)]);
+    assert_eq!(mixed("read_back", "9"), [("read", 4), ("read", 8), ("write", 8)]);
+    assert_eq!(mixed("flush_every", "9"), [("read", 4), ("write", 8), ("flush", 0)]);
+}
+
+#[test]
+fn what_follows_a_trim_is_read_back_in_a_class_of_its_own() {
+    let mix = "[{ share = 1, size = \"4KiB\", reads = \"0%\", trims = \"100%\" }, \
+        { share = 1, size = \"8KiB\", reads = \"0%\", trims = \"100%\" }]";
+    let mut job = job(&asked(&[("mix", mix), ("rewrites", "100%"), ("read_back", "1"), ("ops", "100")]));
+    drive(&mut job, &mut Servers::new(1, MS));
+    let tally = job.into_tally();
+    let of =
+        |op: Op| tally.classes.iter().filter(|kept| kept.class.op == op).map(|kept| kept.ended).sum::<u64>();
+    assert_eq!([Op::Trim, Op::Write, Op::Read].map(of), [50; 3]);
+}
+
+#[test]
+fn lines_are_asked_at_the_pace_of_the_workload() {
+    let mix = "[{ share = 1, size = \"4KiB\" }, { share = 1, size = \"8KiB\" }]";
+    assert_eq!(answers(&[("mix", mix), ("pace", "rate(100/s)"), ("run", "1s")], 1).len(), 100);
+    // Without a pause between them a job whose slots are taken waits for the next that ends.
+    let mut job = job(&asked(&[("mix", mix), ("depth", "1")]));
+    job.start(Instant::START);
+    assert_eq!(job.plan(Instant::START, &mut Vec::new()), Wake::OnCompletion);
 }

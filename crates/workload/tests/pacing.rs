@@ -1,7 +1,8 @@
 //! When requests are due, issued and late.
 
-use units::{Nanos, OpsPerSecond};
+use units::{Instant, Nanos, OpsPerSecond};
 use workload::spec::*;
+use workload::{Job, Wake};
 
 use crate::world::{Servers, drive, job, workload};
 
@@ -180,4 +181,91 @@ fn a_pace_that_drops_leaves_out_what_finds_no_free_slot() {
     let tally = job.into_tally();
     assert_eq!((tally.planned, tally.dropped, tally.not_issued), (334, 666, 0));
     assert_eq!(tally.classes[0].lag.as_ref().unwrap().max(), Some(Nanos::ZERO));
+}
+
+fn at(us: u64) -> Instant {
+    Instant::from_nanos(us * 1000)
+}
+
+/// A job of four slots that asks one request at a time.
+fn one_by_one(keys: &[(&str, &str)]) -> Job {
+    let common = [("depth", "4"), ("submit_batch", "1")];
+    let workload = workload::plan::from_texts("test", common.iter().chain(keys).copied());
+    self::job(&workload.unwrap_or_else(|e| panic!("{}", e.plain())))
+}
+
+#[test]
+fn a_job_asks_again_at_once_while_more_is_due_and_then_sleeps_until_the_next() {
+    for pace in ["rate(1000/s)", "cap(1000/s)"] {
+        let mut job = one_by_one(&[("pace", pace)]);
+        let mut asked = Vec::new();
+        job.start(at(0));
+        assert_eq!(job.plan(at(0), &mut asked), Wake::At(at(1000)), "{pace}");
+        assert_eq!(job.plan(at(2000), &mut asked), Wake::Again, "{pace}: one is due at this very instant");
+        assert_eq!(job.plan(at(2000), &mut asked), Wake::At(at(3000)), "{pace}");
+        assert_eq!(asked.len(), 3, "{pace}");
+    }
+}
+
+#[test]
+fn a_job_of_a_schedule_need_not_be_asked_before_the_next_arrival() {
+    let begun = |keys: &[(&str, &str)]| {
+        let mut job = one_by_one(keys);
+        job.start(at(0));
+        job.plan(at(0), &mut Vec::new());
+        job
+    };
+    let rate = ("pace", "rate(1000/s)");
+    let mut job = begun(&[rate]);
+    let waits = [0, 999, 1000, 1001].map(|us| job.waits_for_arrival(at(us)));
+    assert_eq!(waits, [true, true, false, false]);
+    job.stop();
+    assert!(!job.waits_for_arrival(at(500)), "it is done with what is in flight");
+    assert!(!begun(&[rate, ("run", "1ms")]).waits_for_arrival(at(500)), "no other arrives before the end");
+    assert!(
+        !begun(&[rate, ("rewrites", "100%")]).waits_for_arrival(at(500)),
+        "a write follows what has ended"
+    );
+    assert!(!begun(&[("pace", "cap(1000/s)")]).waits_for_arrival(at(500)), "a closed loop has no arrivals");
+}
+
+#[test]
+fn what_is_due_before_or_after_the_window_is_in_no_count_of_it() {
+    let tally = |overflow, warmup, depth, service| {
+        let stop = Stop { warmup: MS * warmup, run: Some(MS * 200), cooldown: MS * 100, ..Stop::default() };
+        let pace = Pace::Open(Schedule { rate: OpsPerSecond::new(1000.0), spacing: Spacing::Even, overflow });
+        let mut job = job(&Workload { pace, depth, stop, ..workload() });
+        drive(&mut job, &mut Servers::new(4, service));
+        job.into_tally()
+    };
+    let well = tally(Overflow::Queue, 100, 4, Nanos::from_micros(100));
+    assert_eq!((well.planned, well.classes[0].response.count(), well.late.unwrap().count()), (400, 200, 200));
+    // Each second one finds no slot: from 101 ms to 301 ms a hundred.
+    assert_eq!(tally(Overflow::Drop, 101, 1, Nanos::from_micros(1500)).dropped, 100);
+    let stalled = tally(Overflow::Queue, 100, 1, MS * 20_000);
+    assert_eq!((stalled.planned, stalled.not_issued), (1, 200));
+}
+
+#[test]
+fn a_limit_of_requests_bounds_what_is_never_issued() {
+    let stop = Stop { ops: Some(600), ..for_a_second(Pace::Closed, 1).stop };
+    let mut job = job(&Workload { stop, ..for_a_second(Pace::even(OpsPerSecond::new(1000.0)), 1) });
+    drive(&mut job, &mut Servers::new(1, MS * 20_000));
+    let tally = job.into_tally();
+    assert_eq!((tally.planned, tally.not_issued), (1, 599));
+}
+
+#[test]
+fn a_request_that_is_issued_late_after_its_rest_counts_from_the_end_of_the_rest() {
+    let mut job = one_by_one(&[("pace", "think(1ms)"), ("depth", "1")]);
+    let mut asked = Vec::new();
+    job.start(at(0));
+    for (issued, finished) in [(0, 2000), (5000, 6000)] {
+        job.plan(at(issued), &mut asked);
+        let request = asked.pop().unwrap();
+        let outcome = workload::Outcome::moved(request.len);
+        job.complete(workload::Completion { token: request.token, outcome, finished_at: at(finished) });
+    }
+    let tally = job.into_tally();
+    assert_eq!((tally.classes[0].response.max(), tally.edges.lag_ns), (Some(MS * 3), 2_000_000));
 }

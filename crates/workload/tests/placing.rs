@@ -2,7 +2,7 @@
 
 use units::{Bytes, Nanos};
 use workload::spec::Workload;
-use workload::{Job, compile};
+use workload::{Job, Op, compile};
 
 use crate::world::{Servers, drive};
 
@@ -115,5 +115,20 @@ fn a_request_drawn_with_repeats_never_crosses_luns() {
             let (first, last) = (request.offset.get(), request.offset.get() + u64::from(request.len) - 1);
             assert!(last < lengths[file].get() && first / 65536 == last / 65536, "{luns}: {request:?}");
         }
+    }
+}
+
+#[test]
+fn a_flush_goes_to_the_file_whose_turn_it_is() {
+    let keys =
+        [("files", "per_worker(3)"), ("workers", "2"), ("reads", "0%"), ("flushes", "50%"), ("ops", "200")];
+    let specs = compile(&asked(&keys), &[Bytes::MIB; 6]).unwrap();
+    for (worker, spec) in specs.into_iter().enumerate() {
+        let mut turn = 0;
+        for answer in drive(&mut Job::new(spec), &mut Servers::new(1, MS)) {
+            assert_eq!(usize::from(answer.request.file), worker * 3 + turn % 3);
+            turn += usize::from(answer.request.op != Op::Flush);
+        }
+        assert!((10..90).contains(&turn), "{turn} of 100 are no flushes");
     }
 }

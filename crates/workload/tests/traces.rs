@@ -605,3 +605,21 @@ fn a_trace_does_what_trace_as_says() {
     assert!(!asking(text, "trace_as = \"read\"").changes_data());
     assert!(asking("0 4096 0\n", "trace_as = \"write\"").changes_data());
 }
+
+#[test]
+fn the_classes_of_a_trace_are_the_sizes_of_each_of_its_operations() {
+    let mut text = "op,offset_bytes,size_bytes\n".to_string();
+    for number in 0..1000u64 {
+        text += &format!("read,0,512\nwrite,0,{}\n", (number + 2) * 512);
+    }
+    text += "flush,,\n";
+    let tally = jobs(&asking(&text, ""), &[1 << 20]).remove(0).into_tally();
+    let of = |op: Op| -> Vec<u64> {
+        let classes = tally.classes.iter().map(|kept| kept.class);
+        classes.filter(|class| class.op == op).map(|class| class.size.get()).collect()
+    };
+    assert_eq!((of(Op::Read), of(Op::Trim), of(Op::Flush)), (vec![512], vec![], vec![0]));
+    // Beside the most frequent sizes, zero stands for all others; there are others of writes alone.
+    let writes = of(Op::Write);
+    assert!(writes.contains(&0) && writes.contains(&(1001 * 512)) && !writes.contains(&512), "{writes:?}");
+}

@@ -118,9 +118,8 @@ impl Executor {
             match stripe.method {
                 Method::Rebuild { slot } => self.rebuild(geometry, stripe, plan.reads_of(stripe), slot),
                 Method::Verify => equal &= self.verify(geometry, stripe),
-                Method::Copy => {
-                    self.copy(geometry, &row, plan.reads_of(stripe), plan.writes_of(stripe), stripe);
-                }
+                // What is read lies where the writes take it from.
+                Method::Copy => {}
                 Method::Zero => self.held.fill(0),
                 _ => self.generate(geometry, &row, stripe),
             }
@@ -281,17 +280,6 @@ impl Executor {
             let (here, there) = (&self.held[slot * len..], &self.held[(slot + 1) % width * len..]);
             (0..len).step_by(2 * chunk).all(|at| here[at..at + chunk] == there[at + chunk..at + 2 * chunk])
         })
-    }
-
-    /// Puts what was read where each write takes it from.
-    fn copy(&mut self, geometry: &Geometry, row: &Row, reads: &[Step], writes: &[Step], stripe: &Stripe) {
-        for read in reads {
-            let from = Executor::place(geometry, row, stripe, read);
-            for write in writes {
-                let to = Executor::place(geometry, row, stripe, write);
-                self.held.copy_within(from.clone(), to.start);
-            }
-        }
     }
 }
 

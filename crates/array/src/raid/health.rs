@@ -334,3 +334,64 @@ impl Health {
 fn in_use(member: u16) -> HealthError {
     HealthError::WrongState { member, state: "in use", advice: "choose a hot spare" }
 }
+
+#[cfg(test)]
+mod tests {
+    use units::Sectors;
+
+    use super::super::geometry::SetSpec;
+    use super::super::level::Level;
+    use super::*;
+
+    fn with_two_spares() -> Health {
+        let spec = SetSpec { spares: 2, ..SetSpec::new(Level::Raid50, 6, Sectors(8), Sectors(80)) };
+        Health::new(&Geometry::new(spec).unwrap())
+    }
+
+    #[test]
+    fn a_disk_in_two_places_or_in_none_is_no_consistent_set() {
+        let mut health = with_two_spares();
+        health.clone_to(0, 6).unwrap();
+        health.fail(3).unwrap();
+        assert!(health.is_consistent());
+        let spoilt = |spoil: &dyn Fn(&mut Health)| {
+            let mut health = health.clone();
+            spoil(&mut health);
+            health.is_consistent()
+        };
+        assert!(!spoilt(&|health| health.bays[1] = Bay::Spare), "a slot without its disk");
+        assert!(!spoilt(&|health| health.bays[6] = Bay::Spare), "a copy that is a spare too");
+        assert!(!spoilt(&|health| health.slots[3].twin = health.slots[0].twin), "a copy of no disk");
+        assert!(!spoilt(&|health| health.slots[2].member = 1), "one disk in two slots");
+    }
+
+    #[test]
+    fn only_the_groups_with_a_loss_or_a_copy_need_a_second_look() {
+        let mut health = with_two_spares();
+        assert_eq!([health.is_clean(0), health.is_clean(1)], [true, true]);
+        health.fail(4).unwrap();
+        assert_eq!([health.is_clean(0), health.is_clean(1)], [true, false]);
+        health.clone_to(0, 6).unwrap();
+        assert!(!health.is_clean(0));
+    }
+
+    #[test]
+    fn a_write_goes_to_a_copy_in_the_making_below_its_mark_only() {
+        let mut health = with_two_spares();
+        health.clone_to(3, 6).unwrap();
+        health.progress(3, Lba(16), Lba(32));
+        assert_eq!([31, 32].map(|from| health.twin_behind(3, from)), [Some(6), None]);
+    }
+
+    #[test]
+    fn only_a_failed_slot_that_the_set_has_is_rebuilt() {
+        let mut health = with_two_spares();
+        let in_use = HealthError::WrongState {
+            member: 2,
+            state: "not failed",
+            advice: "only a failed one is rebuilt",
+        };
+        assert_eq!(health.rebuild_on(2, 6), Err(in_use));
+        assert_eq!(health.rebuild_on(6, 6), Err(HealthError::NoSuchMember { member: 6, last: 5 }));
+    }
+}

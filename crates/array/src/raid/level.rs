@@ -73,7 +73,6 @@ impl Level {
     /// Mirrored and nested sets survive some larger losses too.
     pub const fn survives(self, members: u32) -> u32 {
         match self {
-            Level::Jbod | Level::Raid0 => 0,
             Level::Raid1 => members - 1,
             Level::Raid1E | Level::Raid10 => 1,
             _ => self.parity(),
@@ -243,6 +242,16 @@ mod tests {
         assert_eq!("raid-50".parse(), Ok(Level::Raid50));
         let error = "7".parse::<Level>().unwrap_err().to_string();
         assert_eq!(error, "`7` is no RAID level; write one of jbod, 0, 1, 1e, 10, 5, 6, 50, 60");
+    }
+
+    #[test]
+    fn levels_without_a_number_are_written_in_capitals() {
+        assert_eq!((Level::Jbod.to_string(), Level::Raid1E.to_string()), ("JBOD".into(), "RAID 1E".into()));
+    }
+
+    #[test]
+    fn a_level_survives_what_its_redundancy_covers_wherever_it_is_lost() {
+        assert_eq!(LEVELS.map(|level| level.survives(8)), [0, 0, 7, 1, 1, 1, 2, 1, 2]);
     }
 
     #[test]

@@ -285,3 +285,74 @@ impl fmt::Display for Plan {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step() -> Step {
+        Step { member: 0, role: Role::P, lba: Lba(0), sectors: Sectors(1), host: None }
+    }
+
+    /// Two stripes with a step and a piece of each kind.
+    fn two_stripes() -> Plan {
+        let stripe = |number: u32| {
+            let own = || number..number + 1;
+            Stripe {
+                group: 0,
+                row: number.into(),
+                from: Sectors(0),
+                to: Sectors(1),
+                method: Method::ReadModifyWrite,
+                solve: Solve::default(),
+                arithmetic: Arithmetic::default(),
+                reads: own(),
+                writes: own(),
+                checks: own(),
+                pieces: own(),
+            }
+        };
+        let steps = || vec![step(); 2];
+        let piece = Piece { strip: 0, at: Sectors(0), sectors: Sectors(1), host: Sectors(0) };
+        Plan {
+            reads: steps(),
+            writes: steps(),
+            checks: steps(),
+            stripes: vec![stripe(0), stripe(1)],
+            pieces: vec![piece; 2],
+            candidates: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_plan_is_consistent_if_no_step_is_empty_and_each_stripe_has_steps_of_its_own() {
+        assert!(two_stripes().is_consistent());
+        let spoilt = |spoil: fn(&mut Plan)| {
+            let mut plan = two_stripes();
+            spoil(&mut plan);
+            plan.is_consistent()
+        };
+        assert!(!spoilt(|plan| plan.checks[1].sectors = Sectors(0)), "an empty step");
+        assert!(!spoilt(|plan| plan.stripes[1].reads = 0..2), "a read of two stripes");
+        assert!(!spoilt(|plan| plan.stripes[1].writes = 0..2), "a write of two stripes");
+        assert!(!spoilt(|plan| plan.stripes[1].reads = 1..3), "a read that is not there");
+        assert!(!spoilt(|plan| plan.stripes[1].writes = 1..3), "a write that is not there");
+        assert!(!spoilt(|plan| plan.stripes[1].checks = 1..3), "a check that is not there");
+        assert!(!spoilt(|plan| plan.stripes[1].pieces = 1..3), "a piece that is not there");
+        assert!(!spoilt(|plan| plan.stripes[1].pieces = Range { start: 2, end: 1 }), "a range backwards");
+    }
+
+    #[test]
+    fn a_plan_with_any_step_is_not_empty() {
+        assert!(Plan::new().is_empty());
+        let with = |fill: fn(&mut Plan) -> &mut Vec<Step>| {
+            let mut plan = Plan::new();
+            fill(&mut plan).push(step());
+            plan.is_empty()
+        };
+        assert_eq!(
+            [with(|plan| &mut plan.reads), with(|plan| &mut plan.writes), with(|plan| &mut plan.checks)],
+            [false; 3]
+        );
+    }
+}

@@ -71,7 +71,6 @@ impl Geometry {
         let two = self.width - self.data == 2;
         let q = two && health.has_parity(end) && health.can_read(self.q_slot(row), end);
         (solve.from_p, solve.from_q) = match (solve.unknown().len(), p, q) {
-            (0, ..) => (false, false),
             (1, true, _) => (true, false),
             (1, false, true) => (false, true),
             (2, true, true) => (true, true),

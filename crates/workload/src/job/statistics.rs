@@ -85,23 +85,23 @@ impl Statistics {
     /// Adds the time since the last change to the integral of requests in flight, within the window.
     #[inline]
     pub fn count_in_flight(&mut self, now: Instant, in_flight: u32) {
-        let until = now.min(self.window.until);
-        if until > self.in_flight_since {
-            let span = until - self.in_flight_since;
-            self.in_flight_ns += u128::from(span.get()) * u128::from(in_flight);
-            self.in_flight_since = until;
+        let span = now.min(self.window.until).saturating_since(self.in_flight_since);
+        if span.is_zero() {
+            return;
         }
+        self.in_flight_ns += u128::from(span.get()) * u128::from(in_flight);
+        self.in_flight_since = self.in_flight_since.saturating_add(span);
     }
 
     /// As [`Statistics::count_in_flight`] where one of them has ended: what was counted of it beyond `finished_at`, because
     /// whoever drives the job heard of it late, is taken back.
     #[inline]
     pub fn count_ended(&mut self, finished_at: Instant, in_flight: u32) {
-        if finished_at < self.in_flight_since {
-            let beyond = self.in_flight_since.saturating_since(finished_at.max(self.window.from));
-            self.in_flight_ns = self.in_flight_ns.saturating_sub(u128::from(beyond.get()));
-        } else {
+        let beyond = self.in_flight_since.saturating_since(finished_at.max(self.window.from));
+        if beyond.is_zero() {
             self.count_in_flight(finished_at, in_flight);
+        } else {
+            self.in_flight_ns = self.in_flight_ns.saturating_sub(u128::from(beyond.get()));
         }
     }
 

@@ -32,6 +32,8 @@ fn most_of_a_stripe_reads_the_rest_of_it_instead_of_the_old() {
     // Three strips and half of the last: 5 reads to modify, 1 to reconstruct.
     let expected = "d3 r64+64, d0 w0+128, d1 w0+128, d2 w0+128, d3 w0+64, d4 w0+128";
     assert_eq!(write(&geometry, &health, 0, 448), expected);
+    let expected = "d0 r0+64, d0 w64+64, d1 w0+128, d2 w0+128, d3 w0+128, d4 w0+128";
+    assert_eq!(write(&geometry, &health, 64, 448), expected);
 }
 
 #[test]
@@ -82,6 +84,8 @@ fn a_read_of_a_lost_strip_reads_every_survivor_and_shares_what_the_host_wants_an
     assert_eq!(read(&geometry, &health, 8, 8), "d1 r8+8, d2 r8+8, d3 r8+8, d4 r8+8");
     assert_eq!(read(&geometry, &health, 128, 8), "d1 r0+8");
     assert_eq!(read(&geometry, &health, 64, 192), "d1 r0+128, d2 r64+64, d3 r64+64, d4 r64+64");
+    // What the host wants of another strip lies far from what is lost.
+    assert_eq!(read(&geometry, &health, 120, 16), "d1 r120+8, d1 r0+8, d2 r120+8, d3 r120+8, d4 r120+8");
 }
 
 #[test]
@@ -154,6 +158,9 @@ fn parity_that_is_not_built_yet_is_never_relied_on() {
     assert_eq!(write(&geometry, &health, 0, 8), "d0 r0+8, d4 r0+8, d0 w0+8, d4 w0+8");
     let expected = "d1 r64+8, d2 r64+8, d3 r64+8, d0 w64+8, d4 w64+8";
     assert_eq!(write(&geometry, &health, 64, 8), expected);
+    health.parity_is_built();
+    assert_eq!(write(&geometry, &health, 64, 8), "d0 r64+8, d4 r64+8, d0 w64+8, d4 w64+8");
+    health.parity_built_to(Lba(64));
     health.fail(0).unwrap();
     let mut plan = Plan::new();
     let lost = geometry.plan_read(&health, Lba(64), Sectors(8), first, &mut plan);
@@ -176,6 +183,24 @@ fn mirrors_offer_every_good_copy_and_write_all_of_them() {
     health.fail(2).unwrap();
     assert_eq!(write(&geometry, &health, 120, 16), "d0 w120+8, d1 w120+8, d3 w0+8");
     assert_eq!(read(&geometry, &health, 128, 8), "d3 r0+8");
+    let no_choice = |_: &[Candidate]| panic!("there is one copy");
+    geometry.plan_read(&health, Lba(128), Sectors(8), no_choice, &mut plan).unwrap();
+}
+
+#[test]
+fn a_step_carries_data_or_the_copy_of_its_number() {
+    let mut plan = Plan::new();
+    let mut roles = |level| {
+        let (geometry, health) = raid(level, 4, 128);
+        geometry.plan_write(&health, Lba(0), Sectors(8), &mut plan).unwrap();
+        let mut roles: Vec<Role> = plan.writes().iter().map(|step| step.role).collect();
+        let last = |copies: &[Candidate]| copies.len() - 1;
+        geometry.plan_read(&health, Lba(0), Sectors(8), last, &mut plan).unwrap();
+        roles.extend(plan.reads().iter().map(|step| step.role));
+        roles
+    };
+    assert_eq!(roles(Level::Raid0), [Role::Data(0); 2]);
+    assert_eq!(roles(Level::Raid10), [Role::Copy(0), Role::Copy(1), Role::Copy(1)]);
 }
 
 #[test]
@@ -202,6 +227,23 @@ fn arithmetic_counts_every_buffer_that_goes_in() {
 }
 
 #[test]
+fn arithmetic_of_what_is_recovered_counts_what_is_read_and_what_is_computed_anew() {
+    let mut plan = Plan::new();
+    let (geometry, mut health) = raid(Level::Raid5, 5, 128);
+    health.fail(0).unwrap();
+    geometry.plan_read(&health, Lba(0), Sectors(8), first, &mut plan).unwrap();
+    assert_eq!(plan.arithmetic(), Arithmetic { xor: Sectors(4 * 8).bytes(), ..Arithmetic::default() });
+    // Five data strips in RAID 6 of seven: of three and both parities two are computed, then both parities from five.
+    let (geometry, mut health) = raid(Level::Raid6, 7, 128);
+    health.fail(1).unwrap();
+    health.fail(2).unwrap();
+    geometry.plan_write(&health, Lba(0), Sectors(8), &mut plan).unwrap();
+    assert_eq!(plan.stripes()[0].method, Method::RecoverAndWrite);
+    let weighted = Sectors((3 + 2 + 5) * 8).bytes();
+    assert_eq!(plan.arithmetic(), Arithmetic { weighted, ..Arithmetic::default() });
+}
+
+#[test]
 fn the_cheaper_way_is_taken_for_every_number_of_strips() {
     for (level, members) in [(Level::Raid5, 5), (Level::Raid5, 12), (Level::Raid6, 12), (Level::Raid60, 24)] {
         let (geometry, health) = raid(level, members, 8);
@@ -213,6 +255,8 @@ fn the_cheaper_way_is_taken_for_every_number_of_strips() {
             let cheaper = (touched + parity).min(data - touched);
             assert_eq!(plan.reads().len() as u64, cheaper, "{level} of {members}, {touched} strips");
             assert_eq!(plan.writes().len() as u64, touched + parity);
+            let modifies = plan.stripes()[0].method == Method::ReadModifyWrite;
+            assert_eq!(modifies, touched + parity < data - touched, "{level} of {members}, {touched} strips");
         }
     }
 }
@@ -241,6 +285,7 @@ fn impossible_sets_are_refused_with_what_would_be_right() {
             "RAID 6 of 3 disks is impossible: it needs at least 4; with 3 use RAID 5 or RAID 1E",
         ),
         (set(Level::Raid5, 2), "RAID 5 of 2 disks is impossible: it needs at least 3; with 2 use RAID 1"),
+        (set(Level::Raid10, 3), "RAID 10 of 3 disks is impossible: it needs at least 4; with 3 use RAID 1E"),
         (set(Level::Raid0, 0), "RAID 0 of 0 disks is impossible: it needs at least 1"),
         (
             set(Level::Raid10, 5),
@@ -280,10 +325,37 @@ fn impossible_sets_are_refused_with_what_would_be_right() {
     for (spec, expected) in cases {
         assert_eq!(refuse(spec), expected);
     }
+    let empty = |level| Geometry::new(SetSpec { member_size: Sectors(0), ..set(level, 2) });
+    for level in [Level::Jbod, Level::Raid1] {
+        let (member_size, least) = (Sectors(0), Sectors(1));
+        assert_eq!(empty(level), Err(GeometryError::MemberTooSmall { level, member_size, least }));
+    }
+    let (level, chunk) = (Level::Raid5, Sectors(u64::MAX));
+    let (below, above) = (Sectors(1 << 62), Sectors(1 << 63));
+    let refused = Err(GeometryError::ChunkNoPowerOfTwo { level, chunk, below, above });
+    assert_eq!(Geometry::new(SetSpec { chunk, ..set(level, 5) }), refused);
     let huge = SetSpec { member_size: Sectors(u64::MAX), ..set(Level::Raid0, 2) };
     assert!(matches!(Geometry::new(huge), Err(GeometryError::TooLarge { .. })));
     let odd = SetSpec { chunk: Sectors(96), ..set(Level::Raid0, 5) };
     assert!(Geometry::new(odd).is_ok(), "a level without parity takes any chunk");
+}
+
+#[test]
+fn the_largest_sets_are_possible_and_one_disk_more_is_not() {
+    let most = |level, members, groups, spares| {
+        let spec = SetSpec { groups, spares, ..SetSpec::new(level, members, Sectors(8), Sectors(80)) };
+        match Geometry::new(spec) {
+            Ok(_) => None,
+            Err(GeometryError::TooManyMembers { members, most, .. }) => Some((members, most)),
+            Err(other) => panic!("{other}"),
+        }
+    };
+    assert_eq!((most(Level::Raid0, 32_768, 1, 0), most(Level::Raid0, 32_760, 1, 8)), (None, None));
+    assert_eq!(most(Level::Raid0, 32_769, 1, 0), Some((32_769, 32_768)));
+    assert_eq!(most(Level::Raid0, 32_760, 1, 9), Some((32_760, 32_768)));
+    assert_eq!((most(Level::Raid6, 257, 1, 0), most(Level::Raid60, 4 * 257, 4, 0)), (None, None));
+    assert_eq!(most(Level::Raid6, 258, 1, 0), Some((258, 257)));
+    assert_eq!(most(Level::Raid60, 600, 2, 0), Some((300, 257)));
 }
 
 #[test]
@@ -305,6 +377,17 @@ fn requests_beyond_the_set_and_lost_data_are_errors_and_leave_no_plan() {
         lost.to_string(),
         "the data is lost: in group 0 of the RAID 5 set more disks have failed than it survives; restore from a backup"
     );
+}
+
+#[test]
+fn a_strip_that_is_lost_with_its_parity_is_lost() {
+    for (level, lost) in [(Level::Raid5, &[1, 4][..]), (Level::Raid6, &[1, 4, 0])] {
+        let (geometry, mut health) = raid(level, 5, 128);
+        lost.iter().for_each(|&member| assert!(health.fail(member).is_ok()));
+        let (strip, mut plan) = (128 * u64::from(level == Level::Raid5), Plan::new());
+        let refused = geometry.plan_read(&health, Lba(strip), Sectors(8), first, &mut plan);
+        assert_eq!(refused, Err(PlanError::DataLost { level, group: 0 }));
+    }
 }
 
 #[test]

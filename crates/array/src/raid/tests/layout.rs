@@ -106,6 +106,20 @@ fn left_symmetric_raid_5_of_five_disks_is_the_table_in_mds_manual() {
 }
 
 #[test]
+fn a_request_reaches_its_own_part_of_one_strip_or_whole_rows() {
+    let span = |level, lba, sectors| {
+        let (geometry, _) = raid(level, 5, 128);
+        let (from, to) = geometry.member_span(Lba(lba), Sectors(sectors));
+        (from.0, to.0)
+    };
+    assert_eq!(span(Level::Raid5, 3 * 512 + 8, 16), (3 * 128 + 8, 3 * 128 + 24));
+    assert_eq!(span(Level::Raid5, 3 * 512 + 120, 16), (3 * 128, 4 * 128));
+    assert_eq!(span(Level::Raid5, 3 * 512 + 120, 1024), (3 * 128, 6 * 128));
+    // A row of RAID 1E is as high as two: the copies lie below.
+    assert_eq!(span(Level::Raid1E, 3 * 640 + 8, 16), (3 * 256, 4 * 256));
+}
+
+#[test]
 fn capacity_is_what_the_level_leaves_of_its_members() {
     let cases = [
         (Level::Jbod, 5, 500),

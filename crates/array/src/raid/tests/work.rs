@@ -51,6 +51,100 @@ fn each_task_moves_what_the_table_says() {
     assert_eq!(moved(&geometry, &health, Task::Rebuild { slot: 3 }, 512), ([10 * USED, USED, 0], 25));
     health.fail(7).unwrap();
     assert_eq!(moved(&geometry, &health, Task::Rebuild { slot: 3 }, 512), ([10 * USED, USED, 0], 25));
+    // Half of what five disks hold is copies.
+    let (geometry, health) = with_spare(Level::Raid1E, 5);
+    assert_eq!(moved(&geometry, &health, build(false), 1024), ([5 * USED / 2, 5 * USED / 2, 0], 13));
+}
+
+#[test]
+fn arithmetic_of_a_unit_counts_every_column_that_goes_in() {
+    for (level, parity) in [(Level::Raid5, 1), (Level::Raid6, 2)] {
+        let (geometry, mut health) = with_spare(level, 6);
+        let taken = |health: &Health, task| {
+            let mut plan = Plan::new();
+            sweep(&geometry, health, task, 128).next(&geometry, health, first, &mut plan).unwrap();
+            let Arithmetic { xor, weighted } = plan.arithmetic();
+            let (counted, other) = if level == Level::Raid5 { (xor, weighted) } else { (weighted, xor) };
+            assert!(other.is_zero(), "{level}");
+            counted.get() / 512
+        };
+        assert_eq!(taken(&health, Task::Verify), 6 * 128, "{level}");
+        assert_eq!(taken(&health, Task::BuildParity { verify: false }), (6 - parity) * 128, "{level}");
+        health.fail(0).unwrap();
+        health.rebuild_on_spare(0).unwrap();
+        assert_eq!(taken(&health, Task::Rebuild { slot: 0 }), (6 - parity) * 128, "{level}");
+    }
+}
+
+#[test]
+fn a_rebuild_reads_no_disk_that_is_still_empty_and_needs_parity_that_is_built() {
+    let spec = SetSpec { spares: 2, ..SetSpec::new(Level::Raid6, 6, Sectors(128), Sectors(USED)) };
+    let geometry = Geometry::new(spec).unwrap();
+    let mut health = Health::new(&geometry);
+    for slot in [1, 2] {
+        health.fail(slot.into()).unwrap();
+        health.rebuild_on_spare(slot).unwrap();
+    }
+    let mut plan = Plan::new();
+    let mut next = |health: &Health| {
+        let mut sweep = sweep(&geometry, health, Task::Rebuild { slot: 1 }, 128);
+        sweep.next(&geometry, health, first, &mut plan).map(|_| plan.to_string())
+    };
+    assert_eq!(next(&health).unwrap(), "d0 r0+128, d3 r0+128, d4 r0+128, d5 r0+128, d6 w0+128");
+    let lost = PlanError::DataLost { level: Level::Raid6, group: 0 };
+    health.parity_built_to(Lba(64));
+    assert_eq!(next(&health), Err(lost.clone()));
+    health.parity_is_built();
+    health.fail(3).unwrap();
+    assert_eq!(next(&health), Err(lost));
+}
+
+#[test]
+fn what_is_filled_with_zeros_is_zero_whatever_was_there() {
+    for level in [Level::Raid0, Level::Raid1, Level::Raid6] {
+        let mut set = Set::new(SetSpec::new(level, 4, Sectors(8), Sectors(80)));
+        let whole = set.geometry.capacity().0;
+        set.write(&[(0, whole)]);
+        set.assert_whole();
+        let mut pass = sweep(&set.geometry, &set.health, Task::Zero { verify: false }, 8);
+        while set.step(&mut pass) {}
+        assert!(set.disks.bytes.iter().flatten().all(|byte| *byte == 0), "{level}");
+    }
+}
+
+/// Disks of which one says that it wrote and did not.
+struct Forgetful(super::bytes::Disks, u16);
+
+impl Members for Forgetful {
+    type Error = std::convert::Infallible;
+
+    fn read(&mut self, member: u16, lba: Lba, into: &mut [u8]) -> Result<(), Self::Error> {
+        self.0.read(member, lba, into)
+    }
+
+    fn write(&mut self, member: u16, lba: Lba, from: &[u8]) -> Result<(), Self::Error> {
+        if member == self.1 { Ok(()) } else { self.0.write(member, lba, from) }
+    }
+}
+
+#[test]
+fn what_is_read_back_and_is_not_what_was_written_is_found() {
+    for (level, task) in [
+        (Level::Raid5, Task::Zero { verify: true }),
+        (Level::Raid5, Task::BuildParity { verify: true }),
+        (Level::Raid10, Task::BuildParity { verify: true }),
+    ] {
+        for member in 0..4 {
+            let set = Set::raw(SetSpec::new(level, 4, Sectors(8), Sectors(80)));
+            let (mut plan, mut executor) = (Plan::new(), Executor::new());
+            let mut disks = Forgetful(set.disks, member);
+            let mut pass = sweep(&set.geometry, &set.health, task, 80);
+            pass.next(&set.geometry, &set.health, first, &mut plan).unwrap();
+            let is_written = plan.writes().iter().any(|step| step.member == member);
+            let equal = executor.work(&set.geometry, &plan, &mut disks).unwrap();
+            assert_eq!(equal, !is_written, "{level}, {task:?}, member {member}");
+        }
+    }
 }
 
 #[test]
@@ -67,6 +161,12 @@ fn a_raid_6_rebuild_of_one_disk_spares_each_survivor_in_turn() {
     let survivors = || (0..12).filter(|&member| member != 3).map(|member| reads[member]);
     assert_eq!((reads[3], reads[12]), (0, 0));
     assert!(survivors().max().unwrap() - survivors().min().unwrap() <= 1, "{reads:?}");
+    // The one after the other, unit by unit.
+    let mut sweep = self::sweep(&geometry, &health, Task::Rebuild { slot: 3 }, 88);
+    for spared in (0..12).filter(|member| *member != 3).cycle().take(24) {
+        sweep.next(&geometry, &health, first, &mut plan).unwrap().unwrap();
+        assert!(plan.reads().iter().all(|step| step.member != spared), "{plan}");
+    }
 }
 
 #[test]
@@ -135,6 +235,9 @@ fn a_part_of_a_pass_is_whole_units() {
         units.push((unit.lba.0, unit.sectors.0));
     }
     assert_eq!(units, [(200, 100), (300, 100), (400, 100)]);
+    part.settle(Unit { lba: Lba(200), sectors: Sectors(100) });
+    part.settle(Unit { lba: Lba(300), sectors: Sectors(100) });
+    assert_eq!(part.done(), Share::new(2.0 / 3.0).unwrap());
     let nothing = sweep(&geometry, &health, Task::Verify, 100).between(Lba(9), Lba(0));
     assert!(nothing.is_done());
     let end = sweep(&geometry, &health, Task::Verify, 100).between(Lba(u64::MAX), Lba(u64::MAX));
@@ -152,7 +255,7 @@ fn work_without_meaning_is_refused_in_words() {
     let rebuild = refuse(&geometry, &health, Task::Rebuild { slot: 0 }, 8);
     assert!(rebuild.contains("restore from a backup"), "{rebuild}");
     let (geometry, mut health) = raid(Level::Raid5, 5, 128);
-    assert!(refuse(&geometry, &health, Task::Rebuild { slot: 9 }, 8).contains("no slot of that number"));
+    assert!(refuse(&geometry, &health, Task::Rebuild { slot: 5 }, 8).contains("no slot of that number"));
     assert!(refuse(&geometry, &health, Task::Rebuild { slot: 1 }, 8).contains("no empty disk"));
     assert!(refuse(&geometry, &health, Task::Clone { slot: 1 }, 8).contains("no disk to copy to"));
     assert!(refuse(&geometry, &health, Task::Verify, 0).contains("its unit is 0"));
