@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::{CampaignCell, Metric, Point, PointKind, Run};
 use serde::{Deserialize, Serialize};
+use stats::Interval;
 use stats::difference::Estimate;
 use stats::factorial::{self, Analysis, Design, Term, analyse, holm};
 use units::convert::narrow;
@@ -148,8 +149,10 @@ pub fn effects(runs: &[Run]) -> Effects {
     let blocks: BTreeSet<u32> = of.iter().map(|(_, cell)| cell.block).collect();
     let mut figures: Vec<FigureEffects> = Vec::new();
     for (plan, point, metric) in subjects(&of) {
+        let cells: BTreeSet<Vec<u32>> =
+            of.iter().filter(|(run, _)| run.plan.name == plan).map(|(_, cell)| cell.places()).collect();
         let values = measured(&of, &plan, &point, metric);
-        figures.extend(figure_effects(&factors, plan, point, metric, &values));
+        figures.extend(figure_effects(&factors, plan, point, metric, &values, cells.len()));
     }
     let all: Vec<f64> =
         figures.iter().flat_map(|figure| &figure.effects).map(|effect| effect.p_value).collect();
@@ -274,6 +277,7 @@ fn figure_effects(
     point: String,
     metric: Metric,
     measured: &[Measured<'_>],
+    cells: usize,
 ) -> Option<FigureEffects> {
     let mut by_cell: BTreeMap<Vec<u32>, BTreeMap<u32, f64>> = BTreeMap::new();
     for one in measured {
@@ -285,9 +289,13 @@ fn figure_effects(
     let blocks: BTreeSet<u32> = by_cell.values().flat_map(BTreeMap::keys).copied().collect();
     let whole: Vec<u32> =
         blocks.into_iter().filter(|block| by_cell.values().all(|cell| cell.contains_key(block))).collect();
+    let lacking = cells - by_cell.len().min(cells);
     let values: Vec<Vec<f64>> =
         whole.iter().map(|block| by_cell.values().map(|cell| cell[block]).collect()).collect();
-    let analysed = analysis(factors, &by_cell, &values);
+    let analysed = match lacking {
+        0 => analysis(factors, &by_cell, &values),
+        _ => Err(format!("{lacking} of {cells} cells have no {}: too few requests, or none", metric.name())),
+    };
     let (effects, refused, noise) = match &analysed {
         Ok((used, analysis)) => (told(factors, used, analysis), None, Some(analysis)),
         Err(why) => (Vec::new(), Some(why.clone()), None),
@@ -297,7 +305,7 @@ fn figure_effects(
         point,
         metric: metric.name(),
         whole_blocks: narrow::<u32>(whole.len() as u64),
-        cells: by_cell.iter().map(|(places, cell)| cell_figure(factors, places, cell)).collect(),
+        cells: by_cell.iter().map(|(places, cell)| cell_figure(factors, places, cell, noise)).collect(),
         effects,
         refused,
         within: noise.map(|analysis| analysis.within.deviation),
@@ -369,14 +377,32 @@ fn told(factors: &[Varied], used: &[usize], analysis: &Analysis) -> Vec<Effect> 
     analysis.terms.iter().map(effect).collect()
 }
 
-fn cell_figure(factors: &[Varied], places: &[u32], blocks: &BTreeMap<u32, f64>) -> CellFigure {
+/// The interval of the mean of a cell: by what all cells deviate from run to run, of which more is known than of one;
+/// where that is not known, by its own runs.
+fn interval(mean: f64, values: &[f64], noise: Option<&Analysis>) -> Option<Interval<f64>> {
+    let Some(noise) = noise else { return Estimate::of_repeats(values).map(Estimate::interval) };
+    let blocks = values.len() as f64;
+    let within = Estimate::new(mean, noise.within.deviation.powi(2) / blocks, noise.within.freedom)?;
+    let whole = match noise.whole_plots {
+        Some(plots) => within.and(plots.deviation.powi(2) / blocks, plots.freedom),
+        None => within,
+    };
+    Some(whole.interval())
+}
+
+fn cell_figure(
+    factors: &[Varied],
+    places: &[u32],
+    blocks: &BTreeMap<u32, f64>,
+    noise: Option<&Analysis>,
+) -> CellFigure {
     let level = |(factor, place): (&Varied, &u32)| {
         let at = factor.places.iter().position(|own| own == place);
         at.map(|at| factor.told.levels[at].clone()).unwrap_or_default()
     };
     let values: Vec<f64> = blocks.values().copied().collect();
     let logs = values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64;
-    let interval = Estimate::of_repeats(&values).map(Estimate::interval);
+    let interval = interval(logs.exp(), &values, noise);
     CellFigure {
         levels: factors.iter().zip(places).map(level).collect(),
         values,
@@ -557,6 +583,14 @@ mod tests {
         all[0].points.push(again);
         let value = of_rate(&effects(&all)).cells[0].values[0];
         assert!((value - 2000.0).abs() < 1.0, "{value}");
+        // Of the cell there is nothing at all.
+        let mut none = runs(2);
+        for run in none.iter_mut().filter(|run| run.cell.as_ref().is_some_and(|cell| cell.places() == [0, 0]))
+        {
+            run.points.clear();
+        }
+        let refused = of_rate(&effects(&none)).refused.clone().unwrap_or_default();
+        assert!(refused.starts_with("1 of 4 cells have no iops"), "{refused}");
         all[0].points.iter_mut().for_each(|point| point.complete = false);
         assert_eq!(of_rate(&effects(&all)).whole_blocks, 1);
     }

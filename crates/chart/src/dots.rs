@@ -14,8 +14,8 @@ pub struct Dots {
     pub series: Vec<String>,
     /// From top to bottom.
     pub rows: Vec<Row>,
-    /// Whether zero is marked as the value that changes nothing.
-    pub around_zero: bool,
+    /// The value that changes nothing, which is marked: 0 of a change, 1 of a ratio.
+    pub neutral: Option<f64>,
 }
 
 /// One row.
@@ -61,7 +61,7 @@ impl Dots {
         let left = names.min(width * 0.36) + 14.0;
         let widest =
             self.values().map(|value| self::width(&self.axis.unit.written(value), TYPE)).fold(0.0, f64::max);
-        let axis = self.axis.laid(self.values(), left, width - widest - 18.0);
+        let axis = self.axis.laid(self.values().chain(self.neutral), left, width - widest - 18.0);
         self.draw_legend(&mut canvas, left);
         self.draw_axis(&mut canvas, &axis, (legend, bottom), width);
         let mut top = legend;
@@ -92,7 +92,7 @@ impl Dots {
             canvas.line((at, top), (at, bottom), "grid");
             canvas.text((at, bottom + 16.0), Anchor::Middle, "faint", &text);
         }
-        if let Some(zero) = axis.at(0.0).filter(|_| self.around_zero) {
+        if let Some(zero) = self.neutral.and_then(|value| axis.at(value)) {
             canvas.line((zero, top), (zero, bottom), "axis");
         }
         canvas.text((width - 4.0, bottom + 33.0), Anchor::End, "faint", &self.axis.title());
@@ -149,7 +149,7 @@ mod tests {
                     ..Row::default()
                 },
             ],
-            around_zero: false,
+            neutral: None,
         }
     }
 

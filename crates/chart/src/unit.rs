@@ -40,6 +40,7 @@ impl Unit {
             Unit::Seconds => signed(value, |value| Nanos::from_secs_f64(value).to_string()),
             Unit::Bytes => signed(value, |value| Bytes::new(truncated(value.round())).to_string()),
             Unit::Share => format!("{} %", plain(value * 100.0)),
+            Unit::Ratio if value.abs() >= 100.0 => format!("{value:.0}×"),
             Unit::Ratio => format!("{value:.2}×"),
             Unit::Tail => {
                 // Percentiles need their nines; more digits than seven only show how binary rounds.
@@ -149,5 +150,6 @@ mod tests {
         assert_eq!(Unit::Nanos.written(-1_500_000.0), "−1.50 ms");
         assert_eq!(Unit::Share.written(-0.125), "−12.5 %");
         assert_eq!(Unit::Ratio.written(1.0), "1.00×");
+        assert_eq!((Unit::Ratio.written(99.9), Unit::Ratio.written(306.4)), ("99.90×".into(), "306×".into()));
     }
 }

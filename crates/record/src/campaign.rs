@@ -70,10 +70,10 @@ pub struct StateProof {
 }
 
 impl CampaignCell {
-    /// The levels as words, `raid 5, disks 8`; `one cell` where there are no factors.
+    /// The levels as words, `RAID 5, disks 8`; `one cell` where there are no factors.
     pub fn label(&self) -> String {
         let words: Vec<String> =
-            self.levels.iter().map(|level| format!("{} {}", level.factor, level.level)).collect();
+            self.levels.iter().map(|level| level_name(&level.factor, &level.level)).collect();
         if words.is_empty() { "one cell".into() } else { words.join(", ") }
     }
 
@@ -85,6 +85,15 @@ impl CampaignCell {
     /// The first state that was not as it should be.
     pub fn unproven(&self) -> Option<&StateProof> {
         self.proofs.iter().find(|proof| !proof.holds())
+    }
+}
+
+/// A level with its factor as people say it: `RAID 5`, `disks 8`, and of targets themselves the target: `md3000`.
+pub fn level_name(factor: &str, level: &str) -> String {
+    match factor {
+        "raid" => format!("RAID {level}"),
+        "on" => level.strip_prefix("array:").unwrap_or(level).to_owned(),
+        _ => format!("{factor} {level}"),
     }
 }
 
@@ -120,7 +129,9 @@ mod tests {
 
     #[test]
     fn a_cell_is_called_by_the_levels_of_its_factors() {
-        assert_eq!(cell().label(), "raid 5, disks 8");
+        assert_eq!(cell().label(), "RAID 5, disks 8");
+        assert_eq!(level_name("on", "array:px6-300d"), "px6-300d");
+        assert_eq!(level_name("on", "/mnt/disk"), "/mnt/disk");
         assert_eq!(cell().places(), [0, 1]);
         assert_eq!(CampaignCell { levels: Vec::new(), ..cell() }.label(), "one cell");
     }

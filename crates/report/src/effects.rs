@@ -1,7 +1,7 @@
 //! What a campaign says: its cells, the effects of its factors, and what was claimed; on one screen.
 
 use campaign::{CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FigureEffects, HeldClaim};
-use record::Metric;
+use record::{Metric, level_name};
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 use crate::style::{Look, Style};
@@ -157,6 +157,8 @@ fn subject(figure: &FigureEffects) -> String {
 
 /// What was found, the largest first; what was not; and what was refused.
 fn told(effects: &Effects) -> Vec<String> {
+    let headlines = headlines(effects);
+    let is_headline = |figure: &FigureEffects| headlines.iter().any(|one| std::ptr::eq(*one, figure));
     let all: Vec<(&FigureEffects, &Effect)> = effects
         .figures
         .iter()
@@ -168,23 +170,26 @@ fn told(effects: &Effects) -> Vec<String> {
             names.push(&effect.factors);
         }
     }
-    let mut found: Vec<(f64, String)> = Vec::new();
+    let mut found: Vec<(usize, f64, String)> = Vec::new();
     let mut not_found: Vec<String> = Vec::new();
     for name in names {
         let own: Vec<&(&FigureEffects, &Effect)> =
             all.iter().filter(|(_, effect)| effect.factors == *name).collect();
         let seen: Vec<&&(&FigureEffects, &Effect)> = own.iter().filter(|(_, effect)| effect.found).collect();
-        match largest(&seen) {
+        let of_headlines: Vec<&&(&FigureEffects, &Effect)> =
+            seen.iter().filter(|(figure, _)| is_headline(figure)).copied().collect();
+        match largest(if of_headlines.is_empty() { &seen } else { &of_headlines }) {
             Some((figure, change)) => {
                 let many = format!("in {} of {} figures", seen.len(), own.len());
-                found.push((change.ratio.ln().abs(), sentence(name, figure, change, &many)));
+                found.push((name.len(), change.ratio.ln().abs(), sentence(name, figure, change, &many)));
             }
             None => not_found.push(name.join(" × ")),
         }
     }
-    found.sort_by(|one, other| other.0.total_cmp(&one.0));
+    // Factors before interactions.
+    found.sort_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)));
     let more = found.len().saturating_sub(EFFECTS);
-    let mut told: Vec<String> = found.into_iter().take(EFFECTS).map(|(_, sentence)| sentence).collect();
+    let mut told: Vec<String> = found.into_iter().take(EFFECTS).map(|(_, _, sentence)| sentence).collect();
     if more > 0 {
         told.push(format!("{more} more effects are in the report."));
     }
@@ -198,11 +203,14 @@ fn told(effects: &Effects) -> Vec<String> {
             effects.tests, effects.blocks
         ));
     }
-    let mut refused: Vec<&String> =
-        effects.figures.iter().filter_map(|figure| figure.refused.as_ref()).collect();
-    refused.dedup();
-    if let Some(why) = refused.first() {
-        told.push(format!("No effects: {why}."));
+    let refused: Vec<(&FigureEffects, &String)> =
+        effects.figures.iter().filter_map(|figure| Some((figure, figure.refused.as_ref()?))).collect();
+    if let Some((figure, why)) = refused.first() {
+        let of = match refused.len() == effects.figures.len() {
+            true => String::new(),
+            false => format!(" of {}", subject(figure)),
+        };
+        told.push(format!("No effects{of}: {why}."));
     }
     told
 }
@@ -216,24 +224,21 @@ fn largest<'e>(seen: &[&&(&'e FigureEffects, &'e Effect)]) -> Option<(&'e Figure
     changes.reduce(|most, one| if size(&one) > size(&most) { one } else { most })
 }
 
-/// `raid 10 against 5: ×2.35 (2.33 to 2.37) IOPS of oltp, 8 KiB; significant in 1 of 2 figures.`
+/// `RAID 10 against RAID 5: ×2.35 (2.33 to 2.37) IOPS of oltp, 8 KiB; significant in 1 of 2 figures.`
 fn sentence(factors: &[String], figure: &FigureEffects, change: &Change, many: &str) -> String {
     let ratio = format!("×{} ({} to {})", factor(change.ratio), factor(change.low), factor(change.high));
     let of = subject(figure);
-    let said = match (factors, &change.levels[..], &change.from[..]) {
-        ([one, other], [level, with], [from, without]) => {
-            format!(
-                "{one} × {other}: from {other} {without} to {with} {ratio} as much at {one} {level} as at {one} {from}, {of}"
-            )
-        }
-        _ => {
-            format!(
-                "{} {} against {}: {ratio} {of}",
-                factors.join(" × "),
-                change.levels.join(", "),
-                change.from.join(", ")
-            )
-        }
+    let level = |place: usize| level_name(&factors[place], &change.levels[place]);
+    let from = |place: usize| level_name(&factors[place], &change.from[place]);
+    let said = match factors.len() {
+        1 => format!("{} against {}: {ratio} {of}", level(0), from(0)),
+        _ => format!(
+            "From {} to {}: {ratio} the gain at {} that it is at {}, {of}",
+            from(1),
+            level(1),
+            level(0),
+            from(0)
+        ),
     };
     format!("{said}; significant {many}.")
 }
@@ -251,7 +256,7 @@ fn factor(ratio: f64) -> String {
 
 fn claimed(effects: &Effects, claim: &HeldClaim) -> String {
     let named = effects.factors.iter().zip(&claim.levels);
-    let cell: Vec<String> = named.map(|(factor, level)| format!("{} {level}", factor.name)).collect();
+    let cell: Vec<String> = named.map(|(factor, level)| level_name(&factor.name, level)).collect();
     let unit = match Metric::of(&claim.metric) {
         Metric::Iops => " IOPS",
         Metric::Throughput => " MB/s",

@@ -2,7 +2,7 @@
 
 use campaign::{CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FigureEffects, HeldClaim};
 use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale, Unit};
-use record::Metric;
+use record::{Metric, level_name};
 
 use crate::document::{Block, Cell, Column, Figure, KeyFigure, Section, Sentence, Table};
 use crate::measured;
@@ -69,25 +69,24 @@ impl<'a> Subject<'a> {
         if sentence.is_empty() { Sentence::of("No effects: nothing was repeated.") } else { sentence }
     }
 
-    /// `raid 10 against 5: 2.35× the rate (8 KiB).`
+    /// `RAID 10 against RAID 5: 2.35× the rate (8 KiB).`
     fn change(self, sentence: Sentence, told: Told<'_>) -> Sentence {
         let (figure, effect, change) = told.of;
         let ratio = self.ratio(told, "ratio", change.ratio);
         let name = measured::name(Metric::of(&figure.metric));
-        match (&effect.factors[..], &change.levels[..], &change.from[..]) {
-            ([one, other], [level, with], [from, without]) => sentence
-                .words(format!("{one} × {other}: from {other} {without} to {with} the {name} gains "))
-                .number(ratio)
-                .words(format!(" as much at {one} {level} as at {one} {from} ({}).", self.point(figure))),
-            _ => sentence
-                .words(format!(
-                    "{} {} against {}: ",
-                    effect.factors.join(" × "),
-                    level(change),
-                    change.from.join(", ")
-                ))
+        let level = |place: usize| level_name(&effect.factors[place], &change.levels[place]);
+        let from = |place: usize| level_name(&effect.factors[place], &change.from[place]);
+        match effect.factors.len() {
+            1 => sentence
+                .words(format!("{} against {}: ", level(0), from(0)))
                 .number(ratio)
                 .words(format!(" the {name} ({}).", self.point(figure))),
+            _ => sentence.words(format!("From {} to {}: ", from(1), level(1))).number(ratio).words(format!(
+                " the gain in {name} at {} that it is at {} ({}).",
+                level(0),
+                from(0),
+                self.point(figure)
+            )),
         }
     }
 
@@ -150,7 +149,7 @@ impl<'a> Subject<'a> {
 
     /// Levels with the names of their factors.
     fn named(self, levels: &[String]) -> String {
-        let named = |(factor, level): (&campaign::FactorLevels, &String)| format!("{} {level}", factor.name);
+        let named = |(factor, level): (&campaign::FactorLevels, &String)| level_name(&factor.name, level);
         self.effects.factors.iter().zip(levels).map(named).collect::<Vec<_>>().join(", ")
     }
 
@@ -168,7 +167,10 @@ impl<'a> Subject<'a> {
     /// Of each effect that was found, its largest change; the largest first.
     fn largest_of_each(self) -> Vec<Told<'a>> {
         let mut found: Vec<Told<'_>> = self.told().into_iter().filter(|told| told.of.1.found).collect();
-        found.sort_by(|one, other| other.size().total_cmp(&one.size()));
+        // Factors before interactions, and what points are about before their percentiles.
+        let headlines = self.headlines();
+        let rank = |told: &Told<'_>| (told.of.1.factors.len(), !headlines.contains(&told.figure));
+        found.sort_by(|one, other| rank(one).cmp(&rank(other)).then(other.size().total_cmp(&one.size())));
         let mut largest: Vec<Told<'_>> = Vec::new();
         for told in found {
             if !largest.iter().any(|known| known.of.1.factors == told.of.1.factors) {
@@ -199,7 +201,7 @@ impl<'a> Subject<'a> {
         Some(Figure {
             kind: "effects",
             reading: self.reading(),
-            subtitle: "Change from the first level of the factor, with its 95 % interval".into(),
+            subtitle: "The figure over that at the first level of the factor, with its 95 % interval".into(),
             panels: panels
                 .filter(|(_, chart)| !matches!(chart, Chart::Dots(dots) if dots.rows.is_empty()))
                 .collect(),
@@ -291,7 +293,7 @@ impl<'a> Subject<'a> {
         let metric = Metric::of(&figure.metric);
         let series: Vec<String> = match self.effects.factors.first() {
             Some(first) if first.levels.len() <= HUES && self.effects.factors.len() > 1 => {
-                first.levels.iter().map(|level| format!("{} {level}", first.name)).collect()
+                first.levels.iter().map(|level| level_name(&first.name, level)).collect()
             }
             _ => Vec::new(),
         };
@@ -306,7 +308,7 @@ impl<'a> Subject<'a> {
                 let rest = self.effects.factors.iter().zip(&cell.levels).skip(1);
                 (
                     hue,
-                    rest.map(|(factor, level)| format!("{} {level}", factor.name))
+                    rest.map(|(factor, level)| level_name(&factor.name, level))
                         .collect::<Vec<_>>()
                         .join(", "),
                 )
@@ -321,7 +323,7 @@ impl<'a> Subject<'a> {
             axis: Axis::new(measured::name(metric), measured::unit(metric), Scale::Linear),
             series,
             rows,
-            around_zero: false,
+            neutral: None,
         };
         Figure {
             kind: "cells",
@@ -413,7 +415,7 @@ impl Told<'_> {
     fn label(&self) -> String {
         let (_, effect, change) = self.of;
         let named =
-            effect.factors.iter().zip(&change.levels).map(|(factor, level)| format!("{factor} {level}"));
+            effect.factors.iter().zip(&change.levels).map(|(factor, level)| level_name(factor, level));
         named.collect::<Vec<_>>().join(" × ")
     }
 
@@ -431,16 +433,17 @@ fn changes(own: &[&Told<'_>]) -> Dots {
         name: told.label(),
         dots: vec![Dot {
             series: usize::from(!told.of.1.found),
-            value: told.of.2.ratio - 1.0,
-            band: Some((told.of.2.low - 1.0, told.of.2.high - 1.0)),
+            value: told.of.2.ratio,
+            band: Some((told.of.2.low, told.of.2.high)),
         }],
         missing: String::new(),
     };
     Dots {
-        axis: Axis::new("change", Unit::Share, Scale::Linear),
+        // Twice and half are equally far from one.
+        axis: Axis::new("ratio to the first level", Unit::Ratio, Scale::Log2),
         series: vec!["significant".into(), "not significant".into()],
         rows: largest.iter().map(row).collect(),
-        around_zero: true,
+        neutral: Some(1.0),
     }
 }
 

@@ -45,7 +45,7 @@ fn figure(subject: &Subject<'_>, phases: &[Phase<'_>], metric: Metric) -> Option
             Vec::new()
         },
         rows: rows(subject, &groups, &runs, metric),
-        around_zero: false,
+        neutral: None,
     };
     Some(Figure {
         kind: "corners",

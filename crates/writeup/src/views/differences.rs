@@ -71,7 +71,7 @@ fn changes(
         axis: Axis::new(format!("change from {}", subject.label(0)), Unit::Share, Scale::Linear),
         series: Vec::new(),
         rows: drawn.collect(),
-        around_zero: true,
+        neutral: Some(0.0),
     };
     Figure {
         kind: "changes",

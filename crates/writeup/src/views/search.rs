@@ -37,7 +37,7 @@ pub(super) fn section(subject: &Subject<'_>) -> Option<Section> {
         axis: Axis::new("sustained rate", Unit::PerSecond, Scale::Linear),
         series: Vec::new(),
         rows: rows.collect(),
-        around_zero: false,
+        neutral: None,
     };
     let figure = Figure {
         kind: "search",
