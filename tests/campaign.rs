@@ -67,7 +67,7 @@ fn every_cell_is_measured_once_in_each_block_and_the_effects_are_named() {
     assert!(ended.err.contains("queues: 8 runs") && ended.err.contains("[8 of 8"), "{}", ended.err);
     every_cell_once(&user, 2, 4);
     let flat = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    for part in ["kind queue-mm4 against queue-mm1: ×", "Effects", "effects were tested in 2 blocks"] {
+    for part in ["kind queue-mm4 against kind queue-mm1: ×", "Effects", "effects were tested in 2 blocks"] {
         assert!(flat.contains(part), "no `{part}`: {}", ended.out);
     }
     let run = user.last();

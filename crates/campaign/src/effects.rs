@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{CampaignCell, Metric, Point, PointKind, Run};
+use record::{CampaignCell, Metric, Point, PointKind, Run, is_named, phase_title};
 use serde::{Deserialize, Serialize};
 use stats::Interval;
 use stats::difference::Estimate;
 use stats::factorial::{self, Analysis, Design, Term, analyse, holm};
 use units::convert::narrow;
+
+use crate::notes;
 
 /// The probability with which a campaign without any effect may still name one.
 pub const FALSE_EFFECTS: f64 = 0.05;
@@ -28,6 +30,9 @@ pub struct Effects {
     /// What others said of a cell, and what was measured.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub claims: Vec<HeldClaim>,
+    /// What is missing, and what cannot be told: sentences for whoever reads the effects.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub notes: Vec<String>,
 }
 
 /// A claim, held against what was measured.
@@ -132,6 +137,9 @@ pub struct Change {
     pub low: f64,
     /// Upper end.
     pub high: f64,
+    /// Of two factors: the ratio of the second at the first level of the first factor, and at the level.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub steps: Option<[f64; 2]>,
 }
 
 /// A figure of one run.
@@ -162,6 +170,7 @@ pub fn effects(runs: &[Run]) -> Effects {
         effect.found = adjusted < FALSE_EFFECTS;
     }
     let claims = held(&of, &figures);
+    let notes = notes::notes(&of, &factors, &figures);
     Effects {
         campaign: of.first().map(|(_, cell)| cell.campaign.clone()).unwrap_or_default(),
         factors: factors.into_iter().map(|factor| factor.told).collect(),
@@ -169,6 +178,7 @@ pub fn effects(runs: &[Run]) -> Effects {
         tests: narrow::<u32>(all.len() as u64),
         figures,
         claims,
+        notes,
     }
 }
 
@@ -202,9 +212,9 @@ fn held(of: &[(&Run, &CampaignCell)], figures: &[FigureEffects]) -> Vec<HeldClai
 }
 
 /// A factor with the places of the levels that were measured.
-struct Varied {
-    told: FactorLevels,
-    places: Vec<u32>,
+pub(crate) struct Varied {
+    pub told: FactorLevels,
+    pub places: Vec<u32>,
 }
 
 fn factors(of: &[(&Run, &CampaignCell)]) -> Vec<Varied> {
@@ -241,9 +251,10 @@ fn subjects(of: &[(&Run, &CampaignCell)]) -> Vec<(String, String, Metric)> {
             .filter(|point| point.kind == PointKind::Load);
         for point in loads {
             let headline = Metric::of(&point.headline);
-            let tail = headline.more_is_better().then_some(Metric::Quantile(0.99));
+            // The highest rate of a sweep is one figure; which of its points that is differs from cell to cell.
+            let tail = (headline.more_is_better() && !is_load_swept(point)).then_some(Metric::Quantile(0.99));
             for metric in std::iter::once(headline).chain(tail) {
-                let subject = (plan.to_owned(), point.name.clone(), metric);
+                let subject = (plan.to_owned(), title(point), metric);
                 if !subjects.contains(&subject) {
                     subjects.push(subject);
                 }
@@ -253,7 +264,27 @@ fn subjects(of: &[(&Run, &CampaignCell)]) -> Vec<(String, String, Metric)> {
     subjects
 }
 
-/// The figure of each run that has it: of repetitions of the point the geometric mean.
+/// The keys of a plan by which a load grows.
+const LOAD_KEYS: [&str; 3] = ["depth", "workers", "pace"];
+
+/// Whether the point is one of a sweep of the load.
+fn is_load_swept(point: &Point) -> bool {
+    point.swept.keys().any(|key| LOAD_KEYS.iter().any(|load| is_named(key, load)))
+}
+
+/// What a point is called beside those of other cells: all points of a sweep of the load are one, their best.
+fn title(point: &Point) -> String {
+    if !is_load_swept(point) {
+        return point.name.clone();
+    }
+    let value = |named: &str| {
+        let own = point.swept.iter().find(|(key, _)| is_named(key, named));
+        own.filter(|_| !LOAD_KEYS.contains(&named)).map(|(_, value)| value.clone())
+    };
+    format!("{}, best of the sweep", phase_title(&point.phase, value))
+}
+
+/// The figure of each run that has it: of repetitions of a point the geometric mean, of a sweep of the load the best.
 fn measured<'r>(
     of: &[(&'r Run, &'r CampaignCell)],
     plan: &str,
@@ -261,11 +292,15 @@ fn measured<'r>(
     metric: Metric,
 ) -> Vec<Measured<'r>> {
     let value = |run: &Run| {
-        let is_it = |own: &&Point| own.kind == PointKind::Load && own.name == point && own.complete;
-        let logs: Option<Vec<f64>> =
-            run.points.iter().filter(is_it).map(|own| Some(own.figure(metric)?.ln())).collect();
-        let logs = logs.filter(|logs| !logs.is_empty())?;
-        Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
+        let is_it = |own: &&Point| own.kind == PointKind::Load && own.complete && title(own) == point;
+        // Of each point of a sweep, the logarithms of its repetitions.
+        let mut logs: BTreeMap<&BTreeMap<String, String>, Vec<f64>> = BTreeMap::new();
+        for own in run.points.iter().filter(is_it) {
+            logs.entry(&own.swept).or_default().push(own.figure(metric)?.ln());
+        }
+        let means = logs.values().map(|logs| logs.iter().sum::<f64>() / logs.len() as f64);
+        let best = if metric.more_is_better() { f64::max } else { f64::min };
+        means.reduce(best).map(f64::exp)
     };
     let of_plan = of.iter().filter(|(run, _)| run.plan.name == plan);
     of_plan.filter_map(|(run, cell)| Some(Measured { cell, value: value(run)? })).collect()
@@ -279,7 +314,7 @@ fn figure_effects(
     measured: &[Measured<'_>],
     cells: usize,
 ) -> Option<FigureEffects> {
-    let mut by_cell: BTreeMap<Vec<u32>, BTreeMap<u32, f64>> = BTreeMap::new();
+    let mut by_cell = ByCell::new();
     for one in measured {
         by_cell.entry(one.cell.places()).or_default().insert(one.cell.block, one.value);
     }
@@ -297,7 +332,7 @@ fn figure_effects(
         _ => Err(format!("{lacking} of {cells} cells have no {}: too few requests, or none", metric.name())),
     };
     let (effects, refused, noise) = match &analysed {
-        Ok((used, analysis)) => (told(factors, used, analysis), None, Some(analysis)),
+        Ok((used, analysis)) => (told(factors, used, analysis, &by_cell), None, Some(analysis)),
         Err(why) => (Vec::new(), Some(why.clone()), None),
     };
     Some(FigureEffects {
@@ -316,7 +351,7 @@ fn figure_effects(
 /// The factors that were varied, and what the values say of them; or why nothing is said.
 fn analysis(
     factors: &[Varied],
-    by_cell: &BTreeMap<Vec<u32>, BTreeMap<u32, f64>>,
+    by_cell: &ByCell,
     values: &[Vec<f64>],
 ) -> Result<(Vec<usize>, Analysis), String> {
     let level = |factor: usize, place: u32| factors[factor].places.iter().position(|own| *own == place);
@@ -347,13 +382,37 @@ fn analysis(
     Ok((used, analysis))
 }
 
-fn told(factors: &[Varied], used: &[usize], analysis: &Analysis) -> Vec<Effect> {
+/// The figure of each cell in each block.
+type ByCell = BTreeMap<Vec<u32>, BTreeMap<u32, f64>>;
+
+/// The geometric mean of the cells in which each of these factors is at that level.
+fn mean_at(by_cell: &ByCell, factors: &[Varied], at: [(usize, usize); 2]) -> f64 {
+    let is_at = |places: &[u32]| {
+        at.iter().all(|(factor, level)| places.get(*factor) == factors[*factor].places.get(*level))
+    };
+    let own = by_cell.iter().filter(|(places, _)| is_at(places)).flat_map(|(_, blocks)| blocks.values());
+    let logs: Vec<f64> = own.map(|value| value.ln()).collect();
+    (logs.iter().sum::<f64>() / logs.len() as f64).exp()
+}
+
+fn told(factors: &[Varied], used: &[usize], analysis: &Analysis, by_cell: &ByCell) -> Vec<Effect> {
     let factor = |place: usize| &factors[used[place]].told;
     let of_term = |term: Term| term.factors().into_iter().map(factor).collect::<Vec<_>>();
     let effect = |tested: &factorial::Tested| {
         let own = of_term(tested.term);
+        let places: Vec<usize> = tested.term.factors().into_iter().map(|place| used[place]).collect();
         let changes = tested.contrasts.iter().map(|contrast| {
             let interval = contrast.ratio.interval();
+            let steps = match (&places[..], &contrast.levels[..]) {
+                (&[one, other], &[level, with]) => {
+                    let step = |at: usize| {
+                        let mean = |of: usize| mean_at(by_cell, factors, [(one, at), (other, of)]);
+                        mean(with) / mean(0)
+                    };
+                    Some([step(0), step(level)])
+                }
+                _ => None,
+            };
             Change {
                 levels: own
                     .iter()
@@ -364,6 +423,7 @@ fn told(factors: &[Varied], used: &[usize], analysis: &Analysis) -> Vec<Effect> 
                 ratio: contrast.ratio.value,
                 low: interval.low,
                 high: interval.high,
+                steps,
             }
         });
         Effect {
@@ -533,6 +593,42 @@ mod tests {
         assert_eq!(by, [("vendor", "8 KiB"), ("theory", "8 KiB")]);
         assert_eq!(claims[0].levels, ["10", "4"]);
         assert!((claims[0].measured / claims[0].claimed - 0.5).abs() < 0.01, "{:?}", claims[0]);
+    }
+
+    #[test]
+    fn of_a_sweep_of_the_load_the_best_point_counts() {
+        let mut all = runs(2);
+        for run in &mut all {
+            let peak = Point { ..run.points[0].clone() };
+            let mut low = Point { name: "8 KiB, 1".into(), phase: "8 KiB, {depth}".into(), ..peak.clone() };
+            low.swept.insert("depth".into(), "1".into());
+            low.workloads[0].summary[0].ops_per_s.value /= 3.0;
+            let mut high = Point { name: "8 KiB, 8".into(), phase: "8 KiB, {depth}".into(), ..peak };
+            high.swept.insert("depth".into(), "8".into());
+            run.points = vec![low, high];
+        }
+        let effects = effects(&all);
+        assert_eq!(effects.figures.len(), 1, "{:?}", effects.figures);
+        assert_eq!(effects.figures[0].point, "8 KiB, …, best of the sweep");
+        assert_eq!(
+            effects.figures[0].cells[0].values[0],
+            of_rate(&super::effects(&runs(2))).cells[0].values[0]
+        );
+    }
+
+    #[test]
+    fn an_interaction_tells_the_step_of_the_one_factor_at_both_levels_of_the_other() {
+        let mut all = runs(2);
+        for run in &mut all {
+            let doubled = run.cell.as_ref().is_some_and(|cell| cell.places() == [1, 1]);
+            run.points[0].workloads[0].summary[0].ops_per_s.value *= if doubled { 3.0 } else { 1.0 };
+        }
+        let effects = effects(&all);
+        let both = &of_rate(&effects).effects[2].changes[0];
+        let [first, level] = both.steps.expect("it is of two factors");
+        assert!((first - 1.0).abs() < 0.02 && (level - 3.0).abs() < 0.05, "{both:?}");
+        assert!((both.ratio - level / first).abs() < 1e-9);
+        assert_eq!(of_rate(&effects).effects[0].changes[0].steps, None);
     }
 
     #[test]

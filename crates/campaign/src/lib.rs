@@ -8,6 +8,7 @@ mod effects;
 mod factor;
 mod file;
 mod health;
+mod notes;
 pub mod ready;
 mod schedule;
 

@@ -15,6 +15,7 @@ const ABREAST_WITH_INTERVALS: usize = 3;
 const POINTS: usize = 4;
 const EFFECTS: usize = 6;
 const CLAIMS: usize = 4;
+const NOTES: usize = 5;
 
 /// `effects` as text: a table of cells, which factors matter and by how much, and claims held against what was measured.
 pub fn effects(effects: &Effects, style: Style) -> String {
@@ -40,6 +41,13 @@ pub fn effects(effects: &Effects, style: Style) -> String {
     lines.push(style.paint(Look::Title, "Effects"));
     for sentence in told(effects) {
         lines.extend(wrap(&style.spell(&harmless(&sentence)), style.width, "  ", "    "));
+    }
+    if !effects.notes.is_empty() {
+        lines.push(String::new());
+        lines.push(style.paint(Look::Title, "Doubts"));
+        for note in effects.notes.iter().take(NOTES) {
+            lines.extend(wrap(&style.spell(&harmless(note)), style.width, "  ", "    "));
+        }
     }
     if !effects.claims.is_empty() {
         lines.push(String::new());
@@ -232,13 +240,12 @@ fn sentence(factors: &[String], figure: &FigureEffects, change: &Change, many: &
     let from = |place: usize| level_name(&factors[place], &change.from[place]);
     let said = match factors.len() {
         1 => format!("{} against {}: {ratio} {of}", level(0), from(0)),
-        _ => format!(
-            "From {} to {}: {ratio} the gain at {} that it is at {}, {of}",
-            from(1),
-            level(1),
-            level(0),
-            from(0)
-        ),
+        _ => {
+            let [first, there] = change.steps.unwrap_or([1.0, change.ratio]);
+            let (at, from_at) = (level(0), from(0));
+            let (there, first) = (factor(there), factor(first));
+            format!("{} against {}: ×{there} at {at}, ×{first} at {from_at}, {of}", level(1), from(1))
+        }
     };
     format!("{said}; significant {many}.")
 }
@@ -302,6 +309,7 @@ mod tests {
             changes: vec![Change {
                 levels: texts(&["10", "8"][..factors.len()]),
                 from: texts(&["5", "4"][..factors.len()]),
+                steps: (factors.len() == 2).then_some([1.0, ratio]),
                 ratio,
                 low: ratio / 1.01,
                 high: ratio * 1.01,
@@ -338,6 +346,7 @@ mod tests {
             blocks: 2,
             tests: 6,
             figures: vec![figure("iops", 1.0), figure("p99", 1e4)],
+            notes: vec!["3 of 4 cells were measured.".into()],
             claims: vec![HeldClaim {
                 by: "vendor".into(),
                 plan: "oltp".into(),

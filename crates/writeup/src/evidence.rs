@@ -104,6 +104,10 @@ impl Evidence {
 
 /// Points that are shown second by second: those that are alone in their phase first, then the ends and the middle of sweeps.
 fn chosen(runs: &[Run]) -> BTreeSet<(usize, usize)> {
+    // A campaign shows its cells and effects, and none of its runs by itself.
+    if runs.iter().all(|run| run.cell.is_some()) {
+        return BTreeSet::new();
+    }
     let each = (OF_ALL / runs.len().max(1)).clamp(1, OF_A_RUN);
     let of_run = |record: &Run| -> Vec<usize> {
         let loads: Vec<(usize, &Point)> =

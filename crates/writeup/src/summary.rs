@@ -13,6 +13,9 @@ use crate::views::{Subject, best, capital, leads, search_answer};
 /// Figures at the top: what a reader takes in at a glance.
 const KEY_FIGURES: usize = 6;
 
+/// Places of a finding of a campaign that are named.
+const PLACES: usize = 5;
+
 /// Cases of one kind of headline that the answer names.
 const CASES: usize = 1;
 
@@ -26,8 +29,18 @@ pub(crate) fn write_up(subject: &Subject<'_>, sections: Vec<Section>, title: Opt
         key_figures: key_figures(subject),
         sections,
         warnings: warnings(subject),
-        runs: subject.runs.iter().zip(subject.labels).map(|(run, label)| facts(run, label)).collect(),
+        runs: told_runs(subject).map(|(run, label)| facts(run, label)).collect(),
     }
+}
+
+/// The runs whose facts are told: of a campaign the first of each plan, as the others differ in their cells alone.
+fn told_runs<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = (&'a Run, &'a String)> {
+    let is_first = |(place, run): (usize, &Run)| {
+        !subject.runs[..place].iter().any(|before| before.plan.name == run.plan.name)
+    };
+    let all = subject.runs.iter().zip(subject.labels).enumerate();
+    all.filter(move |(place, (run, _))| subject.campaign.is_none() || is_first((*place, run)))
+        .map(|(_, one)| one)
 }
 
 fn title(subject: &Subject<'_>) -> String {
@@ -232,10 +245,11 @@ fn warnings(subject: &Subject<'_>) -> Vec<Warning> {
         for finding in &run.findings {
             let point = finding.point.and_then(|index| run.point(index));
             let place = place(subject, label, point);
-            match warnings
-                .iter_mut()
-                .find(|known| known.code == finding.code && known.sentence == finding.sentence)
-            {
+            match warnings.iter_mut().find(|known| {
+                // Of the many runs of a campaign one sentence stands for all of its kind.
+                known.code == finding.code
+                    && (subject.campaign.is_some() || known.sentence == finding.sentence)
+            }) {
                 Some(known) => known.places.push(place),
                 None => warnings.push(Warning {
                     code: finding.code.clone(),
@@ -259,6 +273,11 @@ fn warnings(subject: &Subject<'_>) -> Vec<Warning> {
     warnings.sort_by_key(|warning| std::cmp::Reverse(warning.severity));
     for warning in &mut warnings {
         warning.places.retain(|place| !place.is_empty());
+        let more = warning.places.len().saturating_sub(PLACES);
+        if subject.campaign.is_some() && more > 0 {
+            warning.places.truncate(PLACES);
+            warning.places.push(format!("{more} more"));
+        }
     }
     warnings
 }

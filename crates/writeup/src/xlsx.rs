@@ -296,7 +296,7 @@ fn places(table: &Table) -> Vec<Place> {
 fn kind(figure: &Figure) -> Option<ChartType> {
     Some(match figure.kind {
         "load" | "sweep" => ChartType::Line,
-        "corners" => ChartType::Bar,
+        "corners" | "cells" => ChartType::Bar,
         "breakdown" => ChartType::BarStacked,
         "percentiles" => ChartType::Line,
         _ => return None,

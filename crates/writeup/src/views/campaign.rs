@@ -14,7 +14,7 @@ const SHOWN: usize = 8;
 /// Effects that the answer names.
 const ANSWERED: usize = 3;
 /// Points that have a chart of their cells; of more, those whose figures vary most.
-const POINTS: usize = 12;
+const POINTS: usize = 40;
 /// Figures at the top.
 const KEY_FIGURES: usize = 4;
 
@@ -40,6 +40,7 @@ impl<'a> Subject<'a> {
     /// All sections of it that have something to say.
     pub fn sections(self) -> Vec<Section> {
         let mut effects: Vec<Block> = self.effects_figure().map(Block::Figure).into_iter().collect();
+        effects.extend(self.effects.notes.iter().map(|note| Block::Text(Sentence::of(note.clone()))));
         effects.extend(self.refused().map(Block::Text));
         let cells = self.charted().into_iter().map(|figure| Block::Figure(self.cells_figure(figure)));
         let claims = (!self.effects.claims.is_empty()).then(|| Block::Table(self.claims()));
@@ -81,12 +82,16 @@ impl<'a> Subject<'a> {
                 .words(format!("{} against {}: ", level(0), from(0)))
                 .number(ratio)
                 .words(format!(" the {name} ({}).", self.point(figure))),
-            _ => sentence.words(format!("From {} to {}: ", from(1), level(1))).number(ratio).words(format!(
-                " the gain in {name} at {} that it is at {} ({}).",
-                level(0),
-                from(0),
-                self.point(figure)
-            )),
+            _ => {
+                let [first, there] = change.steps.unwrap_or([1.0, change.ratio]);
+                let step = |place: usize, value| self.ratio(told, &format!("steps/{place}"), value);
+                sentence
+                    .words(format!("{} against {}: ", level(1), from(1)))
+                    .number(step(1, there))
+                    .words(format!(" at {}, ", level(0)))
+                    .number(step(0, first))
+                    .words(format!(" at {} ({name}, {}).", from(0), self.point(figure)))
+            }
         }
     }
 
@@ -119,7 +124,7 @@ impl<'a> Subject<'a> {
                 name: format!("{unit}{}", figure.point),
                 figure: number,
                 interval,
-                note: self.label(best),
+                note: self.leader(figure, at),
             })
         });
         figures.take(KEY_FIGURES).collect()
@@ -142,7 +147,22 @@ impl<'a> Subject<'a> {
         (at("mean", of.mean), interval)
     }
 
-    /// `raid 10, disks 8`
+    /// The best cell, and how many others may be as good: their intervals overlap.
+    fn leader(self, figure: &FigureEffects, best: usize) -> String {
+        let own = &figure.cells[best];
+        let ends = |cell: &CellFigure| (cell.low.unwrap_or(cell.mean), cell.high.unwrap_or(cell.mean));
+        let (low, high) = ends(own);
+        let overlaps = |cell: &&CellFigure| {
+            let (from, to) = ends(cell);
+            from <= high && low <= to
+        };
+        match figure.cells.iter().filter(overlaps).count() - 1 {
+            0 => self.label(own),
+            others => format!("{}, and {others} more", self.label(own)),
+        }
+    }
+
+    /// `RAID 10, disks 8`
     fn label(self, cell: &CellFigure) -> String {
         self.named(&cell.levels)
     }
@@ -350,6 +370,14 @@ impl<'a> Subject<'a> {
         let end = |(at, cell): (usize, &CellFigure)| self.cell(place, at, cell).0;
         let (best, worst) = if metric.more_is_better() { (high, low) } else { (low, high) };
         let behind = measured::behind(metric);
+        let apart = low.1.high.zip(high.1.low).is_some_and(|(low, high)| low < high);
+        if !apart {
+            return Sentence::of(format!("{}: ", figure.point))
+                .number(end(low))
+                .words(" to ")
+                .number(end(high))
+                .words(format!("{behind}; no cell is certain to be ahead."));
+        }
         Sentence::of(format!("{}: ", figure.point))
             .number(end(best))
             .words(format!("{behind} at best ({}), ", self.label(best.1)))
@@ -390,7 +418,11 @@ impl<'a> Subject<'a> {
                 Cell::words(&claim.by),
                 Cell::words(format!("{}: {}", claim.plan, claim.point)),
                 Cell::words(self.named(&claim.levels)),
-                Cell::words(measured::name(metric)),
+                Cell::words(match metric {
+                    Metric::Iops => "IOPS".into(),
+                    Metric::Throughput => "MB/s".into(),
+                    other => other.name(),
+                }),
                 Cell::number(Some(claimed)),
                 Cell::number(Some(found)),
                 Cell::number(Some(part)),

@@ -48,7 +48,8 @@ pub fn kept(subject: &Subject, store: &Store) -> Result<Kept, Failure> {
     let tags = vec![("campaign".to_owned(), Some(subject.campaign.name.clone()))];
     // The newest first.
     for entry in library.list(&Filter { tags, ..Filter::default() })? {
-        if !entry.complete {
+        // A run that failed is measured again; one whose state did not hold is counted.
+        if !entry.complete || !(entry.code == 0 || entry.code == 4) {
             continue;
         }
         let run = library.get(entry.id.as_str())?;
@@ -56,6 +57,7 @@ pub fn kept(subject: &Subject, store: &Store) -> Result<Kept, Failure> {
         match subject.key_of(cell, &run.plan.origin) {
             None => kept.others += 1,
             Some(_) if cell.unproven().is_some() => kept.void += 1,
+            Some(_) if entry.code != 0 => {}
             Some(key) => {
                 if kept.done.insert(key) {
                     kept.runs.push(run);
@@ -116,21 +118,28 @@ pub fn status(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Res
         report::harmless(&subject.campaign.name),
         kept.done.len()
     ))?;
+    say_others(&kept);
     conclude(subject, arguments, store)?;
     Ok(Ending::done())
 }
 
 /// What the runs so far say.
 fn conclude(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<(), Failure> {
-    let kept = kept(subject, store)?;
+    let mut kept = kept(subject, store)?;
     if kept.runs.is_empty() {
         return Ok(());
+    }
+    // Claims may have been added since.
+    for cell in kept.runs.iter_mut().filter_map(|run| run.cell.as_mut()) {
+        cell.claims = subject.claims_of(cell);
     }
     let effects = campaign::effects(&kept.runs);
     let style = terminal::style(&arguments.appearance);
     let text = report::effects(&effects, style);
-    let name = &subject.campaign.name;
-    let rest = format!("The whole: fathom{} report campaign:{name} -o report.html\n", store.option());
+    let name = format!("campaign:{}", subject.campaign.name);
+    let plain = name.chars().all(|one| one.is_ascii_alphanumeric() || ":-_.".contains(one));
+    let name = if plain { name } else { format!("'{}'", name.replace('\'', "'\\''")) };
+    let rest = format!("The whole: fathom{} report {name} -o report.html\n", store.option());
     output::print(&(text + "\n" + &rest))?;
     Ok(())
 }
@@ -143,6 +152,11 @@ fn say_begin(subject: &Subject, kept: &Kept, left: usize) {
         done => format!("{name}: {left} of {all} runs are left, {done} are in the library"),
     };
     terminal::say_sentence(&resumed);
+    say_others(kept);
+}
+
+/// Runs of another campaign of the same name.
+pub fn say_others(kept: &Kept) {
     if kept.others > 0 {
         terminal::say_sentence(&format!(
             "{} runs in the library are of a campaign of this name whose file measures something else; they are left aside",
@@ -232,12 +246,13 @@ impl<'a> Course<'a> {
         if [2, 3, 8].contains(&ending.code) {
             return Ok(Some(ending));
         }
-        let is_void = run.cell.as_ref().is_some_and(|cell| cell.unproven().is_some());
+        let is_whole = run.ending.complete;
+        let is_void = is_whole && run.cell.as_ref().is_some_and(|cell| cell.unproven().is_some());
         if is_void {
             terminal::say_sentence(&format!("void: {label}: {}", ending.reason));
             self.void.push(label);
             self.state = State::default();
-        } else if !run.ending.complete && interrupted()?.is_none() {
+        } else if (!is_whole || ending.code != 0) && interrupted()?.is_none() {
             terminal::say_sentence(&format!("failed: {label}: {}", ending.reason));
             self.failed.push(format!("{label}: {}", ending.reason));
         }
@@ -277,7 +292,7 @@ impl<'a> Course<'a> {
 
     fn say_turn(&self, turn: &Turn, ahead: &[Turn]) {
         let all = self.subject.schedule().len();
-        let eta = self.remaining(ahead).map(|time| format!(", {time} left")).unwrap_or_default();
+        let eta = self.remaining(ahead).map(|time| format!(", about {time} left")).unwrap_or_default();
         let label = self.subject.label(turn);
         terminal::say_sentence(&format!("[{} of {all}{eta}] {label}", all - self.left + 1));
     }

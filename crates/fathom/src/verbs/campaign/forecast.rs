@@ -10,6 +10,7 @@ use super::subject::Subject;
 use crate::ending::{Ending, Failure};
 use crate::output;
 use crate::session::store::Store;
+use crate::terminal;
 
 /// Runs of the schedule that are printed; the rest are counted.
 const TURNS: usize = 12;
@@ -36,6 +37,10 @@ pub fn fitted(subject: Subject, time: Nanos, read: &Read<'_>) -> Result<Subject,
         };
         let fit = u32::try_from(time.get() / block.get().max(1)).unwrap_or(u32::MAX).min(wanted);
         if fit >= BLOCKS_LEAST.min(wanted) {
+            if (fit, fraction) != (wanted, subject.campaign.fraction) {
+                let cells = if fraction > 1 { format!(" of one cell of {fraction}") } else { String::new() };
+                terminal::say_sentence(&format!("--within {time}: {fit} of {wanted} blocks{cells}"));
+            }
             return read(Some(fit), Some(fraction));
         }
         shortest = Some(block);
@@ -78,6 +83,7 @@ pub fn dry_run(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Re
         text +=
             &format!("{} are in the library, {} are left\n", kept.done.len(), turns.len() - kept.done.len());
     }
+    course::say_others(&kept);
     text += &match of_a_block(subject)? {
         Some(block) => format!(
             "time         {} in all, {block} a block; laying out scratch files, commands and people come on top\n",
@@ -138,8 +144,12 @@ fn term_name(subject: &Subject, term: Term) -> String {
 /// The deviation from run to run, and what it rests on.
 fn noise(subject: &Subject, kept: &Kept) -> (Noise, String) {
     let measured = campaign::effects(&kept.runs);
-    let within = measured.figures.iter().filter_map(|figure| figure.within).reduce(f64::max);
-    let plots = measured.figures.iter().filter_map(|figure| figure.whole_plots).reduce(f64::max);
+    let median = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied()
+    };
+    let within = median(measured.figures.iter().filter_map(|figure| figure.within).collect());
+    let plots = median(measured.figures.iter().filter_map(|figure| figure.whole_plots).collect());
     if let Some(within) = within {
         let noise = Noise { within, whole_plot: plots.unwrap_or(0.0) };
         return (noise, format!("runs deviate by {:.1} % as those in the library do", within * 100.0));

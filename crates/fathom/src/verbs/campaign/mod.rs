@@ -45,10 +45,10 @@ pub struct CampaignArgs {
     #[arg(long, value_name = "SIZE", help_heading = TARGET)]
     pub scratch: Option<Bytes>,
     /// Blocks, in each of which every cell is measured once [default: `repeats` of the file]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeats: Option<u32>,
     /// Measure one cell of so many, chosen so that every level is met equally often
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub fraction: Option<u32>,
     /// Fit the campaign into this time: fewer blocks, then a fraction of the cells; says what is given up
     #[arg(long, value_name = "TIME")]

@@ -169,22 +169,24 @@ impl Subject {
             of: narrow::<u32>(factor.levels.len() as u64),
             hard: factor.is_hard(),
         };
-        CampaignCell {
+        let mut cell = CampaignCell {
             campaign: self.campaign.name.clone(),
             key: self.key.clone(),
             block: turn.block,
             turn: turn.number,
             levels: self.campaign.factors.iter().zip(&turn.levels).map(level).collect(),
-            claims: self.claims(turn),
+            claims: Vec::new(),
             proofs: Vec::new(),
-        }
+        };
+        cell.claims = self.claims_of(&cell);
+        cell
     }
 
-    /// What others say of the cell of a turn.
-    fn claims(&self, turn: &Turn) -> Vec<FigureClaim> {
-        let levels = self.levels(turn);
-        let is_of =
-            |claim: &&Claim| claim.levels.iter().all(|(name, level)| levels[name.as_str()] == level.as_str());
+    /// What others say of a cell.
+    pub fn claims_of(&self, cell: &CampaignCell) -> Vec<FigureClaim> {
+        let is_at =
+            |name: &str, level: &str| cell.levels.iter().any(|own| own.factor == name && own.level == level);
+        let is_of = |claim: &&Claim| claim.levels.iter().all(|(name, level)| is_at(name, level));
         let claims = self.campaign.claims.iter().filter(is_of);
         let stored = claims.map(|claim| FigureClaim {
             by: claim.by.clone(),
@@ -228,6 +230,11 @@ impl Subject {
             _ if self.is_option(factor, turn) => Ok(()),
             Some(Means::Health) if !is_array(targets) => Err(Failure::Usage(format!(
                 "factor `{name}`: on real storage a command fails disks and rebuilds; give it `set` and `check` for {on}"
+            ))),
+            // Otherwise it would be taken for the key of plans.
+            Some(Means::PlanKey(key)) if key == "state" => Err(Failure::Usage(format!(
+                "factor `{name}`: its levels are {}",
+                campaign::HEALTH.join(", ")
             ))),
             Some(_) => Ok(()),
             None => Err(Failure::Usage(format!(
