@@ -483,7 +483,7 @@ mod tests {
         let stream = Stream {
             op: "read",
             size_bytes: 4096,
-            per_s: (1000.0 * factor) as u64,
+            per_s: units::convert::truncated(1000.0 * factor),
             median_ns: 100_000,
             spread: 0.2,
         };

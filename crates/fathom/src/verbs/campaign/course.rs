@@ -199,6 +199,8 @@ impl<'a> Course<'a> {
     /// Measures `turns`; the ending where something ends all of it.
     fn measure(&mut self, turns: &[Turn]) -> Result<Option<Ending>, Failure> {
         let mut in_a_row = 0;
+        // From now on a signal ends the campaign in order.
+        interrupted()?;
         for (index, turn) in turns.iter().enumerate() {
             self.left = turns.len() - index;
             self.say_turn(turn, &turns[index..]);
