@@ -35,12 +35,12 @@ pub struct Effects {
     pub notes: Vec<String>,
 }
 
-/// A claim, held against what was measured.
+/// A claim beside what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeldClaim {
     /// Who says so.
     pub by: String,
-    /// The plan and the point whose figure it is held against.
+    /// The plan whose figure it is compared with.
     pub plan: String,
     /// The point.
     pub point: String,
@@ -117,7 +117,7 @@ pub struct Effect {
     pub p_value: f64,
     /// The same raised for the number of tests of the campaign, after Holm.
     pub adjusted: f64,
-    /// Whether it is told from chance.
+    /// Whether it is significant: `adjusted` is below [`FALSE_EFFECTS`].
     pub found: bool,
     /// By how much levels differ from the first.
     pub changes: Vec<Change>,

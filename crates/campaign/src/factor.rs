@@ -30,7 +30,7 @@ pub enum Means {
     PlanKey(String),
     /// A command for the shell.
     Set(String),
-    /// A person, who is told what to do.
+    /// An operator, by this instruction.
     Ask(String),
     /// The array's health, by states before the plan; of virtual arrays.
     Health,

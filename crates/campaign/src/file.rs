@@ -59,7 +59,7 @@ pub struct Claim {
 }
 
 impl Campaign {
-    /// Reads the campaign that `text` is; messages call it `label`. All mistakes are told at once.
+    /// The campaign in `text`, or all of its mistakes at once, each with its line in `label`.
     pub fn parse(label: &str, text: &str) -> Result<Campaign, Errors> {
         let mistakes = Mistakes::default();
         let source = SourceText::new(label, text, 0);

@@ -28,7 +28,7 @@ pub fn with_health(plan: &str, level: &str) -> Option<String> {
     None
 }
 
-/// What the health of the array was while the loads of `run` were measured, held against `level`.
+/// The health of the array during the loads of `run`, beside the `level` that it was to have.
 pub fn health_proof(factor: &str, level: &str, run: &Run) -> StateProof {
     StateProof {
         factor: factor.into(),

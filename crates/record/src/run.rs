@@ -75,6 +75,13 @@ impl Run {
         sought.ok().and_then(|place| self.points.get(place)).or_else(looked_for)
     }
 
+    /// Whether its figures count for the cell of a campaign: measured to the end without a failure, in the state that the
+    /// cell is about.
+    pub fn counts(&self) -> bool {
+        let is_proven = self.cell.as_ref().is_some_and(|cell| cell.unproven().is_none());
+        self.ending.complete && self.ending.code == 0 && is_proven
+    }
+
     /// All of it but its points.
     pub fn without_points(&self) -> Run {
         Run {

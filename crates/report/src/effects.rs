@@ -44,7 +44,7 @@ pub fn effects(effects: &Effects, style: Style) -> String {
     }
     if !effects.notes.is_empty() {
         lines.push(String::new());
-        lines.push(style.paint(Look::Title, "Doubts"));
+        lines.push(style.paint(Look::Title, "Warnings"));
         for note in effects.notes.iter().take(NOTES) {
             lines.extend(wrap(&style.spell(&harmless(note)), style.width, "  ", "    "));
         }
@@ -207,7 +207,7 @@ fn told(effects: &Effects) -> Vec<String> {
     if !all.is_empty() {
         let share = percent(FALSE_EFFECTS);
         told.push(format!(
-            "{} effects were tested in {} blocks; of campaigns without any, {share} name one.",
+            "{} effects were tested in {} blocks; false-positive rate of the whole campaign: {share} (Holm).",
             effects.tests, effects.blocks
         ));
     }

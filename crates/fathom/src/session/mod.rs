@@ -99,7 +99,7 @@ impl Session {
         self.world.keep_shares();
     }
 
-    /// Has the record tell of which campaign it is; `read_back` is asked for the state once the load has ended.
+    /// Records the run as this cell of a campaign; `read_back` reads the state once the load has ended.
     pub fn in_cell(&mut self, cell: record::CampaignCell, read_back: ReadBack) {
         self.recorder.set_cell(cell, read_back);
     }

@@ -100,7 +100,7 @@ impl Recorder {
         }
     }
 
-    /// The run is one of a campaign's; `read_back` is asked at its end.
+    /// Records the run as this cell of a campaign; `read_back` reads the state at its end.
     pub fn set_cell(&mut self, cell: CampaignCell, read_back: ReadBack) {
         self.run.cell = Some(cell);
         self.read_back = Some(read_back);

@@ -182,13 +182,11 @@ impl<'a> Shelf<'a> {
         let library = self.library()?;
         let tags = vec![("campaign".to_owned(), Some(name.to_owned()))];
         let mut runs: Vec<Run> = Vec::new();
-        for entry in library
-            .list(&Filter { tags, ..Filter::default() })?
-            .iter()
-            .filter(|entry| entry.complete && entry.code == 0)
+        for entry in
+            library.list(&Filter { tags, ..Filter::default() })?.iter().filter(|entry| entry.complete)
         {
             let run = library.get(entry.id.as_str())?;
-            let Some(cell) = run.cell.as_ref().filter(|cell| cell.unproven().is_none()) else { continue };
+            let Some(cell) = run.cell.as_ref().filter(|_| run.counts()) else { continue };
             let is_same = |other: &Run| {
                 other.plan.name == run.plan.name
                     && other.cell.as_ref().is_some_and(|own| {

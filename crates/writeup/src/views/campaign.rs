@@ -245,7 +245,7 @@ impl<'a> Subject<'a> {
             if not.is_empty() { String::new() } else { format!(" Not significant: {}.", not.join(", ")) };
         let share = FALSE_EFFECTS * 100.0;
         Sentence::of(format!(
-            "Significant: {matter}.{rest} {tests} effects were tested in {blocks} blocks; of campaigns without any, {share:.0} % name one."
+            "Significant: {matter}.{rest} {tests} effects were tested in {blocks} blocks; false-positive rate of the whole campaign: {share:.0} % (Holm)."
         ))
     }
 

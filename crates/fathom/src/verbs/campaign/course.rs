@@ -48,21 +48,20 @@ pub fn kept(subject: &Subject, store: &Store) -> Result<Kept, Failure> {
     let tags = vec![("campaign".to_owned(), Some(subject.campaign.name.clone()))];
     // The newest first.
     for entry in library.list(&Filter { tags, ..Filter::default() })? {
-        // A run that failed is measured again; one whose state did not hold is counted.
-        if !entry.complete || !(entry.code == 0 || entry.code == 4) {
+        if !entry.complete {
             continue;
         }
         let run = library.get(entry.id.as_str())?;
         let Some(cell) = &run.cell else { continue };
         match subject.key_of(cell, &run.plan.origin) {
             None => kept.others += 1,
-            Some(_) if cell.unproven().is_some() => kept.void += 1,
-            Some(_) if entry.code != 0 => {}
-            Some(key) => {
+            Some(key) if run.counts() => {
                 if kept.done.insert(key) {
                     kept.runs.push(run);
                 }
             }
+            // A run that failed is measured again, as one whose state did not hold.
+            Some(_) => kept.void += usize::from(cell.unproven().is_some()),
         }
     }
     kept.runs.reverse();
@@ -159,7 +158,7 @@ fn say_begin(subject: &Subject, kept: &Kept, left: usize) {
 pub fn say_others(kept: &Kept) {
     if kept.others > 0 {
         terminal::say_sentence(&format!(
-            "{} runs in the library are of a campaign of this name whose file measures something else; they are left aside",
+            "{} runs in the library are of a campaign of this name whose file measures something else; they are ignored",
             kept.others
         ));
     }
