@@ -47,7 +47,7 @@ pub struct CampaignArgs {
     /// Blocks, in each of which every cell is measured once [default: `repeats` of the file]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeats: Option<u32>,
-    /// Measure one cell of so many, chosen so that every level is met equally often
+    /// Measure 1/COUNT of the cells, every level equally often; what can then not be told apart is in the warnings
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub fraction: Option<u32>,
     /// Fit the campaign into this time: fewer blocks, then a fraction of the cells; says what is given up
@@ -56,10 +56,10 @@ pub struct CampaignArgs {
     /// Print the runs in their order, the hours and the smallest effect that would be seen; measure nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Print how far the campaign is, and what is known so far; measure nothing
+    /// Print the progress and the results so far; measure nothing
     #[arg(long, conflicts_with = "dry_run")]
     pub status: bool,
-    /// Go on in the background, whatever becomes of the terminal; what it says goes to a file beside the library
+    /// Run in the background, also when the terminal closes; progress goes to a log file beside the library
     #[arg(long, conflicts_with_all = ["dry_run", "status"])]
     pub detach: bool,
     /// No progress of single runs on stderr
