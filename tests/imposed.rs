@@ -35,6 +35,9 @@ fn rates(run: &Value) -> Vec<f64> {
     run["points"].as_array().unwrap().iter().map(of).collect()
 }
 
+/// How often a plan is run anew whose points a busy machine held below the throttle.
+const TRIES: usize = 12;
+
 #[test]
 fn a_throttle_of_the_control_group_is_named_at_every_depth_and_by_what_it_limits() {
     let user = User::with_plan(PLAN);
@@ -42,10 +45,17 @@ fn a_throttle_of_the_control_group_is_named_at_every_depth_and_by_what_it_limits
     for (limit, most, size, rate) in [("riops", 100, "4KiB", 100.0), ("rbps", 2 << 20, "64KiB", 32.0)] {
         let Some(group) = Throttled::make(&device, limit, most) else { return };
         let line = format!("run plan.toml --on {} --set size={size}", device.node);
-        Ended::of(&group.within(&user.command(&line)).output().unwrap()).done();
-        for found in rates(&user.last()) {
-            assert!((found / rate - 1.0).abs() < 0.05, "{limit}={most}: {found} requests of {size} a second");
-        }
+        // What the machine has no time to ask for is no limit of the throttle's: only a run at the limit tells.
+        let at_the_limit = (0..TRIES).any(|_| {
+            Ended::of(&group.within(&user.command(&line)).output().unwrap()).done();
+            let found = rates(&user.last());
+            assert!(
+                found.iter().all(|found| *found < rate * 1.05),
+                "{limit}={most}: {found:?} requests of {size} a second"
+            );
+            found.iter().all(|found| *found > rate * 0.95)
+        });
+        assert!(at_the_limit, "{limit}={most}: never reached in {TRIES} runs: {:?}", rates(&user.last()));
         let told = imposed(&user);
         assert_eq!(told.len(), 3, "{limit}={most}: {told:?}");
         let unit = if limit == "riops" { "requests" } else { "bytes" };
