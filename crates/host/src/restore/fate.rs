@@ -39,7 +39,7 @@ impl Change {
             Change::Tree(file) => tree(file, whose),
             // A machine that was started anew has its own setting again.
             Change::ReadAhead(_) if whose == Whose::OfEarlierBoot => Ok(Fate::Nothing),
-            Change::ReadAhead(setting) => read_ahead::put_back(root, setting),
+            Change::ReadAhead(setting) => read_ahead::put_back(root, setting, whose),
         };
         fate.unwrap_or_else(|error| Fate::Failed(error.to_string()))
     }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::change::{Change, Setting, escaped};
+use super::change::{Change, escaped};
 use super::replay::{self, Report};
 use crate::scratch::fnv1a;
 use crate::sysroot::{SysRoot, text};
@@ -89,18 +89,6 @@ impl Journal {
             }
         }
         report
-    }
-
-    /// Whether another process that lives has set the read-ahead of the same device.
-    pub(super) fn is_set_elsewhere(&self, wanted: &Setting) -> bool {
-        let Some(inner) = &self.0 else { return false };
-        let own = inner.state().file.as_ref().map(|(path, _)| path.clone());
-        let others = replay::journals(&inner.folder).into_iter().filter(|path| Some(path) != own.as_ref());
-        others.filter(|path| replay::is_locked(path)).any(|path| {
-            let open = replay::read(&path).map(|read| read.open).unwrap_or_default();
-            open.values()
-                .any(|change| matches!(change, Change::ReadAhead(set) if set.device == wanted.device))
-        })
     }
 }
 

@@ -1,14 +1,16 @@
 //! The read-ahead of a device, set and put back.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
 use units::Bytes;
 
 use super::change::{Change, Setting};
 use super::fate::Fate;
 use super::journal::{Journal, Noted};
+use super::replay::Whose;
 use crate::sysroot::{SysRoot, number, text};
 use crate::target::Device;
 
@@ -17,8 +19,9 @@ use crate::target::Device;
 pub struct ReadAhead {
     path: PathBuf,
     setting: Setting,
-    /// `None` once it was put back.
-    noted: Option<Noted>,
+    /// Where it is noted, and the setting's file, locked so that no other run of this machine sets it meanwhile, whatever
+    /// library that one has. `None` once it was put back.
+    noted: Option<(Noted, File)>,
 }
 
 impl ReadAhead {
@@ -39,15 +42,15 @@ impl ReadAhead {
         let devno = text(&folder.join("dev")).and_then(|text| text.parse().ok()).unwrap_or(device.devno);
         let set_kib = vec![rounded(size)];
         let sequence = number(&folder.join("diskseq"));
-        let setting = Setting { device: devno, sequence, before_kib: known(path.clone())?, set_kib };
-        if journal.is_set_elsewhere(&setting) {
+        // Opened first: what may not be written is not noted.
+        let lock = OpenOptions::new().write(true).open(&path)?;
+        if !is_taken(&lock)? {
             return Err(io::Error::other("another run has set it and is still at work; wait for it"));
         }
-        // Opened first: what may not be written is not noted.
-        fs::OpenOptions::new().write(true).open(&path)?;
+        let setting = Setting { device: devno, sequence, before_kib: known(path.clone())?, set_kib };
         let noted = journal.note(Change::ReadAhead(setting.clone()))?;
         let own = root.block_folder(devno).map(|folder| folder.join(SETTING));
-        let mut ahead = ReadAhead { path: own.unwrap_or(path), setting, noted: Some(noted) };
+        let mut ahead = ReadAhead { path: own.unwrap_or(path), setting, noted: Some((noted, lock)) };
         ahead.write(size)?;
         Ok(ahead)
     }
@@ -55,7 +58,7 @@ impl ReadAhead {
     /// Sets it once more; what is put back is what it was before the first time.
     pub fn again(&mut self, size: Bytes) -> io::Result<()> {
         self.setting.set_kib.push(rounded(size));
-        if let Some(noted) = &mut self.noted {
+        if let Some((noted, _)) = &mut self.noted {
             noted.amend(Change::ReadAhead(self.setting.clone()))?;
         }
         self.write(size)
@@ -69,9 +72,9 @@ impl ReadAhead {
 
     /// Puts it back, unless somebody else has set it since. An error says what is left to be done.
     pub fn put_back(&mut self, root: &SysRoot) -> Result<(), String> {
-        let Some(noted) = self.noted.take() else { return Ok(()) };
+        let Some((noted, _lock)) = self.noted.take() else { return Ok(()) };
         let told = |why: String| Err(format!("{}: {why}", self.path.display()));
-        match put_back(root, &self.setting) {
+        match put_back(root, &self.setting, Whose::Own) {
             Ok(Fate::Restored(_) | Fate::Nothing) => {
                 noted.done();
                 Ok(())
@@ -112,14 +115,27 @@ fn rounded(size: Bytes) -> u64 {
     size.round_down(Bytes::new(rustix::param::page_size() as u64)).get() / 1024
 }
 
-/// Writes what was there before, if there is still what was set.
-pub(super) fn put_back(root: &SysRoot, setting: &Setting) -> io::Result<Fate> {
+/// Takes the lock of a setting for as long as `file` is open; whether nobody else has it.
+fn is_taken(file: &File) -> io::Result<bool> {
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Writes what was there before, if there is still what was set and no other run is at work with it.
+pub(super) fn put_back(root: &SysRoot, setting: &Setting, whose: Whose) -> io::Result<Fate> {
     // A device that has gone has taken its setting with it; so has one whose number another one has by now.
     let Some(folder) = root.block_folder(setting.device) else { return Ok(Fate::Nothing) };
     if setting.sequence.is_some() && number(&folder.join("diskseq")) != setting.sequence {
         return Ok(Fate::Nothing);
     }
     let path = folder.join(SETTING);
+    let lock = File::open(&path)?;
+    if whose != Whose::Own && !is_taken(&lock)? {
+        return Ok(Fate::Failed("another run has set it and is still at work".to_owned()));
+    }
     let now: u64 = fs::read_to_string(&path)?.trim().parse().map_err(io::Error::other)?;
     let before = setting.before_kib;
     if now == before {
@@ -186,12 +202,15 @@ mod tests {
     }
 
     #[test]
-    fn two_runs_do_not_set_it_at_once() {
+    fn two_runs_do_not_set_it_at_once_even_of_two_libraries() {
         let (machine, device, journal) = machine();
         let mut first = ReadAhead::set(&machine.root(), &journal, &device, Bytes::MIB * 4).unwrap();
-        let other = Journal::in_folder(&machine.path("restore"), None).unwrap();
+        let other = Journal::in_folder(&machine.path("another"), None).unwrap();
         let refused = ReadAhead::set(&machine.root(), &other, &device, Bytes::MIB).unwrap_err();
         assert!(refused.to_string().contains("another run"), "{refused}");
+        let replayed = put_back(&machine.root(), &first.setting, Whose::Gone).unwrap();
+        assert!(matches!(&replayed, Fate::Failed(why) if why.contains("another run")), "{replayed:?}");
+        assert_eq!(now(&machine), "4096");
         first.put_back(&machine.root()).unwrap();
         let mut second = ReadAhead::set(&machine.root(), &other, &device, Bytes::MIB).unwrap();
         second.put_back(&machine.root()).unwrap();

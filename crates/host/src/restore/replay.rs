@@ -93,7 +93,7 @@ fn replay_one(path: &Path, patience: Nanos, report: &mut Report) -> io::Result<(
         file => file?,
     };
     if !lock(&mut file, patience)? {
-        let read = read_from(&mut file)?;
+        let read = read(&mut file)?;
         report.at_work.extend(read.owner.map(|owner| owner.process.0));
         return Ok(());
     }
@@ -101,7 +101,7 @@ fn replay_one(path: &Path, patience: Nanos, report: &mut Report) -> io::Result<(
     if !handle::is_at(path, &file).unwrap_or(false) {
         return Ok(());
     }
-    let read = read_from(&mut file)?;
+    let read = read(&mut file)?;
     let Some(owner) = read.owner else {
         // A power cut came before the first line was written, and so before anything was changed.
         return handle::remove(path, &file).map(|_| ());
@@ -149,7 +149,7 @@ fn lock(file: &mut File, patience: Nanos) -> io::Result<bool> {
             // A file system without locks: the process is looked for.
             Err(_) => false,
         };
-        let owner = read_from(file)?.owner;
+        let owner = read(file)?.owner;
         let lives = |(pid, start): (u32, u64)| started(&SysRoot::real(), pid) == Some(start);
         let is_here = |owner: &Owner| (owner.machine == machine()) && (owner.boot == boot());
         if !is_alive && !owner.as_ref().is_some_and(|owner| is_here(owner) && lives(owner.process)) {
@@ -169,12 +169,6 @@ pub(super) fn journals(folder: &Path) -> Vec<PathBuf> {
     names(folder).into_iter().map(|name| folder.join(name)).filter(is_one).collect()
 }
 
-/// Whether a process that lives holds the journal.
-pub(super) fn is_locked(path: &Path) -> bool {
-    File::open(path)
-        .is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK))
-}
-
 /// What is in a journal.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
@@ -184,13 +178,9 @@ pub(super) struct Contents {
     pub open: BTreeMap<u64, Change>,
 }
 
-pub(super) fn read(path: &Path) -> io::Result<Contents> {
-    read_from(&mut File::open(path)?)
-}
-
 /// Reads a journal from its start. A last line without its end was torn, and stands for nothing that was done; any
 /// other line that is not as it was written is an error.
-fn read_from(file: &mut File) -> io::Result<Contents> {
+pub(super) fn read(file: &mut File) -> io::Result<Contents> {
     io::Seek::rewind(file)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;

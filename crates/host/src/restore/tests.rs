@@ -1,4 +1,4 @@
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 
 use tempfile::TempDir;
@@ -200,7 +200,10 @@ fn a_torn_line_stands_for_nothing_that_was_done_and_a_changed_one_has_the_journa
     for cut in 1..lines[1].len() {
         let torn = text.len() - cut;
         fs::write(file(home.path()), &text[..torn]).unwrap();
-        assert!(replay::read(&file(home.path())).unwrap().open.is_empty(), "{cut} bytes are missing");
+        assert!(
+            replay::read(&mut File::open(file(home.path())).unwrap()).unwrap().open.is_empty(),
+            "{cut} bytes are missing"
+        );
     }
     let changed = text.replacen("scratch", "scratCh", 1) + lines[1];
     fs::write(file(home.path()), changed).unwrap();
