@@ -108,7 +108,10 @@ impl BytesPerSecond {
     ///
     /// A rate of zero gives [`Nanos::MAX`].
     pub fn time_for(self, bytes: Bytes) -> Nanos {
-        Nanos::new(truncated((bytes.as_f64() * 1e9 / self.0).ceil()))
+        let exact = bytes.as_f64() * 1e9 / self.0;
+        let whole = truncated::<u64>(exact);
+        // A simulation asks for every request, and `ceil` is a call where no instruction set beyond the base is asked for.
+        Nanos::new(whole.saturating_add(u64::from((whole as f64) < exact)))
     }
 
     /// The text that [`FromStr`] reads back: `125000000B/s`.
@@ -181,5 +184,16 @@ mod tests {
     #[test]
     fn time_for_bytes_rounds_up() {
         assert_eq!(BytesPerSecond(3e9).time_for(Bytes::new(10)), Nanos::new(4));
+    }
+
+    #[test]
+    fn time_for_bytes_is_the_least_whole_nanosecond_that_is_enough() {
+        for rate in [0.0, 1e-3, 1.0, 3.0, 1e6 / 3.0, 125e6, 3.2e9, 1e18, f64::INFINITY] {
+            for bytes in [0, 1, 511, 4096, 16_384, 1 << 40, u64::MAX] {
+                let exact = (bytes as f64 * 1e9 / rate).ceil();
+                let found = BytesPerSecond(rate).time_for(Bytes::new(bytes));
+                assert_eq!(found, Nanos::new(truncated(exact)), "{bytes} bytes at {rate} a second");
+            }
+        }
     }
 }

@@ -212,7 +212,10 @@ impl FlashDrive {
             fetched = fetched.max(self.channels[channel].book(now, ready, transfer));
         }
         let transfer = self.params.link.time_for(bytes) + self.params.link_command;
-        let tail = self.params.link.time_for(Bytes::new(page).min(bytes)) + self.params.link_command;
+        let tail = match bytes.get() <= page {
+            true => transfer,
+            false => self.params.link.time_for(Bytes::new(page)) + self.params.link_command,
+        };
         self.to_host.book_behind(now, fetched, transfer, tail)
     }
 

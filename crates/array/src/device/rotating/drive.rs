@@ -288,7 +288,7 @@ impl Drive {
         if let Some(found) = self.held(known, first, end, started) {
             let processed = self.processed(entry, started, self.overhead(self.params.overhead.read_hit));
             self.steps = at_once(processed, processed);
-            return self.read_hit(found, first, sectors, processed);
+            return self.read_hit(found, entry, processed);
         }
         let processed = self.processed(entry, started, self.overhead(self.params.overhead.read_miss));
         if let Some(found) = known.filter(|&known| self.begins_in(known, first)) {
@@ -343,8 +343,9 @@ impl Drive {
         (media.end + self.sector_ns).max(processed + (end - first) * self.sector_ns)
     }
 
-    fn read_hit(&mut self, found: usize, first: u64, sectors: u64, processed: u64) -> u64 {
-        let end = first + sectors;
+    fn read_hit(&mut self, found: usize, entry: &Entry, processed: u64) -> u64 {
+        let Command { first, sectors, .. } = entry.command;
+        let (sectors, end) = (u64::from(sectors), first + u64::from(sectors));
         let read_ahead = self.params.cache.map_or(0, |cache| cache.read_ahead.0);
         let buffer = self.buffer.as_mut().expect("a hit needs a buffer");
         buffer.touch(found);
@@ -353,7 +354,7 @@ impl Drive {
             // The stream is being read: keep the read-ahead that far in front of it.
             ahead.limit = ahead.limit.max((end + read_ahead).min(self.params.capacity.0));
             if end > buffer.segment(found).end {
-                let passed = ahead.since + (self.layout.end_clock(first, sectors) - ahead.clock);
+                let passed = ahead.since + (self.layout.end(entry.place, first, sectors).clock - ahead.clock);
                 last_byte = last_byte.max(passed + self.sector_ns);
                 buffer.extend(found, end);
             }
