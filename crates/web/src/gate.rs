@@ -11,8 +11,11 @@ use crate::desk::Refusal;
 
 /// What is computed and changes nothing: on a loopback address it takes no token.
 const COMPUTED: [&str; 3] = ["/api/plans/check", "/api/lab", "/api/lab/rebuild"];
-/// Below it everything is data.
-pub const API: &str = "/api";
+
+/// Whether what stands at `path` is data, not the page.
+pub fn is_data(path: &str) -> bool {
+    path == "/api" || path.starts_with("/api/")
+}
 
 /// What decides whether a request is heard.
 #[derive(Clone, Debug)]
@@ -47,9 +50,8 @@ impl Gate {
             self.check_origin(&request.headers)?;
             check_kind(&request.headers)?;
         }
-        let is_data = path == API || path.starts_with("/api/");
         let is_open = self.is_loopback() && (!is_change || COMPUTED.contains(&path));
-        if is_open || (!is_change && !is_data) { Ok(()) } else { self.check_token(request) }
+        if is_open || (!is_change && !is_data(path)) { Ok(()) } else { self.check_token(request) }
     }
 
     /// Whether the request has shown the token.

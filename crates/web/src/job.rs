@@ -104,6 +104,7 @@ impl Jobs {
         let name = format!("j{}", all.count + 1);
         let folder = self.folder.join(&name);
         let child = self.spawn(&folder, text, &arguments).map_err(|error| {
+            self.clear(&folder);
             let status = if error.kind() == io::ErrorKind::InvalidInput { 400 } else { 500 };
             Refusal { status, error: format!("the run could not be started: {error}"), help: None }
         })?;
@@ -136,6 +137,12 @@ impl Jobs {
             .spawn()
     }
 
+    /// Removes the folder of a job, and that of all where it was the last.
+    fn clear(&self, folder: &Path) {
+        let _gone = fs::remove_dir_all(folder);
+        let _others = fs::remove_dir(&self.folder);
+    }
+
     /// All that are remembered, the newest first.
     pub fn list(&self) -> Value {
         let jobs: Vec<Value> = locked(&self.all).jobs.iter().rev().map(|job| job.json()).collect();
@@ -161,8 +168,7 @@ impl Drop for Jobs {
     /// What has ended leaves nothing behind but its run in the library.
     fn drop(&mut self) {
         let all = locked(&self.all);
-        all.jobs.iter().filter(|job| job.look().is_some()).for_each(|job| job.clear());
-        let _others = fs::remove_dir(&self.folder);
+        all.jobs.iter().filter(|job| job.look().is_some()).for_each(|job| self.clear(&job.folder));
     }
 }
 
@@ -174,7 +180,7 @@ fn forget(jobs: &mut Vec<Arc<Job>>) {
         let is_kept = surplus == 0 || job.look().is_none();
         if !is_kept {
             surplus -= 1;
-            job.clear();
+            let _gone = fs::remove_dir_all(&job.folder);
         }
         is_kept
     });
@@ -240,10 +246,6 @@ impl Job {
         let State::Running(child) = &*state else { return Err(gone()) };
         let pid = rustix::process::Pid::from_child(child);
         rustix::process::kill_process(pid, rustix::process::Signal::INT).map_err(|_| gone())
-    }
-
-    fn clear(&self) {
-        let _gone = fs::remove_dir_all(&self.folder);
     }
 }
 

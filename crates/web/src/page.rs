@@ -8,7 +8,7 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Response, StatusCode};
 
 use crate::desk::Refusal;
-use crate::gate::API;
+use crate::gate::is_data;
 use crate::reply;
 
 /// Names and contents of the files; none where the page was not built.
@@ -27,7 +27,7 @@ pub fn at(path: &str, headers: &HeaderMap) -> Response<Body> {
     let Some(name) = decoded(path) else {
         return missing(format!("{path} is no path of this server"));
     };
-    if name == API || name.starts_with("/api/") {
+    if is_data(&name) {
         return missing(format!("{name} is no question of this server"));
     }
     let name = name.trim_start_matches('/');

@@ -9,14 +9,14 @@ use axum::extract::{Path, Query, Request, State};
 use axum::middleware::{self, Next};
 use axum::routing::{get, post};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
-use hyper::{Response, Uri};
+use hyper::{Method, Response, Uri};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::desk::{Answer, Check, Desk, Refusal, RunsWanted, Start};
-use crate::gate::Gate;
+use crate::gate::{Gate, is_data};
 use crate::job::Jobs;
 use crate::reply::{answer, content, download, refused, secure};
 use crate::{events, page, reply};
@@ -80,18 +80,26 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/api/jobs/{job}", get(job))
         .route("/api/jobs/{job}/events", get(job_events))
         .route("/api/jobs/{job}/stop", post(stop))
-        .fallback(get(|uri: Uri, headers: HeaderMap| async move { page::at(uri.path(), &headers) }))
-        .method_not_allowed_fallback(|uri: Uri| async move {
-            refused(Refusal::parted(
-                405,
-                &format!("{} is not asked that way; the guide has the method", uri.path()),
-            ))
-        })
+        .fallback(unrouted)
+        .method_not_allowed_fallback(|uri: Uri| async move { refused(wrong_method(&uri)) })
         .layer(middleware::from_fn_with_state(shared.clone(), guarded))
         .with_state(shared)
 }
 
-/// Hears what may be asked, and adds to every answer what browsers must know, and how long it took.
+/// What is no question: a file of the page, or one of its views.
+async fn unrouted(method: Method, uri: Uri, headers: HeaderMap) -> Response<Body> {
+    match method == Method::POST && !is_data(uri.path()) {
+        true => refused(wrong_method(&uri)),
+        false => page::at(uri.path(), &headers),
+    }
+}
+
+fn wrong_method(uri: &Uri) -> Refusal {
+    let error = format!("{} does not take this method; the guide says which", uri.path());
+    Refusal::parted(405, &error)
+}
+
+/// Hears what may be requested, and adds to every answer what browsers must know, and how long it took.
 async fn guarded(State(shared): Here, request: Request, next: Next) -> Response<Body> {
     let began = Instant::now();
     let (mut parts, body) = request.into_parts();
@@ -249,7 +257,8 @@ async fn body<T: DeserializeOwned>(request: Request) -> Result<(T, bool), Refusa
     })?;
     let value = serde_json::from_slice(&bytes);
     Ok((
-        value.map_err(|error| unread(format!("the body is not the JSON that is asked for: {error}")))?,
+        value
+            .map_err(|error| unread(format!("the body is not the JSON that this request takes: {error}")))?,
         trusted,
     ))
 }

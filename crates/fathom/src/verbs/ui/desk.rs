@@ -19,8 +19,8 @@ use crate::session::store::Store;
 use crate::verbs::compare::Shelf;
 use crate::verbs::{array as known, library as listed, report as written};
 
-/// In percent: figures this close are equivalent in reports, as for `fathom report`.
-const MARGIN: f64 = 5.0;
+/// Figures this close are equivalent in reports, as for `fathom report`.
+const MARGIN: f64 = 0.05;
 
 /// The library of runs, and what the program knows.
 pub struct Library {
