@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 
 use crate::desk::{Refusal, Start};
+use crate::server::TOKEN_VARIABLE;
 
 /// So many run at once.
 const RUNNING_MOST: usize = 4;
@@ -130,6 +131,7 @@ impl Jobs {
         Command::new(&self.program)
             .args(arguments)
             .current_dir(folder)
+            .env_remove(TOKEN_VARIABLE)
             .stdin(Stdio::null())
             .stdout(File::create(folder.join(EVENTS))?)
             .stderr(File::create(folder.join(STDERR))?)

@@ -16,4 +16,4 @@ mod routes;
 mod server;
 
 pub use desk::{Answer, Check, Desk, Download, Refusal, RunsWanted, Start};
-pub use server::{Server, token};
+pub use server::{Server, TOKEN_VARIABLE, token};

@@ -31,6 +31,9 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Questions that are answered at once; others wait.
 const THREADS: usize = 8;
 
+/// Where a token may stand in the environment. Runs that are started do not see it.
+pub const TOKEN_VARIABLE: &str = "FATHOM_TOKEN";
+
 /// A server that listens, and has not begun to answer.
 pub struct Server {
     listener: TcpListener,

@@ -193,11 +193,13 @@ impl Desk for Library {
         Err(no_lab())
     }
 
-    fn lab(&self, _: Value, _: bool) -> Answer {
+    fn lab(&self, body: Value, trusted: bool) -> Answer {
+        must_be_shipped(&body, trusted)?;
         Err(no_lab())
     }
 
-    fn lab_rebuild(&self, _: Value, _: bool) -> Answer {
+    fn lab_rebuild(&self, body: Value, trusted: bool) -> Answer {
+        must_be_shipped(&body, trusted)?;
         Err(no_lab())
     }
 
@@ -215,6 +217,21 @@ impl Desk for Library {
         add("format", "jsonl");
         words.extend(["--quiet", "--", plan].map(OsString::from));
         Ok(words)
+    }
+}
+
+/// That the array of a body for the lab is one of the library, unless the token was shown: another is a file.
+fn must_be_shipped(body: &Value, trusted: bool) -> Result<(), Refusal> {
+    let address = body.get("array").and_then(Value::as_str).unwrap_or_default();
+    match trusted || plans::is_shipped(address) {
+        true => Ok(()),
+        false => Err(Refusal {
+            status: 401,
+            error: format!(
+                "`{address}` is no array of the library, and files are opened for the token alone"
+            ),
+            help: Some("choose one of GET /api/arrays, or send the token".into()),
+        }),
     }
 }
 

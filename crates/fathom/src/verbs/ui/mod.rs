@@ -25,7 +25,7 @@ pub struct UiArgs {
     pub listen: SocketAddr,
     /// The token that starts and stops runs, and on an address that other machines reach reads as well [default: a random
     /// one]
-    #[arg(long, value_name = "TOKEN", env = "FATHOM_TOKEN", hide_env_values = true)]
+    #[arg(long, value_name = "TOKEN", env = web::TOKEN_VARIABLE, hide_env_values = true)]
     pub token: Option<String>,
 }
 

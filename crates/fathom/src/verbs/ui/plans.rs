@@ -133,14 +133,18 @@ fn told(errors: &Errors) -> Vec<Value> {
     errors.iter().map(mistake).collect()
 }
 
-/// A mistake with its place, which is that of the text where it stands in it.
+/// A mistake with its place; one that does not stand in the text has the text's beginning, and says where it stands.
 fn mistake(mistake: &Mistake) -> Value {
-    let is_in_text = mistake.file() == LABEL;
-    let place = |number: usize| is_in_text.then_some(number);
+    let place = mistake.place();
+    let (line, column, length, elsewhere) = match mistake.file() {
+        LABEL => {
+            let length = place.text().lines().next().unwrap_or_default().chars().count();
+            (mistake.line(), mistake.column(), length, None)
+        }
+        other => (1, 1, 0, Some(other)),
+    };
     json!({
-        "line": place(mistake.line()), "column": place(mistake.column()),
-        "length": place(mistake.place().text().lines().next().unwrap_or_default().chars().count()),
-        "message": mistake.message(), "help": mistake.help(),
-        "where": (!is_in_text).then(|| mistake.file()),
+        "line": line, "column": column, "length": length, "message": mistake.message(), "help": mistake.help(),
+        "where": elsewhere,
     })
 }
