@@ -7,10 +7,9 @@ use std::{env, fs};
 fn main() {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../ui");
     let built = root.join("dist");
-    // Cargo runs this again at every build for a path that is not there.
-    for watched in [&built, &root].into_iter().filter(|path| path.is_dir()).take(1) {
-        println!("cargo:rerun-if-changed={}", watched.display());
-    }
+    // Of a path that is not there cargo runs this again at every build.
+    let watched = if built.is_dir() || !root.is_dir() { &built } else { &root };
+    println!("cargo:rerun-if-changed={}", watched.display());
     println!("cargo:rerun-if-changed=build.rs");
     let mut files = Vec::new();
     if built.join("index.html").is_file() {
@@ -32,6 +31,6 @@ fn main() {
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
-        if path.is_dir() { collect(&path, files) } else { files.push(path.canonicalize().unwrap_or(path)) }
+        if path.is_dir() { collect(&path, files) } else { files.push(path) }
     }
 }
