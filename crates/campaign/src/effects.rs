@@ -545,6 +545,22 @@ mod tests {
         runs
     }
 
+    #[test]
+    fn the_figures_of_each_run_are_those_that_effects_count() {
+        let runs = runs(1);
+        let effects = effects(&runs);
+        for figure in &effects.figures {
+            let values: Vec<f64> = figure.cells.iter().flat_map(|cell| cell.values.clone()).collect();
+            let own = |run: &Run| {
+                let is_it = |one: &RunFigure| one.point == figure.point && one.metric.name() == figure.metric;
+                figures(run).into_iter().find(is_it).map(|one| one.value)
+            };
+            assert_eq!(runs.iter().filter_map(own).collect::<Vec<_>>(), values, "{}", figure.metric);
+        }
+        assert!(!figures(&runs[0]).is_empty());
+        assert_eq!(figures(&Run { cell: None, ..runs[0].clone() }), Vec::new());
+    }
+
     fn of_rate(effects: &Effects) -> &FigureEffects {
         effects.figures.iter().find(|figure| figure.metric == "iops").expect("a rate was measured")
     }
