@@ -3,7 +3,9 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-guest mutants miri fuzz lint docs bench cargo test-tools
+# The page comes before the program that embeds it.
+.NOTPARALLEL:
+.PHONY: help demo build ui ui-if-it-can test test-guest mutants miri fuzz lint docs bench cargo test-tools
 
 # rustup puts cargo here, and not every shell has been told.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -18,6 +20,7 @@ DEMO_ARGS  ?=
 help:
 	@echo 'make demo    build, measure five figures of this disk, and keep the result'
 	@echo '             another disk: make demo DEMO_DIR=/mnt/array'
+	@echo 'make ui      the page of `fathom ui`, into ui/dist; the next build embeds it (needs Node 20 and npm)'
 	@echo 'make test    every test; those that need root or a missing tool say so and are skipped'
 	@echo '             (FATHOM_TESTS=strict: a missing tool fails them)'
 	@echo 'make test-tools  install the tools that tests need (root, Debian); make test installs nothing'
@@ -29,7 +32,7 @@ help:
 	@echo 'make docs    the guide, into docs/book'
 	@echo 'make bench   benchmarks of the tool itself, and beside fio where that is installed'
 
-demo: build
+demo: ui-if-it-can build
 	@mkdir -p '$(DEMO_DIR)'
 	@case "$$(stat -f -c %T '$(DEMO_DIR)')" in tmpfs|ramfs) \
 	  echo 'demo: $(DEMO_DIR) lies in memory, not on a disk; name a directory on one:' >&2; \
@@ -37,6 +40,19 @@ demo: build
 	$(FATHOM) run corners --on '$(DEMO_DIR)' $(DEMO_ARGS)
 	@echo
 	@echo 'The run is kept. Show it again with:  $(FATHOM) show last'
+
+# Whether Node is new enough for the page, and npm is there.
+NODE_20 := command -v npm >/dev/null && command -v node >/dev/null && [ "$$(node -p 'parseInt(process.versions.node)')" -ge 20 ]
+
+ui:
+	@[ -f ui/package.json ] || { echo 'ui: there is no ui/package.json, so there is nothing to build' >&2; exit 2; }
+	@$(NODE_20) || { echo 'ui: Node 20 or later, or npm, is missing; install both: https://nodejs.org' >&2; exit 2; }
+	cd ui && npm ci && npm run build
+
+ui-if-it-can:
+	@if [ ! -f ui/package.json ]; then echo 'demo: there is no ui/package.json; the page of `fathom ui` is left out'; \
+	elif $(NODE_20); then $(MAKE) ui || echo 'demo: the page of `fathom ui` could not be built and is left out'; \
+	else echo 'demo: Node 20 or npm is missing; the page of `fathom ui` is left out'; fi
 
 build: cargo
 	cargo build --release --locked -p fathom-io

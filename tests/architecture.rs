@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use crate::support::repository;
 
 /// What of the system a crate names although its invariant forbids the rest; those that are not here name nothing of it.
-const SYSTEM: [(&str, &[&str]); 5] = [
+const SYSTEM: [(&str, &[&str]); 6] = [
     ("host", &["any"]),
     ("library", &["any"]),
     ("fathom", &["any"]),
+    // Connections, and the child processes that carry runs out.
+    ("web", &["any"]),
     // Files that `host` has opened with a permit.
     ("real", &["std::fs::File"]),
     // Trials side by side.

@@ -36,5 +36,6 @@ mod targets;
 mod terminal;
 mod traces;
 mod trees;
+mod ui;
 mod verifying;
 mod worlds;

@@ -182,6 +182,27 @@ pub fn effects(runs: &[Run]) -> Effects {
     }
 }
 
+/// A figure of one run, as effects count it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunFigure {
+    /// The point; of a sweep of the load its best.
+    pub point: String,
+    /// Of what.
+    pub metric: Metric,
+    /// In the base unit of the metric.
+    pub value: f64,
+}
+
+/// The figures of one run of a campaign that effects would be computed of; none of a run that is of no campaign.
+pub fn figures(run: &Run) -> Vec<RunFigure> {
+    let of: Vec<(&Run, &CampaignCell)> = run.cell.iter().map(|cell| (run, cell)).collect();
+    let figure = |(plan, point, metric): (String, String, Metric)| {
+        let value = measured(&of, &plan, &point, metric).first()?.value;
+        Some(RunFigure { point, metric, value })
+    };
+    subjects(&of).into_iter().filter_map(figure).collect()
+}
+
 /// What is claimed of cells, each claim once.
 fn held(of: &[(&Run, &CampaignCell)], figures: &[FigureEffects]) -> Vec<HeldClaim> {
     let mut held: Vec<HeldClaim> = Vec::new();
@@ -522,6 +543,22 @@ mod tests {
             }
         }
         runs
+    }
+
+    #[test]
+    fn the_figures_of_each_run_are_those_that_effects_count() {
+        let runs = runs(1);
+        let effects = effects(&runs);
+        for figure in &effects.figures {
+            let values: Vec<f64> = figure.cells.iter().flat_map(|cell| cell.values.clone()).collect();
+            let own = |run: &Run| {
+                let is_it = |one: &RunFigure| one.point == figure.point && one.metric.name() == figure.metric;
+                figures(run).into_iter().find(is_it).map(|one| one.value)
+            };
+            assert_eq!(runs.iter().filter_map(own).collect::<Vec<_>>(), values, "{}", figure.metric);
+        }
+        assert!(!figures(&runs[0]).is_empty());
+        assert_eq!(figures(&Run { cell: None, ..runs[0].clone() }), Vec::new());
     }
 
     fn of_rate(effects: &Effects) -> &FigureEffects {

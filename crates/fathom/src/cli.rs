@@ -16,6 +16,7 @@ use crate::verbs::plan::PlanVerb;
 use crate::verbs::report::ReportArgs;
 use crate::verbs::run::MeasureArgs;
 use crate::verbs::search::SearchArgs;
+use crate::verbs::ui::UiArgs;
 use crate::verbs::validate::ValidateArgs;
 
 mod examples;
@@ -98,6 +99,9 @@ pub enum Verb {
     /// Write runs up: a page with charts, tables and findings, a workbook, or single charts
     #[command(after_help = examples::REPORT)]
     Report(ReportArgs),
+    /// Serve the page: saved runs, reports, comparisons, campaigns, a plan editor and runs in progress, in a browser
+    #[command(after_help = examples::UI)]
+    Ui(UiArgs),
     /// Write a run in another format
     #[command(after_help = examples::EXPORT)]
     Export(ExportArgs),

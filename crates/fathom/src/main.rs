@@ -79,6 +79,7 @@ fn run_verb(cli: &Cli) -> Result<Ending, Failure> {
         Verb::Explain(arguments) => verbs::explain::explain(arguments, store),
         Verb::Compare(arguments) => verbs::compare::compare(arguments, store),
         Verb::Report(arguments) => verbs::report::report(arguments, store),
+        Verb::Ui(arguments) => verbs::ui::ui(arguments, store),
         Verb::Export(arguments) => verbs::library::export(arguments, store),
         Verb::Rm(arguments) => verbs::library::rm(arguments, store),
         Verb::Doctor(arguments) => verbs::doctor::doctor(arguments, store),

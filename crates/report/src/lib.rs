@@ -37,7 +37,7 @@ pub use effects::effects;
 pub use explained::{explained, explained_in_brief};
 pub use held::{fitted, held};
 pub use json::{json, json_lines};
-pub use list::list;
+pub use list::{list, state_words};
 pub use markdown::{escaped as markdown_text, markdown, prose as markdown_prose};
 pub use page::{brief, text};
 pub use path::path;

@@ -62,7 +62,11 @@ fn row(entry: &Entry, target_width: usize, style: Style) -> Vec<Cell> {
     ]
 }
 
-/// The worst that is to be said of a run, in a word or two.
+/// The worst that is to be said of a run, in a word or two: `good`, `3 warnings`, `interrupted`.
+pub fn state_words(entry: &Entry) -> String {
+    state(entry).1
+}
+
 fn state(entry: &Entry) -> (Look, String) {
     let several = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     match entry {

@@ -32,18 +32,21 @@ pub fn html(report: &WriteUp, evidence: &Evidence) -> Result<String, EvidenceErr
         escaped(&report.title),
         style()
     );
-    page += &header(report);
-    for section in &report.sections {
-        page += &self::section(section);
-    }
-    page += &warnings(&report.warnings);
-    page += &runs(&report.runs);
+    page += &article(report);
     page += &closing(evidence);
     page += &format!("</main>\n{}{}{}\n</body>\n</html>\n", EVIDENCE.0, evidence.packed()?, EVIDENCE.1);
     Ok(page)
 }
 
-fn style() -> String {
+/// `report` as a part of another page, without records and without what tells a page's reader to verify them: what stands
+/// in the page's `<main>`. [`style`] is its stylesheet.
+pub fn article(report: &WriteUp) -> String {
+    let sections: String = report.sections.iter().map(section).collect();
+    header(report) + &sections + &warnings(&report.warnings) + &runs(&report.runs)
+}
+
+/// The stylesheet of [`html`] and of an [`article`]: light, dark and on paper.
+pub fn style() -> String {
     let (light, dark) = (chart::style(Theme::Light, ""), chart::style(Theme::Dark, ""));
     let paper = chart::style(Theme::Light, "");
     format!(

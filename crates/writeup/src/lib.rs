@@ -28,7 +28,7 @@ pub use document::{
     Block, Cell, Column, Figure, KeyFigure, RunFacts, Section, Sentence, Span, Table, Warning, WriteUp,
 };
 pub use evidence::{Evidence, EvidenceError};
-pub use html::html;
+pub use html::{article, html, style};
 pub use markdown::markdown;
 pub use number::{Number, Source};
 pub use picture::{PictureError, pdf, png};

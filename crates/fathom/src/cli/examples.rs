@@ -54,6 +54,14 @@ Examples:
   fathom report --chart load                the load curve in the terminal
   fathom report --verify report.html        recompute every number in it";
 
+pub const UI: &str = "\
+Examples:
+  fathom ui                                 on this machine, port 7070
+  fathom ui --listen 127.0.0.1:0 --store team.sqlite
+                                            a free port, another library
+  fathom ui --listen 192.0.2.7:7070 --token 4b1fd7c2a9e05831
+                                            for other machines, with a token";
+
 pub const EXPORT: &str = "\
 Examples:
   fathom export last -o result.csv          for a spreadsheet

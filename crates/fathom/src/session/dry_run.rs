@@ -11,13 +11,31 @@ use crate::input::arrays::{self, LIBRARY};
 use crate::output;
 
 pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
+    let Foreseen { text, refused } = foreseen(plan, options)?;
+    output::print_wrapped(&text)?;
+    Ok(match refused {
+        Some(what) => Ending { code: 3, reason: format!("{what} would be refused") },
+        None => Ending::done(),
+    })
+}
+
+/// What a run would do.
+pub struct Foreseen {
+    /// In words: points, bytes, time, targets, scratch files.
+    pub text: String,
+    /// The target that would be refused as unsafe, if one would be.
+    pub refused: Option<String>,
+}
+
+/// What `plan` would do to the targets. Opens nothing for writing.
+pub fn foreseen(plan: &Plan, options: &RealOptions) -> Result<Foreseen, Failure> {
     let mut text = plan.summary().to_string() + "\n";
     if let Some(address) = arrays::address(&options.targets)? {
         let array = array::spec::array(&LIBRARY, address)?;
         // Whether the plan fits it is asked as a run would.
         ModelledWorld::open(plan, address, &LIBRARY, &real::this_machine(), Arc::default())?;
         text += &format!("target {address}: {}; nothing real is touched\n", array.about);
-        return output::print_wrapped(&text).map(|()| Ending::done());
+        return Ok(Foreseen { text, refused: None });
     }
     let mut refused = None;
     for (name, judgement) in real::judgements(options)? {
@@ -29,11 +47,7 @@ pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
     if refused.is_none() {
         text += &scratch_words(plan, options)?;
     }
-    output::print_wrapped(&text)?;
-    Ok(match refused {
-        Some(what) => Ending { code: 3, reason: format!("{what} would be refused") },
-        None => Ending::done(),
-    })
+    Ok(Foreseen { text, refused })
 }
 
 /// The scratch files that would be made. Opening the world also asks whether the plan fits the targets.

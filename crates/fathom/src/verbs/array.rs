@@ -47,6 +47,13 @@ pub fn array(verb: &ArrayVerb, store: &Store) -> Result<Ending, Failure> {
 }
 
 fn list() -> Result<String, Failure> {
+    let files = files()?;
+    let widest = files.iter().map(|file| file.name.len()).max().unwrap_or(0);
+    Ok(files.iter().map(|file| format!("{:widest$}  {}\n", file.name, file.about)).collect())
+}
+
+/// The arrays of the library.
+pub fn files() -> Result<Vec<ArrayFile>, Failure> {
     let mut files = Vec::new();
     for name in LIBRARY.names(Shelf::Array) {
         let file = spec::array_file(&LIBRARY, &name)?;
@@ -54,8 +61,7 @@ fn list() -> Result<String, Failure> {
             files.push(file);
         }
     }
-    let widest = files.iter().map(|file| file.name.len()).max().unwrap_or(0);
-    Ok(files.iter().map(|file| format!("{:widest$}  {}\n", file.name, file.about)).collect())
+    Ok(files)
 }
 
 fn show(name: &str) -> Result<String, Failure> {

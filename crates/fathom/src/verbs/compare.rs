@@ -150,12 +150,28 @@ fn names(groups: &[Group<'_>]) -> String {
 pub struct Shelf<'a> {
     store: &'a Store,
     library: Option<Library>,
+    /// Whether a word may name a file.
+    has_files: bool,
+}
+
+/// The runs of a campaign as its latest file asks for them, in the order in which they were measured.
+#[derive(Default)]
+pub struct CampaignRuns {
+    /// Of each cell and block the last that counts.
+    pub held: Vec<Run>,
+    /// The last of each cell and block of which none counts: its state was not what it should be.
+    pub void: Vec<Run>,
 }
 
 impl<'a> Shelf<'a> {
     /// The runs of `store`, which is not opened yet.
     pub fn new(store: &'a Store) -> Shelf<'a> {
-        Shelf { store, library: None }
+        Shelf { store, library: None, has_files: true }
+    }
+
+    /// The same, without records in files.
+    pub fn without_files(store: &'a Store) -> Shelf<'a> {
+        Shelf { has_files: false, ..Shelf::new(store) }
     }
 
     fn library(&mut self) -> Result<&Library, Failure> {
@@ -167,7 +183,7 @@ impl<'a> Shelf<'a> {
 
     /// The runs that one word names, apart by commas; a file's name may have some itself.
     pub fn side(&mut self, word: &str) -> Result<Vec<Run>, Failure> {
-        if units::name::path(word).is_file() {
+        if self.has_files && units::name::path(word).is_file() {
             return Ok(vec![read(word)?]);
         }
         if let Some(name) = word.strip_prefix(CAMPAIGN) {
@@ -176,39 +192,51 @@ impl<'a> Shelf<'a> {
         word.split(',').filter(|name| !name.trim().is_empty()).map(|name| self.run(name.trim())).collect()
     }
 
-    /// The runs of the campaign `name` as its latest file asked for them: complete, in the order in which they were
-    /// measured, of each cell and block the last, and without those that are void.
     fn campaign(&mut self, name: &str) -> Result<Vec<Run>, Failure> {
-        let library = self.library()?;
-        let tags = vec![("campaign".to_owned(), Some(name.to_owned()))];
-        let mut runs: Vec<Run> = Vec::new();
-        for entry in
-            library.list(&Filter { tags, ..Filter::default() })?.iter().filter(|entry| entry.complete)
-        {
-            let run = library.get(entry.id.as_str())?;
-            let Some(cell) = run.cell.as_ref().filter(|_| run.counts()) else { continue };
-            let is_same = |other: &Run| {
-                other.plan.name == run.plan.name
-                    && other.cell.as_ref().is_some_and(|own| {
-                        (own.block, own.places(), &own.key) == (cell.block, cell.places(), &cell.key)
-                    })
-            };
-            let newest = runs.first().and_then(|first| first.cell.as_ref());
-            if newest.is_none_or(|own| own.key == cell.key) && !runs.iter().any(is_same) {
-                runs.push(run);
-            }
-        }
+        let runs = self.campaign_runs(name)?.held;
         if runs.is_empty() {
             return Err(Failure::Usage(format!(
                 "campaign:{name}: the library has no run of a campaign of this name"
             )));
         }
-        runs.reverse();
+        Ok(runs)
+    }
+
+    /// The runs of the campaign `name`: none where there is no such.
+    pub fn campaign_runs(&mut self, name: &str) -> Result<CampaignRuns, Failure> {
+        let library = self.library()?;
+        let tags = vec![("campaign".to_owned(), Some(name.to_owned()))];
+        let mut runs = CampaignRuns::default();
+        for entry in
+            library.list(&Filter { tags, ..Filter::default() })?.iter().filter(|entry| entry.complete)
+        {
+            let run = library.get(entry.id.as_str())?;
+            let Some(cell) = &run.cell else { continue };
+            let newest = runs.held.first().and_then(|first| first.cell.as_ref());
+            let is_void = cell.unproven().is_some();
+            let is_known = |own: &Run| is_same_turn(own, &run);
+            if newest.is_some_and(|own| own.key != cell.key) || runs.held.iter().any(is_known) {
+                continue;
+            }
+            if run.counts() {
+                runs.held.push(run);
+            } else if is_void && !runs.void.iter().any(is_known) {
+                runs.void.push(run);
+            }
+        }
+        let CampaignRuns { held, void } = &mut runs;
+        let key = held.first().and_then(|first| first.cell.as_ref()).map(|cell| &cell.key);
+        void.retain(|own| {
+            key.is_none_or(|key| own.cell.as_ref().is_some_and(|cell| cell.key == *key))
+                && !held.iter().any(|other| is_same_turn(other, own))
+        });
+        held.reverse();
+        void.reverse();
         Ok(runs)
     }
 
     fn run(&mut self, name: &str) -> Result<Run, Failure> {
-        if units::name::path(name).is_file() {
+        if self.has_files && units::name::path(name).is_file() {
             return read(name);
         }
         Ok(self.library()?.get(name)?)
@@ -220,6 +248,12 @@ impl<'a> Shelf<'a> {
         let entries = library.list(&Filter { plan, limit: Some(LOOKED_AT), ..Filter::default() })?;
         entries.iter().map(|entry| Ok(library.get(entry.id.as_str())?)).collect()
     }
+}
+
+/// Whether both are of the same cell, block and plan of one campaign.
+fn is_same_turn(one: &Run, other: &Run) -> bool {
+    let turn = |run: &Run| run.cell.as_ref().map(|cell| (cell.block, cell.places(), cell.key.clone()));
+    one.plan.name == other.plan.name && turn(one) == turn(other)
 }
 
 pub fn read(path: &str) -> Result<Run, Failure> {

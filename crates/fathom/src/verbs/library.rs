@@ -74,14 +74,10 @@ pub struct RmArgs {
 }
 
 pub fn ls(arguments: &LsArgs, store: &Store) -> Result<Ending, Failure> {
-    let tag = |text: &String| match text.split_once('=') {
-        Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
-        None => (text.clone(), None),
-    };
     let filter = Filter {
         plan: arguments.plan.clone(),
         target: arguments.on.clone(),
-        tags: arguments.tags.iter().map(tag).collect(),
+        tags: arguments.tags.iter().map(|text| label(text)).collect(),
         since: arguments.since.clone(),
         limit: Some(arguments.limit),
     };
@@ -94,6 +90,14 @@ pub fn ls(arguments: &LsArgs, store: &Store) -> Result<Ending, Failure> {
         0 => Ok(Ending::done()),
         1 => Ok(Ending { code: 8, reason: "the library is damaged".into() }),
         count => Ok(Ending { code: 8, reason: format!("the library is damaged in {count} places") }),
+    }
+}
+
+/// A label as it is looked for: `KEY`, or `KEY=VALUE`.
+pub fn label(text: &str) -> (String, Option<String>) {
+    match text.split_once('=') {
+        Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
+        None => (text.to_owned(), None),
     }
 }
 

@@ -20,5 +20,6 @@ pub mod report;
 pub mod run;
 pub mod search;
 pub mod self_test;
+pub mod ui;
 pub mod validate;
 mod what_if;

@@ -61,7 +61,10 @@ pub fn plan(verb: &PlanVerb) -> Result<Ending, Failure> {
 
 fn list() -> String {
     let widest = ready::all().iter().map(|ready| ready.name.len()).max().unwrap_or(0);
-    let about =
-        |ready: &ready::Ready| ready.plan(&Overrides::default()).map(|plan| plan.about).unwrap_or_default();
     ready::all().iter().map(|ready| format!("{:widest$}  {}\n", ready.name, about(ready))).collect()
+}
+
+/// What a ready plan is for, in a sentence.
+pub fn about(ready: &ready::Ready) -> String {
+    ready.plan(&Overrides::default()).map(|plan| plan.about).unwrap_or_default()
 }

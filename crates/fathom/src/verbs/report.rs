@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use explain::compare::{Group, compare as compared};
+use record::{Comparison, Run};
 use units::Share;
 use writeup::{Evidence, Figure, WriteUp};
 
@@ -122,14 +123,22 @@ fn evidence(arguments: &ReportArgs, store: &Store) -> Result<Evidence, Failure> 
     for word in &arguments.runs {
         runs.extend(shelf.side(word)?);
     }
+    Ok(evidence_of(runs, arguments.margin.get(), arguments.title.clone()))
+}
+
+/// The same of `runs`, the first of which is the baseline.
+pub fn evidence_of(runs: Vec<Run>, margin: f64, title: Option<String>) -> Evidence {
     // What a campaign compares are its factors.
     let is_campaign = runs.iter().all(|run| run.cell.is_some());
-    let comparison = (runs.len() > 1 && !is_campaign).then(|| {
-        let group = |(index, run)| Group { name: letter(index), runs: vec![run] };
-        let groups: Vec<Group<'_>> = runs.iter().enumerate().map(group).collect();
-        compared(None, &groups, arguments.margin.get())
-    });
-    Ok(writeup::evidence(runs, comparison, arguments.title.clone()))
+    let comparison = (runs.len() > 1 && !is_campaign).then(|| comparison_of(&runs, margin));
+    writeup::evidence(runs, comparison, title)
+}
+
+/// How `runs` differ, each by itself; the first is the baseline.
+pub fn comparison_of(runs: &[Run], margin: f64) -> Comparison {
+    let group = |(index, run)| Group { name: letter(index), runs: vec![run] };
+    let groups: Vec<Group<'_>> = runs.iter().enumerate().map(group).collect();
+    compared(None, &groups, margin)
 }
 
 /// The figures of the kind that is asked for, or all.

@@ -42,6 +42,38 @@ pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
     in_sections().into_iter().map(|doc| (doc.key, doc.short))
 }
 
+/// A key, as a program shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyEntry {
+    /// As it is written.
+    pub key: &'static str,
+    /// The heading it stands under.
+    pub section: &'static str,
+    /// One line.
+    pub short: &'static str,
+    /// The rest; empty where there is none.
+    pub long: &'static str,
+    /// What may be written, in words.
+    pub takes: String,
+    /// What holds where it is left out; empty where nothing does.
+    pub default: &'static str,
+    /// A line of a plan.
+    pub example: &'static str,
+}
+
+/// Every key with all that is said of it, by section. A key that has another meaning elsewhere comes once for each.
+pub fn entries() -> impl Iterator<Item = KeyEntry> {
+    in_sections().into_iter().map(|doc| KeyEntry {
+        key: doc.key,
+        section: doc.section,
+        short: doc.short,
+        long: doc.long,
+        takes: doc.kind.to_string(),
+        default: doc.default,
+        example: doc.example,
+    })
+}
+
 /// What `key` means, what may be written and what holds without it, for a terminal; for each level where the key stands
 /// with another meaning. A name that fio or vdbench has for it leads there too; other words of theirs, and a slip of the
 /// finger, give an error that names the key.

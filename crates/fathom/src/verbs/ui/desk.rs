@@ -1,0 +1,287 @@
+//! What the page asks, answered with what the other verbs print.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use array::spec::{self, OptionSpec, Takes};
+use jiff::{Timestamp, Unit};
+use library::Filter;
+use record::{Entry, Run};
+use serde_json::{Value, json};
+use units::{BytesPerSecond, OpsPerSecond};
+use web::{Answer, Check, Desk, Download, Refusal, RunsWanted, Start};
+use writeup::Evidence;
+
+use super::{campaigns, mistaken, plans, refusal};
+use crate::ending::Failure;
+use crate::input::arrays::LIBRARY;
+use crate::session::store::Store;
+use crate::verbs::compare::Shelf;
+use crate::verbs::{array as known, library as listed, report as written};
+
+/// Figures this close are equivalent in reports, as for `fathom report`.
+const MARGIN: f64 = 0.05;
+
+/// The library of runs, and what the program knows.
+pub struct Library {
+    store: Store,
+    path: PathBuf,
+    host: String,
+}
+
+impl Library {
+    /// Of `store`, by a path that holds in any folder.
+    pub fn new(store: &Store) -> Result<Library, Failure> {
+        let path = store.path()?;
+        let path = std::path::absolute(&path)
+            .map_err(|source| Failure::System { what: path.display().to_string(), source })?;
+        let host = real::this_machine().environment.hostname;
+        Ok(Library { store: store.clone(), path, host })
+    }
+
+    fn entries(&self, filter: &Filter) -> Result<Vec<Entry>, Refusal> {
+        self.store.open().and_then(|library| Ok(library.list(filter)?)).map_err(refusal)
+    }
+
+    fn run(&self, selector: &str) -> Result<Run, Refusal> {
+        self.store.open().and_then(|library| Ok(library.get(selector)?)).map_err(refusal)
+    }
+
+    /// The runs that words name, of which none is a file.
+    fn named(&self, words: &[String]) -> Result<Vec<Run>, Refusal> {
+        let mut shelf = Shelf::without_files(&self.store);
+        let sides = words.iter().map(|word| shelf.side(word)).collect::<Result<Vec<_>, _>>();
+        Ok(sides.map_err(refusal)?.into_iter().flatten().collect())
+    }
+}
+
+/// A report as a part of the page.
+pub fn article(evidence: &Evidence) -> Value {
+    let report = writeup::write_up(evidence);
+    json!({
+        "title": report.title, "answer": report.answer.text(), "html": writeup::article(&report),
+        "css": writeup::style(),
+    })
+}
+
+/// The same run, looked at by itself and not as a cell of its campaign.
+fn alone(run: Run) -> Run {
+    Run { cell: None, ..run }
+}
+
+/// `value` as JSON.
+pub fn value(value: &impl serde::Serialize) -> Answer {
+    serde_json::to_value(value).map_err(|error| Refusal::parted(500, &format!("writing JSON: {error}")))
+}
+
+impl Desk for Library {
+    fn now(&self) -> String {
+        #[expect(clippy::disallowed_methods, reason = "the date that a job is shown with")]
+        let now = Timestamp::try_from(std::time::SystemTime::now()).unwrap_or_default();
+        now.round(Unit::Second).unwrap_or(now).to_string()
+    }
+
+    fn about(&self) -> Answer {
+        let writable = self.store.open().map(|library| library.is_writable()).map_err(refusal)?;
+        let entries = self.entries(&Filter::default())?;
+        Ok(json!({
+            "version": env!("CARGO_PKG_VERSION"), "store": self.path.display().to_string(), "writable": writable,
+            "can_start": writable, "host": self.host, "campaigns": campaigns::names(&entries).len(),
+            "runs": entries.len(),
+        }))
+    }
+
+    fn runs(&self, wanted: &RunsWanted) -> Answer {
+        let tags = wanted.tags.iter().map(|text| listed::label(text)).collect();
+        let mut entries = self.entries(&Filter { tags, ..Filter::default() })?;
+        let search = wanted.search.trim().to_lowercase();
+        entries.retain(|entry| search.is_empty() || is_found(entry, &search));
+        let runs: Vec<Value> = entries.iter().take(wanted.limit).map(line).collect();
+        Ok(json!({ "runs": runs, "total": entries.len() }))
+    }
+
+    fn record(&self, selector: &str) -> Result<String, Refusal> {
+        report::json(&self.run(selector)?).map_err(|error| refusal(error.into()))
+    }
+
+    fn report(&self, selector: &str) -> Answer {
+        Ok(article(&writeup::evidence(vec![alone(self.run(selector)?)], None, None)))
+    }
+
+    fn report_file(&self, runs: &[String], ending: &str) -> Result<Download, Refusal> {
+        let evidence = written::evidence_of(self.named(runs)?, MARGIN, None);
+        let report = writeup::write_up(&evidence);
+        let (kind, bytes) = match ending {
+            "xlsx" => (
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                writeup::xlsx(&report, &evidence).map_err(|error| error.to_string()),
+            ),
+            _ => (
+                "text/html; charset=utf-8",
+                writeup::html(&report, &evidence).map(String::into_bytes).map_err(|error| error.to_string()),
+            ),
+        };
+        let bytes = bytes.map_err(|error| Refusal::parted(500, &error))?;
+        Ok(Download { name: format!("{}.{ending}", report.title), kind, bytes })
+    }
+
+    fn compare(&self, runs: &[String], margin: f64) -> Answer {
+        let runs = runs.iter().map(|run| self.run(run)).collect::<Result<Vec<Run>, _>>()?;
+        if runs.len() < 2 {
+            return Err(Refusal::parted(400, "one run is named; a comparison needs two"));
+        }
+        let comparison = written::comparison_of(&runs, margin / 100.0);
+        let told = value(&comparison)?;
+        let runs = runs.into_iter().map(alone).collect();
+        let mut answer = article(&writeup::evidence(runs, Some(comparison), None));
+        answer["comparison"] = told;
+        Ok(answer)
+    }
+
+    fn campaigns(&self) -> Answer {
+        Ok(campaigns::list(&self.entries(&Filter::default())?))
+    }
+
+    fn campaign(&self, name: &str) -> Answer {
+        let runs = Shelf::without_files(&self.store).campaign_runs(name).map_err(refusal)?;
+        campaigns::one(name, runs)
+    }
+
+    fn plans(&self) -> Answer {
+        Ok(plans::list())
+    }
+
+    fn plan(&self, name: &str) -> Answer {
+        plans::one(name)
+    }
+
+    fn plan_keys(&self) -> Answer {
+        Ok(plans::keys())
+    }
+
+    fn check(&self, check: &Check, trusted: bool) -> Answer {
+        plans::check(check, trusted)
+    }
+
+    fn arrays(&self) -> Answer {
+        let files = known::files().map_err(refusal)?;
+        let arrays: Vec<Value> =
+            files.iter().map(|file| json!({ "name": file.name, "about": file.about })).collect();
+        Ok(json!({ "arrays": arrays }))
+    }
+
+    fn array(&self, name: &str) -> Answer {
+        // A name with a path in it would be read as a file.
+        if !plans::is_shipped(name) {
+            return Err(Refusal::parted(
+                404,
+                &format!("there is no array `{name}`; GET /api/arrays lists them"),
+            ));
+        }
+        let file =
+            spec::array_file(&LIBRARY, name).map_err(|errors| Refusal { status: 404, ..mistaken(errors) })?;
+        let options: Vec<Value> = file.options.iter().map(option).collect();
+        let source = file.figures.iter().find_map(|figure| figure.source.clone());
+        Ok(json!({ "name": file.name, "about": file.about, "options": options, "source": source }))
+    }
+
+    fn schema(&self) -> Answer {
+        value(&record::schema())
+    }
+
+    fn lab_arrays(&self) -> Answer {
+        Err(no_lab())
+    }
+
+    fn lab(&self, body: Value, trusted: bool) -> Answer {
+        must_be_shipped(&body, trusted)?;
+        Err(no_lab())
+    }
+
+    fn lab_rebuild(&self, body: Value, trusted: bool) -> Answer {
+        must_be_shipped(&body, trusted)?;
+        Err(no_lab())
+    }
+
+    fn arguments(&self, start: &Start, plan: &str) -> Result<Vec<OsString>, Refusal> {
+        if let Some(name) = &start.plan {
+            plans::must_be_ready(name)?;
+        }
+        let mut words = vec!["--store".into(), self.path.clone().into_os_string(), "run".into()];
+        // Each behind its `=`: no value is taken for an option.
+        let mut add = |option: &str, value: &str| words.push(format!("--{option}={value}").into());
+        start.on.list().iter().for_each(|target| add("on", target));
+        start.set.iter().for_each(|key| add("set", key));
+        start.tags.iter().for_each(|(key, value)| add("tag", &format!("{key}={value}")));
+        start.destroy.iter().for_each(|identity| add("destroy", identity));
+        add("format", "jsonl");
+        words.extend(["--quiet", "--", plan].map(OsString::from));
+        Ok(words)
+    }
+}
+
+/// That the array of a body for the lab is one of the library, unless the token was shown: another is a file.
+fn must_be_shipped(body: &Value, trusted: bool) -> Result<(), Refusal> {
+    let address = body.get("array").and_then(Value::as_str).unwrap_or_default();
+    match trusted || plans::is_shipped(address) {
+        true => Ok(()),
+        false => Err(Refusal {
+            status: 401,
+            error: format!(
+                "`{address}` is no array of the library, and files are opened for the token alone"
+            ),
+            help: Some("choose one of GET /api/arrays, or send the token".into()),
+        }),
+    }
+}
+
+fn no_lab() -> Refusal {
+    Refusal::parted(501, "the array lab is not part of this program; use `fathom run PLAN --on array:NAME`")
+}
+
+/// Whether a run has `search`, in lower case, in what it is known by.
+fn is_found(entry: &Entry, search: &str) -> bool {
+    let has = |text: &str| text.to_lowercase().contains(search);
+    [&entry.plan, &entry.hostname, &entry.id].into_iter().any(|text| has(text))
+        || entry.targets.iter().any(|target| has(target))
+        || entry.tags.iter().any(|(key, value)| has(&format!("{key}={value}")))
+}
+
+/// A line of the list, as `fathom ls` has it.
+fn line(entry: &Entry) -> Value {
+    let kind = if entry.world == "array" { "virtual" } else { "real" };
+    let state = match entry {
+        Entry { ended: None, .. } => "running",
+        Entry { code: 128.., .. } => "partial",
+        Entry { complete: true, code: 0, .. } => "done",
+        _ => "failed",
+    };
+    let seconds = entry.ended.as_ref().and_then(|ended| {
+        let (began, ended) = (entry.started.parse::<Timestamp>().ok()?, ended.parse::<Timestamp>().ok()?);
+        Some(ended.duration_since(began).as_secs_f64())
+    });
+    let rates = entry.peak_ops_per_s.map(|rate| format!("{} IOPS", OpsPerSecond::new(rate)));
+    let bytes = entry.peak_bytes_per_s.map(|rate| BytesPerSecond::new(rate).to_string());
+    let headline: Vec<String> = rates.into_iter().chain(bytes).collect();
+    json!({
+        "id": entry.id, "number": entry.number, "started": entry.started, "plan": entry.plan,
+        "target": entry.targets.join(", "), "targets": entry.targets, "kind": kind, "state": state,
+        "remark": (state != "running").then(|| report::state_words(entry)), "grade": entry.grade.map(|grade| grade.to_string()),
+        "points": entry.points, "seconds": seconds, "tags": entry.tags, "campaign": entry.tags.get("campaign"),
+        "host": entry.hostname, "headline": (!headline.is_empty()).then(|| format!("peak {}", headline.join(", "))),
+        "peak_ops_per_s": entry.peak_ops_per_s, "peak_bytes_per_s": entry.peak_bytes_per_s,
+    })
+}
+
+/// An option of an array.
+fn option(option: &OptionSpec) -> Value {
+    let (values, range) = match &option.takes {
+        Takes::Values(values) => (Some(values), None),
+        Takes::Range(least, most) => (None, Some((least, most))),
+        Takes::Any => (None, None),
+    };
+    json!({
+        "name": option.name, "about": option.about, "values": values, "default": option.default, "unit": null,
+        "min": range.map(|range| range.0), "max": range.map(|range| range.1), "takes": option.takes.text(),
+    })
+}
