@@ -1,0 +1,181 @@
+// What the server answers, apart from the record itself (`record.d.ts`, generated from its schema).
+
+export interface About {
+  version: string;
+  store: string;
+  writable: boolean;
+  can_start: boolean;
+  host: string;
+  campaigns: number;
+  runs: number;
+}
+
+export interface RunRow {
+  id: string;
+  number: number;
+  started: string;
+  plan: string;
+  target: string;
+  kind: 'real' | 'virtual';
+  state: string;
+  grade: string | null;
+  points: number;
+  seconds: number | null;
+  tags: Record<string, string>;
+  campaign: string | null;
+  headline: string | null;
+}
+
+export interface Article {
+  title: string;
+  answer: string;
+  html: string;
+  css: string;
+}
+
+export interface ComparedArticle extends Article {
+  comparison: { notes?: string[] };
+}
+
+export interface CampaignRow {
+  name: string;
+  runs: number;
+  cells_done: number;
+  started: string;
+  latest: string;
+}
+
+export interface Cell {
+  levels: Record<string, string>;
+  block: number;
+  run: string | null;
+  state: 'done' | 'void' | 'missing';
+  figures: Record<string, { value: number; unit: string }>;
+}
+
+export interface Campaign extends Article {
+  name: string;
+  factors: { name: string; levels: string[] }[];
+  cells: Cell[];
+}
+
+export interface PlanError {
+  line: number;
+  column: number;
+  length: number;
+  message: string;
+  help?: string | null;
+}
+
+export type PlanChecked = { ok: true; dry_run: string } | { ok: false; errors: PlanError[] };
+
+export interface PlanKey {
+  key: string;
+  about: string;
+  default?: string | null;
+}
+
+export interface Job {
+  job: string;
+  plan: string;
+  on: string[];
+  started: string;
+  state: 'running' | 'done' | 'failed';
+  code: number | null;
+  run: string | null;
+}
+
+export interface Ended {
+  code: number | null;
+  run: string | null;
+  stderr: string;
+}
+
+export type KnobGroup = 'workload' | 'host' | 'protocol' | 'links' | 'controllers' | 'raid' | 'disks';
+
+export interface Knob {
+  key: string;
+  label: string;
+  group: KnobGroup;
+  kind: 'choice' | 'number';
+  values?: string[];
+  min?: number;
+  max?: number;
+  step?: number;
+  default: string | number | null;
+  source: string | null;
+}
+
+export interface LabArray {
+  array: string;
+  about?: string;
+  knobs: Knob[];
+}
+
+export interface LabWorkload {
+  pattern: string;
+  size: string;
+  reads: string;
+}
+
+export interface LabAsked {
+  array: string;
+  workload: LabWorkload;
+  depths: number[];
+  fail: number[];
+}
+
+export interface LabPoint {
+  depth: number;
+  iops: number;
+  mb_s: number;
+  mean_us: number;
+  p50_us: number | null;
+  p99_us: number | null;
+  low: number | null;
+  high: number | null;
+}
+
+export interface HeldAgainst {
+  label: string;
+  depth: number | null;
+  iops: number | null;
+  mb_s: number | null;
+  latency_us: number | null;
+  source: string;
+  kind: 'published' | 'measured';
+}
+
+export type SlotState = 'online' | 'failed' | 'spare' | 'rebuilding' | 'empty';
+
+export interface Slot {
+  slot: number;
+  state: SlotState;
+  device: string;
+}
+
+export interface LabAnswer {
+  answer: string;
+  reading: string;
+  points: LabPoint[];
+  knee: number | null;
+  limit: { part: string; evidence: string } | null;
+  breakdown: { depth: number; parts: { part: string; waiting_us: number; service_us: number }[] }[];
+  held_against: HeldAgainst[];
+  slots: Slot[];
+  usable_bytes: number;
+  took_ms: number;
+}
+
+export interface RebuildPoint {
+  at_s: number;
+  percent: number;
+  foreground_iops: number | null;
+  foreground_p99_us: number | null;
+}
+
+export interface Rebuild {
+  seconds: number;
+  points: RebuildPoint[];
+  answer: string;
+}

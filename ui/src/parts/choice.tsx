@@ -1,0 +1,24 @@
+interface Props {
+  label: string;
+  value: string;
+  of: string[];
+  /** What stands for no choice, where there may be none. */
+  none?: string;
+  chosen: (value: string) => void;
+}
+
+export function Choice({ label, value, of, none, chosen }: Props) {
+  return (
+    <label class="inline">
+      {label}
+      <select value={value} onChange={event => chosen(event.currentTarget.value)}>
+        {none !== undefined && <option value="">{none}</option>}
+        {of.map(one => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
