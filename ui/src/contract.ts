@@ -17,7 +17,10 @@ export interface RunRow {
   plan: string;
   target: string;
   kind: 'real' | 'virtual';
+  /** `done`, or how it ended. */
   state: string;
+  /** What else is to be known of it: `3 warnings`. */
+  remark?: string | null;
   grade: string | null;
   points: number;
   seconds: number | null;
@@ -51,6 +54,8 @@ export interface Cell {
   run: string | null;
   state: 'done' | 'void' | 'missing';
   figures: Record<string, { value: number; unit: string }>;
+  /** Why it is void. */
+  why?: string | null;
 }
 
 export interface Campaign extends Article {
@@ -72,6 +77,9 @@ export type PlanChecked = { ok: true; dry_run: string } | { ok: false; errors: P
 export interface PlanKey {
   key: string;
   about: string;
+  section?: string;
+  takes?: string;
+  example?: string;
   default?: string | null;
 }
 

@@ -30,7 +30,7 @@ export function latency(ns: number): string {
 
 /** A length of time as one says it: `48 s`, `3 min 20 s`, `2 h 5 min`. */
 export function duration(seconds: number): string {
-  if (seconds < 10) return `${significant(seconds)} s`;
+  if (seconds < 10) return `${Number.isInteger(seconds) ? seconds : significant(seconds)} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
   const minutes = Math.floor(whole / 60);

@@ -52,11 +52,10 @@ export function loadChart(answer: LabAnswer, ghost: LabAnswer | null, measure: M
             {
               xAxis: answer.knee,
               label: {
-                position: 'insideEndTop',
+                position: 'end',
                 formatter: `knee at ${answer.knee}`,
                 rotate: 0,
-                align: 'right',
-                padding: [0, 4, 0, 0],
+                align: 'left',
               },
             },
           ];

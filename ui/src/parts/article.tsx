@@ -1,23 +1,19 @@
 // A report as the server draws it, in a shadow root so that its style stays its own.
 
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Article } from '../contract.ts';
+import { scoped } from '../scoped.ts';
 
-/**
- * The stylesheet of a whole page as one of a shadow root: its `:root` and `body` are the host. Margins of `main` and the
- * colour of the paper are left to the page around it.
- */
-export function scoped(css: string): string {
-  return `${css.replace(/:root(?=[\s,{.[:>])/g, ':host').replace(/(^|[},;\s])body(?=\s*[{,])/gm, '$1:host')}
-:host{display:block;background:none;margin:0}
-main,article{max-width:none;margin:0;padding:0}
-h1{font-size:1.5rem}
-figure>h3,p,h3,.warnings{max-width:44rem}
-figure,section{max-width:50rem}
-:focus-visible{outline:2px solid var(--accent);outline-offset:2px}`;
+interface Props {
+  article: Article;
+  /** The heading of a section that comes first, below the answer. */
+  first?: string;
+  /** What the page has to add, below the answer. */
+  children?: ComponentChildren;
 }
 
-export function Report({ article }: { article: Article }) {
+export function Report({ article, first, children }: Props) {
   const host = useRef<HTMLDivElement>(null);
 
   useEffect(() => {
@@ -28,6 +24,11 @@ export function Report({ article }: { article: Article }) {
     style.textContent = scoped(article.css);
     const body = document.createElement('div');
     body.innerHTML = article.html;
+    const heading = [...body.querySelectorAll('h2')].find(heading => heading.textContent === first);
+    const section = heading?.closest('section');
+    const header = body.querySelector('header');
+    if (section) header?.after(section);
+    header?.after(document.createElement('slot'));
     for (const scroll of body.querySelectorAll('.scroll')) scroll.setAttribute('tabindex', '0');
     root.replaceChildren(style, body);
 
@@ -42,7 +43,11 @@ export function Report({ article }: { article: Article }) {
     };
     root.addEventListener('click', jump);
     return () => root.removeEventListener('click', jump);
-  }, [article]);
+  }, [article, first]);
 
-  return <div ref={host} class="report" />;
+  return (
+    <div ref={host} class="report">
+      {children}
+    </div>
+  );
 }

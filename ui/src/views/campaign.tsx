@@ -25,10 +25,14 @@ export function CampaignView({ name, ...chosen }: Props) {
   useTitle(name);
   return (
     <section class="wide-view">
-      <h1>{name}</h1>
       <Failure error={error} />
-      {value && <Cells campaign={value} chosen={chosen} />}
-      {value ? <Report article={value} /> : !error && <Drawing />}
+      {value ? (
+        <Report article={value}>
+          <Cells campaign={value} chosen={chosen} />
+        </Report>
+      ) : (
+        !error && <Drawing />
+      )}
     </section>
   );
 }
@@ -51,6 +55,7 @@ function Cells({ campaign, chosen }: { campaign: Campaign; chosen: Omit<Props, '
 
   return (
     <>
+      <h2>Cells</h2>
       <p class="place">
         {done.done} of {campaign.cells.length} cells done
         {done.void > 0 && `, ${done.void} void`}
@@ -152,7 +157,7 @@ function CellShown({ cells, figure, unit, most }: { cells: Cell[]; figure: strin
 
 function told(cell: Cell): string {
   const levels = Object.entries(cell.levels).map(([factor, level]) => `${factor} ${level}`);
-  return `${levels.join(', ')}, block ${cell.block}: ${cell.state}`;
+  return `${levels.join(', ')}, block ${cell.block}: ${cell.state}${cell.why ? `, ${cell.why}` : ''}`;
 }
 
 function Square({ state }: { state: Cell['state'] }) {

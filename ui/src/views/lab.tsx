@@ -279,7 +279,7 @@ function Held({ answer, measure }: { answer: LabAnswer; measure: Measure }) {
           <thead>
             <tr>
               <th>Figure</th>
-              <th class="n">{'theirs'}</th>
+              <th class="n">theirs</th>
               <th class="n">model</th>
               <th class="n">ratio</th>
               <th>Source</th>

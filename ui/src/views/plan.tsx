@@ -6,6 +6,7 @@ import type { About, PlanChecked, PlanError } from '../contract.ts';
 import { byLine, marked, offset, pairs } from '../editing.ts';
 import { useLoad } from '../parts/load.ts';
 import { Failure } from '../parts/message.tsx';
+import { Scroll } from '../parts/scroll.tsx';
 import { useTitle } from '../parts/title.ts';
 import { go } from '../route.ts';
 import { token } from '../session.ts';
@@ -51,9 +52,11 @@ export function PlanView({ name, on, about }: { name: string; on: string; about:
             about={about}
           />
           <h2>What it will do</h2>
-          <pre class="dry-run" role="status">
-            {checked.value === null ? 'Checking …' : checked.value.ok ? checked.value.dry_run : errorCount(errors)}
-          </pre>
+          <Scroll label="What the plan will do">
+            <pre class="dry-run" role="status">
+              {checked.value === null ? 'Checking …' : checked.value.ok ? checked.value.dry_run : errorCount(errors)}
+            </pre>
+          </Scroll>
         </aside>
       </div>
       <Keys />
@@ -289,7 +292,8 @@ function Keys() {
             </dt>
             <dd>
               {key.about}
-              {key.default && <span class="faint"> Default: {key.default}</span>}
+              {key.default && <span class="faint"> Default: {key.default}.</span>}
+              {key.example && <pre>{key.example}</pre>}
             </dd>
           </div>
         ))}

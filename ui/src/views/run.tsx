@@ -45,7 +45,7 @@ export function RunView({ run }: { run: string }) {
         <Downloads runs={[run]} />
       </nav>
       <Failure error={error} />
-      {value ? <Report article={value} /> : !error && <Drawing />}
+      {value ? <Report article={value} first="Findings" /> : !error && <Drawing />}
     </section>
   );
 }

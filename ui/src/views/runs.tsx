@@ -98,9 +98,6 @@ export function RunsView({ search, tag }: { search: string; tag: string }) {
           <table class="list">
             <thead>
               <tr>
-                <th>
-                  <span class="unseen">Select</span>
-                </th>
                 <th>Run</th>
                 <th>Grade</th>
                 <th>Result</th>
@@ -152,15 +149,13 @@ function Empty({ filtered }: { filtered: boolean }) {
 function Row({ run, here, chosen, toggle }: { run: RunRow; here: boolean; chosen: boolean; toggle: () => void }) {
   return (
     <tr class={here ? 'here' : ''} data-run={run.id}>
-      <td>
+      <td class="name">
         <input
           type="checkbox"
           checked={chosen}
           onChange={toggle}
           aria-label={`Select run ${run.number}, ${run.plan}`}
         />
-      </td>
-      <td class="name">
         <a href={`/runs/${run.id}`}>
           <span class="faint">{run.number}</span> {run.plan}
         </a>
@@ -170,7 +165,8 @@ function Row({ run, here, chosen, toggle }: { run: RunRow; here: boolean; chosen
       </td>
       <td class="result" data-field="headline">
         {run.headline ?? <span class="faint">no figure</span>}
-        {run.state !== 'good' && <span class="state"> {run.state}</span>}
+        {run.state !== 'done' && run.state !== 'good' && <span class="limit"> {run.state}</span>}
+        {run.remark && run.remark !== 'good' && <span class="faint"> {run.remark}</span>}
       </td>
       <td class="target">
         {run.target}
@@ -186,7 +182,12 @@ function Row({ run, here, chosen, toggle }: { run: RunRow; here: boolean; chosen
         </time>
       </td>
       <td class="tags">
-        {Object.entries(run.tags).map(([key, value]) => (
+        {run.campaign && (
+          <a class="tag" href={`/campaigns/${encodeURIComponent(run.campaign)}`}>
+            {run.campaign}
+          </a>
+        )}
+        {labels(run).map(([key, value]) => (
           <a key={key} class="tag" href={`/?tag=${encodeURIComponent(`${key}=${value}`)}`}>
             {key}={value}
           </a>
@@ -194,6 +195,11 @@ function Row({ run, here, chosen, toggle }: { run: RunRow; here: boolean; chosen
       </td>
     </tr>
   );
+}
+
+/** The tags without that of the campaign, which has a link of its own, and what says the target again. */
+function labels(run: RunRow): [string, string][] {
+  return Object.entries(run.tags).filter(([key, value]) => key !== 'campaign' && !run.target.startsWith(value));
 }
 
 /** A letter with its meaning to those who do not know it. */
