@@ -105,13 +105,13 @@ export interface Knob {
   key: string;
   label: string;
   group: KnobGroup;
-  kind: 'choice' | 'number';
+  kind: 'choice' | 'number' | 'text';
   values?: string[];
   min?: number;
   max?: number;
   step?: number;
-  default: string | number | null;
-  source: string | null;
+  default?: string | number | null;
+  source?: string | null;
 }
 
 export interface LabArray {
@@ -124,6 +124,8 @@ export interface LabWorkload {
   pattern: string;
   size: string;
   reads: string;
+  /** How much of each LUN is used. */
+  span?: string;
 }
 
 export interface LabAsked {
@@ -137,7 +139,7 @@ export interface LabPoint {
   depth: number;
   iops: number;
   mb_s: number;
-  mean_us: number;
+  mean_us: number | null;
   p50_us: number | null;
   p99_us: number | null;
   low: number | null;
@@ -151,6 +153,8 @@ export interface HeldAgainst {
   mb_s: number | null;
   latency_us: number | null;
   source: string;
+  about?: string;
+  fits?: string | null;
   kind: 'published' | 'measured';
 }
 
@@ -172,6 +176,7 @@ export interface LabAnswer {
   held_against: HeldAgainst[];
   slots: Slot[];
   usable_bytes: number;
+  warnings?: { code: string; sentence: string; depths: number[] }[];
   took_ms: number;
 }
 
@@ -182,8 +187,16 @@ export interface RebuildPoint {
   foreground_p99_us: number | null;
 }
 
+interface Foreground {
+  iops: number;
+  p99_us: number | null;
+}
+
 export interface Rebuild {
-  seconds: number;
+  /** None where it does not get on beside the load. */
+  seconds: number | null;
   points: RebuildPoint[];
   answer: string;
+  healthy?: Foreground;
+  degraded?: Foreground;
 }

@@ -76,15 +76,13 @@ export interface Fact {
   at: string;
 }
 
-/** The facts of `runs`; where a run has several operations, `all` is left out and each stands for itself. */
+/** The facts of `runs`, one for each operation and, where there are several, one for all of them. */
 export function facts(runs: Run[]): Fact[] {
   const found: Fact[] = [];
   runs.forEach((run, place) => {
     for (const [p, point] of run.points.entries()) {
       for (const [w, workload] of point.workloads.entries()) {
-        const single = workload.summary.length === 1;
         for (const [s, summary] of workload.summary.entries()) {
-          if (summary.op === 'all' && !single && workload.summary.length === 2) continue;
           found.push({
             keys: {
               run: `${run.plan.name} ${run.id}`,
@@ -142,11 +140,20 @@ export function pivot(all: Fact[], rowKey: string, columnKey: string): Pivot {
   const rows = levels(rowKey);
   const columns = columnKey === '' ? [''] : levels(columnKey);
   const cells = rows.map(row =>
-    columns.map(column =>
-      having.filter(fact => fact.keys[rowKey] === row && (columnKey === '' || fact.keys[columnKey] === column)),
-    ),
+    columns.map(column => {
+      const of = having.filter(
+        fact => fact.keys[rowKey] === row && (columnKey === '' || fact.keys[columnKey] === column),
+      );
+      return rowKey === 'operation' || columnKey === 'operation' ? of : whole(of);
+    }),
   );
   return { rows, columns, cells };
+}
+
+/** Where operations are not told apart, that of all of them stands for a point. */
+function whole(of: Fact[]): Fact[] {
+  const all = of.filter(fact => fact.summary.op === 'all');
+  return all.length > 0 ? all : of;
 }
 
 const UNITS: Record<string, number> = { k: 1e3, m: 1e6, g: 1e9, ki: 1024, mi: 1024 ** 2, gi: 1024 ** 3 };

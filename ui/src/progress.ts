@@ -99,7 +99,7 @@ export function after(was: Progress, event: RunEvent): Progress {
         marks: [...was.marks, { at: was.nowS, name }],
         errorsBefore: was.errorsBefore + was.errors,
         errors: 0,
-        last: { index, at: was.nowS, ops: 0 },
+        last: null,
       };
     }
     case 'live':
@@ -123,8 +123,11 @@ function lived(was: Progress, event: Live): Progress {
     errors: event.errors,
     inFlight: event.in_flight,
   };
-  const from = was.last?.index === event.index ? was.last : { index: event.index, at: was.nowS, ops: 0 };
-  if (event.ops < from.ops) return { ...now, last: { index: event.index, at, ops: event.ops } };
+  const from = was.last;
+  // A point may begin after a rest: what is counted begins with its first event.
+  if (from === null || from.index !== event.index || event.ops < from.ops) {
+    return { ...now, startedS: at, last: { index: event.index, at, ops: event.ops } };
+  }
   const length = at - from.at;
   if (length < STEP_S) return { ...now, last: from };
   const sample = { at, iops: (event.ops - from.ops) / length, p99Ns: event.response_p99_ns };

@@ -10,6 +10,6 @@ export function scoped(css: string): string {
 main,article{max-width:none;margin:0;padding:0}
 h1{font-size:1.5rem}
 figure>h3,p,h3,.warnings{max-width:44rem}
-figure,header,dl{max-width:50rem}
+figure,header,dl,pre{max-width:50rem}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}`;
 }

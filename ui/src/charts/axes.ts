@@ -43,7 +43,11 @@ export function tooltip(colours: Palette, more: object = {}): object {
 export const latencyTick = (value: number) => latency(value).replace('.00', '').replace('.0', '');
 
 /** Ticks of an amount: `2,000`, `0.5`. */
-export const amountTick = (value: number) => (value === 0 ? '0' : significant(value).replace(/\.0+$/, ''));
+export function amountTick(value: number): string {
+  if (value === 0) return '0';
+  const [divisor, prefix] = value >= 1e6 ? [1e6, ' M'] : value >= 1e4 ? [1e3, ' k'] : [1, ''];
+  return significant(value / divisor).replace(/\.0+$/, '') + prefix;
+}
 
 /** From 10^a to 10^b around the values. */
 export function decades(values: number[]): { min: number; max: number } {

@@ -56,7 +56,7 @@ export function dotsChart(of: Dots): Draw {
     // Series of one row stand beside each other, so that intervals can be told apart.
     const shift = (series: number) => (series - (count - 1) / 2) * 9;
     return {
-      grid: { left, right: 24, top, bottom: 48 },
+      grid: { outerBoundsMode: 'none', left, right: 24, top, bottom: 48 },
       legend: {
         show: of.series.length > 1,
         type: 'plain',

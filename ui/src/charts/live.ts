@@ -5,12 +5,24 @@ import type { Draw } from '../parts/echart.tsx';
 import type { Progress } from '../progress.ts';
 import { above, aboveStyle, amountTick, axis, below, decades, escaped, latencyTick, tooltip } from './axes.ts';
 
+/** A line does not join two points: what lies between them was not measured. */
+function cut(progress: Progress, samples: [number, number][]): [number, number | null][] {
+  const breaks = progress.marks.map((mark): [number, null] => [mark.at, null]);
+  return [...samples, ...breaks].sort((one, other) => one[0] - other[0]);
+}
+
 export function liveChart(progress: Progress): Draw {
   return (colours, width) => {
-    const rate = progress.samples.map(sample => [sample.at, sample.iops]);
-    const p99 = progress.samples.filter(sample => sample.p99Ns !== null).map(sample => [sample.at, sample.p99Ns]);
+    const rate = cut(
+      progress,
+      progress.samples.map((sample): [number, number] => [sample.at, sample.iops]),
+    );
+    const tail = progress.samples.flatMap((sample): [number, number][] =>
+      sample.p99Ns === null ? [] : [[sample.at, sample.p99Ns]],
+    );
     const [line, second] = [colours.hues[0], colours.hues[1]];
-    const from = progress.samples[0]?.at ?? 0;
+    const first = progress.samples[0]?.at ?? 0;
+    const from = first < 30 ? 0 : first;
     const time = {
       type: 'value',
       min: Math.floor(from),
@@ -20,8 +32,8 @@ export function liveChart(progress: Progress): Draw {
     const points = progress.samples.length < 300;
     return {
       grid: [
-        { left: 56, right: 20, top: 28, height: 150 },
-        { left: 56, right: 20, top: 232, height: 100 },
+        { outerBoundsMode: 'none', left: 56, right: 20, top: 28, height: 150 },
+        { outerBoundsMode: 'none', left: 56, right: 20, top: 232, height: 100 },
       ],
       xAxis: [
         axis(colours, '', { ...time, gridIndex: 0, axisLabel: { show: false } }),
@@ -40,7 +52,7 @@ export function liveChart(progress: Progress): Draw {
           ...aboveStyle(colours),
           type: 'log',
           gridIndex: 1,
-          ...decades(p99.map(sample => sample[1] ?? 0)),
+          ...decades(tail.map(sample => sample[1])),
           axisLabel: { color: colours.ink, formatter: latencyTick },
         }),
       ],
@@ -76,7 +88,7 @@ export function liveChart(progress: Progress): Draw {
         },
         {
           type: 'line',
-          data: p99,
+          data: cut(progress, tail),
           xAxisIndex: 1,
           yAxisIndex: 1,
           symbol: 'rect',

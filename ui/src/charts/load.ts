@@ -62,8 +62,8 @@ export function loadChart(answer: LabAnswer, ghost: LabAnswer | null, measure: M
     const claimed = width < 420 ? loose.slice(0, 1) : loose.slice(0, 3);
     return {
       grid: [
-        { left: 60, right: 64, top: 28, height: RATE_HEIGHT },
-        { left: 60, right: 64, top: 28 + RATE_HEIGHT + 52, height: TAIL_HEIGHT },
+        { outerBoundsMode: 'none', left: 60, right: 64, top: 28, height: RATE_HEIGHT },
+        { outerBoundsMode: 'none', left: 60, right: 64, top: 28 + RATE_HEIGHT + 52, height: TAIL_HEIGHT },
       ],
       xAxis: [
         axis(colours, '', { ...log2, gridIndex: 0, axisLabel: { color: colours.ink, formatter: amountTick } }),

@@ -8,19 +8,20 @@ import { above, aboveStyle, amountTick, axis, below, tooltip } from './axes.ts';
 export const REBUILD_HEIGHT = 260;
 
 /** Drawn up to `until` seconds; the axes are those of the whole from the start, so that nothing jumps. */
-export function rebuildChart(rebuild: Rebuild, until: number, healthy: number | null): Draw {
+export function rebuildChart(rebuild: Rebuild, until: number): Draw {
   return colours => {
     const [hue, second] = colours.hues;
+    const healthy = rebuild.healthy?.iops ?? null;
+    const seconds = rebuild.seconds ?? rebuild.points[rebuild.points.length - 1]?.at_s ?? 1;
     const shown = rebuild.points.filter(point => point.at_s <= until);
-    const [divisor, unit] =
-      rebuild.seconds >= 7200 ? [3600, 'hours'] : rebuild.seconds >= 180 ? [60, 'minutes'] : [1, 'seconds'];
+    const [divisor, unit] = seconds >= 7200 ? [3600, 'hours'] : seconds >= 180 ? [60, 'minutes'] : [1, 'seconds'];
     const most = Math.max(1, healthy ?? 0, ...rebuild.points.map(point => point.foreground_iops ?? 0));
-    const time = { type: 'value', min: 0, max: rebuild.seconds / divisor, splitLine: { show: false } };
+    const time = { type: 'value', min: 0, max: seconds / divisor, splitLine: { show: false } };
     const at = (point: { at_s: number }) => point.at_s / divisor;
     return {
       grid: [
-        { left: 60, right: 20, top: 28, height: 70 },
-        { left: 60, right: 20, top: 138, height: 70 },
+        { outerBoundsMode: 'none', left: 60, right: 20, top: 28, height: 70 },
+        { outerBoundsMode: 'none', left: 60, right: 20, top: 138, height: 70 },
       ],
       xAxis: [
         axis(colours, '', { ...time, gridIndex: 0, axisLabel: { show: false } }),

@@ -35,5 +35,6 @@ export function difference(changes: string[], before: LabAnswer, now: LabAnswer,
     before.limit && now.limit && before.limit.part !== now.limit.part
       ? `; the bottleneck moves from ${before.limit.part} to ${now.limit.part}`
       : '';
-  return `${head}${rate}${p99}${limit}.`;
+  const text = `${head}${rate}${p99}${limit}.`;
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

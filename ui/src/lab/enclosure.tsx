@@ -8,7 +8,7 @@ const WORDS: Record<Slot['state'], string> = {
   failed: 'failed',
   spare: 'spare',
   rebuilding: 'rebuilding',
-  empty: 'empty',
+  empty: 'unused',
 };
 
 interface Props {

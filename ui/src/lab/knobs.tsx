@@ -79,6 +79,16 @@ function Field({ id, knob, value, turn }: { id: string; knob: Knob; value: strin
       </select>
     );
   }
+  if (knob.kind === 'text') {
+    return (
+      <input
+        id={id}
+        value={value}
+        aria-describedby={described}
+        onChange={event => turn(knob, event.currentTarget.value.trim(), true)}
+      />
+    );
+  }
   const steps = ((knob.max ?? Number.POSITIVE_INFINITY) - (knob.min ?? 0)) / (knob.step ?? 1);
   if (steps <= MOST_STEPS) {
     return (

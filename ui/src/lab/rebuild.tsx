@@ -13,13 +13,12 @@ const PLAY_S = 8;
 interface Props {
   asked: LabAsked;
   slot: number;
-  healthy: number | null;
   /** How far the slot is while it plays; nothing afterwards. */
   at: (percent: number | null) => void;
   close: () => void;
 }
 
-export function RebuildShown({ asked, slot, healthy, at, close }: Props) {
+export function RebuildShown({ asked, slot, at, close }: Props) {
   const [rebuild, set] = useState<Rebuild | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [until, setUntil] = useState(0);
@@ -41,13 +40,14 @@ export function RebuildShown({ asked, slot, healthy, at, close }: Props) {
   // Its own clock: PLAY_S seconds for the whole. Who wants no motion sees the end at once.
   useEffect(() => {
     if (!rebuild) return;
+    const seconds = lengthOf(rebuild);
     const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
     const begun = performance.now();
     let frame = 0;
     const step = (now: number) => {
       const share = still ? 1 : Math.min(1, (now - begun) / 1000 / PLAY_S);
-      setUntil(share * rebuild.seconds);
-      at(share < 1 ? percentAt(rebuild, share * rebuild.seconds) : null);
+      setUntil(share * seconds);
+      at(share < 1 ? percentAt(rebuild, share * seconds) : null);
       if (share < 1) frame = requestAnimationFrame(step);
     };
     frame = requestAnimationFrame(step);
@@ -55,8 +55,9 @@ export function RebuildShown({ asked, slot, healthy, at, close }: Props) {
     // `at` is the same all along
   }, [rebuild, turn]);
 
-  const draw = useMemo(() => (rebuild ? rebuildChart(rebuild, until, healthy) : null), [rebuild, until, healthy]);
-  const over = rebuild !== null && until >= rebuild.seconds;
+  const draw = useMemo(() => (rebuild ? rebuildChart(rebuild, until) : null), [rebuild, until]);
+  const seconds = rebuild ? lengthOf(rebuild) : 0;
+  const over = rebuild !== null && until >= seconds;
   const point = rebuild?.points.filter(point => point.at_s <= until).pop();
   return (
     <section class="rebuild" aria-labelledby="rebuild-title">
@@ -68,12 +69,14 @@ export function RebuildShown({ asked, slot, healthy, at, close }: Props) {
       {rebuild && (
         <p class="place">
           {over
-            ? `Rebuilt after ${duration(rebuild.seconds)}.`
-            : `${significant(percentAt(rebuild, until))} % after ${duration(until)}, ${duration(rebuild.seconds - until)} left`}
+            ? rebuild.seconds === null
+              ? `Not rebuilt within ${duration(seconds)}: beside this load it does not get on.`
+              : `Rebuilt after ${duration(seconds)}.`
+            : `${significant(percentAt(rebuild, until))} % after ${duration(until)}, ${duration(seconds - until)} left`}
           {!over && point?.foreground_p99_us && `; foreground p99 ${latency(point.foreground_p99_us * 1000)}`}
           <span class="faint">
             {' '}
-            {duration(rebuild.seconds)} are played in {PLAY_S} s.
+            {duration(seconds)} are played in {PLAY_S} s.
           </span>
         </p>
       )}
@@ -96,11 +99,16 @@ export function RebuildShown({ asked, slot, healthy, at, close }: Props) {
   );
 }
 
+/** What is shown of it: to its end, or as far as it was simulated. */
+export function lengthOf(rebuild: Rebuild): number {
+  return rebuild.seconds ?? rebuild.points[rebuild.points.length - 1]?.at_s ?? 0;
+}
+
 /** Percent at a time, between the points by a line. */
 export function percentAt(rebuild: Rebuild, at: number): number {
   const next = rebuild.points.findIndex(point => point.at_s >= at);
   const [one, other] = [rebuild.points[next - 1], rebuild.points[next]];
-  if (!other) return 100;
+  if (!other) return rebuild.points[rebuild.points.length - 1]?.percent ?? 0;
   if (!one) return other.percent;
   const share = other.at_s > one.at_s ? (at - one.at_s) / (other.at_s - one.at_s) : 1;
   return one.percent + share * (other.percent - one.percent);

@@ -9,7 +9,7 @@ export interface LabState {
   fail: number[];
 }
 
-export const DEPTHS = [1, 2, 4, 8, 16, 32, 64, 128];
+export const DEPTHS = [1, 2, 4, 8, 16, 32, 64];
 const WORKLOAD: LabWorkload = { pattern: 'random', size: '8KiB', reads: '70%' };
 const FIRST = 'md3000';
 
@@ -33,6 +33,7 @@ export function fromQuery(query: string, arrays: LabArray[]): LabState {
 
 /** Whether a knob takes a value. */
 export function allowed(knob: Knob, value: string): boolean {
+  if (knob.kind === 'text') return value !== '' && !/[&#\s]/.test(value);
   if (knob.kind === 'choice') return knob.values?.map(String).includes(value) ?? true;
   const number = Number(value);
   return (
@@ -72,7 +73,7 @@ export function workload(state: LabState, knobs: Knob[]): LabWorkload {
   const of = { ...WORKLOAD };
   for (const knob of knobs.filter(knob => knob.group === 'workload')) {
     const value = state.set[knob.key] ?? defaultOf(knob);
-    if (value !== '' && knob.key in of) of[knob.key as keyof LabWorkload] = value;
+    if (knob.key in of ? value !== '' : state.set[knob.key] !== undefined) of[knob.key as keyof LabWorkload] = value;
   }
   if (/^\d+$/.test(of.reads)) of.reads += '%';
   return of;
@@ -128,6 +129,7 @@ export function campaignOf(state: LabState, before: LabState | null, knobs: Knob
     `pattern = "${of.pattern}"`,
     `size    = "${of.size}"`,
     `reads   = "${of.reads}"`,
+    ...(of.span ? [`span    = "${of.span}"`] : []),
     '',
     '[factors]',
     ...factors.map(([key, levels]) => `${key} = [${levels.map(tomlValue).join(', ')}]`),

@@ -100,7 +100,7 @@ function Cells({ campaign, chosen }: { campaign: Campaign; chosen: Omit<Props, '
           </tbody>
         </table>
       </Scroll>
-      <p class="faint">
+      <p class="subtitle">
         A square is a cell in a block: <Square state="done" /> done, <Square state="void" /> void, its state was read
         back as another, <Square state="missing" /> missing. A range is that of all blocks and of the other factors.
       </p>

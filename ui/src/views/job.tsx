@@ -124,7 +124,6 @@ function Finished({ points }: { points: Point[] }) {
               <th class="n">MB/s</th>
               <th class="n">mean</th>
               <th class="n">p99</th>
-              <th>Grade</th>
             </tr>
           </thead>
           <tbody>
@@ -138,7 +137,6 @@ function Finished({ points }: { points: Point[] }) {
                   <td class="n">{summary ? significant(summary.bytes_per_s.value / 1e6) : '–'}</td>
                   <td class="n">{summary?.response ? latency(summary.response.mean_ns) : '–'}</td>
                   <td class="n">{p99 ? latency(p99.value_ns) : ''}</td>
-                  <td>{point.grading?.grade ?? '–'}</td>
                 </tr>
               );
             })}

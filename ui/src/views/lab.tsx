@@ -198,6 +198,7 @@ function Lab({ query, arrays }: { query: string; arrays: LabArray[] }) {
           ) : (
             <div class="chart" style={{ height: `${LOAD_HEIGHT}px` }} />
           )}
+          {now && <Warnings answer={now.answer} />}
           {now && <LoadTable answer={now.answer} />}
           {now && now.answer.held_against.length > 0 && <Held answer={now.answer} measure={measure} />}
           {now && <Breakdown answer={now.answer} />}
@@ -222,14 +223,26 @@ function Lab({ query, arrays }: { query: string; arrays: LabArray[] }) {
                   Rebuild slot {slot.slot}
                 </button>
               ))}
-              {rebuild && (
-                <RebuildShown key={rebuild.slot} {...rebuild} healthy={null} at={at} close={() => setRebuild(null)} />
-              )}
+              {rebuild && <RebuildShown key={rebuild.slot} {...rebuild} at={at} close={() => setRebuild(null)} />}
             </>
           )}
         </div>
       </div>
     </>
+  );
+}
+
+/** What makes figures of the curve doubtful, with the depths that it is about. */
+function Warnings({ answer }: { answer: LabAnswer }) {
+  return (
+    <ul class="footnotes">
+      {(answer.warnings ?? []).map(warning => (
+        <li key={warning.code}>
+          {warning.depths.length > 0 && `Queue depth ${warning.depths.join(', ')}: `}
+          {warning.sentence}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -257,7 +270,7 @@ function LoadTable({ answer }: { answer: LabAnswer }) {
                   <data value={point.iops}>{significant(point.iops)}</data>
                 </td>
                 <td class="n">{significant(point.mb_s)}</td>
-                <td class="n">{latency(point.mean_us * 1000)}</td>
+                <td class="n">{point.mean_us === null ? '' : latency(point.mean_us * 1000)}</td>
                 <td class="n">{point.p50_us === null ? '' : latency(point.p50_us * 1000)}</td>
                 <td class="n">{point.p99_us === null ? '' : latency(point.p99_us * 1000)}</td>
               </tr>
@@ -279,10 +292,9 @@ function Held({ answer, measure }: { answer: LabAnswer; measure: Measure }) {
           <thead>
             <tr>
               <th>Figure</th>
-              <th class="n">theirs</th>
+              <th class="n">reported</th>
               <th class="n">model</th>
               <th class="n">ratio</th>
-              <th>Source</th>
             </tr>
           </thead>
           <tbody>
@@ -299,17 +311,18 @@ function Held({ answer, measure }: { answer: LabAnswer; measure: Measure }) {
               return (
                 <tr key={`${held.label} ${held.depth} ${value}`}>
                   <td class="name">
-                    {held.label}
+                    {held.about ?? held.label}
                     <span class="faint">
                       {' '}
                       {held.kind}
+                      {held.about ? ` ${held.label}` : ''}
                       {held.depth === null ? '' : `, queue depth ${held.depth}`}
                     </span>
+                    <span class="source">{held.source}</span>
                   </td>
                   <td class="n">{value === null ? '–' : show(value)}</td>
                   <td class="n">{model === null ? <span class="faint">not on the curve</span> : show(model)}</td>
                   <td class="n">{model === null || !value ? '' : significant(model / value)}</td>
-                  <td class="faint source">{held.source}</td>
                 </tr>
               );
             })}

@@ -122,7 +122,11 @@ async function inFront(server: string): Promise<{ url: string; close(): void }> 
   };
   const front = await tool.serve(server);
   const address = front.address() as import('node:net').AddressInfo;
-  return { url: `http://127.0.0.1:${address.port}`, close: () => (front.closeAllConnections(), front.close()) };
+  const close = () => {
+    front.closeAllConnections();
+    front.close();
+  };
+  return { url: `http://127.0.0.1:${address.port}`, close };
 }
 
 /** Whether this program has the array lab. */

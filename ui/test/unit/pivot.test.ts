@@ -56,3 +56,16 @@ test('levels are read as amounts', () => {
   assert.equal(amount('512B'), 512);
   assert.equal(amount('RAID 5'), null);
 });
+
+test('a point with several operations is told as a whole, unless they are a key', () => {
+  const of = (op: string, iops: number): Fact => {
+    const one = fact({ run: 'a', operation: op }, iops);
+    return { ...one, summary: { ...one.summary, op } };
+  };
+  const all = [of('all', 30), of('read', 20), of('write', 10)];
+  assert.equal(shown(pivot(all, 'run', '').cells[0]?.[0] ?? [], IOPS).value, 30);
+  assert.deepEqual(
+    pivot(all, 'operation', '').cells.map(row => shown(row[0] ?? [], IOPS).value),
+    [30, 20, 10],
+  );
+});

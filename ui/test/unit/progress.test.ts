@@ -24,21 +24,29 @@ function run(events: RunEvent[]): Progress {
 }
 
 test('a rate is what was counted between two events', () => {
-  const progress = run([started, live(1, 200), live(2, 500)]);
+  const progress = run([started, live(1, 200), live(2, 500), live(3, 600)]);
   assert.deepEqual(
     progress.samples.map(sample => sample.iops),
-    [200, 300],
+    [300, 100],
   );
 });
 
 test('events that come faster than once a second are put together', () => {
   const progress = run([started, ...Array.from({ length: 40 }, (_, at) => live((at + 1) / 10, (at + 1) * 10))]);
-  assert.equal(progress.samples.length, 4);
+  assert.equal(progress.samples.length, 3);
   for (const sample of progress.samples) assert.ok(Math.abs(sample.iops - 100) < 1e-6);
 });
 
+test('a rest before a point is not taken for a slow start', () => {
+  const progress = run([started, live(30, 50), live(31, 150)]);
+  assert.deepEqual(
+    progress.samples.map(sample => sample.iops),
+    [100],
+  );
+});
+
 test('the rest is that of this point and of those to come', () => {
-  const progress = run([started, live(4, 100)]);
+  const progress = run([started, live(0, 0), live(4, 100)]);
   assert.equal(remaining(progress), 6 + 3 * 10);
   assert.match(place(progress), /^Point 1 of 4: reads, about 36 s left/);
 });
