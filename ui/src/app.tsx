@@ -92,7 +92,7 @@ export function App() {
   const [open, setOpen] = useState(false);
   const [helping, setHelping] = useState(false);
   const main = useRef<HTMLElement>(null);
-  const about = useLoad(() => api.about(), []);
+  const about = useLoad(() => api.about(), [route.view]);
 
   useEffect(() => {
     const moved = () => {

@@ -64,10 +64,11 @@ export interface Campaign extends Article {
   cells: Cell[];
 }
 
+/** A mistake of a plan: at a place in its text, or of the target, which has none. */
 export interface PlanError {
-  line: number;
-  column: number;
-  length: number;
+  line: number | null;
+  column: number | null;
+  length: number | null;
   message: string;
   help?: string | null;
 }

@@ -2,6 +2,16 @@
 
 import type { PlanError } from './contract.ts';
 
+/** A mistake with its place. */
+export interface Placed extends PlanError {
+  line: number;
+  column: number;
+}
+
+export function isPlaced(error: PlanError): error is Placed {
+  return error.line !== null && error.column !== null;
+}
+
 /** The offset of a line and a column, both from 1; columns count characters, not UTF-16 units. */
 export function offset(text: string, line: number, column: number): number {
   const lines = text.split('\n');
@@ -10,19 +20,18 @@ export function offset(text: string, line: number, column: number): number {
   return Math.min(before + characters.join('').length, text.length);
 }
 
-/** The errors of each line that has some. */
-export function byLine(errors: PlanError[]): Map<number, PlanError[]> {
-  const lines = new Map<number, PlanError[]>();
-  for (const error of errors) lines.set(error.line, [...(lines.get(error.line) ?? []), error]);
-  return lines;
+/** The lines that have a mistake. */
+export function wrongLines(errors: PlanError[]): Set<number> {
+  return new Set(errors.filter(isPlaced).map(error => error.line));
 }
 
 /** `text` cut at the places of the errors: pieces that are marked, and those that are not. */
 export function marked(text: string, errors: PlanError[]): { text: string; error: boolean }[] {
   const spans = errors
+    .filter(isPlaced)
     .map(error => {
       const from = offset(text, error.line, error.column);
-      return { from, to: Math.min(text.length, from + Math.max(1, error.length)) };
+      return { from, to: Math.min(text.length, from + Math.max(1, error.length ?? 1)) };
     })
     .sort((one, other) => one.from - other.from);
   const pieces: { text: string; error: boolean }[] = [];

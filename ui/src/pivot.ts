@@ -185,10 +185,11 @@ export function shown(of: Fact[], figure: Figure): Shown {
   return { value: null, low: Math.min(...all), high: Math.max(...all), count: values.length };
 }
 
-/** The two keys that a comparison starts with: what is varied, by run. */
-export function usual(keys: string[]): { rows: string; columns: string } {
+/** The two keys that a comparison starts with: points, by what tells the runs apart. */
+export function usual(all: Fact[], keys: string[]): { rows: string; columns: string } {
   const rows = keys.includes('point') ? 'point' : (keys.find(key => key !== 'run') ?? 'run');
-  const columns =
-    keys.find(key => key !== rows && ['target', 'run'].includes(key)) ?? keys.find(key => key !== rows) ?? '';
-  return { rows, columns };
+  const levels = (key: string) => new Set(all.map(fact => fact.keys[key])).size;
+  const target = keys.includes('target') && levels('target') === levels('run');
+  const columns = target ? 'target' : (keys.find(key => key !== rows) ?? '');
+  return { rows, columns: columns === rows ? '' : columns };
 }

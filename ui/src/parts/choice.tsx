@@ -22,3 +22,9 @@ export function Choice({ label, value, of, none, chosen }: Props) {
     </label>
   );
 }
+
+/** A key of the address, where it is one; `none` stands for no columns. */
+export function chosenKey(text: string, keys: string[], rows: string): string | null {
+  if (text === 'none') return '';
+  return keys.includes(text) && text !== rows ? text : null;
+}

@@ -5,7 +5,7 @@ import type { Campaign, Cell } from '../contract.ts';
 import { latency, significant } from '../figures.ts';
 import { counts, figureNames, matrix, values } from '../matrix.ts';
 import { Report } from '../parts/article.tsx';
-import { Choice } from '../parts/choice.tsx';
+import { Choice, chosenKey } from '../parts/choice.tsx';
 import { useLoad } from '../parts/load.ts';
 import { Failure } from '../parts/message.tsx';
 import { Scroll } from '../parts/scroll.tsx';
@@ -41,17 +41,15 @@ function Cells({ campaign, chosen }: { campaign: Campaign; chosen: Omit<Props, '
   const factors = campaign.factors.map(factor => factor.name);
   const names = figureNames(campaign.cells);
   const rows = factors.includes(chosen.rows) ? chosen.rows : (factors[0] ?? '');
-  const columns =
-    factors.includes(chosen.columns) && chosen.columns !== rows
-      ? chosen.columns
-      : (factors.find(name => name !== rows) ?? '');
+  const columns = chosenKey(chosen.columns, factors, rows) ?? factors.find(name => name !== rows) ?? '';
   const figure = names.includes(chosen.figure) ? chosen.figure : (names[0] ?? '');
   const table = matrix(campaign, rows, columns);
   const done = counts(campaign.cells);
   const unit = campaign.cells.find(cell => cell.figures[figure])?.figures[figure]?.unit ?? '';
   const all = campaign.cells.flatMap(cell => values([cell], figure));
   const most = Math.max(0, ...all);
-  const show = (change: Record<string, string>) => go(withQuery({ rows, columns, figure, ...change }), true);
+  const show = (change: Record<string, string>) =>
+    go(withQuery({ rows, columns: columns || 'none', figure, ...change }), true);
 
   return (
     <>
@@ -69,7 +67,7 @@ function Cells({ campaign, chosen }: { campaign: Campaign; chosen: Omit<Props, '
           value={columns}
           of={factors.filter(name => name !== rows)}
           none="none"
-          chosen={columns => show({ columns })}
+          chosen={columns => show({ columns: columns || 'none' })}
         />
         <Choice label="Figure" value={figure} of={names} chosen={figure => show({ figure })} />
       </div>

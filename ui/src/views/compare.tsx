@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { api } from '../api.ts';
 import { dotsChart, dotsHeight, MOST_SERIES } from '../charts/dots.ts';
 import { Report } from '../parts/article.tsx';
-import { Choice } from '../parts/choice.tsx';
+import { Choice, chosenKey } from '../parts/choice.tsx';
 import { EChart } from '../parts/echart.tsx';
 import { useLoad } from '../parts/load.ts';
 import { Failure } from '../parts/message.tsx';
@@ -25,6 +25,7 @@ export function CompareView({ runs, ...chosen }: Props) {
   const key = runs.join(',');
   const report = useLoad(() => (runs.length < 2 ? Promise.resolve(null) : api.compare(runs)), [key]);
   const records = useLoad(() => Promise.all(runs.map(api.run)), [key]);
+  const all = useMemo(() => facts(records.value ?? []), [records.value]);
   useTitle(report.value?.title ?? 'Comparison');
   if (runs.length < 2) {
     return (
@@ -36,7 +37,6 @@ export function CompareView({ runs, ...chosen }: Props) {
       </section>
     );
   }
-  const all = facts(records.value ?? []);
   return (
     <section class="wide-view">
       <nav class="tools" aria-label="These runs">
@@ -56,14 +56,9 @@ export function CompareView({ runs, ...chosen }: Props) {
 
 function Pivoted({ all, chosen }: { all: Fact[]; chosen: Omit<Props, 'runs'> }) {
   const keys = differing(all);
-  const start = usual(keys);
+  const start = usual(all, keys);
   const rows = keys.includes(chosen.rows) ? chosen.rows : start.rows;
-  const columns =
-    keys.includes(chosen.columns) && chosen.columns !== rows
-      ? chosen.columns
-      : start.columns === rows
-        ? ''
-        : start.columns;
+  const columns = chosenKey(chosen.columns, keys, rows) ?? (start.columns === rows ? '' : start.columns);
   const figure = FIGURES.find(figure => figure.name === chosen.figure) ?? (FIGURES[0] as Figure);
   const table = pivot(all, rows, columns);
   const cells = table.cells.map(row => row.map(cell => shown(cell, figure)));
@@ -88,7 +83,7 @@ function Pivoted({ all, chosen }: { all: Fact[]; chosen: Omit<Props, 'runs'> }) 
   );
   const draw = useMemo(() => dotsChart(dots), [dots]);
   const show = (change: Record<string, string>) =>
-    go(withQuery({ rows, columns, figure: figure.name, ...change }), true);
+    go(withQuery({ rows, columns: columns || 'none', figure: figure.name, ...change }), true);
 
   return (
     <>
@@ -99,7 +94,7 @@ function Pivoted({ all, chosen }: { all: Fact[]; chosen: Omit<Props, 'runs'> }) 
           value={columns}
           of={keys.filter(key => key !== rows)}
           none="none"
-          chosen={columns => show({ columns })}
+          chosen={columns => show({ columns: columns || 'none' })}
         />
         <Choice
           label="Figure"

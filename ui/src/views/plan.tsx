@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { api } from '../api.ts';
 import type { About, PlanChecked, PlanError } from '../contract.ts';
-import { byLine, marked, offset, pairs } from '../editing.ts';
+import { isPlaced, marked, offset, type Placed, pairs, wrongLines } from '../editing.ts';
 import { useLoad } from '../parts/load.ts';
 import { Failure } from '../parts/message.tsx';
 import { Scroll } from '../parts/scroll.tsx';
@@ -54,7 +54,13 @@ export function PlanView({ name, on, about }: { name: string; on: string; about:
           <h2>What it will do</h2>
           <Scroll label="What the plan will do">
             <pre class="dry-run" role="status">
-              {checked.value === null ? 'Checking …' : checked.value.ok ? checked.value.dry_run : errorCount(errors)}
+              {checked.error
+                ? 'Not checked.'
+                : checked.value === null
+                  ? 'Checking …'
+                  : checked.value.ok
+                    ? checked.value.dry_run
+                    : errorCount(errors)}
             </pre>
           </Scroll>
         </aside>
@@ -65,7 +71,7 @@ export function PlanView({ name, on, about }: { name: string; on: string; about:
 }
 
 function errorCount(errors: PlanError[]): string {
-  return `${errors.length} ${errors.length === 1 ? 'mistake' : 'mistakes'} in the plan; each is marked at its place.`;
+  return `${errors.length} ${errors.length === 1 ? 'mistake' : 'mistakes'}, listed below the plan.`;
 }
 
 /** What the checker says of a text, once nobody has typed for a moment. */
@@ -83,7 +89,7 @@ function useChecked(toml: string, target: string, set: string[]): { value: PlanC
       };
       api.checkPlan(asked, ending.signal).then(
         value => ending.signal.aborted || change({ value, error: null }),
-        error => ending.signal.aborted || change(last => ({ ...last, error })),
+        error => ending.signal.aborted || change({ value: null, error }),
       );
     }, PAUSE_MS);
     return () => {
@@ -102,7 +108,7 @@ function targets(text: string): string[] {
 
 function Editor({ text, errors, changed }: { text: string; errors: PlanError[]; changed: (text: string) => void }) {
   const lines = useMemo(() => text.split('\n').length, [text]);
-  const wrong = byLine(errors);
+  const wrong = wrongLines(errors);
   return (
     <div class="editor" style={{ '--lines': lines }}>
       <div class="numbers" aria-hidden="true">
@@ -139,19 +145,21 @@ function Editor({ text, errors, changed }: { text: string; errors: PlanError[]; 
 }
 
 function Problems({ errors, text }: { errors: PlanError[]; text: string }) {
-  function show(error: PlanError): void {
+  function show(error: Placed): void {
     const field = document.getElementById('plan-text') as HTMLTextAreaElement | null;
     const from = offset(text, error.line, error.column);
     field?.focus();
-    field?.setSelectionRange(from, from + Math.max(1, error.length));
+    field?.setSelectionRange(from, from + Math.max(1, error.length ?? 1));
   }
   return (
     <ul id="problems" class="problems" aria-live="polite">
       {errors.map(error => (
         <li key={`${error.line}:${error.column} ${error.message}`}>
-          <button type="button" class="plain" onClick={() => show(error)}>
-            Line {error.line}, column {error.column}
-          </button>{' '}
+          {isPlaced(error) && (
+            <button type="button" class="plain" onClick={() => show(error)}>
+              Line {error.line}, column {error.column}
+            </button>
+          )}
           {error.message}
           {error.help && <span class="faint"> {error.help}</span>}
         </li>
@@ -189,7 +197,7 @@ function Start({ name, toml, target, setTarget, set, setSet, wrong, setList, rea
       : wrong.length + labels.wrong.length > 0
         ? `${[...wrong, ...labels.wrong].join(', ')}: KEY=VALUE expected.`
         : !ready
-          ? 'The plan has mistakes, or is still being checked.'
+          ? 'The plan or its target has mistakes, or is still being checked.'
           : '';
 
   function start(event: Event): void {
@@ -293,7 +301,7 @@ function Keys() {
             <dd>
               {key.about}
               {key.default && <span class="faint"> Default: {key.default}.</span>}
-              {key.example && <pre>{key.example}</pre>}
+              {key.example && <code class="example">{key.example}</code>}
             </dd>
           </div>
         ))}

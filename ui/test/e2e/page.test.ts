@@ -210,14 +210,22 @@ test('a run is started from the editor, followed, and leads to its report', asyn
   assert.equal(Number(shown?.replaceAll(',', '')), Math.round(iops));
 });
 
-test('a run that is refused says why', async () => {
+test('a target that is not there is told before the start, and a run that is refused says why', async () => {
   const page = await server.open('/plans/quick?on=/dev/does-not-exist');
-  await page.getByRole('button', { name: 'Start' }).waitFor();
-  const button = page.getByRole('button', { name: 'Start' });
-  if (await button.isDisabled()) await page.waitForTimeout(1500);
-  if (await button.isDisabled()) return;
-  await button.click();
-  await page.waitForSelector('pre >> text=/dev/does-not-exist', { timeout: 20_000 });
+  await page.waitForSelector('#problems >> text=there is no such device');
+  assert.ok(await page.getByRole('button', { name: 'Start' }).isDisabled());
+  await page.getByRole('combobox', { name: 'Target' }).fill('array:md3000');
+  await page.getByLabel('Set keys').fill('run=4s');
+  await page.waitForFunction(() => document.querySelectorAll('#problems li').length === 0);
+  // Another word that only `run` itself judges.
+  const answer = await page.evaluate(async token => {
+    const body = { plan: 'quick', toml: null, on: ['/proc/version'], set: [], tags: {}, destroy: '/proc/version' };
+    const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` };
+    return (await fetch('/api/start', { method: 'POST', headers, body: JSON.stringify(body) })).json();
+  }, server.token);
+  await page.goto(`${server.url}/jobs/${answer.job}`);
+  await page.waitForSelector('.answer >> text=/Refused|Not started/', { timeout: 20_000 });
+  assert.match((await page.locator('main pre').textContent()) ?? '', /proc/);
 });
 
 test('a real run can be stopped, and what was finished is kept', async () => {

@@ -22,7 +22,9 @@ assert.ok(IOPS);
 
 test('only keys that differ are offered', () => {
   assert.deepEqual(differing(ALL), ['run', 'depth']);
-  assert.deepEqual(usual(['run', 'depth']), { rows: 'depth', columns: 'run' });
+  assert.deepEqual(usual(ALL, ['run', 'depth']), { rows: 'depth', columns: 'run' });
+  const apart = [fact({ run: 'a', point: 'p', target: 'x' }, 1), fact({ run: 'b', point: 'q', target: 'y' }, 1)];
+  assert.deepEqual(usual(apart, ['run', 'point', 'target']), { rows: 'point', columns: 'target' });
 });
 
 test('levels that are numbers are in their order, and what is missing is empty', () => {
