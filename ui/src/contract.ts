@@ -71,9 +71,13 @@ export interface PlanError {
   length: number | null;
   message: string;
   help?: string | null;
+  /** Where it is, if not in the text. */
+  where?: string | null;
 }
 
-export type PlanChecked = { ok: true; dry_run: string } | { ok: false; errors: PlanError[] };
+export type PlanChecked =
+  | { ok: true; dry_run: string; refused?: string | null; cautions?: PlanError[] }
+  | { ok: false; errors: PlanError[] };
 
 export interface PlanKey {
   key: string;

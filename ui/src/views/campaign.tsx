@@ -11,7 +11,7 @@ import { Failure } from '../parts/message.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { useTitle } from '../parts/title.ts';
 import { go, withQuery } from '../route.ts';
-import { Drawing } from './run.tsx';
+import { Downloads, Drawing } from './run.tsx';
 
 interface Props {
   name: string;
@@ -25,6 +25,9 @@ export function CampaignView({ name, ...chosen }: Props) {
   useTitle(name);
   return (
     <section class="wide-view">
+      <nav class="tools" aria-label="This campaign">
+        <Downloads runs={[`campaign:${name}`]} name={`fathom-${name}`} />
+      </nav>
       <Failure error={error} />
       {value ? (
         <Report article={value}>

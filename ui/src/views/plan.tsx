@@ -24,6 +24,8 @@ export function PlanView({ name, on, about }: { name: string; on: string; about:
   const setList = Object.entries(assigned.pairs).map(([key, value]) => `${key}=${value}`);
   const checked = useChecked(toml, target, setList);
   const errors = checked.value && !checked.value.ok ? checked.value.errors : [];
+  const cautions = checked.value?.ok ? (checked.value.cautions ?? []) : [];
+  const refused = checked.value?.ok ? checked.value.refused : null;
   const changed = text !== null && text !== plan.value?.toml;
 
   return (
@@ -35,7 +37,7 @@ export function PlanView({ name, on, about }: { name: string; on: string; about:
       <div class="editor-view">
         <div>
           <Editor text={toml} errors={errors} changed={setText} />
-          <Problems errors={errors} text={toml} />
+          <Problems errors={errors} cautions={cautions} text={toml} />
           <Failure error={checked.error} />
         </div>
         <aside>
@@ -52,6 +54,12 @@ export function PlanView({ name, on, about }: { name: string; on: string; about:
             about={about}
           />
           <h2>What it will do</h2>
+          {refused && (
+            <div class="message" role="alert">
+              <p>Without consent to destroy data the start is refused:</p>
+              <p class="faint">{refused}</p>
+            </div>
+          )}
           <Scroll label="What the plan will do">
             <pre class="dry-run" role="status">
               {checked.error
@@ -144,7 +152,7 @@ function Editor({ text, errors, changed }: { text: string; errors: PlanError[]; 
   );
 }
 
-function Problems({ errors, text }: { errors: PlanError[]; text: string }) {
+function Problems({ errors, cautions, text }: { errors: PlanError[]; cautions: PlanError[]; text: string }) {
   function show(error: Placed): void {
     const field = document.getElementById('plan-text') as HTMLTextAreaElement | null;
     const from = offset(text, error.line, error.column);
@@ -153,13 +161,15 @@ function Problems({ errors, text }: { errors: PlanError[]; text: string }) {
   }
   return (
     <ul id="problems" class="problems" aria-live="polite">
-      {errors.map(error => (
-        <li key={`${error.line}:${error.column} ${error.message}`}>
-          {isPlaced(error) && (
+      {[...errors, ...cautions].map(error => (
+        <li key={`${error.line}:${error.column} ${error.message}`} class={cautions.includes(error) ? 'caution' : ''}>
+          {error.where ? (
+            <span class="faint">{error.where} </span>
+          ) : isPlaced(error) ? (
             <button type="button" class="plain" onClick={() => show(error)}>
               Line {error.line}, column {error.column}
             </button>
-          )}
+          ) : null}
           {error.message}
           {error.help && <span class="faint"> {error.help}</span>}
         </li>

@@ -9,9 +9,9 @@ import { useTitle } from '../parts/title.ts';
 import { go } from '../route.ts';
 
 /** Buttons that save what the server makes of these runs. */
-export function Downloads({ runs }: { runs: string[] }) {
+export function Downloads({ runs, name: given }: { runs: string[]; name?: string }) {
   const [error, set] = useState<unknown>(null);
-  const name = runs.length === 1 ? `fathom-${runs[0]}` : 'fathom-comparison';
+  const name = given ?? (runs.length === 1 ? `fathom-${runs[0]}` : 'fathom-comparison');
   const query = runs.map(encodeURIComponent).join(',');
   const save = (path: string, as: string) => () => {
     set(null);
@@ -25,7 +25,7 @@ export function Downloads({ runs }: { runs: string[] }) {
       <button type="button" onClick={save(`/api/report.xlsx?runs=${query}`, `${name}.xlsx`)}>
         Workbook .xlsx
       </button>
-      {runs.length === 1 && (
+      {runs.length === 1 && given === undefined && (
         <button type="button" onClick={save(`/api/runs/${query}`, `${name}.json`)}>
           Record .json
         </button>
