@@ -11,6 +11,9 @@ const WORDS: Record<Slot['state'], string> = {
   empty: 'unused',
 };
 
+/** More slots than these are drawn smaller. */
+const MANY = 24;
+
 interface Props {
   slots: Slot[];
   toggle: (slot: number) => void;
@@ -26,7 +29,7 @@ export function Enclosure({ slots, toggle, rebuilding }: Props) {
     .map(state => `${count(state)} ${WORDS[state]}`);
   return (
     <div class="enclosure">
-      <ul class="slots" aria-label="Slots">
+      <ul class={slots.length > MANY ? 'slots many' : 'slots'} aria-label="Slots">
         {slots.map(slot => {
           const now = rebuilding?.slot === slot.slot ? 'rebuilding' : slot.state;
           const percent = rebuilding?.slot === slot.slot ? rebuilding.percent : null;

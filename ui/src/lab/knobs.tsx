@@ -16,6 +16,9 @@ const GROUPS: [KnobGroup, string][] = [
 /** More steps than these are typed, not dragged. */
 const MOST_STEPS = 256;
 
+/** A label of more letters stands above its field. */
+const LONG = 22;
+
 interface Props {
   knobs: Knob[];
   state: LabState;
@@ -46,7 +49,7 @@ function KnobShown({ knob, value, turn }: { knob: Knob; value: string; turn: Pro
   const id = `knob-${knob.key}`;
   const changed = value !== defaultOf(knob);
   return (
-    <div class={`knob${changed ? ' changed' : ''}`}>
+    <div class={`knob${changed ? ' changed' : ''}${knob.label.length > LONG ? ' long' : ''}`}>
       <label for={id}>{knob.label}</label>
       <Field id={id} knob={knob} value={value} turn={turn} />
       {knob.source && (

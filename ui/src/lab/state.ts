@@ -110,7 +110,8 @@ export function campaignOf(state: LabState, before: LabState | null, knobs: Knob
   }
   if (state.fail.length > 0) factors.push(['state', ['healthy', 'degraded']]);
   if (factors.length === 0) {
-    const knob = knobs.find(knob => knob.group !== 'workload' && (knob.values?.length ?? 0) > 1);
+    const choices = knobs.filter(knob => knob.group !== 'workload' && (knob.values?.length ?? 0) > 1);
+    const knob = choices.find(knob => knob.key === 'raid') ?? choices[0];
     if (knob) factors.push([knob.key, knob.values?.map(String) ?? []]);
   }
   const varied = factors.map(([key]) => key);

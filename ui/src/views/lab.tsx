@@ -205,6 +205,7 @@ function Lab({ query, arrays }: { query: string; arrays: LabArray[] }) {
         </div>
         <div class="right">
           <h2>Enclosure</h2>
+          {array.about && <p class="faint about">{array.about}</p>}
           {now && (
             <>
               <Enclosure
