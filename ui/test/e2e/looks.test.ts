@@ -46,7 +46,7 @@ for (const scheme of ['light', 'dark'] as const) {
         await page.goto(server.url + path);
         await drawn(page, selector);
         await page.screenshot({ path: join(PICTURES, `${name}-${width}-${scheme}.png`), fullPage: true });
-        const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
         if (wider > 0) faults.push(`${name}: ${wider} px wider than the window`);
         const { violations } = await new AxeBuilder({ page }).analyze();
         for (const { id, impact, nodes, help } of violations) {
