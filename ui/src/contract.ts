@@ -1,0 +1,207 @@
+// What the server answers, apart from the record itself (`record.d.ts`, generated from its schema).
+
+export interface About {
+  version: string;
+  store: string;
+  writable: boolean;
+  can_start: boolean;
+  host: string;
+  campaigns: number;
+  runs: number;
+}
+
+export interface RunRow {
+  id: string;
+  number: number;
+  started: string;
+  plan: string;
+  target: string;
+  kind: 'real' | 'virtual';
+  /** `done`, or how it ended. */
+  state: string;
+  /** What else is to be known of it: `3 warnings`. */
+  remark?: string | null;
+  grade: string | null;
+  points: number;
+  seconds: number | null;
+  tags: Record<string, string>;
+  campaign: string | null;
+  headline: string | null;
+}
+
+export interface Article {
+  title: string;
+  answer: string;
+  html: string;
+  css: string;
+}
+
+export interface ComparedArticle extends Article {
+  comparison: { notes?: string[] };
+}
+
+export interface CampaignRow {
+  name: string;
+  runs: number;
+  cells_done: number;
+  started: string;
+  latest: string;
+}
+
+export interface Cell {
+  levels: Record<string, string>;
+  block: number;
+  run: string | null;
+  state: 'done' | 'void' | 'missing';
+  figures: Record<string, { value: number; unit: string }>;
+  /** Why it is void. */
+  why?: string | null;
+}
+
+export interface Campaign extends Article {
+  name: string;
+  factors: { name: string; levels: string[] }[];
+  cells: Cell[];
+}
+
+/** A mistake of a plan: at a place in its text, or of the target, which has none. */
+export interface PlanError {
+  line: number | null;
+  column: number | null;
+  length: number | null;
+  message: string;
+  help?: string | null;
+  /** Where it is, if not in the text. */
+  where?: string | null;
+}
+
+export type PlanChecked =
+  | { ok: true; dry_run: string; refused?: string | null; cautions?: PlanError[] }
+  | { ok: false; errors: PlanError[] };
+
+export interface PlanKey {
+  key: string;
+  about: string;
+  section?: string;
+  takes?: string;
+  example?: string;
+  default?: string | null;
+}
+
+export interface Job {
+  job: string;
+  plan: string;
+  on: string[];
+  started: string;
+  state: 'running' | 'done' | 'failed';
+  code: number | null;
+  run: string | null;
+}
+
+export interface Ended {
+  code: number | null;
+  run: string | null;
+  stderr: string;
+}
+
+export type KnobGroup = 'workload' | 'host' | 'protocol' | 'links' | 'controllers' | 'raid' | 'disks';
+
+export interface Knob {
+  key: string;
+  label: string;
+  group: KnobGroup;
+  kind: 'choice' | 'number' | 'text';
+  values?: string[];
+  min?: number;
+  max?: number;
+  step?: number;
+  default?: string | number | null;
+  source?: string | null;
+}
+
+export interface LabArray {
+  array: string;
+  about?: string;
+  knobs: Knob[];
+}
+
+export interface LabWorkload {
+  pattern: string;
+  size: string;
+  reads: string;
+  /** How much of each LUN is used. */
+  span?: string;
+}
+
+export interface LabAsked {
+  array: string;
+  workload: LabWorkload;
+  depths: number[];
+  fail: number[];
+}
+
+export interface LabPoint {
+  depth: number;
+  iops: number;
+  mb_s: number;
+  mean_us: number | null;
+  p50_us: number | null;
+  p99_us: number | null;
+  low: number | null;
+  high: number | null;
+}
+
+export interface HeldAgainst {
+  label: string;
+  depth: number | null;
+  iops: number | null;
+  mb_s: number | null;
+  latency_us: number | null;
+  source: string;
+  about?: string;
+  fits?: string | null;
+  kind: 'published' | 'measured';
+}
+
+export type SlotState = 'online' | 'failed' | 'spare' | 'rebuilding' | 'empty';
+
+export interface Slot {
+  slot: number;
+  state: SlotState;
+  device: string;
+}
+
+export interface LabAnswer {
+  answer: string;
+  reading: string;
+  points: LabPoint[];
+  knee: number | null;
+  limit: { part: string; evidence: string } | null;
+  breakdown: { depth: number; parts: { part: string; waiting_us: number; service_us: number }[] }[];
+  held_against: HeldAgainst[];
+  slots: Slot[];
+  usable_bytes: number;
+  warnings?: { code: string; sentence: string; depths: number[] }[];
+  took_ms: number;
+}
+
+export interface RebuildPoint {
+  at_s: number;
+  percent: number;
+  foreground_iops: number | null;
+  foreground_p99_us: number | null;
+}
+
+interface Foreground {
+  iops: number;
+  p99_us: number | null;
+}
+
+export interface Rebuild {
+  /** None where it does not get on beside the load. */
+  seconds: number | null;
+  points: RebuildPoint[];
+  answer: string;
+  healthy?: Foreground;
+  degraded?: Foreground;
+}

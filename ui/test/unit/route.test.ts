@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parse } from '../../src/route.ts';
+import { tokenOf } from '../../src/session.ts';
+
+test('every view has its address', () => {
+  assert.deepEqual(parse('/', '?search=md&tag=room%3D3'), { view: 'runs', search: 'md', tag: 'room=3' });
+  assert.deepEqual(parse('/runs/20260101-000000-ab12', ''), { view: 'run', run: '20260101-000000-ab12' });
+  assert.deepEqual(parse('/jobs/j1', ''), { view: 'job', job: 'j1' });
+  assert.deepEqual(parse('/campaigns/raid%20levels', ''), {
+    view: 'campaign',
+    name: 'raid levels',
+    rows: '',
+    columns: '',
+    figure: '',
+  });
+  assert.deepEqual(parse('/compare', '?runs=a,b&rows=depth'), {
+    view: 'compare',
+    runs: ['a', 'b'],
+    rows: 'depth',
+    columns: '',
+    figure: '',
+  });
+  assert.deepEqual(parse('/lab', '?array=md3000&raid=5'), { view: 'lab', query: '?array=md3000&raid=5' });
+});
+
+test('what is no address is told, and breaks nothing', () => {
+  assert.equal(parse('/nowhere', '').view, 'nothing');
+  assert.equal(parse('/runs/a/b', '').view, 'nothing');
+  assert.deepEqual(parse('/runs/%zz', ''), { view: 'run', run: '%zz' });
+});
+
+test('a token is read from the fragment alone', () => {
+  assert.equal(tokenOf('#token=abc123'), 'abc123');
+  assert.equal(tokenOf('#other'), null);
+  assert.equal(tokenOf(''), null);
+});
