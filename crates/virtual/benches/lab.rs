@@ -3,6 +3,8 @@
 //! First the quantiles over 200 settings with knobs turned at random, on all arrays of the library; then divan's figures
 //! of some arrays as they are. `LAB_SLOWEST=20` also prints the slowest of the settings.
 
+#![allow(clippy::print_stdout, reason = "the quantiles are the result")]
+
 use std::hint::black_box;
 
 use array::spec::Shipped;
@@ -31,11 +33,12 @@ struct Taken {
     told: String,
 }
 
+type Column = fn(&Taken) -> f64;
+
 fn quantiles() {
     let settings = turned::settings(CHANGES);
     let mut taken: Vec<Taken> = settings.iter().map(take).collect();
-    let columns: [(&str, fn(&Taken) -> f64); 2] =
-        [("clock", |one| one.wall), ("processors", |one| one.processor)];
+    let columns: [(&str, Column); 2] = [("clock", |one| one.wall), ("processors", |one| one.processor)];
     for (name, of) in columns {
         taken.sort_by(|one, other| of(one).total_cmp(&of(other)));
         let at = |q: f64| of(&taken[truncated::<usize>(((taken.len() - 1) as f64 * q).round())]);

@@ -168,7 +168,7 @@ fn alone(array: &Simulated<'_>, text: &str, order: WorkOrder) -> Result<(f64, f6
 impl Rebuild {
     /// How long the rebuild takes beside the load, in seconds; `None` where it does not get on at all.
     pub fn seconds(&self) -> Option<f64> {
-        self.moments(PARTS).last().map(|last| last.at_s)
+        self.moments(PARTS + 1).last().map(|last| last.at_s)
     }
 
     /// The rebuild from its start to its end at `count` instants or fewer, a like part of the pass between two; empty
