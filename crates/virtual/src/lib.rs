@@ -3,6 +3,7 @@
 //! **Invariant:** no clock and no file of the system's. What a record says of this machine is given, see
 //! [`conduct::Machine`].
 
+pub mod lab;
 pub mod planted;
 mod shares;
 mod simulate;

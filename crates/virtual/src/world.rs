@@ -67,7 +67,29 @@ impl ModelledWorld {
         let spec = spec::array(library, address)?;
         let mut topology = spec.topology.clone();
         change(&mut topology);
-        let sim = Sim::new(&topology, plan.seed).map_err(|error| ModelError::Geometry(error.to_string()))?;
+        ModelledWorld::made(plan, address, spec, &topology, machine, stop)
+    }
+
+    /// The array at `address` that was read before.
+    pub(crate) fn read(
+        plan: &Plan,
+        address: &str,
+        spec: &ArraySpec,
+        machine: &Machine,
+        stop: Arc<AtomicBool>,
+    ) -> Result<ModelledWorld, ModelError> {
+        ModelledWorld::made(plan, address, spec.clone(), &spec.topology, machine, stop)
+    }
+
+    fn made(
+        plan: &Plan,
+        address: &str,
+        spec: ArraySpec,
+        topology: &Topology,
+        machine: &Machine,
+        stop: Arc<AtomicBool>,
+    ) -> Result<ModelledWorld, ModelError> {
+        let sim = Sim::new(topology, plan.seed).map_err(|error| ModelError::Geometry(error.to_string()))?;
         let sizes = sim.lun_sizes();
         checks::verifies_nothing(plan, "a virtual array").map_err(ModelError::Unfit)?;
         checks::names_targets(plan, sizes.len(), "LUNs; `array:NAME?luns=N` has more")
@@ -89,6 +111,11 @@ impl ModelledWorld {
         checks::fits_machine(plan, &machine.room, |workload| Ok(Need::virtually(workload)))
             .map_err(|error| ModelError::Unfit(error.to_string()))?;
         Ok(world)
+    }
+
+    /// The simulation, for what no plan says.
+    pub(crate) fn sim(&mut self) -> &mut Sim {
+        &mut self.sim
     }
 
     /// The sizes of its LUNs.

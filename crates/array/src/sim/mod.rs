@@ -54,8 +54,8 @@ mod unit_locks;
 mod volume;
 mod works;
 
-use units::convert::narrow;
-use units::{Bytes, Instant, Nanos, Share};
+use units::convert::{narrow, truncated};
+use units::{Bytes, Instant, Lba, Nanos, Share};
 use workload::{Errno, Job};
 
 pub use back::{BackEnd, Disk, Ended, Freed, OperationSpec, Owner, Set};
@@ -213,6 +213,28 @@ impl Sim {
         let number = self.works.start(self.now(), &mut self.array.back, order, params, startup)?;
         self.works.pump(&mut self.traffic.time, &mut self.array.back, number);
         Ok(number)
+    }
+
+    /// Starts background work past its start-up, as if everything below `from` of the pass had been done; its number.
+    ///
+    /// [`WorkProgress::done`] is then the share of what was left, as for all work that is continued.
+    pub fn start_work_from(&mut self, order: WorkOrder, from: Share) -> Result<u32, WorkError> {
+        let sets = self.array.back.sets.len();
+        if order.set as usize >= sets {
+            return Err(WorkError::NoSuchSet { set: order.set, sets });
+        }
+        let params = self.work_params(order.kind);
+        let number = self.works.start(self.now(), &mut self.array.back, order, params, Nanos::ZERO)?;
+        let used = self.array.back.sets[order.set as usize].geometry.member_used();
+        let first = truncated::<u64>(used.0 as f64 * from.get()).min(used.0.saturating_sub(1));
+        self.works.confine(number, Lba(first), Lba(used.0));
+        self.works.pump(&mut self.traffic.time, &mut self.array.back, number);
+        Ok(number)
+    }
+
+    /// What precedes the first unit of a piece of work, as [`start_work`](Sim::start_work) has it.
+    pub fn work_startup(&self, order: WorkOrder) -> Result<Nanos, WorkError> {
+        Trial { sim: self, order, params: self.work_params(order.kind) }.startup()
     }
 
     /// When each whole percent would be reached if nothing else went on: from `samples` places of the pass instead

@@ -37,7 +37,7 @@ pub use source::{Layered, Shelf, Shipped, Source, SourceText};
 
 use crate::device::DeviceParams;
 use crate::topology::Topology;
-use document::{Fields, Mistakes};
+use document::{Fields, Mistakes, Wrong};
 use tree::File;
 
 /// An array with every choice made: what a simulation takes of it, and what that rests on.
@@ -51,6 +51,8 @@ pub struct ArraySpec {
     pub chosen: Vec<Chosen>,
     /// Every part, as simulated.
     pub topology: Topology,
+    /// What each of the topology's models of devices is called in the library.
+    pub models: Vec<String>,
     /// Every figure used, with what it rests on.
     pub figures: Vec<Figure>,
 }
@@ -157,10 +159,18 @@ fn build(library: &dyn Source, mut file: File, address: &Address, mistakes: &Mis
     fields.finish();
     let ((hosts, host), (links, link), (controllers, controller)) = (host?, link?, controller?);
     let layout::Placed { models, disks, sets, spares, failed, luns } = raid?.of(devices?, controllers)?;
+    if let Some(stripe) = host.stripe.filter(|stripe| stripe.luns as usize > luns.len()) {
+        let (wanted, there_are) = (stripe.luns, luns.len());
+        let why =
+            format!("a stripe over {wanted} LUNs needs as many, not {there_are}; give luns={wanted} or more");
+        mistakes.wrong(&address.place(), Wrong::parted(&why));
+        return None;
+    }
     for DeviceSpec { model, .. } in &models {
         let file = source::load(library, Shelf::Device, model, &address.place(), mistakes)?;
         figures.extend(figure::collect(&file.table).into_iter().map(|figure| figure.of_device(model)));
     }
+    let names = models.iter().map(|model| model.model.clone()).collect();
     let topology = Topology {
         hosts,
         host,
@@ -179,5 +189,5 @@ fn build(library: &dyn Source, mut file: File, address: &Address, mistakes: &Mis
         luns,
         background,
     };
-    Some(ArraySpec { name, about, chosen, topology, figures })
+    Some(ArraySpec { name, about, chosen, topology, models: names, figures })
 }

@@ -23,6 +23,8 @@ pub struct OptionSpec {
     pub takes: Takes,
     /// Taken where the address does not say. `None`: the figures stand as the file has them.
     pub default: Option<String>,
+    /// The dotted keys that it sets, or the tables that its choices change: `raid.level`, `link`.
+    pub changes: Vec<String>,
 }
 
 /// The values of an option.
@@ -196,14 +198,26 @@ fn read_one(name: &str, fields: Fields<'_>) -> Declared {
     };
     let given = ["values", "range", "choice"].iter().filter(|key| fields.says(key)).count();
     fields.check(&["about"], given < 2, "give one of `values`, `range` and `choice`");
-    let changes = !sets.is_empty() || !choices.is_empty();
+    let changes_any = !sets.is_empty() || !choices.is_empty();
     fields.check(
         &["about", "sets", "choice"],
-        changes,
+        changes_any,
         "the option changes nothing; give `sets` or `choice`",
     );
     fields.finish();
-    Declared { spec: OptionSpec { name: name.into(), about, takes, default }, sets, choices }
+    let changes = if sets.is_empty() { tables(&choices) } else { sets.clone() };
+    Declared { spec: OptionSpec { name: name.into(), about, takes, default, changes }, sets, choices }
+}
+
+/// The tables that any of the choices changes, each once, in the order written.
+fn tables(choices: &[(String, Table)]) -> Vec<String> {
+    let mut tables: Vec<String> = Vec::new();
+    for (key, node) in choices.iter().flat_map(|(_, changes)| changes.iter()) {
+        if node.table().is_some() && !tables.contains(&key.text) {
+            tables.push(key.text.clone());
+        }
+    }
+    tables
 }
 
 /// What each choice of an option changes, by its name.

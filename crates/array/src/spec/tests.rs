@@ -54,15 +54,18 @@ fn values(takes: &Takes) -> Vec<String> {
     }
 }
 
-/// Builds, or says that the set is impossible: a RAID 10 of an odd number of disks is the user's own.
+/// Builds, or says that the set is impossible: a RAID 10 of an odd number of disks is the user's own, and a stripe over
+/// more LUNs than there are.
 fn builds(address: &str) {
     let Err(error) = array(&Shipped, address) else { return };
     let of_disks = |told: &str| {
         ["`raid.disks`: ", "`raid.sets`: ", "`raid.spares`: "].iter().any(|key| told.starts_with(key))
             && told.contains("disks")
     };
+    let is_own =
+        |told: &&str| told.starts_with("RAID ") || told.starts_with("a stripe over ") || of_disks(told);
     let told: Vec<&str> = error.iter().map(|mistake| mistake.message()).collect();
-    assert!(told.iter().all(|told| told.starts_with("RAID ") || of_disks(told)), "{address}: {error}");
+    assert!(told.iter().all(is_own), "{address}: {error}");
 }
 
 #[test]
@@ -396,4 +399,12 @@ proptest! {
             prop_assert!(error.to_string().contains(':'));
         }
     }
+}
+
+#[test]
+fn a_stripe_over_more_luns_than_there_are_is_refused_with_how_many_it_takes() {
+    let error = array(&Shipped, "md3000?stripe=on&luns=1").expect_err("it cannot be");
+    let text = error.to_string();
+    assert!(text.contains("a stripe over 2 LUNs needs as many, not 1; give luns=2 or more"), "{text}");
+    assert!(array(&Shipped, "md3000?stripe=on&luns=2").is_ok());
 }

@@ -9,8 +9,9 @@ use crate::input::candidates;
 use crate::output;
 use crate::session::store::Store;
 use crate::verbs::fit::FitArgs;
+use crate::verbs::lab_text::LabArgs;
 use crate::verbs::loss::LossArgs;
-use crate::verbs::{fit, loss};
+use crate::verbs::{fit, lab_text, loss};
 
 #[derive(Debug, Subcommand)]
 pub enum ArrayVerb {
@@ -28,6 +29,8 @@ pub enum ArrayVerb {
         #[arg(add = candidates::arrays())]
         array: String,
     },
+    /// Load curve of an array with its knee, bottleneck and latency breakdown, in a moment
+    Lab(LabArgs),
     /// Probability of data loss of an array, during a rebuild and over time
     Loss(LossArgs),
     /// Measure a target, and write a model fitted to it
@@ -39,6 +42,7 @@ pub fn array(verb: &ArrayVerb, store: &Store) -> Result<Ending, Failure> {
         ArrayVerb::List => list()?,
         ArrayVerb::Show { array } => show(array)?,
         ArrayVerb::Check { array } => check(array)?,
+        ArrayVerb::Lab(arguments) => lab_text::lab(arguments)?,
         ArrayVerb::Loss(arguments) => loss::loss(arguments, store)?,
         ArrayVerb::Fit(arguments) => return fit::fit(arguments, store),
     };

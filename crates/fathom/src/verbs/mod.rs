@@ -2,6 +2,7 @@
 
 mod against;
 pub mod array;
+mod bare;
 pub mod caches;
 pub mod campaign;
 pub mod compare;
@@ -10,6 +11,9 @@ pub mod doctor;
 pub mod explain;
 pub mod fit;
 pub mod formats;
+pub mod lab;
+pub mod lab_json;
+mod lab_text;
 pub mod library;
 pub mod loss;
 pub mod man;

@@ -1,10 +1,11 @@
 //! Limits that were planted in arrays of the library, against what is said of them.
 
 use modelled::planted::{self, Case};
-use record::{Ending, Environment, Finding, PlanSource, Point, Run, Tool, World};
+use record::{Finding, Point};
 use units::convert::narrow;
 
 use super::{Check, Extent, Family, Section};
+use crate::verbs::bare::run_of;
 use crate::verbs::what_if::settle_with;
 
 /// Cases of the short extent.
@@ -79,37 +80,4 @@ fn verdict(case: &Case, points: Vec<Point>) -> Option<Finding> {
     }
     let about = ["bottleneck", "latency-bound", "bottleneck-uncounted", "bottleneck-undetermined"];
     run.findings.into_iter().find(|one| one.point == Some(index) && about.contains(&one.code.as_str()))
-}
-
-/// A record that holds these points of a virtual array and nothing else.
-fn run_of(points: Vec<Point>) -> Run {
-    let nothing = String::new;
-    Run {
-        schema_version: record::SCHEMA_VERSION,
-        id: nothing(),
-        tool: Tool { name: "fathom".into(), version: env!("CARGO_PKG_VERSION").into() },
-        started: nothing(),
-        ended: None,
-        command: Vec::new(),
-        tags: Default::default(),
-        cell: None,
-        plan: PlanSource {
-            name: nothing(),
-            about: nothing(),
-            origin: nothing(),
-            text: nothing(),
-            overrides: Vec::new(),
-        },
-        world: World::Array,
-        targets: Vec::new(),
-        path: Vec::new(),
-        environment: Environment::default(),
-        consents: Vec::new(),
-        search: None,
-        rounds: Vec::new(),
-        points,
-        findings: Vec::new(),
-        grading: None,
-        ending: Ending { complete: true, code: 0, reason: nothing() },
-    }
 }

@@ -1,0 +1,124 @@
+//! The load curve: one short run at each queue depth.
+
+use std::sync::Arc;
+
+use array::spec::{self, ArraySpec, Source};
+use conduct::{Machine, World, WorldError};
+use record::{Point, PointKind};
+use units::Bytes;
+use units::convert::narrow;
+use workload::plan::Plan;
+
+use super::plan::{self, Length};
+use super::window::{self, Found};
+use super::{LabError, Setting, side_by_side};
+use crate::world::ModelledWorld;
+
+/// What each depth gave.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// The array, every choice made.
+    pub spec: ArraySpec,
+    /// One for each depth, in their order.
+    pub loads: Vec<DepthLoad>,
+    /// The sizes of its LUNs.
+    pub luns: Vec<Bytes>,
+}
+
+/// One depth.
+#[derive(Clone, Debug)]
+pub struct DepthLoad {
+    /// Requests in flight.
+    pub depth: u32,
+    /// The plan that was run: `fathom run` of it gives the same point.
+    pub plan: String,
+    /// What came back, with its number among the depths.
+    pub point: Point,
+    /// Written bytes that had been acknowledged and were not on the media when the load ended.
+    pub unwritten: Bytes,
+}
+
+/// The load curve of `setting` over `depths`, which rise.
+///
+/// Depths are simulated side by side, on as many threads as there are processors; the answer does not depend on that.
+pub fn curve(setting: &Setting, depths: &[u32], library: &dyn Source) -> Result<Curve, LabError> {
+    setting.check(depths)?;
+    let spec = spec::array(library, &setting.array)?;
+    let array = Simulated { setting, spec: &spec };
+    let loads = side_by_side::all(depths.len(), |number| array.load(depths[number], number));
+    let loads = loads.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let luns = spec.topology.lun_sizes();
+    Ok(Curve { spec, loads, luns })
+}
+
+/// An array that is simulated again and again.
+#[derive(Clone, Copy)]
+pub(super) struct Simulated<'a> {
+    pub setting: &'a Setting,
+    pub spec: &'a ArraySpec,
+}
+
+impl Simulated<'_> {
+    /// A depth in as long a window as it needs.
+    fn load(&self, depth: u32, number: usize) -> Result<DepthLoad, LabError> {
+        let length = self.length(depth)?;
+        let plan = plan::depth(self.setting, depth, length);
+        let (point, mut world) = self.run(&plan, |_| Ok(()))?;
+        let unwritten = world.sim().dirty();
+        Ok(DepthLoad { depth, plan, point: Point { index: narrow::<u32>(number), ..point }, unwritten })
+    }
+
+    /// The window of a depth, from what a short pilot finds.
+    pub fn length(&self, depth: u32) -> Result<Length, LabError> {
+        let array = &self.setting.array;
+        let (point, _) = self.run(&plan::depth(self.setting, depth, window::pilot(depth)), |_| Ok(()))?;
+        let mut failed = point.workloads.iter().flat_map(|workload| &workload.error_samples);
+        if let Some(error) = failed.next() {
+            return Err(LabError::Unfit(format!(
+                "{array} cannot serve this workload with so many disks failed: a {} ends with {}; choose a level that \
+                 survives them, or fail fewer",
+                error.op, error.failure
+            )));
+        }
+        Found::of(&point).map(Found::window).ok_or_else(|| {
+            LabError::Unfit(format!(
+                "no request of this workload completes on {array}; choose another block size"
+            ))
+        })
+    }
+
+    /// The load of a plan on an array of its own; `before` may change the array when its disks have failed.
+    pub fn run(
+        &self,
+        text: &str,
+        before: impl FnOnce(&mut ModelledWorld) -> Result<(), LabError>,
+    ) -> Result<(Point, ModelledWorld), LabError> {
+        let (mut world, load) = self.ready(text)?;
+        before(&mut world)?;
+        let points = finished(conduct::run(&load, &mut world, &mut |_| ()))?;
+        let load = points.into_iter().find(|point| point.kind == PointKind::Load);
+        let load = load.ok_or_else(|| LabError::Unfit("the plan of the lab has no load".into()))?;
+        Ok((load, world))
+    }
+
+    /// An array of its own whose disks have failed as a plan says, and the load of that plan, its last point.
+    pub fn ready(&self, text: &str) -> Result<(ModelledWorld, Plan), LabError> {
+        let (plan, machine) = (plan::parse(text)?, Machine::default());
+        let Simulated { setting, spec } = self;
+        let mut world = ModelledWorld::read(&plan, &setting.array, spec, &machine, Arc::default())?;
+        world.keep_shares();
+        let last = plan.points().len().saturating_sub(1);
+        if last > 0 {
+            let states = plan.clone().only(|point| point.index < last);
+            finished(conduct::run(&states, &mut world, &mut |_| ()))?;
+        }
+        Ok((world, plan.only(|point| point.index == last)))
+    }
+}
+
+fn finished(outcome: conduct::Outcome) -> Result<Vec<Point>, WorldError> {
+    match outcome.error {
+        Some(error) => Err(error),
+        None => Ok(outcome.points),
+    }
+}
