@@ -110,6 +110,7 @@ fn run_of(points: Vec<Point>) -> Run {
         points,
         findings: Vec::new(),
         grading: None,
+        display: None,
         ending: Ending { complete: true, code: 0, reason: nothing() },
     }
 }
