@@ -4,6 +4,7 @@ mod against;
 pub mod array;
 pub mod caches;
 pub mod campaign;
+mod charts;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
