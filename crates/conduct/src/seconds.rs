@@ -77,7 +77,6 @@ fn push(all: &mut [Series], at: Instant, values: &[f64]) {
 
 #[cfg(test)]
 mod tests {
-    use stats::Histogram;
     use units::{Bytes, Nanos};
     use workload::Op;
     use workload::tally::{ClassInterval, Interval};
