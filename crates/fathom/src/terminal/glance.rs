@@ -62,7 +62,7 @@ impl Glance {
             self.rates.pop_front();
         }
         self.rates.push_back(ops);
-        self.rates_cover = self.rates_cover + covers;
+        self.rates_cover += covers;
     }
 
     /// What goes on in one line, without what it is done to: rates of a load, how far anything else is.
