@@ -13,6 +13,7 @@ mod campaign;
 mod compare;
 mod completing;
 mod consent;
+mod display;
 mod docs;
 mod doctor;
 mod emulate;

@@ -116,6 +116,7 @@ fn check(fields: &Fields<'_>, campaign: &Campaign) {
         runs <= RUNS_MOST,
         format!("these are {runs} runs, and {RUNS_MOST} are planned at most; take factors or levels away"),
     );
+    check_braces(fields, campaign);
     for claim in &campaign.claims {
         for (name, level) in &claim.levels {
             let known = campaign.factors.iter().map(|factor| factor.name.as_str());
@@ -134,6 +135,42 @@ fn check(fields: &Fields<'_>, campaign: &Campaign) {
             }
         }
     }
+}
+
+/// Names in braces that nothing fills in: of a factor that is misspelt, the command would get the braces.
+fn check_braces(fields: &Fields<'_>, campaign: &Campaign) {
+    let known = || campaign.factors.iter().map(|factor| factor.name.as_str()).chain(["level"]);
+    for factor in &campaign.factors {
+        let means = factor.means.iter().filter_map(|means| match means {
+            Means::Target(text) | Means::Set(text) | Means::Ask(text) => Some(text),
+            Means::PlanKey(_) | Means::Health => None,
+        });
+        let texts = means.chain(factor.check.iter().flat_map(|check| [&check.command, &check.expect]));
+        for name in texts.flat_map(|text| braced(text)).filter(|name| known().all(|known| known != *name)) {
+            let near = nearest(name, known()).map(|near| format!("did you mean `{{{near}}}`?"));
+            let all = || known().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", ");
+            let help = near.unwrap_or_else(|| {
+                format!("one of {}; braces of the command's own take a space: `{{ {name} }}`", all())
+            });
+            fields.wrong(
+                "factors",
+                format!("`factors.{}`: nothing fills in `{{{name}}}`; {help}", factor.name),
+            );
+        }
+    }
+}
+
+/// The words of `text` that stand alone in braces, without those of variables (`${HOME}`).
+fn braced(text: &str) -> Vec<&str> {
+    let is_word = |word: &str| {
+        word.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
+            && word.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter))
+    };
+    let opened = text.match_indices('{').filter(|(at, _)| !text[..*at].ends_with('$'));
+    opened
+        .filter_map(|(at, _)| Some(text[at + 1..].split_once('}')?.0))
+        .filter(|word| is_word(word))
+        .collect()
 }
 
 /// One text or a list of them.
@@ -277,6 +314,16 @@ fn nanos(fields: &Fields<'_>, key: &'static str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_in_braces_are_found_and_those_of_a_shell_are_its_own() {
+        assert_eq!(
+            braced("cli {lvel} on {disks} ${HOME} {print $1} { level } {a,b} {open"),
+            ["lvel", "disks"]
+        );
+        assert_eq!(braced("{{level}}"), ["level"]);
+        assert!(braced("").is_empty());
+    }
 
     const WHOLE: &str = r#"
         name    = "levels"

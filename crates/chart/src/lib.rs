@@ -32,6 +32,9 @@ pub use unit::Unit;
 /// The hues that readers who confuse colours tell apart; beyond them lines are grey.
 pub const HUES: usize = 6;
 
+/// Rows of characters of lines over two axes.
+const ROWS: usize = 14;
+
 /// What is to be drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Chart {
@@ -65,9 +68,15 @@ impl Chart {
 
     /// Its drawing in characters, at most `width` columns wide; ASCII alone unless `unicode`.
     pub fn text(&self, width: usize, unicode: bool) -> String {
+        self.text_within(width, ROWS, unicode)
+    }
+
+    /// The same; lines over two axes are `rows` high, without what is written below and above them. Other charts have a
+    /// row for each thing that they show.
+    pub fn text_within(&self, width: usize, rows: usize, unicode: bool) -> String {
         let width = width.max(40);
         match self {
-            Chart::Plot(plot) => plot.text(width, unicode),
+            Chart::Plot(plot) => plot.text(width, rows.max(1), unicode),
             Chart::Dots(dots) => dots.text(width, unicode),
             Chart::Heat(heat) => heat.text(width, unicode),
             Chart::Bars(bars) => bars.text(width, unicode),

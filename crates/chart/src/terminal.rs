@@ -5,47 +5,85 @@ use crate::dots::Dots;
 use crate::heat::Heat;
 use crate::plot::{Line, Plot, Rule};
 
-/// Rows of characters of a plot.
-const ROWS: usize = 14;
 /// Letters that mark the lines of a plot where there is no braille, and the dots of a row.
 const LETTERS: [char; 6] = ['o', 'x', '+', '*', '#', '@'];
 
+/// Names of lines and rules beside a plot are cut to this.
+const NAME_MOST: usize = 24;
+/// Columns of a plot below which names stand under it instead.
+const PLOT_LEAST: usize = 36;
+
 impl Plot {
-    pub(crate) fn text(&self, width: usize, unicode: bool) -> String {
+    pub(crate) fn text(&self, width: usize, rows: usize, unicode: bool) -> String {
         let y = self.y.laid(self.ys(), 1.0, 0.0);
-        let ticks = y.ticks(0.25);
-        let left = ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0) + 1;
-        let columns = width.saturating_sub(left + 2).clamp(16, 100);
-        let mut grid = Grid::new(columns, ROWS, unicode);
         let x = self.x.laid(self.xs(), 0.0, 1.0);
         let at = |mark_x: f64, mark_y: f64| Some((x.at(mark_x)?, y.at(mark_y)?));
-        for rule in &self.rules {
-            match rule {
-                Rule::Level(value, _) | Rule::Limit(value, _) if *value >= y.from && *value <= y.to => {
-                    if let Some(place) = y.at(*value) {
-                        grid.level(place);
-                    }
-                }
-                _ => {}
+        let ticks = y.ticks((2.5 / rows as f64).min(0.5));
+        let left = ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0) + 1;
+        let room = width.saturating_sub(left + 1);
+        let mut names = self.names(&at, rows);
+        let longest = names.iter().map(|(_, name)| name.chars().count() + 1).max().unwrap_or(0);
+        let is_beside = names.len() <= rows && room.saturating_sub(longest) >= PLOT_LEAST;
+        let columns = if is_beside { room - longest } else { room }.clamp(16, 100);
+        let mut grid = Grid::new(columns, rows, unicode);
+        for value in self.levels().map(|(value, _)| value) {
+            if let Some(place) = y.at(value) {
+                grid.level(place);
             }
         }
         for (index, line) in self.lines.iter().enumerate() {
             grid.line(line, index, &at);
         }
-        let mut rows = grid.rows();
+        spread(&mut names, rows);
+        let [wall, notch, corner, floor] =
+            if unicode { ['│', '┤', '└', '─'] } else { ['|', '+', '+', '-'] };
         let mut text = format!("{}\n", self.y.title());
-        for (row, drawn) in rows.iter_mut().enumerate() {
-            let here = |(value, _): &&(f64, String)| y.at(*value).map(|part| row_of(part, ROWS)) == Some(row);
-            let tick = ticks.iter().find(here).map_or("", |(_, text)| text);
-            text += &format!("{tick:>left$} {}\n", drawn.trim_end());
+        for (row, drawn) in grid.rows().iter().enumerate() {
+            let here = |(value, _): &&(f64, String)| y.at(*value).map(|part| row_of(part, rows)) == Some(row);
+            let tick = ticks.iter().find(here).map(|(_, text)| text.as_str());
+            let edge = if tick.is_some() { notch } else { wall };
+            let name = names.iter().find(|(own, _)| is_beside && *own == row).map_or("", |(_, name)| name);
+            let line = format!("{:>left$}{edge}{drawn} {name}", tick.unwrap_or(""));
+            text += &format!("{}\n", line.trim_end());
         }
+        text += &format!("{:left$}{corner}{}\n", "", floor.to_string().repeat(columns));
         text += &self.ticks_below(&x, left + 1, columns);
-        if self.lines.len() > 1 {
-            for (index, line) in self.lines.iter().enumerate() {
-                text += &format!("{:left$} {} {}\n", "", LETTERS[index % LETTERS.len()], line.name);
-            }
+        if !is_beside {
+            let names: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
+            text += &in_rows(&names, left + 1, width);
         }
         text
+    }
+
+    /// Levels and limits that lie within what is drawn, with their names.
+    fn levels(&self) -> impl Iterator<Item = (f64, &str)> {
+        let y = self.y.laid(self.ys(), 1.0, 0.0);
+        self.rules.iter().filter_map(move |rule| match rule {
+            Rule::Level(value, name) | Rule::Limit(value, name) if *value >= y.from && *value <= y.to => {
+                Some((*value, name.as_str()))
+            }
+            _ => None,
+        })
+    }
+
+    /// What is written beside the plot, each with the row that it belongs to: names at the ends of several lines, behind
+    /// their letters, and those of levels.
+    fn names(&self, at: &impl Fn(f64, f64) -> Option<(f64, f64)>, rows: usize) -> Vec<(usize, String)> {
+        let cut = |name: &str| name.chars().take(NAME_MOST).collect::<String>();
+        let end = |line: &Line| {
+            let last = line.points.iter().rev().find_map(|mark| at(mark.x, mark.y?));
+            last.map_or(0, |(_, y)| row_of(y, rows))
+        };
+        let lines =
+            self.lines.iter().enumerate().filter(|(_, line)| self.lines.len() > 1 && !line.name.is_empty());
+        let lines = lines.map(|(index, line)| {
+            (end(line), format!("{} {}", LETTERS[index % LETTERS.len()], cut(&line.name)))
+        });
+        let levels = self.levels().filter(|(_, name)| !name.is_empty()).filter_map(|(value, name)| {
+            let x = self.xs().next()?;
+            Some((row_of(at(x, value)?.1, rows), cut(name)))
+        });
+        lines.chain(levels).collect()
     }
 
     /// The line of ticks below the plot, and the name of the axis at its end.
@@ -65,6 +103,35 @@ impl Plot {
         let line: String = below.into_iter().collect();
         format!("{}\n{:>width$}\n", line.trim_end(), self.x.title(), width = left + columns)
     }
+}
+
+/// Moves names that belong to the same row apart, as little as it takes; none goes beyond the last of `rows`.
+fn spread(names: &mut [(usize, String)], rows: usize) {
+    names.sort_by_key(|(row, _)| *row);
+    let mut free = 0;
+    for (row, _) in names.iter_mut() {
+        *row = (*row).max(free);
+        free = *row + 1;
+    }
+    let mut end = rows;
+    for (row, _) in names.iter_mut().rev() {
+        *row = (*row).min(end.saturating_sub(1));
+        end = *row;
+    }
+}
+
+/// `names` beside each other, in as many lines of `width` columns as it takes.
+fn in_rows(names: &[&str], left: usize, width: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for name in names {
+        match lines.last_mut() {
+            Some(line) if left + line.chars().count() + 3 + name.chars().count() <= width => {
+                *line += &format!("   {name}");
+            }
+            _ => lines.push((*name).to_owned()),
+        }
+    }
+    lines.iter().map(|line| format!("{:left$}{line}\n", "")).collect()
 }
 
 /// The row that the dot at `part` of the way down is in: each row has four.
@@ -297,7 +364,7 @@ mod tests {
 
     #[test]
     fn points_of_a_line_rise_from_left_to_right() {
-        let text = plot().text(60, false);
+        let text = plot().text(60, 14, false);
         let places: Vec<(usize, usize)> = text
             .lines()
             .enumerate()
@@ -306,7 +373,44 @@ mod tests {
             .collect();
         let [high, middle, low] = places[..] else { panic!("{text}") };
         assert!(high.1 > middle.1 && middle.1 > low.1 && high.0 < middle.0, "{text}");
-        assert!(text.contains("queue depth") && text.contains(" 300 "), "{text}");
+        assert!(text.contains("queue depth") && text.contains(" 300+"), "{text}");
+    }
+
+    #[test]
+    fn several_lines_are_named_at_their_ends_and_below_where_there_is_no_room() {
+        let mut plot = plot();
+        let shift = |line: &Line, by: f64, name: &str| Line {
+            name: name.into(),
+            points: line
+                .points
+                .iter()
+                .map(|mark| Mark { y: mark.y.map(|y| y + by), ..mark.clone() })
+                .collect(),
+            ..line.clone()
+        };
+        let first = plot.lines[0].clone();
+        plot.lines = vec![shift(&first, 0.0, "RAID 5"), shift(&first, 1.0, "RAID 10")];
+        plot.rules = vec![Rule::Limit(150.0, "limit".into())];
+        for unicode in [true, false] {
+            let wide = plot.text(80, 8, unicode);
+            let ends = |name: &str| wide.lines().position(|line| line.ends_with(name)).unwrap();
+            assert!(ends("o RAID 5") != ends("x RAID 10") && ends("limit") > ends("o RAID 5"), "{wide}");
+            assert_eq!(wide.lines().count(), 8 + 4, "{wide}");
+        }
+        let narrow = plot.text(40, 8, true);
+        assert!(narrow.lines().last().unwrap().contains("o RAID 5"), "{narrow}");
+        let tiny = plot.text(80, 1, true);
+        assert_eq!(tiny.lines().count(), 1 + 4 + 1, "{tiny}");
+    }
+
+    #[test]
+    fn names_are_moved_apart_and_stay_within_the_plot() {
+        let mut names: Vec<(usize, String)> = [3, 3, 3, 0].map(|row| (row, String::new())).into();
+        spread(&mut names, 4);
+        assert_eq!(names.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        let mut names: Vec<(usize, String)> = [2, 2].map(|row| (row, String::new())).into();
+        spread(&mut names, 9);
+        assert_eq!(names.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [2, 3]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use units::{Instant, Nanos};
 use workload::Progress;
 
 use crate::history::History;
+use crate::recent::Responses;
 
 /// One thing that happened.
 pub enum Event<'a> {
@@ -67,17 +68,37 @@ pub struct Live<'a> {
     pub doing: &'static str,
     /// Requests and bytes since it began.
     pub progress: Progress,
-    /// The 99th percentile of the response times of the last whole second.
-    pub p99: Option<Nanos>,
+    /// Response times of the last whole second.
+    pub responses: Option<Responses>,
     /// The part that is done, where it can be known.
     pub done: Option<f64>,
     /// What was seen of each workload so far; empty before a load and between loads.
     pub heard: &'a [History],
+    /// What is watched beside it.
+    pub beside: Beside<'a>,
+}
+
+/// What is watched beside a load, asked for only when somebody looks.
+#[derive(Clone, Copy, Default)]
+pub struct Beside<'a>(pub Option<&'a dyn Fn() -> Vec<(String, f64)>>);
+
+impl Beside<'_> {
+    /// The last value of every series so far, by the names that they have in a record; none where nothing is watched.
+    pub fn latest(&self) -> Vec<(String, f64)> {
+        self.0.map(|latest| latest()).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Debug for Beside<'_> {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str(if self.0.is_some() { "Beside" } else { "Beside(nothing)" })
+    }
 }
 
 impl Live<'static> {
     /// At `now` something goes on since `started` that is no load.
     pub fn beside(started: Instant, now: Instant, doing: &'static str) -> Live<'static> {
-        Live { now, started, doing, progress: Progress::default(), p99: None, done: None, heard: &[] }
+        let (progress, beside) = (Progress::default(), Beside::default());
+        Live { now, started, doing, progress, responses: None, done: None, heard: &[], beside }
     }
 }

@@ -10,6 +10,7 @@ mod history;
 mod limit;
 pub mod listener;
 mod machine;
+mod recent;
 mod result;
 mod rounds;
 mod run;
@@ -18,13 +19,13 @@ mod seconds;
 mod silence;
 mod world;
 
-pub use event::{Event, Live};
+pub use event::{Beside, Event, Live};
 pub use history::History;
 pub use listener::Listener;
 pub use machine::Machine;
+pub use recent::{Recent, Responses};
 pub use result::span_of;
 pub use run::{Outcome, run, run_interleaved};
-pub use seconds::p99_of;
 pub use world::{
     Cause, FileNames, MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World, WorldError,
 };

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use record::Series;
-use stats::Histogram;
-use units::{Instant, Nanos};
-use workload::tally::{Action, Class, ClassInterval, Interval};
+use units::Instant;
+use workload::tally::{Action, Class};
 
 use crate::history::{Equal, History, Stretch};
 
@@ -76,24 +75,11 @@ fn push(all: &mut [Series], at: Instant, values: &[f64]) {
     }
 }
 
-/// The 99th percentile over all classes of some intervals, for a glance.
-pub fn p99_of(intervals: &[Interval]) -> Option<Nanos> {
-    merged(intervals.iter().flat_map(|interval| &interval.classes)).quantile(0.99)
-}
-
-/// Percentiles are merged, never averaged.
-fn merged<'a>(cells: impl Iterator<Item = &'a ClassInterval>) -> Histogram {
-    let mut histogram = Histogram::new();
-    for bucket in cells.flat_map(|cell| &cell.response) {
-        histogram.record_n(bucket.high(), bucket.count);
-    }
-    histogram
-}
-
 #[cfg(test)]
 mod tests {
-    use units::Bytes;
+    use units::{Bytes, Nanos};
     use workload::Op;
+    use workload::tally::{ClassInterval, Interval};
 
     use super::*;
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use conduct::{FileNames, History, Live, MeasuredWorker, MeasuredWorkload, p99_of, span_of};
+use conduct::{Beside, FileNames, History, Live, MeasuredWorker, MeasuredWorkload, Recent, span_of};
 use host::clock::Clock;
 use host::load::{Assignment, LoadEvent, WorkerOutcome};
 use host::monitor::Monitor;
 use record::{CpuUse, EngineUsed};
-use units::{Bytes, Instant, Nanos};
+use units::{Bytes, Instant};
 
 /// What the page cache holds of all files of `assignments`; `None` where that is not known of one, or there are too
 /// many to ask between two points.
@@ -23,20 +23,17 @@ pub(crate) fn cached_of(assignments: &[Assignment]) -> Option<Bytes> {
     Some(Bytes::new(bytes?.into_iter().sum()))
 }
 
-/// An interval closes with the first completion after it; a latency older than this is not shown as the current one.
-const FRESH: Nanos = Nanos::from_secs(2);
-
 /// What was heard of a load while it ran.
 pub(crate) struct Heard {
     pub(crate) started: Instant,
     pub(crate) histories: Vec<History>,
-    /// Of the last second in which something ended, and its end.
-    p99: Option<(Instant, Nanos)>,
+    recent: Recent,
 }
 
 impl Heard {
     pub(crate) fn new(workloads: usize, keeps_seconds: bool, now: Instant) -> Heard {
-        Heard { started: now, histories: vec![History::new(keeps_seconds); workloads], p99: None }
+        let histories = vec![History::new(keeps_seconds); workloads];
+        Heard { started: now, histories, recent: Recent::default() }
     }
 
     pub(crate) fn listen(
@@ -54,18 +51,16 @@ impl Heard {
                 }
             }
             LoadEvent::Intervals(workload, intervals) => {
-                let until = intervals.last().map(|interval| interval.until);
-                self.p99 = until.zip(p99_of(&intervals)).or(self.p99);
+                self.recent.take(&intervals);
                 self.histories[workload].take(intervals);
             }
             LoadEvent::Logged(..) => {}
             LoadEvent::Progress(progress) => {
                 let now = clock.now();
-                // A silent target has no percentile.
-                let fresh = self.p99.filter(|(until, _)| now.saturating_since(*until) < FRESH);
-                let p99 = fresh.map(|(_, p99)| p99);
-                let heard = &self.histories;
-                live(Live { now, started: self.started, doing: "load", progress, p99, done: None, heard });
+                let responses = self.recent.responses(now);
+                let (started, heard, latest) = (self.started, &self.histories, || monitor.latest());
+                let beside = Beside(Some(&latest));
+                live(Live { now, started, doing: "load", progress, responses, done: None, heard, beside });
             }
         }
     }

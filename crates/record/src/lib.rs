@@ -42,8 +42,8 @@ pub use point::{
     WorkloadResult,
 };
 pub use run::{
-    Cache, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World, read,
-    read_point, schema, version,
+    Cache, DisplayCost, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World,
+    read, read_point, schema, version,
 };
 pub use search::{Recovery, Rung, Search, WriteCache};
 pub use steady::{Rounds, Window};

@@ -63,6 +63,9 @@ pub struct Run {
     /// How far the figures can be relied on; absent where no storage was asked or nothing was judged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub grading: Option<crate::Grading>,
+    /// What showing progress on a terminal cost; absent where nothing was drawn.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub display: Option<DisplayCost>,
     /// How it ended.
     pub ending: Ending,
 }
@@ -104,9 +107,21 @@ impl Run {
             points: Vec::new(),
             findings: self.findings.clone(),
             grading: self.grading.clone(),
+            display: self.display.clone(),
             ending: self.ending.clone(),
         }
     }
+}
+
+/// What showing progress on a terminal cost while a run went on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DisplayCost {
+    /// `full` for a full screen, or `line`.
+    pub kind: String,
+    /// Processor time that it took, in seconds.
+    pub cpu_s: f64,
+    /// For how long it was shown, in seconds.
+    pub shown_s: f64,
 }
 
 /// What made a record.

@@ -1,6 +1,7 @@
 //! A run on a terminal.
 
 use record::{Run, WorkloadResult};
+use units::Nanos;
 
 use crate::style::{Look, Style};
 use crate::words::{harmless, thousands, wrap};
@@ -83,6 +84,10 @@ fn table(run: &Run, style: Style) -> Vec<String> {
             drawn.left_out.join(", "),
             drawn.whole_width
         ));
+    }
+    if let Some(cost) = run.display.as_ref().filter(|cost| cost.kind == "full" && cost.shown_s > 0.0) {
+        let (cpu, share) = (Nanos::from_secs_f64(cost.cpu_s), cost.cpu_s / cost.shown_s * 100.0);
+        note(&format!("The full screen took {cpu} of processor time: {share:.2} % of one processor."));
     }
     let curves = sweep::lines(run, style);
     if !curves.is_empty() {

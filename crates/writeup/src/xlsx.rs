@@ -102,6 +102,18 @@ fn bold() -> Format {
     Format::new().set_bold().set_align(FormatAlign::Top).set_text_wrap()
 }
 
+/// `name` in at most `most` letters: of one that is longer both ends, since tables of one report begin or end alike.
+fn shortened(name: &str, most: usize) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= most {
+        return name.to_owned();
+    }
+    let head = (most - 1) / 2;
+    let (first, last) = (&letters[..head], &letters[letters.len() - (most - 1 - head)..]);
+    let text = |letters: &[char]| letters.iter().collect::<String>();
+    format!("{}…{}", text(first).trim_end(), text(last).trim_start())
+}
+
 struct Book {
     data: Data,
     names: Vec<String>,
@@ -126,11 +138,11 @@ impl Book {
     fn name(&mut self, wanted: &str) -> String {
         let clean: String = wanted.chars().filter(|letter| !"[]:*?/\\'".contains(*letter)).collect();
         let clean = if clean.is_empty() { "Table".to_owned() } else { clean };
-        let mut name: String = clean.chars().take(NAME).collect();
+        let mut name = shortened(&clean, NAME);
         let mut turn = 2;
         while self.names.contains(&name.to_lowercase()) {
             let suffix = format!(" {turn}");
-            name = clean.chars().take(NAME - suffix.len()).collect::<String>() + &suffix;
+            name = shortened(&clean, NAME - suffix.len()) + &suffix;
             turn += 1;
         }
         self.names.push(name.to_lowercase());

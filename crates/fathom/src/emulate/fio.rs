@@ -14,6 +14,7 @@ use crate::output;
 use crate::output::print;
 use crate::session::Session;
 use crate::session::recorder::Recorded;
+use crate::terminal::Display;
 use crate::terminal::progress::Progress;
 
 pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
@@ -59,7 +60,7 @@ fn look_for(promise: &str, session: Session) -> Result<Recorded, Failure> {
     let load = load_of(session.plan(), None).map_err(Failure::Usage)?;
     let run = load.workloads().first().and_then(|workload| workload.stop.run);
     let search = within(run.filter(|_| session.kind() == World::Host), SearchOptions::of(vec![promise]));
-    let mut progress = Progress::new(false);
+    let mut progress = Progress::new(Display::Auto);
     progress.of_world(session.kind());
     progress.say(&format!(
         "latency_target: the highest rate is searched that keeps it, each rate for {} to {}",

@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::clock::Clock;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, waitid};
 use units::Nanos;
 
 use crate::ending::Ending;
@@ -15,10 +15,13 @@ use crate::session::panics;
 use crate::session::restore;
 use crate::session::signals::{self, Hurry};
 use crate::session::store::Store;
-use crate::terminal;
+use crate::terminal::{self, Modes};
 
 /// How long the child may take after the second signal.
 const PATIENCE: Nanos = Nanos::from_secs(2);
+
+/// How long the child may take to stop after Ctrl-Z.
+const STOPS_WITHIN: Nanos = Nanos::from_millis(500);
 
 /// Which of the two processes returned from the fork.
 pub enum Side {
@@ -31,7 +34,7 @@ pub enum Side {
 /// Divides the process in two. Call while it has one thread. Where the system allows no second process, the only one
 /// measures.
 pub fn divide(store: &Store) -> Side {
-    let parent = std::process::id();
+    let (parent, modes) = (std::process::id(), Modes::now());
     if signals::begin_to_guard().is_err() {
         return Side::Measures(None);
     }
@@ -48,7 +51,7 @@ pub fn divide(store: &Store) -> Side {
             Side::Measures(Some(parent))
         }
         child => match Pid::from_raw(child) {
-            Some(child) if child.as_raw_nonzero().get() > 0 => Side::Ended(watch(child, store)),
+            Some(child) if child.as_raw_nonzero().get() > 0 => Side::Ended(watch(child, store, &modes)),
             _ => Side::Measures(None),
         },
     }
@@ -58,7 +61,9 @@ pub fn divide(store: &Store) -> Side {
 static IS_LATE: AtomicBool = AtomicBool::new(false);
 
 /// The child's exit code, once it has ended; that of the signal where it does not end in time.
-fn watch(child: Pid, store: &Store) -> u8 {
+fn watch(child: Pid, store: &Store, modes: &Modes) -> u8 {
+    // Without it both stop at once.
+    let _unheeded = signals::heed_stops();
     let mut passed_on = signals::counts().map(|_| 0);
     // Made with the first signal: to calibrate a clock takes processor time, which the child wants.
     let clock = std::cell::LazyCell::new(Clock::start);
@@ -66,7 +71,10 @@ fn watch(child: Pid, store: &Store) -> u8 {
     loop {
         match rustix::process::waitpid(Some(child), WaitOptions::NOHANG) {
             Ok(None) | Err(rustix::io::Errno::INTR) => {}
-            Ok(Some((_, status))) => return ended(status, store),
+            Ok(Some((_, status))) => {
+                modes.put_back();
+                return ended(status, store);
+            }
             Err(error) => return said(8, format!("the process that measures cannot be waited for: {error}")),
         }
         pass_on(child, &mut passed_on);
@@ -75,13 +83,31 @@ fn watch(child: Pid, store: &Store) -> u8 {
             is_hurried = true;
             ring_after_patience();
         }
+        if signals::is_asked_to_stop() {
+            stop_after(child, &clock);
+            continue;
+        }
         if IS_LATE.load(Ordering::Relaxed) {
+            modes.put_back();
             let reason = "interrupted again; storage does not answer, so the process that measures cannot end before \
                           it does; it then puts back what was changed, and points that were finished are kept";
             return said(signals::exit_code().unwrap_or(130), reason.into());
         }
         signals::wait();
     }
+}
+
+/// Stops this process once `child` has stopped, which may have a full screen to put away first: the shell takes the
+/// terminal back as soon as this one stops.
+fn stop_after(child: Pid, clock: &Clock) {
+    let until = clock.now().saturating_add(STOPS_WITHIN);
+    // Without taking its end, which is for the caller to see.
+    let options =
+        WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    while clock.now() < until && matches!(waitid(WaitId::Pid(child), options), Ok(None)) {
+        clock.sleep_until(clock.now().saturating_add(Nanos::from_millis(5)));
+    }
+    terminal::halt();
 }
 
 /// Sends the child each signal that came since the last call; `passed_on` is how many of each it has got.

@@ -9,6 +9,9 @@ pub mod restore;
 pub mod signals;
 pub mod store;
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
 use conduct::search::{SearchOptions, run_search};
 use conduct::{Event, Listener, Outcome, World, run_interleaved};
 use library::Library;
@@ -21,6 +24,7 @@ use crate::ending::{Ending, Failure};
 use crate::input::arrays::{self, LIBRARY};
 use crate::input::plans::Planned;
 use crate::terminal;
+use crate::terminal::Display;
 use crate::terminal::progress::Progress;
 use iologs::{Iologs, Trouble};
 use recorder::{ReadBack, Recorded, Recorder};
@@ -38,17 +42,24 @@ pub struct Session {
     pub notes: Vec<String>,
 }
 
-/// Opens a session as [`Session::open`] does, and the progress that a person sees of it, unless `quiet`; says what is
-/// worth knowing before the load starts.
+/// Opens a session as [`Session::open`] does, and the progress that a person sees of it; says what is worth knowing before
+/// the load starts.
 pub fn open(
     planned: Planned,
     options: &RealOptions,
     library: Option<Library>,
-    quiet: bool,
+    display: Display,
 ) -> Result<(Session, Progress), Failure> {
-    let mut progress = Progress::new(quiet);
-    let session = Session::open(planned, options, library)?;
-    session.notes.iter().for_each(|note| progress.say(note));
+    let head = format!("{} on {}", planned.plan.name, options.targets.join(", "));
+    let mut session = Session::open(planned, options, library)?;
+    let mut progress = Progress::new(display);
+    progress.of(&head);
+    session.recorder.is_shown_at(progress.cost());
+    // Of the runs of a campaign each would say the same.
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    session.notes.iter().filter(|note| said.insert((*note).clone())).for_each(|note| progress.say(note));
+    drop(said);
     progress.of_world(session.kind());
     Ok((session, progress))
 }

@@ -16,6 +16,7 @@ pub fn speak_plainly() {
         let place = info.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
         let what = format!("{said}{place}");
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = what.clone();
+        terminal::leave_full_screen();
         // One mistake may have several threads panic.
         ONCE.call_once(|| terminal::say_sentence(&how_to_report(&what)));
         let trace = std::backtrace::Backtrace::capture();

@@ -1,5 +1,7 @@
 //! Puts a run together while it goes on, and keeps it after each point: what was measured is never lost.
 
+use std::sync::Arc;
+
 use conduct::{Event, Outcome, World, WorldError};
 use host::clock::Clock;
 use jiff::{Timestamp, Unit};
@@ -13,6 +15,7 @@ use workload::plan::{Overrides, Plan};
 
 use crate::ending::Ending;
 use crate::output::salt;
+use crate::terminal::progress::Cost;
 
 /// A run that goes on.
 pub struct Recorder {
@@ -29,6 +32,8 @@ pub struct Recorder {
     lost: Option<LibraryError>,
     /// Reads back the state that a cell of a campaign is about.
     read_back: Option<ReadBack>,
+    /// What showing progress costs.
+    cost: Option<Arc<Cost>>,
 }
 
 /// Tells what the state is at the end of a run.
@@ -80,6 +85,7 @@ impl Recorder {
             points: Vec::new(),
             findings: Vec::new(),
             grading: None,
+            display: None,
             ending: record::Ending {
                 complete: false,
                 code: 130,
@@ -97,7 +103,13 @@ impl Recorder {
             grown_at,
             lost: None,
             read_back: None,
+            cost: None,
         }
+    }
+
+    /// Records what showing progress costs; nothing where none is drawn.
+    pub fn is_shown_at(&mut self, cost: Option<Arc<Cost>>) {
+        self.cost = cost;
     }
 
     /// Records the run as this cell of a campaign; `read_back` reads the state at its end.
@@ -170,6 +182,7 @@ impl Recorder {
     pub fn finish(mut self, complete: bool, ending: Ending) -> Recorded {
         let stored = |Ending { code, reason }| record::Ending { complete, code, reason };
         self.run.ended = Some(now().to_string());
+        self.run.display = self.cost.as_ref().map(|cost| cost.read());
         self.run.ending = stored(ending.clone());
         self.recall_caches();
         if let Some(read_back) = self.read_back.take() {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use host::clock::Clock;
-use libc::{SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGUSR1, SIGXFSZ};
+use libc::{SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGXFSZ};
 use units::{Instant, Nanos};
 
 use crate::session::restore;
@@ -35,6 +35,8 @@ static PASSED_ON: AtomicU32 = AtomicU32::new(0);
 static GUARD: AtomicI32 = AtomicI32::new(0);
 /// This process.
 static SELF: AtomicI32 = AtomicI32::new(0);
+/// Whether the guard is to stop.
+static IS_ASKED_TO_STOP: AtomicBool = AtomicBool::new(false);
 /// Where a byte is written for each signal; -1 before.
 static BELL: AtomicI32 = AtomicI32::new(-1);
 /// The other end.
@@ -113,6 +115,23 @@ pub fn begin(guard: Option<u32>) -> io::Result<()> {
 pub fn begin_to_guard() -> io::Result<()> {
     catch(&PASSED)?;
     catch(&[SIGCHLD])
+}
+
+/// Catches Ctrl-Z: for the guard, once it has a child, which does not inherit that.
+pub fn heed_stops() -> io::Result<()> {
+    // SAFETY: the handler stores an atomic and writes to a socket, which signal-safety(7) allows.
+    unsafe {
+        signal_hook_registry::register(SIGTSTP, || {
+            IS_ASKED_TO_STOP.store(true, Ordering::Relaxed);
+            ring();
+        })
+    }
+    .map(|_| ())
+}
+
+/// Whether Ctrl-Z was pressed since the last call: the guard's to ask.
+pub fn is_asked_to_stop() -> bool {
+    IS_ASKED_TO_STOP.swap(false, Ordering::Relaxed)
 }
 
 /// Has SIGUSR1 set `asked`.
@@ -257,6 +276,7 @@ fn attend() {
 
 /// Ends the program without waiting for storage.
 fn leave(is_attended: bool) {
+    terminal::leave_full_screen();
     let clock = Clock::start();
     if is_attended {
         // It may be about to end by itself, with all that there is to keep.

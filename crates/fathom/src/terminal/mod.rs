@@ -1,13 +1,19 @@
 //! Stdout and stderr, and what the terminals behind them can show. Everything that is printed goes through here.
 
+mod glance;
+mod painter;
 pub mod progress;
+mod screen;
+mod tty;
 mod waiting;
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use clap::{Args, ValueEnum};
 use report::Style;
+
+pub use tty::{Modes, halt, leave as leave_full_screen};
 
 /// Columns where no terminal says how many.
 const WIDTH: usize = 100;
@@ -36,6 +42,50 @@ pub enum Colour {
     Never,
 }
 
+/// How a run that goes on is shown on stderr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Display {
+    /// One line on a terminal, plain lines elsewhere
+    Auto,
+    /// A full screen; `q` turns it into one line, and the run goes on
+    Full,
+    /// One line that changes
+    Line,
+    /// A line every five seconds
+    Plain,
+    /// Nothing
+    None,
+}
+
+impl Display {
+    /// What stderr can show of it: where it is no terminal, plain lines.
+    fn resolved(self) -> Display {
+        match self {
+            Display::Auto | Display::Full | Display::Line if !stderr_is_terminal() => Display::Plain,
+            Display::Auto => Display::Line,
+            other => other,
+        }
+    }
+}
+
+// Options of how progress is shown. No doc comment: clap would take it for the help of the verb.
+#[derive(Debug, Args)]
+pub struct Showing {
+    /// How to show progress on stderr
+    #[arg(long, value_enum, default_value_t = Display::Auto, value_name = "HOW", help_heading = OUTPUT)]
+    pub display: Display,
+    /// No progress on stderr
+    #[arg(short, long, help_heading = OUTPUT)]
+    pub quiet: bool,
+}
+
+impl Showing {
+    /// What of both it comes to.
+    pub fn wanted(&self) -> Display {
+        if self.quiet { Display::None } else { self.display }
+    }
+}
+
 /// What handles signals, as far as printing needs it.
 #[derive(Clone, Copy, Debug)]
 pub struct SignalHooks {
@@ -46,6 +96,12 @@ pub struct SignalHooks {
 }
 
 static SIGNALS: OnceLock<SignalHooks> = OnceLock::new();
+/// What was said while there was a full screen.
+static HELD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// Whether the cursor is in a line that changes.
+static LINE: Mutex<bool> = Mutex::new(false);
+/// To the beginning of the line, and nothing behind it.
+const CLEAR: &str = "\r\x1b[K";
 
 /// Connects the terminal with what handles signals. Only the first call does anything.
 pub fn connect(hooks: SignalHooks) {
@@ -54,6 +110,9 @@ pub fn connect(hooks: SignalHooks) {
 
 /// Prints a result to stdout. A reader that has gone, as `head` does, is no failure; a run that goes on ends.
 pub fn print(text: &str) -> io::Result<()> {
+    if io::stdout().is_terminal() {
+        clear_line();
+    }
     let mut out = io::stdout().lock();
     let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match printed {
@@ -77,13 +136,63 @@ pub fn print_wrapped(text: &str) -> io::Result<()> {
 
 /// Prints a line for the person at the terminal to stderr.
 pub fn say(line: &str) {
-    // There is nobody left to tell where stderr is closed.
-    let _closed = writeln!(io::stderr().lock(), "{line}");
+    say_exactly(&format!("{line}\n"));
 }
 
 /// Prints to stderr what a tool prints there, to the byte.
+///
+/// On a full screen it waits until that is gone.
 pub fn say_exactly(text: &str) {
+    if tty::is_up() {
+        return locked(&HELD).push(text.to_owned());
+    }
+    say_held();
+    let mut line = locked(&LINE);
+    write_stderr(&format!("{}{text}", if *line { CLEAR } else { "" }));
+    *line = false;
+}
+
+/// What was said while there was a full screen, oldest first, as one line each.
+fn held() -> Vec<String> {
+    locked(&HELD).iter().map(|text| text.trim_end().replace('\n', " ")).collect()
+}
+
+/// Says it, once the full screen is gone.
+fn say_held() {
+    let held = std::mem::take(&mut *locked(&HELD));
+    if !held.is_empty() {
+        write_stderr(&held.concat());
+    }
+}
+
+/// Draws a line that changes, over the one before it.
+fn draw_line(text: &str) {
+    let mut line = locked(&LINE);
+    write_stderr(&format!("{CLEAR}{text}"));
+    *line = true;
+}
+
+/// Takes the line that changes away, where there is one.
+fn clear_line() {
+    let mut line = locked(&LINE);
+    if std::mem::take(&mut *line) {
+        write_stderr(CLEAR);
+    }
+}
+
+/// From here on nothing changes any more.
+fn end_drawing() {
+    clear_line();
+    say_held();
+}
+
+/// There is nobody left to tell where stderr is closed.
+fn write_stderr(text: &str) {
     let _closed = io::stderr().lock().write_all(text.as_bytes());
+}
+
+fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The same for a sentence: in lines that fit the terminal. Where stderr is none it stays one line, as logs are
@@ -128,6 +237,10 @@ pub fn file_style(appearance: &Appearance) -> Style {
 /// Whether a person sees stdout and stderr below one another.
 pub fn is_one_screen() -> bool {
     io::stdout().is_terminal() && io::stderr().is_terminal()
+}
+
+pub fn stdout_is_terminal() -> bool {
+    io::stdout().is_terminal()
 }
 
 /// Whether a signal has come that ends the run.

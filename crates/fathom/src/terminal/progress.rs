@@ -1,82 +1,156 @@
-//! What a person sees while a run goes on: one line that changes, or plain lines where nothing can change.
+//! What a person is shown while a run goes on: a full screen, one line that changes, or plain lines where nothing can
+//! change.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use conduct::{Event, Live};
 use host::clock::Clock;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use host::monitor::thread_time;
 use units::{Bytes, BytesPerSecond, Instant, Nanos, OpsPerSecond};
 
-use crate::terminal;
+use crate::terminal::glance::{Glance, rounded};
+use crate::terminal::painter::{Painter, Shared};
 use crate::terminal::waiting::Waiting;
+use crate::terminal::{self, Display};
 
 /// How often a plain line is printed.
 const PLAIN_EVERY: Nanos = Nanos::from_secs(5);
+/// More often nothing is told to whoever draws: a virtual array may have much more to tell.
+const TOLD_EVERY: Nanos = Nanos::from_millis(90);
 
 /// Shows events.
 pub struct Progress {
-    bar: Option<ProgressBar>,
-    quiet: bool,
+    display: Display,
+    painter: Option<Painter>,
+    cost: Option<Arc<Cost>>,
     /// The clock of the person who watches; a virtual world has another.
     clock: Clock,
     is_virtual: bool,
     now: Option<Running>,
+    /// What plain lines tell; whoever draws has its own.
+    glance: Glance,
     last_plain: Instant,
-    last_live: Option<Live<'static>>,
+    last_told: Instant,
+    /// What the rate is taken from: a second or so ago.
+    before: Option<Before>,
     /// Tells when storage does not answer; `None` of a world that has none, or before one is known.
     waiting: Option<Waiting>,
 }
 
 /// The point that is being measured.
 struct Running {
-    title: String,
     since: Instant,
     expected: Option<Nanos>,
     expected_after: Nanos,
 }
 
+/// How far a load was.
+#[derive(Clone, Copy)]
+struct Before {
+    at: Instant,
+    doing: &'static str,
+    progress: workload::Progress,
+}
+
+/// What showing progress on a terminal costs.
+pub struct Cost {
+    kind: &'static str,
+    drawn: Arc<Shared>,
+    told_ns: AtomicU64,
+    clock: Clock,
+    since: Instant,
+}
+
+impl Cost {
+    /// So far.
+    pub fn read(&self) -> record::DisplayCost {
+        let told = Nanos::new(self.told_ns.load(Ordering::Relaxed));
+        record::DisplayCost {
+            kind: self.kind.into(),
+            cpu_s: (told + self.drawn.cost()).as_secs_f64(),
+            shown_s: self.clock.now().saturating_since(self.since).as_secs_f64(),
+        }
+    }
+}
+
 impl Progress {
-    pub fn new(quiet: bool) -> Progress {
-        let bar = (!quiet && terminal::stderr_is_terminal()).then(line);
-        let clock = Clock::start();
-        let last_plain = clock.now();
+    pub fn new(display: Display) -> Progress {
+        let (display, clock) = (display.resolved(), Clock::start());
+        let painter = match display {
+            Display::Full | Display::Line => Painter::start(display == Display::Full),
+            _ => None,
+        };
+        let now = clock.now();
+        let kind = if display == Display::Full { "full" } else { "line" };
+        let cost = painter.as_ref().map(|painter| {
+            let (drawn, clock) = (painter.shared().clone(), clock.clone());
+            Arc::new(Cost { kind, drawn, told_ns: AtomicU64::new(0), clock, since: now })
+        });
         Progress {
-            bar,
-            quiet,
+            display,
+            painter,
+            cost,
             clock,
             is_virtual: false,
             now: None,
-            last_plain,
-            last_live: None,
+            glance: Glance::default(),
+            last_plain: now,
+            last_told: now,
+            before: None,
             waiting: None,
         }
+    }
+
+    /// What the run is called: its plan and target.
+    pub fn of(&mut self, head: &str) {
+        self.tell(|glance| glance.head = head.to_owned());
     }
 
     /// Whose time the events tell.
     pub fn of_world(&mut self, world: record::World) {
         self.is_virtual = world == record::World::Array;
-        if !self.is_virtual && !self.quiet {
-            self.waiting = Waiting::watch(&self.clock, self.bar.clone());
+        if !self.is_virtual && !self.is_quiet() {
+            let drawn = self.painter.as_ref().map(|painter| painter.shared().clone());
+            self.waiting = Waiting::watch(&self.clock, drawn);
         }
     }
 
+    /// What showing it costs; `None` where nothing is drawn.
+    pub fn cost(&self) -> Option<Arc<Cost>> {
+        self.cost.clone()
+    }
+
     pub fn show(&mut self, event: &Event<'_>) {
-        if self.quiet {
+        if self.is_quiet() {
             return;
         }
+        if let Event::Live { live, .. } = event {
+            let is_soon = self.clock.now().saturating_since(self.last_told) < TOLD_EVERY;
+            if self.painter.is_some()
+                && is_soon
+                && self.before.is_some_and(|before| before.doing == live.doing)
+            {
+                return;
+            }
+        }
+        let before = self.cost.as_ref().map(|_| thread_time());
+        self.hear(event);
+        if let Some((cost, before)) = self.cost.as_ref().zip(before) {
+            cost.told_ns.fetch_add(thread_time().saturating_sub(before).get(), Ordering::Relaxed);
+        }
+    }
+
+    fn hear(&mut self, event: &Event<'_>) {
         match event {
             Event::PointStarted { index, of, name, expected, expected_after } => {
                 let title = format!("[{}/{of}] {name}", index + 1);
-                if self.bar.is_none() {
-                    terminal::say(&title);
-                }
                 let (expected, expected_after) = (*expected, *expected_after);
-                let since = self.clock.now();
-                self.begin(Running { title, since, expected, expected_after });
+                self.begin(title, expected, expected_after);
             }
             Event::Live { live, .. } => self.live(live),
             Event::PointEnded { .. } => self.rest(),
-            Event::Aside { what, expected } => self.aside(what, *expected),
+            Event::Aside { what, expected } => self.begin((*what).to_owned(), Some(*expected), Nanos::ZERO),
             Event::RateDecided { search } => self.decided(search),
             Event::SweepEnded { phase, why } => self.say(&format!("{phase}: {why}")),
         }
@@ -84,27 +158,32 @@ impl Progress {
 
     pub fn finish(&mut self) {
         self.waiting = None;
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
+        self.painter = None;
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.display == Display::None
+    }
+
+    /// Changes what is shown.
+    fn tell(&mut self, change: impl FnOnce(&mut Glance)) {
+        match &self.painter {
+            Some(painter) => change(&mut painter.shared().glance()),
+            None => change(&mut self.glance),
         }
     }
 
-    /// What is done between two points.
-    fn aside(&mut self, what: &str, expected: Nanos) {
-        if self.bar.is_none() {
-            terminal::say(what);
+    fn begin(&mut self, title: String, expected: Option<Nanos>, expected_after: Nanos) {
+        if self.painter.is_none() {
+            terminal::say(&title);
         }
         let since = self.clock.now();
-        let (title, expected_after) = (what.to_owned(), Nanos::ZERO);
-        self.begin(Running { title, since, expected: Some(expected), expected_after });
-    }
-
-    fn begin(&mut self, running: Running) {
-        (self.last_plain, self.last_live) = (running.since, None);
+        (self.last_plain, self.before) = (since, None);
         if let Some(waiting) = &self.waiting {
-            waiting.begin(&running.title);
+            waiting.begin(&title);
         }
-        self.now = Some(running);
+        self.tell(|glance| glance.begin(&title));
+        self.now = Some(Running { since, expected, expected_after });
     }
 
     /// No I/O is expected for a while: silence is not reported as waiting for storage.
@@ -124,9 +203,9 @@ impl Progress {
 
     /// A line that stays.
     pub fn say(&self, text: &str) {
-        match &self.bar {
-            _ if self.quiet => {}
-            Some(bar) => bar.println(terminal::wrapped_for_stderr(text)),
+        match &self.painter {
+            _ if self.is_quiet() => {}
+            Some(_) => terminal::say(&terminal::wrapped_for_stderr(text)),
             None => terminal::say(text),
         }
     }
@@ -134,21 +213,49 @@ impl Progress {
     fn live(&mut self, live: &Live<'_>) {
         let Some(running) = &self.now else { return };
         let now = self.clock.now();
+        self.last_told = now;
         if self.waiting.as_ref().is_some_and(|waiting| waiting.hear(live)) {
             return;
         }
-        let text = format!("{}  {}  {}", running.title, self.left(running, live, now), self.rates(live));
-        match &self.bar {
-            Some(bar) => bar.set_message(text),
-            None if now.saturating_since(self.last_plain) >= PLAIN_EVERY => {
-                terminal::say(&text);
-                self.last_plain = now;
+        let (left, done) = (self.left(running, live, now), done(running, live));
+        let ours = now.saturating_since(running.since);
+        let times = self.is_virtual.then(|| (live.now.saturating_since(live.started), ours));
+        let before = self.before.filter(|before| before.doing == live.doing);
+        // Rates are those of a second, not since the start; only the first second has none before it.
+        let since = before.map_or(live.started, |before| before.at);
+        let elapsed = live.now.saturating_since(since);
+        let is_whole = elapsed >= Nanos::from_secs(1);
+        let is_full = self.display == Display::Full;
+        let is_first = self.before.is_none_or(|before| before.at == live.started);
+        self.tell(|glance| {
+            (glance.left, glance.done, glance.times, glance.waiting) = (left, done, times, None);
+            (glance.doing, glance.responses) = (live.doing, live.responses);
+            (glance.in_flight, glance.errors) = (live.progress.in_flight, live.progress.errors);
+            glance.has_moved = live.progress != workload::Progress::default();
+            if !(is_whole || is_first) || elapsed.is_zero() {
+                return;
             }
-            None => {}
+            let so_far = before.map(|before| before.progress).unwrap_or_default();
+            let bytes = Bytes::new(live.progress.bytes.saturating_sub(so_far.bytes));
+            glance.bytes = BytesPerSecond::of(bytes, elapsed).get();
+            glance.ops = OpsPerSecond::of(live.progress.ops.saturating_sub(so_far.ops), elapsed).get();
+            if is_whole {
+                glance.add_rate(glance.ops, elapsed);
+                if is_full {
+                    glance.beside = live.beside.latest();
+                }
+            }
+        });
+        let (doing, progress) = (live.doing, live.progress);
+        if is_whole {
+            self.before = Some(Before { at: live.now, doing, progress });
+        } else if before.is_none() {
+            self.before = Some(Before { at: live.started, doing, progress: workload::Progress::default() });
         }
-        let stale = |last: &Live| live.now.saturating_since(last.now) >= Nanos::from_secs(1);
-        if self.last_live.as_ref().is_none_or(stale) {
-            self.last_live = Some(Live { heard: &[], ..live.clone() });
+        if self.painter.is_none() && now.saturating_since(self.last_plain) >= PLAIN_EVERY {
+            let Glance { title, left, .. } = &self.glance;
+            terminal::say(&format!("{title}  {left}  {}", self.glance.rates()));
+            self.last_plain = now;
         }
     }
 
@@ -174,68 +281,18 @@ impl Progress {
         let real = |time: Nanos| Nanos::from_secs_f64(time.as_secs_f64() * pace);
         words_of(real(left), real(after), "at this rate")
     }
+}
 
-    /// Rates of the last second or so, not since the start.
-    fn rates(&self, live: &Live) -> String {
-        if live.doing == "idle" {
-            return "idle".into();
-        }
-        if let (Some(done), true) = (live.done, live.progress == workload::Progress::default()) {
-            return format!("{} {:.1} %", live.doing, done * 100.0);
-        }
-        let (since, before) = match &self.last_live {
-            Some(last) if last.doing == live.doing => (last.now, last.progress),
-            _ => (live.started, workload::Progress::default()),
-        };
-        let elapsed = live.now.saturating_since(since);
-        let bytes = Bytes::new(live.progress.bytes.saturating_sub(before.bytes));
-        let throughput = BytesPerSecond::of(bytes, elapsed);
-        if live.doing != "load" {
-            return format!("{} {throughput}", live.doing);
-        }
-        let ops = OpsPerSecond::of(live.progress.ops.saturating_sub(before.ops), elapsed);
-        let p99 = live.p99.map(|p99| format!("  p99 {p99}")).unwrap_or_default();
-        let errors = match live.progress.errors {
-            0 => String::new(),
-            errors => format!("  {errors} errors"),
-        };
-        format!("{ops} IOPS  {throughput}{p99}{errors}")
-    }
+/// The part of the point that is done, as far as that is known.
+fn done(running: &Running, live: &Live<'_>) -> Option<f64> {
+    let elapsed = live.now.saturating_since(live.started).as_secs_f64();
+    let planned = running.expected.filter(|expected| live.doing == "load" && !expected.is_zero());
+    live.done.or_else(|| planned.map(|expected| (elapsed / expected.as_secs_f64()).min(1.0)))
 }
 
 fn words_of(left: Nanos, after: Nanos, basis: &str) -> String {
     match after.is_zero() {
         true => format!("{} left {basis}", rounded(left)),
         false => format!("{} left {basis}, {} in all", rounded(left), rounded(left + after)),
-    }
-}
-
-/// A time to come, as one would say it: `7 s`, `2 min 5 s`, `1 h 3 min`.
-fn rounded(time: Nanos) -> String {
-    match time.get().div_ceil(1_000_000_000) {
-        seconds @ 0..60 => format!("{seconds} s"),
-        seconds @ 60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        seconds => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
-    }
-}
-
-fn line() -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
-    let style = ProgressStyle::with_template("{spinner} {wide_msg}").expect("a constant template");
-    bar.set_style(style);
-    bar.enable_steady_tick(Duration::from_millis(250));
-    bar
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_to_come_is_rounded_up_to_seconds_and_has_two_parts_at_most() {
-        let said = |seconds: f64| rounded(Nanos::from_secs_f64(seconds));
-        assert_eq!([0.0, 0.2, 59.0].map(said), ["0 s", "1 s", "59 s"]);
-        assert_eq!([60.0, 125.0, 3599.5].map(said), ["1 min 0 s", "2 min 5 s", "1 h 0 min"]);
-        assert_eq!(said(3785.0), "1 h 3 min");
     }
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use conduct::Live;
 use host::clock::Clock;
-use indicatif::ProgressBar;
 use units::{Instant, Nanos};
 use workload::Progress;
 
 use crate::terminal;
+use crate::terminal::painter::Shared;
 
 /// A target that is silent for less is said to be busy.
 const SILENT: Nanos = Nanos::from_secs(3);
@@ -40,17 +40,18 @@ struct Seen {
 }
 
 impl Waiting {
-    /// `None` where the system gives no thread.
-    pub fn watch(clock: &Clock, bar: Option<ProgressBar>) -> Option<Waiting> {
+    /// Says it by whoever draws, or as plain lines. `None` where the system gives no thread.
+    pub fn watch(clock: &Clock, drawn: Option<Arc<Shared>>) -> Option<Waiting> {
         let (seen, clock) = (Arc::new(Mutex::new(Seen::default())), clock.clone());
         let (end, ended) = channel();
         let (own, time) = (seen.clone(), clock.clone());
         let work = move || {
             while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                let Some(text) = lock(&own).words(time.now(), bar.is_some()) else { continue };
-                match &bar {
-                    Some(bar) => bar.set_message(text),
-                    None => terminal::say(&text),
+                let mut seen = lock(&own);
+                let Some(text) = seen.words(time.now(), drawn.is_some()) else { continue };
+                match &drawn {
+                    Some(drawn) => drawn.glance().waiting = Some(text),
+                    None => terminal::say(&format!("{}  {text}", seen.title)),
                 }
             }
         };
@@ -107,7 +108,7 @@ impl Seen {
         self.said = Some(now);
         let hint = if terminal::is_ending() { "; Ctrl-C again leaves at once" } else { "" };
         let seconds = silence.get() / 1_000_000_000;
-        Some(format!("{}  waiting for storage since {seconds} s{hint}", self.title))
+        Some(format!("waiting for storage since {seconds} s{hint}"))
     }
 }
 
@@ -145,7 +146,7 @@ mod tests {
         seen.hear(&live("load", 5, 1), at(3.9));
         assert_eq!(seen.words(at(3.9), true), None);
         seen.hear(&live("load", 5, 1), at(13.0));
-        assert_eq!(seen.words(at(13.0), true).unwrap(), "[1/2] long  waiting for storage since 12 s");
+        assert_eq!(seen.words(at(13.0), true).unwrap(), "waiting for storage since 12 s");
         seen.hear(&live("load", 6, 1), at(14.0));
         assert_eq!(seen.silence(at(16.0)), None, "it has answered");
         seen.hear(&live("load", 6, 0), at(60.0));

@@ -67,7 +67,7 @@ pub fn run(run: &RunArgs, arguments: &AgainstArgs, second: &str, store: &Store) 
         return Ok(if ending.code == 0 { other } else { ending });
     }
     let library = || store.open_to_save(run.no_save);
-    let (here, mut progress) = session::open(planned.clone(), &first, library()?, run.quiet)?;
+    let (here, mut progress) = session::open(planned.clone(), &first, library()?, run.showing.wanted())?;
     let there = Session::open(planned, &second, library()?)?;
     there.notes.iter().for_each(|note| progress.say(note));
     let kinds = [here.kind(), there.kind()];

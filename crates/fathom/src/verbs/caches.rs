@@ -13,7 +13,7 @@ use crate::output::{self, TreeFormat};
 use crate::session::recorder::CACHES_PLAN as PLAN;
 use crate::session::store::Store;
 use crate::session::{self, final_ending};
-use crate::terminal::{self, Appearance};
+use crate::terminal::{self, Appearance, Display};
 
 /// Looked at from here on: less than any cache worth knowing.
 const LEAST: Bytes = Bytes::MIB;
@@ -35,7 +35,8 @@ pub fn caches(
     let plan = Plan::parse(PLAN, &text, &Overrides::default()).map_err(Failure::Plan)?;
     let planned = Planned { plan, origin: "fathom doctor".into(), overrides: Overrides::default() };
     let options = RealOptions { targets: vec![target.into()], ..RealOptions::default() };
-    let (session, mut progress) = session::open(planned, &options, store.open_to_save(false)?, false)?;
+    let (session, mut progress) =
+        session::open(planned, &options, store.open_to_save(false)?, Display::Auto)?;
     let recorded = session.measure(&mut |event| progress.show(event));
     progress.finish();
     let text = match format {

@@ -14,6 +14,7 @@ use crate::input::{candidates, path_value};
 use crate::output::{self, CompareFormat};
 use crate::session::store::Store;
 use crate::terminal::{self, Appearance};
+use crate::verbs::charts::Charts;
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
@@ -52,6 +53,8 @@ pub struct CompareArgs {
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
     pub format: CompareFormat,
     #[command(flatten)]
+    pub charts: Charts,
+    #[command(flatten)]
     pub appearance: Appearance,
 }
 
@@ -63,11 +66,17 @@ const LOOKED_AT: u64 = 500;
 
 pub fn compare(arguments: &CompareArgs, store: &Store) -> Result<Ending, Failure> {
     arguments.outputs.iter().try_for_each(|path| output::check_comparison(path))?;
-    let comparison = match &arguments.by {
+    let (comparison, runs) = match &arguments.by {
         None => one_by_one(&arguments.runs, arguments.margin.get(), store)?,
-        Some(key) => pivot(arguments, key, store)?,
+        Some(key) => (pivot(arguments, key, store)?, Vec::new()),
     };
     deliver(&comparison, arguments.format, &arguments.outputs, &arguments.appearance, arguments.full)?;
+    // Of sides that are several runs, and of groups, no chart would show what the figures are of.
+    let is_shown = arguments.format == CompareFormat::Text && arguments.charts.are_wanted();
+    if is_shown && !runs.is_empty() && runs.iter().all(|side| side.len() == 1) {
+        let evidence = writeup::evidence(runs.concat(), Some(comparison.clone()), None);
+        output::print(&arguments.charts.below(&evidence, &arguments.appearance))?;
+    }
     judge(&comparison, &arguments.fail_on)
 }
 
@@ -84,7 +93,8 @@ pub fn deliver(
     files.iter().try_for_each(|path| output::write_comparison(comparison, path, appearance))
 }
 
-fn one_by_one(sides: &[String], margin: f64, store: &Store) -> Result<Comparison, Failure> {
+/// The comparison of `sides`, and the runs of each.
+fn one_by_one(sides: &[String], margin: f64, store: &Store) -> Result<(Comparison, Vec<Vec<Run>>), Failure> {
     if sides.len() < 2 {
         return Err(Failure::Usage(
             "a comparison needs two runs, such as `fathom compare last~1 last`, or --by KEY".into(),
@@ -97,7 +107,7 @@ fn one_by_one(sides: &[String], margin: f64, store: &Store) -> Result<Comparison
         .enumerate()
         .map(|(index, runs)| Group { name: letter(index), runs: runs.iter().collect() })
         .collect();
-    Ok(compared(None, &groups, margin))
+    Ok((compared(None, &groups, margin), runs))
 }
 
 /// `A`, `B`, …, `Z`, `side 27`.

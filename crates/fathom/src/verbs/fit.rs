@@ -22,7 +22,7 @@ use crate::output;
 use crate::session::signals;
 use crate::session::store::Store;
 use crate::session::{self, Session};
-use crate::terminal::{self, Appearance};
+use crate::terminal::{self, Appearance, Showing};
 use crate::verbs::compare;
 
 #[derive(Debug, Args)]
@@ -45,9 +45,8 @@ pub struct FitArgs {
     /// Do not save the runs in the library
     #[arg(long)]
     pub no_save: bool,
-    /// No progress on stderr
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub showing: Showing,
     #[command(flatten)]
     pub appearance: Appearance,
 }
@@ -124,7 +123,7 @@ fn carried_out(name: &str, target: &str, arguments: &FitArgs, store: &Store) -> 
     let plan = plan.only(|point| fits(point, size));
     let library = store.open_to_save(arguments.no_save)?;
     let planned = Planned { plan, origin, overrides };
-    let (session, mut progress) = session::open(planned, &options, library, arguments.quiet)?;
+    let (session, mut progress) = session::open(planned, &options, library, arguments.showing.wanted())?;
     let recorded = session.measure(&mut |event| progress.show(event));
     progress.finish();
     Ok(recorded.run)

@@ -10,6 +10,7 @@ use crate::input::{candidates, path_value};
 use crate::output::{self, Format};
 use crate::session::store::Store;
 use crate::terminal::{self, Appearance};
+use crate::verbs::charts::Charts;
 
 #[derive(Debug, Args)]
 pub struct LsArgs {
@@ -46,6 +47,8 @@ pub struct ShowArgs {
     /// All findings, and the checks behind the grade
     #[arg(long)]
     pub full: bool,
+    #[command(flatten)]
+    pub charts: Charts,
     #[command(flatten)]
     pub appearance: Appearance,
 }
@@ -119,6 +122,10 @@ pub fn show(arguments: &ShowArgs, store: &Store) -> Result<Ending, Failure> {
     let run = store.open()?.get(arguments.run.as_str())?;
     let rest = (!arguments.full).then(|| store.show_full(&run.id));
     output::print(&output::rendered(&run, arguments.format, &arguments.appearance, rest.as_deref())?)?;
+    if arguments.format == Format::Text && arguments.charts.are_wanted() {
+        let evidence = writeup::evidence(vec![run], None, None);
+        output::print(&arguments.charts.below(&evidence, &arguments.appearance))?;
+    }
     Ok(Ending::done())
 }
 

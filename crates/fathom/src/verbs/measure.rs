@@ -19,7 +19,7 @@ use crate::session::recorder::Recorded;
 use crate::session::store::Store;
 use crate::session::{self, Session, final_ending};
 use crate::terminal::progress::Progress;
-use crate::terminal::{self, Appearance, OUTPUT};
+use crate::terminal::{self, Appearance, Display, OUTPUT, Showing};
 
 /// Headings of options, by task.
 const TARGET: &str = "Target";
@@ -67,9 +67,8 @@ pub struct RunArgs {
     /// Do not save the run
     #[arg(long, help_heading = OUTPUT)]
     pub no_save: bool,
-    /// No progress on stderr
-    #[arg(short, long, help_heading = OUTPUT)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub showing: Showing,
     #[command(flatten)]
     pub appearance: Appearance,
 }
@@ -137,7 +136,14 @@ impl RunArgs {
         options: &RealOptions,
         store: &Store,
     ) -> Result<(Session, Progress), Failure> {
-        session::open(planned, options, store.open_to_save(self.no_save)?, self.quiet)
+        if self.format == Format::Jsonl && self.showing.wanted() == Display::Full && terminal::is_one_screen()
+        {
+            return Err(Failure::Usage(
+                "--display full: the screen would be that of the events; send stdout elsewhere, or take `--display line`"
+                    .into(),
+            ));
+        }
+        session::open(planned, options, store.open_to_save(self.no_save)?, self.showing.wanted())
     }
 
     /// Shows an event to a person, and prints it where events are what stdout gets.
@@ -180,7 +186,7 @@ impl RunArgs {
     pub fn say_where(&self, recorded: &Recorded, store: &Store) {
         if let Some(error) = &recorded.lost {
             terminal::say(&format!("the run is not kept: {error}"));
-        } else if !self.no_save && !self.quiet {
+        } else if !self.no_save && !self.showing.quiet {
             // Apart from the table where both are on the same screen.
             let gap = if terminal::is_one_screen() { "\n" } else { "" };
             terminal::say(&format!("{gap}Saved; show it with: {}", store.show(&recorded.run.id)));
@@ -224,7 +230,7 @@ fn print_event(event: &Event<'_>) {
         Event::Live { index, live, .. } => serde_json::json!({
             "event": "live", "index": index, "doing": live.doing, "now_ns": live.now.nanos(),
             "ops": live.progress.ops, "bytes": live.progress.bytes, "errors": live.progress.errors,
-            "in_flight": live.progress.in_flight, "response_p99_ns": live.p99.map(units::Nanos::get),
+            "in_flight": live.progress.in_flight, "response_p99_ns": live.responses.map(|seen| seen.p99.get()),
             "done": live.done,
         }),
         Event::PointEnded { point } => serde_json::json!({ "event": "point-ended", "point": point }),

@@ -5,6 +5,7 @@ pub mod array;
 mod bare;
 pub mod caches;
 pub mod campaign;
+mod charts;
 pub mod compare;
 pub mod completions;
 pub mod doctor;

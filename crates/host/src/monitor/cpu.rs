@@ -65,7 +65,7 @@ pub fn thread_id() -> u32 {
 }
 
 /// Processor time of the calling thread.
-pub(super) fn thread_time() -> Nanos {
+pub fn thread_time() -> Nanos {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Nanos::new(time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs())
 }

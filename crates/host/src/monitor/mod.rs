@@ -26,7 +26,7 @@ use crate::target::Facts;
 use crate::target::remote::interfaces_to;
 use crate::topology::with_lower;
 
-pub use cpu::{CpuTime, process_cpu, thread_cpu, thread_id};
+pub use cpu::{CpuTime, process_cpu, thread_cpu, thread_id, thread_time};
 pub use disk::DeviceCounters;
 pub(crate) use memory::value as memory_line;
 pub use series::{Absent, Series};

@@ -12,7 +12,8 @@ use array::files::FileClient;
 use array::sim::{Client, Component, FilePlace, RunOutcome, Watch};
 use conduct::listener::{self, Listener};
 use conduct::{
-    FileNames, History, Live, MeasuredLoad, MeasuredWorker, MeasuredWorkload, WorldError, p99_of, span_of,
+    Beside, FileNames, History, Live, MeasuredLoad, MeasuredWorker, MeasuredWorkload, Recent, WorldError,
+    span_of,
 };
 use record::{Breakdown, ClassShare, EngineUsed};
 use units::convert::{narrow, truncated};
@@ -59,6 +60,9 @@ impl ModelledWorld {
         let blocks = load.workloads.iter().filter(|_| !is_of_trees);
         let mut heard = Heard {
             histories: vec![History::new(self.keeps_seconds); answers.len()],
+            recent: Recent::default(),
+            now: started,
+            progress: vec![Progress::default(); workload_of.len()],
             watches: blocks.map(watch).collect(),
             listener: &mut self.listener,
             started,
@@ -67,12 +71,13 @@ impl ModelledWorld {
         let outcome = if is_of_trees {
             let held = std::mem::take(&mut self.held);
             let (outcome, held) = self.sim.run_files(&file_clients, held, |files| {
-                heard.hear(files.jobs().zip(workload_of.iter().copied()), live)
+                heard.hear(files.jobs().zip(workload_of.iter().copied().enumerate()), live)
             });
             self.held = held;
             outcome
         } else {
-            self.sim.run_watched(clients, |client, job| heard.hear([(job, workload_of[client])], live))
+            self.sim
+                .run_watched(clients, |client, job| heard.hear([(job, (client, workload_of[client]))], live))
         };
         let histories = heard.histories;
         let mut breakdown = breakdown(&outcome);
@@ -144,6 +149,11 @@ fn ask_for_files(load: &Load) -> Result<Asked, WorldError> {
 /// What is heard of a load while it runs.
 struct Heard<'a> {
     histories: Vec<History>,
+    recent: Recent,
+    /// The end of the newest interval.
+    now: Instant,
+    /// Of each client.
+    progress: Vec<Progress>,
     watches: Vec<Option<SteadyWatch>>,
     listener: &'a mut Option<Box<dyn Listener>>,
     started: Instant,
@@ -151,26 +161,27 @@ struct Heard<'a> {
 }
 
 impl Heard<'_> {
-    /// Takes what `jobs`, each with its workload, have to tell, and shows it; whether all go on.
+    /// Takes what `jobs`, each with its client and workload, have to tell, and shows it; whether all go on.
     fn hear<'j, S: RequestSource + 'j>(
         &mut self,
-        jobs: impl IntoIterator<Item = (&'j mut Job<S>, usize)>,
+        jobs: impl IntoIterator<Item = (&'j mut Job<S>, (usize, usize))>,
         live: &mut dyn FnMut(Live),
     ) -> Watch {
-        let (mut now, mut p99, mut is_steady, mut progress) = (self.started, None, false, Vec::new());
-        for (job, workload) in jobs {
+        let mut is_steady = false;
+        for (job, (client, workload)) in jobs {
             listener::tell(self.listener, workload, &job.take_logged());
             let intervals = job.take_intervals();
-            now = intervals.last().map_or(now, |interval| interval.until.max(now));
-            p99 = p99_of(&intervals).or(p99);
+            self.now = intervals.last().map_or(self.now, |interval| interval.until.max(self.now));
+            self.recent.take(&intervals);
             let watch = self.watches.get_mut(workload).and_then(Option::as_mut);
             is_steady |= watch.is_some_and(|watch| watch.take(&intervals));
             self.histories[workload].take(intervals);
-            progress.push(job.progress());
+            self.progress[client] = job.progress();
         }
-        let progress: Progress = progress.into_iter().sum();
-        let started = self.started;
-        live(Live { now, started, doing: "load", progress, p99, done: None, heard: &self.histories });
+        let progress: Progress = self.progress.iter().copied().sum();
+        let (now, started, responses) = (self.now, self.started, self.recent.responses(self.now));
+        let (heard, beside) = (&self.histories, Beside::default());
+        live(Live { now, started, doing: "load", progress, responses, done: None, heard, beside });
         if is_steady || self.stop.load(Ordering::Relaxed) { Watch::Stop } else { Watch::GoOn }
     }
 }

@@ -282,7 +282,8 @@ impl<'a> Course<'a> {
             journal: Journal::default(),
         };
         let library = self.store.open_to_save(false)?;
-        let (mut session, mut progress) = session::open(planned, &options, library, self.arguments.quiet)?;
+        let (mut session, mut progress) =
+            session::open(planned, &options, library, self.arguments.showing.wanted())?;
         let proof = self.subject.proof_of(turn);
         session.in_cell(cell, proof);
         let recorded = session.measure(&mut |event| progress.show(event));

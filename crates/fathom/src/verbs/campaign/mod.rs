@@ -13,7 +13,7 @@ use crate::input::candidates;
 use crate::input::plans::PlanChange;
 use crate::output;
 use crate::session::store::Store;
-use crate::terminal::Appearance;
+use crate::terminal::{Appearance, Showing};
 use subject::{Change, Subject};
 
 /// Headings of options, by task.
@@ -62,9 +62,8 @@ pub struct CampaignArgs {
     /// Run in the background, also when the terminal closes; progress goes to a log file beside the library
     #[arg(long, conflicts_with_all = ["dry_run", "status"])]
     pub detach: bool,
-    /// No progress of single runs on stderr
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub showing: Showing,
     #[command(flatten)]
     pub appearance: Appearance,
 }

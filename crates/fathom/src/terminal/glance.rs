@@ -1,0 +1,210 @@
+//! What there is to show of a run that goes on, whatever shows it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use conduct::Responses;
+use stats::steady::{self, Steady};
+use units::{BytesPerSecond, Nanos, OpsPerSecond};
+
+/// Rates that are kept, of a second each at least: more than any terminal has columns.
+const RATES: usize = 300;
+/// Rates that steadiness is judged by: a minute.
+const JUDGED: usize = 60;
+
+/// A run as it is now.
+#[derive(Clone, Debug, Default)]
+pub struct Glance {
+    /// The plan and its target.
+    pub head: String,
+    /// The point, with its number and how many there are: `[2/5] 4 KiB random read`.
+    pub title: String,
+    /// What goes on: `load`, `lay out`, `idle`; empty before anything is known.
+    pub doing: &'static str,
+    /// The time left and what that is based on.
+    pub left: String,
+    /// The part of the point that is done; `None` where the end is not known.
+    pub done: Option<f64>,
+    /// Whether anything of it has ended.
+    pub has_moved: bool,
+    /// Requests per second of the last second or so.
+    pub ops: f64,
+    /// Bytes per second likewise.
+    pub bytes: f64,
+    /// Response times of the last whole second.
+    pub responses: Option<Responses>,
+    /// Requests in flight.
+    pub in_flight: u32,
+    /// Requests that failed since the point began.
+    pub errors: u64,
+    /// Requests per second over time, a second each or longer; the newest last.
+    pub rates: VecDeque<f64>,
+    /// How much time they cover, in the world's own.
+    pub rates_cover: Nanos,
+    /// What is watched beside the load, by the names of a record's series.
+    pub beside: Vec<(String, f64)>,
+    /// Of a virtual world: how much of its time has passed in this point, and how much of ours.
+    pub times: Option<(Nanos, Nanos)>,
+    /// Since when storage does not answer, in words.
+    pub waiting: Option<String>,
+}
+
+impl Glance {
+    /// Another point or step begins.
+    pub fn begin(&mut self, title: &str) {
+        *self = Glance { head: std::mem::take(&mut self.head), title: title.into(), ..Glance::default() };
+    }
+
+    /// One more second or so.
+    pub fn add_rate(&mut self, ops: f64, covers: Nanos) {
+        if self.rates.len() == RATES {
+            let each = self.rates_cover.get() / RATES as u64;
+            self.rates_cover = self.rates_cover.saturating_sub(Nanos::new(each));
+            self.rates.pop_front();
+        }
+        self.rates.push_back(ops);
+        self.rates_cover += covers;
+    }
+
+    /// What goes on in one line, without what it is done to: rates of a load, how far anything else is.
+    pub fn rates(&self) -> String {
+        match (self.doing, self.done) {
+            ("idle", _) => "idle".into(),
+            ("load", _) => {
+                let p99 = self.responses.map(|seen| format!("  p99 {}", seen.p99)).unwrap_or_default();
+                let errors = match self.errors {
+                    0 => String::new(),
+                    errors => format!("  {errors} errors"),
+                };
+                let (ops, throughput) = (OpsPerSecond::new(self.ops), BytesPerSecond::new(self.bytes));
+                format!("{ops} IOPS  {throughput}{p99}{errors}")
+            }
+            (doing, Some(done)) if !self.has_moved => format!("{doing} {:.1} %", done * 100.0),
+            (doing, _) => format!("{doing} {}", BytesPerSecond::new(self.bytes)),
+        }
+    }
+
+    /// All in one line of at most `width` columns: a title that is too long gives way before figures do.
+    pub fn line(&self, width: usize) -> String {
+        let rest = match &self.waiting {
+            Some(waiting) => waiting.clone(),
+            None => [&self.left, &self.rates()].into_iter().filter(|part| !part.is_empty()).fold(
+                String::new(),
+                |line, part| match line.is_empty() {
+                    true => part.clone(),
+                    false => format!("{line}  {part}"),
+                },
+            ),
+        };
+        let room = width.saturating_sub(rest.chars().count() + 2).max(TITLE_LEAST.min(width));
+        cut(&format!("{}  {rest}", cut(&self.title, room)), width)
+    }
+
+    /// Whether the rate holds still, by the rule of SNIA over five equal parts of the last minute at most; `None` before
+    /// there is a second for each part.
+    pub fn steady(&self) -> Option<Steady> {
+        let each = self.rates.len().min(JUDGED) / steady::WINDOW;
+        let newest = self.rates.iter().skip(self.rates.len() - each * steady::WINDOW).copied();
+        let newest: Vec<f64> = newest.collect();
+        let parts: Vec<f64> =
+            newest.chunks(each.max(1)).map(|part| part.iter().sum::<f64>() / part.len() as f64).collect();
+        Steady::of(&parts).filter(|steady| steady.mean > 0.0)
+    }
+
+    /// What is watched of each thing whose names begin with `kind`, as `disk`: by its name, what it is to the value.
+    pub fn watched(&self, kind: &str) -> BTreeMap<&str, BTreeMap<&str, f64>> {
+        let mut all: BTreeMap<&str, BTreeMap<&str, f64>> = BTreeMap::new();
+        for (name, value) in &self.beside {
+            let rest = name.strip_prefix(kind).and_then(|rest| rest.strip_prefix('.'));
+            if let Some((thing, what)) = rest.and_then(|rest| rest.rsplit_once('.')) {
+                all.entry(thing).or_default().insert(what, *value);
+            }
+        }
+        all
+    }
+
+    /// What is watched under exactly this name.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        self.beside.iter().find(|(own, _)| own == name).map(|(_, value)| *value)
+    }
+}
+
+/// What is left of a title in any case.
+const TITLE_LEAST: usize = 12;
+
+/// `text` in at most `width` columns.
+pub fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.into();
+    }
+    if width == 0 {
+        return String::new();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+    format!("{}{}", kept.trim_end(), if super::has_unicode() { "…" } else { "~" })
+}
+
+/// A time to come, as one would say it: `7 s`, `2 min 5 s`, `1 h 3 min`.
+pub fn rounded(time: Nanos) -> String {
+    match time.get().div_ceil(1_000_000_000) {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds @ 60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        seconds => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load() -> Glance {
+        Glance {
+            title: "[1/12] 4 KiB random read with a name that nobody can read to its end".into(),
+            doing: "load",
+            left: "7 s left by the plan, 2 min 3 s in all".into(),
+            ops: 19_025.0,
+            bytes: 77.9e6,
+            ..Glance::default()
+        }
+    }
+
+    #[test]
+    fn a_line_never_exceeds_the_width_and_gives_up_its_title_before_its_figures() {
+        for width in 0..140 {
+            assert!(load().line(width).chars().count() <= width, "{width}: {}", load().line(width));
+        }
+        assert!(load().line(80).ends_with("7 s left by the plan, 2 min 3 s in all  19,025 IOPS  77.9 MB/s"));
+        assert!(load().line(140).contains("to its end  7 s left"));
+        let waiting = Glance { waiting: Some("waiting for storage since 9 s".into()), ..load() };
+        assert!(waiting.line(60).ends_with("  waiting for storage since 9 s"), "{}", waiting.line(60));
+    }
+
+    #[test]
+    fn steadiness_is_judged_over_the_last_minute_alone() {
+        let mut glance = load();
+        assert_eq!(glance.steady(), None);
+        (0..30).for_each(|_| glance.add_rate(1.0, Nanos::from_secs(1)));
+        (0..60).for_each(|_| glance.add_rate(100.0, Nanos::from_secs(1)));
+        let steady = glance.steady().unwrap();
+        assert_eq!((steady.mean, steady.range), (100.0, 0.0));
+        (0..RATES).for_each(|_| glance.add_rate(2.0, Nanos::from_secs(1)));
+        assert_eq!(glance.rates.len(), RATES);
+        assert!(glance.rates_cover <= Nanos::from_secs(RATES as u64 + 1), "{}", glance.rates_cover);
+    }
+
+    #[test]
+    fn what_is_watched_is_told_by_thing() {
+        let beside = [("disk.sda.busy", 0.5), ("disk.sda.in_flight", 3.0), ("cpu.user", 0.1)];
+        let glance = Glance { beside: beside.map(|(name, value)| (name.into(), value)).into(), ..load() };
+        assert_eq!(glance.watched("disk")["sda"]["in_flight"], 3.0);
+        assert_eq!(glance.value("cpu.user"), Some(0.1));
+        assert!(glance.watched("net").is_empty());
+    }
+
+    #[test]
+    fn a_time_to_come_is_rounded_up_to_seconds_and_has_two_parts_at_most() {
+        let said = |seconds: f64| rounded(Nanos::from_secs_f64(seconds));
+        assert_eq!([0.0, 0.2, 59.0].map(said), ["0 s", "1 s", "59 s"]);
+        assert_eq!([60.0, 125.0, 3599.5].map(said), ["1 min 0 s", "2 min 5 s", "1 h 0 min"]);
+        assert_eq!(said(3785.0), "1 h 3 min");
+    }
+}
