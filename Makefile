@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-guest mutants miri fuzz lint docs bench cargo test-tools
+.PHONY: help demo gallery build test test-guest mutants miri fuzz lint docs bench cargo test-tools
 
 # rustup puts cargo here, and not every shell has been told.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -18,6 +18,7 @@ DEMO_ARGS  ?=
 help:
 	@echo 'make demo    build, measure five figures of this disk, and keep the result'
 	@echo '             another disk: make demo DEMO_DIR=/mnt/array'
+	@echo 'make gallery  the ready campaigns on the virtual arrays, as reports: published beside modelled (minutes)'
 	@echo 'make test    every test; those that need root or a missing tool say so and are skipped'
 	@echo '             (FATHOM_TESTS=strict: a missing tool fails them)'
 	@echo 'make test-tools  install the tools that tests need (root, Debian); make test installs nothing'
@@ -37,6 +38,10 @@ demo: build
 	$(FATHOM) run corners --on '$(DEMO_DIR)' $(DEMO_ARGS)
 	@echo
 	@echo 'The run is kept. Show it again with:  $(FATHOM) show last'
+
+# Continues where it ended: what was measured stays in target/gallery.
+gallery: build
+	GALLERY='$(TARGET_DIR)/gallery' tests/gallery '$(FATHOM)'
 
 build: cargo
 	cargo build --release --locked -p fathom-io
