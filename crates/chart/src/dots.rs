@@ -64,19 +64,23 @@ impl Dots {
         })
     }
 
-    /// Where each entry of the legend begins, and its line: as many in a line as there is room for.
-    fn legend(&self, left: f64, right: f64) -> Vec<(f64, f64)> {
+    /// The series in the legend, with where each begins and its line: as many in a line as there is room for. Where dots
+    /// lie beside each other, those that are there.
+    fn legend(&self, left: f64, right: f64) -> Vec<(usize, f64, f64)> {
         let (mut x, mut line) = (left, 0.0);
-        let place = |name: &String| {
-            let wide = 13.0 + self::width(name, TYPE);
+        let all = self.rows.iter().all(|row| row.together.is_empty());
+        let dots = || self.rows.iter().flat_map(|row| &row.dots);
+        let shown = |index: &usize| all || dots().any(|dot| dot.series == *index);
+        let place = |index: usize| {
+            let wide = 13.0 + self::width(&self.series[index], TYPE);
             if x > left && x + wide > right {
                 (x, line) = (left, line + 1.0);
             }
-            let place = (x, line);
+            let place = (index, x, line);
             x += wide + 18.0;
             place
         };
-        self.series.iter().map(place).collect()
+        (0..self.series.len()).filter(shown).map(place).collect()
     }
 
     pub(crate) fn svg(&self, width: f64, described: &str) -> String {
@@ -85,7 +89,7 @@ impl Dots {
         let left = names.min(width * 0.36) + 14.0;
         let entries = self.legend(left, width);
         let legend = match entries.last() {
-            Some((_, line)) if entries.len() > 1 => 22.0 + line * LEGEND,
+            Some((.., line)) if entries.len() > 1 => 22.0 + line * LEGEND,
             _ => 4.0,
         };
         let bottom = legend + lanes.iter().sum::<f64>() + 6.0;
@@ -108,14 +112,14 @@ impl Dots {
         canvas.done(described)
     }
 
-    fn draw_legend(&self, canvas: &mut Canvas, entries: &[(f64, f64)]) {
-        if self.series.len() < 2 {
+    fn draw_legend(&self, canvas: &mut Canvas, entries: &[(usize, f64, f64)]) {
+        if entries.len() < 2 {
             return;
         }
-        for (index, (name, (x, line))) in self.series.iter().zip(entries).enumerate() {
+        for (index, x, line) in entries {
             let y = 8.0 + line * LEGEND;
-            canvas.mark((x + 4.0, y), index, &hue(index));
-            canvas.text((x + 13.0, y + 4.0), Anchor::Start, &hue(index), name);
+            canvas.mark((x + 4.0, y), *index, &hue(*index));
+            canvas.text((x + 13.0, y + 4.0), Anchor::Start, &hue(*index), &self.series[*index]);
         }
     }
 
@@ -221,10 +225,12 @@ mod tests {
             .map(str::to_owned)
             .to_vec();
         let lines =
-            |width: f64| wide.legend(100.0, width).into_iter().map(|(_, line)| line).collect::<Vec<_>>();
+            |width: f64| wide.legend(100.0, width).into_iter().map(|(.., line)| line).collect::<Vec<_>>();
         assert_eq!(lines(760.0), [0.0; 4]);
         assert_eq!(lines(344.0), [0.0, 0.0, 1.0, 2.0]);
-        assert!(wide.legend(100.0, 344.0).iter().all(|(x, _)| *x >= 100.0));
+        // Beside each other only what is there is named.
+        wide.rows[0].together = "0.45×".into();
+        assert_eq!(wide.legend(100.0, 760.0).len(), 2);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use campaign::{CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FigureEffects
 use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale, Unit};
 use record::{Metric, level_name};
 
-use super::published::Group;
+use super::published::{self, Group};
 use crate::document::{Block, Cell, Column, Figure, KeyFigure, Section, Sentence, Table};
 use crate::measured;
 use crate::number::{Number, Source};
@@ -12,9 +12,8 @@ use crate::number::{Number, Source};
 /// Figures whose effects have a chart, and effects in each; the table has all.
 const PANELS: usize = 4;
 const SHOWN: usize = 8;
-/// Effects that the answer names, and groups of published figures.
+/// Effects that the answer names.
 const ANSWERED: usize = 3;
-const AGREEMENTS: usize = 2;
 /// Points that have a chart of their cells; of more, those whose figures vary most.
 const POINTS: usize = 40;
 /// Figures at the top.
@@ -64,7 +63,8 @@ impl<'a> Subject<'a> {
     /// The factors that matter most, with their effects; and how far published figures agree.
     pub fn answer(self) -> Sentence {
         let mut answer = self.answer_by_effects();
-        for agreement in self.groups().filter_map(Group::agreement).take(AGREEMENTS) {
+        let groups: Vec<Group<'_>> = self.groups().collect();
+        if let Some(agreement) = published::agreement(&groups, "") {
             let blank = if answer.is_empty() { "" } else { " " };
             answer = answer.words(blank);
             answer.0.extend(agreement.0);

@@ -43,7 +43,7 @@ impl<'a> Group<'a> {
             blocks.push(Block::Table(self.statements(&statements)));
         }
         blocks.extend(self.unanswered().map(Block::Text));
-        let what = if figures.is_empty() { "statements" } else { "figures" };
+        let what = if statements.len() > figures.len() { "statements" } else { "figures" };
         Section { heading: format!("Published {what}: {}", self.name()), blocks }
     }
 
@@ -63,25 +63,10 @@ impl<'a> Group<'a> {
         name.strip_suffix(".toml").unwrap_or(name)
     }
 
-    /// `Of 10 published figures 8 are within 10 %, 10 within 25 %.`: for the top of the report, of all groups.
-    pub fn agreement(self) -> Option<Sentence> {
-        let all = &self.of.all;
-        if all.figures == 0 {
-            return None;
-        }
-        let verb = if all.within_10 == 1 { "is" } else { "are" };
-        Some(
-            Sentence::of("Of ")
-                .number(self.count("all/figures", all.figures))
-                .words(format!(" published figures of {}, ", self.name()))
-                .number(self.count("all/within_10", all.within_10))
-                .words(format!(
-                    " {verb} within 10 % of {} and ",
-                    if self.is_measured() { "what was measured" } else { "the model" }
-                ))
-                .number(self.count("all/within_25", all.within_25))
-                .words(" within 25 %"),
-        )
+    /// `Of 10 published figures of md3000, 8 are within 10 % of the model and 10 within 25 %`
+    fn agreement(self) -> Option<Sentence> {
+        let of = format!(" of {}", self.name());
+        agreement(&[self], &of)
     }
 
     fn number(self, path: &str, value: f64, unit: Unit) -> Number {
@@ -208,14 +193,18 @@ impl<'a> Group<'a> {
 
     fn dots(self, figures: &[(usize, &HeldFigure)], is_by_array: bool) -> Dots {
         let row = |(place, figure): &(usize, &HeldFigure)| {
-            let mut dots = vec![Dot { series: 0, value: figure.published, band: None }];
-            dots.extend(figure.answer.map(|value| Dot {
+            let scaled = |value: f64| if figure.metric == "time" { value / 1e9 } else { value };
+            let mut dots = vec![Dot { series: 0, value: scaled(figure.published), band: None }];
+            dots.extend(figure.answer.map(scaled).map(|value| Dot {
                 series: if self.is_measured() { 1 } else { series(figure) },
                 value,
-                band: figure.low.zip(figure.high),
+                band: figure.low.map(scaled).zip(figure.high.map(scaled)),
             }));
             Row {
-                name: if is_by_array { configurations(figure) } else { self.row_name(figure) },
+                name: match is_by_array {
+                    true => format!("{} {}", figure.id, self.configurations(figure)),
+                    false => format!("{} {}", figure.id, figure.case.load),
+                },
                 dots,
                 missing: String::new(),
                 together: self.ratio(*place).map_or("no answer".into(), |ratio| ratio.text()),
@@ -231,16 +220,28 @@ impl<'a> Group<'a> {
             _ => Scale::Linear,
         };
         Dots {
-            axis: Axis::new(measure(first), unit(first), scale),
+            // Times of hours have ticks of hours.
+            axis: Axis::new(measure(first), if first == "time" { Unit::Seconds } else { unit(first) }, scale),
             series: series.iter().map(|name| (*name).to_owned()).collect(),
             rows: figures.iter().map(row).collect(),
             neutral: (unit(first) == Unit::Ratio).then_some(1.0),
         }
     }
 
-    /// `MD-026 sequential read 1 MiB`
-    fn row_name(self, figure: &HeldFigure) -> String {
-        format!("{} {}", figure.id, figure.case.load)
+    /// The configurations of a figure; without the name of the array where all figures of the group are of one.
+    fn configurations(self, figure: &HeldFigure) -> String {
+        let words = configurations(figure);
+        match self.only_array() {
+            Some(array) => words.replace(&format!("{array}: "), ""),
+            None => words,
+        }
+    }
+
+    fn only_array(self) -> Option<&'a str> {
+        let name = |address: &'a String| address.split('?').next().unwrap_or_default();
+        let mut names = self.of.figures.iter().flat_map(|figure| &figure.case.arrays).map(name);
+        let first = names.next()?;
+        names.all(|name| name == first).then_some(first)
     }
 
     fn table(self, figures: &[(usize, &HeldFigure)]) -> Table {
@@ -288,16 +289,16 @@ impl<'a> Group<'a> {
             .iter()
             .filter_map(|course| course.end(self))
             .max_by(|one, other| one.1.value.total_cmp(&other.1.value))?;
-        let mut works: Vec<&str> = Vec::new();
+        let mut families: Vec<&str> = Vec::new();
         for course in &lines {
-            if !works.contains(&course.of.work.as_str()) {
-                works.push(&course.of.work);
+            if !families.contains(&course.family()) {
+                families.push(course.family());
             }
         }
-        let panel = |work: &&str| {
+        let panel = |family: &&str| {
             let own: Vec<Course<'_>> =
-                lines.iter().filter(|course| course.of.work == **work).copied().collect();
-            (capital(work), Chart::Plot(courses(&own, &all)))
+                lines.iter().filter(|course| course.family() == *family).copied().collect();
+            (capital(family), Chart::Plot(self.plot(&own, &all)))
         };
         let (course, number) = longest;
         Some(Figure {
@@ -311,10 +312,66 @@ impl<'a> Group<'a> {
             .words(" without a load."),
             subtitle: "What is done of the work against time, without a load; marks are published times"
                 .into(),
-            panels: works.iter().map(panel).collect(),
-            small: false,
+            panels: families.iter().map(panel).collect(),
+            small: true,
             table: self.courses_table(&lines),
         })
+    }
+
+    /// A line for each of `own`, and a mark for each published time among `all` that is of one of them.
+    fn plot(self, own: &[Course<'_>], all: &[Course<'_>]) -> Plot {
+        let is_of_several = own.iter().any(|course| course.of.work != own[0].of.work);
+        let line = |(hue, course): (usize, &Course<'_>)| {
+            let done = (1..).map(|percent| f64::from(percent) / 100.0);
+            let marks = course.of.at_ns.iter().zip(done).map(|(at_ns, done)| Mark {
+                x: *at_ns as f64 / 1e9,
+                y: Some(done),
+                ..Mark::default()
+            });
+            let zero = Mark { y: Some(0.0), ..Mark::default() };
+            Line {
+                name: match (is_of_several, self.short(&course.of.array)) {
+                    (false, array) => array,
+                    (true, array) => format!("{}, {array}", course.of.work),
+                },
+                hue,
+                points: std::iter::once(zero).chain(marks).collect(),
+                ..Line::default()
+            }
+        };
+        let mut lines: Vec<Line> = own.iter().enumerate().map(line).collect();
+        let of_these = all.iter().filter(|other| own.iter().any(|course| other.is_like(course)));
+        // A gap behind each mark: nothing is published between them.
+        let gapped = |mark: Mark| {
+            let gap = Mark { y: None, ..mark.clone() };
+            [mark, gap]
+        };
+        let published: Vec<Mark> = of_these.filter_map(Course::mark).flat_map(gapped).collect();
+        if !published.is_empty() {
+            let hue = lines.len();
+            lines.push(Line {
+                name: "published".into(),
+                hue,
+                marked: true,
+                points: published,
+                ..Line::default()
+            });
+        }
+        Plot {
+            x: Axis::new("time", Unit::Seconds, Scale::Linear),
+            y: Axis { range: Some((0.0, 1.0)), ..Axis::new("done", Unit::Share, Scale::Linear) },
+            lines,
+            rules: Vec::new(),
+        }
+    }
+
+    /// A configuration, without the name of the array where all are of one.
+    fn short(self, address: &str) -> String {
+        let words = configuration(address);
+        match self.only_array() {
+            Some(array) if words != array => words.replacen(&format!("{array}: "), "", 1),
+            _ => words,
+        }
     }
 
     /// When each tenth of the work is done.
@@ -355,7 +412,7 @@ impl<'a> Group<'a> {
             vec![
                 Cell::words(said),
                 Cell::words(format!("{}: {}", figure.case.load, configurations(figure))),
-                Cell::words(relation(figure)),
+                Cell::words(claimed(figure)),
                 Cell::number(has_value(figure).then(|| self.published(*place))),
                 self.answer(*place)
                     .map_or(Cell::Empty, |(number, ends)| Cell::Number(number, ends.map(Box::new))),
@@ -382,6 +439,35 @@ impl<'a> Group<'a> {
     }
 }
 
+/// How far the figures of all `groups` agree, together; `None` where none counts.
+pub(crate) fn agreement(groups: &[Group<'_>], of: &str) -> Option<Sentence> {
+    let sum = |path: &str, many: fn(&Published) -> u32| {
+        let parts: Vec<Number> = groups.iter().map(|group| group.count(path, many(group.of))).collect();
+        let value = parts.iter().map(|part| part.value).sum();
+        let mut sources: Vec<Source> = parts.into_iter().map(|part| part.source).collect();
+        let source = if sources.len() == 1 { sources.pop()? } else { Source::Sum(sources) };
+        Some(Number { value, unit: Unit::Count, source })
+    };
+    let figures = sum("all/figures", |group| group.all.figures)?;
+    let within_10 = sum("all/within_10", |group| group.all.within_10)?;
+    let within_25 = sum("all/within_25", |group| group.all.within_25)?;
+    if figures.value == 0.0 {
+        return None;
+    }
+    let plural = if figures.value == 1.0 { "figure" } else { "figures" };
+    let verb = if within_10.value == 1.0 { "is" } else { "are" };
+    let what = if groups.iter().any(|group| group.is_measured()) { "what was measured" } else { "the model" };
+    Some(
+        Sentence::of("Of ")
+            .number(figures)
+            .words(format!(" published {plural}{of}, "))
+            .number(within_10)
+            .words(format!(" {verb} within 10 % of {what} and "))
+            .number(within_25)
+            .words(" within 25 %"),
+    )
+}
+
 /// Work of an array's own, by its place among the figures and within one.
 #[derive(Clone, Copy)]
 struct Course<'a> {
@@ -393,7 +479,12 @@ struct Course<'a> {
 
 impl<'a> Course<'a> {
     fn is_like(&self, other: &Course<'_>) -> bool {
-        (&self.of.work, &self.of.array) == (&other.of.work, &other.of.array)
+        self.of.work == other.of.work && self.of.at_ns == other.of.at_ns
+    }
+
+    /// Kinds of work that lie beside each other in a chart.
+    fn family(&self) -> &'a str {
+        if self.of.work.contains("initialisation") { "initialisation" } else { &self.of.work }
     }
 
     /// When so many percent are done.
@@ -416,49 +507,6 @@ impl<'a> Course<'a> {
             y: Some(f64::from(self.of.to_percent) / 100.0),
             ..Mark::default()
         })
-    }
-}
-
-/// A line for each of `own`, and a mark for each published time among `all` that is of one of them.
-fn courses(own: &[Course<'_>], all: &[Course<'_>]) -> Plot {
-    let line = |(hue, course): (usize, &Course<'_>)| {
-        let done = (1..).map(|percent| f64::from(percent) / 100.0);
-        let marks = course.of.at_ns.iter().zip(done).map(|(at_ns, done)| Mark {
-            x: *at_ns as f64 / 1e9,
-            y: Some(done),
-            ..Mark::default()
-        });
-        let zero = Mark { y: Some(0.0), ..Mark::default() };
-        Line {
-            name: configuration(&course.of.array),
-            hue,
-            points: std::iter::once(zero).chain(marks).collect(),
-            ..Line::default()
-        }
-    };
-    let mut lines: Vec<Line> = own.iter().enumerate().map(line).collect();
-    let of_these = all.iter().filter(|other| own.iter().any(|course| other.is_like(course)));
-    // A gap behind each mark: nothing is published between them.
-    let gapped = |mark: Mark| {
-        let gap = Mark { y: None, ..mark.clone() };
-        [mark, gap]
-    };
-    let published: Vec<Mark> = of_these.filter_map(Course::mark).flat_map(gapped).collect();
-    if !published.is_empty() {
-        let hue = lines.len();
-        lines.push(Line {
-            name: "published".into(),
-            hue,
-            marked: true,
-            points: published,
-            ..Line::default()
-        });
-    }
-    Plot {
-        x: Axis::new("time", Unit::Seconds, Scale::Linear),
-        y: Axis { range: Some((0.0, 1.0)), ..Axis::new("done", Unit::Share, Scale::Linear) },
-        lines,
-        rules: Vec::new(),
     }
 }
 
@@ -486,6 +534,14 @@ fn has_value(figure: &HeldFigure) -> bool {
         ClaimKind::Order => figure.published > 1.0,
         ClaimKind::Equal => false,
         _ => true,
+    }
+}
+
+/// `at most, MB/s`
+fn claimed(figure: &HeldFigure) -> String {
+    match figure.metric.as_str() {
+        "iops" | "mb_per_s" | "work_rate" => format!("{}, {}", relation(figure), measure(&figure.metric)),
+        _ => relation(figure).to_owned(),
     }
 }
 
