@@ -206,7 +206,7 @@ mod tests {
         together.rows[0].together = "0.45×".into();
         let drawing = together.svg(640.0, "states");
         let apart = dots().svg(640.0, "states");
-        assert!(drawing.contains(">0.45×<") && !drawing.contains(">2,000<"), "{drawing}");
+        assert!(drawing.contains(">0.45×<") && !drawing.contains(">900<"), "{drawing}");
         let height = |drawing: &str| {
             let text = drawing
                 .split_once(" height=\"")
