@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 # The page comes before the program that embeds it.
 .NOTPARALLEL:
-.PHONY: help demo build ui ui-if-it-can test test-guest mutants miri fuzz lint docs bench cargo test-tools
+.PHONY: help demo gallery build ui ui-if-it-can test test-guest mutants miri fuzz lint docs bench cargo test-tools
 
 # rustup puts cargo here, and not every shell has been told.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -21,6 +21,7 @@ help:
 	@echo 'make demo    build, measure five figures of this disk, and keep the result'
 	@echo '             another disk: make demo DEMO_DIR=/mnt/array'
 	@echo 'make ui      the page of `fathom ui`, into ui/dist; the next build embeds it (needs Node 20 and npm)'
+	@echo 'make gallery  the ready campaigns on the virtual arrays, as reports: published beside modelled (minutes)'
 	@echo 'make test    every test; those that need root or a missing tool say so and are skipped'
 	@echo '             (FATHOM_TESTS=strict: a missing tool fails them)'
 	@echo 'make test-tools  install the tools that tests need (root, Debian); make test installs nothing'
@@ -53,6 +54,10 @@ ui-if-it-can:
 	@if [ ! -f ui/package.json ]; then echo 'demo: there is no ui/package.json; the page of `fathom ui` is left out'; \
 	elif $(NODE_20); then $(MAKE) ui || echo 'demo: the page of `fathom ui` could not be built and is left out'; \
 	else echo 'demo: Node 20 or npm is missing; the page of `fathom ui` is left out'; fi
+
+# Continues where it ended: what was measured stays in target/gallery.
+gallery: build
+	GALLERY='$(TARGET_DIR)/gallery' tests/gallery '$(FATHOM)'
 
 build: cargo
 	cargo build --release --locked -p fathom-io

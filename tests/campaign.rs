@@ -108,6 +108,84 @@ fn a_report_of_a_campaign_computes_its_effects_from_the_runs_in_it() {
     user.fathom("report campaign:nothing").with(2).saying(&["no run of a campaign of this name"]);
 }
 
+/// Two figures that somebody published, one of which a model was fitted with, and an order.
+const FIGURES: &str = r#"
+about     = "what somebody published of queues"
+source    = "a write-up (2001)"
+tolerance = "25%"
+array     = "queue?kind=queue-mm1"
+
+case = [
+  { id = "Q-1", plan = "one", value = 1000 },
+  { id = "Q-2", plan = "one", array = "queue?kind=queue-mm4", value = 500, fits = "queue-mm4 service" },
+  { id = "Q-3", plan = "one", order = [{ array = "queue?kind=queue-mm1" }, { array = "queue?kind=queue-mm4" }], about = "One fast server is better than four slow ones." },
+]
+
+[plan.one]
+pattern = "random"
+size    = "4KiB"
+metric  = "iops"
+warmup  = "0s"
+run     = "2s"
+"#;
+
+#[test]
+fn published_figures_stand_beside_those_of_the_virtual_arrays_and_every_digit_is_verified() {
+    let user = user(&QUEUES.replace("repeats = 2", "repeats = 2\npublished = \"figures.toml\""));
+    user.write("figures.toml", FIGURES);
+    let ended = user.fathom("campaign campaign.toml -q").done();
+    assert!(ended.err.contains("queues: 10 runs") && ended.err.contains("block 2: figures.toml"));
+    assert!(
+        ended.out.contains("figures.toml: ") && ended.out.contains("of 2 figures are within"),
+        "{}",
+        ended.out
+    );
+    // The cells are as they would be without them, and nothing is measured twice.
+    let blocks = cells(&user).into_iter().filter(|(_, levels, _)| levels.is_empty()).count();
+    assert_eq!((blocks, cells(&user).len()), (2, 10));
+    assert_eq!(user.fathom("campaign campaign.toml -q").done().out, ended.out);
+    assert_eq!(cells(&user).len(), 10);
+
+    user.fathom("report campaign:queues -o report.html -o report.csv -o report.xlsx").done();
+    let answers: Vec<f64> = (1..=10)
+        .map(|number| user.fathom(&format!("show {number} --format json")).done().json())
+        .filter_map(|run| run["cell"]["claims"][0]["case"]["modelled"].as_f64())
+        .collect();
+    assert_eq!(answers.len(), 2, "an answer in each block");
+    let page = std::fs::read_to_string(user.path("report.html")).unwrap();
+    for part in [
+        "<h2>Published figures: figures</h2>",
+        "a write-up (2001)",
+        "foretold",
+        "fitted: queue-mm4 service",
+        "One fast server is better than four slow ones.",
+    ] {
+        assert!(page.contains(part), "no {part}");
+    }
+    let ratio = (answers[0] * answers[1]).sqrt() / 1000.0;
+    assert!(page.contains(&format!(">{ratio:.2}×</data>")), "no {ratio:.2}×");
+    let csv = std::fs::read_to_string(user.path("report.csv")).unwrap();
+    assert!(csv.contains("published/0/figures/0/published"), "{csv}");
+
+    user.fathom("report --verify report.html")
+        .done()
+        .saying(&["10 of 10 runs are in the library, unchanged"]);
+    let place = page.find("data-at=\"10/published/0/figures/0/published\"").unwrap();
+    let shown = place + page[place..].find('>').unwrap() + 1;
+    let mut altered = page.clone().into_bytes();
+    assert_eq!(altered[shown], b'1', "1,000 IOPS were published");
+    altered[shown] = b'2';
+    user.write("altered.html", altered);
+    user.fathom("report --verify altered.html").with(6);
+
+    // Other figures are a question that was not put yet; figures that nobody has are none.
+    user.write("figures.toml", FIGURES.replace("value = 500", "value = 501"));
+    let other = user.fathom("campaign campaign.toml -q").done();
+    assert!(other.err.contains("2 of 10 runs are left"), "{}", other.err);
+    user.write("campaign.toml", QUEUES.replace("repeats = 2", "published = \"md300\""));
+    user.fathom("campaign campaign.toml").with(2).saying(&["did you mean `md3000`?"]);
+}
+
 #[test]
 fn a_campaign_that_is_killed_at_any_moment_goes_on_and_measures_no_cell_twice() {
     let levels = "[\"queue-mm1\", \"queue-md1\", \"queue-mm4\"]\ndepth = [1, 4, 8, 64]";
@@ -379,7 +457,8 @@ fn ready_campaigns_are_listed_shown_and_can_be_measured() {
         assert!(dry.starts_with(&format!("{name}: ")), "{dry}");
     }
     let shown = user.fathom("campaign perc --show").done().out;
-    user.write("mine.toml", shown);
+    let cells = shown.lines().filter(|line| !line.starts_with("published")).collect::<Vec<_>>().join("\n");
+    user.write("mine.toml", cells);
     user.fathom("campaign mine.toml -q --repeats 1 --fraction 1 --set run=100ms --set warmup=0s").done();
     assert!(
         user.fathom("campaign mine.toml --repeats 1 --set run=100ms --set warmup=0s --status")

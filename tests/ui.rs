@@ -582,6 +582,22 @@ fn plans_arrays_and_the_schema_are_those_that_the_program_has() {
 }
 
 #[test]
+fn the_array_lab_answers_with_a_load_curve_and_says_what_is_wrong_with_an_array() {
+    let user = User::new();
+    let page = Page::start(&user);
+    let ask = |array: &str| {
+        let workload = json!({ "pattern": "random", "size": "8KiB", "reads": "100%" });
+        json!({ "array": array, "workload": workload, "depths": [1, 8], "fail": [] })
+    };
+    let told = page.post("/api/lab", &ask("array:queue?kind=queue-mm1")).with(200).json();
+    let points = told["points"].as_array().unwrap();
+    assert_eq!(points.len(), 2, "{told}");
+    assert!(points[1]["iops"].as_f64().unwrap() > points[0]["iops"].as_f64().unwrap() * 0.9, "{told}");
+    let wrong = page.post("/api/lab", &ask("array:md3000?disks=1000")).refused(400);
+    assert!(wrong["error"].as_str().unwrap().contains("disks"), "{wrong}");
+}
+
+#[test]
 fn a_run_on_a_virtual_array_is_followed_to_its_end_and_kept() {
     let user = User::new();
     let page = Page::start(&user);

@@ -10,6 +10,7 @@ use stats::factorial::{self, Analysis, Design, Term, analyse, holm};
 use units::convert::narrow;
 
 use crate::notes;
+use crate::published::{Published, published};
 
 /// The probability with which a campaign without any effect may still name one.
 pub const FALSE_EFFECTS: f64 = 0.05;
@@ -30,6 +31,9 @@ pub struct Effects {
     /// What others said of a cell, and what was measured.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub claims: Vec<HeldClaim>,
+    /// Published figures beside those of the virtual arrays, group by group.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub published: Vec<Published>,
     /// What is missing, and what cannot be told: sentences for whoever reads the effects.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
@@ -151,8 +155,10 @@ struct Measured<'r> {
 /// What `runs` say, those that belong to no campaign left out. A cell that was measured twice in a block counts with
 /// the last.
 pub fn effects(runs: &[Run]) -> Effects {
-    let of: Vec<(&Run, &CampaignCell)> =
+    let all: Vec<(&Run, &CampaignCell)> =
         runs.iter().filter_map(|run| Some((run, run.cell.as_ref()?))).collect();
+    let (asked, of): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, cell)| cell.is_published());
+    let name = of.first().or(asked.first()).map(|(_, cell)| cell.campaign.clone());
     let factors = factors(&of);
     let blocks: BTreeSet<u32> = of.iter().map(|(_, cell)| cell.block).collect();
     let mut figures: Vec<FigureEffects> = Vec::new();
@@ -172,12 +178,13 @@ pub fn effects(runs: &[Run]) -> Effects {
     let claims = held(&of, &figures);
     let notes = notes::notes(&of, &factors, &figures);
     Effects {
-        campaign: of.first().map(|(_, cell)| cell.campaign.clone()).unwrap_or_default(),
+        campaign: name.unwrap_or_default(),
         factors: factors.into_iter().map(|factor| factor.told).collect(),
         blocks: narrow::<u32>(blocks.len() as u64),
         tests: narrow::<u32>(all.len() as u64),
         figures,
         claims,
+        published: published(&asked),
         notes,
     }
 }
@@ -619,6 +626,7 @@ mod tests {
                 point: point.into(),
                 metric: "iops".into(),
                 value: 4000.0,
+                case: None,
             };
             let cell = run.cell.as_mut().expect("each has one");
             if cell.places() == [1, 0] {

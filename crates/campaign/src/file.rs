@@ -41,6 +41,8 @@ pub struct Campaign {
     pub noise: Option<f64>,
     /// What others say of a cell.
     pub claims: Vec<Claim>,
+    /// Groups of published figures that stand in the report beside those of the virtual arrays.
+    pub published: Vec<String>,
 }
 
 /// A figure that a vendor promises, or theory gives.
@@ -95,6 +97,7 @@ fn read(fields: &Fields<'_>) -> Campaign {
         seed: fields.or::<u32>("seed", 1).into(),
         noise: fields.get::<Share>("noise").map(Share::get),
         claims: fields.tables("claim").iter().filter_map(read_claim).collect(),
+        published: list(fields, "published"),
     };
     fields.finish();
     check(fields, &campaign);

@@ -9,6 +9,7 @@ mod factor;
 mod file;
 mod health;
 mod notes;
+mod published;
 pub mod ready;
 mod schedule;
 
@@ -19,6 +20,7 @@ pub use effects::{
 pub use factor::{Check, Factor, HEALTH, Means, fill};
 pub use file::{Campaign, Claim, RUNS_MOST};
 pub use health::{health_proof, with_health};
+pub use published::{Agreement, HeldFigure, Published};
 pub use schedule::{Turn, TurnKey, every_cell, schedule};
 
 impl Campaign {

@@ -165,6 +165,16 @@ fn power_ticks(from: f64, to: f64, base: f64, wanted: f64) -> Vec<f64> {
 
 /// Powers of ten; 1, 2 and 5 of each where there is room for them.
 fn decade_ticks(from: f64, to: f64, wanted: f64, unit: Unit) -> Vec<f64> {
+    if unit == Unit::Seconds && to > 120.0 {
+        const CLOCK: [f64; 18] = [
+            1.0, 5.0, 20.0, 60.0, 300.0, 1_200.0, 3_600.0, 18_000.0, 86_400.0, 432_000.0, 2.0, 10.0, 120.0,
+            600.0, 7_200.0, 36_000.0, 172_800.0, 864_000.0,
+        ];
+        let mut ticks: Vec<f64> = CLOCK.into_iter().filter(|value| (from..=to).contains(value)).collect();
+        ticks.sort_by(f64::total_cmp);
+        let stride = (ticks.len() as f64 / wanted).ceil().max(1.0);
+        return ticks.into_iter().step_by(units::convert::truncated(stride)).collect();
+    }
     let decades = (to / from).log10();
     if unit == Unit::Tail || decades * 3.0 > wanted {
         let mut ticks = power_ticks(from, to, 10.0, wanted);

@@ -27,6 +27,9 @@ pub struct Row {
     pub dots: Vec<Dot>,
     /// Why it has none; empty otherwise.
     pub missing: String,
+    /// Where its dots lie in one line, to be held beside each other: what is written behind them in place of their
+    /// values, as their ratio. Empty where each dot has a line of its own.
+    pub together: String,
 }
 
 /// One value.
@@ -42,6 +45,7 @@ pub struct Dot {
 
 const ROW: f64 = 20.0;
 const BOTTOM: f64 = 40.0;
+const LEGEND: f64 = 18.0;
 
 impl Dots {
     pub(crate) fn values(&self) -> impl Iterator<Item = f64> {
@@ -52,17 +56,51 @@ impl Dots {
         })
     }
 
+    /// What is written behind the dots.
+    pub(crate) fn told(&self) -> impl Iterator<Item = String> {
+        self.rows.iter().flat_map(|row| match row.together.as_str() {
+            "" => row.dots.iter().map(|dot| self.axis.unit.written(dot.value)).collect(),
+            told => vec![told.to_owned()],
+        })
+    }
+
+    /// The series in the legend, with where each begins and its line: as many in a line as there is room for. Where dots
+    /// lie beside each other, those that are there.
+    fn legend(&self, left: f64, right: f64) -> Vec<(usize, f64, f64)> {
+        let (mut x, mut line) = (left, 0.0);
+        let all = self.rows.iter().all(|row| row.together.is_empty());
+        let dots = || self.rows.iter().flat_map(|row| &row.dots);
+        let shown = |index: &usize| all || dots().any(|dot| dot.series == *index);
+        let place = |index: usize| {
+            let wide = 13.0 + self::width(&self.series[index], TYPE);
+            if x > left && x + wide > right {
+                (x, line) = (left, line + 1.0);
+            }
+            let place = (index, x, line);
+            x += wide + 18.0;
+            place
+        };
+        (0..self.series.len()).filter(shown).map(place).collect()
+    }
+
     pub(crate) fn svg(&self, width: f64, described: &str) -> String {
-        let legend = if self.series.len() > 1 { 22.0 } else { 4.0 };
         let lanes: Vec<f64> = self.rows.iter().map(Row::height).collect();
-        let bottom = legend + lanes.iter().sum::<f64>() + 6.0;
-        let mut canvas = Canvas::new(width, bottom + BOTTOM);
         let names = self.rows.iter().map(|row| self::width(&row.name, TYPE)).fold(0.0, f64::max);
         let left = names.min(width * 0.36) + 14.0;
-        let widest =
-            self.values().map(|value| self::width(&self.axis.unit.written(value), TYPE)).fold(0.0, f64::max);
+        let entries = self.legend(left, width);
+        let legend = match entries.last() {
+            Some((.., line)) if entries.len() > 1 => 22.0 + line * LEGEND,
+            _ => 4.0,
+        };
+        let bottom = legend + lanes.iter().sum::<f64>() + 6.0;
+        let mut canvas = Canvas::new(width, bottom + BOTTOM);
+        let ends = self.values().map(|value| self.axis.unit.written(value));
+        let widest = match self.rows.iter().all(|row| row.together.is_empty()) {
+            true => ends.map(|text| self::width(&text, TYPE)).fold(0.0, f64::max),
+            false => self.told().map(|text| self::width(&text, TYPE)).fold(0.0, f64::max),
+        };
         let axis = self.axis.laid(self.values().chain(self.neutral), left, width - widest - 18.0);
-        self.draw_legend(&mut canvas, left);
+        self.draw_legend(&mut canvas, &entries);
         self.draw_axis(&mut canvas, &axis, (legend, bottom), width);
         let mut top = legend;
         for (row, lane) in self.rows.iter().zip(lanes) {
@@ -74,15 +112,14 @@ impl Dots {
         canvas.done(described)
     }
 
-    fn draw_legend(&self, canvas: &mut Canvas, left: f64) {
-        if self.series.len() < 2 {
+    fn draw_legend(&self, canvas: &mut Canvas, entries: &[(usize, f64, f64)]) {
+        if entries.len() < 2 {
             return;
         }
-        let mut x = left;
-        for (index, name) in self.series.iter().enumerate() {
-            canvas.mark((x + 4.0, 8.0), index, &hue(index));
-            canvas.text((x + 13.0, 12.0), Anchor::Start, &hue(index), name);
-            x += 13.0 + width(name, TYPE) + 18.0;
+        for (index, x, line) in entries {
+            let y = 8.0 + line * LEGEND;
+            canvas.mark((x + 4.0, y), *index, &hue(*index));
+            canvas.text((x + 13.0, y + 4.0), Anchor::Start, &hue(*index), &self.series[*index]);
         }
     }
 
@@ -103,7 +140,9 @@ impl Dots {
             let missing = if row.missing.is_empty() { "not measured" } else { &row.missing };
             canvas.text((left, top + ROW / 2.0 + 4.0), Anchor::Start, "faint", missing);
         }
+        let mut last: f64 = left;
         for (lane, dot) in row.dots.iter().enumerate() {
+            let lane = if row.together.is_empty() { lane } else { 0 };
             let y = top + 4.0 + ROW * (lane as f64 + 0.5);
             let Some(x) = axis.at(dot.value) else { continue };
             let class = hue(dot.series);
@@ -116,14 +155,22 @@ impl Dots {
                 }
                 canvas.mark((x, y), dot.series, &class);
             });
-            canvas.text((right + 9.0, y + 4.0), Anchor::Start, "", &self.axis.unit.written(dot.value));
+            last = last.max(right);
+            if row.together.is_empty() {
+                canvas.text((right + 9.0, y + 4.0), Anchor::Start, "", &self.axis.unit.written(dot.value));
+            }
+        }
+        if !row.together.is_empty() && !row.dots.is_empty() {
+            let y = top + 8.0 + ROW * 0.5;
+            canvas.text((last + 9.0, y), Anchor::Start, "", &row.together);
         }
     }
 }
 
 impl Row {
     fn height(&self) -> f64 {
-        self.dots.len().max(1) as f64 * ROW + 8.0
+        let lanes = if self.together.is_empty() { self.dots.len().max(1) } else { 1 };
+        lanes as f64 * ROW + if self.together.is_empty() { 8.0 } else { 2.0 }
     }
 }
 
@@ -151,6 +198,39 @@ mod tests {
             ],
             neutral: None,
         }
+    }
+
+    #[test]
+    fn dots_that_are_held_beside_each_other_lie_in_one_line_with_what_is_told_of_them() {
+        let mut together = dots();
+        together.rows[0].together = "0.45×".into();
+        let drawing = together.svg(640.0, "states");
+        let apart = dots().svg(640.0, "states");
+        assert!(drawing.contains(">0.45×<") && !drawing.contains(">900<"), "{drawing}");
+        let height = |drawing: &str| {
+            let text = drawing
+                .split_once(" height=\"")
+                .and_then(|(_, rest)| rest.split_once('"'))
+                .expect("it has one")
+                .0;
+            text.parse::<f64>().expect("a number")
+        };
+        assert!(height(&drawing) < height(&apart), "one line in place of two");
+    }
+
+    #[test]
+    fn a_legend_without_room_goes_on_in_the_next_line() {
+        let mut wide = dots();
+        wide.series = ["published", "modelled: foretold", "modelled: fitted", "modelled: does not count"]
+            .map(str::to_owned)
+            .to_vec();
+        let lines =
+            |width: f64| wide.legend(100.0, width).into_iter().map(|(.., line)| line).collect::<Vec<_>>();
+        assert_eq!(lines(760.0), [0.0; 4]);
+        assert_eq!(lines(344.0), [0.0, 0.0, 1.0, 2.0]);
+        // Beside each other only what is there is named.
+        wide.rows[0].together = "0.45×".into();
+        assert_eq!(wide.legend(100.0, 760.0).len(), 2);
     }
 
     #[test]

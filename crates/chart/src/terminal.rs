@@ -229,8 +229,7 @@ fn padded(name: &str, wide: usize) -> String {
 impl Dots {
     pub(crate) fn text(&self, width: usize, unicode: bool) -> String {
         let names = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).min(width / 3);
-        let values = self.rows.iter().flat_map(|row| &row.dots).map(|dot| self.axis.unit.written(dot.value));
-        let right = values.map(|text| text.chars().count()).max().unwrap_or(0);
+        let right = self.told().map(|text| text.chars().count()).max().unwrap_or(0);
         let columns = width.saturating_sub(names + right + 4).clamp(10, 80);
         let axis = self.axis.laid(self.values(), 0.0, 1.0);
         let (dash, dots) =
@@ -240,9 +239,18 @@ impl Dots {
             if row.dots.is_empty() {
                 let missing = if row.missing.is_empty() { "not measured" } else { &row.missing };
                 text += &format!("{}  {missing}\n", padded(&row.name, names));
+                continue;
             }
-            for (index, dot) in row.dots.iter().enumerate() {
-                let mut line = vec![' '; columns];
+            let mut lines: Vec<(Vec<char>, String)> = Vec::new();
+            for dot in &row.dots {
+                if lines.is_empty() || row.together.is_empty() {
+                    let told = match row.together.as_str() {
+                        "" => self.axis.unit.written(dot.value),
+                        told => told.to_owned(),
+                    };
+                    lines.push((vec![' '; columns], told));
+                }
+                let Some((line, _)) = lines.last_mut() else { continue };
                 if let Some((low, high)) =
                     dot.band.and_then(|(low, high)| Some((axis.at(low)?, axis.at(high)?)))
                 {
@@ -251,9 +259,11 @@ impl Dots {
                 if let Some(at) = axis.at(dot.value) {
                     line[column_of(at, columns)] = dots[dot.series % dots.len()];
                 }
+            }
+            for (index, (line, told)) in lines.into_iter().enumerate() {
                 let name = padded(if index == 0 { &row.name } else { "" }, names);
                 let line: String = line.into_iter().collect();
-                text += &format!("{name}  {line}  {:>right$}\n", self.axis.unit.written(dot.value));
+                text += &format!("{name}  {line}  {told:>right$}\n");
             }
         }
         if self.series.len() > 1 {

@@ -48,10 +48,94 @@ pub struct FigureClaim {
     /// How the name of the point begins that it is about; of any point where it is empty.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub point: String,
-    /// Of what, as plans write it: `iops`, `mb_per_s`, `p99`.
+    /// Of what, as plans write it: `iops`, `mb_per_s`, `p99`. Of a published figure also `time`, `work_rate`, `share`,
+    /// `count` and `ratio`.
     pub metric: String,
     /// In base units: one a second, bytes a second, nanoseconds.
     pub value: f64,
+    /// Of a published figure: how a model was asked for it, and what it answered.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub case: Option<PublishedCase>,
+}
+
+/// A published figure that a virtual array was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PublishedCase {
+    /// The group of figures that it belongs to, as the campaign names it: `md3000`.
+    pub group: String,
+    /// What is claimed.
+    pub kind: ClaimKind,
+    /// Every configuration that was asked, from the first to the last that are compared.
+    pub arrays: Vec<String>,
+    /// The load, or the work, in words.
+    pub load: String,
+    /// What the source says, and what was assumed.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub about: String,
+    /// How far the model may be off, as a part of the published value.
+    pub tolerance: f64,
+    /// The figures of the model that were fitted with its help: it shows agreement then, not foresight. Empty for none.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub fits: String,
+    /// Why it does not count; empty where it does.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub listed: String,
+    /// The point of the run that has the answer, where real storage was measured; empty where a model was asked.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub point: String,
+    /// What the model gave, in the units of the value; absent where it could not be asked.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub modelled: Option<f64>,
+    /// Why it could not be asked; empty where it could.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub failure: String,
+    /// Of a time that work of the array's own takes: the courses of it, one for each configuration.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub courses: Vec<WorkCourse>,
+}
+
+/// How work of an array's own goes on without a load.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkCourse {
+    /// The work: `rebuild`.
+    pub work: String,
+    /// On which array.
+    pub array: String,
+    /// Up to which part the published time counts, in percent.
+    pub to_percent: u32,
+    /// When each percent was reached, from the first, since the work began.
+    pub at_ns: Vec<u64>,
+}
+
+/// What a published figure claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimKind {
+    /// The value, within the tolerance.
+    Figure,
+    /// At least the value.
+    Least,
+    /// At most the value.
+    Most,
+    /// Each configuration gives more than the next, at least so many times as much.
+    Order,
+    /// All configurations give the same within the tolerance.
+    Equal,
+}
+
+impl ClaimKind {
+    /// Whether `modelled` keeps to what is claimed, `value`, within `tolerance`.
+    pub fn holds(self, modelled: f64, value: f64, tolerance: f64) -> bool {
+        match self {
+            ClaimKind::Figure => (modelled / value - 1.0).abs() <= tolerance,
+            ClaimKind::Least => modelled >= value * (1.0 - tolerance),
+            ClaimKind::Most => modelled <= value * (1.0 + tolerance),
+            // Where only the order is asked for, equal is not more.
+            ClaimKind::Order if value > 1.0 => modelled >= value,
+            ClaimKind::Order => modelled > 1.0,
+            ClaimKind::Equal => modelled <= 1.0 + tolerance,
+        }
+    }
 }
 
 /// A state read back.
@@ -80,6 +164,11 @@ impl CampaignCell {
     /// The level of each factor by its place.
     pub fn places(&self) -> Vec<u32> {
         self.levels.iter().map(|level| level.place).collect()
+    }
+
+    /// Whether it holds published figures beside those of a model, and none of the campaign's own cells.
+    pub fn is_published(&self) -> bool {
+        self.claims.iter().any(|claim| claim.case.is_some())
     }
 
     /// The first state that was not as it should be.

@@ -26,7 +26,9 @@ mod summary;
 mod upgrade;
 mod what_if;
 
-pub use campaign::{CampaignCell, FactorLevel, FigureClaim, StateProof, level_name};
+pub use campaign::{
+    CampaignCell, ClaimKind, FactorLevel, FigureClaim, PublishedCase, StateProof, WorkCourse, level_name,
+};
 pub use comparison::{Basis, Compared, Comparison, RUN_TO_RUN, Setting, Side, Unmatched, Verdict};
 pub use entry::{Entry, peaks};
 pub use finding::{Finding, Severity};

@@ -1,6 +1,6 @@
 //! What a campaign says: its cells, the effects of its factors, and what was claimed; on one screen.
 
-use campaign::{CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FigureEffects, HeldClaim};
+use campaign::{CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FigureEffects, HeldClaim, Published};
 use record::{Metric, level_name};
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
@@ -47,6 +47,14 @@ pub fn effects(effects: &Effects, style: Style) -> String {
         lines.push(style.paint(Look::Title, "Warnings"));
         for note in effects.notes.iter().take(NOTES) {
             lines.extend(wrap(&style.spell(&harmless(note)), style.width, "  ", "    "));
+        }
+    }
+    let agreements: Vec<String> = effects.published.iter().filter_map(agreement).collect();
+    if !agreements.is_empty() {
+        lines.push(String::new());
+        lines.push(style.paint(Look::Title, "Published figures"));
+        for sentence in agreements {
+            lines.extend(wrap(&style.spell(&harmless(&sentence)), style.width, "  ", "    "));
         }
     }
     if !effects.claims.is_empty() {
@@ -261,6 +269,24 @@ fn factor(ratio: f64) -> String {
     }
 }
 
+/// `md3000: 7 of 8 figures are within 10 % of the model, 8 within 25 %; 1 of 1 bounds and orders holds.`
+fn agreement(group: &Published) -> Option<String> {
+    let all = &group.all;
+    let figures = match all.figures {
+        0 => None,
+        many => Some(format!(
+            "{} of {many} figures are within 10 % of the model, {} within 25 %",
+            all.within_10, all.within_25
+        )),
+    };
+    let statements = match group.statements {
+        0 => None,
+        many => Some(format!("{} of {many} bounds and orders hold", group.held)),
+    };
+    let told: Vec<String> = figures.into_iter().chain(statements).collect();
+    (!told.is_empty()).then(|| format!("{}: {}.", group.group, told.join("; ")))
+}
+
 fn claimed(effects: &Effects, claim: &HeldClaim) -> String {
     let named = effects.factors.iter().zip(&claim.levels);
     let cell: Vec<String> = named.map(|(factor, level)| level_name(&factor.name, level)).collect();
@@ -347,6 +373,7 @@ mod tests {
             tests: 6,
             figures: vec![figure("iops", 1.0), figure("p99", 1e4)],
             notes: vec!["3 of 4 cells were measured.".into()],
+            published: Vec::new(),
             claims: vec![HeldClaim {
                 by: "vendor".into(),
                 plan: "oltp".into(),

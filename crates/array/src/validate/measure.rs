@@ -73,6 +73,36 @@ pub fn measure(
     read(metric, &tallies, subject.within)
 }
 
+/// When each percent of the subject's background work is reached without a load; `None` where it has a load, or no such
+/// work.
+pub fn progress(
+    library: &dyn Source,
+    subject: &Subject,
+    seed: u64,
+) -> Result<Option<Vec<Nanos>>, MeasureError> {
+    let Some(Activity { work: ActivityKind::Background(kind), disk, .. }) = subject.occasion else {
+        return Ok(None);
+    };
+    if !subject.loads.is_empty() {
+        return Ok(None);
+    }
+    let spec = array(library, &subject.array)?;
+    alone(&mut Sim::new(&spec.topology, seed)?, &spec, kind, disk).map(Some)
+}
+
+/// When each percent of the work is reached without a load. A disk that is rebuilt has failed then.
+fn alone(
+    sim: &mut Sim,
+    spec: &ArraySpec,
+    kind: BackgroundKind,
+    disk: u32,
+) -> Result<Vec<Nanos>, MeasureError> {
+    if kind == BackgroundKind::Rebuild {
+        sim.fail_disk(disk)?;
+    }
+    Ok(sim.work_alone(order(spec, kind, disk), sim.work_params(kind), SAMPLES)?)
+}
+
 /// The time of background work from one progress to another, or what it moves on a member meanwhile.
 ///
 /// Between two whole percents progress is taken to lie on a straight line.
@@ -88,10 +118,7 @@ fn pace(
     };
     let order = order(spec, kind, occasion.disk);
     let mut sim = Sim::new(&spec.topology, seed)?;
-    if kind == BackgroundKind::Rebuild {
-        sim.fail_disk(occasion.disk)?;
-    }
-    let alone = sim.work_alone(order, sim.work_params(kind), SAMPLES)?;
+    let alone = alone(&mut sim, spec, kind, occasion.disk)?;
     let percents = match reached(&alone, occasion.to) {
         Some(alone) if !subject.loads.is_empty() => {
             beside(&mut sim, spec, subject, (order, occasion.to), alone, seed)?
@@ -349,6 +376,17 @@ mod tests {
         assert_eq!((at(0.0), at(0.01), at(0.03)), (Some(0.0), Some(10.0), Some(60.0)));
         assert!(at(0.015).is_some_and(|seconds| (seconds - 20.0).abs() < 1e-6));
         assert_eq!((at(0.035), at(0.04)), (None, None));
+    }
+
+    #[test]
+    fn the_course_of_work_ends_when_its_time_says_and_a_load_has_none() {
+        let rebuild = ActivityKind::Background(BackgroundKind::Rebuild);
+        let subject = beside("esds-s24s-g2240", 0, rebuild, 3);
+        let course = progress(&Shipped, &subject, 1).expect("it can").expect("it has one");
+        assert_eq!(course.len(), 100);
+        assert!((course[0].as_secs_f64() / measured(&subject, Metric::Time) - 1.0).abs() < 1e-9);
+        let loaded = beside("esds-s24s-g2240", 1, rebuild, 3);
+        assert_eq!(progress(&Shipped, &loaded, 1).expect("it can"), None);
     }
 
     #[test]

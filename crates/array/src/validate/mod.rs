@@ -9,7 +9,7 @@ mod measure;
 #[cfg(test)]
 mod tests;
 
-pub use measure::{MeasureError, measure};
+pub use measure::{MeasureError, measure, progress};
 
 use units::Share;
 

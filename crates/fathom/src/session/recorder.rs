@@ -1,5 +1,6 @@
 //! Puts a run together while it goes on, and keeps it after each point: what was measured is never lost.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use conduct::{Event, Outcome, World, WorldError};
@@ -58,39 +59,19 @@ impl Recorder {
         consents: Vec<String>,
         library: Option<Library>,
     ) -> Recorder {
-        let started = now();
+        let plan_source = PlanSource {
+            name: plan.name.clone(),
+            about: plan.about.clone(),
+            origin: origin.into(),
+            text: plan.text.clone(),
+            overrides: overrides.set.clone(),
+        };
         let run = Run {
-            schema_version: SCHEMA_VERSION,
-            id: format!("{}-{:04x}", started.strftime("%Y%m%d-%H%M%S"), salt()),
-            tool: Tool { name: "fathom".into(), version: env!("CARGO_PKG_VERSION").into() },
-            started: started.to_string(),
-            ended: None,
-            command: std::env::args_os().map(|argument| units::name::text(&argument)).collect(),
-            tags: plan.tags.iter().cloned().collect(),
-            cell: None,
-            plan: PlanSource {
-                name: plan.name.clone(),
-                about: plan.about.clone(),
-                origin: origin.into(),
-                text: plan.text.clone(),
-                overrides: overrides.set.clone(),
-            },
-            world: world.kind(),
             targets: world.targets(),
             path: world.path(),
             environment: world.environment(),
             consents,
-            search: None,
-            rounds: Vec::new(),
-            points: Vec::new(),
-            findings: Vec::new(),
-            grading: None,
-            display: None,
-            ending: record::Ending {
-                complete: false,
-                code: 130,
-                reason: "still running, or ended without a word".into(),
-            },
+            ..begun(plan_source, plan.tags.iter().cloned().collect(), world.kind())
         };
         let clock = Clock::start();
         let grown_at = clock.now();
@@ -282,6 +263,45 @@ fn judged(findings: &[Finding], ending: Ending) -> Ending {
         }
         _ => ending,
     }
+}
+
+/// A record of `plan` that begins now, of nothing yet.
+pub fn begun(plan: PlanSource, tags: BTreeMap<String, String>, world: record::World) -> Run {
+    let started = now();
+    Run {
+        schema_version: SCHEMA_VERSION,
+        id: format!("{}-{:04x}", started.strftime("%Y%m%d-%H%M%S"), salt()),
+        tool: Tool { name: "fathom".into(), version: env!("CARGO_PKG_VERSION").into() },
+        started: started.to_string(),
+        ended: None,
+        command: std::env::args_os().map(|argument| units::name::text(&argument)).collect(),
+        tags,
+        cell: None,
+        plan,
+        world,
+        targets: Vec::new(),
+        path: Vec::new(),
+        environment: record::Environment::default(),
+        consents: Vec::new(),
+        search: None,
+        rounds: Vec::new(),
+        points: Vec::new(),
+        findings: Vec::new(),
+        grading: None,
+        display: None,
+        ending: record::Ending {
+            complete: false,
+            code: 130,
+            reason: "still running, or ended without a word".into(),
+        },
+    }
+}
+
+/// Closes `run`: it went through, and now is its end.
+pub fn ended(mut run: Run) -> Run {
+    run.ended = Some(now().to_string());
+    run.ending = record::Ending { complete: true, code: 0, reason: Ending::done().reason };
+    run
 }
 
 fn now() -> Timestamp {

@@ -1,8 +1,6 @@
 //! The array lab as JSON in and out, for whoever serves a page: arrays of the shipped library alone, so that no request
 //! names a file.
 
-#![allow(dead_code, reason = "the command line asks `lab` itself")]
-
 use array::spec::Shipped;
 use modelled::lab::{LabError, knobs};
 use serde::{Deserialize, Serialize};

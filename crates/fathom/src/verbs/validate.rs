@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use array::spec::case::{Case, CaseFile, cases, shipped};
 use array::validate::{CaseResult, Ruling, judge, measure, summarise};
@@ -41,7 +41,7 @@ pub fn validate(arguments: &ValidateArgs) -> Result<Ending, Failure> {
             "no case has `{only}` in its id; `fathom validate` lists them all"
         )));
     }
-    let verdicts = verdicts(&chosen, arguments.seed);
+    let verdicts = verdicts(&chosen, arguments.seed, &AtomicBool::new(false));
     let mut text = format!(
         "{:<12} {:>12} {:>12} {:<9} {:>8}  {}\n",
         "case", "published", "modelled", "unit", "error", "verdict"
@@ -71,8 +71,9 @@ fn files(arguments: &ValidateArgs) -> Result<Vec<CaseFile>, Failure> {
     arguments.cases.iter().map(read).collect()
 }
 
-/// Every case through its simulations: many side by side, one on each processor.
-fn verdicts(chosen: &[&Case], seed: u64) -> Vec<CaseResult> {
+/// Every case through its simulations: many side by side, one on each processor. Once `stop` is set no more are begun,
+/// and those that are missing have no verdict.
+pub fn verdicts(chosen: &[&Case], seed: u64, stop: &AtomicBool) -> Vec<CaseResult> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(chosen.len()));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -82,6 +83,9 @@ fn verdicts(chosen: &[&Case], seed: u64) -> Vec<CaseResult> {
                 loop {
                     let position = next.fetch_add(1, Ordering::Relaxed);
                     let Some(case) = chosen.get(position) else { return };
+                    if stop.load(Ordering::Relaxed) {
+                        return;
+                    }
                     let verdict = judge(case, |subject, metric| measure(&LIBRARY, subject, metric, seed));
                     done.lock().expect("no holder panics").push((position, verdict));
                 }

@@ -4,6 +4,7 @@ use campaign::{CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FigureEffects
 use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale, Unit};
 use record::{Metric, level_name};
 
+use super::published::{self, Group};
 use crate::document::{Block, Cell, Column, Figure, KeyFigure, Section, Sentence, Table};
 use crate::measured;
 use crate::number::{Number, Source};
@@ -45,17 +46,34 @@ impl<'a> Subject<'a> {
         let cells = self.charted().into_iter().map(|figure| Block::Figure(self.cells_figure(figure)));
         let claims = (!self.effects.claims.is_empty()).then(|| Block::Table(self.claims()));
         let section = |heading: &str, blocks| Section { heading: heading.into(), blocks };
-        let mut sections = vec![
-            section("Effects", effects),
-            section("Cells", cells.collect()),
-            section("Claims", claims.into_iter().collect()),
-        ];
+        let mut sections = vec![section("Effects", effects)];
+        sections.extend(self.groups().map(Group::section));
+        sections.push(section("Cells", cells.collect()));
+        sections.push(section("Claims", claims.into_iter().collect()));
         sections.retain(|section| !section.blocks.is_empty());
         sections
     }
 
-    /// The factors that matter most, with their effects.
+    /// Published figures, group by group.
+    fn groups(self) -> impl Iterator<Item = Group<'a>> {
+        let all = self.effects.published.iter().enumerate();
+        all.map(move |(at, of)| Group { of, place: (self.place, at) })
+    }
+
+    /// The factors that matter most, with their effects; and how far published figures agree.
     pub fn answer(self) -> Sentence {
+        let mut answer = self.answer_by_effects();
+        let groups: Vec<Group<'_>> = self.groups().collect();
+        if let Some(agreement) = published::agreement(&groups, "") {
+            let blank = if answer.is_empty() { "" } else { " " };
+            answer = answer.words(blank);
+            answer.0.extend(agreement.0);
+            answer = answer.words(".");
+        }
+        answer
+    }
+
+    fn answer_by_effects(self) -> Sentence {
         let mut sentence = Sentence::default();
         for told in self.largest_of_each().into_iter().take(ANSWERED) {
             if !sentence.is_empty() {
@@ -67,7 +85,10 @@ impl<'a> Subject<'a> {
             let many = self.effects.tests;
             return Sentence::of(format!("No effect is significant, of {many} that were tested."));
         }
-        if sentence.is_empty() { Sentence::of("No effects: nothing was repeated.") } else { sentence }
+        if sentence.is_empty() && !self.effects.figures.is_empty() {
+            return Sentence::of("No effects: nothing was repeated.");
+        }
+        sentence
     }
 
     /// `RAID 10 against RAID 5: 2.35× the rate (8 KiB).`
@@ -336,7 +357,7 @@ impl<'a> Subject<'a> {
             let dot = Dot { series: hue, value: cell.mean, band: cell.low.zip(cell.high) };
             match rows.iter_mut().find(|row| row.name == name) {
                 Some(row) => row.dots.push(dot),
-                None => rows.push(Row { name, dots: vec![dot], missing: String::new() }),
+                None => rows.push(Row { name, dots: vec![dot], ..Row::default() }),
             }
         }
         let chart = Dots {
@@ -468,7 +489,7 @@ fn changes(own: &[&Told<'_>]) -> Dots {
             value: told.of.2.ratio,
             band: Some((told.of.2.low, told.of.2.high)),
         }],
-        missing: String::new(),
+        ..Row::default()
     };
     Dots {
         // Twice and half are equally far from one.

@@ -84,7 +84,7 @@ fn rows(subject: &Subject<'_>, groups: &[Group<'_>], runs: &[usize], metric: Met
         let row = |(name, points): &Group<'_>| Row {
             name: name.clone(),
             dots: points.iter().filter_map(|one| dot(one, series(one.run))).collect(),
-            missing: String::new(),
+            ..Row::default()
         };
         return groups.iter().map(row).collect();
     }
@@ -92,7 +92,7 @@ fn rows(subject: &Subject<'_>, groups: &[Group<'_>], runs: &[usize], metric: Met
     let row = |(name, one): (&String, &Measured<'_>)| Row {
         name: format!("{name}, {}", subject.label(one.run)),
         dots: dot(one, 0).into_iter().collect(),
-        missing: String::new(),
+        ..Row::default()
     };
     each.map(row).collect()
 }

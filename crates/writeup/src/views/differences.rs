@@ -65,7 +65,7 @@ fn changes(
     let drawn = largest.iter().map(|(_, row)| Row {
         name: name(subject, row),
         dots: vec![dot(row)],
-        missing: String::new(),
+        ..Row::default()
     });
     let chart = Dots {
         axis: Axis::new(format!("change from {}", subject.label(0)), Unit::Share, Scale::Linear),

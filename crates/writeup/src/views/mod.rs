@@ -10,6 +10,7 @@ mod load;
 mod parts;
 mod percentiles;
 mod progress;
+mod published;
 mod search;
 mod time;
 

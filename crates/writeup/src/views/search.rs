@@ -32,6 +32,7 @@ pub(super) fn section(subject: &Subject<'_>) -> Option<Section> {
             .into_iter()
             .collect(),
         missing: "no rate was seen to meet it".into(),
+        ..Row::default()
     });
     let chart = Dots {
         axis: Axis::new("sustained rate", Unit::PerSecond, Scale::Linear),

@@ -13,6 +13,7 @@ use record::Run;
 use units::{Instant, Nanos};
 
 use super::CampaignArgs;
+use super::published::{self, Asked};
 use super::state::{Prepared, State, readings};
 use super::subject::{Request, Subject};
 use crate::ending::{Ending, Failure};
@@ -53,7 +54,7 @@ pub fn kept(subject: &Subject, store: &Store) -> Result<Kept, Failure> {
         }
         let run = library.get(entry.id.as_str())?;
         let Some(cell) = &run.cell else { continue };
-        match subject.key_of(cell, &run.plan.origin) {
+        match subject.key_of(cell, &run.plan) {
             None => kept.others += 1,
             Some(key) if run.counts() => {
                 if kept.done.insert(key) {
@@ -86,9 +87,13 @@ pub fn carry_out(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> 
     };
     let kept = kept(subject, store)?;
     let left = left(subject, &kept);
-    say_begin(subject, &kept, left.len());
+    let published = published::left(subject, &kept);
+    say_begin(subject, &kept, left.len() + published.len());
     let mut course = Course::new(subject, arguments, store, left.len());
-    let ended = course.measure(&left);
+    let ended = match course.published(&published) {
+        Ok(None) => course.measure(&left),
+        ended => ended,
+    };
     let Course { void, skipped, failed, .. } = course;
     conclude(subject, arguments, store)?;
     if let Some(ending) = ended? {
@@ -106,7 +111,7 @@ pub fn carry_out(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> 
 /// Prints how far the campaign is, and what is known so far.
 pub fn status(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failure> {
     let kept = kept(subject, store)?;
-    let all = subject.schedule().len();
+    let all = subject.schedule().len() + published::all(subject).len();
     let running = match lock(subject, store)? {
         Some(_) => "not running",
         None => "running",
@@ -129,7 +134,8 @@ fn conclude(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Resul
         return Ok(());
     }
     // Claims may have been added since.
-    for cell in kept.runs.iter_mut().filter_map(|run| run.cell.as_mut()) {
+    let cells = kept.runs.iter_mut().filter_map(|run| run.cell.as_mut());
+    for cell in cells.filter(|cell| !cell.is_published()) {
         cell.claims = subject.claims_of(cell);
     }
     let effects = campaign::effects(&kept.runs);
@@ -195,6 +201,32 @@ impl<'a> Course<'a> {
         }
     }
 
+    /// Asks for published figures; the ending where something ends all of it.
+    fn published(&mut self, left: &[Asked<'_>]) -> Result<Option<Ending>, Failure> {
+        for (index, asked) in left.iter().enumerate() {
+            // From the first of them on a signal ends the campaign in order.
+            interrupted()?;
+            let label = asked.label();
+            terminal::say_sentence(&format!("[published figures, {} of {}] {label}", index + 1, left.len()));
+            if self.subject.is_virtual() {
+                published::ask(self.subject, asked, self.arguments, self.store)?;
+            } else {
+                let request = asked.request(self.subject, &self.arguments.change.tags)?;
+                let (run, ending) = self.run(request, Vec::new(), Box::new(|_| Vec::new()))?;
+                if [2, 3, 8].contains(&ending.code) {
+                    return Ok(Some(ending));
+                }
+                if !run.ending.complete || ending.code != 0 {
+                    self.failed.push(format!("{label}: {}", ending.reason));
+                }
+            }
+            if let Some(code) = interrupted()? {
+                return Ok(Some(interrupted_by(code)));
+            }
+        }
+        Ok(None)
+    }
+
     /// Measures `turns`; the ending where something ends all of it.
     fn measure(&mut self, turns: &[Turn]) -> Result<Option<Ending>, Failure> {
         let mut in_a_row = 0;
@@ -209,8 +241,7 @@ impl<'a> Course<'a> {
                 return Ok(Some(ending));
             }
             if let Some(code) = interrupted()? {
-                let reason = "interrupted; the runs so far are kept, and the next start resumes".into();
-                return Ok(Some(Ending { code, reason }));
+                return Ok(Some(interrupted_by(code)));
             }
             in_a_row = if self.failed.len() > failures { in_a_row + 1 } else { 0 };
             if in_a_row == FAILURES_MOST {
@@ -243,7 +274,7 @@ impl<'a> Course<'a> {
                 return Ok(None);
             }
         };
-        let (run, ending) = self.run(turn, request, proofs)?;
+        let (run, ending) = self.run(request, proofs, self.subject.proof_of(turn))?;
         if [2, 3, 8].contains(&ending.code) {
             return Ok(Some(ending));
         }
@@ -263,9 +294,9 @@ impl<'a> Course<'a> {
 
     fn run(
         &self,
-        turn: &Turn,
         request: Request,
         proofs: Vec<record::StateProof>,
+        read_back: session::recorder::ReadBack,
     ) -> Result<(Run, Ending), Failure> {
         let Request { planned, targets, mut cell, proofs: of_options } = request;
         cell.proofs = [of_options, proofs].concat();
@@ -284,8 +315,7 @@ impl<'a> Course<'a> {
         let library = self.store.open_to_save(false)?;
         let (mut session, mut progress) =
             session::open(planned, &options, library, self.arguments.showing.wanted())?;
-        let proof = self.subject.proof_of(turn);
-        session.in_cell(cell, proof);
+        session.in_cell(cell, read_back);
         let recorded = session.measure(&mut |event| progress.show(event));
         progress.finish();
         let run = recorded.run.clone();
@@ -327,6 +357,11 @@ impl Subject {
             health.chain(readings.iter().map(|reading| reading.read("after"))).collect()
         })
     }
+}
+
+/// The ending by the signal of that exit code.
+fn interrupted_by(code: u8) -> Ending {
+    Ending { code, reason: "interrupted; the runs so far are kept, and the next start resumes".into() }
 }
 
 /// The exit code of the signal that has come.

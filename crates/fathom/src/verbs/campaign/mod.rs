@@ -2,6 +2,7 @@
 
 mod course;
 mod forecast;
+mod published;
 mod state;
 mod subject;
 

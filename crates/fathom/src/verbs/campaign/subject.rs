@@ -6,11 +6,12 @@ use std::path::Path;
 
 use array::spec;
 use campaign::{Campaign, Claim, Factor, Means, Turn, TurnKey, fill, ready, with_health};
-use record::{CampaignCell, FactorLevel, FigureClaim, StateProof};
+use record::{CampaignCell, FactorLevel, FigureClaim, PlanSource, StateProof};
 use stats::factorial::{self, Design};
 use units::convert::narrow;
 use workload::plan::{Overrides, reference};
 
+use super::published::Group;
 use crate::ending::Failure;
 use crate::input::arrays::LIBRARY;
 use crate::input::plans::{self, Planned};
@@ -25,6 +26,8 @@ pub struct Subject {
     pub design: Option<Design>,
     /// The text of each plan.
     texts: Vec<String>,
+    /// Published figures that stand beside those of the virtual arrays.
+    pub published: Vec<Group>,
 }
 
 /// What is asked of one run.
@@ -68,7 +71,9 @@ impl Subject {
             .collect();
         let key = campaign.key(&texts, &campaign.targets);
         let design = design(&campaign)?;
-        let subject = Subject { campaign, key, design, texts };
+        let published =
+            campaign.published.iter().map(|name| Group::read(file, name)).collect::<Result<_, _>>()?;
+        let subject = Subject { campaign, key, design, texts, published };
         subject.check()?;
         Ok(subject)
     }
@@ -91,9 +96,14 @@ impl Subject {
         format!("block {}{levels}: {}", turn.block, self.campaign.plans[turn.plan])
     }
 
-    /// That `record`, whose plan is `plan`, is the run of a turn of this campaign.
-    pub fn key_of(&self, cell: &CampaignCell, plan: &str) -> Option<TurnKey> {
-        (cell.campaign == self.campaign.name && cell.key == self.key).then(|| TurnKey::of(cell, plan))
+    /// That the run of `cell`, whose plan is `plan`, is one of a turn of this campaign, or of its published figures.
+    pub fn key_of(&self, cell: &CampaignCell, plan: &PlanSource) -> Option<TurnKey> {
+        if cell.campaign != self.campaign.name || cell.key != self.key {
+            return None;
+        }
+        let is_own = |group: &Group| group.origin() == plan.origin && group.is_text(&plan.text);
+        let counts = !cell.is_published() || self.published.iter().any(is_own);
+        counts.then(|| TurnKey::of(cell, &plan.origin))
     }
 
     /// The levels of a turn by the names of their factors.
@@ -135,7 +145,7 @@ impl Subject {
             }
         }
         // Of a block, all cells are asked for the same places; of another block, for others.
-        set.push(format!("seed={}", self.campaign.seed * 1000 + u64::from(turn.block)));
+        set.push(self.seed(turn.block));
         let mut targets = self.bare_targets(turn);
         if let [target] = &mut targets[..] {
             for (_, option, level) in &options {
@@ -150,6 +160,16 @@ impl Subject {
         let planned = plans::parse(&self.campaign.plans[turn.plan], &text, Overrides { set, tags })?;
         debug_assert_eq!(levels.len(), self.campaign.factors.len(), "each factor has one level");
         Ok(Request { planned, targets, cell: self.cell(turn), proofs })
+    }
+
+    /// The seed of a block, as a change of the plan.
+    pub fn seed(&self, block: u32) -> String {
+        format!("seed={}", self.campaign.seed * 1000 + u64::from(block))
+    }
+
+    /// Whether all that is measured are virtual arrays.
+    pub fn is_virtual(&self) -> bool {
+        targets_of(&self.campaign).iter().all(|target| target.starts_with("array:"))
     }
 
     fn bare_targets(&self, turn: &Turn) -> Vec<String> {
@@ -193,6 +213,7 @@ impl Subject {
             point: claim.point.clone(),
             metric: claim.metric.name(),
             value: claim.value,
+            case: None,
         });
         stored.collect()
     }
@@ -260,8 +281,8 @@ pub fn text(file: &str) -> Result<String, Failure> {
     })
 }
 
-/// The plan as the file names it, or as it lies beside the file.
-fn beside(file: &str, plan: &str) -> String {
+/// The plan, or the file of published figures, as the file names it, or as it lies beside the file.
+pub fn beside(file: &str, plan: &str) -> String {
     let folder = Path::new(file).parent().map(|folder| folder.join(plan));
     match folder {
         Some(path) if plan.ends_with(".toml") && !Path::new(plan).exists() && path.exists() => {

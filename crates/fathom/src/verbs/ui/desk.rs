@@ -17,6 +17,8 @@ use crate::ending::Failure;
 use crate::input::arrays::LIBRARY;
 use crate::session::store::Store;
 use crate::verbs::compare::Shelf;
+use crate::verbs::lab::LabRefusal;
+use crate::verbs::lab_json;
 use crate::verbs::{array as known, library as listed, report as written};
 
 /// Figures this close are equivalent in reports, as for `fathom report`.
@@ -190,17 +192,17 @@ impl Desk for Library {
     }
 
     fn lab_arrays(&self) -> Answer {
-        Err(no_lab())
+        lab_json::arrays().map_err(not_modelled)
     }
 
     fn lab(&self, body: Value, trusted: bool) -> Answer {
         must_be_shipped(&body, trusted)?;
-        Err(no_lab())
+        lab_json::curve(body).map_err(not_modelled)
     }
 
     fn lab_rebuild(&self, body: Value, trusted: bool) -> Answer {
         must_be_shipped(&body, trusted)?;
-        Err(no_lab())
+        lab_json::rebuild(body).map_err(not_modelled)
     }
 
     fn arguments(&self, start: &Start, plan: &str) -> Result<Vec<OsString>, Refusal> {
@@ -235,8 +237,8 @@ fn must_be_shipped(body: &Value, trusted: bool) -> Result<(), Refusal> {
     }
 }
 
-fn no_lab() -> Refusal {
-    Refusal::parted(501, "the array lab is not part of this program; use `fathom run PLAN --on array:NAME`")
+fn not_modelled(LabRefusal { error, help }: LabRefusal) -> Refusal {
+    Refusal { status: 400, error, help }
 }
 
 /// Whether a run has `search`, in lower case, in what it is known by.
