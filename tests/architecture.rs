@@ -41,8 +41,8 @@ const PAST_THE_WORLDS: [(&str, &[&str]); 2] = [
             "semaphores",
         ],
     ),
-    // The library of arrays with their LUNs, published figures, and data loss.
-    ("array", &["reliability", "sim", "spec", "validate"]),
+    // The library of arrays with their LUNs, published figures with the work that some are of, and data loss.
+    ("array", &["background", "reliability", "sim", "spec", "validate"]),
 ];
 
 /// What tests of a crate use of others beside what the crate itself uses.

@@ -167,9 +167,8 @@ fn published_figures_stand_beside_those_of_the_virtual_arrays_and_every_digit_is
     let csv = std::fs::read_to_string(user.path("report.csv")).unwrap();
     assert!(csv.contains("published/0/figures/0/published"), "{csv}");
 
-    user.fathom("report --verify report.html")
-        .done()
-        .saying(&["10 of 10 runs are in the library, unchanged"]);
+    let verified = user.fathom("report --verify report.html").done().out;
+    assert!(verified.contains("10 of 10 runs are in the library, unchanged"), "{verified}");
     let place = page.find("data-at=\"10/published/0/figures/0/published\"").unwrap();
     let shown = place + page[place..].find('>').unwrap() + 1;
     let mut altered = page.clone().into_bytes();

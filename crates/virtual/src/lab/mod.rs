@@ -2,7 +2,7 @@
 //!
 //! Every queue depth is a short run of a plan of its own ([`plan::depth`]) on an array of its own, so that
 //! `fathom run` of the same plan gives the same figures to the last bit. How long it is follows from the rate that a few
-//! hundred requests found ([`window`]), never from the time that it takes here: the same setting and seed give the same
+//! hundred requests found (`window`), never from the time that it takes here: the same setting and seed give the same
 //! answer on every machine, however many threads share the depths.
 //!
 //! [`curve`] is the load curve, [`rebuild`] what a rebuild costs, [`slots`] the enclosure, [`knobs`] what can be set,

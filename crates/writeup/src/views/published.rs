@@ -172,7 +172,9 @@ impl<'a> Group<'a> {
             };
             figures.iter().filter(same).count() >= OWN_CHART
         };
-        let mut panels: Vec<(String, bool, Vec<(usize, &HeldFigure)>)> = Vec::new();
+        /// Its title, whether its load is its own, and its rows.
+        type Panel<'a> = (String, bool, Vec<(usize, &'a HeldFigure)>);
+        let mut panels: Vec<Panel<'a>> = Vec::new();
         for one in figures {
             let own = many(one.1);
             let title = match own {
