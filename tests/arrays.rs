@@ -95,8 +95,55 @@ fn every_array_of_the_library_is_listed_and_comes_to_something() {
 fn models_are_held_to_published_figures_and_say_where_they_leave_them() {
     let user = User::new();
     let ended = user.fathom("validate --only PX-115").done();
-    assert!(ended.out.contains("PX-115") && ended.out.contains("ok"), "{}", ended.out);
+    assert!(ended.out.contains("PX-115") && ended.out.contains("ok, fitted"), "{}", ended.out);
     user.fathom("validate --only no-such-case").with(2);
+}
+
+/// Three rows of one system: foretold, fitted, and one that does not count; `value` is what was "published" of the first.
+fn rows(value: u32) -> String {
+    format!(
+        r#"
+source = "a write-up"
+tolerance = "25%"
+array = "local-ssd-raid0"
+case = [
+  {{ id = "A-1", plan = "p", value = {value} }},
+  {{ id = "A-2", plan = "p", value = 3000, fits = "host-windows-pc host.request" }},
+  {{ id = "A-3", plan = "p", value = 1, score = false, why = "nobody knows" }},
+]
+[plan.p]
+pattern = "random"
+size = "4KiB"
+span = "5GB"
+warmup = "0s"
+run = "1s"
+metric = "iops"
+"#
+    )
+}
+
+#[test]
+fn published_figures_that_were_fitted_and_foretold_are_scored_apart() {
+    let user = User::new();
+    user.write("rows.toml", &rows(2_800));
+    let ended = user.fathom("validate --cases rows.toml --format json").done();
+    let document = ended.json();
+    let count = |which: &str| document["all"][which]["figures"].as_u64().unwrap();
+    assert_eq!((count("foretold"), count("fitted"), count("all")), (1, 1, 3));
+    assert_eq!(document["systems"][0]["system"], "rows");
+    assert_eq!(document["cases"][1]["fits"], "host-windows-pc host.request");
+    let text = user.fathom("validate --cases rows.toml").done();
+    assert!(text.out.contains("Foretold: 1 figures"), "{}", text.out);
+    assert!(text.err.is_empty(), "{}", text.err);
+}
+
+#[test]
+fn the_score_of_what_was_foretold_decides_the_exit_code_and_not_one_row() {
+    let user = User::new();
+    user.write("rows.toml", &rows(1_900));
+    let far = user.fathom("validate --cases rows.toml").with(1);
+    assert!(far.err.contains("median error of the foretold figures"), "{}", far.err);
+    user.fathom("validate --cases rows.toml --max-median 100% --min-within 0%").done();
 }
 
 #[test]

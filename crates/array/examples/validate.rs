@@ -3,12 +3,11 @@
 //! `cargo run --release -p fathom-array --example validate [PART OF AN ID OR FILE NAME | FILE OF CASES]`
 
 use array::spec::{Shipped, case};
-use array::validate::{Ruling, judge, measure, summarise};
+use array::validate::{Ruling, judge, measure};
 
 #[expect(clippy::print_stdout, reason = "an example prints")]
 fn main() {
     let wanted = std::env::args().nth(1).unwrap_or_default();
-    let mut verdicts = Vec::new();
     let own = std::fs::read_to_string(&wanted).unwrap_or_default();
     let shipped = case::shipped().iter().filter(|_| own.is_empty());
     let given = (!own.is_empty()).then_some(("", wanted.as_str(), own.as_str()));
@@ -34,8 +33,6 @@ fn main() {
                 "{counts} {name:<16} {:<28} {published:>14} {value:>14} {error:>10} {ruling}{all}",
                 case.id
             );
-            verdicts.push(verdict);
         }
     }
-    println!("{:#?}", summarise(&verdicts));
 }

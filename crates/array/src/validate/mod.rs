@@ -2,18 +2,18 @@
 //!
 //! [`judge`] is pure: it is given what models a configuration. [`measure`] does so with this crate's simulation.
 //!
-//! **Invariant:** a case that does not count never changes a [`Summary`].
+//! **Invariant:** a case that does not count never changes the scores of what was foretold and fitted ([`Scores`]).
 
 mod measure;
+mod score;
 
 #[cfg(test)]
 mod tests;
 
 pub use measure::{MeasureError, measure, progress};
+pub use score::{Judged, Score, Scores};
 
-use units::Share;
-
-use crate::spec::case::{Case, Claim, Metric, Score, Subject};
+use crate::spec::case::{self, Case, Claim, Metric, Subject};
 
 /// What became of one case.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,25 +45,6 @@ pub enum Ruling {
     Impossible(String),
 }
 
-/// What all cases that count say together.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Summary {
-    /// Absolute cases and ratios that count.
-    pub figures: usize,
-    /// The median of their absolute errors.
-    pub median_error: Option<f64>,
-    /// The part of them whose absolute error is at most a quarter.
-    pub within_25: Option<Share>,
-    /// Bounds, orderings and equalities that count.
-    pub claims: usize,
-    /// Those of them that pass.
-    pub claims_passed: usize,
-    /// Cases that count and do not pass, of every kind.
-    pub failed: usize,
-    /// Cases that do not count.
-    pub listed: usize,
-}
-
 /// Runs every configuration of `case` through `model`, which gives its metric in the units of
 /// [`Unit::scale`](crate::spec::case::Unit::scale) 1, and compares.
 pub fn judge<E: std::fmt::Display>(
@@ -77,7 +58,7 @@ pub fn judge<E: std::fmt::Display>(
         published: compared.published,
         error: compared.error,
         ruling: compared.ruling,
-        counts: case.score == Score::Counts,
+        counts: case.score == case::Score::Counts,
     };
     let mut modelled = Vec::new();
     for subject in case.claim.subjects() {
@@ -148,32 +129,4 @@ fn bound(value: f64, least: Option<f64>, most: Option<f64>, tolerance: f64) -> C
         (None, None) => f64::NAN,
     };
     Compared::claim(value, nearest, above && below)
-}
-
-/// What the verdicts say together.
-pub fn summarise(verdicts: &[CaseResult]) -> Summary {
-    let counting = || verdicts.iter().filter(|verdict| verdict.counts);
-    let mut errors: Vec<f64> = counting().filter_map(|verdict| verdict.error).map(f64::abs).collect();
-    errors.sort_by(f64::total_cmp);
-    let claims = || counting().filter(|verdict| verdict.error.is_none() && verdict.value.is_some());
-    let within = errors.iter().filter(|error| **error <= 0.25).count();
-    Summary {
-        figures: errors.len(),
-        median_error: median(&errors),
-        within_25: (!errors.is_empty()).then(|| Share::new(within as f64 / errors.len() as f64)).flatten(),
-        claims: claims().count(),
-        claims_passed: claims().filter(|verdict| verdict.ruling == Ruling::Passes).count(),
-        failed: counting().filter(|verdict| verdict.ruling != Ruling::Passes).count(),
-        listed: verdicts.iter().filter(|verdict| !verdict.counts).count(),
-    }
-}
-
-/// The middle of sorted values, or the mean of the two in the middle.
-fn median(sorted: &[f64]) -> Option<f64> {
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(sorted[middle]),
-        _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
-    }
 }

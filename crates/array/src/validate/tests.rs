@@ -1,5 +1,7 @@
 //! Verdicts follow from the claim, the tolerance and the modelled values alone.
 
+use units::Share;
+
 use super::*;
 use crate::spec::case::cases;
 
@@ -76,24 +78,49 @@ fn equal_things_lie_within_the_tolerance_of_each_other() {
     assert_eq!((of("109"), of("111"), of("92")), (Ruling::Passes, Ruling::Fails, Ruling::Passes));
 }
 
-#[test]
-fn what_cannot_be_modelled_says_why_and_fails_the_whole() {
-    let made = verdict("{ id = \"a\", array = \"md3000\", plan = \"p\", value = 100 }");
-    assert!(matches!(made.ruling, Ruling::Impossible(_)));
-    assert_eq!(summarise(&[made]).failed, 1);
+/// Cases of these lines, the model giving each the number in its array's name.
+fn judged(lines: &[&str]) -> Vec<(Case, CaseResult)> {
+    lines.iter().map(|line| (case(line), verdict(line))).collect()
+}
+
+fn scores(judged: &[(Case, CaseResult)]) -> Scores {
+    Scores::of(&judged.iter().map(|(case, result)| Judged { case, result }).collect::<Vec<_>>())
 }
 
 #[test]
-fn a_summary_counts_only_what_counts() {
+fn what_cannot_be_modelled_says_why_and_counts_as_far_off() {
+    let lines = [
+        "{ id = \"a\", array = \"md3000\", plan = \"p\", value = 100 }",
+        "{ id = \"b\", array = \"m100\", plan = \"p\", value = 100 }",
+        "{ id = \"c\", array = \"md3000\", plan = \"p\", least = 100 }",
+    ];
+    let judged = judged(&lines);
+    assert!(matches!(judged[0].1.ruling, Ruling::Impossible(_)));
+    let score = scores(&judged).foretold;
+    assert_eq!((score.figures, score.within_25, score.median_error), (2, Share::new(0.5), None));
+    assert_eq!((score.claims, score.claims_share()), (1, Share::new(0.0)));
+}
+
+#[test]
+fn fitted_and_foretold_figures_are_scored_apart_and_all_of_them_together() {
     let figure = |modelled: u32, more: &str| {
-        verdict(&format!("{{ id = \"a\", array = \"m{modelled}\", plan = \"p\", value = 100{more} }}"))
+        format!("{{ id = \"a\", array = \"m{modelled}\", plan = \"p\", value = 100{more} }}")
     };
     let listed = ", score = false, why = \"nobody knows\"";
-    let all = [figure(95, ""), figure(105, ""), figure(130, ""), figure(60, ""), figure(900, listed)];
-    let summary = summarise(&all);
-    assert_eq!((summary.figures, summary.listed, summary.failed), (4, 1, 2));
-    assert!((summary.median_error.unwrap() - 0.175).abs() < 1e-12);
-    assert_eq!(summary.within_25, Share::new(0.5));
+    let lines = [
+        figure(95, ""),
+        figure(105, ""),
+        figure(130, ""),
+        figure(60, ""),
+        figure(101, ", fits = \"m link.rate\""),
+        figure(900, listed),
+    ];
+    let scores = scores(&judged(&lines.each_ref().map(String::as_str)));
+    assert_eq!((scores.foretold.figures, scores.fitted.figures, scores.all.figures), (4, 1, 6));
+    assert!((scores.foretold.median_error.unwrap() - 0.175).abs() < 1e-12);
+    assert!((scores.fitted.median_error.unwrap() - 0.01).abs() < 1e-12);
+    assert!((scores.all.median_error.unwrap() - 0.175).abs() < 1e-12);
+    assert_eq!((scores.foretold.within_25, scores.all.within_25), (Share::new(0.5), Share::new(0.5)));
 }
 
 #[test]

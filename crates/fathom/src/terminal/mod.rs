@@ -172,6 +172,13 @@ fn draw_line(text: &str) {
     *line = true;
 }
 
+/// A line that changes, on a terminal; elsewhere nothing. What is printed next takes it away.
+pub fn show_line(text: &str) {
+    if stderr_is_terminal() {
+        draw_line(text);
+    }
+}
+
 /// Takes the line that changes away, where there is one.
 fn clear_line() {
     let mut line = locked(&LINE);

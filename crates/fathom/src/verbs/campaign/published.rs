@@ -26,7 +26,7 @@ use crate::input::plans;
 use crate::session::recorder;
 use crate::session::signals::Signals;
 use crate::session::store::Store;
-use crate::verbs::validate::verdicts;
+use crate::verbs::validate;
 
 /// Published figures that a campaign names.
 pub struct Group {
@@ -263,7 +263,7 @@ fn answered(subject: &Subject, asked: &Asked<'_>, tags: &[String], stop: &Atomic
     let chosen: Vec<&Case> = group.cases.iter().collect();
     // The first block asks as `fathom validate` does; each block draws other addresses.
     let seed = subject.campaign.seed + u64::from(*block) - 1;
-    let verdicts = verdicts(&chosen, seed, stop);
+    let verdicts = validate::results(&chosen, seed, stop, &|_, _| ());
     if stop.load(Ordering::Relaxed) {
         return None;
     }

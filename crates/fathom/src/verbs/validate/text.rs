@@ -1,0 +1,172 @@
+//! The table of `fathom validate`: cases as they end, and what they say together.
+
+use std::time::Duration;
+
+use array::spec::case::{Case, Score as Counting};
+use array::validate::{CaseResult, Judged, Ruling, Score, Scores};
+use units::Share;
+
+/// Above the cases.
+pub fn heading() -> String {
+    format!(
+        "{:<16} {:>12} {:>12} {:<9} {:>8}  {}\n",
+        "case", "published", "modelled", "unit", "error", "verdict"
+    )
+}
+
+/// Rows in the order of the cases, whatever the order they end in.
+pub struct InOrder<'a> {
+    cases: &'a [&'a Case],
+    rows: Vec<Option<String>>,
+    printed: usize,
+    ended: usize,
+}
+
+impl<'a> InOrder<'a> {
+    /// Of these cases, none of which has ended.
+    pub fn new(cases: &'a [&'a Case]) -> InOrder<'a> {
+        InOrder { cases, rows: vec![None; cases.len()], printed: 0, ended: 0 }
+    }
+
+    /// The rows that can be printed now that this one is there.
+    pub fn add(&mut self, position: usize, result: &CaseResult) -> String {
+        self.ended += 1;
+        self.rows[position] = Some(row(self.cases[position], result));
+        let mut text = String::new();
+        while let Some(row) = self.rows.get_mut(self.printed).and_then(Option::take) {
+            text += &row;
+            self.printed += 1;
+        }
+        text
+    }
+
+    /// How many have ended in `elapsed`, and how long the others take at that pace.
+    pub fn progress(&self, elapsed: Duration) -> String {
+        let (ended, all) = (self.ended, self.cases.len());
+        let left = elapsed.as_secs_f64() * (all - ended) as f64 / ended.max(1) as f64;
+        format!("{ended} of {all} cases, about {left:.0} s left")
+    }
+}
+
+fn row(case: &Case, result: &CaseResult) -> String {
+    let number = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.2}"));
+    let error = result.error.map_or_else(String::new, |error| format!("{:+.1} %", error * 100.0));
+    let ruling = match &result.ruling {
+        Ruling::Passes => "ok".to_owned(),
+        Ruling::Fails => format!("LEAVES its tolerance of {}", case.tolerance),
+        Ruling::Impossible(why) => format!("NOT MODELLED: {why}"),
+    };
+    let fitted = if case.fits.is_some() { ", fitted" } else { "" };
+    let listed = if case.score == Counting::Counts { "" } else { " (does not count)" };
+    format!(
+        "{:<16} {:>12} {:>12} {:<9} {:>8}  {ruling}{fitted}{listed}\n",
+        case.id,
+        number(result.published),
+        number(result.value),
+        case.unit.name(),
+        error
+    )
+}
+
+/// The scores of all systems together.
+pub fn scores(judged: &[(&str, Judged<'_>)]) -> Scores {
+    Scores::of(&judged.iter().map(|(_, one)| *one).collect::<Vec<_>>())
+}
+
+/// The scores of each system, in order of appearance.
+pub fn by_system<'a>(judged: &[(&'a str, Judged<'_>)]) -> Vec<(&'a str, Scores)> {
+    judged.chunk_by(|one, other| one.0 == other.0).map(|of_one| (of_one[0].0, scores(of_one))).collect()
+}
+
+/// The system with the most figures that count, and the scores of all others; `None` for one system alone.
+pub fn without_largest<'a>(judged: &[(&'a str, Judged<'_>)]) -> Option<(&'a str, Scores)> {
+    let systems = by_system(judged);
+    let figures = |scores: &Scores| scores.foretold.figures + scores.fitted.figures;
+    let (largest, _) = *systems.iter().max_by_key(|(_, scores)| figures(scores))?;
+    let others: Vec<_> = judged.iter().filter(|(system, _)| *system != largest).copied().collect();
+    (!others.is_empty()).then(|| (largest, scores(&others)))
+}
+
+/// Below the cases: a line for each system, one for all, one without the largest, and the answer.
+pub fn closing(judged: &[(&str, Judged<'_>)]) -> String {
+    let all = scores(judged);
+    let systems = by_system(judged);
+    let largest = without_largest(judged);
+    let mut text = format!(
+        "\n{:<18}{:>29}{:>24}{:>24}\n{:<18}{:>7}{:>8}{:>7}{:>7}{:>10}{:>7}{:>7}{:>10}{:>7}{:>7}\n",
+        "",
+        "foretold",
+        "fitted",
+        "scored or not",
+        "system",
+        "figures",
+        "median",
+        "<=25%",
+        "hold",
+        "figures",
+        "median",
+        "<=25%",
+        "figures",
+        "median",
+        "<=25%"
+    );
+    for (system, scores) in &systems {
+        text += &line(system, scores);
+    }
+    if systems.len() > 1 {
+        text += &line("all", &all);
+    }
+    if let Some((largest, scores)) = &largest {
+        text += &line(&format!("all but {largest}"), scores);
+    }
+    text + &answer(&all)
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".into(), |share| format!("{:.1}%", share * 100.0))
+}
+
+fn line(system: &str, scores: &Scores) -> String {
+    let within = |score: &Score| percent(score.within_25.map(Share::get));
+    let Scores { foretold, fitted, all } = scores;
+    let held = match foretold.claims {
+        0 => "-".to_owned(),
+        claims => format!("{}/{claims}", foretold.claims_held),
+    };
+    format!(
+        "{system:<18}{:>7}{:>8}{:>7}{held:>7}{:>10}{:>7}{:>7}{:>10}{:>7}{:>7}\n",
+        foretold.figures,
+        percent(foretold.median_error),
+        within(foretold),
+        fitted.figures,
+        percent(fitted.median_error),
+        within(fitted),
+        all.figures,
+        percent(all.median_error),
+        within(all),
+    )
+}
+
+fn answer(all: &Scores) -> String {
+    let Scores { foretold, fitted, .. } = all;
+    let mut text = String::from("\n");
+    if foretold.is_empty() {
+        text += "Nothing was foretold: figures of the models were fitted with every case that counts.\n";
+    } else {
+        text += &format!(
+            "Foretold: {} figures, median error {}, {} within 25 %; {} of {} bounds, orders and equalities hold.\n",
+            foretold.figures,
+            percent(foretold.median_error),
+            percent(foretold.within_25.map(Share::get)),
+            foretold.claims_held,
+            foretold.claims
+        );
+    }
+    if !fitted.is_empty() {
+        text += &format!(
+            "Fitted: {} figures and {} bounds had a part in the model's own figures; they show agreement, not foresight.\n",
+            fitted.figures, fitted.claims
+        );
+    }
+    text
+}
