@@ -92,7 +92,7 @@ pub(crate) fn neighbours(run: &Run, point: &Point) -> Option<Draft> {
     if seen.devices > run.targets.len() {
         return None;
     }
-    let (read, written) = (moved(point, "read"), moved(point, "write"));
+    let (read, written) = (moved(point, record::Op::Read), moved(point, record::Op::Write));
     let issued = read + written;
     let excess = seen.read_bytes.saturating_sub(read) + seen.write_bytes.saturating_sub(written);
     let part = excess as f64 / issued as f64;

@@ -285,7 +285,7 @@ fn reads_ahead_that_pile_up_name_a_part_only_where_requests_may_wait_for_them() 
     let mut stuck = with_requests_at_the_processor(15.5);
     let elapsed_ns = (stuck.points[0].ended_ns - stuck.points[0].started_ns) as f64;
     let read = ClassShare {
-        op: "host-read".into(),
+        op: record::Behalf::HostRead,
         visits: 8,
         wait_ns: 2.0 * elapsed_ns,
         service_ns: 0.0,

@@ -43,8 +43,8 @@ pub trait Assigned: Sync {
 /// How an engine came to be, for the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineReport {
-    /// Its name.
-    pub name: &'static str,
+    /// Which it is; `None` where names are asked for instead of blocks.
+    pub choice: Option<EngineChoice>,
     /// Flags and settings in words.
     pub details: Vec<String>,
     /// Why it is not the best one.

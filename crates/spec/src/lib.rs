@@ -18,5 +18,5 @@ mod workload;
 
 pub use about::about;
 pub use form::Value;
-pub use op::Op;
+pub use op::{Action, Op};
 pub use workload::*;

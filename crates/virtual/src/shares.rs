@@ -31,7 +31,7 @@ pub fn of(load: &Load, outcome: &RunOutcome, workload_of: &[usize]) -> Vec<Respo
             all.stages[Stage::Schedule as usize].0 += never.1;
             shares.push(ResponseShare {
                 workload: workload.name.clone(),
-                op: class.op.name().into(),
+                op: class.op.into(),
                 size_bytes: class.size.get(),
                 all: means(&all, 0),
                 tail: tail.map(|tail| means(&tail.times, tail.from.get())),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::names::ceiling;
-use record::{Ceiling, ClassShare, Component, PathPart, Point, Run};
+use record::{Behalf, Ceiling, ClassShare, Component, PathPart, Point, Run};
 use units::{BytesPerSecond, OpsPerSecond};
 
 use crate::draft::percent;
@@ -126,7 +126,7 @@ fn elsewhere(point: &Point, elapsed_ns: f64) -> f64 {
 
 /// A visit of the load's own, not of a cache.
 fn is_of_load(class: &ClassShare) -> bool {
-    class.op.starts_with("host-")
+    class.op.is_of_load()
 }
 
 /// Whether such visits ended while the point lasted. A device says when it will serve: what waits for longer than all
@@ -172,7 +172,7 @@ impl<'a> Busy<'a> {
 }
 
 fn is_background(class: &ClassShare) -> bool {
-    class.op == "background"
+    class.op == Behalf::Background
 }
 
 /// `controller processor` of `controller 0 processor`.

@@ -37,7 +37,7 @@ pub use null::Null;
 pub use payload::{HasPayload, Payload};
 pub use pool::ThreadPool;
 pub use stdio::Stdio;
-pub use sync::Sync;
+pub use sync::{Call, Sync};
 pub use uring::{Uring, UringOptions, UringRing};
 pub use verifying::Verifying;
 
