@@ -183,7 +183,10 @@ mod tests {
     fn what_was_moved_is_summed_by_operation_over_one_workload_or_all() {
         let run = run();
         let (point, each) = (&run.points[0], 30_000 * 4096);
-        assert_eq!((moved(point, Op::Read), moved(point, Op::Write), moved(point, Op::Trim)), (2 * each, each, 0));
+        assert_eq!(
+            (moved(point, Op::Read), moved(point, Op::Write), moved(point, Op::Trim)),
+            (2 * each, each, 0)
+        );
         assert_eq!(moved_by(&point.workloads[0], Op::Read), each);
         assert_eq!(moved_by(&point.workloads[1], Op::Write), 0);
         assert_eq!(took_s(point), 31.0);

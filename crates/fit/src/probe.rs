@@ -144,7 +144,7 @@ impl Probe {
     }
 }
 
-/// The part of the requests that read, by count.
+/// The share of the requests that read, by count.
 fn reads_of(workload: &WorkloadResult) -> f64 {
     let ops = |of: Option<Op>| -> u64 {
         let own = workload.classes.iter().filter(|class| of.is_none_or(|of| class.op == of));

@@ -208,7 +208,7 @@ impl<'scope> WorkerPool<'scope> {
                 Ok(WorkerMessage::Ready(tid)) => tids.push(tid),
                 // Dropping the gates ends all workers.
                 Ok(WorkerMessage::Broken) | Err(_) => return self.gates.clear(),
-                Ok(WorkerMessage::Event(_)) => unreachable!("nobody has started"),
+                Ok(WorkerMessage::Event(_)) => unreachable!("no worker has started"),
             }
         }
         let start = clock.now().saturating_add(start_ahead(tids.len()));

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::words::Ops;
 use crate::SCHEMA_VERSION;
+use crate::words::Ops;
 
 /// The deviation from one measurement of real storage to the next, as a part, that is reckoned with where nothing was
 /// repeated: placement, caches, clocks and neighbours change between measurements, and a single one cannot show it.

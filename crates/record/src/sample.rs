@@ -10,9 +10,9 @@ use units::convert::{narrow, truncated};
 
 use crate::names::{fact, series};
 use crate::{
-    Class, ClassSecond, CpuUse, DeviceCounters, Edges, Ending, Engine, EngineUsed, Environment, Histogram, Op, OpTotal,
-    PlanSource, Point, PointKind, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult, WorkloadResult,
-    World, summarise,
+    Class, ClassSecond, CpuUse, DeviceCounters, Edges, Ending, Engine, EngineUsed, Environment, Histogram,
+    Op, OpTotal, PlanSource, Point, PointKind, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult,
+    WorkloadResult, World, summarise,
 };
 
 /// Requests of one kind that a sample workload makes.
@@ -191,7 +191,7 @@ fn class(stream: &Stream) -> Class {
 /// The operation that a sample names.
 fn op_of(stream: &Stream) -> Op {
     let own = Op::ALL.iter().copied().find(|op| op.name() == stream.op);
-    own.unwrap_or_else(|| panic!("`{}` is no operation", stream.op))
+    own.unwrap_or_else(|| panic!("`{}` is not an operation", stream.op))
 }
 
 /// `count` response times with the quantiles of a log-logistic distribution, whose inverse is elementary.

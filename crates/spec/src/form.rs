@@ -311,7 +311,8 @@ static FIELDS: [Field; 67] = [
 ];
 
 fn switch(said: &str) -> Result<bool, TextError> {
-    let wrong = |_| TextError { message: format!("`{said}` is no switch"), help: "true or false".into() };
+    let message = || format!("`{said}` is neither true nor false");
+    let wrong = |_| TextError { message: message(), help: "write true or false".into() };
     said.trim().parse().map_err(wrong)
 }
 

@@ -6,7 +6,7 @@ use record::{PartShare, ResponseShare, Shares};
 use workload::plan::Load;
 use workload::tally::{Class, Tally};
 
-/// The part of the requests that is the tail.
+/// The share of the requests that is the tail.
 const TAIL: f64 = 0.01;
 
 /// Fewer requests have no tail: ten have to lie beyond a percentile that is shown.

@@ -452,8 +452,8 @@ mod tests {
         );
     }
 
-    fn class(op: &str, component: &str, visits: u64, wait_ns: f64, service_ns: f64) -> ClassShare {
-        ClassShare { op: op.into(), size_bytes: 0, component: component.into(), visits, wait_ns, service_ns }
+    fn class(op: Behalf, component: &str, visits: u64, wait_ns: f64, service_ns: f64) -> ClassShare {
+        ClassShare { op, size_bytes: 0, component: component.into(), visits, wait_ns, service_ns }
     }
 
     fn component(name: &str, utilisation: f64, wait_ns: u64) -> Component {
@@ -484,11 +484,11 @@ mod tests {
         let of = |classes| elsewhere(&modelled(Vec::new(), classes), ELAPSED);
         assert_eq!(of(Vec::new()), 8.0);
         // 1,000 times 15 ms and 5 ms of 10 s.
-        assert_eq!(of(vec![class("host-read", "disk 0", 1_000, 15e6, 5e6)]), 6.0);
-        assert_eq!(of(vec![class("prefetch", "disk 0", 1_000, 15e6, 5e6)]), 8.0, "a cache's own");
-        assert_eq!(of(vec![class("host-read", "disk 0", 1, ELAPSED, 0.0)]), 7.0);
-        assert_eq!(of(vec![class("host-read", "disk 0", 1, ELAPSED + 1.0, 0.0)]), 8.0, "it has not ended");
-        assert_eq!(of(vec![class("host-write", "disk 0", 1_000, 200e6, 0.0)]), 0.0);
+        assert_eq!(of(vec![class(Behalf::HostRead, "disk 0", 1_000, 15e6, 5e6)]), 6.0);
+        assert_eq!(of(vec![class(Behalf::Prefetch, "disk 0", 1_000, 15e6, 5e6)]), 8.0, "a cache's own");
+        assert_eq!(of(vec![class(Behalf::HostRead, "disk 0", 1, ELAPSED, 0.0)]), 7.0);
+        assert_eq!(of(vec![class(Behalf::HostRead, "disk 0", 1, ELAPSED + 1.0, 0.0)]), 8.0, "it has not ended");
+        assert_eq!(of(vec![class(Behalf::HostWrite, "disk 0", 1_000, 200e6, 0.0)]), 0.0);
     }
 
     #[test]
@@ -500,13 +500,13 @@ mod tests {
             [busy.waiting, busy.for_cache, busy.background]
         };
         let all = [
-            class("host-read", "disk 0", 100, 1e8, 5e7),
-            class("destage", "disk 0", 50, 4e8, 5e7),
-            class("background", "disk 0", 50, 9e8, 5e7),
+            class(Behalf::HostRead, "disk 0", 100, 1e8, 5e7),
+            class(Behalf::Destage, "disk 0", 50, 4e8, 5e7),
+            class(Behalf::Background, "disk 0", 50, 9e8, 5e7),
         ];
         assert_eq!(of(&all), [1.0, 2.0, 0.25 * 0.8]);
-        assert_eq!(of(&[class("host-read", "disk 0", 10, 2.0 * ELAPSED, 1.0)]), [0.0, 0.0, 0.0]);
-        assert_eq!(of(&[class("background", "disk 0", 10, 1e9, 0.0)]), [0.0; 3], "nothing was served");
+        assert_eq!(of(&[class(Behalf::HostRead, "disk 0", 10, 2.0 * ELAPSED, 1.0)]), [0.0, 0.0, 0.0]);
+        assert_eq!(of(&[class(Behalf::Background, "disk 0", 10, 1e9, 0.0)]), [0.0; 3], "nothing was served");
         let unkept = all.map(|one| ClassShare { visits: 0, ..one });
         assert_eq!((of(&unkept), of(&[])), ([0.3, 0.0, 0.0], [0.3, 0.0, 0.0]));
     }
@@ -556,9 +556,9 @@ mod tests {
             component("controller 0 bus", 0.5, 0),
         ];
         let classes = vec![
-            class("host-read", "disk 0", 1_000, 10e6, 5e6),
-            class("prefetch", "disk 1", 1_000, 90e6, 5e6),
-            class("host-read", "controller 0 bus", 1_000, 0.0, 5e6),
+            class(Behalf::HostRead, "disk 0", 1_000, 10e6, 5e6),
+            class(Behalf::Prefetch, "disk 1", 1_000, 90e6, 5e6),
+            class(Behalf::HostRead, "controller 0 bus", 1_000, 0.0, 5e6),
         ];
         let point = modelled(components, classes);
         let found = of_breakdown(&point);

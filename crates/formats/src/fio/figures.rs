@@ -370,7 +370,8 @@ fn said(workload: &WorkloadResult) -> Vec<(String, String)> {
         (false, false, true) => "trim",
         _ => "read",
     };
-    let sizes = || workload.classes.iter().filter(|class| class.op != Op::Flush).map(|class| class.size_bytes);
+    let sizes =
+        || workload.classes.iter().filter(|class| class.op != Op::Flush).map(|class| class.size_bytes);
     let size = sizes().min().unwrap_or(0);
     let bs = if size > 0 && size % 1024 == 0 { format!("{}k", size / 1024) } else { size.to_string() };
     let engine = match workload.engine.name {

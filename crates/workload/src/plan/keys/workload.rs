@@ -114,8 +114,8 @@ keys! {
         "Below `depth`. Without it each request that completes is followed by the next one at once."
     reopen_every (Count(1, MOST_U32), "none", 100) [spec.sequence.reopen_every] _
         "It first waits until all of its requests have completed; the time to close and open is part of the \
-         next request's. A virtual array waits too, but its LUNs take no time to open. It goes with `depth \
-         = 1` or io_uring."
+         next request's. A virtual array waits too, but its LUNs take no time to open. It needs `depth = 1` \
+         or io_uring."
     flow (Count(1, MOST_U32), "none", 8) [spec.sequence.flow] _
         "A workload with 8 issues eight times as many requests as one with 1, however fast each of them \
          could be; one that is ahead waits for the others. A workload of several workers has one part for \
@@ -245,7 +245,7 @@ keys! {
          offset and length, in the order of issue. fio replays it (`--read_iolog`), and so does `pattern = \
          \"trace\"`. A path is taken from where the program runs. The file is overwritten each time the \
          load begins, so that after repeats and sweeps it holds the last point; an existing file that is no \
-         such log is left alone. It goes with one worker of any `depth`, and not with `tree`."
+         such log is left alone. It needs one worker, of any `depth`, and no `tree`."
 
     "Trace replay":
     trace (Text, "none", "database.iolog")
@@ -292,11 +292,10 @@ keys! {
          through the page cache; of the other keys `workers`, `seed`, `content`, `compress`, `dedupe` and \
          `flush` hold."
     count (Count(1, 1_000_000_000), "1000", 10_000) [tree.count] _
-        "1 to 1,000,000,000. Each worker has its own share of them and nobody else touches it."
+        "1 to 1,000,000,000. Each worker has its own share of them."
     file_size (Sizes, "0B", "1KiB..64KiB") [tree.sizes] _
         "One size, a range such as `1KiB..64KiB` in which every size is as likely, or up to 64 sizes with \
-         their weights. At most 1 GiB. The record tells each of a few sizes apart; those of a range are one \
-         class."
+         their weights. At most 1 GiB. The record keeps a few sizes apart; those of a range are one class."
     levels (Count(0, 20), "0", 2) [tree.levels] _
         "0 to 20. With 0 all files are in one directory; with 1 there are `fanout` directories of files. \
          There may be 1,048,576 directories in all."
@@ -322,7 +321,7 @@ keys! {
 
     "Phases":
     headline (Choice(&["iops", "mb_per_s", "mean", "max", "p99"]), "iops", "mb_per_s") [headline]
-        "The figure that is shown first."
+        "Figure that is shown first."
         "Any percentile of the response time may be named, such as `p50` or `p99.9`. The others are \
          measured and kept as well."
 
