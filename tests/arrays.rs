@@ -170,7 +170,7 @@ fn what_if_is_refused_where_there_is_nothing_to_make_faster() {
     user.fathom("explain last --what-if").with(2).saying(&["this run was on real storage"]);
     user.fathom("run plan.toml --on null: --breakdown")
         .with(2)
-        .saying(&["--breakdown follows each request through a virtual array"]);
+        .saying(&["--breakdown needs a virtual array"]);
     user.fathom("run plan.toml --on array:md3000 --set span=1GiB").done();
     user.fathom("explain last --what-if --point none").with(2).saying(&["has no point `none`"]);
 }

@@ -316,7 +316,7 @@ fn a_person_is_asked_and_asked_again_until_the_state_is_right() {
     );
     let user = user(&campaign.replace("repeats = 2", "repeats = 1"));
     // Nobody is there.
-    user.fathom("campaign campaign.toml").with(1).saying(&["Install firmware 3.8", "nobody answered"]);
+    user.fathom("campaign campaign.toml").with(1).saying(&["Install firmware 3.8", "no answer"]);
     // Somebody presses Enter and does nothing.
     user.write("version", "3.87");
     user.write("enters", "\n".repeat(20));

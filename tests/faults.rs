@@ -81,7 +81,7 @@ fn a_library_that_cannot_be_written_any_more_does_not_cost_the_result() {
     running.wait_for("[1/1] read");
     let mut filler = fs::File::create(point.join("filler")).unwrap();
     while filler.write_all(&[0; 4096]).is_ok() {}
-    let ended = running.end().with(8).saying(&["could not be kept", "mounted/runs.sqlite"]);
+    let ended = running.end().with(8).saying(&["could not be saved", "mounted/runs.sqlite"]);
     assert_eq!(ended.json()["points"].as_array().unwrap().len(), 1);
     assert_eq!(ended.json()["ending"]["code"], 0, "the measuring itself went well");
 }

@@ -133,7 +133,9 @@ fn the_list_of_formats_has_every_format_and_tool_and_is_that_of_the_guide() {
 #[test]
 fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
     let user = User::with_plan(SMALL);
-    user.fathom("run plan.toml --on null: -o x.foo").with(2).saying(&["`.foo` is no format", ".csv"]);
+    user.fathom("run plan.toml --on null: -o x.foo")
+        .with(2)
+        .saying(&["`.foo` is not a known extension", ".csv"]);
     user.fathom("run plan.toml --on null: -o no/such/x.json").with(2).saying(&["no/such"]);
     assert!(user.fathom("ls").done().out.contains("No run"));
 }

@@ -106,9 +106,9 @@ fn a_run_of_which_nothing_is_left_alive_leaves_the_points_measured_so_far_and_th
     assert!(scratch.exists(), "nobody was left to remove it");
     user.fathom("run plan.toml --on null: --set run=100ms")
         .done()
-        .saying(&["put back", "disk/fathom-scratch-0.dat: removed"]);
+        .saying(&["restored", "disk/fathom-scratch-0.dat: removed"]);
     assert!(!scratch.exists());
-    assert!(user.fathom("doctor --restore").done().out.contains("nothing is to be put back"));
+    assert!(user.fathom("doctor --restore").done().out.contains("nothing to restore"));
 }
 
 #[test]
@@ -126,10 +126,10 @@ fn doctor_restores_what_is_still_what_it_was_and_says_why_the_rest_is_not() {
     let away = user.path("away");
     fs::rename(&disk, &away).unwrap();
     let told = user.fathom("doctor --restore").with(5);
-    assert!(told.out.contains("not put back") && told.out.contains("mounted"), "{}", told.out);
+    assert!(told.out.contains("not restored") && told.out.contains("mounted"), "{}", told.out);
     fs::rename(&away, &disk).unwrap();
     let told = user.fathom("doctor --restore").done();
-    assert!(told.out.starts_with("put back ") && told.out.contains("removed"), "{}", told.out);
+    assert!(told.out.starts_with("restored ") && told.out.contains("removed"), "{}", told.out);
     assert!(!scratch.exists());
 
     killed();
@@ -138,7 +138,7 @@ fn doctor_restores_what_is_still_what_it_was_and_says_why_the_rest_is_not() {
     let told = user.fathom("doctor --restore").done();
     assert!(told.out.starts_with("left as it is ") && told.out.contains("mark"), "{}", told.out);
     assert!(scratch.exists(), "somebody has written to it");
-    assert!(user.fathom("doctor --restore").done().out.contains("nothing is to be put back"));
+    assert!(user.fathom("doctor --restore").done().out.contains("nothing to restore"));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_panic_says_what_to_do_about_it_and_keeps_the_points_that_were_finished() {
     for (fault, points) in [("panic main 20", 1), ("panic worker 20", 0), ("panic layout 1", 0)] {
         let mut command = user.command("run plan.toml --on disk");
         let ended = Ended::of(&command.env("FATHOM_FAULT", fault).output().unwrap()).with(8);
-        ended.saying(&["internal error", "a mistake in Fathom", "report it", "attach", "fathom doctor"]);
+        ended.saying(&["internal error", "a bug in Fathom", "report it", "attach", "fathom doctor"]);
         assert_eq!(fs::read_dir(&disk).unwrap().count(), 0, "{fault}: the scratch file is gone");
         let run = user.last();
         assert_eq!(run["points"].as_array().unwrap().len(), points, "{fault}");
@@ -381,7 +381,7 @@ fn a_scratch_file_that_somebody_has_put_behind_a_loop_device_is_not_removed_with
     let Some(over) = Loop::over(&scratch) else { return };
     let node = over.node.clone();
     running.end().with(5).saying(&[
-        "not put back",
+        "not restored",
         "fathom-scratch-0.dat is behind",
         &node,
         "losetup --detach",
@@ -414,7 +414,7 @@ fn a_removal_that_fails_is_told_and_tried_again() {
     if !chattr("+a").is_ok_and(|status| status.success()) {
         return crate::support::skipped("needs chattr");
     }
-    running.end().with(5).saying(&["not put back", "fathom-scratch-0.dat: cannot remove"]);
+    running.end().with(5).saying(&["not restored", "fathom-scratch-0.dat: cannot remove"]);
     user.fathom("doctor --restore").with(5);
     chattr("-a").unwrap();
     assert!(user.fathom("doctor --restore").done().out.contains("removed"));

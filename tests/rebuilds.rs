@@ -80,7 +80,9 @@ fn what_a_real_array_needs_is_told_before_anything_is_touched() {
     user.fathom("run plan.toml --on null:1GiB").with(2).saying(&["--rebuild-cmd", "array:NAME"]);
     user.fathom("run plan.toml --on null:1GiB --rebuild-cmd true").with(2).saying(&["--progress md:md0"]);
     user.fathom("run rebuild --on null:1GiB").with(2).saying(&["--fail-cmd"]);
-    user.fathom("run rebuilding --on null:1GiB --progress raid:md0").with(2).saying(&["names no progress"]);
+    user.fathom("run rebuilding --on null:1GiB --progress raid:md0")
+        .with(2)
+        .saying(&["is not a source of progress"]);
     assert_eq!(user.files(), home);
 }
 

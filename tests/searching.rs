@@ -38,7 +38,7 @@ fn a_promise_that_no_rate_keeps_ends_with_1() {
     let line = format!("search plan.toml --on array:queue --slo p99<50us {COARSE}");
     let ended = user.fathom_of(line.split(' ').collect::<Vec<_>>());
     assert_eq!(ended.code, Some(1), "{}", ended.err);
-    assert!(ended.err.trim_end().ends_with("no rate keeps p99<50us"), "{}", ended.err);
+    assert!(ended.err.trim_end().ends_with("no rate meets p99<50us"), "{}", ended.err);
 }
 
 #[test]

@@ -154,9 +154,9 @@ fn storage_that_hangs_is_said_to_and_the_second_interrupt_leaves_at_once() {
     let run = user.last();
     assert_eq!(run["points"].as_array().unwrap().len(), 1, "what was finished is kept");
     let told = user.fathom("doctor --restore --store elsewhere.sqlite").done();
-    assert!(told.out.contains("nothing is to be put back"));
+    assert!(told.out.contains("nothing to restore"));
     drop(frozen);
-    crate::support::wait_until("the process that measures has put back", || {
+    crate::support::wait_until("the measuring process has restored it", || {
         let left = std::fs::read_dir(&point)
             .unwrap()
             .filter(|entry| entry.as_ref().unwrap().file_name() != "lost+found");

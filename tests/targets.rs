@@ -77,7 +77,7 @@ fn reads_of_a_file_that_was_never_written_are_told_as_nothing() {
 fn a_file_that_is_not_there_is_made_and_removed() {
     let user = User::with_plan(SMALL);
     let ended = user.fathom("run plan.toml --on new --create --set reads=50%").done();
-    ended.saying(&["new is not there yet and is made as a file and removed at the end"]);
+    ended.saying(&["new does not exist and is created as a file and removed at the end"]);
     assert_eq!(user.files(), ["plan.toml"]);
     let totals = user.last()["points"][0]["workloads"][0]["totals"].clone();
     let moved: Vec<&str> =
@@ -90,11 +90,7 @@ fn a_name_that_was_mistyped_makes_no_file() {
     let user = User::with_plan(SMALL);
     user.directory("array");
     for verb in ["run plan.toml --on arary", "run plan.toml --on arary --dry-run", "doctor arary --caches"] {
-        user.fathom(verb).with(2).saying(&[
-            "arary",
-            "there is no such file, directory or device",
-            "--create",
-        ]);
+        user.fathom(verb).with(2).saying(&["arary", "no such file, directory or device", "--create"]);
     }
     user.fathom("search plan.toml --on arary --slo p99<5ms").with(2).saying(&["--create"]);
     user.fathom("run plan.toml --on array --against arary")
@@ -154,7 +150,7 @@ fn scratch_means_what_it_says_or_is_refused_with_what_would_fit() {
         assert_eq!(size_of(&user.last()), size.parse().unwrap());
     }
     let refused = |line: &str, words: &[&str]| user.fathom(line).with(2).saying(words);
-    refused("run plan.toml --on disk --scratch 4096TiB", &["--scratch 4096TiB", "free", "or less would fit"]);
+    refused("run plan.toml --on disk --scratch 4096TiB", &["--scratch 4096TiB", "free", "or less fits"]);
     refused("run plan.toml --on disk --scratch 1000B", &["multiple of 4 KiB"]);
     refused("run plan.toml --on null: --scratch 1GiB", &["no scratch file is made on null:", "span=1GiB"]);
     refused("run quick --on array:md3000 --scratch 1GiB", &["no scratch file is made on array:md3000"]);

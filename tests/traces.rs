@@ -213,7 +213,10 @@ fn a_response_counts_from_when_the_trace_asked() {
 fn a_bad_trace_is_told_with_file_and_line_before_anything_is_touched() {
     let user = User::with_plan(PLAN);
     let cases = [
-        ("at_s,op,offset_bytes,size_bytes\n0,read,0,512\n0,look,0,512\n", "t.csv:3: `look` is no operation"),
+        (
+            "at_s,op,offset_bytes,size_bytes\n0,read,0,512\n0,look,0,512\n",
+            "t.csv:3: `look` is not an operation",
+        ),
         ("nothing known\n", "t.csv:1: `nothing known` begins no trace"),
         ("op,offset_bytes,size_bytes\n", "t.csv:1: the trace ends without a request"),
         (
@@ -351,9 +354,11 @@ fn a_log_that_would_be_no_log_or_mixed_is_refused_before_anything_is_touched() {
     let user = User::new();
     user.write("mine", "something else");
     let line = "as fio --name=a --rw=randwrite --bs=4k --size=1m";
-    user.fathom(&format!("{line} --write_iolog=mine")).with(2).saying(&["iolog mine", "is no log of fio"]);
+    user.fathom(&format!("{line} --write_iolog=mine"))
+        .with(2)
+        .saying(&["iolog mine", "is not an iolog of fio"]);
     user.fathom(&format!("{line} --write_iolog=no/log")).with(2).saying(&["there is no directory no"]);
-    user.fathom(&format!("{line} --write_iolog=.")).with(2).saying(&["it is no file"]);
+    user.fathom(&format!("{line} --write_iolog=.")).with(2).saying(&["it is not a file"]);
     user.fathom(&format!("{line} --numjobs=2 --write_iolog=log"))
         .with(2)
         .saying(&["write_iolog=log", "clones would be mixed in one log"]);
@@ -366,7 +371,7 @@ fn a_log_that_would_be_no_log_or_mixed_is_refused_before_anything_is_touched() {
     // The job's own file is made before its log is opened.
     user.fathom(&format!("{line} --unlink=1 --write_iolog=a.0.0"))
         .with(5)
-        .saying(&["iolog a.0.0", "is no log of fio"]);
+        .saying(&["iolog a.0.0", "is not an iolog of fio"]);
     user.write("plan.toml", "[[phase]]\nrun = \"1s\"\niolog = \"log\"\n");
     user.fathom("run plan.toml --on array:queue --against array:md3000")
         .with(2)

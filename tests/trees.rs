@@ -75,7 +75,7 @@ fn a_run_that_is_killed_leaves_its_marked_folder_which_the_next_run_clears_and_s
     // With another library nothing is known of it but its mark.
     user.fathom("run plan.toml --on disk --set run=100ms --store elsewhere.sqlite")
         .done()
-        .saying(&["disk/fathom-tree is left from an earlier run and is cleared"]);
+        .saying(&["disk/fathom-tree is left over from an earlier run and is cleared"]);
     assert_eq!(fs::read_dir(&disk).unwrap().count(), 0);
 }
 
@@ -89,7 +89,7 @@ fn a_run_that_is_killed_has_its_folder_cleared_and_removed_by_the_next_one_where
     running.kill_all();
     assert_eq!(running.end().code, None, "it was killed");
     let told = user.fathom("run quick --on null: --set run=100ms --no-save").done();
-    told.saying(&["put back", "disk/fathom-tree: cleared and removed"]);
+    told.saying(&["restored", "disk/fathom-tree: cleared and removed"]);
     assert_eq!(fs::read_dir(&disk).unwrap().count(), 0);
 }
 
@@ -119,8 +119,8 @@ fn a_folder_of_that_name_without_the_mark_is_refused_and_not_touched() {
 fn files_are_asked_of_directories_alone() {
     let user = User::with_plan(PLAN);
     user.write("file", vec![0; 1 << 20]);
-    user.fathom("run plan.toml --on file --destroy file").with(2).saying(&["takes one directory as target"]);
-    user.fathom("run plan.toml --on null:").with(2).saying(&["takes one directory as target"]);
+    user.fathom("run plan.toml --on file --destroy file").with(2).saying(&["give one directory as target"]);
+    user.fathom("run plan.toml --on null:").with(2).saying(&["give one directory as target"]);
 }
 
 #[test]

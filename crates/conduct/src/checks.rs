@@ -71,7 +71,7 @@ pub fn verifies_nothing(plan: &Plan, what: &str) -> Result<(), String> {
     match verifying(plan).next() {
         None => Ok(()),
         Some(workload) => Err(format!(
-            "workload `{}` verifies what it reads, and {what} holds no data; run it on files or devices, or with \
+            "workload `{}` verifies reads, and {what} stores no data; run it on files or devices, or with \
              `--set verify=none`",
             workload.name
         )),

@@ -19,7 +19,7 @@ fn breaks(slo: &Slo, point: &Point) -> bool {
         return failed(point) >= slo.limit();
     };
     let classes = point.workloads.iter().flat_map(|workload| &workload.classes);
-    let classes = classes.filter(|class| of.is_none_or(|of| class.op == of.name()));
+    let classes = classes.filter(|class| of.is_none_or(|of| class.op == of.into()));
     let times = classes.filter_map(|class| match (time, &class.service) {
         (Time::Service, Some(service)) => service.to_stats(),
         _ => class.response.to_stats(),

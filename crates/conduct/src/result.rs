@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::{
-    Class, Edges, EngineUsed, ErrorSample, OpTotal, Point, WorkerResult, WorkloadResult, summarise,
+    Class, Edges, Engine, EngineUsed, ErrorSample, OpTotal, Point, WorkerResult, WorkloadResult, summarise,
 };
 use stats::Histogram;
 use units::{Bytes, Instant, OpsPerSecond};
@@ -155,7 +155,7 @@ fn overall(tallies: &[Tally], history: &History) -> Overall {
 pub fn growing_point(frame: Point, load: &Load, live: &Live<'_>, has_percentiles: bool) -> Point {
     let answers = live.heard.iter().map(|history| MeasuredWorkload {
         engine: EngineUsed {
-            name: "not reported before the end".into(),
+            name: Engine::Unreported,
             details: Vec::new(),
             fallback: None,
             clock: "batch".into(),
@@ -229,7 +229,7 @@ fn merge_optional(sum: Option<&mut Histogram>, one: Option<&Histogram>) {
 
 fn class(tally: &ClassTally) -> Class {
     Class {
-        op: tally.class.op.name().into(),
+        op: tally.class.op.into(),
         size_bytes: tally.class.size.get(),
         ops: tally.ops,
         bytes: tally.bytes.get(),
@@ -244,7 +244,7 @@ fn totals(classes: &[ClassTally]) -> Vec<OpTotal> {
         let same = || classes.iter().filter(move |class| class.class.op == action);
         let ops: u64 = same().map(|class| class.ended).sum();
         let bytes: u64 = same().map(ended_bytes).sum();
-        (ops > 0).then(|| OpTotal { op: action.name().into(), ops, bytes })
+        (ops > 0).then(|| OpTotal { op: action.into(), ops, bytes })
     };
     let actions: BTreeSet<Action> = classes.iter().map(|class| class.class.op).collect();
     actions.into_iter().filter_map(of).collect()
@@ -278,7 +278,7 @@ fn sample(one: &tally::ErrorSample, check: Option<&Verified>, file: String) -> E
     };
     ErrorSample {
         at_ns: one.at.nanos(),
-        op: one.op.name().into(),
+        op: one.op.into(),
         file,
         offset_bytes: wrong.map_or(one.offset, |wrong| wrong.offset).get(),
         len_bytes: wrong.map_or(u64::from(one.len), |wrong| wrong.len.get()),

@@ -89,7 +89,7 @@ fn basis(table: &mut Table, outer: &Arc<Basis>, mistakes: &Mistakes) -> Arc<Basi
         "medium" => Some(Confidence::Medium),
         "high" => Some(Confidence::High),
         _ => {
-            let message = format!("`confidence`: `{name}` is no confidence");
+            let message = format!("`confidence`: `{name}` is not a confidence");
             mistakes.wrong(&place, Wrong::new(message, "write high, medium or low"));
             None
         }

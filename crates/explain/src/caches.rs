@@ -110,7 +110,7 @@ pub(crate) fn reads_from_cache(_: &Run, point: &Point) -> Option<Draft> {
     if point.workloads.iter().all(is_direct) {
         return None;
     }
-    let (issued, seen) = (moved(point, "read"), counted(point)?.read_bytes);
+    let (issued, seen) = (moved(point, record::Op::Read), counted(point)?.read_bytes);
     let part = unseen(issued, seen)?;
     let sentence = format!(
         "{} of the reads never reached the device: the workload read {}, the kernel counted {}.",
@@ -142,7 +142,7 @@ fn by_page_cache(point: &Point) -> Option<Draft> {
     const LEAST: f64 = 1e6;
     let held = point.series.iter().find(|series| series.name == series::MEMORY_FILES)?;
     let grown = held.values.last()? - held.values.first()?;
-    let issued = moved(point, "read") + moved(point, "write");
+    let issued = moved(point, record::Op::Read) + moved(point, record::Op::Write);
     let span: u64 = point.workloads.iter().filter_map(|workload| workload.span_bytes).sum();
     let most = if span > 0 { issued.min(span) } else { issued };
     if grown < LEAST || grown < SHORT * most as f64 {
@@ -162,8 +162,8 @@ fn by_page_cache(point: &Point) -> Option<Draft> {
 fn by_counters(point: &Point) -> Option<Draft> {
     let seen = counted(point)?;
     let pairs = [
-        ("reads", moved(point, "read"), seen.read_bytes),
-        ("writes", moved(point, "write"), seen.write_bytes),
+        ("reads", moved(point, record::Op::Read), seen.read_bytes),
+        ("writes", moved(point, record::Op::Write), seen.write_bytes),
     ];
     let short =
         |(what, issued, seen): (&'static str, u64, u64)| Some((unseen(issued, seen)?, what, issued, seen));

@@ -25,7 +25,7 @@ fn before<'r>(run: &'r Run, point: &Point) -> Option<&'r Point> {
 
 /// A rate that rises while a cache empties what the load before left in it, or falls while what was free of it fills.
 pub(crate) fn from_the_point_before(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
-    let left_by = before(run, point).filter(|before| moved(before, "write") > 0)?;
+    let left_by = before(run, point).filter(|before| moved(before, record::Op::Write) > 0)?;
     let rates = steady::rates(point, workload);
     let (first, second) = rates.split_at(rates.len() / 2);
     let (first, second) = (batch_mean(first)?, batch_mean(second)?);
@@ -36,7 +36,7 @@ pub(crate) fn from_the_point_before(run: &Run, point: &Point, workload: &Workloa
     }
     let rose = change.is_sign_positive();
     // What only reads does not fill a write cache.
-    if !rose && moved(point, "write") == 0 {
+    if !rose && moved(point, record::Op::Write) == 0 {
         return None;
     }
     let sentence = format!(

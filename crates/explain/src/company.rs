@@ -92,7 +92,7 @@ pub(crate) fn neighbours(run: &Run, point: &Point) -> Option<Draft> {
     if seen.devices > run.targets.len() {
         return None;
     }
-    let (read, written) = (moved(point, "read"), moved(point, "write"));
+    let (read, written) = (moved(point, record::Op::Read), moved(point, record::Op::Write));
     let issued = read + written;
     let excess = seen.read_bytes.saturating_sub(read) + seen.write_bytes.saturating_sub(written);
     let part = excess as f64 / issued as f64;
@@ -164,7 +164,7 @@ pub(crate) fn never_issued(_: &Run, _: &Point, workload: &WorkloadResult) -> Opt
         }
         _ => format!("{dropped} were dropped at a full queue, {not_issued} were still queued long after the end"),
     };
-    let sentence = format!("{} of {due} due were not issued: {what}.", several(lost, "request"));
+    let sentence = format!("{} of {due} scheduled were not issued: {what}.", several(lost, "request"));
     let draft = Draft::new(Code::NotIssued, Severity::Warning, sentence).remedy(
         "Lower the rate, or increase the queue depth (`depth`): the storage does not keep up with this rate.",
     );
@@ -313,11 +313,11 @@ mod tests {
             let told = told.expect("some were never issued");
             assert!(told.starts_with(with), "{told}");
         };
-        starts(told(10, 0), "10 requests of 30010 due were not issued: the queue was full");
-        starts(told(0, 1), "1 request of 30000 due were not issued: they were still queued");
+        starts(told(10, 0), "10 requests of 30010 scheduled were not issued: the queue was full");
+        starts(told(0, 1), "1 request of 30000 scheduled were not issued: they were still queued");
         starts(
             told(10, 20),
-            "30 requests of 30010 due were not issued: 10 were dropped at a full queue, 20 ",
+            "30 requests of 30010 scheduled were not issued: 10 were dropped at a full queue, 20 ",
         );
     }
 

@@ -45,7 +45,7 @@ pub(crate) fn unwritten(
     point: &Point,
     workload: &WorkloadResult,
 ) -> Option<Draft> {
-    if moved_by(workload, "read") == 0 {
+    if moved_by(workload, record::Op::Read) == 0 {
         return None;
     }
     let draft = |target: &Target| {
@@ -95,7 +95,7 @@ pub(crate) fn compressible_reads(
     point: &Point,
     workload: &WorkloadResult,
 ) -> Option<Draft> {
-    if moved_by(workload, "read") == 0 {
+    if moved_by(workload, record::Op::Read) == 0 {
         return None;
     }
     let held = |target: &Target| target.facts.get(fact::INFORMATION)?.parse::<f64>().ok();
@@ -115,7 +115,7 @@ pub(crate) fn repeating_reads(
     point: &Point,
     workload: &WorkloadResult,
 ) -> Option<Draft> {
-    if moved_by(workload, "read") == 0 {
+    if moved_by(workload, record::Op::Read) == 0 {
         return None;
     }
     let old = run.targets.iter().filter(|target| !is_overwritten(history, point, target.size_bytes));
@@ -134,7 +134,7 @@ pub(crate) fn repeating_reads(
 }
 
 pub(crate) fn compressible_writes(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
-    if moved_by(workload, "write") == 0 {
+    if moved_by(workload, record::Op::Write) == 0 {
         return None;
     }
     if workload.spec.content == Content::Zeros {

@@ -1,7 +1,7 @@
 //! Evidence in a record that more than one finding uses.
 
 use record::names::fact;
-use record::{Cache, Histogram, PathPart, Point, Run, Series, Target, WorkloadResult};
+use record::{Cache, Engine, Histogram, Op, PathPart, Point, Run, Series, Target, WorkloadResult};
 use units::convert::narrow;
 use units::{Bytes, SECTOR_BYTES};
 
@@ -9,22 +9,22 @@ use units::{Bytes, SECTOR_BYTES};
 pub(crate) fn on_nothing(run: &Run) -> bool {
     let mut workloads = run.points.iter().flat_map(|point| &point.workloads).peekable();
     let no_target = !run.targets.is_empty() && run.targets.iter().all(|target| target.kind == "null");
-    no_target || workloads.peek().is_some() && workloads.all(|workload| workload.engine.name == "null")
+    no_target || workloads.peek().is_some() && workloads.all(|workload| workload.engine.name == Engine::Null)
 }
 
 /// Whether requests passed by the page cache. Loads and stores on a mapping go through it whatever was requested.
 pub(crate) fn is_direct(workload: &WorkloadResult) -> bool {
-    workload.engine.name != "mmap" && workload.spec.direct
+    workload.engine.name != Engine::Mmap && workload.spec.direct
 }
 
 /// Bytes of all requests of `op` that completed without an error, from the start of the point.
-pub(crate) fn moved(point: &Point, op: &str) -> u64 {
+pub(crate) fn moved(point: &Point, op: Op) -> u64 {
     let totals = point.workloads.iter().flat_map(|workload| &workload.totals);
     totals.filter(|total| total.op == op).map(|total| total.bytes).sum()
 }
 
 /// Bytes a workload moved by `op` from the start.
-pub(crate) fn moved_by(workload: &WorkloadResult, op: &str) -> u64 {
+pub(crate) fn moved_by(workload: &WorkloadResult, op: Op) -> u64 {
     workload.totals.iter().filter(|total| total.op == op).map(|total| total.bytes).sum()
 }
 
@@ -183,9 +183,12 @@ mod tests {
     fn what_was_moved_is_summed_by_operation_over_one_workload_or_all() {
         let run = run();
         let (point, each) = (&run.points[0], 30_000 * 4096);
-        assert_eq!((moved(point, "read"), moved(point, "write"), moved(point, "trim")), (2 * each, each, 0));
-        assert_eq!(moved_by(&point.workloads[0], "read"), each);
-        assert_eq!(moved_by(&point.workloads[1], "write"), 0);
+        assert_eq!(
+            (moved(point, Op::Read), moved(point, Op::Write), moved(point, Op::Trim)),
+            (2 * each, each, 0)
+        );
+        assert_eq!(moved_by(&point.workloads[0], Op::Read), each);
+        assert_eq!(moved_by(&point.workloads[1], Op::Write), 0);
         assert_eq!(took_s(point), 31.0);
     }
 
@@ -210,7 +213,7 @@ mod tests {
         workload.spec.direct = false;
         assert!(!is_direct(workload));
         workload.spec.direct = true;
-        workload.engine.name = "mmap".into();
+        workload.engine.name = Engine::Mmap;
         assert!(!is_direct(workload));
     }
 
@@ -218,9 +221,9 @@ mod tests {
     fn nothing_was_asked_where_every_target_or_every_engine_is_null() {
         let mut run = run();
         assert!(!on_nothing(&run));
-        run.points[0].workloads[0].engine.name = "null".into();
+        run.points[0].workloads[0].engine.name = Engine::Null;
         assert!(!on_nothing(&run), "the other workload asked something");
-        run.points[0].workloads[1].engine.name = "null".into();
+        run.points[0].workloads[1].engine.name = Engine::Null;
         assert!(on_nothing(&run));
         let mut run = self::run();
         run.targets[0].kind = "null".into();

@@ -29,7 +29,7 @@ impl History {
     pub fn of(run: &Run) -> History {
         let (mut points, mut sum) = (BTreeMap::new(), Before::default());
         for point in &run.points {
-            sum.written += moved(point, "write");
+            sum.written += moved(point, record::Op::Write);
             points.insert(point.index, sum);
             sum.fills = sum.fills.max(fills(point));
         }

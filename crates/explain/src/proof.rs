@@ -91,7 +91,7 @@ fn cache(run: &Run) -> Proof {
 
 /// The data read was written by Fathom, or was sampled.
 fn content_of(run: &Run, point: &Point) -> Proof {
-    let reads = point.workloads.iter().any(|workload| moved_by(workload, "read") > 0);
+    let reads = point.workloads.iter().any(|workload| moved_by(workload, record::Op::Read) > 0);
     let own = run
         .targets
         .iter()
@@ -103,7 +103,7 @@ fn content_of(run: &Run, point: &Point) -> Proof {
 }
 
 fn preconditioned(run: &Run, history: &History, point: &Point) -> Proof {
-    if moved(point, "write") == 0 {
+    if moved(point, record::Op::Write) == 0 {
         return DoesNotApply;
     }
     match writes::is_flash(run) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Cache, Finding, Point, PointKind, Run, Severity};
+use record::{Cache, Finding, Op, Point, PointKind, Run, Severity};
 use spec::Pattern;
 use stats::working_set::{SPANS_LEAST, SpanPoint, Step, steps};
 use units::convert::truncated;
@@ -23,7 +23,7 @@ fn span_point(point: &Point) -> Option<(u64, u64, f64)> {
     let [class] = &workload.classes[..] else { return None };
     let random = matches!(workload.spec.pattern, Pattern::Random | Pattern::RandomWithRepeats);
     let alone = point.kind == PointKind::Load && point.complete && workload.mean_in_flight <= ONE;
-    if !random || !alone || class.op != "read" || class.service.is_some() {
+    if !random || !alone || class.op != Op::Read || class.service.is_some() {
         return None;
     }
     let response = workload.total()?.response.as_ref()?.mean_ns;
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(looks(|_| {}), Some((4096, 1 << 30)));
         assert_eq!(looks(|point| point.workloads[0].spec.pattern = Pattern::Sequential), None);
         assert_eq!(looks(|point| point.workloads[0].mean_in_flight = 1.11), None);
-        assert_eq!(looks(|point| point.workloads[0].classes[0].op = "write".into()), None);
+        assert_eq!(looks(|point| point.workloads[0].classes[0].op = Op::Write), None);
         assert_eq!(
             looks(|point| {
                 let class = &mut point.workloads[0].classes[0];

@@ -16,7 +16,7 @@ const DIRTY: f64 = 0.10;
 
 pub(crate) fn dirty_pages(_: &Run, point: &Point) -> Option<Draft> {
     let buffered = point.workloads.iter().filter(|workload| !is_direct(workload));
-    let written: u64 = buffered.map(|workload| moved_by(workload, "write")).sum();
+    let written: u64 = buffered.map(|workload| moved_by(workload, record::Op::Write)).sum();
     if written == 0 {
         return None;
     }
@@ -56,11 +56,11 @@ pub(crate) fn drive_write_cache(run: &Run, _: &Point, workload: &WorkloadResult)
         target.facts.get(fact::WRITE_CACHE).is_some_and(|cache| cache == "write back")
     };
     let durability = &workload.spec.durability;
-    let flushes = workload.totals.iter().any(|total| total.op == "flush");
+    let flushes = workload.totals.iter().any(|total| total.op == record::Op::Flush);
     // This kind of flush does not reach the device.
     let is_flush = durability.flush != FlushKind::SyncFileRange;
     let safe = durability.open != OpenSync::None || is_flush && (durability.every.is_some() || flushes);
-    if moved_by(workload, "write") == 0 || safe || !run.targets.iter().any(writes_back) {
+    if moved_by(workload, record::Op::Write) == 0 || safe || !run.targets.iter().any(writes_back) {
         return None;
     }
     let sentence = "The device's volatile write cache is on, and the workload never flushes: an acknowledged write \
@@ -101,7 +101,7 @@ pub(crate) fn not_preconditioned(
     point: &Point,
     workload: &WorkloadResult,
 ) -> Option<Draft> {
-    let writes_to_flash = moved_by(workload, "write") > 0 && is_flash(run) == Some(true);
+    let writes_to_flash = moved_by(workload, record::Op::Write) > 0 && is_flash(run) == Some(true);
     if !writes_to_flash || is_preconditioned(run, history, point) {
         return None;
     }

@@ -24,7 +24,7 @@ fn the_page_cache_is_told_with_how_much_of_the_span_fits_memory() {
 #[test]
 fn a_mapping_goes_through_the_page_cache_whatever_was_asked() {
     let mut run = reads();
-    workload(&mut run).engine.name = "mmap".into();
+    workload(&mut run).engine.name = record::Engine::Mmap;
     assert!(find(&run, "buffered").is_some());
 }
 

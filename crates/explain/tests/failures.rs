@@ -11,7 +11,7 @@ fn failed_requests_are_told_with_the_first_of_them() {
     workload(&mut run).errors = 12;
     workload(&mut run).error_samples = vec![ErrorSample {
         at_ns: 1,
-        op: "read".into(),
+        op: record::Op::Read,
         file: "/dev/sdb".into(),
         offset_bytes: 8192,
         len_bytes: 4096,
@@ -43,7 +43,7 @@ fn what_was_checked_is_told_and_what_was_wrong_is_no_failure_of_the_device() {
     workload(&mut run).errors = 2;
     workload(&mut run).error_samples = vec![ErrorSample {
         at_ns: 1,
-        op: "read".into(),
+        op: record::Op::Read,
         file: "/dev/sdb".into(),
         offset_bytes: 8192,
         len_bytes: 4096,

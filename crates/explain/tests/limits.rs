@@ -204,9 +204,9 @@ fn modelled(parts: &[(&str, f64, f64)]) -> Run {
 fn with_background(mut run: Run, share: f64) -> Run {
     let breakdown = run.points[0].breakdown.as_mut().unwrap();
     for part in &breakdown.components {
-        for (op, visits) in [("host-read", 1.0 - share), ("background", share)] {
+        for (op, visits) in [(record::Behalf::HostRead, 1.0 - share), (record::Behalf::Background, share)] {
             breakdown.classes.push(ClassShare {
-                op: op.into(),
+                op,
                 size_bytes: 0,
                 component: part.name.clone(),
                 visits: truncated::<u64>(visits * part.visits as f64),
@@ -267,16 +267,16 @@ fn reads_ahead_that_pile_up_name_a_part_only_where_requests_may_wait_for_them() 
         let mut run = modelled(&[("disk 0", 1.0, 2_000.0), ("controller 0 processor", 0.4, 0.0)]);
         let elapsed_ns = (run.points[0].ended_ns - run.points[0].started_ns) as f64;
         let breakdown = run.points[0].breakdown.as_mut().unwrap();
-        let class = |op: &str, component: &str, waiting: f64, served: f64| ClassShare {
-            op: op.into(),
+        let class = |op: record::Behalf, component: &str, waiting: f64, served: f64| ClassShare {
+            op,
             size_bytes: 0,
             component: component.into(),
             visits: 1_000,
             wait_ns: waiting * elapsed_ns / 1_000.0,
             service_ns: served * elapsed_ns / 1_000.0,
         };
-        breakdown.classes.push(class("prefetch", "disk 0", 2_000.0, 1.0));
-        breakdown.classes.push(class("host-read", "controller 0 processor", 0.0, present));
+        breakdown.classes.push(class(record::Behalf::Prefetch, "disk 0", 2_000.0, 1.0));
+        breakdown.classes.push(class(record::Behalf::HostRead, "controller 0 processor", 0.0, present));
         run
     };
     assert!(find(&with_requests_at_the_processor(15.5), "bottleneck").is_none());
@@ -285,7 +285,7 @@ fn reads_ahead_that_pile_up_name_a_part_only_where_requests_may_wait_for_them() 
     let mut stuck = with_requests_at_the_processor(15.5);
     let elapsed_ns = (stuck.points[0].ended_ns - stuck.points[0].started_ns) as f64;
     let read = ClassShare {
-        op: "host-read".into(),
+        op: record::Behalf::HostRead,
         visits: 8,
         wait_ns: 2.0 * elapsed_ns,
         service_ns: 0.0,
@@ -519,7 +519,7 @@ fn half_of_random_reads_from_the_cache_are_told_and_less_or_sequential_ones_are_
         let classes = &mut run.points[0].breakdown.as_mut().unwrap().classes;
         classes.truncate(1);
         (classes[0].component, classes[0].op, classes[0].visits) =
-            (component.into(), "host-read".into(), visits);
+            (component.into(), record::Behalf::HostRead, visits);
         find(&run, "cache-hits").is_some()
     };
     assert!(asked(&run, "disk 0", reads / 2) && !asked(&run, "disk 0", reads / 2 + 1));

@@ -59,7 +59,7 @@ fn a_volatile_write_cache_is_told_where_nothing_flushes_it() {
         assert!(find(&run, "drive-write-cache").is_none(), "{key} = {value}");
     }
     let mut run = with_cache("write back");
-    workload(&mut run).totals.push(OpTotal { op: "flush".into(), ops: 9, bytes: 0 });
+    workload(&mut run).totals.push(OpTotal { op: record::Op::Flush, ops: 9, bytes: 0 });
     assert!(find(&run, "drive-write-cache").is_none());
     let mut run = reads();
     run.targets[0].facts.insert(fact::WRITE_CACHE.into(), "write back".into());

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 /// What comes before any verb that changes something for the time that it measures.
 fn begin_to_measure(cli: &Cli, guard: Option<u32>) {
     if let Err(error) = signals::begin(guard) {
-        terminal::say_sentence(&format!("fathom: signals cannot be listened for: {error}"));
+        terminal::say_sentence(&format!("fathom: cannot set up signal handlers: {error}"));
     }
     restore::begin(&cli.store, guard);
 }

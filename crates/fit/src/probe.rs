@@ -1,6 +1,6 @@
 //! A measured point as the fit reads it.
 
-use record::{Figure, Held, Point, PointKind, WorkloadResult};
+use record::{Figure, Held, Op, Point, PointKind, WorkloadResult};
 use spec::{Extent, Pace, Span};
 use stats::Histogram;
 
@@ -76,7 +76,7 @@ impl Probe {
             Span::Of(Extent::Part(part)) => (None, Some(part.get())),
             Span::Auto => (None, None),
         };
-        let responses = merged(workload, "")?;
+        let responses = merged(workload, None)?;
         let total = workload.total()?;
         let mean = responses.mean()?;
         let scatter = responses.std_dev()? / (responses.count() as f64).sqrt() / mean;
@@ -96,8 +96,8 @@ impl Probe {
             response_ns: mean,
             error: 1.96 * scatter,
             responses,
-            read_ns: merged(workload, "read").and_then(|reads| reads.mean()),
-            reads_took: merged(workload, "read"),
+            read_ns: merged(workload, Some(Op::Read)).and_then(|reads| reads.mean()),
+            reads_took: merged(workload, Some(Op::Read)),
             course: course(point),
             seconds: warmup + measured_s,
             warmup,
@@ -144,18 +144,19 @@ impl Probe {
     }
 }
 
-/// The part of the requests that read, by count.
+/// The share of the requests that read, by count.
 fn reads_of(workload: &WorkloadResult) -> f64 {
-    let ops = |of: &str| -> u64 {
-        workload.classes.iter().filter(|class| of.is_empty() || class.op == of).map(|class| class.ops).sum()
+    let ops = |of: Option<Op>| -> u64 {
+        let own = workload.classes.iter().filter(|class| of.is_none_or(|of| class.op == of));
+        own.map(|class| class.ops).sum()
     };
-    ops("read") as f64 / ops("").max(1) as f64
+    ops(Some(Op::Read)) as f64 / ops(None).max(1) as f64
 }
 
 /// Response times of one operation, or of all.
-fn merged(workload: &WorkloadResult, op: &str) -> Option<Histogram> {
+fn merged(workload: &WorkloadResult, op: Option<Op>) -> Option<Histogram> {
     let mut all = Histogram::new();
-    for class in workload.classes.iter().filter(|class| op.is_empty() || class.op == op) {
+    for class in workload.classes.iter().filter(|class| op.is_none_or(|op| class.op == op)) {
         all.merge(&class.response.to_stats()?);
     }
     (all.count() > 0).then_some(all)

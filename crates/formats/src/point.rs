@@ -1,6 +1,6 @@
 //! Sums over all workloads of a point, as tools print them.
 
-use record::{Class, Point};
+use record::{Class, Op, Point};
 use workload::spec::Pattern;
 
 /// What was measured of each operation and size, of all workloads.
@@ -13,8 +13,8 @@ pub(crate) fn is_in_order(pattern: &Pattern) -> bool {
     pattern == &Pattern::Interlocked || pattern.has_stretches() && !matches!(pattern, Pattern::Columns { .. })
 }
 
-/// Whether anything was done by `op`: `read`, `write`.
-pub(crate) fn has(point: &Point, op: &str) -> bool {
+/// Whether anything was done by `op`.
+pub(crate) fn has(point: &Point, op: Op) -> bool {
     classes(point).any(|class| class.op == op)
 }
 

@@ -59,7 +59,7 @@ impl Assigned for Assignment {
     fn work(&self, shared: &Opened, worker: &Worker<'_>) -> Result<WorkerOutcome, EngineError> {
         let (workload, job) = (&self.workload, &self.jobs[worker.number as usize]);
         let (chosen, fallback) = choose(workload, shared.refusal.as_deref())?;
-        let mut engine = EngineReport { name: chosen.name(), details: Vec::new(), fallback };
+        let mut engine = EngineReport { choice: Some(chosen), details: Vec::new(), fallback };
         let (clock, files) = (worker.clock.clone(), shared.files.clone());
         let flush = workload.durability.flush;
         let payload = || Payload::new(workload, job);

@@ -43,8 +43,8 @@ pub trait Assigned: Sync {
 /// How an engine came to be, for the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineReport {
-    /// Its name.
-    pub name: &'static str,
+    /// Which it is; `None` where names are asked for instead of blocks.
+    pub choice: Option<EngineChoice>,
     /// Flags and settings in words.
     pub details: Vec<String>,
     /// Why it is not the best one.
@@ -208,7 +208,7 @@ impl<'scope> WorkerPool<'scope> {
                 Ok(WorkerMessage::Ready(tid)) => tids.push(tid),
                 // Dropping the gates ends all workers.
                 Ok(WorkerMessage::Broken) | Err(_) => return self.gates.clear(),
-                Ok(WorkerMessage::Event(_)) => unreachable!("nobody has started"),
+                Ok(WorkerMessage::Event(_)) => unreachable!("no worker has started"),
             }
         }
         let start = clock.now().saturating_add(start_ahead(tids.len()));

@@ -27,8 +27,8 @@ pub(crate) fn check_there(targets: &[Resolved]) -> Result<(), WorldError> {
     absent.map_or(Ok(()), |each| {
         let name = &each.target.name;
         Err(WorldError::unfit(format!(
-            "{name}: there is no such file, directory or device; check the name and whether it is mounted, or let a \
-             file be made there with `--create`"
+            "{name}: no such file, directory or device; check the name and the mount, or create a file \
+             there with `--create`"
         )))
     })
 }
@@ -53,8 +53,8 @@ pub(crate) fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldEr
     for workload in plan.points().iter().flat_map(Point::workloads) {
         if workload.files != Files::Shared && !one_directory && !owns_targets(workload, targets) {
             return unfit(format!(
-                "workload `{}` wants {} files of its own; that takes one directory as target, or so many files or \
-                 devices that it is `on`, not {}",
+                "workload `{}` needs {} files of its own: give one directory as target, or that many files \
+                 or devices, not {}",
                 workload.name,
                 files_needed(workload),
                 targets.iter().map(|each| each.target.name.as_str()).collect::<Vec<_>>().join(", ")
@@ -78,7 +78,8 @@ fn check_depth(workload: &Workload, targets: &[Resolved]) -> Result<(), WorldErr
         return Ok(());
     }
     Err(WorldError::unfit(format!(
-        "workload `{}`: io_uring holds {URING_DEPTH_MAX} requests of a worker, not {}; write `depth = \
+        "workload `{}`: io_uring allows a queue depth of {URING_DEPTH_MAX} for each worker, not {}; write \
+         `depth = \
          {URING_DEPTH_MAX}` or less, and use more `workers`",
         workload.name, workload.depth
     )))
@@ -89,7 +90,8 @@ fn check_direct(workload: &Workload, each: &Resolved) -> Result<(), WorldError> 
     let Some(direct) = &each.facts.direct else { return Ok(()) };
     let Some(unit) = direct.offset() else {
         return Err(WorldError::unfit(format!(
-            "{name}: its file system has no direct I/O; run with `--set direct=false` and read the warning"
+            "{name}: its file system does not support direct I/O; with `--set direct=false` the page cache \
+             is measured too"
         )));
     };
     let sizes = workload.sizes.0.iter().map(|(size, _)| *size);

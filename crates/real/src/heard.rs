@@ -4,9 +4,10 @@ use std::path::Path;
 
 use conduct::{Beside, FileNames, History, Live, MeasuredWorker, MeasuredWorkload, Recent, span_of};
 use host::clock::Clock;
+use host::engine::{Call, EngineChoice};
 use host::load::{Assignment, LoadEvent, WorkerOutcome};
 use host::monitor::Monitor;
-use record::{CpuUse, EngineUsed};
+use record::{CpuUse, Engine, EngineUsed};
 use units::{Bytes, Instant};
 
 /// What the page cache holds of all files of `assignments`; `None` where that is not known of one, or there are too
@@ -69,7 +70,7 @@ impl Heard {
 /// An answer without what its workers saw, which comes with [`fill_in`].
 pub(crate) fn answer(files: FileNames, span: Bytes, clock: &str) -> MeasuredWorkload {
     let engine = EngineUsed {
-        name: String::new(),
+        name: Engine::Unreported,
         details: Vec::new(),
         fallback: None,
         clock: clock.into(),
@@ -88,6 +89,21 @@ pub(crate) fn answer_of(assignment: &Assignment) -> MeasuredWorkload {
     answer
 }
 
+/// The word of a record for an engine; without one, names are asked for.
+fn engine_of(choice: Option<EngineChoice>) -> Engine {
+    match choice {
+        Some(EngineChoice::Uring) => Engine::IoUring,
+        Some(EngineChoice::Sync(Call::Pread)) => Engine::Pread,
+        Some(EngineChoice::Sync(Call::Preadv2)) => Engine::Preadv2,
+        Some(EngineChoice::Pool(Call::Pread)) => Engine::PreadThreads,
+        Some(EngineChoice::Pool(Call::Preadv2)) => Engine::Preadv2Threads,
+        Some(EngineChoice::Mmap) => Engine::Mmap,
+        Some(EngineChoice::Stdio) => Engine::Stdio,
+        Some(EngineChoice::Null) => Engine::Null,
+        None => Engine::Files,
+    }
+}
+
 /// The names of its files.
 pub(crate) fn names_of(assignment: &Assignment) -> Vec<String> {
     assignment.files.iter().map(|file| file.path.display().to_string()).collect()
@@ -104,7 +120,7 @@ pub(crate) fn fill_in(
     }
     for outcome in outcomes {
         let answer = &mut answers[outcome.workload];
-        answer.engine.name = outcome.engine.name.into();
+        answer.engine.name = engine_of(outcome.engine.choice);
         answer.engine.details = outcome.engine.details;
         answer.engine.fallback = outcome.engine.fallback;
         let (user, system) = (outcome.time.user, outcome.time.system);

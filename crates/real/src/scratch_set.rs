@@ -171,7 +171,7 @@ fn new_files(targets: &[Resolved], keep: bool) -> Option<String> {
     let names: Vec<&str> = targets.iter().filter(is_new).map(|each| each.target.name.as_str()).collect();
     let removed = if keep { "" } else { " and removed at the end" };
     (!names.is_empty())
-        .then(|| format!("{} is not there yet and is made as a file{removed}", names.join(", ")))
+        .then(|| format!("{} does not exist and is created as a file{removed}", names.join(", ")))
 }
 
 /// Whether files are made for it: in it, or by its name.
@@ -290,7 +290,7 @@ impl Needs {
 /// What becomes of a file that takes long to lay out.
 fn ends_early() -> String {
     format!(
-        "Laying it out ends after {TIME_TO_LAY_OUT} with what is written by then, but not below {ENOUGH}."
+        "Laying it out stops after {TIME_TO_LAY_OUT}, at the size it has by then, but not below {ENOUGH}."
     )
 }
 
@@ -307,13 +307,15 @@ fn asked_for(
     if !asked.is_multiple_of(HEADER_SIZE) || each.is_zero() {
         let least = HEADER_SIZE * count;
         return unfit(format!(
-            "a scratch file is a multiple of {HEADER_SIZE}; {least} or more is, for {count} of them"
+            "the size of a scratch file is a multiple of {HEADER_SIZE}; give {least} or more for {count} of \
+             them"
         ));
     }
     if let Some(span) = files.values().copied().max().filter(|span| *span > each) {
         let need = span * count;
         return unfit(format!(
-            "the plan uses {span} of a file, and this gives each {each}; take {} or more, or a smaller `span`",
+            "the plan uses {span} of a file, and this gives each {each}; give {} or more, or a smaller \
+             `span`",
             need.exact()
         ));
     }
@@ -324,7 +326,7 @@ fn asked_for(
         Err(fits) => {
             let (name, free, reserve) = (place.name(), given.free, given.reserve);
             return unfit(format!(
-                "{name} has {free} free, of which {reserve} must stay so; {} or less would fit",
+                "{name} has {free} free, of which {reserve} are reserved; {} or less fits",
                 fits.exact()
             ));
         }
@@ -339,8 +341,8 @@ fn chosen(given: &SizeEnvironment, count: usize, place: &Folders<'_>) -> Result<
     match auto_size(given) {
         Some(choice) => Ok((each(choice.size), choice.why)),
         None => Err(WorldError::unfit(format!(
-            "{}: {} free, of which {} must stay so, leave no room for a scratch file of {}; free some space, name \
-             another place, or say how little will do with `--scratch`",
+            "{}: {} free, of which {} are reserved, leave no room for a scratch file of {}; free some \
+             space, name another place, or give a smaller size with `--scratch`",
             place.name(),
             given.free,
             given.reserve,
@@ -416,8 +418,8 @@ impl Folders<'_> {
             let fits = room.free.saturating_sub(room.reserve);
             if need > fits {
                 return Err(WorldError::unfit(format!(
-                    "{}: scratch files of {need} do not fit: {} are free, of which {} must stay so; let the plan's \
-                     spans take {fits} or less together, or free some space",
+                    "{}: scratch files of {need} do not fit: {} are free, of which {} are reserved; reduce \
+                     the spans of the plan to {fits} together, or free some space",
                     self.name(),
                     room.free,
                     room.reserve

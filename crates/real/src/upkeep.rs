@@ -69,12 +69,12 @@ impl Upkeep {
                 _ => continue,
             };
             let text = match missing {
-                "--progress" => "a rebuild is watched through what the system says of it: `--progress md:md0`, \
-                                 `btrfs-replace:/mnt`, `btrfs-scrub:/mnt` or `zpool:tank`, or `--progress-cmd` with a \
-                                 command that prints a percentage"
+                "--progress" => "to watch a rebuild, give the source of its progress: `--progress md:md0`, \
+                                 `btrfs-replace:/mnt`, `btrfs-scrub:/mnt` or `zpool:tank`, or \
+                                 `--progress-cmd` with a command that prints a percentage"
                     .to_owned(),
                 option => format!(
-                    "phase `{}`: on real storage a command of yours does that: give it with `{option}`; without one, \
+                    "phase `{}`: on real storage this needs a command: give it with `{option}`; without one, \
                      run the plan on a virtual array (`--on array:NAME`), or the ready plan `rebuilding` beside a \
                      rebuild that already runs",
                     point.name
@@ -177,8 +177,7 @@ impl Watched {
             Ok(Reading::Done) if ran || self.begun => Stage::Ended,
             Ok(Reading::Done) if self.command.is_some() => Stage::Waits("has not begun".into()),
             Ok(Reading::Done) => {
-                let why =
-                    format!("nothing runs that could be watched: {} says that all is done", self.source);
+                let why = format!("nothing to watch: {} reports that all is done", self.source);
                 return Err(WorldError::unfit(why));
             }
             Ok(Reading::Standing(why)) if ran => Stage::Waits(format!("did not run to its end: {why}")),
@@ -220,7 +219,8 @@ fn of_command(text: &str) -> impl FnOnce(std::io::Error) -> WorldError {
 }
 
 fn only_arrays() -> WorldError {
-    let why = "initialising, cloning, verifying and scrubbing, and the rate of such work, can be had from a virtual \
-               array only: run the plan on one (`--on array:NAME`), or leave the phase out with a plan of your own";
+    let why = "initialising, cloning, verifying and scrubbing, and the rate of such work, are available on \
+               virtual arrays only: run the plan on one (`--on array:NAME`), or leave the phase out with a \
+               plan of your own";
     WorldError::unfit(why)
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::SCHEMA_VERSION;
+use crate::words::Ops;
 
 /// The deviation from one measurement of real storage to the next, as a part, that is reckoned with where nothing was
 /// repeated: placement, caches, clocks and neighbours change between measurements, and a single one cannot show it.
@@ -77,7 +78,7 @@ pub struct Compared {
     /// The workload in it.
     pub workload: String,
     /// `all`, or one operation.
-    pub op: String,
+    pub op: Ops,
     /// Whether these are all operations of the workload together.
     pub total: bool,
     /// `iops`, `mb_per_s`, `mean`, `p50`, `p99`, …; of two searches `met_per_s`

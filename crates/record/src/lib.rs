@@ -25,6 +25,7 @@ mod steady;
 mod summary;
 mod upgrade;
 mod what_if;
+mod words;
 
 pub use campaign::{
     CampaignCell, ClaimKind, FactorLevel, FigureClaim, PublishedCase, StateProof, WorkCourse, level_name,
@@ -54,3 +55,4 @@ pub use summary::{
 };
 pub use upgrade::point as upgrade_point;
 pub use what_if::{Effect, Trial, WhatIf};
+pub use words::{Behalf, Engine, Op, Ops};

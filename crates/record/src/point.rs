@@ -9,6 +9,7 @@ use units::convert::narrow;
 use crate::histogram::Histogram;
 use crate::metric::Metric;
 use crate::summary::OpSummary;
+use crate::words::{Behalf, Engine, Op};
 
 /// Load or state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -269,8 +270,8 @@ impl Silence {
 /// How requests reached the kernel, or that they did not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EngineUsed {
-    /// `io_uring`, `pread`, `preadv2`, `mmap`, `null`, or `virtual`.
-    pub name: String,
+    /// Its word.
+    pub name: Engine,
     /// Its settings in words: flags, buffers, polling.
     pub details: Vec<String>,
     /// Why it is not the one that was asked for or would be best.
@@ -290,8 +291,8 @@ pub struct EngineUsed {
 /// Requests of one operation and size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Class {
-    /// `read`, `write`, `trim` or `flush`; of a tree of files `create`, `stat` and so on.
-    pub op: String,
+    /// What they did.
+    pub op: Op,
     /// Bytes of each request; 0 for a flush, for what moves no content, and for files whose sizes vary.
     pub size_bytes: u64,
     /// Requests that finished within the window without an error.
@@ -311,8 +312,8 @@ pub struct Class {
 /// All requests of one operation that ended without an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpTotal {
-    /// `read`, `write`, `trim` or `flush`.
-    pub op: String,
+    /// What they did.
+    pub op: Op,
     /// How many.
     pub ops: u64,
     /// Bytes they moved.
@@ -324,8 +325,8 @@ pub struct OpTotal {
 pub struct ErrorSample {
     /// When it ended, since the start of the run.
     pub at_ns: u64,
-    /// What was asked.
-    pub op: String,
+    /// What it was to do.
+    pub op: Op,
     /// Which of the workload's files or LUNs, as a path where there is one.
     pub file: String,
     /// Where in it.
@@ -477,8 +478,8 @@ pub struct Component {
 pub struct ResponseShare {
     /// The workload.
     pub workload: String,
-    /// `read`, `write`, `trim` or `flush`.
-    pub op: String,
+    /// What they did.
+    pub op: Op,
     /// Bytes of each request.
     pub size_bytes: u64,
     /// All of them.
@@ -516,8 +517,8 @@ pub struct PartShare {
 /// What visits of one kind met at one component on average, whether somebody waited for them or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClassShare {
-    /// On whose behalf: `host-read`, `host-write`, `destage`, `prefetch`, `background`.
-    pub op: String,
+    /// On whose behalf.
+    pub op: Behalf,
     /// Zero: sizes are not told apart.
     pub size_bytes: u64,
     /// Component.

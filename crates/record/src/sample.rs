@@ -10,9 +10,9 @@ use units::convert::{narrow, truncated};
 
 use crate::names::{fact, series};
 use crate::{
-    Class, ClassSecond, CpuUse, DeviceCounters, Edges, Ending, EngineUsed, Environment, Histogram, OpTotal,
-    PlanSource, Point, PointKind, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult, WorkloadResult,
-    World, summarise,
+    Class, ClassSecond, CpuUse, DeviceCounters, Edges, Ending, Engine, EngineUsed, Environment, Histogram,
+    Op, OpTotal, PlanSource, Point, PointKind, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult,
+    WorkloadResult, World, summarise,
 };
 
 /// Requests of one kind that a sample workload makes.
@@ -94,20 +94,20 @@ pub fn run(plan: &str, points: Vec<Point>) -> Run {
 /// A point of one or more workloads, its device's counters in agreement with them.
 pub fn point(index: u32, name: &str, workloads: Vec<WorkloadResult>) -> Point {
     let started_ns = u64::from(index) * (SECONDS + 2) * 1_000_000_000;
-    let total = |op: &str, of: fn(&OpTotal) -> u64| -> u64 {
+    let total = |op: Op, of: fn(&OpTotal) -> u64| -> u64 {
         let totals = workloads.iter().flat_map(|workload| &workload.totals);
         totals.filter(|total| total.op == op).map(of).sum()
     };
     let devices = vec![DeviceCounters {
         device: "nvme0n1".into(),
         relation: "target".into(),
-        read_requests: total("read", |total| total.ops),
-        read_sectors: total("read", |total| total.bytes / 512),
-        write_requests: total("write", |total| total.ops),
-        write_sectors: total("write", |total| total.bytes / 512),
-        discard_requests: total("trim", |total| total.ops),
-        discard_sectors: total("trim", |total| total.bytes / 512),
-        flush_requests: total("flush", |total| total.ops),
+        read_requests: total(Op::Read, |total| total.ops),
+        read_sectors: total(Op::Read, |total| total.bytes / 512),
+        write_requests: total(Op::Write, |total| total.ops),
+        write_sectors: total(Op::Write, |total| total.bytes / 512),
+        discard_requests: total(Op::Trim, |total| total.ops),
+        discard_sectors: total(Op::Trim, |total| total.bytes / 512),
+        flush_requests: total(Op::Flush, |total| total.ops),
     }];
     let cpus = workloads.iter().flat_map(|workload| &workload.workers).filter_map(|worker| worker.cpu);
     let cpu = cpus.fold(CpuUse::default(), |sum, cpu| CpuUse {
@@ -136,14 +136,14 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
     let mut spec = spec::Workload::plain("");
     spec.depth = truncated::<u32>(mean_in_flight.round()).max(1);
     spec.stop.run = Some(Nanos::from_secs(30));
-    let total = |class: &Class| OpTotal { op: class.op.clone(), ops: class.ops, bytes: class.bytes };
+    let total = |class: &Class| OpTotal { op: class.op, ops: class.ops, bytes: class.bytes };
     // 5 µs a request, a fifth of it in the program.
     let cpu = CpuUse { user_s: ops as f64 * 1e-6, system_s: ops as f64 * 4e-6 };
     let mut result = WorkloadResult {
         name: name.into(),
         spec,
         engine: EngineUsed {
-            name: "io_uring".into(),
+            name: Engine::IoUring,
             details: vec!["registered files".into(), "registered buffers".into()],
             fallback: None,
             clock: "batch".into(),
@@ -178,7 +178,7 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
 fn class(stream: &Stream) -> Class {
     let ops = stream.per_s * SECONDS;
     Class {
-        op: stream.op.into(),
+        op: op_of(stream),
         size_bytes: stream.size_bytes,
         ops,
         bytes: ops * stream.size_bytes,
@@ -186,6 +186,12 @@ fn class(stream: &Stream) -> Class {
         service: None,
         lag: None,
     }
+}
+
+/// The operation that a sample names.
+fn op_of(stream: &Stream) -> Op {
+    let own = Op::ALL.iter().copied().find(|op| op.name() == stream.op);
+    own.unwrap_or_else(|| panic!("`{}` is not an operation", stream.op))
 }
 
 /// `count` response times with the quantiles of a log-logistic distribution, whose inverse is elementary.

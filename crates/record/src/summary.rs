@@ -6,6 +6,7 @@ use stats::dependent::{NoInterval, Stretch, Stretches, mean_interval};
 
 use crate::metric::{Metric, quantile_name};
 use crate::point::{Class, WorkloadResult};
+use crate::words::{Op, Ops};
 
 /// The quantiles of a summary. One list for tables, exports and charts.
 pub const LATENCY_QUANTILES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999];
@@ -158,8 +159,8 @@ impl Missing {
 /// All requests of one operation, or of all of them, whatever their size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpSummary {
-    /// `read`, `write`, `trim`, `flush`, or `all`; of a tree of files `create`, `stat` and so on.
-    pub op: String,
+    /// `all`, or one operation.
+    pub op: Ops,
     /// Completed requests a second over the measured window.
     pub ops_per_s: Figure,
     /// Bytes moved a second over the measured window.
@@ -198,23 +199,23 @@ fn rate(total: f64, seconds: f64, of_stretches: &[f64]) -> Figure {
 /// `stretches` holds, for each whole stretch of `each_s` seconds of the measured window, what ended in it of each class,
 /// in the order of `workload.classes`.
 pub fn summarise(workload: &WorkloadResult, each_s: f64, stretches: &[Vec<ClassSecond>]) -> Vec<OpSummary> {
-    let mut ops: Vec<&str> = Vec::new();
+    let mut ops: Vec<Op> = Vec::new();
     for class in &workload.classes {
-        if class.response.count > 0 && !ops.contains(&class.op.as_str()) {
-            ops.push(&class.op);
+        if class.response.count > 0 && !ops.contains(&class.op) {
+            ops.push(class.op);
         }
     }
     let mut summaries = Vec::new();
     if ops.len() > 1 {
-        summaries.push(summary("all", workload, (each_s, stretches), |_| true));
+        summaries.push(summary(Ops::All, workload, (each_s, stretches), |_| true));
     }
-    summaries
-        .extend(ops.iter().map(|op| summary(op, workload, (each_s, stretches), |class| class.op == *op)));
+    let of = |op: Op| summary(op.into(), workload, (each_s, stretches), |class| class.op == op);
+    summaries.extend(ops.into_iter().map(of));
     summaries
 }
 
 fn summary(
-    op: &str,
+    op: Ops,
     workload: &WorkloadResult,
     (each_s, stretches): (f64, &[Vec<ClassSecond>]),
     belongs: impl Fn(&Class) -> bool,
@@ -246,7 +247,7 @@ fn summary(
         .collect();
     let window_s = workload.measured_ns as f64 / 1e9;
     OpSummary {
-        op: op.into(),
+        op,
         ops_per_s: rate(sum(|class| class.ops) as f64, window_s, &rates(|one| one.ops)),
         bytes_per_s: rate(sum(|class| class.bytes) as f64, window_s, &rates(|one| one.bytes)),
         response: LatencySummary::of(&response, &Stretches::of(&stretches)),

@@ -161,7 +161,7 @@ fn fields(comparison: &Comparison, row: &Compared) -> [String; 24] {
     [
         row.cell.clone(),
         row.workload.clone(),
-        row.op.clone(),
+        row.op.to_string(),
         row.total.to_string(),
         row.metric.clone(),
         row.unit.clone(),
@@ -313,7 +313,7 @@ fn cell_of(comparison: &Comparison, row: &Compared) -> String {
         name += &format!(" / {}", harmless(&row.workload));
     }
     if !row.total {
-        name += &format!(" {}", harmless(&row.op));
+        name += &format!(" {}", row.op);
     }
     name
 }

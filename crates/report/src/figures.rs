@@ -145,7 +145,7 @@ fn of_workload(workload: &WorkloadResult, name: String, indent: usize, headline:
     };
     let parts = workload.summary.iter().skip(1).map(|summary| Line {
         indent: indent + 1,
-        name: harmless(&summary.op),
+        name: summary.op.to_string(),
         summary: Some(summary),
         cpu: None,
         errors: 0,

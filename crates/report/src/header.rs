@@ -79,7 +79,7 @@ fn how(run: &Run) -> String {
     let mut paths: Vec<&str> = workloads()
         .map(|workload| if workload.spec.direct { "direct" } else { "through the page cache" })
         .collect();
-    let mut engines: Vec<String> = workloads().map(|workload| harmless(&workload.engine.name)).collect();
+    let mut engines: Vec<String> = workloads().map(|workload| workload.engine.name.to_string()).collect();
     dedup(&mut paths);
     dedup(&mut engines);
     joined([paths.join(" and "), engines.join(" and ")])

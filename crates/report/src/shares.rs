@@ -35,7 +35,7 @@ fn of_class(point: &Point, share: &ResponseShare, style: Style) -> String {
     let mut title = format!(
         "{workload}{} {}{size}, {} on average",
         thousands(share.all.requests),
-        if share.all.requests == 1 { share.op.clone() } else { format!("{}s", share.op) },
+        if share.all.requests == 1 { share.op.to_string() } else { format!("{}s", share.op) },
         duration(share.all.mean_ns)
     );
     if let Some(tail) = &share.tail {
@@ -153,7 +153,7 @@ mod tests {
         };
         let share = ResponseShare {
             workload: "main".into(),
-            op: "read".into(),
+            op: record::Op::Read,
             size_bytes: 8192,
             all,
             tail: Some(tail),

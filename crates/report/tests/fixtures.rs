@@ -109,7 +109,7 @@ pub(crate) fn errored() -> Run {
     workload.gave_up = true;
     let sample = |offset_bytes| ErrorSample {
         at_ns: 7,
-        op: "read".into(),
+        op: record::Op::Read,
         file: "/dev/sdb".into(),
         offset_bytes,
         len_bytes: 4096,

@@ -12,6 +12,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::Share;
 
+use crate::about;
 use crate::text::{ContentText, CpuList, DataOp, Factor, LineList, OpList, Ratio, TargetList, TextError};
 use crate::text::{number, share_text, unit, unknown};
 use crate::trace::Replay;
@@ -310,7 +311,8 @@ static FIELDS: [Field; 67] = [
 ];
 
 fn switch(said: &str) -> Result<bool, TextError> {
-    let wrong = |_| TextError { message: format!("`{said}` is no switch"), help: "true or false".into() };
+    let message = || format!("`{said}` is neither true nor false");
+    let wrong = |_| TextError { message: message(), help: "write true or false".into() };
     said.trim().parse().map_err(wrong)
 }
 
@@ -456,13 +458,14 @@ impl JsonSchema for Workload {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let of = |field: &Field| {
-            let schema = match field.kind {
+            let mut schema = match field.kind {
                 Kind::Switch => json_schema!({ "type": "boolean" }),
                 Kind::Count => json_schema!({ "type": "integer", "minimum": 0 }),
                 Kind::CountOrWord => json_schema!({ "type": ["integer", "string"], "minimum": 0 }),
                 Kind::Factor => json_schema!({ "type": "number" }),
                 Kind::Text => json_schema!({ "type": "string" }),
             };
+            schema.insert("description".to_owned(), about(field.key).into());
             (field.key.to_owned(), schema.to_value())
         };
         let properties: BTreeMap<_, _> = FIELDS.iter().map(of).collect();

@@ -6,6 +6,7 @@
 //! **Invariant:** what `Display` writes, `FromStr` reads back to the same. Draws nothing, and knows neither the plan
 //! language nor a world.
 
+mod about;
 mod form;
 mod op;
 mod plain;
@@ -15,6 +16,7 @@ pub mod trace;
 pub mod tree;
 mod workload;
 
+pub use about::about;
 pub use form::Value;
-pub use op::Op;
+pub use op::{Action, Op};
 pub use workload::*;

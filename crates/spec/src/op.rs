@@ -1,5 +1,7 @@
 //! What one request asks for.
 
+use crate::tree::FileOp;
+
 /// What one request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
@@ -25,5 +27,36 @@ impl Op {
             Op::Trim => "trim",
             Op::Flush => "flush",
         }
+    }
+}
+
+/// What a request did: something to blocks, or something to a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// To blocks.
+    Block(Op),
+    /// To a file or directory.
+    File(FileOp),
+}
+
+impl Action {
+    /// The word used in records and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Action::Block(op) => op.name(),
+            Action::File(op) => op.name(),
+        }
+    }
+}
+
+impl PartialEq<Op> for Action {
+    fn eq(&self, op: &Op) -> bool {
+        *self == Action::Block(*op)
+    }
+}
+
+impl From<Op> for Action {
+    fn from(op: Op) -> Action {
+        Action::Block(op)
     }
 }

@@ -6,7 +6,7 @@ use record::{PartShare, ResponseShare, Shares};
 use workload::plan::Load;
 use workload::tally::{Class, Tally};
 
-/// The part of the requests that is the tail.
+/// The share of the requests that is the tail.
 const TAIL: f64 = 0.01;
 
 /// Fewer requests have no tail: ten have to lie beyond a percentile that is shown.
@@ -31,7 +31,7 @@ pub fn of(load: &Load, outcome: &RunOutcome, workload_of: &[usize]) -> Vec<Respo
             all.stages[Stage::Schedule as usize].0 += never.1;
             shares.push(ResponseShare {
                 workload: workload.name.clone(),
-                op: class.op.name().into(),
+                op: class.op.into(),
                 size_bytes: class.size.get(),
                 all: means(&all, 0),
                 tail: tail.map(|tail| means(&tail.times, tail.from.get())),

@@ -189,7 +189,7 @@ fn join_luns(workload: &Workload, lengths: &[Bytes]) -> Result<Joined, CompileEr
         }
         LunLayout::Striped(unit) => {
             if !unit.is_multiple_of(largest) {
-                let why = format!("a stripe unit of {unit} is no multiple of the request size {largest}");
+                let why = format!("a stripe unit of {unit} is not a multiple of the request size {largest}");
                 return crosses(why, "make the stripe unit a multiple of every size");
             }
             let count = narrow::<u16>(lengths.len());

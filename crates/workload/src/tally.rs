@@ -7,39 +7,9 @@
 use stats::{Bucket, Histogram};
 use units::{Bytes, Instant, Nanos};
 
-use crate::tree::FileOp;
-use crate::{Errno, Logged, Op};
+pub use spec::Action;
 
-/// What a request did: something to blocks, or something to a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Action {
-    /// To blocks.
-    Block(Op),
-    /// To a file or directory.
-    File(FileOp),
-}
-
-impl Action {
-    /// The word used in records and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Action::Block(op) => op.name(),
-            Action::File(op) => op.name(),
-        }
-    }
-}
-
-impl PartialEq<Op> for Action {
-    fn eq(&self, op: &Op) -> bool {
-        *self == Action::Block(*op)
-    }
-}
-
-impl From<Op> for Action {
-    fn from(op: Op) -> Action {
-        Action::Block(op)
-    }
-}
+use crate::{Errno, Logged};
 
 /// Operation and size: the unit in which latencies are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

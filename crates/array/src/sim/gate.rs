@@ -16,7 +16,7 @@ impl Gate {
     pub fn enter(&mut self, limit: u32, request: u32) -> bool {
         let passes = self.inside < limit.max(1);
         if passes {
-            debug_assert!(self.waiting.is_empty(), "nobody may be passed who waits");
+            debug_assert!(self.waiting.is_empty(), "no waiting request may be overtaken");
             self.inside += 1;
         } else {
             self.waiting.push_back(request);

@@ -223,7 +223,7 @@ impl Requests {
 
     /// Has the request at `place` go the way of the one at `other`, whose end it waited for.
     pub fn follow(&mut self, place: u32, other: u32, gap: Stage) {
-        debug_assert_ne!(place, other, "nobody waits for itself");
+        debug_assert_ne!(place, other, "no request waits for itself");
         if let Ok([own, other]) = self.traces.get_disjoint_mut([place as usize, other as usize]) {
             own.follow(other, gap);
         }

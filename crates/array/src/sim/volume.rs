@@ -104,7 +104,7 @@ impl Volumes {
     /// Has a part look again when its volume is with its new controller.
     fn await_owner(&self, traffic: &mut Traffic, place: u32) {
         let at = self[traffic.requests[place].lun].paused;
-        debug_assert!(at < Instant::NEVER, "a volume that nobody waits to write out must be served");
+        debug_assert!(at < Instant::NEVER, "a volume without waiting writes must be served");
         traffic.requests.trace(place).wait(Stage::Ownership, at);
         traffic.time.at(at, Event::Arrive(place));
     }

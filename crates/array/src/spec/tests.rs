@@ -355,7 +355,10 @@ fn a_figure_carries_its_source_and_confidence_or_those_of_its_table() {
 #[test]
 fn a_confidence_that_is_none_is_refused() {
     let text = "[cache]\nsize = { value = \"1MiB\", confidence = \"sure\" }\n";
-    assert_eq!(complaint(text), "x.toml:4: `confidence`: `sure` is no confidence; write high, medium or low");
+    assert_eq!(
+        complaint(text),
+        "x.toml:4: `confidence`: `sure` is not a confidence; write high, medium or low"
+    );
     let text = "[cache]\nsize = { value = \"1MiB\", sorce = \"x\" }\n";
     assert!(complaint(text).starts_with("x.toml:4: `a figure` has no key `sorce`; did you mean `source`?"));
 }

@@ -152,8 +152,9 @@ impl<'a, 'w> Driver<'a, 'w> {
         let warm_up = base.workloads[0].stop.warmup.max(WARM_UP);
         if options.to.is_some() && base.workloads.len() > 1 && !base.workloads.iter().all(has_rate) {
             return Err(WorldError::Unfit(
-                "with --to no closed loop is made, which would say how several workloads share the rate; give each of \
-                 them a pace, such as pace = \"rate(100/s)\": the search keeps their parts"
+                "with --to no closed loop runs first, which would show how several workloads share the \
+                 rate; give each of them a pace, such as pace = \"rate(100/s)\": the search keeps their \
+                 proportions"
                     .into(),
             ));
         }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Point, PointKind, Run, World, is_named, phase_title};
+use record::{Ops, Point, PointKind, Run, World, is_named, phase_title};
 use stats::difference::Estimate;
 
 use record::Metric;
@@ -17,7 +17,7 @@ pub(super) struct Key<'a> {
     phase: &'a str,
     swept: Vec<(&'a str, &'a str)>,
     pub workload: String,
-    pub op: String,
+    pub op: Ops,
 }
 
 /// Measurements of one thing.
@@ -73,7 +73,7 @@ fn add<'a>(cells: &mut Vec<Cell<'a>>, measured: Measured<'a>, total: bool) {
         phase: &point.phase,
         swept: swept(point).collect(),
         workload: workload.name.clone(),
-        op: summary.op.clone(),
+        op: summary.op,
     };
     match cells.iter_mut().find(|cell| cell.key == key) {
         Some(cell) => cell.measured.push(measured),

@@ -4,7 +4,7 @@
 //! depend on each other.
 
 use record::names::series;
-use record::{Metric, OpSummary, Point, RUN_TO_RUN, WorkloadResult};
+use record::{Metric, OpSummary, Ops, Point, RUN_TO_RUN, WorkloadResult};
 use stats::difference::Estimate;
 
 /// Quantiles that are always compared where there were requests enough.
@@ -91,12 +91,13 @@ impl Measured<'_> {
     fn is_ours(&self, series: &record::Series, ending: &str) -> bool {
         let own = series.workload.as_deref() == Some(self.workload.name.as_str());
         let op = series.name.strip_suffix(ending);
-        own && op.is_some_and(|op| self.summary.op == "all" || op == self.summary.op)
+        own && op.is_some_and(|op| self.summary.op == Ops::All || op == self.summary.op.name())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use record::Op;
     use record::sample::{self, Stream};
 
     use super::*;
@@ -155,18 +156,18 @@ mod tests {
     fn the_seconds_of_an_operation_are_its_own_and_of_all_the_sums() {
         let point = point("iops");
         let all = measured(&point, 0, true);
-        assert_eq!(all.summary.op, "all");
+        assert_eq!(all.summary.op, Ops::All);
         let mean = |of: &Measured<'_>| {
             let rates = of.each_second(series::OPS);
             assert_eq!(rates.len(), 30);
             rates.iter().sum::<f64>() / 30.0
         };
-        let by_op = |op: &str| {
+        let by_op = |op: Op| {
             let at = point.workloads[0].summary.iter().position(|summary| summary.op == op);
             mean(&measured(&point, at.unwrap_or(0), true))
         };
         assert!((mean(&all) - 4_000.0).abs() < 1.0, "{}", mean(&all));
-        assert!((by_op("read") - 3_000.0).abs() < 1.0 && (by_op("write") - 1_000.0).abs() < 1.0);
+        assert!((by_op(Op::Read) - 3_000.0).abs() < 1.0 && (by_op(Op::Write) - 1_000.0).abs() < 1.0);
     }
 
     #[test]

@@ -122,7 +122,7 @@ fn row(
     Some(Compared {
         cell: first.name.clone(),
         workload: first.key.workload.clone(),
-        op: first.key.op.clone(),
+        op: first.key.op,
         total: first.total,
         metric: metric.name(),
         unit: metric.unit().into(),
@@ -315,7 +315,7 @@ mod tests {
         Compared {
             cell: "c".into(),
             workload: "w".into(),
-            op: "read".into(),
+            op: record::Op::Read.into(),
             total: true,
             metric: "iops".into(),
             unit: unit.into(),

@@ -32,7 +32,7 @@ fn row(first: &Search, second: &Search, side: u32) -> Option<Compared> {
     Some(Compared {
         cell: format!("search {}", first.slos.join(" and ")),
         workload: String::new(),
-        op: "all".into(),
+        op: record::Ops::All,
         total: true,
         metric: "met_per_s".into(),
         unit: "per_s".into(),

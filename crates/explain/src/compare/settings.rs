@@ -88,8 +88,8 @@ fn of_run(run: &Run) -> Values {
     run.tags.iter().for_each(|(key, value)| add(&format!("label {key}"), value.clone()));
     let mut engines: Vec<&str> = Vec::new();
     for workload in run.points.iter().flat_map(|point| &point.workloads) {
-        if !engines.contains(&workload.engine.name.as_str()) {
-            engines.push(&workload.engine.name);
+        if !engines.contains(&workload.engine.name.name()) {
+            engines.push(workload.engine.name.name());
         }
     }
     add("engine", engines.join(", "));
@@ -137,18 +137,18 @@ fn of_cells(cells: &[Vec<Cell<'_>>]) -> Vec<Setting> {
 
 #[cfg(test)]
 mod tests {
-    use record::sample;
+    use record::{Engine, sample};
 
     use super::*;
 
     #[test]
     fn several_targets_have_numbers_and_each_engine_and_what_is_no_setting_is_told_once_or_not_at_all() {
         let mut run = sample::run("p", Vec::new());
-        run.points = ["io_uring", "psync", "io_uring"]
+        run.points = [Engine::IoUring, Engine::Pread, Engine::IoUring]
             .into_iter()
             .map(|engine| {
                 let mut workload = sample::workload("main", &[]);
-                workload.engine.name = engine.into();
+                workload.engine.name = engine;
                 sample::point(0, "p", vec![workload])
             })
             .collect();
@@ -158,7 +158,7 @@ mod tests {
         let of = |run: &Run, key: &str| {
             of_run(run).into_iter().find(|(own, _)| own == key).map(|(_, value)| value)
         };
-        assert_eq!(of(&run, "engine").as_deref(), Some("io_uring, psync"));
+        assert_eq!(of(&run, "engine").as_deref(), Some("io_uring, pread"));
         assert_eq!(of(&run, "host governor").as_deref(), Some("performance"));
         assert_eq!(of(&run, "host load average at start"), None);
         assert_eq!((of(&run, "target").as_deref(), of(&run, "target 1")), (Some("/mnt/array"), None));

@@ -1,7 +1,7 @@
 //! A rate limit from outside: the throttle of a control group, or one that keeps the rate constant at every depth.
 
 use record::names::{fact, series};
-use record::{PathPart, Point, Run, Severity};
+use record::{Behalf, Op, PathPart, Point, Run, Severity};
 use spec::Pattern;
 
 use super::curve::{Sweeps, load};
@@ -62,8 +62,8 @@ pub(super) fn by_group(run: &Run, point: &Point) -> Option<Draft> {
 /// What the point moved a second of what `key` of io.max limits.
 fn carried(point: &Point, key: &str) -> Option<f64> {
     let op = match key.chars().next()? {
-        'r' => "read",
-        'w' => "write",
+        'r' => Op::Read,
+        'w' => Op::Write,
         _ => return None,
     };
     let seconds = |workload: &record::WorkloadResult| (workload.measured_ns as f64 / 1e9).max(1e-9);
@@ -163,13 +163,13 @@ pub(crate) fn by_cache(run: &Run, point: &Point) -> Option<Draft> {
         .workloads
         .iter()
         .flat_map(|one| &one.totals)
-        .filter(|one| one.op == "read")
+        .filter(|one| one.op == Op::Read)
         .map(|one| one.ops)
         .sum();
     let kept = breakdown.classes.iter().any(|class| class.visits > 0);
     let of_members = breakdown.classes.iter().filter(|class| class.component.starts_with("disk "));
     let member_reads: u64 = of_members
-        .filter(|class| ["host-read", "prefetch"].contains(&class.op.as_str()))
+        .filter(|class| matches!(class.op, Behalf::HostRead | Behalf::Prefetch))
         .map(|class| class.visits)
         .sum();
     let random = point.workloads.iter().all(|one| one.spec.pattern != Pattern::Sequential);

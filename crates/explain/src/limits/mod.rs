@@ -4,21 +4,23 @@
 //! the rate responds to a higher queue depth. Where nothing was counted nothing is named.
 
 mod ceilings;
+mod components;
 mod curve;
 pub(crate) mod imposed;
 mod places;
 mod queues;
 pub(crate) mod settle;
+mod usage;
 
 use record::{Point, PointKind, Run, Severity, World};
 
 use crate::Code;
 use crate::draft::{Draft, percent};
 use crate::evidence::on_nothing;
-use ceilings::Use;
 use curve::{Answer, Sweeps};
 use places::Places;
 use queues::Shown;
+use usage::Use;
 
 /// A part with this utilization is saturated.
 const FULL: f64 = 0.95;
@@ -64,7 +66,7 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
         return Some(imposed);
     }
     let uses = match run.world {
-        World::Array => ceilings::of_breakdown(point),
+        World::Array => components::of_breakdown(point),
         World::Host => ceilings::of_path(run, point),
     };
     let (first, others) = uses.split_first()?;
@@ -345,7 +347,7 @@ mod tests {
         let components = shares.iter().map(part).collect();
         let mut point = swept(&[(8.0, 1_000, 0.5)]).points.remove(0);
         point.breakdown = Some(record::Breakdown { components, classes: Vec::new(), shares: Vec::new() });
-        let uses = ceilings::of_breakdown(&point);
+        let uses = components::of_breakdown(&point);
         let told = limit(&uses[0], &uses[1..], None).about_run().sentence;
         assert!(
             told.starts_with("a is the bottleneck: utilization 100 %. Also saturated: b. Not saturated: "),
@@ -362,11 +364,11 @@ mod tests {
 
     #[test]
     fn an_answer_at_its_bound_is_no_evidence() {
-        let part = ceilings::busy("disks", 0.96, 4.0, 0.0);
+        let part = usage::busy("disks", 0.96, 4.0, 0.0);
         let of_limit = |gain: f64| limit(&part, &[], Some(curve::with_gain(gain))).about_run().sentence;
         assert!(of_limit(0.1).contains("From 8 to 16") && !of_limit(FLAT).contains("From 8 to 16"));
         let load = curve::Load { in_flight: 2.0, rate: 500.0, response_s: 0.004 };
-        let idle = ceilings::busy("disks", 0.2, 0.0, 0.0);
+        let idle = usage::busy("disks", 0.2, 0.0, 0.0);
         let of_latency = |gain: f64| latency(&idle, &load, Some(curve::with_gain(gain))).about_run();
         assert!(of_latency(0.8).sentence.contains("From 8 to 16"));
         assert!(!of_latency(FOLLOWS).sentence.contains("From 8 to 16"));
@@ -376,7 +378,7 @@ mod tests {
 
     #[test]
     fn a_part_that_did_nothing_is_not_told_of() {
-        let uses = [ceilings::busy("disks", 0.5, 4.0, 0.0), ceilings::busy("link", 0.0, 0.0, 0.0)];
+        let uses = [usage::busy("disks", 0.5, 4.0, 0.0), usage::busy("link", 0.0, 0.0, 0.0)];
         let sentence = |uses: &[Use]| open(uses, 8.0, None, DEEPER).about_run().sentence;
         assert!(sentence(&uses).contains("disks 50 %") && !sentence(&uses).contains("link"));
         assert!(sentence(&uses[1..]).contains("no counted part did any work"));

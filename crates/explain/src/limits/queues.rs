@@ -6,8 +6,8 @@
 //! operational analysis of queueing network models*, 1978), and so its queue shows it. What a cache issues on its own
 //! is no more than the requests that may wait for it, which are those that are at no other part.
 
-use super::ceilings::Use;
 use super::curve::{Answer, Load};
+use super::usage::Use;
 
 /// What the record of a point shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +74,8 @@ pub(super) fn shown(uses: &[Use], in_flight: f64, load: Option<&Load>, answer: O
 
 #[cfg(test)]
 mod tests {
-    use super::super::ceilings::busy;
     use super::super::curve::with_gain;
+    use super::super::usage::busy;
     use super::*;
 
     const LOAD: Load = Load { in_flight: 8.0, rate: 1_000.0, response_s: 0.008 };

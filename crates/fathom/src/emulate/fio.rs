@@ -63,7 +63,7 @@ fn look_for(promise: &str, session: Session) -> Result<Recorded, Failure> {
     let mut progress = Progress::new(Display::Auto);
     progress.of_world(session.kind());
     progress.say(&format!(
-        "latency_target: the highest rate is searched that keeps it, each rate for {} to {}",
+        "latency_target: searches the highest rate that meets it, each rate for {} to {}",
         search.look, search.longest
     ));
     let recorded = session.search(&search, &mut |event| progress.show(event));
@@ -85,7 +85,7 @@ fn check_file(path: &str) -> Result<(), Failure> {
     let target = units::name::path(path);
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match target.metadata() {
-        Ok(found) if !found.is_file() => Err(Failure::Usage(format!("--output={path} is no file"))),
+        Ok(found) if !found.is_file() => Err(Failure::Usage(format!("--output={path} is not a file"))),
         Err(_) if !folder.is_dir() => {
             Err(Failure::Usage(format!("--output={path}: there is no directory {}", folder.display())))
         }

@@ -55,7 +55,7 @@ fn check_count(targets: &[String], wanted: usize) -> Result<(), Failure> {
     match is_array || targets.len() == wanted {
         true => Ok(()),
         false => Err(Failure::Usage(format!(
-            "iometer: the configuration asks {wanted} targets and `--on` names {}; name each of them in turn",
+            "iometer: the configuration has {wanted} targets and `--on` names {}; name each of them in turn",
             targets.len()
         ))),
     }

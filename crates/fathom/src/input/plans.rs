@@ -47,8 +47,8 @@ fn must_not_be_results(file: &str, text: &str) -> Result<(), Failure> {
     match formats::results_of(text) {
         None => Ok(()),
         Some(tool) => Err(Failure::Usage(format!(
-            "{file}: these are results of {tool}, and no job; give the job file or the command line that they came \
-             from"
+            "{file}: these are results of {tool}, not a job; give the job file or the command line that \
+             they came from"
         ))),
     }
 }

@@ -55,7 +55,7 @@ pub fn read(path: &str) -> Result<Trace, Failure> {
             break;
         }
         if line.len() as u64 == LONGEST_LINE {
-            let what = "a line of 16 KiB or more; no trace has such";
+            let what = "a line of 16 KiB or more, which no trace has";
             return Err(Failure::Usage(format!("{path}:{number}: {what}")));
         }
         reader.line(&line).map_err(wrong)?;

@@ -100,8 +100,8 @@ impl Format {
             Format::value_variants().iter().filter(is_of).max_by_key(|format| format.endings()[0].len());
         found.copied().ok_or_else(|| {
             Failure::Usage(format!(
-                "{}: the ending `.{}` is no format; use .json, .jsonl, .csv, .md or .txt, or one of a tool: `fathom \
-                 formats` lists them",
+                "{}: `.{}` is not a known extension; use .json, .jsonl, .csv, .md or .txt, or one of a \
+                 tool: `fathom formats` lists them",
                 path.display(),
                 ending_of(path)
             ))
@@ -155,7 +155,7 @@ impl CompareFormat {
         let own = OWN.iter().find(|own| own.2.contains(&ending));
         own.and_then(|own| CompareFormat::of(own.0)).ok_or_else(|| {
             Failure::Usage(format!(
-                "{}: a comparison has no format with the ending `.{ending}`; use .txt, .json, .csv or .md",
+                "{}: a comparison cannot be written as `.{ending}`; use .txt, .json, .csv or .md",
                 path.display()
             ))
         })

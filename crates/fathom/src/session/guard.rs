@@ -75,7 +75,7 @@ fn watch(child: Pid, store: &Store, modes: &Modes) -> u8 {
                 modes.put_back();
                 return ended(status, store);
             }
-            Err(error) => return said(8, format!("the process that measures cannot be waited for: {error}")),
+            Err(error) => return said(8, format!("cannot wait for the measuring process: {error}")),
         }
         pass_on(child, &mut passed_on);
         let events = signals::events();
@@ -89,8 +89,8 @@ fn watch(child: Pid, store: &Store, modes: &Modes) -> u8 {
         }
         if IS_LATE.load(Ordering::Relaxed) {
             modes.put_back();
-            let reason = "interrupted again; storage does not answer, so the process that measures cannot end before \
-                          it does; it then puts back what was changed, and points that were finished are kept";
+            let reason = "interrupted again; storage does not respond, and the measuring process ends once \
+                          it does; it then restores what it changed, and completed points are saved";
             return said(signals::exit_code().unwrap_or(130), reason.into());
         }
         signals::wait();
@@ -150,15 +150,13 @@ fn ended(status: WaitStatus, store: &Store) -> u8 {
             | libc::SIGTRAP
             | libc::SIGSYS
     ) {
-        terminal::say_sentence(&panics::how_to_report(&format!("the process that measures ended by {name}")));
-        return said(8, format!("internal error: ended by {name}; points that were finished are kept"));
+        let what = format!("the measuring process was killed by {name}");
+        terminal::say_sentence(&panics::how_to_report(&what));
+        return said(8, format!("internal error: killed by {name}; completed points are saved"));
     }
     let why = if signal == libc::SIGKILL { ", as the kernel does where memory runs out" } else { "" };
     let code = u8::try_from(128 + signal).unwrap_or(8);
-    said(
-        code,
-        format!("the process that measures was ended by {name}{why}; points that were finished are kept"),
-    )
+    said(code, format!("the measuring process was killed by {name}{why}; completed points are saved"))
 }
 
 fn said(code: u8, reason: String) -> u8 {

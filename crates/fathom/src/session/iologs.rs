@@ -155,10 +155,10 @@ fn check(path: &str) -> Result<(), Failure> {
     let target = &units::name::path(path);
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match fs::metadata(target) {
-        Ok(found) if !found.is_file() => refuse("it is no file; name one".into()),
+        Ok(found) if !found.is_file() => refuse("it is not a file; name one".into()),
         Ok(found) if found.len() > 0 => match head(target) {
             Ok(head) if is_iolog(&head) => Ok(()),
-            Ok(_) => refuse("it is there and is no log of fio; name another, or remove it".into()),
+            Ok(_) => refuse("it exists and is not an iolog of fio; name another, or remove it".into()),
             Err(error) => refuse(error.to_string()),
         },
         Ok(_) => Ok(()),

@@ -85,8 +85,8 @@ impl Session {
         let Planned { plan, origin, overrides } = &planned;
         if scratch_words.is_some() && !options.journal.is_kept() {
             terminal::say_sentence(
-                "fathom: nothing can be noted beside the library, so a kill would leave the scratch file behind; \
-                 `--store` names another place",
+                "fathom: cannot write a recovery journal beside the library, so a kill would leave the \
+                 scratch file behind; give another place with `--store`",
             );
         }
         let recorder = Recorder::start(plan, origin, overrides, &*world, consents, library);
@@ -174,14 +174,14 @@ impl Session {
     fn settled(&mut self, ending: Ending) -> Ending {
         let left = self.world.put_back();
         for sentence in &left {
-            terminal::say_sentence(&format!("fathom: not put back: {sentence}"));
+            terminal::say_sentence(&format!("fathom: not restored: {sentence}"));
         }
         // Of a thread that nobody waits for, too.
         let internal =
             panics::last().map(|what| Ending { code: 8, reason: format!("internal error: {what}") });
         let told = internal.or_else(|| self.trouble.ending()).or_else(|| {
             let first = left.first()?;
-            Some(Ending { code: 5, reason: format!("what was changed could not be put back: {first}") })
+            Some(Ending { code: 5, reason: format!("a change of the run could not be restored: {first}") })
         });
         if ending.code == 0 { told.unwrap_or(ending) } else { ending }
     }
@@ -199,7 +199,7 @@ impl Session {
         let mut ending = ending(&outcome, &self.signals);
         let unkept = found.as_ref().filter(|found| found.complete && found.met_per_s.is_none());
         if let (0, Some(found)) = (ending.code, unkept) {
-            let reason = format!("no rate keeps {}", found.slos.join(" and "));
+            let reason = format!("no rate meets {}", found.slos.join(" and "));
             ending = Ending { code: 1, reason };
         }
         let ending = self.settled(ending);
@@ -304,7 +304,9 @@ fn first_error(points: &[Point]) -> String {
 pub fn final_ending(recorded: Recorded) -> Ending {
     let record::Ending { code, reason, .. } = recorded.run.ending;
     match recorded.lost {
-        Some(error) if code == 0 => Ending { code: 8, reason: format!("the run could not be kept: {error}") },
+        Some(error) if code == 0 => {
+            Ending { code: 8, reason: format!("the run could not be saved: {error}") }
+        }
         _ => Ending { code, reason },
     }
 }

@@ -12,7 +12,7 @@ static LAST: Mutex<String> = Mutex::new(String::new());
 pub fn speak_plainly() {
     std::panic::set_hook(Box::new(|info| {
         static ONCE: Once = Once::new();
-        let said = info.payload_as_str().unwrap_or("without a word");
+        let said = info.payload_as_str().unwrap_or("without a message");
         let place = info.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
         let what = format!("{said}{place}");
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = what.clone();
@@ -35,8 +35,8 @@ pub fn last() -> Option<String> {
 /// What a person can do about it.
 pub fn how_to_report(what: &str) -> String {
     format!(
-        "fathom: internal error: {what}\nThis is a mistake in Fathom, not in your storage. Points that were finished \
-         are kept: `fathom show last`. To have it fixed, report it where you have Fathom from, and attach: this text, the \
+        "fathom: internal error: {what}\nThis is a bug in Fathom, not a fault of your storage. Completed \
+         points are saved: `fathom show last`. Report it where you got Fathom, and attach: this text, the \
          command line, what `fathom doctor` says, and what the same command says with RUST_BACKTRACE=1 set."
     )
 }

@@ -292,7 +292,7 @@ pub fn begun(plan: PlanSource, tags: BTreeMap<String, String>, world: record::Wo
         ending: record::Ending {
             complete: false,
             code: 130,
-            reason: "still running, or ended without a word".into(),
+            reason: "still running, or ended without a reason".into(),
         },
     }
 }

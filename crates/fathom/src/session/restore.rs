@@ -42,10 +42,10 @@ pub fn replayed(store: &Store, patience: Nanos) -> Report {
 /// Says what became of what an earlier run had left.
 pub fn say(report: &Report) {
     for sentence in &report.restored {
-        terminal::say_sentence(&format!("fathom: put back after a run that could not: {sentence}"));
+        terminal::say_sentence(&format!("fathom: restored after a run that was killed: {sentence}"));
     }
     for sentence in report.left.iter().chain(&report.failed) {
-        terminal::say_sentence(&format!("fathom: not put back: {sentence}"));
+        terminal::say_sentence(&format!("fathom: not restored: {sentence}"));
     }
 }
 
@@ -53,22 +53,22 @@ pub fn say(report: &Report) {
 pub fn restore(store: &Store) -> Result<Ending, Failure> {
     let report = replayed(store, PATIENCE);
     let rows =
-        [("put back", &report.restored), ("left as it is", &report.left), ("not put back", &report.failed)];
+        [("restored", &report.restored), ("left as it is", &report.left), ("not restored", &report.failed)];
     let mut text: String = rows
         .iter()
         .flat_map(|(what, all)| all.iter().map(move |one| format!("{what:<14} {one}\n")))
         .collect();
     for process in &report.at_work {
-        text += &format!("{:<14} process {process} puts back itself what it has changed\n", "at work");
+        text += &format!("{:<14} process {process} restores its own changes\n", "at work");
     }
     if text.is_empty() {
-        text = "nothing is to be put back\n".into();
+        text = "nothing to restore\n".into();
     }
     output::print_wrapped(&text)?;
     match report.failed.len() {
         0 => Ok(Ending::done()),
-        1 => Ok(Ending { code: 5, reason: "one thing could not be put back".into() }),
-        count => Ok(Ending { code: 5, reason: format!("{count} things could not be put back") }),
+        1 => Ok(Ending { code: 5, reason: "1 change could not be restored".into() }),
+        count => Ok(Ending { code: 5, reason: format!("{count} changes could not be restored") }),
     }
 }
 

@@ -293,17 +293,17 @@ fn leave(is_attended: bool) {
     let words = match done {
         Some(done) => {
             restore::say(&done);
-            "points that were finished are kept"
+            "completed points are saved"
         }
         None => {
-            "points that were finished are kept; storage does not answer, so the next start puts back what was changed, or \
-             `fathom doctor --restore`"
+            "completed points are saved; storage does not respond: the next start, or `fathom doctor \
+             --restore`, restores what the run changed"
         }
     };
     let code = exit_code().unwrap_or(130);
-    let again = if is_attended { "interrupted again, and left at once" } else { "interrupted" };
+    let again = if is_attended { "interrupted again, and exited at once" } else { "interrupted" };
     terminal::say_sentence(&format!("fathom: exit {code}: {again}; {words}"));
-    #[expect(clippy::disallowed_methods, reason = "everything was put back, or cannot be")]
+    #[expect(clippy::disallowed_methods, reason = "everything was restored, or cannot be")]
     std::process::exit(code.into());
 }
 

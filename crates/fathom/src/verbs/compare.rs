@@ -138,7 +138,8 @@ fn pivot(arguments: &CompareArgs, key: &str, store: &Store) -> Result<Comparison
     if let Some(base) = &arguments.base {
         let place = groups.iter().position(|group| group.name == *base);
         let place = place.ok_or_else(|| {
-            Failure::Usage(format!("--base {base}: no run says so to `{key}`; there is {}", names(&groups)))
+            let known = names(&groups);
+            Failure::Usage(format!("--base {base}: no run has this value of `{key}`; there is {known}"))
         })?;
         groups[..=place].rotate_right(1);
     }

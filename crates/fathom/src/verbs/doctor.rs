@@ -155,7 +155,7 @@ fn path(root: &SysRoot, name: &str, arguments: &DoctorArgs) -> Result<record::Pa
 fn json(root: &SysRoot, arguments: &DoctorArgs) -> Result<Ending, Failure> {
     let Some(name) = &arguments.target else {
         return Err(Failure::Usage(
-            "--format json prints the path below a target; name one, or ask for --self-test".into(),
+            "--format json prints the path below a target; name one, or use --self-test".into(),
         ));
     };
     output::print(&output::json(&path(root, name, arguments)?)?)?;

@@ -208,7 +208,7 @@ fn text_of(fitted: &fit::Fit, arguments: &FitArgs) -> String {
     for sentence in &fitted.trust {
         text += &(report::wrap(sentence, style.width, "", "  ").join("\n") + "\n");
     }
-    text + &format!("\nWritten to {}; ask it with: --on array:{}\n", output.display(), shown(output))
+    text + &format!("\nWritten to {}; use it with: --on array:{}\n", output.display(), shown(output))
 }
 
 /// A path as an address takes it.

@@ -357,7 +357,7 @@ fn filling(curve: &Curve) -> Option<Warning> {
             .workloads
             .iter()
             .flat_map(|workload| &workload.totals)
-            .filter(|total| total.op == "write")
+            .filter(|total| total.op == record::Op::Write)
             .map(|total| total.bytes)
             .sum();
         let unwritten = load.unwritten.as_f64();

@@ -139,7 +139,7 @@ impl RunArgs {
         if self.format == Format::Jsonl && self.showing.wanted() == Display::Full && terminal::is_one_screen()
         {
             return Err(Failure::Usage(
-                "--display full: the screen would be that of the events; send stdout elsewhere, or take `--display line`"
+                "--display full: the events go to the same screen; redirect stdout, or use `--display line`"
                     .into(),
             ));
         }
@@ -170,7 +170,7 @@ impl RunArgs {
     /// What stdout got.
     fn deliver(&self, run: &Run, store: &Store) -> Result<String, Failure> {
         let rest = match self.no_save {
-            true => "keep the run (without `--no-save`), or `-o result.txt`".into(),
+            true => "save the run (without `--no-save`), or `-o result.txt`".into(),
             false => store.show_full(&run.id),
         };
         let text = match self.format {
@@ -185,7 +185,7 @@ impl RunArgs {
     /// How to see the run again; or that it cannot be.
     pub fn say_where(&self, recorded: &Recorded, store: &Store) {
         if let Some(error) = &recorded.lost {
-            terminal::say(&format!("the run is not kept: {error}"));
+            terminal::say(&format!("the run is not saved: {error}"));
         } else if !self.no_save && !self.showing.quiet {
             // Apart from the table where both are on the same screen.
             let gap = if terminal::is_one_screen() { "\n" } else { "" };
@@ -211,7 +211,7 @@ fn must_make_files(options: &RealOptions) -> Result<(), Failure> {
     match options.scratch {
         Some(size) if !options.targets.is_empty() && !options.targets.iter().any(has_files) => {
             Err(Failure::Usage(format!(
-                "--scratch {}: no scratch file is made on {}; say how much of it to use with `--set span={0}`",
+                "--scratch {}: no scratch file is made on {}; set the working-set size with `--set span={0}`",
                 size.exact(),
                 options.targets.join(", ")
             )))

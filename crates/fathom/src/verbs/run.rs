@@ -30,8 +30,8 @@ pub fn run(arguments: &MeasureArgs, store: &Store) -> Result<Ending, Failure> {
     let (planned, options) = run.read()?;
     if breakdown && arrays::address(&options.targets)?.is_none() {
         return Err(Failure::Usage(
-            "--breakdown follows each request through a virtual array, and real storage does not tell where it is; choose \
-             one with `--on array:NAME`"
+            "--breakdown needs a virtual array, because real storage does not show where a request spends \
+             its time; choose one with `--on array:NAME`"
                 .into(),
         ));
     }

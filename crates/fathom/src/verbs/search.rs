@@ -26,24 +26,24 @@ pub struct SearchArgs {
     /// Stop when the highest rate that meets the SLO and the lowest that violates it are this close
     #[arg(long, value_name = "PERCENT", default_value = "2%", help_heading = SEARCH)]
     pub tolerance: Share,
-    /// Duration of the first measurement at a rate, at least 10s; where it does not decide, each further one doubles the
-    /// total
+    /// Duration of the first trial at a rate, at least 10s; until the trials decide, each further one doubles the total
     #[arg(long, value_name = "TIME", default_value = "15s", help_heading = SEARCH)]
     pub trial: Nanos,
-    /// Total duration of the measurements at one rate; undecided beyond it [default: 4min, 16min for SLOs beyond p99]
+    /// Maximum total duration of the trials at one rate, which then counts as undecided [default: 4min, 16min for SLOs
+    /// beyond p99]
     #[arg(long, value_name = "TIME", help_heading = SEARCH)]
     pub max_trial: Option<Nanos>,
     /// Maximum queue depth [default: twice what the SLO allows at the highest rate, up to 1024]
     #[arg(long, value_name = "COUNT", help_heading = SEARCH)]
     pub depth: Option<u32>,
     /// Size of the write cache: it is filled before each rate, so that the storage behind it is measured; 0B: do not
-    /// fill [default: known of a virtual array; otherwise found by writing]
+    /// fill [default: that of the virtual array; otherwise detected by writing]
     #[arg(long, value_name = "SIZE", help_heading = SEARCH)]
     pub write_cache: Option<Bytes>,
     /// Lowest rate to try, such as 500/s or 20k/s [default: a hundredth of the rate without a limit]
     #[arg(long, value_name = "RATE", help_heading = SEARCH)]
     pub from: Option<OpsPerSecond>,
-    /// Highest rate to issue at any time; the rate without a limit is then not measured first [default: no maximum]
+    /// Highest rate to try; the search then does not start with a closed loop at full speed [default: no maximum]
     #[arg(long, value_name = "RATE", help_heading = SEARCH)]
     pub to: Option<OpsPerSecond>,
     #[command(flatten)]

@@ -50,7 +50,7 @@ pub(super) fn say(parts: &Parts, model: &Model, said: &mut Said) {
         1 => said.missing(
             "",
             &["controller.processors"],
-            "reads and writes differ too little to tell more than one",
+            "reads and writes differ too little to identify more than one",
         ),
         _ => said.figure(
             "processors",

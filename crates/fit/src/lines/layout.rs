@@ -137,10 +137,15 @@ fn level(identified: &Identified, tried: &[Explained], geometry: Option<&Geometr
             );
         }
         Err(Unknown::Open) => {
-            said.missing("RAID level", &[key], &format!("not identified: {off}, which tells neither"));
+            said.missing("RAID level", &[key], &format!("not identified: {off}, which supports neither"));
         }
         Err(_) => {
-            said.missing("RAID level", &[key], "not identified: 0 and 5 read alike, and writes do not tell");
+            said.missing(
+                "RAID level",
+                &[key],
+                "not identified: 0 and 5 read alike, and writes do not \
+                          distinguish them",
+            );
         }
     }
 }

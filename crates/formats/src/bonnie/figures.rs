@@ -1,6 +1,6 @@
 //! The twelve figures of a test, from the points of a record.
 
-use record::{Point, WorkloadResult};
+use record::{Op, Point, WorkloadResult};
 use units::Share;
 use units::convert::truncated;
 use workload::spec::{EngineKind, Pattern};
@@ -86,7 +86,7 @@ impl Test {
     /// What `point` measured, if it is one of the tests: by what was asked, whatever it is called.
     fn of(workload: &WorkloadResult) -> Option<Test> {
         let asked = &workload.spec;
-        let ops = |op: &str| -> u64 {
+        let ops = |op: Op| -> u64 {
             workload.classes.iter().filter(|class| class.op == op).map(|class| class.ops).sum()
         };
         if let Some(tree) = &asked.tree {
@@ -99,7 +99,7 @@ impl Test {
             let later = if tree.order == Order::Random { 3 } else { 0 };
             return TESTS.get(test as usize + later).copied();
         }
-        let (reads, writes) = (ops("read"), ops("write"));
+        let (reads, writes) = (ops(Op::Read), ops(Op::Write));
         let is_characters = asked.engine.kind == EngineKind::Stdio
             || workload.classes.iter().any(|class| class.size_bytes == 1);
         match (&asked.pattern, reads > 0, writes > 0) {
@@ -149,10 +149,10 @@ impl Figure {
 
     fn of(test: Test, point: &Point, workload: &WorkloadResult) -> Option<Figure> {
         let counted = match test {
-            Test::Putc | Test::Write => "write",
+            Test::Putc | Test::Write => Op::Write,
             // A block that is read and written back counts once.
-            Test::Rewrite | Test::Getc | Test::Read | Test::Seeks => "read",
-            _ => workload.spec.tree.as_ref()?.op.name(),
+            Test::Rewrite | Test::Getc | Test::Read | Test::Seeks => Op::Read,
+            _ => workload.spec.tree.as_ref()?.op.into(),
         };
         let classes = || workload.classes.iter().filter(move |class| class.op == counted);
         let amount = match test.counts_bytes() {
@@ -160,7 +160,7 @@ impl Figure {
             false => classes().map(|class| class.ops).sum::<u64>() as f64,
         };
         let seconds = workload.measured_ns as f64 / 1e9;
-        let asked = workload.classes.iter().filter(|class| !["flush", "sync"].contains(&class.op.as_str()));
+        let asked = workload.classes.iter().filter(|class| !matches!(class.op, Op::Flush | Op::Sync));
         let figure = Figure {
             per_second: amount / seconds,
             seconds,

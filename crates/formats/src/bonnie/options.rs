@@ -152,7 +152,7 @@ impl Generation {
                 Generation::V200 => &[BOTH, ONLY_200],
             },
             operand: |draft, word| {
-                let what = format!("`{word}` is no option; a directory is named with `-d`");
+                let what = format!("`{word}` is not an option; a directory is named with `-d`");
                 Err(usage(draft.command.generation, what))
             },
         }
@@ -183,7 +183,7 @@ const BOTH: &[Opt<Draft>] = &[
     flag("-q", "says less", |draft| draft.command.quiet = true),
     flag("-b", "flushes after each write", |draft| draft.command.sync_each = true),
     flag("-D", "reads and writes past the page cache", |draft| draft.command.direct = true),
-    parsed("-u -g", "USER", "taken; nobody changes to another user", |draft, given| {
+    parsed("-u -g", "USER", "accepted without effect: the user does not change", |draft, given| {
         let user = given.value.split(':').next().unwrap_or_default();
         if !["root", "0"].contains(&user) {
             let (typed, tool) = (given.typed(), draft.command.generation.tool());

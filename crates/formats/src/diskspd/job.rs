@@ -25,7 +25,7 @@ impl Command {
     pub fn sizes(&self, found: &[TargetInfo]) -> Result<Vec<u64>, Refusal> {
         let usage = |what: String| Refusal::usage(TOOL, what);
         let one = |(name, found): (&String, &TargetInfo)| match self.create {
-            Some(_) if found.is_fixed() => Err(usage(format!("{name} is no file that `-c` could create"))),
+            Some(_) if found.is_fixed() => Err(usage(format!("{name} is not a file that `-c` could create"))),
             Some(size) => Ok(size),
             None if found.size == 0 => {
                 Err(usage(format!("{name} is empty or not there; `-c` and a size creates it")))

@@ -1,6 +1,6 @@
 //! The figures of one thread on one target, from the record.
 
-use record::{Point, WorkloadResult};
+use record::{Op, Point, WorkloadResult};
 use stats::Histogram;
 
 /// One row of the tables.
@@ -38,8 +38,8 @@ impl Row {
             thread,
             path,
             size,
-            reads: Counts::of(point, workload, "read"),
-            writes: Counts::of(point, workload, "write"),
+            reads: Counts::of(point, workload, Op::Read),
+            writes: Counts::of(point, workload, Op::Write),
         }
     }
 
@@ -50,7 +50,7 @@ impl Row {
 }
 
 impl Counts {
-    fn of(point: &Point, workload: &WorkloadResult, op: &str) -> Counts {
+    fn of(point: &Point, workload: &WorkloadResult, op: Op) -> Counts {
         let mut counts = Counts::default();
         for class in workload.classes.iter().filter(|class| class.op == op) {
             counts.bytes += class.bytes;

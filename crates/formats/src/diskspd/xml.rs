@@ -306,7 +306,8 @@ pub(super) fn any_rows(run: &Run, point: &Point) -> Vec<Row> {
 
 /// Whether requests of a point read or wrote.
 pub(super) fn has_figures(point: &Point) -> bool {
-    point::classes(point).any(|class| class.ops > 0 && matches!(class.op.as_str(), "read" | "write"))
+    point::classes(point)
+        .any(|class| class.ops > 0 && matches!(class.op, record::Op::Read | record::Op::Write))
 }
 
 pub(super) fn no_figures(format: &'static str) -> NoFigures {

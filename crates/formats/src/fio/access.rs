@@ -170,7 +170,7 @@ fn range(options: &Options, text: &str) -> Result<Sizes, String> {
     let (low, high) = text.split_once(['-', ':']).unwrap_or((text, text));
     let (low, high) = (block(options, low)?, block(options, high)?);
     if high < low {
-        return Err(format!("`{text}` is no range of sizes such as 4k-64k"));
+        return Err(format!("`{text}` is not a range of sizes such as 4k-64k"));
     }
     let steps = high / low;
     if steps > MOST_SIZES as u64 {
@@ -349,7 +349,7 @@ fn distribution(options: &Options, setting: &Setting) -> Result<String, Refusal>
     let (name, figures) = text.split_once(':').unwrap_or((text, ""));
     let number = |text: &str| {
         let number = text.trim().parse::<f64>().ok().filter(|number| *number > 0.0);
-        number.ok_or_else(|| setting.wrong(format!("`{text}` is no figure above 0")))
+        number.ok_or_else(|| setting.wrong(format!("`{text}` is not a number above 0")))
     };
     // A centre only turns the scattered blocks round.
     let figures = match (name, figures.split_once(':')) {
@@ -370,7 +370,7 @@ fn distribution(options: &Options, setting: &Setting) -> Result<String, Refusal>
         "normal" => Ok(format!("normal({}%, scattered)", number(figures)?)),
         "zoned" => zones(figures).map_err(|want| setting.wrong(want)),
         "zoned_abs" => zones_in_bytes(options, figures).map_err(|want| setting.wrong(want)),
-        "sequence" => Err(setting.unsupported("read_iolog= asks places in an order of one's own")),
+        "sequence" => Err(setting.unsupported("read_iolog= has an order of its own")),
         _ => Err(setting.unsupported("random, zipf:θ, pareto:h, normal:σ, zoned and zoned_abs are")),
     }
 }
@@ -420,7 +420,7 @@ fn zones(text: &str) -> Result<String, String> {
 fn zones_in_bytes(options: &Options, text: &str) -> Result<String, String> {
     let zone = |part: &str| {
         let Some((requests, span)) = part.split_once('/') else {
-            return Err(format!("`{part}` is no zone such as 60/10g"));
+            return Err(format!("`{part}` is not a zone such as 60/10g"));
         };
         let span = units::Bytes::new(options.base.size(span)?);
         Ok(format!("{}% in {}", figure(value::share(requests)?), span.exact()))

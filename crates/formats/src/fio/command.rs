@@ -213,7 +213,7 @@ const OPTIONS: &[Opt<Line>] = &[
     unsupported("--cpuclock-test", "`fathom doctor` looks at this machine"),
     unsupported("--crctest", "`fathom doctor --self-test` tests the tool"),
     unsupported("--inflate-log", "there are no logs"),
-    unsupported("--merge-blktrace-only", "a trace is no job"),
+    unsupported("--merge-blktrace-only", "a trace is not a job"),
     unsupported("--trigger --trigger-file --trigger-timeout --trigger-remote", "nothing is executed"),
 ];
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Point, PointKind, Run, WorkloadResult};
+use record::{Engine, Op, Point, PointKind, Run, WorkloadResult};
 use units::Nanos;
 use units::convert::truncated;
 use workload::spec::Pace;
@@ -141,7 +141,7 @@ impl Direction {
 }
 
 /// What is done to files and their names stands among the reads, which is what fio's jobs are unless they say another.
-const OF_FILES: [&str; 3] = ["create", "stat", "delete"];
+const OF_FILES: [Op; 3] = [Op::Create, Op::Stat, Op::Delete];
 
 /// The load points of a run, in order.
 pub(super) fn loads(run: &Run) -> impl Iterator<Item = &Point> {
@@ -151,7 +151,7 @@ pub(super) fn loads(run: &Run) -> impl Iterator<Item = &Point> {
 impl Entry {
     /// The figures of `workloads` of `point` together.
     pub(super) fn of(run: &Run, point: &Point, workloads: &[&WorkloadResult]) -> Entry {
-        let mut directions = ["read", "write", "trim"].map(|op| direction(point, workloads, op));
+        let mut directions = [Op::Read, Op::Write, Op::Trim].map(|op| direction(point, workloads, op));
         let runtime_ms = workloads.iter().map(|workload| millis(workload.measured_ns)).max().unwrap_or(0);
         for direction in &mut directions {
             direction.runtime_ms = if direction.requests > 0 { runtime_ms } else { 0 };
@@ -166,7 +166,7 @@ impl Entry {
         };
         let mut syncs = stats::Histogram::new();
         for class in
-            workloads.iter().flat_map(|workload| &workload.classes).filter(|class| class.op == "flush")
+            workloads.iter().flat_map(|workload| &workload.classes).filter(|class| class.op == Op::Flush)
         {
             add(&mut syncs, &class.response);
         }
@@ -259,10 +259,10 @@ pub(super) fn table(entry: &Entry, unit_ns: u64) -> Vec<(String, f64)> {
     table
 }
 
-fn direction(point: &Point, workloads: &[&WorkloadResult], op: &str) -> Direction {
+fn direction(point: &Point, workloads: &[&WorkloadResult], op: Op) -> Direction {
     let mut direction = Direction::default();
-    let counts = |name: &str| name == op || op == "read" && OF_FILES.contains(&name);
-    for class in workloads.iter().flat_map(|workload| &workload.classes).filter(|class| counts(&class.op)) {
+    let counts = |own: Op| own == op || op == Op::Read && OF_FILES.contains(&own);
+    for class in workloads.iter().flat_map(|workload| &workload.classes).filter(|class| counts(class.op)) {
         direction.requests += class.ops;
         direction.bytes += class.bytes;
         add(&mut direction.lat, &class.response);
@@ -362,21 +362,22 @@ pub(super) fn error_text(number: i32) -> String {
 /// Options that readers look for, in fio's words, of a workload that no job of fio stands behind.
 fn said(workload: &WorkloadResult) -> Vec<(String, String)> {
     let spec = &workload.spec;
-    let has = |op: &str| workload.classes.iter().any(|class| class.op == op && class.ops > 0);
+    let has = |op: Op| workload.classes.iter().any(|class| class.op == op && class.ops > 0);
     let random = !is_in_order(&spec.pattern);
-    let rw = match (has("read"), has("write"), has("trim")) {
+    let rw = match (has(Op::Read), has(Op::Write), has(Op::Trim)) {
         (true, true, _) => "rw",
         (_, true, _) => "write",
         (false, false, true) => "trim",
         _ => "read",
     };
-    let sizes = || workload.classes.iter().filter(|class| class.op != "flush").map(|class| class.size_bytes);
+    let sizes =
+        || workload.classes.iter().filter(|class| class.op != Op::Flush).map(|class| class.size_bytes);
     let size = sizes().min().unwrap_or(0);
     let bs = if size > 0 && size % 1024 == 0 { format!("{}k", size / 1024) } else { size.to_string() };
-    let engine = match workload.engine.name.as_str() {
-        "pread" => "psync",
-        "preadv2" => "pvsync2",
-        other => other,
+    let engine = match workload.engine.name {
+        Engine::Pread => "psync",
+        Engine::Preadv2 => "pvsync2",
+        other => other.name(),
     };
     [
         ("name", workload.name.as_str()),

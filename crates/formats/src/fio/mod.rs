@@ -61,7 +61,7 @@ fn read(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<Tran
     if let Some((job, slo)) = jobs.iter().find_map(|job| Some((job, job.slo.as_ref()?))) {
         let setting = job.options.get("latency_target").expect("an SLO comes from it");
         return Err(setting.unsupported(format!(
-            "a plan is no search; `fathom as fio {name}` searches, or leave latency_* out and run \
+            "a plan is not a search; `fathom as fio {name}` searches, or leave latency_* out and run \
              `fathom search {name} --slo '{slo}'`"
         )));
     }

@@ -45,7 +45,7 @@ fn part(text: &str) -> Result<(Vec<u8>, &str), String> {
     if text[end..].starts_with(['x', 'X']) && text[..end].ends_with('0') {
         end -= 1;
     }
-    let number: i32 = text[..end].parse().map_err(|_| format!("`{text}` is no number of 32 bits"))?;
+    let number: i32 = text[..end].parse().map_err(|_| format!("`{text}` is not a 32-bit number"))?;
     let mut number = number.cast_unsigned();
     let mut bytes = vec![number.to_le_bytes()[0]];
     while number > 0xff {

@@ -84,9 +84,8 @@ fn unknown(name: &str, origin: &Origin) -> Refusal {
         (Origin::Line(..), Refusal::Unknown { nearest: Some(near), .. }) => {
             origin.refuse(format!("fio has no option `{name}`; did you mean `{near}`?"))
         }
-        (Origin::Line(..), _) => {
-            origin.refuse(format!("`{name}` is no option of fio, or one of an engine that is not supported"))
-        }
+        (Origin::Line(..), _) => origin
+            .refuse(format!("`{name}` is not an option of fio, or one of an engine that is not supported")),
         (Origin::Argument, _) => refusal,
     }
 }
@@ -105,8 +104,9 @@ impl Section {
     /// One without options yet. A name that cannot be shown on one line is refused: nobody could tell the job by it.
     pub(super) fn named(name: String, origin: &Origin) -> Result<Section, Refusal> {
         if name.contains(char::is_control) {
-            return Err(origin
-                .refuse(format!("{name:?} is no name of a job: it has a character that cannot be shown")));
+            return Err(
+                origin.refuse(format!("{name:?} cannot name a job: it has a character that cannot be shown"))
+            );
         }
         Ok(Section { name, origin: origin.clone(), settings: Vec::new(), begins_file: false })
     }

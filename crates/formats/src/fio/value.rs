@@ -77,7 +77,7 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end();
     match number.parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
-        _ => Err(format!("`{}` is no percentage from 0 to 100", text.trim())),
+        _ => Err(format!("`{}` is not a percentage from 0 to 100", text.trim())),
     }
 }
 
@@ -154,7 +154,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn wrong(&self) -> String {
-        format!("`{}` is no number that can be read here", self.whole)
+        format!("`{}` is not a number that is supported here", self.whole)
     }
 
     fn take(&mut self, wanted: &[char]) -> Option<char> {

@@ -74,7 +74,7 @@ fn line(point: &Point) -> Option<String> {
     let asked = &workload.spec;
     let is_stream = asked.pattern == Pattern::Sequential && asked.workers == 1 && asked.depth == 1;
     let [class] = &workload.classes[..] else { return None };
-    if !is_stream || class.op != "read" || class.size_bytes != READ || class.ops < 2 {
+    if !is_stream || class.op != record::Op::Read || class.size_bytes != READ || class.ops < 2 {
         return None;
     }
     let cached = workload.span_bytes == Some(READ);

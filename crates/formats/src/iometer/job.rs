@@ -138,7 +138,7 @@ impl<'a> PlanBuilder<'a> {
             return Err(self.usage("it has neither workers nor access specifications"));
         }
         self.notes.push(format!(
-            "no workers are in the file: one worker with one outstanding I/O carries out {} in turn",
+            "no workers are in the file: one worker with one outstanding I/O runs {} in turn",
             counted(specs.len(), "access specification")
         ));
         let specs = specs.into_iter().map(Some).collect();

@@ -105,7 +105,7 @@ const OPTIONS: &[Opt<Command>] = &[
         command.notes.push("/p: no port is opened, since this host does the work itself".into());
     }),
     number("/m -m", "shows the big meter", 0..=1, |command, _| {
-        command.notes.push("/m: there is no big meter; `fathom show last` has the figures".into());
+        command.notes.push("/m: no big meter; `fathom show last` has the figures".into());
     }),
     text(
         "--on",
@@ -136,7 +136,8 @@ pub fn refused_dynamo(arguments: &[String]) -> Refusal {
     Refusal::Unsupported {
         tool: "dynamo",
         option: arguments.first().map_or("dynamo", String::as_str).into(),
-        why: "Dynamo does what an Iometer on another host tells it over the network; give the configuration itself \
+        why: "Dynamo runs what an Iometer on another host sends it over the network; give the configuration \
+              itself \
               to `fathom as iometer /c FILE.icf` on the host whose storage is to be measured"
             .into(),
     }

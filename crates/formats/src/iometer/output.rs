@@ -8,7 +8,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use record::{Point, PointKind, Run, WorkloadResult};
+use record::{Op, Point, PointKind, Run, WorkloadResult};
 use units::Nanos;
 use units::convert::{narrow, truncated};
 
@@ -348,7 +348,7 @@ struct Figures {
 }
 
 impl Figures {
-    fn add(&mut self, result: &WorkloadResult, op: &str) {
+    fn add(&mut self, result: &WorkloadResult, op: Op) {
         let seconds = result.measured_ns as f64 / 1e9;
         for class in result.classes.iter().filter(|class| class.op == op) {
             self.count += class.ops;
@@ -417,8 +417,8 @@ impl Row {
     fn figures(&mut self, results: &[&WorkloadResult], is_all: bool) {
         self.is_all = is_all;
         for result in results {
-            self.reads.add(result, "read");
-            self.writes.add(result, "write");
+            self.reads.add(result, Op::Read);
+            self.writes.add(result, Op::Write);
             self.longest_ns = self.longest_ns.max(result.measured_ns);
             let (reads, writes) = errors(result);
             self.errors += i64::try_from(result.errors).unwrap_or(i64::MAX);
@@ -484,9 +484,9 @@ fn errors(result: &WorkloadResult) -> (i64, i64) {
     if result.errors == 0 {
         return (0, 0);
     }
-    let of = |op: &str| narrow::<i64>(result.error_samples.iter().filter(|sample| sample.op == op).count());
+    let of = |op: Op| narrow::<i64>(result.error_samples.iter().filter(|sample| sample.op == op).count());
     match result.error_samples.len() as u64 == result.errors {
-        true => (of("read"), of("write")),
+        true => (of(Op::Read), of(Op::Write)),
         false => (AMBIGUOUS, AMBIGUOUS),
     }
 }

@@ -143,7 +143,7 @@ impl Reader<'_> {
                 _ => {
                     return Err(self
                         .lines
-                        .wrong(line, format!("`{}` is no key of the test setup", line.text)));
+                        .wrong(line, format!("`{}` is not a key of the test setup", line.text)));
                 }
             }
         }
@@ -207,7 +207,7 @@ impl Reader<'_> {
             } else if key.starts_with("size,") || key.starts_with("size ") {
                 self.nameless_specs()?;
             } else {
-                let what = format!("`{}` is no key of the access specifications", line.text);
+                let what = format!("`{}` is not a key of the access specifications", line.text);
                 return Err(self.lines.wrong(line, what));
             }
         }
@@ -307,7 +307,7 @@ impl Reader<'_> {
         let number = |index: usize, default: u64| match columns.get(index) {
             None => Ok(default),
             Some(text) => text.parse::<u64>().map_err(|_| {
-                self.lines.wrong(row, format!("`{text}` in column {} is no whole number", index + 1))
+                self.lines.wrong(row, format!("`{text}` in column {} is not an integer", index + 1))
             }),
         };
         let per_cent = |index: usize, what: &str| match number(index, 0)? {
@@ -390,7 +390,9 @@ impl Reader<'_> {
                     self.check_room(line, self.workers, "workers")?;
                     manager.workers.push(self.worker()?);
                 }
-                _ => return Err(self.lines.wrong(line, format!("`{}` is no key of a manager", line.text))),
+                _ => {
+                    return Err(self.lines.wrong(line, format!("`{}` is not a key of a manager", line.text)));
+                }
             }
         }
         self.config.managers.push(manager);
@@ -418,7 +420,7 @@ impl Reader<'_> {
                 "default target settings for worker" => self.settings(&mut worker)?,
                 "assigned access specs" => worker.specs = Some(self.assigned()?),
                 "target assignments" => self.targets(&mut worker)?,
-                _ => return Err(self.lines.wrong(line, format!("`{}` is no key of a worker", line.text))),
+                _ => return Err(self.lines.wrong(line, format!("`{}` is not a key of a worker", line.text))),
             }
         }
     }
@@ -465,7 +467,7 @@ impl Reader<'_> {
                     worker.data = worker.data.map(|data| if data == 0 { 0 } else { 2 });
                 }
             } else if key != "local network interface" && key != "vi outstanding ios" {
-                let what = format!("`{}` is no key of a worker's settings", line.text);
+                let what = format!("`{}` is not a key of a worker's settings", line.text);
                 return Err(self.lines.wrong(line, what));
             }
         }
@@ -508,7 +510,15 @@ impl Reader<'_> {
             worker.data = match (text.parse(), self.switch(value, text)) {
                 (Ok(data @ 0..=2), _) => Some(data),
                 (_, Ok(is_random)) => Some(u32::from(is_random)),
-                _ => return Err(self.lines.wrong(value, format!("`{text}` is no data pattern: 0, 1 or 2"))),
+                _ => {
+                    return Err(self.lines.wrong(
+                        value,
+                        format!(
+                            "`{text}` is not a data pattern: 0, 1 or \
+                                                                 2"
+                        ),
+                    ));
+                }
             };
         }
         Ok(())
@@ -571,7 +581,7 @@ impl Reader<'_> {
                 "target manager id,manager name" => {
                     self.lines.value();
                 }
-                _ => return Err(self.lines.wrong(line, format!("`{}` is no key of a target", line.text))),
+                _ => return Err(self.lines.wrong(line, format!("`{}` is not a key of a target", line.text))),
             }
         }
     }
@@ -592,7 +602,7 @@ impl Reader<'_> {
     }
 
     fn number(&self, value: Line<'_>, text: &str) -> Result<u64, Refusal> {
-        text.parse().map_err(|_| self.lines.wrong(value, format!("`{text}` is no whole number")))
+        text.parse().map_err(|_| self.lines.wrong(value, format!("`{text}` is not an integer")))
     }
 
     fn numbers<const COUNT: usize>(&self, value: Line<'_>, want: &str) -> Result<[u64; COUNT], Refusal> {

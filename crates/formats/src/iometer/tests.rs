@@ -277,10 +277,10 @@ fn mistakes_are_named_with_file_and_line() {
         ("8192,100,67", "8192,100,167", "x.icf:38: 167% reads"),
         ("8192,100,67", "none,100,67", "x.icf:38: `none` in column 1"),
         ("\tmix\r\n'End", "\tnix\r\n'End", "is assigned `nix`"),
-        ("'Run Time", "'Rum Time", "x.icf:5: `'Rum Time` is no key of the test setup"),
+        ("'Run Time", "'Rum Time", "x.icf:5: `'Rum Time` is not a key of the test setup"),
         ("\t16,ENABLED", "\t0,ENABLED", "x.icf:56: `0` outstanding I/Os"),
         ("\tNORMAL", "\tODD", "x.icf:26: `ODD` is none of NORMAL"),
-        ("'End manager\r\n", "", "is no key of a manager"),
+        ("'End manager\r\n", "", "is not a key of a manager"),
         ("\t0          1          30", "\tsoon", "x.icf:7: `soon` is not hours, minutes and seconds"),
     ];
     for (from, to, want) in cases {

@@ -119,9 +119,9 @@ impl Cell {
         let [workload] = &point.workloads[..] else { return None };
         let mut moving = workload.classes.iter().filter(|class| class.bytes > 0);
         let (Some(class), None) = (moving.next(), moving.next()) else { return None };
-        let writes = match class.op.as_str() {
-            "write" => true,
-            "read" => false,
+        let writes = match class.op {
+            record::Op::Write => true,
+            record::Op::Read => false,
             _ => return None,
         };
         let timed = Timed::of(workload);

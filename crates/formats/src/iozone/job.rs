@@ -153,7 +153,7 @@ impl Command {
         if script.points > POINTS_MOST {
             let points = script.points;
             return Err(usage(&format!(
-                "{points} passes are more than {POINTS_MOST}; ask for fewer sizes, or for some tests with `-i`"
+                "{points} passes are more than {POINTS_MOST}; give fewer sizes, or choose tests with `-i`"
             )));
         }
         Ok(TranslatedJob { plan: script.text, targets: self.targets(storage), notes })

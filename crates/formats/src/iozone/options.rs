@@ -147,7 +147,7 @@ pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
     style: Style::Letters,
     any_case: false,
     options: &[SIZES, TESTS, FILES, REQUESTS, CHILDREN, REPORTS, UNSUPPORTED],
-    operand: |_, word| Err(usage(&format!("`{word}` is no option; name a file with `-f {word}`"))),
+    operand: |_, word| Err(usage(&format!("`{word}` is not an option; name a file with `-f {word}`"))),
 };
 
 const SIZES: &[Opt<Draft>] = &[
@@ -426,9 +426,7 @@ impl Draft {
             return Err(usage("`-F` names the files of the children of `-t`; one file is named with `-f`"));
         }
         if command.tests == [8] {
-            return Err(usage(
-                "test 8, the mixed workload, is one of several children; ask for them with `-t`",
-            ));
+            return Err(usage("test 8, the mixed workload, needs several children: use `-t`"));
         }
         if let (Some(file), Some(record)) =
             (command.grid.file_sizes().iter().max(), command.grid.record_sizes().iter().min())
@@ -454,7 +452,7 @@ impl Draft {
             return Err(Refusal::unsupported(TOOL, option, why));
         }
         if command.grid.auto {
-            return Err(usage("`-a` measures one stream and `-t` several; ask for one of them"));
+            return Err(usage("`-a` measures one stream and `-t` several; use one of them"));
         }
         let [_] = command.grid.pairs()[..] else {
             return Err(usage("the throughput test has one `-s` and one `-r`, which fits into it"));

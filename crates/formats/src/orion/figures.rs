@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Histogram, Point, PointKind, WorkloadResult};
+use record::{Histogram, Op, Point, PointKind, WorkloadResult};
 use stats::Bucket;
 use workload::spec::Pattern;
 
@@ -169,9 +169,9 @@ impl Flow {
     fn of(workload: &WorkloadResult) -> Option<Flow> {
         let mut flow = Flow { measured_ns: workload.measured_ns, ..Flow::default() };
         for class in workload.classes.iter().filter(|class| class.response.count > 0) {
-            match class.op.as_str() {
-                "read" => flow.reads.add(&class.response),
-                "write" => flow.writes.add(&class.response),
+            match class.op {
+                Op::Read => flow.reads.add(&class.response),
+                Op::Write => flow.writes.add(&class.response),
                 _ => continue,
             }
             flow.size_bytes = flow.size_bytes.max(class.size_bytes);

@@ -30,7 +30,7 @@ pub fn luns(file: &str, text: &str) -> Result<Vec<Lun>, Refusal> {
                     "{name} is a device of Windows; name a file or a device such as /dev/sdb"
                 ));
             }
-            name if name.chars().any(char::is_control) => return wrong("this is no name of a file".into()),
+            name if name.chars().any(char::is_control) => return wrong("this cannot name a file".into()),
             name => luns.push(Lun { line, name: name.into() }),
         }
     }

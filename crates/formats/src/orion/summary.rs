@@ -65,11 +65,11 @@ impl Test {
         };
         let streams =
             workloads().find(|workload| is_sequential(workload) && workload.name.starts_with("large"));
-        let sum = |op: &str| -> u64 {
+        let sum = |op: record::Op| -> u64 {
             let classes = workloads().flat_map(|workload| &workload.classes);
             classes.filter(|class| class.op == op).map(|class| class.ops).sum()
         };
-        let (reads, writes) = (sum("read"), sum("write"));
+        let (reads, writes) = (sum(record::Op::Read), sum(record::Op::Write));
         let stripe = workloads().find_map(|workload| stripe_kib(workload.spec.luns));
         let longest_ns = workloads().map(|workload| workload.measured_ns).max().unwrap_or(0);
         let (small, large) = (loads(figures, |load| load.small), loads(figures, |load| load.large));

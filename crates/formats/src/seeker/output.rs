@@ -72,7 +72,8 @@ pub struct Figures {
 impl Figures {
     /// The figures of one point on a device of `size_bytes`: reads of all its workloads; `None` without any.
     pub fn of(point: &Point, size_bytes: u64) -> Option<Figures> {
-        let reads = point::classes(point).filter(|class| class.op == "read").map(|class| class.ops).sum();
+        let reads =
+            point::classes(point).filter(|class| class.op == record::Op::Read).map(|class| class.ops).sum();
         (!point.workloads.is_empty()).then(|| Figures { reads, seconds: point::seconds(point), size_bytes })
     }
 }
@@ -89,7 +90,7 @@ fn text(run: &Run) -> Result<String, NoFigures> {
     let is_random = |point: &&Point| {
         let of_workload = |workload: &record::WorkloadResult| {
             workload.spec.pattern != Pattern::Sequential
-                && workload.summary.iter().any(|summary: &OpSummary| summary.op == "read")
+                && workload.summary.iter().any(|summary: &OpSummary| summary.op == record::Op::Read)
         };
         point.workloads.iter().any(of_workload)
     };

@@ -208,7 +208,7 @@ fn size_of(point: &Point) -> (u64, u32) {
 }
 
 fn doing(point: &Point) -> &'static str {
-    match (point::has(point, "read"), point::has(point, "write")) {
+    match (point::has(point, record::Op::Read), point::has(point, record::Op::Write)) {
         (true, true) => "reading and writing",
         (false, true) => "writing",
         _ => "reading",

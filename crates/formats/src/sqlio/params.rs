@@ -57,16 +57,18 @@ fn line(text: &str) -> Result<Line, String> {
     };
     let threads = match threads.parse() {
         Ok(threads @ 1..=256) => threads,
-        _ => return Err(format!("`{threads}` is no number of threads from 1 to 256")),
+        _ => return Err(format!("`{threads}` is not a number of threads from 1 to 256")),
     };
     let mask = match rest.first() {
-        Some(text) => mask(text).ok_or_else(|| format!("`{text}` is no mask of processors, such as 0x3"))?,
+        Some(text) => {
+            mask(text).ok_or_else(|| format!("`{text}` is not a mask of processors, such as 0x3"))?
+        }
         None => 0,
     };
     let size_mib = match rest.get(1) {
         Some(text) => match text.parse() {
             Ok(size @ 1..0x400_0000_0000) => Some(size),
-            _ => return Err(format!("`{text}` is no size in MB")),
+            _ => return Err(format!("`{text}` is not a size in MB")),
         },
         None => None,
     };

@@ -25,22 +25,6 @@ pub enum EngineChoice {
     Null,
 }
 
-impl EngineChoice {
-    /// The name used in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            EngineChoice::Uring => "io_uring",
-            EngineChoice::Sync(Call::Pread) => "pread",
-            EngineChoice::Sync(Call::Preadv2) => "preadv2",
-            EngineChoice::Pool(Call::Pread) => "pread with threads",
-            EngineChoice::Pool(Call::Preadv2) => "preadv2 with threads",
-            EngineChoice::Mmap => "mmap",
-            EngineChoice::Stdio => "stdio",
-            EngineChoice::Null => "null",
-        }
-    }
-}
-
 /// Decides for one worker of `workload`, and says why where it is not what would be best.
 ///
 /// `refusal` is what [`crate::environment::uring`] found. At depth 1 a plain system call is cheaper than a ring: a

@@ -103,12 +103,14 @@ fn open_error(workload: &Workload, path: &Path, writes: bool, source: io::Error)
     let access = if writes { Op::Write.name() } else { Op::Read.name() };
     let mode = format!("{} {access}", if workload.direct { "direct" } else { "buffered" });
     let remedy = match source.raw_os_error() {
-        Some(libc::EINVAL) if workload.direct => "its file system has no direct I/O; set `direct = false`",
-        Some(libc::EACCES | libc::EPERM) => "run as a user who may, or name another target",
-        Some(libc::EBUSY) => "something else holds it",
+        Some(libc::EINVAL) if workload.direct => {
+            "its file system does not support direct I/O; set `direct = false`"
+        }
+        Some(libc::EACCES | libc::EPERM) => "run as a user with permission, or name another target",
+        Some(libc::EBUSY) => "another program holds it",
         Some(libc::EROFS) => "the file system is mounted read-only",
         Some(libc::EMFILE | libc::ENFILE) => "raise the limit of open files: `ulimit -n`",
-        _ => "see whether it is still there",
+        _ => "check whether it still exists",
     };
     EngineError::Open { path: path.into(), mode, remedy: remedy.into(), source }
 }
@@ -141,14 +143,14 @@ mod tests {
         };
         for (direct, errno, remedy) in [
             (true, libc::EINVAL, "set `direct = false`"),
-            (false, libc::EINVAL, "see whether it is still there"),
-            (true, libc::EACCES, "run as a user who may"),
-            (true, libc::EPERM, "run as a user who may"),
-            (true, libc::EBUSY, "something else holds it"),
+            (false, libc::EINVAL, "check whether it still exists"),
+            (true, libc::EACCES, "run as a user with permission"),
+            (true, libc::EPERM, "run as a user with permission"),
+            (true, libc::EBUSY, "another program holds it"),
             (true, libc::EROFS, "mounted read-only"),
             (true, libc::EMFILE, "ulimit -n"),
             (true, libc::ENFILE, "ulimit -n"),
-            (true, libc::ENOENT, "see whether it is still there"),
+            (true, libc::ENOENT, "check whether it still exists"),
         ] {
             let told = told(direct, errno);
             assert!(told.ends_with(remedy) || told.contains(remedy), "{errno}: {told}");

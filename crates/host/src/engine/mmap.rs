@@ -146,7 +146,7 @@ mod tests {
             Mmap::new(Clock::start(), open(&file), payload(1, 1.0), false).expect("it is not empty");
         assert!(is_mapped());
         let error = engine.reopen(open(&file)).expect_err("the mapping is of the first").to_string();
-        assert!(error.contains("`reopen_every` goes with io_uring or `depth = 1`"), "{error}");
+        assert!(error.contains("`reopen_every` needs io_uring or `depth = 1`"), "{error}");
         engine.submit(&[request(Op::Read, 0)]).expect("nothing can fail");
         let mut ended = Vec::new();
         engine.wait(Wait::For(1), &mut |done| ended.push(done.outcome)).expect("nothing can fail");

@@ -37,7 +37,7 @@ pub use null::Null;
 pub use payload::{HasPayload, Payload};
 pub use pool::ThreadPool;
 pub use stdio::Stdio;
-pub use sync::Sync;
+pub use sync::{Call, Sync};
 pub use uring::{Uring, UringOptions, UringRing};
 pub use verifying::Verifying;
 
@@ -68,7 +68,7 @@ pub trait Engine<R = Request> {
     /// Goes on with `files`, which are the same ones opened anew, in place of those that it has; nothing is in flight.
     fn reopen(&mut self, files: Arc<OpenFiles>) -> Result<(), EngineError> {
         drop(files);
-        let why = "it keeps its files open; `reopen_every` goes with io_uring or `depth = 1`".into();
+        let why = "it keeps its files open; `reopen_every` needs io_uring or `depth = 1`".into();
         Err(EngineError::Unfit { engine: "of this workload", why })
     }
 
@@ -104,7 +104,7 @@ pub enum EngineError {
     },
     /// No memory for buffers.
     #[error(
-        "no {need} of memory for buffers{}: {source}; lower `depth` or the request size{}",
+        "cannot allocate {need} of memory for buffers{}: {source}; lower `depth` or the request size{}",
         if *huge_pages { " in huge pages" } else { "" },
         if *huge_pages { ", or reserve pages: `sysctl vm.nr_hugepages=N`, 2 MiB each" } else { "" },
     )]

@@ -47,7 +47,8 @@ pub enum Reading {
 pub enum ProgressError {
     /// Not one of the forms.
     #[error(
-        "`{0}` names no progress: write md:md0, btrfs-replace:/mnt, btrfs-scrub:/mnt or zpool:tank, or give a command \
+        "`{0}` is not a source of progress: write md:md0, btrfs-replace:/mnt, btrfs-scrub:/mnt or \
+         zpool:tank, or give a command \
          that prints a percentage with --progress-cmd"
     )]
     Unknown(String),

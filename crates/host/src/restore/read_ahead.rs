@@ -30,8 +30,8 @@ impl ReadAhead {
     /// An error, with nothing changed, where that cannot be noted, another run has set it, or the system refuses.
     pub fn set(root: &SysRoot, journal: &Journal, device: &Device, size: Bytes) -> io::Result<ReadAhead> {
         if !journal.is_kept() {
-            let why = "what it was can be noted nowhere, and would be lost with a kill; name a library in a folder \
-                       that can be written, with `--store`";
+            let why = "its old value cannot be recorded, and a kill would lose it; name a writable library \
+                       with `--store`";
             return Err(io::Error::other(why));
         }
         let folder = disk_folder(&device.folder);
@@ -143,11 +143,11 @@ pub(super) fn put_back(root: &SysRoot, setting: &Setting, whose: Whose) -> io::R
     }
     if !setting.set_kib.contains(&now) {
         return Ok(Fate::Left(format!(
-            "somebody has set it to {now} KiB since, so it was left; it was {before} KiB"
+            "it was changed to {now} KiB since, so it was left; before the run it was {before} KiB"
         )));
     }
     fs::write(&path, format!("{before}\n"))?;
-    Ok(Fate::Restored(format!("set back to {before} KiB")))
+    Ok(Fate::Restored(format!("restored to {before} KiB")))
 }
 
 #[cfg(test)]

@@ -128,7 +128,7 @@ fn replay_one(path: &Path, patience: Nanos, report: &mut Report) -> io::Result<(
             false => is_left = true,
         }
         for failed in &mut report.failed[before..] {
-            failed.push_str(&format!(" (noted in {})", path.display()));
+            failed.push_str(&format!(" (recorded in {})", path.display()));
         }
     }
     if !is_left {
@@ -193,7 +193,7 @@ pub(super) fn read(file: &mut File) -> io::Result<Contents> {
             (u64::from_str_radix(sum, 16) == Ok(fnv1a(said.as_bytes()))).then(|| contents.take(said))?
         });
         if taken.is_none() && index + 1 < lines.len() {
-            let why = format!("line {} is not as it was written; nothing of it was put back", index + 1);
+            let why = format!("line {} is damaged; nothing of it was restored", index + 1);
             return Err(io::Error::new(io::ErrorKind::InvalidData, why));
         }
     }

@@ -208,7 +208,7 @@ fn a_torn_line_stands_for_nothing_that_was_done_and_a_changed_one_has_the_journa
     let changed = text.replacen("scratch", "scratCh", 1) + lines[1];
     fs::write(file(home.path()), changed).unwrap();
     let report = replay(home.path(), Nanos::ZERO);
-    assert!(report.failed[0].contains("line 2 is not as it was written"), "{report:?}");
+    assert!(report.failed[0].contains("line 2 is damaged"), "{report:?}");
     assert!(path.exists());
 
     let elsewhere = Owner::this(None);

@@ -41,7 +41,8 @@ pub enum ConsentError {
     Wildcard(String),
     /// A node.
     #[error(
-        "`{0}` may be another disk after the next boot and is no consent; write the serial number or the name in \
+        "`{0}` may be another disk after the next boot, so it is not accepted as consent; write the serial \
+         number or the name in \
          /dev/disk/by-id (`ls -l /dev/disk/by-id` shows it)"
     )]
     MovingName(String),

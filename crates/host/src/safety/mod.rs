@@ -5,7 +5,7 @@
 //! [`Reason`].
 //!
 //! **Invariant:** a user's file or device is opened for writing through a [`Permit`] alone, and a permit for a device
-//! holds it exclusively, so that nobody can mount it or build an array on it before the permit is dropped.
+//! holds it exclusively, so that it cannot be mounted or build an array on it before the permit is dropped.
 
 mod blank;
 mod blkid;

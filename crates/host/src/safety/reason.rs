@@ -55,7 +55,8 @@ pub enum Reason {
     },
     /// The kernel refuses to give it to one user alone.
     #[error(
-        "{device} is held by another program, mount or kernel subsystem (an exclusive open says busy); end that first"
+        "{device} is held by another program, mount or kernel subsystem (an exclusive open fails with \
+         EBUSY); stop that first"
     )]
     Busy {
         /// What was opened.
@@ -63,7 +64,8 @@ pub enum Reason {
     },
     /// It carries something.
     #[error(
-        "{device} carries a signature: {name} (at byte {}); if it may go, wipe it first: `wipefs -a {device}`", offset.get()
+        "{device} carries a signature: {name} (at byte {}); if it may be lost, wipe it first: `wipefs -a \
+         {device}`", offset.get()
     )]
     Signature {
         /// The device or a part of it.
@@ -75,8 +77,8 @@ pub enum Reason {
     },
     /// It holds something that nobody knows, and consent did not speak of it.
     #[error(
-        "{device} is not blank (byte {} holds data, and no known content), and consent does not speak of data; if that \
-         may be lost, say so with `--destroy={name}`",
+        "{device} is not blank (byte {} holds data, and no known content), and consent does not cover data; \
+         if it may be lost, consent with `--destroy={name}`",
         at.get()
     )]
     NotBlank {
@@ -88,7 +90,7 @@ pub enum Reason {
         name: String,
     },
     /// Somebody holds a lock on the file.
-    #[error("{file} is locked by another program ({kind} lock); end that first")]
+    #[error("{file} is locked by another program ({kind} lock); stop that first")]
     Locked {
         /// The file.
         file: String,
@@ -96,7 +98,7 @@ pub enum Reason {
         kind: &'static str,
     },
     /// Somebody has it open for writing.
-    #[error("{file} is open for writing elsewhere: another program, a loop device or swap; end that first")]
+    #[error("{file} is open for writing elsewhere: another program, a loop device or swap; stop that first")]
     OpenElsewhere {
         /// The file.
         file: String,
@@ -146,7 +148,7 @@ pub enum Reason {
         other: String,
     },
     /// The file is a window on the kernel.
-    #[error("{path} lies on {fs_type}, which is no storage")]
+    #[error("{path} is on {fs_type}, which is not storage")]
     NoStorage {
         /// The file.
         path: PathBuf,
@@ -154,13 +156,13 @@ pub enum Reason {
         fs_type: String,
     },
     /// Nobody has said that it may be destroyed.
-    #[error("writing would destroy its data, and nobody has consented; {}", advice(names))]
+    #[error("writing would destroy its data, and no consent was given; {}", advice(names))]
     NoConsent {
         /// What would be consent.
         names: Vec<String>,
     },
     /// Something else may be destroyed.
-    #[error("consent was given for `{given}`, which is not this; {}", advice(names))]
+    #[error("consent was given for `{given}`, which is another target; {}", advice(names))]
     OtherConsent {
         /// What was consented to.
         given: String,
@@ -171,7 +173,7 @@ pub enum Reason {
 
 fn advice(names: &[String]) -> String {
     match names.first() {
-        Some(name) => format!("if it may be lost, say so with `--destroy={name}`"),
+        Some(name) => format!("if it may be lost, consent with `--destroy={name}`"),
         None => "it has no serial number and no name in /dev/disk/by-id, so it cannot be identified and \
                  is never written"
             .into(),

@@ -14,7 +14,7 @@ use crate::restore::{Change, Journal, MadeFile, Noted, unfinished};
 
 /// A new file at `path` with its mark, locked and noted: whoever finds the name finds the mark.
 pub(super) fn create(path: &Path, header: &Header, journal: &Journal) -> Result<(File, Noted), ScratchError> {
-    let made = MadeFile::before(path).map_err(os(path, "look at the folder of"))?;
+    let made = MadeFile::before(path).map_err(os(path, "read its directory"))?;
     let mut noted = journal.note(Change::Scratch(made.clone(), header.creation)).map_err(not_noted(path))?;
     let mut note = |file: &File| {
         let made = made.made(file).map_err(os(path, "look at"))?;
@@ -36,7 +36,7 @@ pub(super) fn create_noted(
     header: &Header,
     note: &mut dyn FnMut(&File) -> Result<(), ScratchError>,
 ) -> Result<File, ScratchError> {
-    let (folder, name) = handle::folder_of(path).map_err(os(path, "open the directory of"))?;
+    let (folder, name) = handle::folder_of(path).map_err(os(path, "open its directory"))?;
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let unnamed = openat(&folder, ".", flags, Mode::from_raw_mode(0o666));
     if let Ok(unnamed) = unnamed {
@@ -62,7 +62,7 @@ pub(super) fn create_named(
     header: &Header,
     note: &mut dyn FnMut(&File) -> Result<(), ScratchError>,
 ) -> Result<File, ScratchError> {
-    let (folder, name) = handle::folder_of(path).map_err(os(path, "open the directory of"))?;
+    let (folder, name) = handle::folder_of(path).map_err(os(path, "open its directory"))?;
     let make = |name: &OsStr| {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
         let made = openat(&folder, name, flags, Mode::from_raw_mode(0o666));

@@ -40,12 +40,12 @@ impl Extents {
         match self {
             Extents::Written => "every extent is written".into(),
             Extents::NoHoles => {
-                "no holes; the file system does not tell whether all extents are written".into()
+                "no holes; the file system does not report whether all extents are written".into()
             }
             Extents::Gap { at, what } => {
                 format!("{what} at byte {}: reads there do not reach the storage", at.get())
             }
-            Extents::Unknown => "the file system does not tell whether there are holes".into(),
+            Extents::Unknown => "the file system does not report whether there are holes".into(),
         }
     }
 }
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(words[0], "every extent is written");
         assert!(words[1].starts_with("no holes"), "{}", words[1]);
         assert!(words[2].starts_with("hole at byte 4096"), "{}", words[2]);
-        assert!(words[3].contains("does not tell whether there are holes"), "{}", words[3]);
+        assert!(words[3].contains("does not report whether there are holes"), "{}", words[3]);
         assert_eq!(told.each_ref().map(Extents::has_gap), [false, false, true, false]);
     }
 

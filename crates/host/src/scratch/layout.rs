@@ -102,7 +102,7 @@ pub(super) fn fill(
     let filled = (CHUNK * taken).min(length);
     assert!(
         last_step != Step::Continue || filled == length,
-        "a file that nobody stopped must be filled to its end"
+        "a file whose layout was not stopped must be filled to its end"
     );
     Ok(Filled::Bytes(filled))
 }

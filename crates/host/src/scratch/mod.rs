@@ -75,17 +75,15 @@ pub struct Spec {
 #[derive(Debug, thiserror::Error)]
 pub enum ScratchError {
     /// Somebody else's file is there.
-    #[error(
-        "{path} is there and is not one of Fathom's scratch files; it was not touched, name another path"
-    )]
+    #[error("{path} exists and is not one of Fathom's scratch files; it was not touched; name another path")]
     NotOurs {
         /// The path.
         path: PathBuf,
     },
     /// A file of its name without a byte: a run that was killed before it could mark it, or somebody's.
     #[error(
-        "{path} is there and empty, so nothing tells whose it is; a run that was killed may have left it: remove it, or \
-         name another path"
+        "{path} exists and is empty, so its owner is unknown; a run that was killed may have left it: \
+         remove it, or name another path"
     )]
     Empty {
         /// The path.
@@ -108,16 +106,14 @@ pub enum ScratchError {
         by: String,
     },
     /// Its name leads to something else by now.
-    #[error(
-        "{path} leads to another file than the scratch file by now, which was moved; remove that where it is"
-    )]
+    #[error("{path} is no longer the scratch file, which was moved; remove it at its new place")]
     Moved {
         /// The path.
         path: PathBuf,
     },
     /// That it is to be removed cannot be noted.
     #[error(
-        "{path}: it cannot be noted that it is to be removed, so it was not made: {source}; free some space for the \
+        "{path}: not created, because its removal cannot be recorded: {source}; free some space for the \
          library, or name another one with `--store`"
     )]
     NotNoted {
@@ -128,7 +124,8 @@ pub enum ScratchError {
     },
     /// It would not fit, or leave too little.
     #[error(
-        "{path}: {asked} do not fit: {free} are free and {reserve} must stay so; use a smaller size or free some"
+        "{path}: {asked} do not fit: {free} are free, of which {reserve} are reserved; use a smaller size, \
+         or free some space"
     )]
     TooLarge {
         /// The path.
@@ -142,8 +139,8 @@ pub enum ScratchError {
     },
     /// The file system was full before its own figures said so, or a quota was reached.
     #[error(
-        "{path}: no space left while laying out {asked} ({source}); {written} were written, {free} are free; the \
-         partial file was removed; ask for less, or look for a quota"
+        "{path}: no space left while laying out {asked} ({source}); {written} were written, {free} are \
+         free; the partial file was removed; use a smaller size, or check for a quota"
     )]
     Full {
         /// The path.
@@ -213,10 +210,7 @@ impl Scratch {
         if let Some(found) = Scratch::found(&spec.path, &spec.journal)? {
             let fits = found.header.complete && found.header.data == size && !found.extents.has_gap();
             if fits {
-                assert!(
-                    found.reused && !found.direct,
-                    "of a file that was there nobody knows what is cached"
-                );
+                assert!(found.reused && !found.direct, "of an existing file the cached part is unknown");
                 return Ok(found);
             }
             found.discard()?;
@@ -340,7 +334,7 @@ impl Scratch {
         if let Some(by) = loop_over(&SysRoot::real(), path, &file) {
             return Err(ScratchError::BehindLoop { path: path.into(), by: by.display().to_string() });
         }
-        let extents = extents(&file, header.data).map_err(os(path, "ask for the extents of"))?;
+        let extents = extents(&file, header.data).map_err(os(path, "read its extents"))?;
         let permit = leave(path, &file)?;
         let made = MadeFile::before(path).and_then(|made| made.made(&file));
         let noted = journal.note(Change::Scratch(made.map_err(os(path, "look at"))?, header.creation));
@@ -390,8 +384,8 @@ impl Scratch {
             }
             Err(error) => return Err(error),
         }
-        scratch.extents = extents::extents(&scratch.file, scratch.header.data)
-            .map_err(os(path, "ask for the extents of"))?;
+        scratch.extents =
+            extents::extents(&scratch.file, scratch.header.data).map_err(os(path, "read its extents"))?;
         if scratch.extents.has_gap() {
             return Err(ScratchError::Hollow { path: path.into(), what: scratch.extents.in_words() });
         }
@@ -481,8 +475,8 @@ pub struct Room {
 
 /// The room where `path` is or would be.
 pub fn room(path: &Path) -> Result<Room, ScratchError> {
-    let (free, total) = free(path).map_err(os(path, "ask for the free space of"))?;
-    let stat = std::fs::metadata(handle::parent_of(path)).map_err(os(path, "look at the folder of"))?;
+    let (free, total) = free(path).map_err(os(path, "read its free space"))?;
+    let stat = std::fs::metadata(handle::parent_of(path)).map_err(os(path, "read its directory"))?;
     Ok(Room { file_system: stat.dev(), free, total })
 }
 
@@ -508,7 +502,7 @@ pub fn left_behind(path: &Path) -> Option<Left> {
 
 /// Whether `size` more fit where `path` is or would be, and [`reserve`] stays free unless told otherwise.
 pub fn enough_room(path: &Path, size: Bytes, wanted_reserve: Option<Bytes>) -> Result<(), ScratchError> {
-    let (free, total) = free(path).map_err(os(path, "ask for the free space of"))?;
+    let (free, total) = free(path).map_err(os(path, "read its free space"))?;
     let reserve = wanted_reserve.unwrap_or_else(|| reserve(total, free));
     let needed = size.get().saturating_add(HEADER_SIZE.get()).saturating_add(reserve.get());
     match needed <= free.get() {

@@ -51,7 +51,7 @@ pub fn direct_of(path: &Path, logical_block: Option<Bytes>) -> Direct {
         }
         (None, None) => {
             let page = Bytes::KIB * 4;
-            Direct::Aligned { memory: page, offset: page, basis: "assumed: the kernel does not tell" }
+            Direct::Aligned { memory: page, offset: page, basis: "assumed: the kernel does not report it" }
         }
     }
 }

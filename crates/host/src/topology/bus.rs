@@ -59,7 +59,7 @@ fn link(root: &SysRoot, folder: &Path) -> Result<Ceiling, String> {
     let lanes = leading_number(&folder.join("current_link_width"));
     let Some((rate, lanes)) = rate.zip(lanes) else {
         return Err(format!(
-            "link: {} tells no speed and width, as on-chip and virtual devices do not",
+            "link: {} reports no speed and width, as on-chip and virtual devices do not",
             shown(root, folder)
         ));
     };
@@ -72,7 +72,7 @@ fn link(root: &SysRoot, folder: &Path) -> Result<Ceiling, String> {
         limit: Limit::Bandwidth,
         value: lanes * rate * 1e9 * share / 8.0,
         each_way: true,
-        basis: format!("{} of {rate} GT/s, {coding}, before packet heads", several(lanes)),
+        basis: format!("{} of {rate} GT/s, {coding}, before packet headers", several(lanes)),
         source: shown(root, &path),
     })
 }
@@ -116,7 +116,7 @@ pub(super) fn usb(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathCo
                 source: source.clone(),
             }
         });
-        let part = part.ceiling(found.ok_or_else(|| format!("speed: {source} does not tell it")));
+        let part = part.ceiling(found.ok_or_else(|| format!("speed: {source} does not report it")));
         let below = chain(reader, rest);
         part.on(below)
     })

@@ -116,10 +116,7 @@ fn nvme_queues(root: &SysRoot, folder: &Path) -> Option<Ceiling> {
 
 fn virtio(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathComponent {
     reader.once(&step.name, "virtio device", |reader, mut part| {
-        part.unknown.push(
-            "what lies below: a hypervisor answers, whose own disks and limits cannot be seen from here"
-                .into(),
-        );
+        part.unknown.push("what is below: the disks and limits of the hypervisor cannot be seen here".into());
         let below = chain(reader, rest);
         part.on(below)
     })

@@ -57,7 +57,7 @@ pub(super) fn far_end(reader: &mut Reader<'_>, remote: &Remote) -> Vec<PathCompo
                     interfaces.len()
                 ));
             }
-            part.unknown.push("what lies behind it cannot be seen from here; --parts can name it".into());
+            part.unknown.push("what is behind it cannot be seen here; --parts can name it".into());
             part
         });
     below.push(server);
@@ -121,7 +121,7 @@ fn wire(root: &SysRoot, folder: &Path) -> Result<Ceiling, String> {
     let path = folder.join("speed");
     let megabits = leading_number(&path).ok_or_else(|| {
         format!(
-            "speed: {} does not tell it, as virtual interfaces and links that are down do not",
+            "speed: {} does not report it, as virtual interfaces and links that are down do not",
             shown(root, &path)
         )
     })?;
@@ -130,7 +130,7 @@ fn wire(root: &SysRoot, folder: &Path) -> Result<Ceiling, String> {
         limit: Limit::Bandwidth,
         value: megabits * 1e6 / 8.0 * (mtu - 52.0) / (mtu + 38.0),
         each_way: text(&folder.join("duplex")).is_none_or(|duplex| duplex != "half"),
-        basis: format!("{megabits} Mb/s, what TCP carries in packets of {mtu} bytes"),
+        basis: format!("{megabits} Mb/s, TCP payload at an MTU of {mtu}"),
         source: shown(root, &path),
     })
 }

@@ -54,7 +54,7 @@ pub(super) fn rotation(root: &SysRoot, device: &Device) -> Result<Ceiling, Strin
         None => 0,
     };
     if rpm <= 1 {
-        return Err(format!("rotation rate: {} does not tell it", shown(root, &path)));
+        return Err(format!("rotation rate: {} does not report it", shown(root, &path)));
     }
     Ok(Ceiling {
         limit: Limit::OneAtATime,

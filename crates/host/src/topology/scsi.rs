@@ -34,12 +34,12 @@ pub(super) fn host(reader: &mut Reader<'_>, name: &str, rest: &[Step]) -> PathCo
 fn fibre(root: &SysRoot, host: &str) -> Result<Ceiling, String> {
     let path = root.sys.join("class/fc_host").join(host).join("speed");
     let gigabits = leading_number(&path)
-        .ok_or_else(|| format!("speed: {} does not tell it; the link may be down", shown(root, &path)))?;
+        .ok_or_else(|| format!("speed: {} does not report it; the link may be down", shown(root, &path)))?;
     Ok(Ceiling {
         limit: Limit::Bandwidth,
         value: gigabits * 106.25e6 * 2048.0 / 2108.0,
         each_way: true,
-        basis: format!("{gigabits} Gb/s, coding and frames of 2048 bytes taken off"),
+        basis: format!("{gigabits} Gb/s, less coding and framing (2048-byte frames)"),
         source: shown(root, &path),
     })
 }
@@ -71,7 +71,7 @@ pub(super) fn ata(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathCo
             basis: format!("{gigabits} Gb/s, 8b/10b, one way at a time"),
             source: source.clone(),
         });
-        let part = part.ceiling(found.ok_or_else(|| format!("speed: {source} does not tell it")));
+        let part = part.ceiling(found.ok_or_else(|| format!("speed: {source} does not report it")));
         let below = chain(reader, rest);
         part.on(below)
     })

@@ -25,7 +25,7 @@ pub(super) fn file_system(reader: &mut Reader<'_>, mount: &Mount, devices: &[Dev
         if devices.is_empty() {
             let reason = match mount.fs_type.as_str() {
                 "tmpfs" | "ramfs" => "it lies in memory, not on a device",
-                _ => "the kernel does not tell what it lies on",
+                _ => "the kernel does not report what it is on",
             };
             part.unknown.push(reason.into());
         }

@@ -73,8 +73,7 @@ impl Folder {
     /// The folder in `directory`. One that an earlier run has left is cleared.
     pub fn claim(directory: &Path, keep: bool, journal: &Journal) -> Result<Folder, TreeError> {
         let path = directory.join(FOLDER);
-        let not_noted =
-            |source| TreeError::Os { path: path.clone(), action: "note what is to become of", source };
+        let not_noted = |source| TreeError::Os { path: path.clone(), action: "record its removal", source };
         let made = MadeFile::before(&path).map_err(not_noted)?;
         let journal = if keep { &Journal::default() } else { journal };
         let mut noted = journal.note(Change::Tree(made.clone())).map_err(not_noted)?;
@@ -125,7 +124,7 @@ impl Folder {
         if flock(&mark, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
             return Err(TreeError::InUse { path });
         }
-        note(top.as_fd()).map_err(|source| undo(source, "note what is to become of"))?;
+        note(top.as_fd()).map_err(|source| undo(source, "record its removal"))?;
         let folder = Folder { path, parent, top, _mark: mark, noted: None };
         folder.clear()?;
         Ok(folder)
@@ -173,7 +172,7 @@ impl Folder {
         };
         if is_same() == Some(true) {
             self.clear()?;
-            unlinkat(&self.top, MARK, AtFlags::empty()).map_err(os(&self.path, "remove the mark of"))?;
+            unlinkat(&self.top, MARK, AtFlags::empty()).map_err(os(&self.path, "remove its mark"))?;
             unlinkat(&self.parent, FOLDER, AtFlags::REMOVEDIR).map_err(os(&self.path, "remove"))?;
         }
         if let Some(noted) = self.noted.take() {

@@ -22,7 +22,8 @@ pub use store::Trees;
 pub enum TreeError {
     /// Somebody else's folder is there.
     #[error(
-        "{path} is there without Fathom's mark (`{MARK}`); it was not touched: move it away or name another directory"
+        "{path} exists without Fathom's mark (`{MARK}`); it was not touched: move it away or name another \
+         directory"
     )]
     NotOurs {
         /// The folder.

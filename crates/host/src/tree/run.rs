@@ -43,7 +43,7 @@ impl Assigned for TreeAssignment<'_> {
         let mut engine = TreeEngine { executor, clock: worker.clock.clone(), taken: None };
         let job = TreeJob::new(self.jobs[worker.number as usize].clone());
         let seen = worker.run(job, &mut engine, &|| Ok(Arc::new(OpenFiles(Vec::new()))))?;
-        let report = EngineReport { name: "files", details: Vec::new(), fallback: None };
+        let report = EngineReport { choice: None, details: Vec::new(), fallback: None };
         Ok(worker.outcome(seen, report))
     }
 }

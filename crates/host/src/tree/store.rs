@@ -243,7 +243,7 @@ impl Trees {
                 if let Err(errno) = outcome.result() {
                     let source = std::io::Error::from_raw_os_error(errno.0);
                     let path = self.folder.path().join(&stored.folder);
-                    return Err(TreeError::Os { path, action: "lay files out in", source });
+                    return Err(TreeError::Os { path, action: "lay out files in it", source });
                 }
                 let finished_at = Instant::START;
                 job.complete(Completion { token: request.token, outcome, finished_at });
@@ -262,7 +262,7 @@ impl Trees {
     /// That the files fit, with what must stay free.
     fn room(&self, tree: &Tree) -> Result<(), TreeError> {
         let path = self.folder.path();
-        let space = statvfs(path).map_err(os(path, "ask for the free space of"))?;
+        let space = statvfs(path).map_err(os(path, "read its free space"))?;
         let bytes = |blocks: u64| Bytes::new(blocks.saturating_mul(space.f_frsize));
         let (free, total) = (bytes(space.f_bavail), bytes(space.f_blocks));
         let free = free.saturating_sub(scratch::reserve(total, free));

@@ -51,7 +51,7 @@ impl TreeSet {
         let leftover = match tree::look(directory).map_err(HostError::told)? {
             FolderState::Nothing => None,
             FolderState::Left => {
-                Some(format!("{} is left from an earlier run and is cleared", path.display()))
+                Some(format!("{} is left over from an earlier run and is cleared", path.display()))
             }
             FolderState::InUse => return Err(TreeError::InUse { path }.told()),
             FolderState::Foreign => return Err(TreeError::NotOurs { path }.told()),
@@ -81,7 +81,7 @@ impl TreeSet {
 
 fn no_directory(workload: &Workload, targets: &[Resolved]) -> WorldError {
     WorldError::unfit(format!(
-        "workload `{}` is of files and directories; that takes one directory as target, not {}",
+        "workload `{}` works on files and directories: give one directory as target, not {}",
         workload.name,
         targets.iter().map(|each| each.target.name.as_str()).collect::<Vec<_>>().join(", ")
     ))

@@ -142,7 +142,7 @@ impl FromStr for Span {
             "auto" => Ok(Span::Auto),
             text => match text.parse::<Extent>()? {
                 Extent::Bytes(Bytes::ZERO) | Extent::Part(Share::NONE) => {
-                    wrong("a span of nothing leaves nothing to ask for", "for example 10GiB, 50% or auto")
+                    wrong("a span of 0 bytes leaves nothing to access", "for example 10GiB, 50% or auto")
                 }
                 extent => Ok(Span::Of(extent)),
             },

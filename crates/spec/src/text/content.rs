@@ -69,7 +69,7 @@ fn pattern(digits: &str) -> Result<Vec<u8>, TextError> {
             Ok(values.chunks_exact(2).map(|pair| narrow::<u8>(pair[0] * 16 + pair[1])).collect())
         }
         _ => wrong(
-            format!("`{digits}` is no pattern of bytes"),
+            format!("`{digits}` is not a pattern of bytes"),
             format!(
                 "two hexadecimal digits for each of 1 to {MOST_PATTERN} bytes, such as pattern(deadbeef)"
             ),

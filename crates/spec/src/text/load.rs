@@ -66,7 +66,7 @@ impl FromStr for LunLayout {
         match call(text)? {
             ("concatenated", None) => Ok(LunLayout::Concatenated),
             ("striped", Some(chunk)) => match unit::<Bytes>(chunk)? {
-                Bytes::ZERO => wrong("a stripe of nothing", "for example `striped(1MiB)`"),
+                Bytes::ZERO => wrong("a stripe of 0 bytes", "for example `striped(1MiB)`"),
                 chunk => Ok(LunLayout::Striped(chunk)),
             },
             _ => unknown(text, "a way to use several targets", &LAYOUTS),
@@ -140,7 +140,7 @@ fn think(argument: &str) -> Result<Pace, TextError> {
         None => (argument, None),
     };
     let delay = match unit::<Nanos>(delay)? {
-        Nanos::ZERO => return wrong("thinking for no time is no pause", "write `closed`"),
+        Nanos::ZERO => return wrong("a think time of 0 is no pause", "write `closed`"),
         delay => delay,
     };
     let Some(before) = requests else { return Ok(Pace::Think(delay)) };
@@ -162,7 +162,7 @@ fn cap(argument: &str) -> Result<Pace, TextError> {
     }
     match unit::<BytesPerSecond>(argument)? {
         rate if rate.get() >= 1.0 => Ok(Pace::CapBytes(rate)),
-        _ => wrong(format!("`{argument}` lets nothing through"), "for example cap(100MB/s)"),
+        _ => wrong(format!("`{argument}` allows no requests"), "for example cap(100MB/s)"),
     }
 }
 
@@ -173,7 +173,7 @@ fn kept(number: &str) -> Result<OpsPerSecond, TextError> {
         return Ok(rate);
     }
     wrong(
-        format!("`{}` is not a pace that can be kept", number.trim()),
+        format!("`{}` is not a rate that can be issued", number.trim()),
         format!("more than 0/s and at most {FASTEST_OPS_PER_S}/s, such as rate(500/s)"),
     )
 }

@@ -63,7 +63,7 @@ pub(crate) fn unit<T: FromStr<Err = UnitError>>(text: &str) -> Result<T, TextErr
 /// A whole number.
 pub(crate) fn number<T: FromStr>(text: &str) -> Result<T, TextError> {
     let wrong =
-        |_| TextError { message: format!("`{text}` is no whole number"), help: "for example 32".into() };
+        |_| TextError { message: format!("`{text}` is not an integer"), help: "for example 32".into() };
     text.trim().parse().map_err(wrong)
 }
 

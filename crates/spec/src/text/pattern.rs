@@ -94,7 +94,7 @@ fn zipf(theta: &str) -> Result<Pattern, TextError> {
         Ok(theta) if theta > 0.0 && theta <= LARGEST_THETA => Ok(Pattern::Zipf(theta)),
         Ok(0.0) => wrong("zipf(0) is the same as uniform", "write `random(repeats)`"),
         _ => wrong(
-            format!("`{theta}` is no exponent for zipf"),
+            format!("`{theta}` is not an exponent of zipf"),
             format!("a number above 0 and at most {LARGEST_THETA}, such as zipf(1.2)"),
         ),
     }
@@ -104,7 +104,7 @@ fn pareto(h: &str) -> Result<Pattern, TextError> {
     match h.parse::<f64>() {
         Ok(h) if h > 0.0 && h < 1.0 => Ok(Pattern::Pareto(h)),
         _ => wrong(
-            format!("`{h}` is no part for pareto"),
+            format!("`{h}` is not a parameter of pareto"),
             "a number between 0 and 1: pareto(0.2) sends 80% of the requests to 20% of the blocks",
         ),
     }
@@ -126,7 +126,7 @@ fn step_of(step: &str) -> Result<Bytes, TextError> {
     let step: Bytes = unit(step)?;
     if step.is_zero() {
         return wrong(
-            "a stride of nothing never moves",
+            "a stride of 0 bytes never moves",
             "write the distance from start to start: `stride(1MiB)`",
         );
     }
@@ -140,7 +140,7 @@ fn normal(arguments: &str) -> Result<Pattern, TextError> {
         "scattered" => Pattern::NormalScattered,
         other => {
             return wrong(
-                format!("`{other}` is no way the bell lies"),
+                format!("`{other}` is not an option of normal"),
                 "for example `normal(10%, scattered)`",
             );
         }

@@ -70,7 +70,7 @@ impl FromStr for Steady {
         };
         let (over_s, after_s) = (seconds(over)?, after.map_or(Ok(0), seconds)?);
         if !(2..=86_400).contains(&over_s) {
-            return wrong(format!("a window of {over} is no window"), "2s to 24h");
+            return wrong(format!("a window of {over} is too short or too long"), "2s to 24h");
         }
         Ok(Steady { figure, measure, limit: limit(limit_text, figure)?, over_s, after_s })
     }
@@ -86,7 +86,7 @@ fn limit(text: &str, figure: SteadyFigure) -> Result<SteadyLimit, TextError> {
     let (SteadyLimit::Part(value) | SteadyLimit::Value(value)) = limit;
     match value.is_finite() && value > 0.0 {
         true => Ok(limit),
-        false => wrong(format!("`{text}` is no limit"), "more than nothing, such as 10%"),
+        false => wrong(format!("`{text}` is not a limit"), "more than 0, such as 10%"),
     }
 }
 

@@ -15,7 +15,7 @@ use conduct::{
     Beside, FileNames, History, Live, MeasuredLoad, MeasuredWorker, MeasuredWorkload, Recent, WorldError,
     span_of,
 };
-use record::{Breakdown, ClassShare, EngineUsed};
+use record::{Behalf, Breakdown, ClassShare, Engine, EngineUsed};
 use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Nanos};
 use workload::plan::Load;
@@ -218,12 +218,24 @@ fn answer_of_files(workload: &Workload, tree: &Tree) -> MeasuredWorkload {
 
 fn engine(detail: String) -> EngineUsed {
     EngineUsed {
-        name: "virtual".into(),
+        name: Engine::Virtual,
         details: vec![detail],
         fallback: None,
         clock: "virtual".into(),
         submit_batch: None,
         complete_batch: None,
+    }
+}
+
+/// The word of a record for a class of visits.
+fn behalf(class: array::meter::Class) -> Behalf {
+    use array::meter::Class;
+    match class {
+        Class::HostRead => Behalf::HostRead,
+        Class::HostWrite => Behalf::HostWrite,
+        Class::Destage => Behalf::Destage,
+        Class::Prefetch => Behalf::Prefetch,
+        Class::Background => Behalf::Background,
     }
 }
 
@@ -247,7 +259,7 @@ fn breakdown(outcome: &RunOutcome) -> Breakdown {
         for (class, visits) in &part.visits {
             let count = visits.count.max(1) as f64;
             classes.push(ClassShare {
-                op: class.name().into(),
+                op: behalf(*class),
                 size_bytes: 0,
                 component: part.name.clone(),
                 visits: visits.count,

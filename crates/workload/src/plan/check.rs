@@ -44,7 +44,7 @@ pub fn faults(workload: &Workload) -> Vec<Fault> {
         return faults;
     }
     if workload.pace == Pace::Trace {
-        let message = "only a trace says when its requests are due".into();
+        let message = "only a trace has a schedule of its own".into();
         faults.push(fault("pace", message, "write `pattern = \"trace\"` and the file as `trace`"));
     }
     alignment(workload, &mut faults);
@@ -95,7 +95,7 @@ fn tree_faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
         faults.push(fault("pace", message, "write `pace = \"closed\"`"));
     }
     if workload.durability.flush == FlushKind::SyncFileRange {
-        let message = "files of a tree are made durable, and this only lets them set out".into();
+        let message = "`fsync` makes the files of a tree durable, and sync_file_range does not".into();
         faults.push(fault("flush", message, "write `flush = \"fsync\"`, or fdatasync"));
     }
     if workload.sequence.reopen_every.is_some() {
@@ -112,14 +112,14 @@ fn tree_faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
     }
     if workload.verify != Verify::None {
         let message = "the content of files is not verified".into();
-        faults.push(fault("verify", message, "leave it out, or ask for blocks instead of a `tree`"));
+        faults.push(fault("verify", message, "leave it out, or use blocks instead of a `tree`"));
     }
     if Shape::of(tree, workload.workers).is_none() {
         let message = format!("its trees would have more than {MOST_NODES} directories");
         faults.push(fault("levels", message, "fewer levels, a smaller `fanout`, or `unique_dirs = false`"));
     }
     if tree.op.repeats() && workload.stop.run.is_some_and(Nanos::is_zero) {
-        faults.push(fault("run", "a run of no time measures nothing".into(), "for example 30s, or none"));
+        faults.push(fault("run", "a run of zero length measures nothing".into(), "for example 30s, or none"));
     }
     faults
 }
@@ -128,7 +128,7 @@ fn alignment(workload: &Workload, faults: &mut Vec<Fault>) {
     let sector = Bytes::new(SECTOR_BYTES);
     let align = unit(workload);
     if workload.align.is_some_and(Bytes::is_zero) {
-        faults.push(fault("align", "no offset is a multiple of nothing".into(), "for example 4KiB, or auto"));
+        faults.push(fault("align", "an alignment cannot be 0".into(), "for example 4KiB, or auto"));
         return;
     }
     if !workload.direct {
@@ -171,7 +171,7 @@ fn stream(workload: &Workload, faults: &mut Vec<Fault>) {
     }
     steps(workload, align, faults);
     if workload.pattern == Pattern::Interlocked && workload.sizes.0.len() > 1 {
-        let message = "workers that take one stream in turn ask for one size".into();
+        let message = "an interlocked stream has one block size".into();
         faults.push(fault("size", message, "write one size, or `pattern = \"sequential\"`"));
     }
     let streams = matches!(workload.pattern, Pattern::Sequential | Pattern::Reverse);
@@ -281,7 +281,8 @@ fn extents(workload: &Workload, faults: &mut Vec<Fault>) {
     if let Extent::Part(offset) = workload.offset
         && offset.get() >= 1.0
     {
-        faults.push(fault("offset", "nothing is left behind 100% of the target".into(), "for example 50%"));
+        let message = "an offset of 100% leaves nothing of the target".into();
+        faults.push(fault("offset", message, "for example 50%"));
     }
     if let (Extent::Part(offset), Span::Of(Extent::Part(span))) = (workload.offset, workload.span)
         && offset.get() + span.get() > 1.0 + 1e-9
@@ -337,11 +338,11 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
         (None, None) if workload.replay().is_some() => {}
         (None, None) => faults.push(fault(
             "run",
-            "nothing says when this ends".into(),
+            "no stop condition".into(),
             "write `run = \"30s\"`, or `ops`, `bytes` or `loops`",
         )),
         (Some(run), _) if run.is_zero() => {
-            faults.push(fault("run", "a run of no time measures nothing".into(), "for example 30s"));
+            faults.push(fault("run", "a run of zero length measures nothing".into(), "for example 30s"));
         }
         _ => {}
     }
@@ -369,13 +370,13 @@ fn sequence(workload: &Workload, faults: &mut Vec<Fault>) {
         faults.push(fault("consecutive", message, "leave it out, or write a random pattern"));
     }
     if sequence.repeat_offset && sequence.consecutive == 1 {
-        let message = "each place has one request, so that none goes there again".into();
-        let help = "it changes nothing; write `consecutive = 8`, or leave it out";
+        let message = "with `consecutive = 1` no request repeats an offset".into();
+        let help = "it has no effect; write `consecutive = 8`, or leave it out";
         faults.push(Fault { caution: true, ..fault("repeat_offset", message, help) });
     }
     if let Some(low) = sequence.low_water.filter(|low| *low >= workload.depth) {
-        let message = format!("{low} in flight is no less than the depth of {}", workload.depth);
-        let help = format!("it changes nothing; at most {} does", workload.depth.saturating_sub(1));
+        let message = format!("{low} in flight is not below the queue depth of {}", workload.depth);
+        let help = format!("it has no effect; give at most {}", workload.depth.saturating_sub(1));
         faults.push(Fault { caution: true, ..fault("low_water", message, help) });
     }
     let is_kept_open = matches!(workload.engine.kind, EngineKind::Mmap | EngineKind::Stdio);

@@ -75,7 +75,7 @@ pub(crate) fn outline<'a>(root: &'a Table, file: &Place, mistakes: &Mistakes) ->
     let is_list = |node: &Node| matches!(&node.value, Value::List(items) if items.is_empty());
     if phases.is_empty() && root.get("phase").is_none_or(is_list) {
         let place = root.iter().next().map_or(file, |(key, _)| &key.place);
-        mistakes.tell(place, "the plan has no phase", "write [[phase]] and below it what to ask for");
+        mistakes.tell(place, "the plan has no phase", "write [[phase]] and its keys below it");
     }
     let phases: Vec<_> = phases
         .into_iter()

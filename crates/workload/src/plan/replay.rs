@@ -77,7 +77,7 @@ pub(super) fn faults(workload: &Workload, replay: &Replay, faults: &mut Vec<Faul
         faults.push(fault(key, message, "leave it out"));
     }
     if workload.align.is_some_and(Bytes::is_zero) {
-        faults.push(fault("align", "no offset is a multiple of nothing".into(), "for example 4KiB, or auto"));
+        faults.push(fault("align", "an alignment cannot be 0".into(), "for example 4KiB, or auto"));
     }
     if workload.verify != Verify::None {
         let message = "the sizes of a trace are no whole number of stamped blocks".into();

@@ -23,7 +23,7 @@ pub enum Slo {
         /// What it stays below.
         below: Nanos,
     },
-    /// The part of the requests that fail stays below a limit.
+    /// The share of the requests that fail stays below a limit.
     Errors {
         /// The limit.
         below: Share,

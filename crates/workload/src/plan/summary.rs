@@ -145,7 +145,7 @@ pub fn describe(workload: &Workload) -> String {
 fn describe_replay(workload: &Workload, replay: &Replay) -> String {
     let what = match &replay.requests {
         Some(trace) => format!("{} requests of {}, {}", trace.len(), replay.file, mix(workload)),
-        None => format!("what {} asks", replay.file),
+        None => format!("what {} needs", replay.file),
     };
     let s = if workload.workers == 1 { "" } else { "s" };
     let mut line = format!("{what}, {} worker{s} x {} in flight", workload.workers, workload.depth);

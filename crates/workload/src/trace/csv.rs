@@ -34,7 +34,8 @@ impl Columns {
         if let Some(unknown) = names.iter().find(|name| !known(name)) {
             let name = shown(unknown);
             return Err(format!(
-                "`{name}` is no column; there are op, offset_bytes, size_bytes, file, and at_s, at_ms, at_us or at_ns"
+                "`{name}` is not a column; there are op, offset_bytes, size_bytes, file, and at_s, at_ms, \
+                 at_us or at_ns"
             ));
         }
         let wanted = |name: &str| position(name).ok_or_else(|| format!("the column `{name}` is missing"));
@@ -72,7 +73,8 @@ impl Columns {
             "trim" | "t" | "T" => Op::Trim,
             "flush" | "f" | "F" => Op::Flush,
             other => {
-                return Err(format!("`{}` is no operation; read, write, trim and flush are", shown(other)));
+                let word = shown(other);
+                return Err(format!("`{word}` is not an operation; read, write, trim and flush are"));
             }
         };
         let at_ns = match self.at {

@@ -113,7 +113,8 @@ impl Clock {
             ("sync" | "datasync" | "syncfs" | "sync_file_range", _) => Op::Flush,
             _ => {
                 return Err(format!(
-                    "`{}` is no action; one of read, write, trim, sync, datasync, wait (version 2), add, open, close",
+                    "`{}` is not an action; one of read, write, trim, sync, datasync, wait (version 2), \
+                     add, open, close",
                     shown(action)
                 ));
             }

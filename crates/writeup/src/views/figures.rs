@@ -54,7 +54,7 @@ fn of_point(subject: &Subject<'_>, one: Measured<'_>, several: bool) -> Vec<Vec<
         for (line, summary) in workload.summary.iter().enumerate() {
             let mut cells = vec![Cell::words(&name)];
             cells.extend(several.then(|| Cell::words(subject.label(one.run))));
-            cells.extend([Cell::words(&workload.name), Cell::words(&summary.op)]);
+            cells.extend([Cell::words(&workload.name), Cell::words(summary.op.name())]);
             cells.extend(METRICS.map(|metric| match one.of_workload(place, line, metric) {
                 // What moves nothing has no throughput.
                 Some((number, _)) if metric == Metric::Throughput && number.value == 0.0 => Cell::Empty,

@@ -149,7 +149,7 @@ impl At<'_> {
     fn asked(&self, words: &str) -> Prepared {
         for _ in 0..ASKED_MOST {
             if !pressed_enter(&self.filled(words)) {
-                return Prepared::Ended("nobody answered".into());
+                return Prepared::Ended("no answer".into());
             }
             match self.reading().map(|reading| reading.read("before")) {
                 Some(proof) if !proof.holds() => {

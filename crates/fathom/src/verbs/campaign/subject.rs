@@ -259,7 +259,7 @@ impl Subject {
             ))),
             Some(_) => Ok(()),
             None => Err(Failure::Usage(format!(
-                "factor `{name}`: nothing says how it is changed on {on}; it is no option of the array and no key of plans. \
+                "factor `{name}`: nothing says how it is changed on {on}; it is neither an option of the array nor a key of plans. \
                  Give it `set` (a command), `ask` (what a person does), `key` (of the plan), `on` (a target by level) or \
                  `option` (of virtual arrays)"
             ))),

@@ -127,9 +127,9 @@ impl Section {
 pub enum Part {
     /// Addresses, sizes, operations and arrivals follow their laws.
     Generators,
-    /// 95 % intervals hold the truth in 95 % of runs.
+    /// 95 % intervals contain the true value in 95 % of runs.
     Intervals,
-    /// Limits that are planted in virtual arrays are named.
+    /// Bottlenecks planted in virtual arrays are identified.
     Limits,
 }
 

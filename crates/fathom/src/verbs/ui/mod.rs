@@ -67,7 +67,7 @@ fn token(arguments: &UiArgs) -> Result<String, Failure> {
         )),
         Some(token) => Ok(token.clone()),
         None if !arguments.listen.ip().is_loopback() => Err(Failure::Usage(format!(
-            "--listen {}: other machines reach this address; choose a token with --token, without which nobody reads or starts \
+            "--listen {}: other machines reach this address; choose a token with --token, which is then needed to read or start \
              anything",
             arguments.listen
         ))),

@@ -384,7 +384,7 @@ impl Builder {
         let sum: f64 = members.iter().filter_map(|member| member.share).map(Share::get).sum();
         let last = (0..members.len()).rev().find_map(place);
         if let Some(place) = last.filter(|_| sum > 1.0 + SHARE_SLACK) {
-            let message = format!("the shares are {}% of the phase's rate", (sum * 1e4).round() / 1e2);
+            let message = format!("the shares sum to {}% of the phase's rate", (sum * 1e4).round() / 1e2);
             self.mistakes.tell(place, message, "at most 100% in all");
         }
         let pace = WORKLOAD.iter().position(|entry| entry.doc.key == "pace").expect("pace is a key");
@@ -465,7 +465,7 @@ impl Builder {
             let message = match axis {
                 None => format!("`{key}` is not swept in this phase"),
                 Some(axis) if !axis.values.iter().any(|one| short(one) == *value) => {
-                    format!("`{value}` is no value of the sweep of {key}")
+                    format!("`{value}` is not among the swept values of {key}")
                 }
                 Some(_) => continue,
             };

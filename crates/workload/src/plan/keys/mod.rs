@@ -7,6 +7,8 @@
 ///
 /// `key (kind, default, example) [where its value belongs] "one line" "the rest"`
 ///
+/// `_` in place of the one line takes that of [`spec::about`], which records have too.
+///
 /// The example is a value, or in brackets a whole line: the compiler breaks what is long.
 /// Where a value belongs is a field, `[spec.depth]`, whose type reads it ([`KeyValue`]); a field and the type of its
 /// text, `[spec.engine.cpus as CpuList]`; or what is to be done with it, `[|draft, node| …]`. A literal before keys is
@@ -16,7 +18,7 @@ macro_rules! keys {
         $(#[$about:meta])* $list:ident: $into:ident, $level:ident;
         $($section:literal: $(
             $key:ident $(@ $own:ident)? ($kind:expr, $default:literal, $example:tt) [$($place:tt)+]
-            $short:literal $long:literal
+            $short:tt $long:literal
         )+)+
     ) => {
         $(#[$about])*
@@ -30,13 +32,15 @@ macro_rules! keys {
                     $kind
                 },
                 default: $default,
-                short: $short,
+                short: keys!(@short $key $short),
                 long: $long,
                 example: keys!(@example $key $example),
             },
             read: keys!(@read $($place)+),
         },)+)+];
     };
+    (@short $key:ident _) => { spec::about(stringify!($key)) };
+    (@short $key:ident $line:literal) => { $line };
     (@example $key:ident ($line:literal)) => { $line };
     (@example $key:ident $value:tt) => { concat!(stringify!($key), " = ", stringify!($value)) };
     (@level $own:ident $level:ident) => { Level::$own };

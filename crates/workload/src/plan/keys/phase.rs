@@ -10,7 +10,7 @@ use crate::plan::settle::{PointOrder, Settle};
 /// What the top of the file says.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Head {
-    /// What the plan is called.
+    /// Name of the plan.
     pub name: String,
     /// What it is for.
     pub about: String,
@@ -25,7 +25,7 @@ pub(crate) struct PhaseHead {
     pub name: Option<String>,
     /// What it is for.
     pub about: String,
-    /// How often each point is measured.
+    /// Number of measurements of each point.
     pub repeat: u32,
     /// When to leave the innermost sweep.
     pub until: Option<Until>,
@@ -43,15 +43,15 @@ keys! {
 
     "The plan":
     name (Text, "", "oltp") [|h, n| a_name(n).map(|text| h.name = text.into())]
-        "What the plan is called."
-        "Left out, it is the name of the file."
+        "Name of the plan."
+        "Default: the name of the file."
     about (Text, "", "8 KiB random, two reads to a write")
         [|h, n| a_purpose(n).map(|text| h.about = text.into())]
-        "What it is for, in a sentence."
+        "Purpose of the plan, in a sentence."
         "Shown by `fathom plan list`."
     seed (Count(0, u64::MAX), "1", 42) [seed]
-        "Every random choice follows from this."
-        "The same seed and the same plan ask for the same requests, on every machine. Point i of the plan, \
+        "Random seed of the plan."
+        "The same seed and plan give the same requests on every machine. Point i of the plan, \
          counted from 0, uses seed + i."
 }
 
@@ -61,28 +61,29 @@ keys! {
 
     "Phases":
     name @ PhaseOnly (Text, "", "8k x{workers}") [|h, n| a_name(n).map(|text| h.name = Some(text.into()))]
-        "What the phase is called; `{key}` is filled in."
+        "Name of the phase; `{key}` is replaced by its value."
         "`{workers}` becomes the value of `workers`, `{oltp.workers}` that of one workload of several; `{{` \
          is a brace. What is swept and not named is added at the end. Left out, it is `phase 1` and so on."
     about @ PhaseOnly (Text, "", "what the front end can do")
         [|h, n| a_purpose(n).map(|text| h.about = text.into())]
-        "What the phase is for, in a sentence."
+        "Purpose of the phase, in a sentence."
         ""
     repeat (Count(1, 1000), "1", 3) [repeat]
-        "How often each point is measured."
-        "1 to 1000, one after the other. From three on, their spread says how far a single one can be \
-         trusted."
+        "Number of measurements of each point."
+        "1 to 1000, one after the other. From three on, their spread shows how much a single measurement \
+         varies."
     until (Table, "none", { flat = "throughput", within = "3%", points = 3 })
         [|h, n| Until::read(n).map(|until| h.until = until)]
-        "Leaves the innermost sweep once more load no longer pays, or is too much."
+        "Ends the innermost sweep once more load gains nothing, or is too much."
         "`flat` is `throughput` or `iops`. The sweep ends when none of its last `points` points (3) is more \
          than `within` (3%) above the best point before them. Repeats of a point count as one, by their \
-         mean. `slo = \"p99<5ms\"` ends it after the first point that breaks an slo (as `fathom search` \
-         takes them), `cpu = \"90%\"` where the processors are so busy, `errors = \"1%\"` where more than \
+         mean. `slo = \"p99<5ms\"` ends it after the first point that violates an SLO (written as for \
+         `fathom search`), `cpu = \"90%\"` where the processors are so busy, `errors = \"1%\"` where more \
+         than \
          that part of the requests fails. Several may be given."
     rounds (Table, "1", { most = 25, steady = "iops" })
         [|h, n| Rounds::read(n).map(|rounds| h.rounds = rounds)]
-        "How often the phase is gone through, all its sweeps and repeats each time."
+        "Number of passes over the phase, each with all its sweeps and repeats."
         "A number, or a table whose `steady` names a figure: the rounds end when that is steady, after five \
          of them at the earliest and after `most` (25) at the latest. `at` says of which point, by the \
          values of its swept keys as they are written: `at = { size = \"4KiB\", reads = \"0%\" }`. Steady \
@@ -90,16 +91,16 @@ keys! {
          end, and the line fitted through it rises or falls by no more than 10% of that. `round` is among \
          the swept values of the points."
     settle (Choice(&["auto", "none", "60s"]), "auto", "60s") [settle]
-        "Rest before a load that follows another, so that no point inherits the caches of the last."
+        "Rest between loads, so that no point starts with the caches that the last one left."
         "`auto` on a virtual array: in virtual time, until every write-back cache is clean, and then its \
          read caches are emptied, so that a point gives the same figures alone and in its sweep. On real \
          storage, after a load that writes: a flush, and 2s without I/O; reads leave nothing to wait for, \
          and caches that no flush empties stay as they are (see the finding `carry-over`). A duration \
          flushes and then waits for so long: give one where an array takes longer to empty its write cache. \
          `none` continues at once. The result says what was done before each point and for how long. There \
-         is no rest before the first load, beside a state of the plan, and on `null:`."
+         is no rest before the first load, next to a state of the plan, and on `null:`."
     point_order (Choice(&["as-written", "shuffled"]), "as-written", "shuffled") [order]
-        "The order in which the points of the phase are measured."
+        "Order in which the points of the phase are measured."
         "`as-written`: the last swept key fastest, repeats one after the other. `shuffled`: an order that \
          follows from `seed`, so that what drifts slowly does not look like an effect of the swept key; \
          each repeat is a pass over all points, in an order of its own, and rounds stay one after the \

@@ -76,39 +76,39 @@ keys! {
         "prepare"
     )
         [word]
-        "Makes the phase a state instead of a load."
+        "Makes the phase a state of the target instead of a load."
         "`prepare` fills the span and empties caches. `idle` waits for `run`. The others are done by \
          virtual arrays: a disk fails (counted from 0), and the array rebuilds, initialises, clones, \
          verifies or scrubs. `watch rebuild` (or `watch scrub` and so on) starts nothing: it waits for the \
-         end of such work that already runs. On real storage a disk is made to fail and a rebuild is begun \
-         by commands of yours, and watched through `--progress`."
+         end of such work that already runs. On real storage commands that you give fail the disk and start \
+         the rebuild; `--progress` watches it."
     run (Duration, "", "60s") [run]
-        "How long `idle` lasts."
+        "Duration of `idle`."
         "A device uses idle time to collect garbage, an array to empty its write cache."
 
     "States: prepare":
     empty (Switch, "false", true) [empty]
-        "First truncates files to length 0."
+        "Truncates the files to length 0 first."
         "What is written next is then allocated anew, as in a file that was just made. Concerns files that \
          a classic tool makes under names of its own; scratch files, devices and virtual arrays stay as \
          they are."
     trim (Switch, "false", true) [trim]
-        "First declares the whole span unused."
+        "Trims the whole span first."
         "A flash device then starts from a known condition. What was there is lost."
     fill (Count(0, 100), "1", 2) [fill]
-        "Then writes the whole span so many times, sequentially."
+        "Writes the whole span sequentially, this many times."
         "0 to 100. `content`, `compress` and `dedupe` say with what. Flash devices are commonly filled \
          twice before they are measured, so that garbage collection is at work."
     drop_caches (Switch, "true", false) [drop_caches]
-        "Then flushes what was written and lets the page cache forget the target."
-        "Caches beyond the host are not reached."
+        "Flushes the target, and drops it from the page cache."
+        "Caches below the host are not affected."
     read_ahead (Size, "none", "4MiB") [read_ahead]
         "Sets the read-ahead of the block device for the phases that follow."
-        "It was as before once the run is over. Direct I/O is not affected by it."
+        "The run restores the old value at its end. Direct I/O is not affected."
 
     "States: work of an array":
     rate (Share, "none", "30%") [rate]
-        "The part of its attention that the array gives to the work."
+        "Share of the array's capacity that the work may take."
         "`none` takes the array's own setting. Virtual arrays only."
     wait (Switch, "true", false) [wait]
         "Whether the next phase waits for the end of the work."

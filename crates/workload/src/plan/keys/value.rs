@@ -53,7 +53,7 @@ impl KeyValue for bool {
 
 impl KeyValue for u64 {
     fn read(node: &Node, doc: &KeyDoc) -> Result<u64, Wrong> {
-        let Kind::Count(least, most) = doc.kind else { panic!("`{}` is no count", doc.key) };
+        let Kind::Count(least, most) = doc.kind else { panic!("`{}` is not a count", doc.key) };
         node.count(least..=most)
     }
 }

@@ -20,8 +20,7 @@ keys! {
     WORKLOAD: Draft, Workload;
 
     "Access pattern":
-    pattern (Choice(&PATTERNS), "random", "hot(90% in 10%)") [spec.pattern]
-        "The address of the next request."
+    pattern (Choice(&PATTERNS), "random", "hot(90% in 10%)") [spec.pattern] _
         "`sequential` and `reverse`: each worker reads or writes its own share of the span from end to end, \
          and starts again. `stride(1MiB)` does so in steps of that size from start to start, \
          `reverse(1MiB)` downwards; `stride(1GiB, 64MiB)` covers the first 64 MiB of each GiB, \
@@ -36,118 +35,92 @@ keys! {
          to the next 15%, and the rest to the rest; a zone may be a size, as in `hot(50% in 10GiB)`. \
          `sequential(interlocked)` is one stream for all workers, who take its requests in turn. `trace` \
          replays a recorded trace, see `trace`; workers take its requests in turn."
-    size (Sizes, "4KiB", { "4KiB" = 60, "64KiB" = 40 }) [spec.sizes]
-        "Block size: bytes of one request."
+    size (Sizes, "4KiB", { "4KiB" = 60, "64KiB" = 40 }) [spec.sizes] _
         "One size, or up to 64 with their weights, which need not sum to 100. Each is drawn independently."
-    reads (Share, "rest", "2/3") [reads]
-        "Share of requests that read."
+    reads (Share, "rest", "2/3") [reads] _
         "What is neither read, trim nor flush is a write. Left out (`rest`), nothing is written: all that \
          is neither trim nor flush reads, so that a plan changes data only where it says so."
-    trims (Share, "0%", "10%") [spec.mix.trims]
-        "Share of requests that trim."
+    trims (Share, "0%", "10%") [spec.mix.trims] _
         "Also called discard, unmap or deallocate. The data there is lost."
-    flushes (Share, "0%", "1%") [spec.mix.flushes]
-        "Share of requests that flush."
+    flushes (Share, "0%", "1%") [spec.mix.flushes] _
         "`flush` says by which call. See `flush_every` for a flush after every so many writes."
-    random (Share, "auto", "70%") [spec.random]
-        "Share of requests whose address follows the pattern."
+    random (Share, "auto", "70%") [spec.random] _
         "The others continue where the last request of the same worker ended, and from the start of the \
          span after its end. `auto` leaves it to the pattern: all of them for a random one, none for \
          `sequential`. With `sequential` and a share, that share goes to independently drawn blocks of the \
          span."
-    consecutive (Count(1, MOST_U32), "1", 8) [spec.sequence.consecutive]
-        "Requests in a sequential run from each address that the pattern draws."
-        "For random patterns: 8 is one request to a drawn address and seven that continue where it ended \
-         (fio: `rw=randread:8`). With `random`, its share goes to drawn addresses, and each of these starts \
+    consecutive (Count(1, MOST_U32), "1", 8) [spec.sequence.consecutive] _
+        "For random patterns: 8 is one request to a drawn address and seven that continue where it ended. With `random`, its share goes to drawn addresses, and each of these starts \
          a run."
-    repeat_offset (Switch, "false", true) [spec.sequence.repeat_offset]
-        "The requests of a run repeat the drawn address instead of continuing from it."
+    repeat_offset (Switch, "false", true) [spec.sequence.repeat_offset] _
         "A repeated address is mostly in a cache by then: with `consecutive = 2` every second request \
-         repeats the one before. fio: `rw_sequencer=identical`."
+         repeats the one before."
     mix (
         Lines,
         "none",
         ("mix = [{ share = 60, size = \"4KiB\", reads = \"80%\" }, \
           { share = 40, size = \"64KiB\", reads = \"0%\", random = \"0%\" }]")
     )
-        [|d, n| own_lines(n).map(|lines| d.lines = lines)]
-        "Requests of several kinds, as the lines of an access specification."
+        [|d, n| own_lines(n).map(|lines| d.lines = lines)] _
         "Each line has a `share`, its weight among the lines, which need not sum to 100, and may have its \
          own `size`, `reads`, `trims`, `flushes`, `random` and `align`; what it does not say holds from the \
          workload. Each request draws a line. `burst = 8` lets so many requests follow from the line once \
          it is drawn, and `delay = \"5ms\"` waits so long before them, counted from when the worker has a \
          free slot; a line with a burst is drawn by its share among the bursts. At most 100 lines and 64 \
          different sizes."
-    rewrites (Share, "0%", "10%") [spec.rewrites]
-        "Share of reads, or of trims where nothing is read, that is followed by a write of the same block."
+    rewrites (Share, "0%", "10%") [spec.rewrites] _
         "The write begins when the read or trim has ended, in its place among the requests in flight, and \
          counts as a request of its own. They are spread evenly: of `10%` every tenth read of a worker is \
          followed. `100%` is what Bonnie++ calls a rewrite. One that fails is not followed."
-    align (Size, "auto", "4KiB") [spec.align]
-        "Every offset is a multiple of this."
+    align (Size, "auto", "4KiB") [spec.align] _
         "`auto` is the smallest size of the workload, counted from `offset` where that is a size. Direct \
          I/O needs at least the block size of the device."
     seed (Count(0, u64::MAX), "auto", 7)
-        [|d, n| n.unless("auto", a_seed).map(|seed| d.spec.seed = seed.unwrap_or(d.spec.seed))]
-        "Every random choice follows from this, the name of the workload and the number of the worker."
+        [|d, n| n.unless("auto", a_seed).map(|seed| d.spec.seed = seed.unwrap_or(d.spec.seed))] _
         "`auto` is the plan's own `seed` plus the number of the point, so that no two points access the \
          same addresses, which a cache would then already hold. A number makes points repeat one another."
 
     "Working set":
-    offset (Extent, "0B", "25%") [spec.offset]
-        "Where the working set begins on the target."
+    offset (Extent, "0B", "25%") [spec.offset] _
         "A part such as `25%` is rounded down to a multiple of the alignment."
-    span (Extent, "auto", "64GiB") [spec.span]
-        "Working-set size, from the offset on."
+    span (Extent, "auto", "64GiB") [spec.span] _
         "`auto` is all of a device or an existing file; a scratch file is made larger than the known \
-         caches, within the free space. fio: `size`."
+         caches, within the free space."
     worker_offset (Size, "none", "1GiB")
-        [|d, n| n.optional(some_bytes).map(|step| d.spec.worker_offset = step)]
-        "Each worker has a span of its own, so much further on the target than that of the worker before \
-         it."
+        [|d, n| n.optional(some_bytes).map(|step| d.spec.worker_offset = step)] _
         "Without it, workers share one span. `span` then holds for each worker, and `auto` is all from its \
          own offset to the end of the target; spans may overlap."
-    files (Choice(&FILES), "shared", "per_worker(1)") [spec.files]
-        "How many files there are in a directory target, and who uses which."
+    files (Choice(&FILES), "shared", "per_worker(1)") [spec.files] _
         "`shared`: one file for all workers. `per_worker(4)`: each worker has four of its own and visits \
          them in turn. `workers_per_file(2)`: two workers share each file. Offset and span hold for each \
          file."
-    on (Text, "all", "1,3-4") [|d, n| targets(n).map(|on| d.spec.on = on)]
-        "Which of several targets, each named with --on, are used."
+    on (Text, "all", "1,3-4") [|d, n| targets(n).map(|on| d.spec.on = on)] _
         "Their numbers, from 1, in the order in which they are named, or those of a virtual array's LUNs. \
          With it, several workloads of a phase can each have a target of their own."
-    luns (Choice(&LAYOUTS), "concatenated", "striped(1MiB)") [spec.luns]
-        "How several targets, each named with --on, are used together."
+    luns (Choice(&LAYOUTS), "concatenated", "striped(1MiB)") [spec.luns] _
         "`concatenated`: one after the other in one address space. `striped(1MiB)`: in turn, so many bytes \
          each; no request may cross from one to the next."
-    direct (Switch, "true", false) [spec.direct]
-        "Direct I/O: bypass the page cache of the host (`O_DIRECT`)."
-        "With `false` the page cache is measured too, and often nothing else. fio: `direct`."
+    direct (Switch, "true", false) [spec.direct] _
+        "With `false` the page cache is measured too, and often nothing else."
 
     "Queue depth and rate":
-    workers (Count(1, 65_536), "1", 4) [spec.workers]
-        "Threads that issue requests of this workload."
+    workers (Count(1, 65_536), "1", 4) [spec.workers] _
         "1 to 65536."
-    depth (Count(1, 65_536), "1", 32) [spec.depth]
-        "Queue depth: requests that each worker keeps outstanding."
+    depth (Count(1, 65_536), "1", 32) [spec.depth] _
         "1 to 65536, with io_uring to 32768. In all, workers × depth are outstanding: each request that \
          completes is followed by the next one at once, unless `submit_batch`, `complete_batch` or \
          `low_water` say otherwise."
-    low_water (Count(0, 65_535), "none", 8) [spec.sequence.low_water]
-        "Once `depth` is reached, no request is issued until only so many are in flight."
+    low_water (Count(0, 65_535), "none", 8) [spec.sequence.low_water] _
         "Below `depth`. Without it each request that completes is followed by the next one at once."
-    reopen_every (Count(1, MOST_U32), "none", 100) [spec.sequence.reopen_every]
-        "After so many requests a worker closes its files or devices and opens them again."
+    reopen_every (Count(1, MOST_U32), "none", 100) [spec.sequence.reopen_every] _
         "It first waits until all of its requests have completed; the time to close and open is part of the \
-         next request's. A virtual array waits too, but its LUNs take no time to open. It goes with `depth \
-         = 1` or io_uring."
-    flow (Count(1, MOST_U32), "none", 8) [spec.sequence.flow]
-        "Share of the requests, in proportion to the other workloads of the phase that have one."
+         next request's. A virtual array waits too, but its LUNs take no time to open. It needs `depth = 1` \
+         or io_uring."
+    flow (Count(1, MOST_U32), "none", 8) [spec.sequence.flow] _
         "A workload with 8 issues eight times as many requests as one with 1, however fast each of them \
          could be; one that is ahead waits for the others. A workload of several workers has one part for \
-         each. It needs a closed loop. fio: `flow`."
-    pace (Choice(&PACES), "closed", "rate(500/s)") [spec.pace]
-        "Arrival process or rate limit: when the next request is due."
+         each. It needs a closed loop."
+    pace (Choice(&PACES), "closed", "rate(500/s)") [spec.pace] _
         "`closed`: as soon as one completes (closed loop). `think(5ms)`: so long after one completes (fio: \
          `thinktime`). `think(5ms, 8)`: eight requests of a worker, then a pause of so long once all of \
          them have completed. `think(1s, 9s)`: whatever fits into nine seconds, and then nothing for one. \
@@ -164,33 +137,25 @@ keys! {
          of the load are issued for up to ten seconds after it."
 
     "Duration":
-    start (Duration, "0s", "10s") [spec.stop.start]
-        "Delay before the first request."
+    start (Duration, "0s", "10s") [spec.stop.start] _
         "For a workload that joins others that already run. Its warm-up and run begin then."
-    warmup (Duration, "0s", "5s") [spec.stop.warmup]
-        "Load before the measured window, not counted."
+    warmup (Duration, "0s", "5s") [spec.stop.warmup] _
         "Workloads that run together mostly share it."
-    run (Duration, "none", "30s") [spec.stop.run]
-        "Measured window."
+    run (Duration, "none", "30s") [spec.stop.run] _
         "Always exactly this long, as with fio's `time_based`. `none` needs `ops`, `bytes` or `loops`. \
          Workloads that run together may have times of their own; the figures of those that last longer \
          then include the time without the others."
-    cooldown @ Phase (Duration, "0s", "1s") [spec.stop.cooldown]
-        "Load after the measured window, not counted."
+    cooldown @ Phase (Duration, "0s", "1s") [spec.stop.cooldown] _
         "The last measured requests then compete with the same load as the others."
-    ops (Count(1, u64::MAX), "none", 100_000) [spec.stop.ops]
-        "Stops after so many requests of all workers of the workload together."
+    ops (Count(1, u64::MAX), "none", 100_000) [spec.stop.ops] _
         "Counted from the start, hence without a warm-up. With `run` too, whatever is reached first ends \
          it."
-    bytes (Size, "none", "10GiB") [|d, n| n.optional(some_bytes).map(|bytes| d.spec.stop.bytes = bytes)]
-        "Stops after so many bytes of all workers of the workload together."
+    bytes (Size, "none", "10GiB") [|d, n| n.optional(some_bytes).map(|bytes| d.spec.stop.bytes = bytes)] _
         "Counted from the start, hence without a warm-up."
-    loops (Count(1, MOST_U32), "none", 1) [spec.stop.loops]
-        "Stops after so many times as many bytes as the span holds, for each worker."
+    loops (Count(1, MOST_U32), "none", 1) [spec.stop.loops] _
         "Where a worker has several files, as all of them together hold. How large the target is need not \
          be known beforehand."
-    exit_all (Switch, "false", true) [spec.stop.exit_all]
-        "The first worker that completes its share stops all of them."
+    exit_all (Switch, "false", true) [spec.stop.exit_all] _
         "Each worker has an equal part of `ops` or `bytes`; a load that ends by time alone is not changed. \
          Without it the last figures come from slow workers without the load of the others."
     steady (
@@ -198,46 +163,37 @@ keys! {
         "none",
         "iops_slope(1%, 60s)"
     )
-        [spec.stop.steady]
-        "Stops all workloads once a figure of this one is steady, before `run` is over."
+        [spec.stop.steady] _
         "`iops(10%, 30s)`: in a window of 30 seconds no second lies further than 10 % from the mean of the \
          window. `iops_slope(1%, 30s)`: the line fitted through them rises or falls by less than 1 % of it \
          a second. A third time, as in `iops(10%, 30s, 10s)`, is left out before the first window. \
          `throughput` counts bytes, `latency` is the mean response time; a limit may also be a value, such \
-         as `latency(50us, 30s)`. fio: `steadystate`. For rounds until SNIA's steady state see `rounds`."
+         as `latency(50us, 30s)`. For rounds until SNIA's steady state see `rounds`."
 
     "Durability":
-    sync (Choice(&["none", "dsync", "sync"]), "none", "dsync") [spec.durability.open]
-        "Synchronous I/O: how the target is opened (fio: `sync`)."
+    sync (Choice(&["none", "dsync", "sync"]), "none", "dsync") [spec.durability.open] _
         "`dsync` (O_DSYNC): data is durable when a write returns. `sync` (O_SYNC): data and metadata are."
-    flush_every (Count(1, MOST_U32), "none", 32) [spec.durability.every]
-        "A flush after so many writes of a worker (fio: `fsync`, `fdatasync`)."
+    flush_every (Count(1, MOST_U32), "none", 32) [spec.durability.every] _
         "Its time is counted apart from that of the writes."
-    flush_at_end (Switch, "false", true) [spec.durability.at_end]
-        "A flush of every file after the last request, within the measured window."
+    flush_at_end (Switch, "false", true) [spec.durability.at_end] _
         "Each worker flushes the files that it uses, one after the other, and the measured time ends with \
          the last of them, later than `run` says. There is no `cooldown` then. An interrupted run does not \
          flush."
-    flush (Choice(&["fsync", "fdatasync", "sync_file_range"]), "fdatasync", "fsync") [spec.durability.flush]
-        "Which call a flush is."
+    flush (Choice(&["fsync", "fdatasync", "sync_file_range"]), "fdatasync", "fsync") [spec.durability.flush] _
         "It holds for `flushes`, `flush_every` and `flush_at_end`. `sync_file_range` is Linux's with \
          SYNC_FILE_RANGE_WRITE: writeback of the file's pages begins, nothing waits for it, and nothing is \
          durable; with `direct = true` there is nothing to write back."
 
     "Data content and verification":
-    content (Choice(&["random", "zeros", "pattern(deadbeef)"]), "random", "random") [content]
-        "Data that writes contain."
+    content (Choice(&["random", "zeros", "pattern(deadbeef)"]), "random", "random") [content] _
         "`random` neither compresses nor repeats unless `compress` and `dedupe` say so. Many arrays store \
-         nothing for `zeros`. fio: `zero_buffers`, `buffer_pattern`. `pattern(deadbeef)` repeats these \
+         nothing for `zeros`. `pattern(deadbeef)` repeats these \
          bytes, up to 512 of them, from the start of each request."
-    compress (Ratio, "1:1", "2:1") [compress]
-        "Compression ratio of the data: size before over size after (fio: `buffer_compress_percentage`)."
+    compress (Ratio, "1:1", "2:1") [compress] _
         "1:1 to 1000:1. Reached within each 4 KiB."
-    dedupe (Ratio, "1:1", "3:1") [dedupe]
-        "Deduplication ratio: blocks over distinct blocks (fio: `dedupe_percentage`)."
+    dedupe (Ratio, "1:1", "3:1") [dedupe] _
         "1:1 to 1000:1."
-    verify (Choice(&["none", "written", "all", "content"]), "none", "written") [spec.verify]
-        "Whether reads are verified against written data (fio: `verify`)."
+    verify (Choice(&["none", "written", "all", "content"]), "none", "written") [spec.verify] _
         "With `written` each block that is written is stamped with its offset, the plan's `seed`, the \
          number of the write and a checksum. A block that this run has written, in this phase or an earlier \
          one, must come back with the stamp of its last write; one that it has not written is checked where \
@@ -248,64 +204,52 @@ keys! {
          or the largest part of it, at least 512B, that divides all sizes and alignments. What is wrong \
          counts as a failed request; the record says where, what was expected and what was found, and the \
          program ends with code 6. On real storage only: a virtual array holds no data."
-    read_back (Count(1, MOST_U32), "none", 32) [spec.sequence.read_back]
-        "After so many writes a worker reads them back, and the last ones at its end (fio: \
-         `verify_backlog`)."
+    read_back (Count(1, MOST_U32), "none", 32) [spec.sequence.read_back] _
         "With `verify` they are checked then. These reads are figures of their own beside the writes, in no \
          count that ends the load; those at the end lie behind the measured time of a load that ends by \
          `run`."
 
     "I/O engine":
     engine (Choice(&["auto", "io_uring", "pread", "preadv2", "mmap", "stdio", "null"]), "auto", "io_uring")
-        [spec.engine.kind]
-        "I/O engine: how requests are submitted to the kernel."
+        [spec.engine.kind] _
         "`auto`: pread at depth 1, io_uring where it is allowed, otherwise pread with a thread for each \
          request in flight. `stdio` gathers calls of a few bytes in user space, 4 KiB for each file, as a \
          program in C does with putc. `null` does nothing at all and shows what the tool itself can do."
-    submit_batch (Count(1, 4096), "1", 32) [spec.engine.submit_batch]
-        "Requests submitted in one system call, at most."
+    submit_batch (Count(1, 4096), "1", 32) [spec.engine.submit_batch] _
         "1 to 4096. With 1 each request is submitted as soon as its slot is free, so that `depth` requests \
          are in the device. More are cheaper for the processor; those of a call share one reading of the \
          clock, and the first of them waits for the last to be made. No request waits for one that is not \
          due yet. A virtual array takes requests without a system call, and answers alike whatever this is."
-    complete_batch (Count(1, 4096), "1", 32) [spec.engine.complete_batch]
-        "Completions that a worker with nothing to submit waits for, at least."
+    complete_batch (Count(1, 4096), "1", 32) [spec.engine.complete_batch] _
         "1 to 4096, or all that are in flight if they are fewer. With 1 each completion is taken, and its \
          slot filled again, at once. More wake the worker less often; a response time then contains the \
          wait for the others, and the device has between depth − batch and depth requests. A worker with a \
          schedule waits no longer than until its next request is due. All completed requests are taken. A \
          virtual host waits alike."
-    sqpoll (Switch, "false", true) [spec.engine.sqpoll]
-        "A kernel thread polls for submissions (io_uring SQPOLL)."
+    sqpoll (Switch, "false", true) [spec.engine.sqpoll] _
         "It keeps a processor busy."
-    iopoll (Switch, "false", true) [spec.engine.iopoll]
-        "Completions are polled for, without interrupts (io_uring IOPOLL, direct I/O)."
+    iopoll (Switch, "false", true) [spec.engine.iopoll] _
         "The device must have polling queues."
-    cpus (Text, "any", "0-3,8") [spec.engine.cpus as CpuList]
-        "Processors on which workers run."
+    cpus (Text, "any", "0-3,8") [spec.engine.cpus as CpuList] _
         "Worker i runs on the i-th of these, from the start again at the end. `any` leaves it to the \
          kernel."
-    numa (Count(0, 1023), "any", 0) [spec.engine.numa_node]
-        "The NUMA node on which buffers and workers stay."
+    numa (Count(0, 1023), "any", 0) [spec.engine.numa_node] _
         "`any` leaves it to the kernel."
-    huge_pages (Switch, "false", true) [spec.engine.huge_pages]
-        "Buffers lie in huge pages."
+    huge_pages (Switch, "false", true) [spec.engine.huge_pages] _
         "Enough of them must be reserved on the host."
 
     "Logging":
     iolog (Text, "none", "issued.iolog")
-        [|d, n| n.optional(a_file).map(|file| d.spec.iolog = file.filter(|file| !file.is_empty()))]
-        "File that logs each request as it was issued."
+        [|d, n| n.optional(a_file).map(|file| d.spec.iolog = file.filter(|file| !file.is_empty()))] _
         "fio's iolog of version 3: its time in microseconds since the load began, its file, operation, \
          offset and length, in the order of issue. fio replays it (`--read_iolog`), and so does `pattern = \
          \"trace\"`. A path is taken from where the program runs. The file is overwritten each time the \
          load begins, so that after repeats and sweeps it holds the last point; an existing file that is no \
-         such log is left alone. It goes with one worker of any `depth`, and not with `tree`."
+         such log is left alone. It needs one worker, of any `depth`, and no `tree`."
 
     "Trace replay":
     trace (Text, "none", "database.iolog")
-        [|d, n| n.optional(a_file).map(|file| d.replay.file = file.unwrap_or_default())]
-        "The file of the trace that `pattern = \"trace\"` replays."
+        [|d, n| n.optional(a_file).map(|file| d.replay.file = file.unwrap_or_default())] _
         "fio's iolog of version 2 or 3, what blktrace records, the text of blkparse, the CSV of MSR \
          Cambridge, telemetry of IOzone, or a CSV with the columns `at_s,op,file,offset_bytes,size_bytes`, \
          of which time and file may be left out. A path is taken from where the program runs. Operation, \
@@ -313,23 +257,18 @@ keys! {
          hold. The load ends with the trace, or earlier where `run`, `ops` or `bytes` say so. The files or \
          devices that the trace names are the targets in the order of `--on`. Each request takes 32 bytes \
          of memory."
-    trace_speed (Factor, "1", 2) [replay.speed as Factor]
-        "Replay speed: how many times faster than recorded (fio: `replay_time_scale`, in percent)."
+    trace_speed (Factor, "1", 2) [replay.speed as Factor] _
         "It holds for `pace = \"trace\"`; from 0.001 to 1000."
-    trace_scale (Count(1, MOST_SCALE as u64), "1", 10) [replay.scale]
-        "Divisor of the offsets of the trace."
+    trace_scale (Count(1, MOST_SCALE as u64), "1", 10) [replay.scale] _
         "It brings the trace of a large device onto a small one. The results are rounded down to multiples \
          of `align`, where that is said."
-    trace_skip (Text, "none", "write,trim") [replay.skip as OpList]
-        "Operations of the trace that are not replayed (fio: `replay_skip`)."
+    trace_skip (Text, "none", "write,trim") [replay.skip as OpList] _
         "A list of read, write, trim and flush. With `write,trim` a trace changes nothing."
     trace_as (Choice(&["none", "read", "write", "trim"]), "none", "read")
-        [|d, n| n.optional(|n| n.read::<DataOp>("read")).map(|op| d.replay.as_op = op.map(|op| op.0))]
-        "Operation that all requests of the trace become."
+        [|d, n| n.optional(|n| n.read::<DataOp>("read")).map(|op| d.replay.as_op = op.map(|op| op.0))] _
         "With `read` a trace changes nothing, whatever it did when it was recorded; with `write` the \
          telemetry of IOzone, which says nothing of it, writes. `none` leaves each as it was. Flushes stay."
-    trace_fold (Switch, "false", true) [replay.fold]
-        "Requests beyond the end of the target wrap around to its start."
+    trace_fold (Switch, "false", true) [replay.fold] _
         "Files of the trace without a target of their own wrap around to the first targets. Without it both \
          are errors, with the line of the trace."
 
@@ -342,8 +281,7 @@ keys! {
         "none",
         "create"
     )
-        [file_op]
-        "What is done to each file or directory of a tree, in place of reads and writes of blocks."
+        [file_op] _
         "`create` makes a file and writes all of it; `write` and `read` open a file and move all of it; \
          `open` opens and closes it; `stat` gets its attributes; `link` and `symlink` give it a second \
          name, `rename` another one. `mkdir`, `readdir` and `rmdir` concern the directories. What is \
@@ -353,34 +291,25 @@ keys! {
          neither is said; the others visit each once, however long it takes. Files are read and written \
          through the page cache; of the other keys `workers`, `seed`, `content`, `compress`, `dedupe` and \
          `flush` hold."
-    count (Count(1, 1_000_000_000), "1000", 10_000) [tree.count]
-        "Files of a tree, all workers together."
-        "1 to 1,000,000,000. Each worker has its own share of them and nobody else touches it."
-    file_size (Sizes, "0B", "1KiB..64KiB") [tree.sizes]
-        "How large the files of a tree are."
+    count (Count(1, 1_000_000_000), "1000", 10_000) [tree.count] _
+        "1 to 1,000,000,000. Each worker has its own share of them."
+    file_size (Sizes, "0B", "1KiB..64KiB") [tree.sizes] _
         "One size, a range such as `1KiB..64KiB` in which every size is as likely, or up to 64 sizes with \
-         their weights. At most 1 GiB. The record tells each of a few sizes apart; those of a range are one \
-         class."
-    levels (Count(0, 20), "0", 2) [tree.levels]
-        "Levels of directories below the top of a tree."
+         their weights. At most 1 GiB. The record keeps a few sizes apart; those of a range are one class."
+    levels (Count(0, 20), "0", 2) [tree.levels] _
         "0 to 20. With 0 all files are in one directory; with 1 there are `fanout` directories of files. \
          There may be 1,048,576 directories in all."
-    fanout (Count(1, 1_000_000), "10", 4) [tree.fanout]
-        "Directories in each directory that has any."
+    fanout (Count(1, 1_000_000), "10", 4) [tree.fanout] _
         "1 to 1,000,000. Says nothing where `levels` is 0."
-    files_in (Choice(&["leaves", "all"]), "leaves", "all") [tree.files_in]
-        "Which directories of a tree hold files."
+    files_in (Choice(&["leaves", "all"]), "leaves", "all") [tree.files_in] _
         "`leaves`: those of the lowest level. `all`: every directory, the top too. Each of them holds as \
          many."
-    unique_dirs (Switch, "false", true) [tree.unique_dirs]
-        "Each worker has a tree of its own."
+    unique_dirs (Switch, "false", true) [tree.unique_dirs] _
         "Otherwise all workers have their files in the same directories and may wait for one another there."
-    order (Choice(&["sequential", "random"]), "sequential", "random") [tree.order]
-        "In which order the names of a tree are visited."
+    order (Choice(&["sequential", "random"]), "sequential", "random") [tree.order] _
         "`sequential`: in the order of the names, one directory after the other. `random`: each once before \
          any comes again, and every operation in an order of its own."
-    fsync (Choice(&["none", "each", "end"]), "none", "each") [tree.fsync]
-        "When changes to a tree are made durable."
+    fsync (Choice(&["none", "each", "end"]), "none", "each") [tree.fsync] _
         "`each`: every operation that changes something flushes the file, then the directory that names it, \
          before it counts as done; `flush` says by which call. `end`: each worker has the whole file system \
          written back once its share is done; that is measured too and counts as `sync`."
@@ -392,7 +321,7 @@ keys! {
 
     "Phases":
     headline (Choice(&["iops", "mb_per_s", "mean", "max", "p99"]), "iops", "mb_per_s") [headline]
-        "The figure that is shown first."
+        "Figure that is shown first."
         "Any percentile of the response time may be named, such as `p50` or `p99.9`. The others are \
          measured and kept as well."
 

@@ -114,7 +114,7 @@ const VALUES: &[Case] = &[
     ("[[phase]]\nrun = \"1s\"\nengine = \"libaio\"", "t.toml:3:10", &["not an engine", "io_uring"]),
     ("[[phase]]\nrun = \"1s\"\ncompress = \"0.5:1\"", "t.toml:3:12", &["1:1 to 1000:1"]),
     ("[[phase]]\nrun = \"1s\"\ncpus = \"3-0\"", "t.toml:3:8", &["0-3,8"]),
-    ("[[phase]]\nrun = \"1s\"\nspan = \"0B\"", "t.toml:3:8", &["a span of nothing"]),
+    ("[[phase]]\nrun = \"1s\"\nspan = \"0B\"", "t.toml:3:8", &["a span of 0 bytes"]),
     ("[[phase]]\nrun = \"1s\"\nspan = 2026-01-01", "t.toml:3:8", &["2026-01-01"]),
     ("[[phase]]\nrun = \"1s\"\nheadline = \"p100\"", "t.toml:3:12", &["not a figure", "p99.9"]),
     ("[[phase]]\nrun = \"1s\"\nrepeat = 0", "t.toml:3:10", &["outside 1 to 1000"]),
@@ -156,7 +156,7 @@ const SWEEPS: &[Case] = &[
 ];
 
 const TOGETHER: &[Case] = &[
-    ("[[phase]]\nname = \"a\"\n", "t.toml:1:1", &["nothing says when this ends", "run = \"30s\""]),
+    ("[[phase]]\nname = \"a\"\n", "t.toml:1:1", &["no stop condition", "run = \"30s\""]),
     ("[[phase]]\nrun = \"0s\"\n", "t.toml:2:7", &["measures nothing"]),
     ("[[phase]]\nops = 5\nwarmup = \"5s\"", "t.toml:3:10", &["no room for a warmup"]),
     ("[[phase]]\nrun = \"1s\"\nreads = \"80%\"\ntrims = \"30%\"", "t.toml:3:9", &["110%", "at most 100%"]),

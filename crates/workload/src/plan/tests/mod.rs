@@ -104,7 +104,10 @@ fn rounds_that_say_too_little_are_refused() {
         Plan::parse("t.toml", IN_ROUNDS, &overrides).unwrap_err().plain()
     };
     assert!(said("{ most = 9, steady = 'iops' }").contains("does not say at which size"));
-    assert!(said("{ most = 9, steady = 'iops', at = { size = '16KiB' } }").contains("no value of the sweep"));
+    assert!(
+        said("{ most = 9, steady = 'iops', at = { size = '16KiB' } }")
+            .contains("is not among the swept values")
+    );
     assert!(said("{ most = 9, steady = 'iops', at = { depth = 4 } }").contains("`depth` is not swept"));
     assert!(said("{ most = 4, steady = 'iops', at = { size = '4KiB' } }").contains("five rounds"));
     assert!(said("{ at = { size = '4KiB' } }").contains("not which figure"));
@@ -322,8 +325,8 @@ fn a_cap_is_a_rate_in_requests_or_bytes() {
     let pace = |text: &str| text.parse::<Pace>();
     assert_eq!(pace("cap(1k/s)"), Ok(Pace::Cap(OpsPerSecond::new(1000.0))));
     assert_eq!(pace("cap(100MB/s)").unwrap().to_string(), "cap(100000000B/s)");
-    assert!(pace("cap(0/s)").unwrap_err().to_string().contains("not a pace that can be kept"));
-    assert!(pace("cap(0B/s)").unwrap_err().to_string().contains("lets nothing through"));
+    assert!(pace("cap(0/s)").unwrap_err().to_string().contains("not a rate that can be issued"));
+    assert!(pace("cap(0B/s)").unwrap_err().to_string().contains("allows no requests"));
     assert!(pace("think(5ms, 0)").unwrap_err().to_string().contains("think(5ms, 8)"));
 }
 
@@ -342,13 +345,13 @@ fn what_contradicts_a_pattern_or_the_offsets_of_workers_is_told() {
         ("worker_offset = \"0B\"", "0 bytes would issue no requests"),
         (
             "pattern = \"sequential(interlocked)\"\nsize = { \"4KiB\" = 1, \"8KiB\" = 1 }",
-            "t.toml:4:8: workers that take one stream in turn",
+            "t.toml:4:8: an interlocked stream has one block size",
         ),
         (
             "pattern = \"sequential(interlocked)\"\nrandom = \"5%\"",
             "t.toml:4:10: `sequential(interlocked)` has no share",
         ),
-        ("pattern = \"pareto(2)\"", "is no part for pareto"),
+        ("pattern = \"pareto(2)\"", "is not a parameter of pareto"),
         ("pattern = \"hot(50% in 0B)\"", "holds nothing"),
     ] {
         assert!(error(lines).contains(expected), "{lines}: {}", error(lines));

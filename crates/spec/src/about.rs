@@ -1,0 +1,122 @@
+//! What each key of a workload is for, in one line: the line of `fathom plan help`, of the reference page, and of the
+//! record's schema.
+
+/// Every key with its line, in the order of the reference page.
+const ABOUT: [(&str, &str); 67] = [
+    ("pattern", "Access pattern: the address of the next request (fio: `rw`, `random_distribution`)."),
+    ("size", "Block size: bytes of one request."),
+    ("reads", "Share of requests that read."),
+    ("trims", "Share of requests that trim."),
+    ("flushes", "Share of requests that flush."),
+    ("random", "Share of requests whose address follows the pattern."),
+    (
+        "consecutive",
+        "Requests in a sequential run from each address that the pattern draws (fio: `rw=randread:8`).",
+    ),
+    (
+        "repeat_offset",
+        "Requests of a run repeat the drawn address instead of continuing from it (fio: `rw_sequencer=identical`).",
+    ),
+    ("mix", "Requests of several kinds, as the lines of an Iometer access specification."),
+    (
+        "rewrites",
+        "Share of reads (of trims, where nothing is read) that is followed by a write of the same block.",
+    ),
+    ("align", "Alignment: every offset is a multiple of this."),
+    ("seed", "Seed of all random choices, together with the workload's name and the worker's number."),
+    ("offset", "Where the working set begins on the target (fio: `offset`)."),
+    ("span", "Working-set size, from `offset` on (fio: `size`)."),
+    ("worker_offset", "Distance between the working sets of successive workers."),
+    ("files", "Number of files in a directory target, and which workers use which (fio: `nrfiles`)."),
+    ("on", "Which targets are used, of several given with --on."),
+    ("luns", "How several targets, each given with --on, are laid out as one address space."),
+    ("direct", "Direct I/O: bypass the page cache of the host (`O_DIRECT`; fio: `direct`)."),
+    ("workers", "Threads that issue requests of this workload."),
+    ("depth", "Queue depth: requests that each worker keeps outstanding."),
+    (
+        "low_water",
+        "Once `depth` is reached, no request is issued until no more than this many are in flight.",
+    ),
+    ("reopen_every", "A worker closes and reopens its files or devices after this many requests."),
+    ("flow", "Ratio of this workload's requests to those of the others that have a `flow` (fio: `flow`)."),
+    ("pace", "Arrival process or rate limit: when the next request is due."),
+    ("start", "Delay before the first request."),
+    ("warmup", "Warm-up: load before the measured window, not counted."),
+    ("run", "Duration of the measured window."),
+    ("cooldown", "Cool-down: load after the measured window, not counted."),
+    ("ops", "Stops after this many requests, all workers together."),
+    ("bytes", "Stops after this many bytes, all workers together (fio: `io_size`, there of each job)."),
+    ("loops", "Stops once each worker has moved this many times the bytes of its working set."),
+    ("exit_all", "Stops all workers as soon as the first one has completed its share."),
+    ("steady", "Stops all workloads once the rate or latency of this one is steady (fio: `steadystate`)."),
+    ("sync", "Synchronous I/O: how the target is opened (fio: `sync`)."),
+    ("flush_every", "Flushes after this many writes of a worker (fio: `fsync`, `fdatasync`)."),
+    ("flush_at_end", "Flushes every file after the last request, within the measured window."),
+    ("flush", "System call that a flush makes."),
+    ("content", "Data that writes contain (fio: `zero_buffers`, `buffer_pattern`)."),
+    (
+        "compress",
+        "Compression ratio of the data: size before over size after (fio: `buffer_compress_percentage`).",
+    ),
+    ("dedupe", "Deduplication ratio: blocks over distinct blocks (fio: `dedupe_percentage`)."),
+    ("verify", "Whether reads are verified against written data (fio: `verify`)."),
+    (
+        "read_back",
+        "Reads back the writes of a worker after this many, and the last ones at its end (fio: `verify_backlog`).",
+    ),
+    ("engine", "I/O engine: how requests are submitted to the kernel."),
+    ("submit_batch", "Maximum number of requests submitted in one system call."),
+    ("complete_batch", "Minimum number of completions that a worker with nothing to submit waits for."),
+    ("sqpoll", "A kernel thread polls for submissions (io_uring SQPOLL)."),
+    ("iopoll", "Completions are polled for, without interrupts (io_uring IOPOLL, direct I/O)."),
+    ("cpus", "Processors on which workers run."),
+    ("numa", "NUMA node of buffers and workers (fio: `numa_cpu_nodes`, `numa_mem_policy`)."),
+    ("huge_pages", "Buffers in huge pages (fio: `iomem=mmaphuge`)."),
+    ("iolog", "File that logs each request in the order of issue."),
+    ("trace", "File of the trace that `pattern = \"trace\"` replays."),
+    (
+        "trace_speed",
+        "Replay speed: how many times faster than recorded (fio: `replay_time_scale`, in percent).",
+    ),
+    ("trace_scale", "Divisor of the offsets of the trace."),
+    ("trace_skip", "Operations of the trace that are not replayed (fio: `replay_skip`)."),
+    ("trace_as", "Operation that all requests of the trace become."),
+    ("trace_fold", "Requests beyond the end of the target wrap around to its start."),
+    (
+        "tree",
+        "What is done to each file or directory of a tree, instead of I/O to blocks (fio: `ioengine=filecreate` …).",
+    ),
+    ("count", "Files of a tree, all workers together (fio: `nrfiles`, there of each job)."),
+    ("file_size", "Size of the files of a tree (fio: `filesize`)."),
+    ("levels", "Levels of directories below the top of a tree."),
+    ("fanout", "Directories in each directory that has any."),
+    ("files_in", "Which directories of a tree hold files."),
+    ("unique_dirs", "Each worker has a tree of its own."),
+    ("order", "Order in which the names of a tree are visited."),
+    ("fsync", "When changes to a tree are made durable."),
+];
+
+/// What `key` is for, in one line that ends with a full stop.
+///
+/// # Panics
+///
+/// Panics for what is no key of a workload; in a constant, as the tables of keys are, that ends the build.
+pub const fn about(key: &str) -> &'static str {
+    let mut at = 0;
+    while at < ABOUT.len() {
+        if is_same(ABOUT[at].0.as_bytes(), key.as_bytes()) {
+            return ABOUT[at].1;
+        }
+        at += 1;
+    }
+    panic!("no key of a workload");
+}
+
+/// `==`, which constants do not have for slices.
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
