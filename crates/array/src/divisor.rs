@@ -13,7 +13,8 @@
 pub struct Divisor {
     divisor: u64,
     reciprocal: u64,
-    shift: u32,
+    /// The logarithm of the largest power of two that is not above the divisor.
+    log: u32,
 }
 
 impl Divisor {
@@ -24,17 +25,26 @@ impl Divisor {
     #[expect(clippy::cast_possible_truncation, reason = "fits, as said; constants convert by `as`")]
     pub const fn new(divisor: u64) -> Divisor {
         assert!(divisor != 0 && divisor < 1 << 62, "a divisor is between 1 and 2^62");
-        let shift = 63 + divisor.ilog2();
-        let reciprocal = (1u128 << shift).div_ceil(divisor as u128) as u64;
-        Divisor { divisor, reciprocal, shift }
+        let log = divisor.ilog2();
+        let reciprocal = (1u128 << (63 + log)).div_ceil(divisor as u128) as u64;
+        Divisor { divisor, reciprocal, log }
     }
 
     /// Quotient and remainder.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "a quotient is no more than the dividend")]
     pub const fn divide(self, dividend: u64) -> (u64, u64) {
-        let quotient = ((dividend as u128 * self.reciprocal as u128) >> self.shift) as u64;
+        let quotient = self.quotient(dividend);
         (quotient, dividend - quotient * self.divisor)
+    }
+
+    /// The quotient alone.
+    ///
+    /// Twice the dividend, so that the first 64 bits of the shift are those of the product that nobody needs.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the upper half of a product of two words is a word")]
+    pub const fn quotient(self, dividend: u64) -> u64 {
+        debug_assert!(dividend < 1 << 62, "a quotient is exact below 2^62");
+        ((((dividend << 1) as u128 * self.reciprocal as u128) >> 64) as u64).wrapping_shr(self.log)
     }
 
     /// The number divided by.

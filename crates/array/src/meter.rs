@@ -177,6 +177,7 @@ impl Meter {
         }
     }
 
+    #[inline]
     fn book(&mut self, Booked { arrived, started, ended, class }: Booked) {
         self.area += u128::from(ended.saturating_since(arrived.max(self.since)).get());
         if !self.apart {

@@ -29,6 +29,7 @@ impl Station {
     }
 
     /// Books `work` at `now`, ready at `ready`, in order of booking; when it ends.
+    #[inline]
     pub fn book(&mut self, now: Instant, ready: Instant, work: Nanos, class: Class) -> Instant {
         let start = ready.max(now);
         if work.is_zero() {

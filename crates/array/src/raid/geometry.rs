@@ -238,7 +238,7 @@ impl Geometry {
     pub fn stripe_of(&self, lba: Lba) -> StripeId {
         debug_assert!(lba.0 < self.capacity.0, "the address must be inside the set");
         let (strip, _) = self.by_chunk.divide(lba.0);
-        StripeId(self.by_data.divide(strip).0)
+        StripeId(self.by_data.quotient(strip))
     }
 
     /// Addresses on the members, first and end, that a host request can touch.

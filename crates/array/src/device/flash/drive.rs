@@ -198,7 +198,7 @@ impl FlashDrive {
         let mapping = self.params.mapping.get().clamp(1, page);
         let (first, last) = (offset / page, (offset + bytes.get() - 1) / page);
         // The beginning of a page is already in memory when the read before it ended inside the page.
-        let goes_on = self.reads.continues(offset, bytes.get()) && self.params.keeps_page;
+        let goes_on = self.params.keeps_page && self.reads.continues(offset, bytes.get());
         let kept = u64::from(goes_on && !offset.is_multiple_of(page));
         let mut fetched = begun;
         for number in first + kept..=last {

@@ -354,8 +354,10 @@ impl Drive {
             // The stream is being read: keep the read-ahead that far in front of it.
             ahead.limit = ahead.limit.max((end + read_ahead).min(self.params.capacity.0));
             if end > buffer.segment(found).end {
-                let passed = ahead.since + (self.layout.end(entry.place, first, sectors).clock - ahead.clock);
-                last_byte = last_byte.max(passed + self.sector_ns);
+                let passed = self.layout.end(entry.place, first, sectors).clock - ahead.clock;
+                last_byte = last_byte.max(ahead.since + passed + self.sector_ns);
+                // From here it is not as far to the limit as from where it began.
+                ahead.least = passed + self.layout.least(ahead.limit.saturating_sub(end));
                 buffer.extend(found, end);
             }
         }

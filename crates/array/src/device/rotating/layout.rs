@@ -225,11 +225,13 @@ impl Exact {
     }
 
     /// How long so many sectors of a track take to pass.
+    #[inline]
     fn passing(&self, row: &Row, sectors: u32) -> u64 {
-        row.per_track.divide(u64::from(sectors) * self.revolution.get()).0
+        row.per_track.quotient(u64::from(sectors) * self.revolution.get())
     }
 
     /// The place of a sector, with the stream clock at the start of its track.
+    #[inline]
     fn track(&self, sector: u64) -> (SectorPosition, &Row) {
         let zone = self.by_sector.of(sector.min(self.capacity));
         let row = &self.zones[zone];
@@ -255,9 +257,9 @@ impl Exact {
         let (row, next) = (&self.zones[zone], self.zones.get(zone + 1));
         let (cylinder, into) = row.cylinder.divide(clock - row.clock);
         let (heads, per_track) = (self.heads.get(), row.per_track.get());
-        let head = row.track.divide(into).0.min(heads - 1);
+        let head = row.track.quotient(into).min(heads - 1);
         let on_track = into - head * row.track.get();
-        let rest = self.revolution.divide(on_track * per_track).0.min(per_track);
+        let rest = self.revolution.quotient(on_track * per_track).min(per_track);
         let sector = row.first_sector + (cylinder * heads + head) * per_track + rest;
         // The last cylinder of a zone is not always used whole.
         let end = next.map_or(self.capacity, |next| next.first_sector);
