@@ -100,17 +100,14 @@ mod tests {
             name: name.into(),
             servers: 1,
             utilisation,
-            mean_in_system: 0.0,
-            visits: 0,
-            wait_ns: 0,
-            service_ns: 0,
+            ..Component::default()
         };
         let components = vec![
             part("controller 0 processor", 1.0),
             part("host 0 processor", 0.2),
             part("host 1 processor", 0.95),
         ];
-        modelled.breakdown = Some(Breakdown { components, classes: Vec::new(), shares: Vec::new() });
+        modelled.breakdown = Some(Breakdown { components, ..Breakdown::default() });
         assert_eq!(broken(&until(0.9), &modelled), Some("the processors are 95 % busy".into()));
     }
 }

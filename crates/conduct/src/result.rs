@@ -62,6 +62,7 @@ pub fn state_point(frame: Point, answer: MeasuredState) -> Point {
         ended_ns: answer.ended.nanos(),
         complete: answer.complete,
         series: answer.series,
+        breakdown: answer.breakdown,
         ..frame
     }
 }

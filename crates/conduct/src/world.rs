@@ -173,6 +173,8 @@ pub struct MeasuredState {
     pub ended: Instant,
     /// What was sampled meanwhile.
     pub series: Vec<Series>,
+    /// Where the time went, in a model, while it waited for work.
+    pub breakdown: Option<Breakdown>,
     /// Whether it was carried to its end.
     pub complete: bool,
 }

@@ -81,7 +81,7 @@ impl World for Noting {
 
     fn state(&mut self, _: &State, _: &mut dyn FnMut(Live)) -> Result<MeasuredState, WorldError> {
         let (started, ended) = self.pass(" state");
-        Ok(MeasuredState { started, ended, series: Vec::new(), complete: true })
+        Ok(MeasuredState { started, ended, series: Vec::new(), breakdown: None, complete: true })
     }
 
     fn is_stopped(&self) -> bool {

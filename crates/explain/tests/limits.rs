@@ -194,9 +194,10 @@ fn modelled(parts: &[(&str, f64, f64)]) -> Run {
         visits: 1_000,
         wait_ns: truncated::<u64>(waiting * elapsed_ns),
         service_ns: truncated::<u64>(utilisation * elapsed_ns),
+        ..Component::default()
     };
     let components = parts.iter().map(component).collect();
-    run.points[0].breakdown = Some(Breakdown { components, classes: Vec::new(), shares: Vec::new() });
+    run.points[0].breakdown = Some(Breakdown { components, ..Breakdown::default() });
     run
 }
 

@@ -17,7 +17,7 @@ use workload::{FlowTotals, Job, Logged, Progress, RequestSource, Verified};
 pub use crate::assignment::Assignment;
 use crate::clock::Clock;
 use crate::driver::{DriverHooks, LiveProgress, drive};
-use crate::engine::{Engine, EngineError, OpenFiles};
+use crate::engine::{Engine, EngineChoice, EngineError, OpenFiles};
 use crate::monitor::{CpuTime, thread_cpu};
 use crate::placement::place;
 use crate::unwinding::StopOnPanic;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use host::clock::Clock;
-use host::engine::FileRef;
+use host::engine::{EngineChoice, FileRef};
 use host::load::{Assignment, LoadEvent, WorkerOutcome, run};
 use host::safety::{Consent, Permit, permit};
 use host::{SysRoot, Target};
@@ -208,7 +208,7 @@ fn workers_on_files_of_their_own_do_not_meet() {
     assert_eq!(outcomes.len(), 3);
     for outcome in outcomes {
         assert_eq!((outcome.tally.ops(), outcome.tally.errors), (200, 0));
-        assert_eq!(outcome.engine.name, "io_uring");
+        assert_eq!(outcome.engine.choice, Some(EngineChoice::Uring));
     }
 }
 

@@ -320,6 +320,7 @@ impl World for RealWorld {
             started,
             ended: self.clock.now(),
             series,
+            breakdown: None,
             complete: complete && !self.is_stopped(),
         })
     }

@@ -40,9 +40,9 @@ pub use metric::{Metric, quantile_name};
 pub use path::{Ceiling, PathPart};
 pub use phase::{is_named, phase_title};
 pub use point::{
-    Breakdown, Class, ClassShare, Component, CpuUse, DeviceCounters, Edges, EngineUsed, ErrorSample, OpTotal,
-    PartShare, Point, PointKind, ResponseShare, Series, Settled, Shares, Silence, Verified, WorkerResult,
-    WorkloadResult,
+    Breakdown, BreakdownWindow, Class, ClassShare, Component, CpuUse, DeviceCounters, Edges, EngineUsed,
+    ErrorSample, OpTotal, PartShare, Point, PointKind, ResponseShare, Series, Settled, Shares, Silence,
+    Verified, WorkerResult, WorkloadResult,
 };
 pub use run::{
     Cache, DisplayCost, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World,

@@ -439,7 +439,7 @@ pub struct DeviceCounters {
 }
 
 /// Where the time went in a virtual array.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Breakdown {
     /// Every part that a request can meet.
     pub components: Vec<Component>,
@@ -449,10 +449,25 @@ pub struct Breakdown {
     /// asked for (`fathom run --breakdown`), and for trees of files.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub shares: Vec<ResponseShare>,
+    /// What the components and kinds of visits cover; absent in older records.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub window: Option<BreakdownWindow>,
+}
+
+/// The time that a breakdown covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BreakdownWindow {
+    /// Its begin, on the run's clock.
+    pub from_ns: u64,
+    /// Its end.
+    pub until_ns: u64,
+    /// How much of it, from its begin, is the warm-up of the workload that warms up longest: figures of requests leave
+    /// that out, the components do not.
+    pub warmup_ns: u64,
 }
 
 /// One part of a virtual array.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Component {
     /// `controller 0 processor`, `disk 7`.
     pub name: String,
@@ -468,6 +483,12 @@ pub struct Component {
     pub wait_ns: u64,
     /// Sum of the times they were served.
     pub service_ns: u64,
+    /// Of a disk: bytes that commands read from it; absent in older records.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub read_bytes: Option<u64>,
+    /// Of a disk: bytes that commands wrote to it; absent in older records.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub written_bytes: Option<u64>,
 }
 
 /// Where the response time of one class of a workload's requests went: shares that add up to it.

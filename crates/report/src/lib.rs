@@ -30,6 +30,7 @@ mod upkeep;
 mod warnings;
 mod what_if;
 mod words;
+mod work;
 
 pub use crate::csv::{CSV_COLUMNS, csv, csv_rows};
 pub use comparison::{COMPARISON_COLUMNS, comparison, comparison_csv, comparison_json, comparison_markdown};
@@ -46,6 +47,7 @@ pub use spans::spans;
 pub use style::Style;
 pub use what_if::what_if;
 pub use words::{csv_cell, harmless, wrap};
+pub use work::work;
 
 /// Why a record could not be drawn.
 #[derive(Debug, thiserror::Error)]

@@ -158,8 +158,7 @@ mod tests {
             all,
             tail: Some(tail),
         };
-        run.points[0].breakdown =
-            Some(Breakdown { components: Vec::new(), classes: Vec::new(), shares: vec![share] });
+        run.points[0].breakdown = Some(Breakdown { shares: vec![share], ..Breakdown::default() });
         run
     }
 

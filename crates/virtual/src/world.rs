@@ -1,11 +1,12 @@
 //! A virtual array: the trait of a world over its simulation.
 
+mod breakdown;
 mod load;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use array::background::{BackgroundKind, BackgroundPolicy};
+use array::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
 use array::files::Unwritten;
 use array::raid::HealthError;
 use array::sim::{FilePlace, Sim, Topology, WorkError, WorkOrder};
@@ -13,9 +14,9 @@ use array::spec::{self, ArraySpec, Shipped, Source};
 use conduct::{Listener, Live, Machine, MeasuredLoad, MeasuredState, World, WorldError, checks};
 use document::Errors;
 use record::names::fact;
-use record::{Environment, Series};
+use record::{Breakdown, Environment, Series};
 use units::convert::narrow;
-use units::{Bytes, Instant, Nanos};
+use units::{Bytes, Instant, Nanos, Share};
 use workload::plan::{self, Background, Load, Plan, Settle, State, Work};
 use workload::room::Need;
 use workload::spec::{Files, Workload};
@@ -158,54 +159,70 @@ impl ModelledWorld {
         self.sim.fail_disk(disk).map_err(disk_refused)
     }
 
-    fn background(&mut self, work: &Background) -> Result<Vec<Series>, WorldError> {
+    /// Starts work, and lets it end where it is waited for: how far it came, and then where the time went.
+    fn background(&mut self, work: &Background) -> Result<(Vec<Series>, Option<Breakdown>), WorldError> {
         let (kind, name) = kind_of(work.work);
         let order = WorkOrder { kind, set: 0, slot: None };
         let started = self.sim.now();
-        let number = match work.rate {
-            None => self.sim.start_work(order),
-            Some(share) => {
-                let own = self.spec.topology.background.iter().find(|params| params.kind == kind).copied();
-                let params = own.ok_or_else(|| {
-                    let array = &self.spec.name;
-                    WorldError::unfit(format!(
-                        "{array} has no figures for {name}, so that its rate cannot be set"
-                    ))
-                })?;
-                // What the array takes its rate to be a share of.
-                let policy = match params.policy {
-                    BackgroundPolicy::Tags(_) => BackgroundPolicy::Tags(share),
-                    _ => BackgroundPolicy::Share(share),
-                };
-                self.sim.start_work_as(order, array::background::BackgroundParams { policy, ..params })
-            }
-        }
-        .map_err(work_refused)?;
-        if work.wait {
-            self.sim.finish_work(number);
-        } else {
+        let params = match work.rate {
+            None => self.sim.work_params(kind),
+            Some(share) => self.at_rate(kind, name, share)?,
+        };
+        if !work.wait {
+            let number = self.sim.start_work_as(order, params).map_err(work_refused)?;
             self.works.push((number, name, started));
+            return Ok((self.progress_of(number, name, started).into_iter().collect(), None));
         }
-        Ok(self.progress_of(number, name, started).into_iter().collect())
+        let (number, parts) = self.sim.metered(|sim| {
+            let number = sim.start_work_as(order, params)?;
+            sim.finish_work(number);
+            Ok(number)
+        });
+        let series = self.progress_of(number.map_err(work_refused)?, name, started);
+        let breakdown = breakdown::breakdown(&parts, started, self.sim.now(), Nanos::ZERO);
+        Ok((series.into_iter().collect(), Some(breakdown)))
     }
 
-    /// Looks at work that goes on beside the loads, to its end if it is waited for.
-    fn watch(&mut self, watch: &plan::Watch) -> Result<Vec<Series>, WorldError> {
+    /// The array's figures for work, at another rate.
+    fn at_rate(
+        &self,
+        kind: BackgroundKind,
+        name: &str,
+        share: Share,
+    ) -> Result<BackgroundParams, WorldError> {
+        let own = self.spec.topology.background.iter().find(|params| params.kind == kind).copied();
+        let params = own.ok_or_else(|| {
+            let array = &self.spec.name;
+            WorldError::unfit(format!("{array} has no figures for {name}, so that its rate cannot be set"))
+        })?;
+        // What the array takes its rate to be a share of.
+        let policy = match params.policy {
+            BackgroundPolicy::Tags(_) => BackgroundPolicy::Tags(share),
+            _ => BackgroundPolicy::Share(share),
+        };
+        Ok(BackgroundParams { policy, ..params })
+    }
+
+    /// Looks at work beside the loads, to its end if it is waited for: how far it came, and then where the time went.
+    fn watch(&mut self, watch: &plan::Watch) -> Result<(Vec<Series>, Option<Breakdown>), WorldError> {
         let name = kind_of(watch.work).1;
         if !self.works.iter().any(|(_, other, _)| *other == name) {
             let array = &self.spec.name;
             return Err(WorldError::unfit(format!("{array} has no {name} under way that could be watched")));
         }
         if !watch.wait {
-            return Ok(self.series_of_works());
+            return Ok((self.series_of_works(), None));
         }
         let all = std::mem::take(&mut self.works);
         let (watched, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, other, _)| *other == name);
         self.works = others;
-        watched.iter().for_each(|(number, ..)| self.sim.finish_work(*number));
+        let numbers: Vec<u32> = watched.iter().map(|(number, ..)| *number).collect();
+        let from = self.sim.now();
+        let ((), parts) = self.sim.metered(|sim| numbers.iter().for_each(|number| sim.finish_work(*number)));
+        let breakdown = breakdown::breakdown(&parts, from, self.sim.now(), Nanos::ZERO);
         let progress =
             watched.iter().filter_map(|(number, name, since)| self.progress_of(*number, name, *since));
-        Ok(progress.collect())
+        Ok((progress.collect(), Some(breakdown)))
     }
 
     /// How far the work beside the loads has come.
@@ -340,16 +357,16 @@ impl World for ModelledWorld {
 
     fn state(&mut self, state: &State, _: &mut dyn FnMut(Live)) -> Result<MeasuredState, WorldError> {
         let started = self.sim.now();
-        let mut series = Vec::new();
+        let (mut series, mut breakdown) = (Vec::new(), None);
         match state {
             State::Idle(time) => self.sim.idle_until(started.saturating_add(*time)),
             // A model has no content, no trim state and no read-ahead of this machine: it is always prepared.
             State::Prepare(_) => {}
             State::FailDisk(disk) => self.fail_disk(*disk)?,
-            State::Background(work) => series = self.background(work)?,
-            State::Watch(watch) => series = self.watch(watch)?,
+            State::Background(work) => (series, breakdown) = self.background(work)?,
+            State::Watch(watch) => (series, breakdown) = self.watch(watch)?,
         }
-        Ok(MeasuredState { started, ended: self.sim.now(), series, complete: !self.is_stopped() })
+        Ok(MeasuredState { started, ended: self.sim.now(), series, breakdown, complete: !self.is_stopped() })
     }
 
     fn is_stopped(&self) -> bool {

@@ -132,6 +132,40 @@ fn a_rebuild_tells_how_far_it_has_come() {
 }
 
 /// All that may be done to files, one after the other, by three workers that meet in their directories.
+#[test]
+fn a_rebuild_reads_each_survivor_once_and_writes_the_lost_member_once() {
+    let states = plan("[[phase]]\nstate = 'fail disk 2'\n[[phase]]\nstate = 'rebuild'\n");
+    let address = "array:sas-ssd-24?raid=5&disks=5&spares=0&devices.with.capacity=4GB";
+    let mut world = ModelledWorld::shipped(&states, address, Arc::default()).unwrap();
+    let outcome = measured(&states, &mut world);
+    let rebuilt = &outcome.points[1];
+    let breakdown = rebuilt.breakdown.as_ref().unwrap();
+    let window = breakdown.window.unwrap();
+    assert_eq!(
+        (window.from_ns, window.until_ns, window.warmup_ns),
+        (rebuilt.started_ns, rebuilt.ended_ns, 0)
+    );
+    let moved = |disk: u32| {
+        let name = format!("disk {disk}");
+        let part = breakdown.components.iter().find(|part| part.name == name).unwrap();
+        (part.read_bytes.unwrap(), part.written_bytes.unwrap())
+    };
+    let (nothing, member) = moved(2);
+    assert!(nothing == 0 && (3_900_000_000..=4_000_000_000).contains(&member), "{member}");
+    for survivor in [0, 1, 3, 4] {
+        assert_eq!(moved(survivor), (member, 0), "disk {survivor}");
+    }
+}
+
+#[test]
+fn a_breakdown_of_a_load_says_how_much_of_it_is_warm_up() {
+    let plan = plan("[[phase]]\nname = 'a'\npattern = 'random'\nsize = '8KiB'\nwarmup = '2s'\nrun = '3s'\n");
+    let outcome = measured(&plan, &mut array(&plan));
+    let window = outcome.points[0].breakdown.as_ref().unwrap().window.unwrap();
+    assert_eq!(window.warmup_ns, 2_000_000_000);
+    assert!(window.until_ns - window.from_ns >= 5_000_000_000);
+}
+
 fn of_files() -> Plan {
     let ops = [
         "mkdir", "create", "write", "stat", "open", "read", "link", "symlink", "rename", "readdir", "delete",

@@ -1,6 +1,6 @@
 //! What every part keeps of its past: windows, the laws they are held to, and the breakdown of a run.
 
-use units::Nanos;
+use units::{Nanos, Sectors};
 
 use crate::meter::{Meter, Metered};
 
@@ -15,7 +15,10 @@ impl Sim {
     pub(super) fn restart_meters(&mut self) {
         let now = self.now();
         self.each_part(|_, part| part.restart_meter(now));
-        self.array.back.disks.iter_mut().for_each(|disk| disk.device.restart_meter(now));
+        for disk in &mut self.array.back.disks {
+            disk.device.restart_meter(now);
+            disk.moved = [Sectors(0); 2];
+        }
         self.array.back.restart_locks(now);
     }
 
@@ -51,10 +54,12 @@ impl Sim {
         for (n, disk) in self.array.back.disks.iter_mut().enumerate() {
             let servers = disk.device.servers();
             let component = Component::of(format!("disk {n}"), disk.device.meter(), servers, elapsed);
-            components.extend(component.map(|component| match disk.device.workers() {
+            let component = component.map(|component| match disk.device.workers() {
                 Some(workers) => component.with_busy(workers, servers, elapsed),
                 None => component,
-            }));
+            });
+            let moved = disk.moved.map(|sectors| sectors.bytes());
+            components.extend(component.map(|component| Component { moved: Some(moved), ..component }));
         }
         components.extend(Component::of("stripe locks".into(), self.array.back.locks_meter(), 1, elapsed));
         components

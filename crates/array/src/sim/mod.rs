@@ -277,6 +277,15 @@ impl Sim {
         self.traffic.time.pass_to(at);
     }
 
+    /// Does `act`, and tells where the time went meanwhile.
+    pub fn metered<T>(&mut self, act: impl FnOnce(&mut Sim) -> T) -> (T, Vec<outcome::Component>) {
+        let from = self.now();
+        self.restart_meters();
+        let answer = act(self);
+        self.check();
+        (answer, self.breakdown(self.now().saturating_since(from)))
+    }
+
     /// Runs `clients` to their end, from now on, and tells what they saw and where the time went.
     pub fn run(&mut self, clients: Vec<Client>) -> RunOutcome {
         self.run_watched(clients, |_, _| Watch::GoOn)

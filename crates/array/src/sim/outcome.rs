@@ -1,6 +1,6 @@
 //! What a run gives: what the jobs saw, and where the time went.
 
-use units::{Instant, Nanos};
+use units::{Bytes, Instant, Nanos};
 use workload::tally::Tally;
 
 use crate::latency::LatencyTotals;
@@ -37,6 +37,8 @@ pub struct Component {
     pub busy: Nanos,
     /// Visits by class, for the classes that came.
     pub visits: Vec<(Class, Visits)>,
+    /// Of a disk: read and written by the commands it was given, in that order.
+    pub moved: Option<[Bytes; 2]>,
 }
 
 impl Component {
@@ -54,6 +56,7 @@ impl Component {
             mean_present: meter.mean_present(elapsed),
             busy: Nanos::new(meter.busy_ns()),
             visits,
+            moved: None,
         })
     }
 

@@ -161,15 +161,7 @@ mod tests {
     }
 
     fn component(name: &str, utilisation: f64, wait_ns: u64) -> Component {
-        Component {
-            name: name.into(),
-            servers: 1,
-            utilisation,
-            mean_in_system: 0.0,
-            visits: 1,
-            wait_ns,
-            service_ns: 0,
-        }
+        Component { name: name.into(), servers: 1, utilisation, visits: 1, wait_ns, ..Component::default() }
     }
 
     /// A point of ten seconds with eight in flight.
@@ -179,7 +171,7 @@ mod tests {
         let mut point = sample::point(0, "p", vec![workload.clone(), workload]);
         point.workloads[1].mean_in_flight = 3.0;
         (point.started_ns, point.ended_ns) = (5_000_000_000, 15_000_000_000);
-        point.breakdown = Some(Breakdown { components, classes, shares: Vec::new() });
+        point.breakdown = Some(Breakdown { components, classes, ..Breakdown::default() });
         point
     }
 

@@ -338,15 +338,13 @@ mod tests {
             name: (*name).into(),
             servers: 1,
             utilisation: *share,
-            mean_in_system: 0.0,
             visits: 1,
-            wait_ns: 0,
-            service_ns: 0,
+            ..record::Component::default()
         };
         let shares = [("a", 1.0), ("b", FULL), ("c", 0.94), ("d", 0.5), ("e", 0.4), ("f", 0.3), ("g", 0.2)];
         let components = shares.iter().map(part).collect();
         let mut point = swept(&[(8.0, 1_000, 0.5)]).points.remove(0);
-        point.breakdown = Some(record::Breakdown { components, classes: Vec::new(), shares: Vec::new() });
+        point.breakdown = Some(record::Breakdown { components, ..record::Breakdown::default() });
         let uses = components::of_breakdown(&point);
         let told = limit(&uses[0], &uses[1..], None).about_run().sentence;
         assert!(

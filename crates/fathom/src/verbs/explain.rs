@@ -93,6 +93,7 @@ pub fn explain(arguments: &ExplainArgs, store: &Store) -> Result<Ending, Failure
             let mut text = table + &found;
             let tables = [
                 report::shares(&run, style),
+                report::work(&run, style),
                 tried.map_or(String::new(), |one| report::what_if(&one, style)),
             ];
             tables.iter().filter(|table| !table.is_empty()).for_each(|table| {

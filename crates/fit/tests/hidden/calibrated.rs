@@ -171,7 +171,7 @@ fn levels_and_loads_are_as_often_right_as_their_statement_says() {
         for (real, model) in real.iter().zip(&modelled) {
             let off = rate(model) / rate(real);
             count(rates.entry(kind(&real.name)).or_default(), off, 0.15);
-            let ops = ["read", "write"]
+            let ops = [record::Op::Read, record::Op::Write]
                 .map(|op| p99(model, op).zip(p99(real, op)).map(|(model, real)| model / real));
             ops.iter().flatten().for_each(|off| count(&mut p99s, *off, 0.25));
             println!("  load {:<28} rate {off:.2} p99 {ops:.2?}", real.name);
@@ -223,7 +223,7 @@ fn rate(point: &Point) -> f64 {
 }
 
 /// Of one operation; `None` where the load has none of it.
-fn p99(point: &Point, op: &str) -> Option<f64> {
+fn p99(point: &Point, op: record::Op) -> Option<f64> {
     let mut all = stats::Histogram::new();
     for class in point.workloads[0].classes.iter().filter(|class| class.op == op) {
         all.merge(&class.response.to_stats().unwrap());

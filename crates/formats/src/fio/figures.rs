@@ -314,7 +314,7 @@ fn samples(point: &Point, workloads: &[&WorkloadResult], name: &str, unit: f64) 
 }
 
 /// The mean response of each second, of all `workloads` together; zero where nothing ended.
-fn means(point: &Point, workloads: &[&WorkloadResult], op: &str) -> Samples {
+fn means(point: &Point, workloads: &[&WorkloadResult], op: Op) -> Samples {
     let mut sums: Vec<(f64, f64)> = Vec::new();
     for workload in workloads {
         let means = stretches(point, workload, &format!("{op} response mean"));

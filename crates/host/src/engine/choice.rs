@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn one_request_at_a_time_needs_no_ring() {
         let (chosen, fallback) = choose(&workload("depth = 1"), None).unwrap();
-        assert_eq!((chosen.name(), fallback), ("pread", None));
+        assert_eq!((chosen, fallback), (EngineChoice::Sync(Call::Pread), None));
         assert_eq!(choose(&workload("depth = 2"), None).unwrap().0, EngineChoice::Uring);
     }
 
@@ -99,22 +99,22 @@ mod tests {
     }
 
     #[test]
-    fn every_engine_has_its_name_and_what_is_asked_for_by_name_is_taken() {
-        for (keys, name) in [
-            ("depth = 1\nengine = 'null'", "null"),
-            ("depth = 1\nengine = 'pread'", "pread"),
-            ("depth = 2\nengine = 'pread'", "pread with threads"),
-            ("depth = 1\nengine = 'preadv2'", "preadv2"),
-            ("depth = 2\nengine = 'preadv2'", "preadv2 with threads"),
-            ("depth = 1\nengine = 'mmap'\ndirect = false", "mmap"),
-            ("depth = 1\nengine = 'stdio'\ndirect = false", "stdio"),
-            ("depth = 1\nengine = 'io_uring'", "io_uring"),
+    fn what_is_asked_for_by_name_is_taken() {
+        for (keys, expected) in [
+            ("depth = 1\nengine = 'null'", EngineChoice::Null),
+            ("depth = 1\nengine = 'pread'", EngineChoice::Sync(Call::Pread)),
+            ("depth = 2\nengine = 'pread'", EngineChoice::Pool(Call::Pread)),
+            ("depth = 1\nengine = 'preadv2'", EngineChoice::Sync(Call::Preadv2)),
+            ("depth = 2\nengine = 'preadv2'", EngineChoice::Pool(Call::Preadv2)),
+            ("depth = 1\nengine = 'mmap'\ndirect = false", EngineChoice::Mmap),
+            ("depth = 1\nengine = 'stdio'\ndirect = false", EngineChoice::Stdio),
+            ("depth = 1\nengine = 'io_uring'", EngineChoice::Uring),
             // What only a ring can do is asked of one at any depth.
-            ("depth = 1\nsqpoll = true", "io_uring"),
-            ("depth = 1\niopoll = true", "io_uring"),
+            ("depth = 1\nsqpoll = true", EngineChoice::Uring),
+            ("depth = 1\niopoll = true", EngineChoice::Uring),
         ] {
             let (chosen, fallback) = choose(&workload(keys), None).unwrap();
-            assert_eq!((chosen.name(), fallback), (name, None), "{keys}");
+            assert_eq!((chosen, fallback), (expected, None), "{keys}");
         }
         for keys in ["depth = 1\nengine = 'null'", "depth = 8\nengine = 'pread'", "depth = 1"] {
             assert_eq!(choose(&workload(keys), Some("refused")).unwrap().1, None, "{keys}");
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_refused_ring_is_replaced_by_threads_and_the_reason_is_kept() {
         let (chosen, fallback) = choose(&workload("depth = 8"), Some("a sandbox forbids it")).unwrap();
-        assert_eq!(chosen.name(), "pread with threads");
+        assert_eq!(chosen, EngineChoice::Pool(Call::Pread));
         assert!(fallback.unwrap().contains("a sandbox forbids it"));
     }
 

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use array::files::FileClient;
-use array::sim::{Client, Component, FilePlace, RunOutcome, Watch};
+use array::sim::{Client, FilePlace, Watch};
 use conduct::listener::{self, Listener};
 use conduct::{
     Beside, FileNames, History, Live, MeasuredLoad, MeasuredWorker, MeasuredWorkload, Recent, WorldError,
     span_of,
 };
-use record::{Behalf, Breakdown, ClassShare, Engine, EngineUsed};
+use record::{Engine, EngineUsed};
 use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Nanos};
 use workload::plan::Load;
@@ -25,6 +25,7 @@ use workload::tree::{Shape, Tree, compile_tree};
 use workload::{FlowTotals, Job, Progress, RequestSource, compile};
 
 use super::ModelledWorld;
+use super::breakdown::breakdown;
 use crate::shares;
 
 /// Who asks the array, and what is known of each workload before it does.
@@ -80,7 +81,8 @@ impl ModelledWorld {
                 .run_watched(clients, |client, job| heard.hear([(job, (client, workload_of[client]))], live))
         };
         let histories = heard.histories;
-        let mut breakdown = breakdown(&outcome);
+        let warmup = load.workloads.iter().map(|workload| workload.stop.warmup).max().unwrap_or(Nanos::ZERO);
+        let mut breakdown = breakdown(&outcome.breakdown, outcome.from, outcome.until, warmup);
         if !is_of_trees {
             breakdown.shares = shares::of(load, &outcome, &workload_of);
         }
@@ -225,54 +227,4 @@ fn engine(detail: String) -> EngineUsed {
         submit_batch: None,
         complete_batch: None,
     }
-}
-
-/// The word of a record for a class of visits.
-fn behalf(class: array::meter::Class) -> Behalf {
-    use array::meter::Class;
-    match class {
-        Class::HostRead => Behalf::HostRead,
-        Class::HostWrite => Behalf::HostWrite,
-        Class::Destage => Behalf::Destage,
-        Class::Prefetch => Behalf::Prefetch,
-        Class::Background => Behalf::Background,
-    }
-}
-
-/// Where the time went: every part, and what visits on behalf of hosts, caches and background work met there.
-fn breakdown(outcome: &RunOutcome) -> Breakdown {
-    let elapsed = outcome.until.saturating_since(outcome.from);
-    let mut classes = Vec::new();
-    let mut components = Vec::new();
-    for part in &outcome.breakdown {
-        let sum =
-            |of: fn(&array::meter::Visits) -> u64| part.visits.iter().map(|(_, visits)| of(visits)).sum();
-        components.push(record::Component {
-            name: part.name.clone(),
-            servers: servers_of(part, elapsed),
-            utilisation: part.utilisation,
-            mean_in_system: part.mean_present,
-            visits: sum(|visits| visits.count),
-            wait_ns: sum(|visits| visits.wait_ns),
-            service_ns: sum(|visits| visits.service_ns),
-        });
-        for (class, visits) in &part.visits {
-            let count = visits.count.max(1) as f64;
-            classes.push(ClassShare {
-                op: behalf(*class),
-                size_bytes: 0,
-                component: part.name.clone(),
-                visits: visits.count,
-                wait_ns: visits.wait_ns as f64 / count,
-                service_ns: visits.service_ns as f64 / count,
-            });
-        }
-    }
-    Breakdown { components, classes, shares: Vec::new() }
-}
-
-/// Busy time over utilisation and elapsed time; at least one.
-fn servers_of(part: &Component, elapsed: Nanos) -> u32 {
-    let servers = part.busy.as_secs_f64() / (part.utilisation * elapsed.as_secs_f64());
-    if servers.is_finite() { truncated::<u32>(servers.round()).max(1) } else { 1 }
 }

@@ -21,6 +21,7 @@ impl BackEnd {
         let place = &mut self.disks[disk as usize];
         debug_assert!(command.sectors > 0, "a command that moves data must have a length");
         place.outstanding += 1;
+        place.moved[usize::from(command.write)].0 += u64::from(command.sectors);
         match place.channel.filter(|_| command.write) {
             Some(channel) => {
                 let Link { params, out, .. } = self.channels[channel as usize];

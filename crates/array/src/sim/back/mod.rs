@@ -118,6 +118,8 @@ pub struct Disk {
     pub device: Device,
     /// Commands under way, those on its channel included.
     pub outstanding: u32,
+    /// Read and written by the commands it was given since its meter began, in that order.
+    pub moved: [Sectors; 2],
     channel: Option<u32>,
 }
 
@@ -193,6 +195,7 @@ impl BackEnd {
         let disk = |(number, device)| Disk {
             device,
             outstanding: 0,
+            moved: [Sectors(0); 2],
             channel: (count > 0).then(|| narrow::<u32>(number) % count),
         };
         let mut wires = Vec::new();

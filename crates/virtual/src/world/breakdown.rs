@@ -1,0 +1,70 @@
+//! Where the time went, in the words of a record.
+
+use array::meter::{Class, Visits};
+use array::sim::Component;
+use record::{Behalf, Breakdown, BreakdownWindow, ClassShare};
+use units::convert::truncated;
+use units::{Instant, Nanos};
+
+/// Every part, and what visits on behalf of hosts, caches and background work met there, from one instant to another, of
+/// which `warmup` warmed up.
+pub(super) fn breakdown(parts: &[Component], from: Instant, until: Instant, warmup: Nanos) -> Breakdown {
+    let elapsed = until.saturating_since(from);
+    let window = BreakdownWindow {
+        from_ns: from.nanos(),
+        until_ns: until.nanos(),
+        warmup_ns: warmup.min(elapsed).get(),
+    };
+    Breakdown {
+        components: parts.iter().map(|part| component(part, elapsed)).collect(),
+        classes: parts.iter().flat_map(classes).collect(),
+        shares: Vec::new(),
+        window: Some(window),
+    }
+}
+
+fn component(part: &Component, elapsed: Nanos) -> record::Component {
+    let sum = |of: fn(&Visits) -> u64| part.visits.iter().map(|(_, visits)| of(visits)).sum();
+    record::Component {
+        name: part.name.clone(),
+        servers: servers_of(part, elapsed),
+        utilisation: part.utilisation,
+        mean_in_system: part.mean_present,
+        visits: sum(|visits| visits.count),
+        wait_ns: sum(|visits| visits.wait_ns),
+        service_ns: sum(|visits| visits.service_ns),
+        read_bytes: part.moved.map(|[read, _]| read.get()),
+        written_bytes: part.moved.map(|[_, written]| written.get()),
+    }
+}
+
+fn classes(part: &Component) -> impl Iterator<Item = ClassShare> {
+    part.visits.iter().map(|(class, visits)| {
+        let count = visits.count.max(1) as f64;
+        ClassShare {
+            op: behalf(*class),
+            size_bytes: 0,
+            component: part.name.clone(),
+            visits: visits.count,
+            wait_ns: visits.wait_ns as f64 / count,
+            service_ns: visits.service_ns as f64 / count,
+        }
+    })
+}
+
+/// The word of a record for a class of visits.
+fn behalf(class: Class) -> Behalf {
+    match class {
+        Class::HostRead => Behalf::HostRead,
+        Class::HostWrite => Behalf::HostWrite,
+        Class::Destage => Behalf::Destage,
+        Class::Prefetch => Behalf::Prefetch,
+        Class::Background => Behalf::Background,
+    }
+}
+
+/// Busy time over utilisation and elapsed time; at least one.
+fn servers_of(part: &Component, elapsed: Nanos) -> u32 {
+    let servers = part.busy.as_secs_f64() / (part.utilisation * elapsed.as_secs_f64());
+    if servers.is_finite() { truncated::<u32>(servers.round()).max(1) } else { 1 }
+}
