@@ -41,7 +41,6 @@ impl Divisor {
     ///
     /// Twice the dividend, so that the first 64 bits of the shift are those of the product that nobody needs.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the upper half of a product of two words is a word")]
     pub const fn quotient(self, dividend: u64) -> u64 {
         debug_assert!(dividend < 1 << 62, "a quotient is exact below 2^62");
         ((((dividend << 1) as u128 * self.reciprocal as u128) >> 64) as u64).wrapping_shr(self.log)

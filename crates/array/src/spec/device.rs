@@ -6,7 +6,7 @@ use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
 
 use super::parts::check_lines;
 use crate::device::fitted::{Access, PIECE};
-use crate::device::flash::Translation;
+use crate::device::flash::{LEAST_PAGES, MOST_PAGES, Translation};
 use crate::device::queue::Service;
 use crate::device::rotating::{
     AfterRw, DriveCacheParams, DriveQueueParams, Order, Overheads, RotatingParams, Seek, Zone, Zones,
@@ -277,9 +277,19 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
         protected: fields.or("protected", false),
         translation: match fields.one_of("translation", false, &translations) {
             false => Translation::Steady,
-            true => Translation::Mapped { scale: at_least_one(fields, "map_scale", Some(64)) },
+            true => Translation::Mapped { scale: map_scale(fields, capacity.get() / page.get().max(1)) },
         },
     }
+}
+
+/// How many pages of a drive one of its page map stands for: 64, or the nearest that its size allows.
+fn map_scale(fields: &Fields<'_>, pages: u64) -> u32 {
+    let (least, most) = (pages.div_ceil(MOST_PAGES.into()).max(1), (pages / u64::from(LEAST_PAGES)).max(1));
+    let usual = u32::try_from(64.clamp(least, most)).unwrap_or(u32::MAX);
+    let scale = at_least_one(fields, "map_scale", Some(usual));
+    let why = format!("give {least} to {most}: a map has {LEAST_PAGES} to {MOST_PAGES} pages");
+    fields.check(&["map_scale"], (least..=most).contains(&scale.into()), why);
+    scale
 }
 
 fn cached_flash(fields: &Fields<'_>, capacity: Bytes) -> CachedFlashParams {

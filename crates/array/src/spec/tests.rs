@@ -9,6 +9,7 @@ use units::Bytes;
 use super::*;
 use crate::controller::Ownership;
 use crate::device::DeviceParams;
+use crate::device::flash::Translation;
 use crate::protocol::ProtocolKind;
 
 /// A few files by name, over the shipped ones.
@@ -377,6 +378,28 @@ fn counts_that_would_only_fill_memory_are_refused() {
     assert!(complaint("[channel]\ncount = 4000000000\n").ends_with("give 1 to 65536"));
     assert!(complaint("[cache]\nsize = \"1000TiB\"\nline = \"512B\"\n").contains("give larger lines"));
     assert!(complaint("[controller]\ncount = 3\n").contains("an array has one controller, or two"));
+}
+
+#[test]
+fn a_page_map_is_as_long_as_it_may_be() {
+    let scale = |add: &str| {
+        let text = format!(
+            "name = \"x\"\ninherits = \"nvme-jbof-8\"\n[devices.with]\ntranslation = \"mapped\"\n{add}"
+        );
+        let spec = array_text(&Shipped, "x.toml", &text, &Address::parse("x").unwrap());
+        spec.map(|spec| match &spec.topology.models[0] {
+            DeviceParams::Flash(flash) => flash.translation,
+            _ => panic!("a flash drive"),
+        })
+    };
+    // 117,210,901 pages of 16 KiB.
+    assert_eq!(scale("").unwrap(), Translation::Mapped { scale: 64 });
+    assert_eq!(scale("map_scale = 14307\n").unwrap(), Translation::Mapped { scale: 14_307 });
+    for wrong in ["27", "14308"] {
+        let told = scale(&format!("map_scale = {wrong}\n")).unwrap_err().to_string();
+        assert!(told.contains("give 28 to 14307"), "{told}");
+    }
+    assert_eq!(scale("capacity = \"1GiB\"\n").unwrap(), Translation::Mapped { scale: 8 });
 }
 
 proptest! {

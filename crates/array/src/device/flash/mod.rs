@@ -8,7 +8,7 @@ mod map;
 use units::{Bytes, BytesPerSecond, Nanos};
 
 pub use drive::FlashDrive;
-pub use map::write_amplification;
+pub use map::{LEAST_PAGES, MOST_PAGES, write_amplification};
 
 /// The figures of a flash drive.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,15 +59,23 @@ pub struct FlashParams {
     pub translation: Translation,
 }
 
+impl FlashParams {
+    /// Pages of a page map over `1/scale` of the capacity. A drive takes from [`LEAST_PAGES`] to [`MOST_PAGES`].
+    pub fn pages_of_map(&self, scale: u32) -> u64 {
+        self.capacity.get() / self.page.get().max(1) / u64::from(scale.max(1))
+    }
+}
+
 /// How writes find a place and how garbage is collected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Translation {
     /// By law: each random write costs the write amplification that greedy collection reaches in the long run at
     /// this over-provisioning, with collection in bursts of a block; a sequential one costs 1.
     Steady,
-    /// By a page map over `1/scale` of the capacity, with greedy collection of the emptiest block.
+    /// By a page map over `1/scale` of the capacity, with greedy collection of the emptiest block: the state of the drive
+    /// follows the writes that it gets, `scale` times as soon as that of the whole would.
     Mapped {
-        /// One mapped page stands for this many. At least 1.
+        /// One mapped page stands for this many, which lie as far apart as the map is long. At least 1.
         scale: u32,
     },
 }
