@@ -22,7 +22,7 @@ help:
 	@echo '             another disk: make demo DEMO_DIR=/mnt/array'
 	@echo 'make ui      the page of `fathom ui`, into ui/dist; the next build embeds it (needs Node 20 and npm)'
 	@echo 'make gallery  the ready campaigns on the virtual arrays, as reports: published beside modelled (minutes)'
-	@echo 'make test    every test; those that need root or a missing tool say so and are skipped'
+	@echo 'make test    every test, the page in a browser too; those that need root or a missing tool say so and are skipped'
 	@echo '             (FATHOM_TESTS=strict: a missing tool fails them)'
 	@echo 'make test-tools  install the tools that tests need (root, Debian); make test installs nothing'
 	@echo 'make test-guest  rebuilds of real md sets, in a virtual machine (needs qemu)'
@@ -62,8 +62,10 @@ gallery: build
 build: cargo
 	cargo build --release --locked -p fathom-io
 
+# The page is tested against the program that `cargo test` has built.
 test: cargo
-	cargo test --locked --workspace --no-fail-fast
+	@code=0; cargo test --locked --workspace --no-fail-fast || code=$$?; \
+	  tests/page '$(TARGET_DIR)/debug/fathom' || code=$$?; exit $$code
 
 test-guest: build
 	tests/guest/rebuild-on-md '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code

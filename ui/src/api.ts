@@ -70,6 +70,13 @@ export const api = {
   compare: (runs: string[]) => get<c.ComparedArticle>(`/api/compare?runs=${runs.map(part).join(',')}`),
   campaigns: () => get<{ campaigns: c.CampaignRow[] }>('/api/campaigns').then(all => all.campaigns),
   campaign: (name: string) => get<c.Campaign>(`/api/campaigns/${part(name)}`),
+  readyCampaigns: () =>
+    get<{ campaigns: { name: string; about: string }[] }>('/api/campaign/ready').then(all => all.campaigns),
+  readyCampaign: (name: string) => get<{ name: string; toml: string }>(`/api/campaign/ready/${part(name)}`),
+  checkCampaign: (asked: c.CampaignAsked, signal?: AbortSignal) =>
+    post<c.CampaignChecked>('/api/campaign/check', asked, signal),
+  startCampaign: (asked: c.CampaignAsked & { destroy: string | null }) =>
+    post<{ job: string }>('/api/campaign/start', asked),
   plans: () => get<{ plans: { name: string; about: string }[] }>('/api/plans').then(all => all.plans),
   plan: (name: string) => get<{ name: string; toml: string }>(`/api/plans/${part(name)}`),
   planKeys: () => get<{ keys: c.PlanKey[] }>('/api/plan-keys').then(all => all.keys),

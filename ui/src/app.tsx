@@ -5,12 +5,13 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from './api.ts';
 import type { About } from './contract.ts';
 import { Help } from './parts/help.tsx';
-import { typing } from './parts/keys.ts';
+import { typing, useKeys } from './parts/keys.ts';
 import { useLoad } from './parts/load.ts';
 import { Failure } from './parts/message.tsx';
 import { go, parse, type Route } from './route.ts';
 import { token } from './session.ts';
 import { CampaignView } from './views/campaign.tsx';
+import { CampaignEditor } from './views/campaign-editor.tsx';
 import { CampaignsView } from './views/campaigns.tsx';
 import { CompareView } from './views/compare.tsx';
 import { JobView } from './views/job.tsx';
@@ -23,7 +24,7 @@ import { RunsView } from './views/runs.tsx';
 
 const PLACES: [string, string, string[]][] = [
   ['/', 'Runs', ['runs', 'run', 'compare']],
-  ['/campaigns', 'Campaigns', ['campaigns', 'campaign']],
+  ['/campaigns', 'Campaigns', ['campaigns', 'campaign', 'campaign-editor']],
   ['/lab', 'Array lab', ['lab']],
   ['/plans', 'Plans', ['plans', 'plan']],
   ['/jobs', 'In progress', ['jobs', 'job']],
@@ -60,7 +61,9 @@ function Shown({ route, about }: { route: Route; about: About | null }) {
     case 'campaigns':
       return <CampaignsView />;
     case 'campaign':
-      return <CampaignView {...route} />;
+      return <CampaignView key={route.name} {...route} />;
+    case 'campaign-editor':
+      return <CampaignEditor key={`${route.ready} ${route.again}`} {...route} about={about} />;
     case 'plans':
       return <PlansView />;
     case 'plan':
@@ -99,22 +102,21 @@ export function App() {
       set(here());
       setOpen(false);
     };
-    const key = (event: KeyboardEvent) => {
-      if (event.key === 'Escape') {
-        setHelping(false);
-        setOpen(false);
-      }
-      if (event.key === '?' && !typing(event)) setHelping(true);
-    };
     addEventListener('popstate', moved);
-    addEventListener('keydown', key);
     document.addEventListener('click', followed);
     return () => {
       removeEventListener('popstate', moved);
-      removeEventListener('keydown', key);
       document.removeEventListener('click', followed);
     };
   }, []);
+
+  useKeys(event => {
+    if (event.key === 'Escape') {
+      setHelping(false);
+      setOpen(false);
+    }
+    if (event.key === '?' && !typing(event)) setHelping(true);
+  });
 
   return (
     <>

@@ -49,6 +49,7 @@ export interface CampaignRow {
 }
 
 export interface Cell {
+  plan: string;
   levels: Record<string, string>;
   block: number;
   run: string | null;
@@ -60,6 +61,7 @@ export interface Cell {
 
 export interface Campaign extends Article {
   name: string;
+  plans: string[];
   factors: { name: string; levels: string[] }[];
   cells: Cell[];
 }
@@ -73,6 +75,26 @@ export interface PlanError {
   help?: string | null;
   /** Where it is, if not in the text. */
   where?: string | null;
+}
+
+/** A campaign as it is asked for: a ready one, or a text. */
+export interface CampaignAsked {
+  campaign?: string | null;
+  toml?: string | null;
+  on?: string[] | string;
+  set?: string[];
+  repeats?: number | null;
+  fraction?: number | null;
+}
+
+export type CampaignChecked =
+  | (Extract<PlanChecked, { ok: true }> & { name: string; runs: number; left: number; real: boolean })
+  | Extract<PlanChecked, { ok: false }>;
+
+/** What is told whenever it changes: campaigns in the library, and what was started from here. */
+export interface Campaigns {
+  campaigns: CampaignRow[];
+  jobs: Job[];
 }
 
 export type PlanChecked =
@@ -96,6 +118,11 @@ export interface Job {
   state: 'running' | 'done' | 'failed';
   code: number | null;
   run: string | null;
+  stderr: string | null;
+  /** The name of the campaign that it is, the request that started it, and what it says of how far it is. */
+  campaign: string | null;
+  request: CampaignAsked | null;
+  says: string | null;
 }
 
 export interface Ended {
@@ -138,6 +165,8 @@ export interface LabAsked {
   workload: LabWorkload;
   depths: number[];
   fail: number[];
+  /** A quick look for a first drawing, or all of it. */
+  effort?: 'quick' | 'full';
 }
 
 export interface LabPoint {
@@ -149,6 +178,9 @@ export interface LabPoint {
   p99_us: number | null;
   low: number | null;
   high: number | null;
+  /** Why there is no interval. */
+  no_interval?: string;
+  requests?: number;
 }
 
 export interface HeldAgainst {
@@ -181,6 +213,7 @@ export interface LabAnswer {
   held_against: HeldAgainst[];
   slots: Slot[];
   usable_bytes: number;
+  effort?: 'quick' | 'full';
   warnings?: { code: string; sentence: string; depths: number[] }[];
   took_ms: number;
 }

@@ -8,6 +8,7 @@ export type Route =
   | { view: 'compare'; runs: string[]; rows: string; columns: string; figure: string }
   | { view: 'campaigns' }
   | { view: 'campaign'; name: string; rows: string; columns: string; figure: string }
+  | { view: 'campaign-editor'; ready: string; again: string; draft: boolean }
   | { view: 'plans' }
   | { view: 'plan'; name: string; on: string }
   | { view: 'lab'; query: string }
@@ -39,6 +40,8 @@ export function parse(path: string, query: string): Route {
       return { view: 'campaigns' };
     case 'campaigns/':
       return { view: 'campaign', name: second ?? '', ...pivot() };
+    case 'new-campaign':
+      return { view: 'campaign-editor', ready: text('ready'), again: text('again'), draft: of.has('draft') };
     case 'plans':
       return { view: 'plans' };
     case 'plans/':

@@ -2,7 +2,7 @@
 
 use crate::axis::Axis;
 use crate::hue;
-use crate::label::{cut, width};
+use crate::label::{self, Entry, cut_within, width};
 use crate::svg::{Anchor, Canvas, TYPE};
 use crate::unit::Unit;
 
@@ -46,8 +46,8 @@ impl Bar {
 
 impl Bars {
     pub(crate) fn svg(&self, width: f64, described: &str) -> String {
-        let lines = self.legend(width);
-        let top = lines.len() as f64 * 17.0 + 8.0;
+        let entries = label::legend(self.kinds.iter().enumerate(), (0.0, width), (15.0, 16.0), TYPE);
+        let top = label::lines(&entries) as f64 * 17.0 + 8.0;
         let names = self.bars.iter().map(|bar| self::width(&bar.name, TYPE)).fold(0.0, f64::max);
         let left = names.min(width * 0.32) + 12.0;
         let bottom = top + ROW * self.bars.len() as f64;
@@ -56,11 +56,10 @@ impl Bars {
         let widest =
             totals.clone().map(|total| self::width(&self.axis.unit.written(total), TYPE)).fold(0.0, f64::max);
         let axis = self.axis.laid(totals, left, width - widest - 14.0);
-        for (line, entries) in lines.iter().enumerate() {
-            for (kind, x) in entries {
-                let y = 12.0 + 17.0 * line as f64;
-                canvas.rect((*x, y - 9.0), (10.0, 10.0), &format!("f {}", hue(*kind)));
-                canvas.text((x + 15.0, y), Anchor::Start, "", &self.kinds[*kind]);
+        for Entry { index, x, line, text } in &entries {
+            canvas.rect((*x, 3.0 + 17.0 * *line as f64), (10.0, 10.0), &format!("f {}", hue(*index)));
+            for (line, words) in (*line..).zip(text) {
+                canvas.text((x + 15.0, 12.0 + 17.0 * line as f64), Anchor::Start, "", words);
             }
         }
         for (value, text) in axis.ticks(80.0) {
@@ -70,7 +69,12 @@ impl Bars {
         }
         for (index, bar) in self.bars.iter().enumerate() {
             let y = top + ROW * index as f64 + (ROW - HIGH) / 2.0;
-            canvas.text((0.0, y + HIGH / 2.0 + 4.0), Anchor::Start, "", &cut(&bar.name, left - 11.0, TYPE));
+            canvas.text(
+                (0.0, y + HIGH / 2.0 + 4.0),
+                Anchor::Start,
+                "",
+                &cut_within(&bar.name, left - 11.0, TYPE),
+            );
             let end = self.draw(&mut canvas, &axis, bar, y);
             canvas.text(
                 (end + 6.0, y + HIGH / 2.0 + 4.0),
@@ -104,24 +108,6 @@ impl Bars {
             from = to;
         }
         from
-    }
-
-    /// Which kinds stand in each line of the legend, and where.
-    fn legend(&self, width: f64) -> Vec<Vec<(usize, f64)>> {
-        let mut lines: Vec<Vec<(usize, f64)>> = vec![Vec::new()];
-        let mut x = 0.0;
-        for (kind, name) in self.kinds.iter().enumerate() {
-            let wide = 15.0 + self::width(name, TYPE) + 16.0;
-            if x > 0.0 && x + wide > width {
-                lines.push(Vec::new());
-                x = 0.0;
-            }
-            if let Some(line) = lines.last_mut() {
-                line.push((kind, x));
-            }
-            x += wide;
-        }
-        lines
     }
 }
 

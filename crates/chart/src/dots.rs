@@ -2,7 +2,7 @@
 
 use crate::axis::{Axis, Laid};
 use crate::hue;
-use crate::label::{cut, width};
+use crate::label::{self, Entry, cut_within, width};
 use crate::svg::{Anchor, Canvas, TYPE};
 
 /// Rows of dots over one axis.
@@ -46,6 +46,8 @@ pub struct Dot {
 const ROW: f64 = 20.0;
 const BOTTOM: f64 = 40.0;
 const LEGEND: f64 = 18.0;
+/// Between a mark in the legend and its name.
+const MARK: f64 = 13.0;
 
 impl Dots {
     pub(crate) fn values(&self) -> impl Iterator<Item = f64> {
@@ -64,23 +66,15 @@ impl Dots {
         })
     }
 
-    /// The series in the legend, with where each begins and its line: as many in a line as there is room for. Where dots
-    /// lie beside each other, those that are there.
-    fn legend(&self, left: f64, right: f64) -> Vec<(usize, f64, f64)> {
-        let (mut x, mut line) = (left, 0.0);
+    /// The series in the legend from `left` on, or from the edge where one of them has no room there. Where dots lie beside
+    /// each other, those that are there.
+    fn legend(&self, left: f64, right: f64) -> Vec<Entry> {
         let all = self.rows.iter().all(|row| row.together.is_empty());
         let dots = || self.rows.iter().flat_map(|row| &row.dots);
         let shown = |index: &usize| all || dots().any(|dot| dot.series == *index);
-        let place = |index: usize| {
-            let wide = 13.0 + self::width(&self.series[index], TYPE);
-            if x > left && x + wide > right {
-                (x, line) = (left, line + 1.0);
-            }
-            let place = (index, x, line);
-            x += wide + 18.0;
-            place
-        };
-        (0..self.series.len()).filter(shown).map(place).collect()
+        let names = || self.series.iter().enumerate().filter(|(index, _)| shown(index));
+        let fits = names().all(|(_, name)| left + MARK + self::width(name, TYPE) <= right);
+        label::legend(names(), (if fits { left } else { 0.0 }, right), (MARK, 18.0), TYPE)
     }
 
     pub(crate) fn svg(&self, width: f64, described: &str) -> String {
@@ -88,9 +82,9 @@ impl Dots {
         let names = self.rows.iter().map(|row| self::width(&row.name, TYPE)).fold(0.0, f64::max);
         let left = names.min(width * 0.36) + 14.0;
         let entries = self.legend(left, width);
-        let legend = match entries.last() {
-            Some((.., line)) if entries.len() > 1 => 22.0 + line * LEGEND,
-            _ => 4.0,
+        let legend = match entries.len() {
+            0 | 1 => 4.0,
+            _ => 4.0 + label::lines(&entries) as f64 * LEGEND,
         };
         let bottom = legend + lanes.iter().sum::<f64>() + 6.0;
         let mut canvas = Canvas::new(width, bottom + BOTTOM);
@@ -104,7 +98,7 @@ impl Dots {
         self.draw_axis(&mut canvas, &axis, (legend, bottom), width);
         let mut top = legend;
         for (row, lane) in self.rows.iter().zip(lanes) {
-            let name = cut(&row.name, left - 13.0, TYPE);
+            let name = cut_within(&row.name, left - 13.0, TYPE);
             canvas.text((0.0, top + lane / 2.0 + 4.0), Anchor::Start, "", &name);
             self.draw_row(&mut canvas, &axis, row, top, left);
             top += lane;
@@ -112,14 +106,16 @@ impl Dots {
         canvas.done(described)
     }
 
-    fn draw_legend(&self, canvas: &mut Canvas, entries: &[(usize, f64, f64)]) {
+    fn draw_legend(&self, canvas: &mut Canvas, entries: &[Entry]) {
         if entries.len() < 2 {
             return;
         }
-        for (index, x, line) in entries {
-            let y = 8.0 + line * LEGEND;
-            canvas.mark((x + 4.0, y), *index, &hue(*index));
-            canvas.text((x + 13.0, y + 4.0), Anchor::Start, &hue(*index), &self.series[*index]);
+        for Entry { index, x, line, text } in entries {
+            canvas.mark((x + 4.0, 8.0 + *line as f64 * LEGEND), *index, &hue(*index));
+            for (line, words) in (*line..).zip(text) {
+                let y = 12.0 + line as f64 * LEGEND;
+                canvas.text((x + MARK, y), Anchor::Start, &hue(*index), words);
+            }
         }
     }
 
@@ -224,13 +220,24 @@ mod tests {
         wide.series = ["published", "modelled: foretold", "modelled: fitted", "modelled: does not count"]
             .map(str::to_owned)
             .to_vec();
-        let lines =
-            |width: f64| wide.legend(100.0, width).into_iter().map(|(.., line)| line).collect::<Vec<_>>();
-        assert_eq!(lines(760.0), [0.0; 4]);
-        assert_eq!(lines(344.0), [0.0, 0.0, 1.0, 2.0]);
+        let lines = |width: f64| wide.legend(100.0, width).iter().map(|entry| entry.line).collect::<Vec<_>>();
+        assert_eq!(lines(760.0), [0; 4]);
+        assert_eq!(lines(344.0), [0, 0, 1, 2]);
         // Beside each other only what is there is named.
         wide.rows[0].together = "0.45×".into();
         assert_eq!(wide.legend(100.0, 760.0).len(), 2);
+    }
+
+    #[test]
+    fn a_name_that_is_wider_than_the_drawing_is_broken_and_not_cut_off() {
+        let mut wide = dots();
+        wide.series[0] = "array:px6-300d?raid=10&protocol=nfs3&cache=on, of the first of two runs".into();
+        let drawing = wide.svg(360.0, "states");
+        let named: Vec<&str> =
+            drawing.split("class=\"h0\">").skip(1).map(|rest| &rest[..rest.find('<').unwrap_or(0)]).collect();
+        assert_eq!(named.len(), 2, "{drawing}");
+        let whole = named.join(" ").replace("&amp; ", "&amp;").replace("&amp;", "&");
+        assert_eq!(whole, wide.series[0], "nothing is lost");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Values of two keys as colours, with the value in each cell where there is room.
 
-use crate::label::{cut, width};
+use crate::label::{cut_within, width};
 use crate::ramp;
 use crate::svg::{Anchor, Canvas, TYPE};
 use crate::unit::Unit;
@@ -28,6 +28,8 @@ pub struct Heat {
 
 const BOTTOM: f64 = 40.0;
 const LEGEND: f64 = 34.0;
+/// The ramp of the legend, and the blank behind it.
+const RAMP: f64 = 4.0 * 32.0 + 8.0;
 
 impl Heat {
     /// The ends of the ramp.
@@ -82,11 +84,11 @@ impl Heat {
         let stride = (16.0 / high).ceil().max(1.0);
         for (index, name) in self.rows.iter().enumerate().step_by(units::convert::truncated(stride)) {
             let y = bottom - high * (index as f64 + 0.5) + 4.0;
-            canvas.text((left - 6.0, y), Anchor::End, "faint", &cut(name, left - 7.0, TYPE));
+            canvas.text((left - 6.0, y), Anchor::End, "faint", &cut_within(name, left - 7.0, TYPE));
         }
         self.draw_columns(&mut canvas, left, each, bottom);
         canvas.text((width - 4.0, bottom + 34.0), Anchor::End, "faint", &self.x_name);
-        self.draw_legend(&mut canvas, left, bottom + BOTTOM + 4.0);
+        self.draw_legend(&mut canvas, left, (bottom + BOTTOM + 4.0, width));
         canvas.done(described)
     }
 
@@ -143,18 +145,19 @@ impl Heat {
         }
     }
 
-    fn draw_legend(&self, canvas: &mut Canvas, left: f64, top: f64) {
+    fn draw_legend(&self, canvas: &mut Canvas, left: f64, (top, right): (f64, f64)) {
         let (low, high) = self.ends();
-        for step in 0..32 {
-            let part = f64::from(step) / 31.0;
-            canvas.cell((left + 4.0 * f64::from(step), top), (4.3, 9.0), &ramp::colour(part).0);
-        }
         let unit = match self.unit.at_axis() {
             "" => String::new(),
             unit => format!(" {unit}"),
         };
         let text = format!("{} to {}{unit}", self.unit.tick(low), self.unit.tick(high));
-        canvas.text((left + 4.0 * 32.0 + 8.0, top + 9.0), Anchor::Start, "faint", &text);
+        let left = left.min(right - RAMP - width(&text, TYPE)).max(0.0);
+        for step in 0..32 {
+            let part = f64::from(step) / 31.0;
+            canvas.cell((left + 4.0 * f64::from(step), top), (4.3, 9.0), &ramp::colour(part).0);
+        }
+        canvas.text((left + RAMP, top + 9.0), Anchor::Start, "faint", &text);
     }
 }
 

@@ -2,16 +2,15 @@
 
 /// The width of `text` at `size` pixels in a sans-serif type, a little too large rather than too small.
 ///
-/// There is no font where SVG is written; widths are those of Helvetica by kinds of letters.
+/// There is no font where SVG is written; widths are those of DejaVu Sans by kinds of letters, which is wider than what
+/// most systems have.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     let of = |letter: char| match letter {
-        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' ' | '\u{a0}' | '(' | ')'
-        | '/' => 0.31,
-        'f' | 't' | 'r' | '-' => 0.38,
-        'm' | 'w' | 'M' | 'W' | '%' | '×' | '–' | '—' => 0.88,
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' ' | '\u{a0}' | '/' => 0.33,
+        'f' | 't' | 'r' | '-' | '(' | ')' => 0.40,
+        'm' | 'w' | 'M' | 'W' | '%' | '×' | '–' | '—' => 0.93,
         'A'..='Z' => 0.70,
-        '0'..='9' => 0.56,
-        letter if letter.is_ascii() => 0.56,
+        letter if letter.is_ascii() => 0.62,
         _ => 0.85,
     };
     text.chars().map(of).sum::<f64>() * size
@@ -31,6 +30,80 @@ pub(crate) fn cut(text: &str, room: f64, size: f64) -> String {
         }
     }
     kept.trim_end().to_owned() + "…"
+}
+
+/// The same with the ellipsis in the middle: names of rows differ at both of their ends.
+pub(crate) fn cut_within(text: &str, room: f64, size: f64) -> String {
+    if width(text, size) <= room {
+        return text.to_owned();
+    }
+    let head = cut(text, room * 0.55, size);
+    let mut tail = String::new();
+    for letter in text.chars().rev() {
+        if width(&head, size) + width(&tail, size) + width(letter.encode_utf8(&mut [0; 4]), size) > room {
+            break;
+        }
+        tail.insert(0, letter);
+    }
+    head + tail.trim_start()
+}
+
+/// `text` in lines of `room` pixels at `size`: broken behind blanks and the signs of an address, within a word only where
+/// the word alone is wider. At least one line.
+pub(crate) fn broken(text: &str, room: f64, size: f64) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for piece in text.split_inclusive([' ', ',', '?', '&', '/', ';']) {
+        let line = lines.last().map_or(0.0, |line| width(line, size));
+        if line > 0.0 && line + width(piece.trim_end(), size) > room {
+            lines.push(String::new());
+        }
+        for letter in piece.chars() {
+            let own = width(letter.encode_utf8(&mut [0; 4]), size);
+            let line = lines.last().map_or(0.0, |line| width(line, size));
+            if letter != ' ' && line > 0.0 && line + own > room {
+                lines.push(String::new());
+            }
+            lines.last_mut().into_iter().for_each(|line| line.push(letter));
+        }
+    }
+    lines.into_iter().map(|line| line.trim().to_owned()).collect()
+}
+
+/// A name in a legend: of which series, where its mark stands, in which line, and its text, which has several lines where
+/// it is wider than the legend.
+pub(crate) struct Entry {
+    pub index: usize,
+    pub x: f64,
+    pub line: usize,
+    pub text: Vec<String>,
+}
+
+/// Names from `left` to `right`, as many in a line as there is room for: each behind a mark for which `mark` pixels are
+/// left, and `gap` from the next.
+pub(crate) fn legend<'n>(
+    names: impl Iterator<Item = (usize, &'n String)>,
+    (left, right): (f64, f64),
+    (mark, gap): (f64, f64),
+    size: f64,
+) -> Vec<Entry> {
+    let (mut next, mut line) = (left, 0);
+    let place = |(index, name): (usize, &String)| {
+        let wide = mark + width(name, size);
+        if next > left && next + wide > right {
+            (next, line) = (left, line + 1);
+        }
+        let entry = Entry { index, x: next, line, text: broken(name, right - next - mark, size) };
+        // Below a name of several lines nothing more stands beside it.
+        next = if entry.text.len() > 1 { f64::INFINITY } else { next + wide + gap };
+        line += entry.text.len() - 1;
+        entry
+    };
+    names.map(place).collect()
+}
+
+/// Lines that a legend has.
+pub(crate) fn lines(entries: &[Entry]) -> usize {
+    entries.iter().map(|entry| entry.line + entry.text.len()).max().unwrap_or(0)
 }
 
 /// Places for labels that want to be at `wanted`, in its order: at least `apart` from each other and between `from` and
@@ -62,6 +135,37 @@ mod tests {
         assert_eq!(cut("RAID 5", 100.0, 12.0), "RAID 5");
         let cut = cut("array:md3000?raid=5&disks=14", 60.0, 12.0);
         assert!(cut.ends_with('…') && width(&cut, 12.0) <= 62.0, "{cut}");
+        let within = cut_within("array:md3000?raid=5&disks=14", 100.0, 12.0);
+        assert!(within.starts_with("arr") && within.ends_with("14") && within.contains('…'), "{within}");
+        assert!((80.0..=100.0).contains(&width(&within, 12.0)), "{within}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_that_is_broken_loses_nothing_and_fits(text in "[a-zA-Z0-9 ,?&=/:%]{0,80}", room in 40.0f64..200.0) {
+            let lines = broken(&text, room, 12.0);
+            prop_assert!(lines.iter().all(|line| width(line, 12.0) <= room), "{lines:?}");
+            let letters = |text: &str| text.chars().filter(|one| *one != ' ').collect::<String>();
+            prop_assert_eq!(letters(&lines.concat()), letters(&text));
+        }
+
+        #[test]
+        fn a_legend_fits_whatever_its_names(
+            names in prop::collection::vec("[a-zA-Z0-9 ?&=:]{1,60}", 1..6), right in 150.0f64..400.0,
+        ) {
+            let entries = legend(names.iter().enumerate(), (20.0, right), (13.0, 18.0), 12.0);
+            prop_assert_eq!(entries.len(), names.len());
+            let mut taken: Vec<(usize, f64, f64)> = Vec::new();
+            for entry in &entries {
+                for (line, text) in entry.text.iter().enumerate() {
+                    let (from, to) = (entry.x, entry.x + 13.0 + width(text, 12.0));
+                    prop_assert!(to <= right + 1e-9, "{text} ends at {to} of {right}");
+                    let line = entry.line + line;
+                    prop_assert!(!taken.iter().any(|own| own.0 == line && own.1 < to && from < own.2), "{names:?}");
+                    taken.push((line, from, to));
+                }
+            }
+        }
     }
 
     proptest! {

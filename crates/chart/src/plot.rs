@@ -2,7 +2,7 @@
 
 use crate::axis::{Axis, Laid};
 use crate::hue;
-use crate::label::{cut, spread, width};
+use crate::label::{broken, cut, spread, width};
 use crate::svg::{Anchor, Canvas, TYPE};
 
 /// Lines over two axes.
@@ -59,6 +59,10 @@ pub enum Rule {
 
 /// Room between two labels below each other.
 const APART: f64 = 15.0;
+/// Between the end of a line and that of its name, apart from the name.
+const BESIDE: f64 = 26.0;
+/// Where names begin that stand above the plot, behind their marks.
+const NAMES: f64 = 16.0;
 /// Above the plot: the name of the upward axis.
 const TOP: f64 = 26.0;
 /// Below: ticks and the name of the other.
@@ -99,8 +103,15 @@ impl Plot {
     }
 
     pub(crate) fn svg(&self, width: f64, described: &str) -> String {
-        let narrow = width < 480.0;
-        let legend = if narrow && self.lines.len() > 1 { self.lines.len() as f64 * APART + 6.0 } else { 0.0 };
+        // At the ends of lines there is room for short names.
+        let longest = self.lines.iter().map(|line| self::width(&line.name, TYPE)).fold(0.0, f64::max);
+        let narrow = width < 480.0 || longest + BESIDE > width * 0.3;
+        let names: Vec<Vec<String>> = match narrow && self.lines.len() > 1 {
+            true => self.lines.iter().map(|line| broken(&line.name, width - NAMES, TYPE)).collect(),
+            false => Vec::new(),
+        };
+        let lines = names.iter().flatten().count();
+        let legend = if lines > 0 { lines as f64 * APART + 6.0 } else { 0.0 };
         let height = (width * 0.52).clamp(220.0, 380.0) + legend;
         let mut canvas = Canvas::new(width, height);
         let area = self.area(width, height, legend, narrow);
@@ -111,7 +122,7 @@ impl Plot {
             line.draw(&mut canvas, &area, index);
         }
         if narrow {
-            self.draw_legend(&mut canvas);
+            self.draw_legend(&mut canvas, &names);
         } else {
             self.draw_names(&mut canvas, &area);
         }
@@ -124,7 +135,7 @@ impl Plot {
         let ticks = y.ticks(48.0);
         let left = ticks.iter().map(|(_, text)| self::width(text, TYPE)).fold(24.0, f64::max) + 10.0;
         let names = self.lines.iter().map(|line| self::width(&line.name, TYPE)).fold(0.0, f64::max);
-        let room = if narrow || self.lines.len() < 2 { 18.0 } else { (names + 26.0).min(width * 0.3) };
+        let room = if narrow || self.lines.len() < 2 { 18.0 } else { (names + BESIDE).min(width * 0.3) };
         let right = width - room;
         Area { x: self.x.laid(self.xs(), left, right), y, left, right, top, bottom, beyond: room }
     }
@@ -164,14 +175,14 @@ impl Plot {
     }
 
     /// Names of lines above the plot, where there is no room beside it.
-    fn draw_legend(&self, canvas: &mut Canvas) {
-        if self.lines.len() < 2 {
-            return;
-        }
-        for (index, line) in self.lines.iter().enumerate() {
-            let y = 10.0 + index as f64 * APART;
+    fn draw_legend(&self, canvas: &mut Canvas, names: &[Vec<String>]) {
+        let mut y = 10.0;
+        for (index, (line, name)) in self.lines.iter().zip(names).enumerate() {
             canvas.mark((6.0, y - 4.0), index, &hue(line.hue));
-            canvas.text((16.0, y), Anchor::Start, &hue(line.hue), &line.name);
+            for words in name {
+                canvas.text((NAMES, y), Anchor::Start, &hue(line.hue), words);
+                y += APART;
+            }
         }
     }
 }

@@ -7,13 +7,14 @@ use modelled::ModelledWorld;
 use modelled::lab::breakdown::breakdown;
 use modelled::lab::curve::{Curve, DepthLoad, curve};
 use modelled::lab::knobs::{self, Group, KnobDefault, KnobTakes};
+use modelled::lab::plan::{self, Length};
 use modelled::lab::published::{self, published};
 use modelled::lab::rebuild::rebuild;
 use modelled::lab::slots::{SlotState, slots};
-use modelled::lab::{LabPattern, LabWorkload, Setting};
+use modelled::lab::{Effort, LabPattern, LabWorkload, Setting};
 use modelled::what_if::rate_of;
 use record::{Point, PointKind};
-use units::Bytes;
+use units::{Bytes, Nanos};
 use workload::plan::{Overrides, Plan};
 
 mod turned;
@@ -24,7 +25,7 @@ fn setting(array: &str, reads: &str) -> Setting {
 }
 
 fn answered(setting: &Setting, depths: &[u32]) -> Curve {
-    curve(setting, depths, &Shipped).expect("the library has it")
+    curve(setting, depths, Effort::Full, &Shipped).expect("the library has it")
 }
 
 fn rate(load: &DepthLoad) -> f64 {
@@ -100,11 +101,42 @@ fn the_parts_of_a_depth_add_up_to_its_mean_response_time() {
     }
 }
 
+/// What reads pass is worked on after they have ended: windows that begin or end then are still held to the laws.
+#[test]
+fn windows_of_any_length_are_answered_where_reads_pass_writes() {
+    for size in ["4KiB", "64KiB", "1MiB"] {
+        let workload = LabWorkload { size: size.parse().expect("a size"), ..turned::usual() };
+        let setting = Setting { workload, ..setting("dsi3500", "50%") };
+        for (warmup, run) in [(1, 1), (20, 2), (50, 5), (50, 1), (200, 3), (400, 20)] {
+            let [warmup, run] = [warmup, run].map(Nanos::from_millis);
+            for depth in [2, 32] {
+                let point =
+                    recorded(&plan::depth(&setting, depth, Length::Time { warmup, run }), &setting.array);
+                assert!(!point.breakdown.is_none(), "{size} {warmup} {run} {depth}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_quick_look_is_near_the_whole_and_much_shorter() {
+    for array in ["md3000?raid=5", "nvme-jbof-8", "px6-300d"] {
+        let setting = setting(array, "100%");
+        let of = |effort| curve(&setting, &[1, 8, 64], effort, &Shipped).expect("the library has it").loads;
+        for (quick, full) in of(Effort::Quick).iter().zip(&of(Effort::Full)) {
+            let ratio = rate(quick) / rate(full);
+            assert!((0.8..1.25).contains(&ratio), "{array} at {}: {ratio}", full.depth);
+            let count = |load: &DepthLoad| load.point.workloads[0].completed;
+            assert!(count(quick) <= count(full), "{array} at {}", full.depth);
+        }
+    }
+}
+
 #[test]
 fn knobs_turned_at_random_are_answered_or_refused_with_a_reason_and_nothing_panics() {
     let mut answers = 0;
     for setting in turned::settings(200) {
-        match curve(&setting, &[2, 32], &Shipped) {
+        match curve(&setting, &[2, 32], Effort::Quick, &Shipped) {
             Ok(curve) => {
                 answers += 1;
                 let is_there = |load: &DepthLoad| rate(load) > 0.0 && !breakdown(&load.point).is_empty();
@@ -119,7 +151,7 @@ fn knobs_turned_at_random_are_answered_or_refused_with_a_reason_and_nothing_pani
 #[test]
 fn what_cannot_be_is_refused_with_what_would_be_valid() {
     let refused = |setting: &Setting, depths: &[u32]| {
-        curve(setting, depths, &Shipped).expect_err("it cannot be").to_string()
+        curve(setting, depths, Effort::Full, &Shipped).expect_err("it cannot be").to_string()
     };
     let fine = setting("md3000", "70%");
     assert!(refused(&setting("md3000?raid=7", "70%"), &[1]).contains("akes 0, 10, 5, 6"));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What came back: JSON, or why there is none.
@@ -67,7 +67,7 @@ pub struct Check {
 }
 
 /// One target or several.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(untagged)]
 pub enum Targets {
     /// None.
@@ -114,6 +114,42 @@ pub struct Start {
     pub destroy: Option<String>,
 }
 
+/// A campaign to be checked or started; one that was started before is resumed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct CampaignAsked {
+    /// A ready campaign; or else `toml`.
+    #[serde(default)]
+    pub campaign: Option<String>,
+    /// The text of a campaign.
+    #[serde(default)]
+    pub toml: Option<String>,
+    /// The target of all cells, in place of those of the text.
+    #[serde(default)]
+    pub on: Targets,
+    /// Keys of all plans, `KEY=VALUE`.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// Blocks, in place of those of the text.
+    #[serde(default)]
+    pub repeats: Option<u32>,
+    /// One cell of so many is measured, likewise.
+    #[serde(default)]
+    pub fraction: Option<u32>,
+    /// What may be destroyed, as the command line takes it. Nobody is told it again.
+    #[serde(default, skip_serializing)]
+    pub destroy: Option<String>,
+}
+
+/// How a campaign is carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CampaignCommand {
+    /// What its runs are found by.
+    pub name: String,
+    /// The arguments of the program.
+    pub arguments: Vec<OsString>,
+}
+
 /// Answers what the page asks. Called from several threads at once, which may wait.
 ///
 /// A `trusted` request has shown the token. One that has not must not make the desk open what it names.
@@ -134,8 +170,14 @@ pub trait Desk: Send + Sync {
     fn compare(&self, runs: &[String], margin: f64) -> Answer;
     /// Campaigns of which there are runs.
     fn campaigns(&self) -> Answer;
-    /// One of them.
-    fn campaign(&self, name: &str) -> Answer;
+    /// One of them; `asked` as it was started last, where that is known: cells to come are then known as well.
+    fn campaign(&self, name: &str, asked: Option<&CampaignAsked>) -> Answer;
+    /// The ready campaigns.
+    fn ready_campaigns(&self) -> Answer;
+    /// One of them with its text.
+    fn ready_campaign(&self, name: &str) -> Answer;
+    /// Whether a text is a campaign, and what it would do.
+    fn check_campaign(&self, asked: &CampaignAsked, trusted: bool) -> Answer;
     /// The ready plans.
     fn plans(&self) -> Answer;
     /// One of them with its text.
@@ -159,4 +201,6 @@ pub trait Desk: Send + Sync {
     /// The arguments that carry a run out and print its events as lines of JSON; `plan` is the name of the plan or the
     /// file that has its text.
     fn arguments(&self, start: &Start, plan: &str) -> Result<Vec<OsString>, Refusal>;
+    /// How a campaign is carried out; `file` is its name, or the file that has its text.
+    fn campaign_command(&self, asked: &CampaignAsked, file: &str) -> Result<CampaignCommand, Refusal>;
 }

@@ -1,4 +1,5 @@
-//! The events of a run as server-sent events: each line of its output once, with a number by which a reader goes on.
+//! Server-sent events: of a run each line of its output once, with a number by which a reader goes on; of what changes
+//! in the library the whole, whenever it does.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -15,10 +16,13 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::Instant;
 
+use crate::desk::Answer;
 use crate::job::Job;
 
 /// How often a run is looked at.
 const LOOK: Duration = Duration::from_millis(100);
+/// What changes in the library is looked at so often.
+const CHANGES: Duration = Duration::from_secs(1);
 /// A reader hears something so often, also where nothing happens.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Read at a time.
@@ -32,6 +36,52 @@ pub fn of(job: Arc<Job>, known: u64, permit: OwnedSemaphorePermit) -> Body {
         drop(permit);
     });
     Body::new(Frames(receive))
+}
+
+/// What `look` answers, under `name`, whenever it differs from what was told before.
+pub fn changes(
+    name: &'static str,
+    look: impl Fn() -> Answer + Send + Sync + 'static,
+    permit: OwnedSemaphorePermit,
+) -> Body {
+    let (send, receive) = channel(16);
+    tokio::spawn(async move {
+        retell(name, Arc::new(look), send).await;
+        drop(permit);
+    });
+    Body::new(Frames(receive))
+}
+
+async fn retell(name: &str, look: Arc<impl Fn() -> Answer + Send + Sync + 'static>, send: Sender<Bytes>) {
+    let (mut known, mut number, mut heard) = (String::new(), 0, Instant::now());
+    loop {
+        let (own, began) = (look.clone(), Instant::now());
+        let Ok(found) = tokio::task::spawn_blocking(move || own()).await else { return };
+        let (pause, found) = (pause(began.elapsed()), found.map(|value| value.to_string()));
+        let news = match found {
+            Ok(text) if text != known => {
+                number += 1;
+                known = text;
+                Some(format!("id: {number}\nevent: {name}\ndata: {known}\n\n").into())
+            }
+            // A library that could not be read is there again the next time, or says why to who asks it.
+            _ => (heard.elapsed() >= HEARTBEAT).then_some(Bytes::from_static(b":\n\n")),
+        };
+        if let Some(news) = news {
+            heard = Instant::now();
+            if send.send(news).await.is_err() {
+                return;
+            }
+        }
+        if tokio::time::timeout(pause, send.closed()).await.is_ok() {
+            return;
+        }
+    }
+}
+
+/// How long to wait after a look that took so long: a large library costs no more than a twentieth of a processor.
+fn pause(took: Duration) -> Duration {
+    (took * 20).clamp(CHANGES, HEARTBEAT)
 }
 
 struct Frames(Receiver<Bytes>);

@@ -10,7 +10,7 @@ use hyper::http::uri::Authority;
 use crate::desk::Refusal;
 
 /// What is computed and changes nothing: on a loopback address it takes no token.
-const COMPUTED: [&str; 3] = ["/api/plans/check", "/api/lab", "/api/lab/rebuild"];
+const COMPUTED: [&str; 4] = ["/api/plans/check", "/api/campaign/check", "/api/lab", "/api/lab/rebuild"];
 
 /// Whether what stands at `path` is data, not the page.
 pub fn is_data(path: &str) -> bool {

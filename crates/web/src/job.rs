@@ -1,4 +1,4 @@
-//! Runs that were started from the page: child processes that write their events to files.
+//! Runs and campaigns that were started from the page: child processes that write their events to files.
 //!
 //! A child has a process group of its own and writes to files, not to pipes: where the server ends, it goes on.
 
@@ -13,8 +13,41 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
-use crate::desk::{Refusal, Start};
+use crate::desk::{CampaignAsked, Refusal};
 use crate::server::TOKEN_VARIABLE;
+
+/// What is carried out.
+pub struct Order {
+    /// What the program takes for it.
+    pub source: Source,
+    /// Its targets, where it does not name them itself.
+    pub on: Vec<String>,
+    /// The campaign that it is, with what was asked; none of a run.
+    pub campaign: Option<(String, CampaignAsked)>,
+    /// The arguments of the program.
+    pub arguments: Vec<OsString>,
+}
+
+/// A plan or a campaign: one that the program has, or a text.
+pub struct Source {
+    /// The name, or the file that has the text, in the folder where the program is started.
+    pub file: String,
+    text: Option<String>,
+}
+
+impl Source {
+    /// The one that is called `name`, or that is `text`, in a file `KIND.toml`.
+    pub fn new(kind: &str, name: Option<&String>, text: Option<&String>) -> Result<Source, Refusal> {
+        match (name, text) {
+            (Some(name), None) => Ok(Source { file: name.clone(), text: None }),
+            (None, Some(text)) => Ok(Source { file: format!("./{kind}.toml"), text: Some(text.clone()) }),
+            _ => {
+                let error = format!("a start has either `{kind}` or `toml`; give one of them");
+                Err(Refusal::parted(400, &error))
+            }
+        }
+    }
+}
 
 /// So many run at once.
 const RUNNING_MOST: usize = 4;
@@ -22,6 +55,8 @@ const RUNNING_MOST: usize = 4;
 const ENDED_MOST: usize = 32;
 /// So much of what a run says on stderr is told, its end.
 const STDERR_MOST: u64 = 64 << 10;
+/// The last line of it lies in so much.
+const SAYS_MOST: u64 = 4 << 10;
 /// The last event of a run is found in so much of the end of its events.
 const LAST_EVENT_MOST: u64 = 4 << 20;
 
@@ -39,10 +74,11 @@ struct All {
     count: u64,
 }
 
-/// One run.
+/// One run, or one campaign.
 pub struct Job {
     name: String,
     plan: String,
+    campaign: Option<(String, CampaignAsked)>,
     on: Vec<String>,
     started: String,
     folder: PathBuf,
@@ -82,29 +118,26 @@ impl Jobs {
         Jobs { program, folder, all: Mutex::default() }
     }
 
-    /// Starts one; `arguments` are the program's for the plan of that name or in that file.
-    pub fn start(
-        &self,
-        start: &Start,
-        now: String,
-        arguments: impl FnOnce(&str) -> Result<Vec<OsString>, Refusal>,
-    ) -> Result<String, Refusal> {
-        let (plan, text) = match (&start.plan, &start.toml) {
-            (Some(plan), None) => (plan.clone(), None),
-            (None, Some(toml)) => ("./plan.toml".to_owned(), Some(toml)),
-            _ => return Err(Refusal::parted(400, "a start has either `plan` or `toml`; give one of them")),
-        };
-        let arguments = arguments(&plan)?;
+    /// Starts one.
+    pub fn start(&self, order: Order, now: String) -> Result<String, Refusal> {
         let mut all = locked(&self.all);
-        let running = all.jobs.iter().filter(|job| job.look().is_none()).count();
-        if running >= RUNNING_MOST {
+        let running = || all.jobs.iter().filter(|job| job.look().is_none());
+        let count = running().count();
+        if count >= RUNNING_MOST {
             let error =
-                format!("{running} runs are under way, and no more are started; wait for one, or stop one");
+                format!("{count} runs are under way, and no more are started; wait for one, or stop one");
             return Err(Refusal::parted(429, &error));
+        }
+        let Order { source, on, campaign, arguments } = order;
+        if let Some((own, _)) = &campaign
+            && let Some(job) = running().find(|job| job.campaign() == Some(own))
+        {
+            let error = format!("the campaign {own} is under way as `{}`; wait for it, or stop it", job.name);
+            return Err(Refusal::parted(409, &error));
         }
         let name = format!("j{}", all.count + 1);
         let folder = self.folder.join(&name);
-        let child = self.spawn(&folder, text, &arguments).map_err(|error| {
+        let child = self.spawn(&folder, &source, &arguments).map_err(|error| {
             self.clear(&folder);
             let status = if error.kind() == io::ErrorKind::InvalidInput { 400 } else { 500 };
             Refusal { status, error: format!("the run could not be started: {error}"), help: None }
@@ -112,8 +145,9 @@ impl Jobs {
         all.count += 1;
         all.jobs.push(Arc::new(Job {
             name: name.clone(),
-            plan: plan.trim_start_matches("./").to_owned(),
-            on: start.on.list(),
+            plan: source.file.trim_start_matches("./").to_owned(),
+            campaign,
+            on,
             started: now,
             folder,
             state: Mutex::new(State::Running(child)),
@@ -122,11 +156,11 @@ impl Jobs {
         Ok(name)
     }
 
-    fn spawn(&self, folder: &Path, text: Option<&String>, arguments: &[OsString]) -> io::Result<Child> {
+    fn spawn(&self, folder: &Path, source: &Source, arguments: &[OsString]) -> io::Result<Child> {
         // What is measured, and with which plan, is nobody else's business.
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        if let Some(text) = text {
-            fs::write(folder.join("plan.toml"), text)?;
+        if let Some(text) = &source.text {
+            fs::write(folder.join(&source.file), text)?;
         }
         Command::new(&self.program)
             .args(arguments)
@@ -157,6 +191,13 @@ impl Jobs {
         found.ok_or_else(|| {
             Refusal::parted(404, &format!("there is no job `{name}`; GET /api/jobs lists them"))
         })
+    }
+
+    /// How the campaign of that name was asked for last.
+    pub fn campaign(&self, name: &str) -> Option<CampaignAsked> {
+        let all = locked(&self.all);
+        let mut asked = all.jobs.iter().rev().filter_map(|job| job.campaign.as_ref());
+        asked.find(|(own, _)| own == name).map(|(_, asked)| asked.clone())
     }
 
     /// The names of those that go on.
@@ -228,8 +269,20 @@ impl Job {
         json!({
             "job": self.name, "plan": self.plan, "on": self.on, "started": self.started, "state": state,
             "code": end.as_ref().map(|end| end.code), "run": end.as_ref().and_then(|end| end.run.clone()),
-            "stderr": end.as_ref().map(|end| &end.stderr),
+            "stderr": end.as_ref().map(|end| &end.stderr), "campaign": self.campaign(),
+            "request": self.campaign.as_ref().map(|(_, asked)| asked), "says": self.says(end.is_some()),
         })
+    }
+
+    /// The campaign that it is.
+    fn campaign(&self) -> Option<&String> {
+        self.campaign.as_ref().map(|(name, _)| name)
+    }
+
+    /// The last that a campaign has said of how far it is.
+    fn says(&self, has_ended: bool) -> Option<String> {
+        self.campaign.as_ref().filter(|_| !has_ended)?;
+        tail(&self.folder.join(STDERR), SAYS_MOST).lines().last().map(str::to_owned)
     }
 
     /// The file of its events.

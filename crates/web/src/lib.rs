@@ -11,9 +11,10 @@ mod events;
 mod gate;
 mod job;
 mod page;
+mod patient;
 mod reply;
 mod routes;
 mod server;
 
-pub use desk::{Answer, Check, Desk, Download, Refusal, RunsWanted, Start};
+pub use desk::{Answer, CampaignAsked, CampaignCommand, Check, Desk, Download, Refusal, RunsWanted, Start};
 pub use server::{Server, TOKEN_VARIABLE, token};

@@ -12,12 +12,12 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Response, Uri};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use crate::desk::{Answer, Check, Desk, Refusal, RunsWanted, Start};
+use crate::desk::{Answer, CampaignAsked, Check, Desk, Refusal, RunsWanted, Start};
 use crate::gate::{Gate, is_data};
-use crate::job::Jobs;
+use crate::job::{Jobs, Order, Source};
 use crate::reply::{answer, content, download, refused, secure};
 use crate::{events, page, reply};
 
@@ -65,6 +65,11 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/api/compare", get(compare))
         .route("/api/campaigns", get(|here: Here| ask(here, |shared| shared.desk.campaigns())))
         .route("/api/campaigns/{name}", get(campaign))
+        .route("/api/campaign/ready", get(|here: Here| ask(here, |shared| shared.desk.ready_campaigns())))
+        .route("/api/campaign/ready/{name}", get(ready_campaign))
+        .route("/api/campaign/check", post(check_campaign))
+        .route("/api/campaign/start", post(start_campaign))
+        .route("/api/campaign/events", get(campaign_events))
         .route("/api/plans", get(|here: Here| ask(here, |shared| shared.desk.plans())))
         .route("/api/plans/{name}", get(plan))
         .route("/api/plans/check", post(check))
@@ -220,7 +225,11 @@ async fn compare(here: Here, uri: Uri) -> Response<Body> {
 }
 
 async fn campaign(here: Here, Path(name): Path<String>) -> Response<Body> {
-    ask(here, move |shared| shared.desk.campaign(&name)).await
+    ask(here, move |shared| shared.desk.campaign(&name, shared.jobs.campaign(&name).as_ref())).await
+}
+
+async fn ready_campaign(here: Here, Path(name): Path<String>) -> Response<Body> {
+    ask(here, move |shared| shared.desk.ready_campaign(&name)).await
 }
 
 async fn plan(here: Here, Path(name): Path<String>) -> Response<Body> {
@@ -287,16 +296,45 @@ async fn lab_rebuild(here: Here, request: Request) -> Response<Body> {
     told(here, request, |shared, body: Value, trusted| shared.desk.lab_rebuild(body, trusted)).await
 }
 
-async fn start(State(shared): Here, request: Request) -> Response<Body> {
-    let start = match body::<Start>(request).await {
+async fn check_campaign(here: Here, request: Request) -> Response<Body> {
+    let check = |shared: &Shared, asked: CampaignAsked, trusted| shared.desk.check_campaign(&asked, trusted);
+    told(here, request, check).await
+}
+
+async fn start(here: Here, request: Request) -> Response<Body> {
+    started(here, request, |desk, start: Start| {
+        let source = Source::new("plan", start.plan.as_ref(), start.toml.as_ref())?;
+        let arguments = desk.arguments(&start, &source.file)?;
+        Ok(Order { source, on: start.on.list(), campaign: None, arguments })
+    })
+    .await
+}
+
+async fn start_campaign(here: Here, request: Request) -> Response<Body> {
+    started(here, request, |desk, asked: CampaignAsked| {
+        let source = Source::new("campaign", asked.campaign.as_ref(), asked.toml.as_ref())?;
+        let command = desk.campaign_command(&asked, &source.file)?;
+        let on = asked.on.list();
+        Ok(Order { source, on, campaign: Some((command.name, asked)), arguments: command.arguments })
+    })
+    .await
+}
+
+/// Starts what the body orders.
+async fn started<T: DeserializeOwned + Send + 'static>(
+    State(shared): Here,
+    request: Request,
+    order: impl FnOnce(&dyn Desk, T) -> Result<Order, Refusal> + Send + 'static,
+) -> Response<Body> {
+    let wanted = match body::<T>(request).await {
         Err(refusal) => return refused(refusal),
-        Ok((start, _)) => start,
+        Ok((wanted, _)) => wanted,
     };
     let started = waited(shared, move |shared| {
-        shared.jobs.start(&start, shared.desk.now(), |plan| shared.desk.arguments(&start, plan))
+        let order = order(shared.desk.as_ref(), wanted)?;
+        shared.jobs.start(order, shared.desk.now())
     });
-    let started = started.await.flatten();
-    started.map_or_else(refused, |job| reply::json(202, &json!({ "job": job })))
+    started.await.flatten().map_or_else(refused, |job| reply::json(202, &json!({ "job": job })))
 }
 
 async fn job(here: Here, Path(name): Path<String>) -> Response<Body> {
@@ -314,16 +352,30 @@ async fn stop(here: Here, Path(name): Path<String>) -> Response<Body> {
 
 async fn job_events(State(shared): Here, Path(name): Path<String>, headers: HeaderMap) -> Response<Body> {
     let known = headers.get("last-event-id").and_then(|known| known.to_str().ok()?.trim().parse().ok());
-    let job = match shared.jobs.find(&name) {
-        Err(refusal) => return refused(refusal),
-        Ok(job) => job,
-    };
-    match shared.readers.clone().try_acquire_owned() {
-        Ok(permit) => content(200, "text/event-stream", events::of(job, known.unwrap_or(0), permit)),
-        Err(_) => refused(unread_many()),
+    match shared.jobs.find(&name) {
+        Err(refusal) => refused(refusal),
+        Ok(job) => followed(&shared, |permit| events::of(job, known.unwrap_or(0), permit)),
     }
 }
 
-fn unread_many() -> Refusal {
-    Refusal::parted(503, &format!("{READERS_MOST} readers follow runs already; close one of them"))
+/// Campaigns and what was started of them, whenever either changes.
+async fn campaign_events(State(shared): Here) -> Response<Body> {
+    let own = shared.clone();
+    let look = move || {
+        let mut told = own.desk.campaigns()?;
+        told["jobs"] = own.jobs.list()["jobs"].take();
+        Ok(told)
+    };
+    followed(&shared, |permit| events::changes("campaigns", look, permit))
+}
+
+/// A stream of events, where there is a place for one more reader.
+fn followed(shared: &Shared, events: impl FnOnce(OwnedSemaphorePermit) -> Body) -> Response<Body> {
+    match shared.readers.clone().try_acquire_owned() {
+        Ok(permit) => content(200, "text/event-stream", events(permit)),
+        Err(_) => refused(Refusal::parted(
+            503,
+            &format!("{READERS_MOST} readers follow runs already; close one of them"),
+        )),
+    }
 }

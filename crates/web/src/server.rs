@@ -18,6 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::desk::Desk;
 use crate::gate::Gate;
 use crate::job::Jobs;
+use crate::patient::Patient;
 use crate::routes::{self, Shared};
 
 /// Connections that are held at once; more are told so and closed.
@@ -26,6 +27,8 @@ const CONNECTIONS_MOST: usize = 512;
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// No head of a request is longer.
 const HEAD_MOST: usize = 64 << 10;
+/// Whoever takes nothing of an answer for so long is given up.
+const STALL_TIME: Duration = Duration::from_secs(20);
 /// How often it is looked whether to end.
 const LOOK: Duration = Duration::from_millis(50);
 /// Questions that are answered at once; others wait.
@@ -102,7 +105,7 @@ async fn hold(stream: TcpStream, router: Router, place: OwnedSemaphorePermit) {
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_MOST)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(Patient::new(stream, STALL_TIME)), TowerToHyperService::new(router));
     // Whoever asked has gone, or was too slow.
     let _gone = connection.await;
     drop(place);

@@ -30,6 +30,11 @@ export function Report({ article, first, children }: Props) {
     if (section) header?.after(section);
     header?.after(document.createElement('slot'));
     for (const scroll of body.querySelectorAll('.scroll')) scroll.setAttribute('tabindex', '0');
+    // What was opened stays so when the article is drawn anew.
+    const open = new Set([...root.querySelectorAll('details[open] > summary')].map(summary => summary.textContent));
+    for (const summary of body.querySelectorAll('details > summary')) {
+      if (open.has(summary.textContent)) summary.parentElement?.setAttribute('open', '');
+    }
     root.replaceChildren(style, body);
 
     // A fragment names a place in the shadow, which the browser does not look into.

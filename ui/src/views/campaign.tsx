@@ -1,16 +1,19 @@
-// A campaign: which cells are done, what they gave, and what matters.
+// A campaign: which cells are done, what they gave, and what matters; drawn anew while it goes on.
 
+import { useEffect, useState } from 'preact/hooks';
 import { api } from '../api.ts';
-import type { Campaign, Cell } from '../contract.ts';
+import type { Campaign, Campaigns, Cell, Job } from '../contract.ts';
 import { latency, significant } from '../figures.ts';
 import { counts, figureNames, matrix, values } from '../matrix.ts';
 import { Report } from '../parts/article.tsx';
+import { useCampaigns } from '../parts/campaigns.ts';
 import { Choice, chosenKey } from '../parts/choice.tsx';
 import { useLoad } from '../parts/load.ts';
 import { Failure } from '../parts/message.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { useTitle } from '../parts/title.ts';
 import { go, withQuery } from '../route.ts';
+import { token } from '../session.ts';
 import { Downloads, Drawing } from './run.tsx';
 
 interface Props {
@@ -20,24 +23,109 @@ interface Props {
   figure: string;
 }
 
+/** It is fetched at most so often: what stands below the matrix is a report of all that was measured. */
+const PAUSE_MS = 1500;
+
 export function CampaignView({ name, ...chosen }: Props) {
-  const { value, error } = useLoad(() => api.campaign(name), [name]);
+  const { now, lost } = useCampaigns();
+  const known = useSettled(turnOf(now, name), PAUSE_MS);
+  const { value, error } = useLoad(() => api.campaign(name), [name, known]);
+  const job = now?.jobs.find(job => job.campaign === name) ?? null;
   useTitle(name);
+  const below = (campaign: Campaign) => (
+    <>
+      <Course name={name} campaign={campaign} job={job} lost={lost} />
+      {campaign.cells.length > 0 && <Cells campaign={campaign} chosen={chosen} />}
+    </>
+  );
   return (
     <section class="wide-view">
       <nav class="tools" aria-label="This campaign">
         <Downloads runs={[`campaign:${name}`]} name={`fathom-${name}`} />
       </nav>
       <Failure error={error} />
-      {value ? (
-        <Report article={value}>
-          <Cells campaign={value} chosen={chosen} />
-        </Report>
-      ) : (
-        !error && <Drawing />
+      {!value && !error && <Drawing />}
+      {value?.html === '' && (
+        <>
+          <h1>{name}</h1>
+          <p class="answer">{value.answer}</p>
+          {below(value)}
+        </>
       )}
+      {value && value.html !== '' && <Report article={value}>{below(value)}</Report>}
     </section>
   );
+}
+
+/** What changes when a run of a campaign has ended, or the campaign has. */
+function turnOf(now: Campaigns | null, name: string): string {
+  const row = now?.campaigns.find(row => row.name === name);
+  const job = now?.jobs.find(job => job.campaign === name);
+  return `${row?.runs} ${row?.cells_done} ${job?.job} ${job?.state}`;
+}
+
+/** The value, at most one new one in each pause. */
+function useSettled(value: string, pause: number): string {
+  const [settled, set] = useState(value);
+  const [until, wait] = useState(0);
+  useEffect(() => {
+    if (value === settled) return;
+    const timer = setTimeout(
+      () => {
+        set(value);
+        wait(performance.now() + pause);
+      },
+      Math.max(0, until - performance.now()),
+    );
+    return () => clearTimeout(timer);
+  }, [value, settled, until, pause]);
+  return settled;
+}
+
+/** Whether it goes on, how far it is, and what can be done: stop it, or resume it. */
+function Course({ name, campaign, job, lost }: { name: string; campaign: Campaign; job: Job | null; lost: boolean }) {
+  const [error, setError] = useState<unknown>(null);
+  const [stopping, setStopping] = useState('');
+  const running = job?.state === 'running';
+  const left = campaign.cells.filter(cell => cell.state !== 'done').length;
+  if (!running && left === 0 && !(job && job.code !== 0)) return null;
+  return (
+    <>
+      <div class="tools course">
+        {running && token() !== null && (
+          <button
+            type="button"
+            disabled={stopping === job.job}
+            onClick={() => {
+              setStopping(job.job);
+              api.stop(job.job).catch(error => {
+                setStopping('');
+                setError(error);
+              });
+            }}
+          >
+            {stopping === job.job ? 'Stopping …' : 'Stop; keep what is measured'}
+          </button>
+        )}
+        {!running && left > 0 && (
+          <a class="first button" href={`/new-campaign?again=${encodeURIComponent(name)}`}>
+            {campaign.cells.length === left ? 'Start' : 'Resume'}
+          </a>
+        )}
+        <span role="status" class={running ? '' : 'faint'}>
+          {running ? (job.says ?? 'It begins.') : job && job.code !== 0 ? ended(job) : ''}
+        </span>
+        {lost && <span class="limit">Connection lost; trying again. What was started continues.</span>}
+      </div>
+      <Failure error={error} />
+    </>
+  );
+}
+
+function ended(job: Job): string {
+  const last = (job.stderr ?? '').trim().split('\n').pop() ?? '';
+  if (job.code === 130) return 'Stopped; what was measured is kept.';
+  return `Ended with exit code ${job.code}: ${last}`;
 }
 
 function Cells({ campaign, chosen }: { campaign: Campaign; chosen: Omit<Props, 'name'> }) {
@@ -60,7 +148,7 @@ function Cells({ campaign, chosen }: { campaign: Campaign; chosen: Omit<Props, '
       <p class="place">
         {done.done} of {campaign.cells.length} cells done
         {done.void > 0 && `, ${done.void} void`}
-        {done.missing > 0 && `, ${done.missing} missing: fathom campaign ${campaign.name} resumes`}
+        {done.missing > 0 && `, ${done.missing} to come`}
       </p>
       <progress max={campaign.cells.length} value={done.done} aria-label="Cells done" />
       <div class="tools">
@@ -140,12 +228,12 @@ function CellShown({ cells, figure, unit, most }: { cells: Cell[]; figure: strin
       <span class="squares">
         {cells.map(cell =>
           cell.run ? (
-            <a key={`${cell.block} ${cell.run}`} href={`/runs/${cell.run}`} title={told(cell)}>
+            <a key={`${cell.plan} ${cell.block} ${cell.run}`} href={`/runs/${cell.run}`} title={told(cell)}>
               <Square state={cell.state} />
               <span class="unseen">{told(cell)}</span>
             </a>
           ) : (
-            <span key={`${cell.block} ${Object.values(cell.levels).join(' ')}`} title={told(cell)}>
+            <span key={`${cell.plan} ${cell.block} ${Object.values(cell.levels).join(' ')}`} title={told(cell)}>
               <Square state={cell.state} />
               <span class="unseen">{told(cell)}</span>
             </span>
@@ -158,7 +246,7 @@ function CellShown({ cells, figure, unit, most }: { cells: Cell[]; figure: strin
 
 function told(cell: Cell): string {
   const levels = Object.entries(cell.levels).map(([factor, level]) => `${factor} ${level}`);
-  return `${levels.join(', ')}, block ${cell.block}: ${cell.state}${cell.why ? `, ${cell.why}` : ''}`;
+  return `${[cell.plan, ...levels].join(', ')}, block ${cell.block}: ${cell.state}${cell.why ? `, ${cell.why}` : ''}`;
 }
 
 function Square({ state }: { state: Cell['state'] }) {

@@ -39,7 +39,7 @@ export function JobView({ job }: { job: string }) {
   useTitle(`${plan}, ${ended ? 'ended' : 'in progress'}`);
 
   useEffect(() => {
-    if (about.error) return;
+    if (!about.value || about.value.campaign) return;
     // Events may come by the thousand at once; the page is drawn for what they come to.
     return follow(
       `/api/jobs/${encodeURIComponent(job)}/events`,
@@ -53,7 +53,7 @@ export function JobView({ job }: { job: string }) {
       },
       setLost,
     );
-  }, [job, about.error]);
+  }, [job, about.value]);
 
   const draw = useMemo(() => liveChart(progress), [progress]);
   const errors = progress.errorsBefore + progress.errors;
@@ -66,6 +66,16 @@ export function JobView({ job }: { job: string }) {
     });
   }
 
+  if (about.value?.campaign) {
+    return (
+      <section>
+        <h1>{about.value.campaign}</h1>
+        <p>
+          This is a campaign: <a href={`/campaigns/${encodeURIComponent(about.value.campaign)}`}>its cells</a>
+        </p>
+      </section>
+    );
+  }
   return (
     <section class="wide-view">
       <h1>

@@ -42,7 +42,9 @@ export function JobsView() {
               {value.map(job => (
                 <tr key={job.job}>
                   <td class="name">
-                    <a href={`/jobs/${job.job}`}>{job.plan}</a>
+                    <a href={job.campaign ? `/campaigns/${encodeURIComponent(job.campaign)}` : `/jobs/${job.job}`}>
+                      {job.campaign ?? job.plan}
+                    </a>
                   </td>
                   <td class="target">{job.on.join(', ')}</td>
                   <td>{stateOf(job)}</td>
@@ -51,7 +53,7 @@ export function JobsView() {
                       {ago(job.started)}
                     </time>
                   </td>
-                  <td>{job.run ? <a href={`/runs/${job.run}`}>the run</a> : <span class="faint">none</span>}</td>
+                  <td>{result(job)}</td>
                 </tr>
               ))}
             </tbody>
@@ -60,6 +62,11 @@ export function JobsView() {
       )}
     </section>
   );
+}
+
+function result(job: Job) {
+  if (job.campaign) return job.says ?? 'campaign';
+  return job.run ? <a href={`/runs/${job.run}`}>the run</a> : <span class="faint">none</span>;
 }
 
 function stateOf(job: Job): string {

@@ -3,6 +3,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { api } from '../api.ts';
 import { heldRate, LOAD_HEIGHT, loadChart } from '../charts/load.ts';
+import { handDraft } from '../drafts.ts';
 import type { Knob, LabAnswer, LabArray, LabAsked } from '../contract.ts';
 import { capacity, latency, significant } from '../figures.ts';
 import { Breakdown } from '../lab/breakdown.tsx';
@@ -22,7 +23,7 @@ import {
   workload,
 } from '../lab/state.ts';
 import { EChart } from '../parts/echart.tsx';
-import { typing } from '../parts/keys.ts';
+import { typing, useKeys } from '../parts/keys.ts';
 import { useLoad } from '../parts/load.ts';
 import { Failure } from '../parts/message.tsx';
 import { Scroll } from '../parts/scroll.tsx';
@@ -48,7 +49,10 @@ interface Answered {
   answer: LabAnswer;
 }
 
-/** One request at a time; when it is back and something else is wanted by then, the newest is sent. */
+/**
+ * One request at a time: a quick look first, which is drawn at once, then the whole. When one is back and something else
+ * is wanted by then, the newest is asked for.
+ */
 function useAnswer(wanted: LabState, knobs: Knob[]): { now: Answered | null; error: unknown; waiting: boolean } {
   const [now, set] = useState<Answered | null>(null);
   const [error, setError] = useState<unknown>(null);
@@ -64,20 +68,24 @@ function useAnswer(wanted: LabState, knobs: Knob[]): { now: Answered | null; err
     if (busy.current) return;
     busy.current = true;
     setWaiting(true);
-    for (;;) {
+    for (let effort: 'quick' | 'full' = 'quick'; ; ) {
       const { wanted, knobs } = newest.current;
       const key = toQuery(wanted);
+      let over = true;
       try {
-        const answer = known.current.get(key) ?? (await api.lab(asked(wanted, knobs)));
+        const answer = known.current.get(key) ?? (await api.lab({ ...asked(wanted, knobs), effort }));
         if (gone.current) return;
-        known.current.set(key, answer);
+        over = answer.effort !== 'quick';
+        if (over) known.current.set(key, answer);
         set({ state: wanted, answer });
         setError(null);
       } catch (error) {
         if (gone.current) return;
         setError(error);
       }
-      if (toQuery(newest.current.wanted) === key) break;
+      const same = toQuery(newest.current.wanted) === key;
+      if (same && over) break;
+      effort = same ? 'full' : 'quick';
     }
     busy.current = false;
     setWaiting(false);
@@ -131,13 +139,9 @@ function Lab({ query, arrays }: { query: string; arrays: LabArray[] }) {
   const steps = (history.state as { step?: number } | null)?.step ?? 0;
   const at = useCallback((percent: number | null) => setPercent(percent), []);
 
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      if (event.key === 'u' && !typing(event) && steps > 0) undo();
-    };
-    addEventListener('keydown', pressed);
-    return () => removeEventListener('keydown', pressed);
-  }, [steps, undo]);
+  useKeys(event => {
+    if (event.key === 'u' && !typing(event) && steps > 0) undo();
+  });
 
   const draw = useMemo(
     () => (now ? loadChart(now.answer, differs?.answer ?? null, measure) : null),
@@ -169,7 +173,10 @@ function Lab({ query, arrays }: { query: string; arrays: LabArray[] }) {
       </div>
       <Failure error={error} />
       <div class="lab-head" role="status" aria-live="polite" aria-busy={waiting}>
-        <p class="answer">{now?.answer.answer ?? ' '}</p>
+        <p class="answer">
+          {now?.answer.answer ?? ' '}
+          {now?.answer.effort === 'quick' && <span class="faint"> A first look; the whole follows.</span>}
+        </p>
         <p class="reading">{now?.answer.reading ?? ' '}</p>
         <p class="difference">
           {now && differs
@@ -257,6 +264,7 @@ function LoadTable({ answer }: { answer: LabAnswer }) {
             <tr>
               <th class="n">queue depth</th>
               <th class="n">IOPS</th>
+              <th>95 % interval</th>
               <th class="n">MB/s</th>
               <th class="n">mean</th>
               <th class="n">p50</th>
@@ -269,6 +277,13 @@ function LoadTable({ answer }: { answer: LabAnswer }) {
                 <td class="n">{point.depth}</td>
                 <td class="n">
                   <data value={point.iops}>{significant(point.iops)}</data>
+                </td>
+                <td class="interval">
+                  {point.low !== null && point.high !== null ? (
+                    `${significant(point.low)} to ${significant(point.high)}`
+                  ) : (
+                    <span class="faint">{point.no_interval}</span>
+                  )}
                 </td>
                 <td class="n">{significant(point.mb_s)}</td>
                 <td class="n">{point.mean_us === null ? '' : latency(point.mean_us * 1000)}</td>
@@ -367,8 +382,8 @@ function Campaign({ toml }: { toml: () => string }) {
       <dialog ref={dialog} class="campaign" aria-labelledby="campaign-title">
         <h2 id="campaign-title">A campaign of this</h2>
         <p>
-          Save it as lab.toml, change the levels to those in question, and run it. Its factors are what was changed
-          last.
+          Its factors are what was changed last. Change the levels to those in question and start it here, or save it
+          as lab.toml and run it in a terminal.
         </p>
         <pre>{text}</pre>
         <pre>fathom campaign lab.toml --dry-run{'\n'}fathom campaign lab.toml</pre>
@@ -376,6 +391,15 @@ function Campaign({ toml }: { toml: () => string }) {
           <button
             type="button"
             class="first"
+            onClick={() => {
+              handDraft(text);
+              go('/new-campaign?draft');
+            }}
+          >
+            Open in the editor
+          </button>
+          <button
+            type="button"
             onClick={() => navigator.clipboard?.writeText(text).then(() => setCopied(true))}
           >
             {copied ? 'Copied' : 'Copy'}

@@ -1,17 +1,15 @@
 // A plan that is edited: mistakes at their places, what it will do, and its start under the rules of the command line.
 
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api } from '../api.ts';
-import type { About, PlanChecked, PlanError } from '../contract.ts';
-import { isPlaced, marked, offset, type Placed, pairs, wrongLines } from '../editing.ts';
+import type { About } from '../contract.ts';
+import { pairs } from '../editing.ts';
+import { Consent, Editor, Foreseen, isReal, Problems, targets, useChecked } from '../parts/editor.tsx';
 import { useLoad } from '../parts/load.ts';
 import { Failure } from '../parts/message.tsx';
-import { Scroll } from '../parts/scroll.tsx';
 import { useTitle } from '../parts/title.ts';
 import { go } from '../route.ts';
 import { token } from '../session.ts';
-
-const PAUSE_MS = 250;
 
 export function PlanView({ name, on, about }: { name: string; on: string; about: About | null }) {
   useTitle(name);
@@ -22,10 +20,14 @@ export function PlanView({ name, on, about }: { name: string; on: string; about:
   const toml = text ?? plan.value?.toml ?? '';
   const assigned = pairs(set);
   const setList = Object.entries(assigned.pairs).map(([key, value]) => `${key}=${value}`);
-  const checked = useChecked(toml, target, setList);
+  const asked = {
+    toml,
+    ...(target.trim() === '' ? {} : { on: targets(target) }),
+    ...(setList.length === 0 ? {} : { set: setList }),
+  };
+  const checked = useChecked(toml === '' ? null : asked, api.checkPlan);
   const errors = checked.value && !checked.value.ok ? checked.value.errors : [];
   const cautions = checked.value?.ok ? (checked.value.cautions ?? []) : [];
-  const refused = checked.value?.ok ? checked.value.refused : null;
   const changed = text !== null && text !== plan.value?.toml;
 
   return (
@@ -36,8 +38,8 @@ export function PlanView({ name, on, about }: { name: string; on: string; about:
       <Failure error={plan.error} />
       <div class="editor-view">
         <div>
-          <Editor text={toml} errors={errors} changed={setText} />
-          <Problems errors={errors} cautions={cautions} text={toml} />
+          <Editor id="plan-text" label="The plan, in TOML" text={toml} errors={errors} changed={setText} />
+          <Problems of="plan-text" errors={errors} cautions={cautions} text={toml} />
           <Failure error={checked.error} />
         </div>
         <aside>
@@ -53,128 +55,11 @@ export function PlanView({ name, on, about }: { name: string; on: string; about:
             ready={checked.value?.ok === true}
             about={about}
           />
-          <h2>What it will do</h2>
-          {refused && (
-            <div class="message" role="alert">
-              <p>Without consent to destroy data the start is refused:</p>
-              <p class="faint">{refused}</p>
-            </div>
-          )}
-          <Scroll label="What the plan will do">
-            <pre class="dry-run" role="status">
-              {checked.error
-                ? 'Not checked.'
-                : checked.value === null
-                  ? 'Checking …'
-                  : checked.value.ok
-                    ? checked.value.dry_run
-                    : errorCount(errors)}
-            </pre>
-          </Scroll>
+          <Foreseen checked={checked} what="plan" />
         </aside>
       </div>
       <Keys />
     </section>
-  );
-}
-
-function errorCount(errors: PlanError[]): string {
-  return `${errors.length} ${errors.length === 1 ? 'mistake' : 'mistakes'}, listed below the plan.`;
-}
-
-/** What the checker says of a text, once nobody has typed for a moment. */
-function useChecked(toml: string, target: string, set: string[]): { value: PlanChecked | null; error: unknown } {
-  const [state, change] = useState<{ value: PlanChecked | null; error: unknown }>({ value: null, error: null });
-  const key = JSON.stringify([toml, target, set]);
-  useEffect(() => {
-    if (toml === '') return;
-    const ending = new AbortController();
-    const timer = setTimeout(() => {
-      const asked = {
-        toml,
-        ...(target.trim() === '' ? {} : { on: targets(target) }),
-        ...(set.length === 0 ? {} : { set }),
-      };
-      api.checkPlan(asked, ending.signal).then(
-        value => ending.signal.aborted || change({ value, error: null }),
-        error => ending.signal.aborted || change({ value: null, error }),
-      );
-    }, PAUSE_MS);
-    return () => {
-      clearTimeout(timer);
-      ending.abort();
-    };
-    // The key has all of them
-  }, [key]);
-  return state;
-}
-
-/** Several targets stand on lines of their own, or with spaces between. */
-function targets(text: string): string[] {
-  return text.split(/\s+/).filter(Boolean);
-}
-
-function Editor({ text, errors, changed }: { text: string; errors: PlanError[]; changed: (text: string) => void }) {
-  const lines = useMemo(() => text.split('\n').length, [text]);
-  const wrong = wrongLines(errors);
-  return (
-    <div class="editor" style={{ '--lines': lines }}>
-      <div class="numbers" aria-hidden="true">
-        {Array.from({ length: lines }, (_, line) => (
-          // A line is its number
-          <span key={line} class={wrong.has(line + 1) ? 'wrong' : ''}>
-            {line + 1}
-          </span>
-        ))}
-      </div>
-      <div class="text">
-        <pre class="marks" aria-hidden="true">
-          {marked(text, errors).map((piece, at) =>
-            // Pieces have no other name
-            piece.error ? <mark key={at}>{piece.text}</mark> : piece.text,
-          )}
-          {'\n'}
-        </pre>
-        <textarea
-          id="plan-text"
-          aria-label="The plan, in TOML"
-          aria-describedby="problems"
-          aria-invalid={errors.length > 0}
-          spellcheck={false}
-          autocapitalize="off"
-          autocomplete="off"
-          wrap="off"
-          value={text}
-          onInput={event => changed(event.currentTarget.value)}
-        />
-      </div>
-    </div>
-  );
-}
-
-function Problems({ errors, cautions, text }: { errors: PlanError[]; cautions: PlanError[]; text: string }) {
-  function show(error: Placed): void {
-    const field = document.getElementById('plan-text') as HTMLTextAreaElement | null;
-    const from = offset(text, error.line, error.column);
-    field?.focus();
-    field?.setSelectionRange(from, from + Math.max(1, error.length ?? 1));
-  }
-  return (
-    <ul id="problems" class="problems" aria-live="polite">
-      {[...errors, ...cautions].map(error => (
-        <li key={`${error.line}:${error.column} ${error.message}`} class={cautions.includes(error) ? 'caution' : ''}>
-          {error.where ? (
-            <span class="faint">{error.where} </span>
-          ) : isPlaced(error) ? (
-            <button type="button" class="plain" onClick={() => show(error)}>
-              Line {error.line}, column {error.column}
-            </button>
-          ) : null}
-          {error.message}
-          {error.help && <span class="faint"> {error.help}</span>}
-        </li>
-      ))}
-    </ul>
   );
 }
 
@@ -200,7 +85,7 @@ function Start({ name, toml, target, setTarget, set, setSet, wrong, setList, rea
   const [starting, setStarting] = useState(false);
   const may = token() !== null && about?.can_start !== false;
   const labels = pairs(tags);
-  const real = target.trim() !== '' && targets(target).some(one => !/^(array|null):/.test(one));
+  const real = isReal(targets(target));
   const missing =
     target.trim() === ''
       ? 'A target is missing.'
@@ -261,23 +146,7 @@ function Start({ name, toml, target, setTarget, set, setSet, wrong, setList, rea
         Tags <span class="faint">such as room=3 firmware=3.88</span>
         <input value={tags} onInput={event => setTags(event.currentTarget.value)} />
       </label>
-      {real && (
-        <label>
-          Consent to destroy data
-          <input
-            value={destroy}
-            aria-describedby="destroy-help"
-            autocomplete="off"
-            onInput={event => setDestroy(event.currentTarget.value)}
-          />
-          <span id="destroy-help" class="faint">
-            Empty: nothing but scratch files is written. To let the plan write to a device, give its serial number or
-            by-id name, to a file its absolute path; with <code>data:</code> before it where a device is not blank. What
-            it holds is then lost. Passed on as <code>--destroy</code>; a device that is mounted or in use is refused
-            all the same.
-          </span>
-        </label>
-      )}
+      {real && <Consent value={destroy} changed={setDestroy} />}
       <button type="submit" class="first" disabled={!may || starting || missing !== ''}>
         {starting ? 'Starting …' : 'Start'}
       </button>

@@ -1,10 +1,10 @@
 // The list of runs: search, tags, and a selection to compare.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { api } from '../api.ts';
 import type { RunRow } from '../contract.ts';
 import { ago, duration, utc } from '../figures.ts';
-import { typing } from '../parts/keys.ts';
+import { typing, useKeys } from '../parts/keys.ts';
 import { useLoad } from '../parts/load.ts';
 import { Failure } from '../parts/message.tsx';
 import { Scroll } from '../parts/scroll.tsx';
@@ -37,21 +37,17 @@ export function RunsView({ search, tag }: { search: string; tag: string }) {
     row?.scrollIntoView({ block: 'nearest' });
   }
 
-  useEffect(() => {
-    const key = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && event.target === field.current) field.current?.blur();
-      if (typing(event) && !(event.target as HTMLInputElement).matches?.('[type=checkbox]')) return;
-      const row = runs[at];
-      if (event.key === '/') field.current?.focus();
-      else if (event.key === 'j') focusRow(at + 1);
-      else if (event.key === 'k') focusRow(at - 1);
-      else if (event.key === 'x' && row) toggle(row.id);
-      else if (event.key === 'c') compare();
-      else return;
-      event.preventDefault();
-    };
-    addEventListener('keydown', key);
-    return () => removeEventListener('keydown', key);
+  useKeys(event => {
+    if (event.key === 'Escape' && event.target === field.current) field.current?.blur();
+    if (typing(event)) return;
+    const row = runs[at];
+    if (event.key === '/') field.current?.focus();
+    else if (event.key === 'j') focusRow(at + 1);
+    else if (event.key === 'k') focusRow(at - 1);
+    else if (event.key === 'x' && row) toggle(row.id);
+    else if (event.key === 'c') compare();
+    else return;
+    event.preventDefault();
   });
 
   return (

@@ -17,6 +17,7 @@ before(async () => {
     ['compare', `/compare?runs=${server.pair.join(',')}`, 'table.pivot'],
     ['campaigns', '/campaigns', 'tbody tr'],
     ['campaign', '/campaigns/levels?rows=raid&columns=state', 'table.matrix'],
+    ['new-campaign', '/new-campaign', '.dry-run'],
     ['plans', '/plans', '.plans li'],
     ['plan', '/plans/quick?on=array:md3000', '.numbers span'],
     ['jobs', '/jobs', 'h1'],
@@ -33,8 +34,13 @@ after(() => server?.end());
 
 async function drawn(page: Page, selector: string): Promise<void> {
   await page.waitForSelector(selector);
-  await page.waitForLoadState('networkidle');
-  await page.waitForFunction(() => [...document.querySelectorAll('.chart')].every(chart => chart.querySelector('svg')));
+  // A page that follows a campaign is never without a request: what is still to come is in the page.
+  await page.waitForFunction(
+    () =>
+      !document.querySelector('.drawing, [aria-busy=true]') &&
+      document.querySelector('.dry-run')?.textContent !== 'Checking …' &&
+      [...document.querySelectorAll('.chart')].every(chart => chart.querySelector('svg')),
+  );
 }
 
 for (const scheme of ['light', 'dark'] as const) {

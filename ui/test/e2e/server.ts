@@ -2,12 +2,12 @@
 // `dist` in front of it, instead of the one that the program holds.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-export const PROGRAM = resolve(process.env.FATHOM ?? 'fathom');
+const PROGRAM = resolve(process.env.FATHOM ?? 'fathom');
 const BROWSERS = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 export const PICTURES = resolve('test/pictures');
 
@@ -16,6 +16,7 @@ about = "RAID 5 or RAID 10, healthy and degraded"
 on = "array:md3000"
 plans = ["quick"]
 repeats = 2
+set     = { run = "2s", warmup = "1s" }
 
 [factors]
 raid = [5, 10]
@@ -41,21 +42,33 @@ export interface Window {
   token?: boolean;
 }
 
+function fathom(store: string, ...words: string[]): void {
+  execFileSync(PROGRAM, ['--store', store, ...words], { env: { ...process.env, NO_COLOR: '1' }, stdio: 'pipe' });
+}
+
+/** A library with two runs to compare, one more, and a campaign. It is measured once for all files of tests. */
+function library(folder: string): string {
+  const store = join(folder, 'runs.sqlite');
+  const kept = process.env.FATHOM_PAGE_LIBRARY;
+  if (kept && existsSync(join(kept, 'runs.sqlite'))) {
+    cpSync(kept, folder, { recursive: true });
+    return store;
+  }
+  const short = ['--set', 'run=4s', '--set', 'warmup=1s', '-q'];
+  for (const raid of ['5', '10']) {
+    const on = `array:md3000?raid=${raid}`;
+    fathom(store, 'run', 'corners', '--on', on, '--tag', `raid=${raid}`, '--tag', 'room=lab', ...short);
+  }
+  fathom(store, 'run', 'random', '--on', 'array:md3000?raid=5', ...short);
+  writeFileSync(join(folder, 'levels.toml'), CAMPAIGN);
+  fathom(store, 'campaign', join(folder, 'levels.toml'), '-q');
+  if (kept) cpSync(folder, kept, { recursive: true });
+  return store;
+}
+
 export async function start(): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'fathom-page-'));
-  const store = join(folder, 'runs.sqlite');
-  const fathom = (...words: string[]) =>
-    execFileSync(PROGRAM, words, {
-      env: { ...process.env, FATHOM_STORE: store, NO_COLOR: '1' },
-      stdio: 'pipe',
-    }).toString();
-  for (const raid of ['5', '10']) {
-    fathom('run', 'corners', '--on', `array:md3000?raid=${raid}`, '--tag', `raid=${raid}`, '--tag', 'room=lab', '-q');
-  }
-  fathom('run', 'random', '--on', 'array:md3000?raid=5', '--set', 'run=4s', '-q');
-  writeFileSync(join(folder, 'levels.toml'), CAMPAIGN);
-  fathom('campaign', join(folder, 'levels.toml'));
-
+  const store = library(folder);
   const server = spawn(PROGRAM, ['ui', '--listen', '127.0.0.1:0', '--store', store], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

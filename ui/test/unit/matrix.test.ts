@@ -5,6 +5,7 @@ import { counts, figureNames, matrix, values } from '../../src/matrix.ts';
 
 function cell(raid: string, disks: string, block: number, state: Cell['state'], iops?: number): Cell {
   return {
+    plan: 'quick',
     levels: { raid, disks },
     block,
     run: state === 'missing' ? null : 'r',

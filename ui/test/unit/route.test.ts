@@ -21,6 +21,12 @@ test('every view has its address', () => {
     columns: '',
     figure: '',
   });
+  assert.deepEqual(parse('/new-campaign', '?ready=nas'), {
+    view: 'campaign-editor',
+    ready: 'nas',
+    again: '',
+    draft: false,
+  });
   assert.deepEqual(parse('/lab', '?array=md3000&raid=5'), { view: 'lab', query: '?array=md3000&raid=5' });
 });
 

@@ -12,7 +12,7 @@ use modelled::lab::curve::{Curve, DepthLoad, curve};
 use modelled::lab::published::{Published, published};
 use modelled::lab::rebuild::{self as rebuilds, Moment, Rebuild};
 use modelled::lab::slots::{Slot, slots};
-use modelled::lab::{LabError, LabPattern, LabWorkload, Setting, first_seed};
+use modelled::lab::{Effort, LabError, LabPattern, LabWorkload, Setting, first_seed};
 use record::{Figure, Finding, OpSummary, Point, Run, Settled, Severity};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond};
@@ -36,6 +36,9 @@ pub struct LabRequest {
     /// Every random choice follows from it.
     #[serde(default = "first_seed")]
     pub seed: u64,
+    /// How long each depth is simulated.
+    #[serde(default)]
+    pub effort: Effort,
 }
 
 /// The depths of a request that names none.
@@ -87,6 +90,8 @@ pub struct Answer {
     pub slots: Vec<Slot>,
     /// What hosts can use of the LUNs.
     pub usable_bytes: u64,
+    /// How long each depth was simulated.
+    pub effort: Effort,
     /// What makes figures doubtful.
     pub warnings: Vec<Warning>,
     /// How long it took to answer, in milliseconds.
@@ -219,7 +224,7 @@ pub fn answer(ask: &LabRequest, library: &dyn Source) -> Result<Answer, LabError
     let clock = Clock::start();
     let LabRequest { array, workload, fail, seed, .. } = ask;
     let setting = Setting { array: array.clone(), workload: *workload, fail: fail.clone(), seed: *seed };
-    let curve = curve(&setting, &ask.depths, library)?;
+    let curve = curve(&setting, &ask.depths, ask.effort, library)?;
     let run = judged(&curve);
     let best = best(&curve);
     let knee = knee(&run, &curve);
@@ -246,6 +251,7 @@ pub fn answer(ask: &LabRequest, library: &dyn Source) -> Result<Answer, LabError
             .collect(),
         slots: slots(&curve.spec, fail),
         usable_bytes: curve.luns.iter().copied().sum::<Bytes>().get(),
+        effort: ask.effort,
         warnings: warnings(&run, &curve),
         took_ms: milliseconds(&clock),
     })

@@ -2,7 +2,7 @@
 
 use chart::{Axis, Chart, Line, Mark, Plot, Rule, Scale, Unit};
 use clap::Args;
-use modelled::lab::{LabPattern, LabWorkload, first_seed};
+use modelled::lab::{Effort, LabPattern, LabWorkload, first_seed};
 use report::Style;
 use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 
@@ -70,7 +70,7 @@ pub fn lab(arguments: &LabArgs) -> Result<String, Failure> {
         };
     }
     let (depths, fail) = (arguments.depths.clone(), arguments.fail.clone());
-    let ask = LabRequest { array, workload, depths, fail, seed };
+    let ask = LabRequest { array, workload, depths, fail, seed, effort: Effort::Full };
     let answer = lab::answer(&ask, &LIBRARY).map_err(refused)?;
     match arguments.format {
         TreeFormat::Text => Ok(text(&answer, pattern, style)),

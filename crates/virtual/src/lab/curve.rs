@@ -11,7 +11,7 @@ use workload::plan::Plan;
 
 use super::plan::{self, Length};
 use super::window::{self, Found};
-use super::{LabError, Setting, side_by_side};
+use super::{Effort, LabError, Setting, side_by_side};
 use crate::world::ModelledWorld;
 
 /// What each depth gave.
@@ -41,11 +41,19 @@ pub struct DepthLoad {
 /// The load curve of `setting` over `depths`, which rise.
 ///
 /// Depths are simulated side by side, on as many threads as there are processors; the answer does not depend on that.
-pub fn curve(setting: &Setting, depths: &[u32], library: &dyn Source) -> Result<Curve, LabError> {
+pub fn curve(
+    setting: &Setting,
+    depths: &[u32],
+    effort: Effort,
+    library: &dyn Source,
+) -> Result<Curve, LabError> {
     setting.check(depths)?;
     let spec = spec::array(library, &setting.array)?;
     let array = Simulated { setting, spec: &spec };
-    let loads = side_by_side::all(depths.len(), |number| array.load(depths[number], number));
+    // What a request costs is much the same at all depths.
+    let weight = array.weight(depths[depths.len() / 2])?;
+    let load = |number: usize| array.load(depths[number], number, weight, effort);
+    let loads = side_by_side::all(depths.len(), load);
     let loads = loads.into_iter().collect::<Result<Vec<_>, _>>()?;
     let luns = spec.topology.lun_sizes();
     Ok(Curve { spec, loads, luns })
@@ -60,18 +68,27 @@ pub(super) struct Simulated<'a> {
 
 impl Simulated<'_> {
     /// A depth in as long a window as it needs.
-    fn load(&self, depth: u32, number: usize) -> Result<DepthLoad, LabError> {
-        let length = self.length(depth)?;
+    fn load(&self, depth: u32, number: usize, weight: f64, effort: Effort) -> Result<DepthLoad, LabError> {
+        let length = self.length(depth, weight, effort)?;
         let plan = plan::depth(self.setting, depth, length);
         let (point, mut world) = self.run(&plan, |_| Ok(()))?;
         let unwritten = world.sim().dirty();
         Ok(DepthLoad { depth, plan, point: Point { index: narrow::<u32>(number), ..point }, unwritten })
     }
 
+    /// What a request costs to simulate, from a few of them; 1 is a small read.
+    pub fn weight(&self, depth: u32) -> Result<f64, LabError> {
+        Ok(self.found(depth, window::probe(depth))?.weight())
+    }
+
     /// The window of a depth, from what a short pilot finds.
-    pub fn length(&self, depth: u32) -> Result<Length, LabError> {
+    pub fn length(&self, depth: u32, weight: f64, effort: Effort) -> Result<Length, LabError> {
+        Ok(self.found(depth, window::pilot(depth, weight))?.window(depth, effort))
+    }
+
+    fn found(&self, depth: u32, length: Length) -> Result<Found, LabError> {
         let array = &self.setting.array;
-        let (point, _) = self.run(&plan::depth(self.setting, depth, window::pilot(depth)), |_| Ok(()))?;
+        let (point, _) = self.run(&plan::depth(self.setting, depth, length), |_| Ok(()))?;
         let mut failed = point.workloads.iter().flat_map(|workload| &workload.error_samples);
         if let Some(error) = failed.next() {
             return Err(LabError::Unfit(format!(
@@ -80,7 +97,7 @@ impl Simulated<'_> {
                 error.op, error.failure
             )));
         }
-        Found::of(&point).map(Found::window).ok_or_else(|| {
+        Found::of(&point).ok_or_else(|| {
             LabError::Unfit(format!(
                 "no request of this workload completes on {array}; choose another block size"
             ))

@@ -88,6 +88,18 @@ impl LabPattern {
     }
 }
 
+/// How long each depth of a curve is simulated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    /// For a first drawing, while the whole is still simulated: some hundred requests, too few for an interval of a fast
+    /// array.
+    Quick,
+    /// Long enough for an interval, where the rate allows it.
+    #[default]
+    Full,
+}
+
 /// The largest block size.
 pub const SIZE_MOST: Bytes = Bytes::new(16 << 20);
 

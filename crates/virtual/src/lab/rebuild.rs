@@ -13,7 +13,7 @@ use units::convert::{narrow, truncated};
 
 use super::curve::Simulated;
 use super::plan::{self, Length};
-use super::{LabError, Setting, side_by_side};
+use super::{Effort, LabError, Setting, side_by_side};
 use crate::world::ModelledWorld;
 
 /// Places of the pass that are simulated.
@@ -80,7 +80,7 @@ pub fn rebuild(setting: &Setting, slot: u32, depth: u32, library: &dyn Source) -
     }
     let failed = Setting { fail: setting.fail.iter().copied().chain([slot]).collect(), ..setting.clone() };
     let (before, after) = (Simulated { setting, spec: &spec }, Simulated { setting: &failed, spec: &spec });
-    let length = after.length(depth)?;
+    let length = after.length(depth, after.weight(depth)?, Effort::Full)?;
     let (whole, lost) = (plan::depth(setting, depth, length), plan::depth(&failed, depth, length));
     enum One {
         Load(Point),

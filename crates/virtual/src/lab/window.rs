@@ -5,12 +5,21 @@ use record::Point;
 use units::Nanos;
 use units::convert::truncated;
 
+use super::Effort;
 use super::plan::Length;
 use crate::what_if::rate_of;
 
-/// Requests that find the rate, and as many times the depth at least.
-const PILOT: u64 = 400;
-const PILOT_ROUNDS: u64 = 4;
+/// Requests that find what one costs.
+const PROBE: u64 = 24;
+
+/// Requests that find the rate, of those that pass as many parts as [`PARTS`].
+const PILOT: f64 = 400.0;
+/// So many at least, and as many times the depth: each that is in flight ends twice.
+const PILOT_LEAST: u64 = 48;
+const ROUNDS: u64 = 2;
+
+/// Requests of a quick look, likewise.
+const QUICK: f64 = 600.0;
 
 /// Requests that a window is to hold, of those that pass as many parts as [`PARTS`].
 const WANTED: f64 = 3_000.0;
@@ -50,23 +59,37 @@ impl Found {
         (per_s.is_finite() && per_s > 0.0).then_some(Found { per_s, visits })
     }
 
-    /// The window. Whole seconds where the requests allow it, since records cut windows into seconds and take intervals
-    /// from them; a faster array gets a window without.
-    pub fn window(self) -> Length {
-        let weight = (self.visits / PARTS).max(1.0);
-        let (wanted, most) = (WANTED / weight, MOST / weight);
-        let seconds = match self.per_s * SECONDS_LEAST <= most {
-            true => (wanted / self.per_s).clamp(SECONDS_LEAST, SECONDS_MOST).ceil(),
-            false => most / self.per_s,
+    /// What a request costs, in small reads.
+    pub fn weight(self) -> f64 {
+        (self.visits / PARTS).max(1.0)
+    }
+
+    /// The window of a depth. Whole seconds where the requests allow it, since records cut windows into seconds and take
+    /// intervals from them; a faster array, and a quick look, get a window without.
+    pub fn window(self, depth: u32, effort: Effort) -> Length {
+        let (wanted, most) = (WANTED / self.weight(), MOST / self.weight());
+        let quick = (QUICK / self.weight()).max((ROUNDS * u64::from(depth)) as f64);
+        let seconds = match effort {
+            Effort::Quick => (quick / self.per_s).min(SECONDS_MOST),
+            Effort::Full if self.per_s * SECONDS_LEAST <= most => {
+                (wanted / self.per_s).clamp(SECONDS_LEAST, SECONDS_MOST).ceil()
+            }
+            Effort::Full => most / self.per_s,
         };
         let run = two_digits(seconds * 1e9);
         Length::Time { warmup: two_digits(run.get() as f64 * WARMUP), run }
     }
 }
 
-/// The plan that finds the rate.
-pub(super) fn pilot(depth: u32) -> Length {
-    Length::Requests(PILOT.max(PILOT_ROUNDS * u64::from(depth)))
+/// How many requests find what one costs.
+pub(super) fn probe(depth: u32) -> Length {
+    Length::Requests(PROBE.max(u64::from(depth)))
+}
+
+/// How many requests find the rate, where one costs `weight`.
+pub(super) fn pilot(depth: u32, weight: f64) -> Length {
+    let count = truncated::<u64>(PILOT / weight.max(1.0));
+    Length::Requests(count.max(PILOT_LEAST).max(ROUNDS * u64::from(depth)))
 }
 
 /// Rounded to two significant digits, so that a plan can be read; whole seconds stay what they are.
@@ -80,7 +103,7 @@ mod tests {
     use super::*;
 
     fn window(per_s: f64, visits: f64) -> (Nanos, Nanos) {
-        match (Found { per_s, visits }).window() {
+        match (Found { per_s, visits }).window(4, Effort::Full) {
             Length::Time { warmup, run } => (warmup, run),
             Length::Requests(_) => (Nanos::ZERO, Nanos::ZERO),
         }
@@ -93,6 +116,20 @@ mod tests {
         assert_eq!(window(2_000.0, 16.0).1, Nanos::from_secs(4));
         assert_eq!(window(1_000_000.0, 16.0), (Nanos::from_millis(2), Nanos::from_millis(8)));
         assert_eq!(window(2_000.0, 64.0).1, Nanos::from_secs(1), "a request that costs four times as much");
+    }
+
+    #[test]
+    fn a_quick_look_and_a_pilot_are_shorter_where_requests_cost_more_and_see_each_depth_through() {
+        let quick =
+            |visits: f64, depth: u32| match (Found { per_s: 1_000.0, visits }).window(depth, Effort::Quick) {
+                Length::Time { run, .. } => run,
+                Length::Requests(_) => Nanos::ZERO,
+            };
+        assert_eq!([quick(16.0, 1), quick(64.0, 1)], [600, 150].map(Nanos::from_millis));
+        assert_eq!(quick(1_600.0, 64), Nanos::from_millis(130), "twice what is in flight");
+        let pilots = [(1, 1.0), (64, 1.0), (1, 4.0), (64, 4.0), (1, 100.0)]
+            .map(|(depth, weight)| pilot(depth, weight));
+        assert_eq!(pilots, [400, 400, 100, 128, 48].map(Length::Requests));
     }
 
     #[test]

@@ -68,9 +68,17 @@ fn of_a_block(subject: &Subject) -> Result<Option<Nanos>, Failure> {
 
 /// Prints the runs in their order, what they take, and the smallest effect that would be seen.
 pub fn dry_run(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failure> {
+    debug_assert!(arguments.dry_run, "nothing is measured");
+    let kept = course::kept(subject, store)?;
+    course::say_others(&kept);
+    output::print_wrapped(&foreseen(subject, &kept)?)?;
+    Ok(Ending::done())
+}
+
+/// The same as text, of a campaign of which `kept` is there already.
+pub fn foreseen(subject: &Subject, kept: &Kept) -> Result<String, Failure> {
     let campaign = &subject.campaign;
     let turns = subject.schedule();
-    let kept = course::kept(subject, store)?;
     let mut text = format!(
         "{}: {} cells × {} plans × {} blocks, {} runs\n",
         report::harmless(&campaign.name),
@@ -83,7 +91,6 @@ pub fn dry_run(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Re
         text +=
             &format!("{} are in the library, {} are left\n", kept.done.len(), turns.len() - kept.done.len());
     }
-    course::say_others(&kept);
     text += &match of_a_block(subject)? {
         Some(block) => format!(
             "time         {} in all, {block} a block; laying out scratch files, commands and people come on top\n",
@@ -92,7 +99,7 @@ pub fn dry_run(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Re
         None => "time         known after the first run: virtual time passes as fast as it can be computed\n"
             .into(),
     };
-    text += &seen(subject, &kept);
+    text += &seen(subject, kept);
     text += &given_up(subject);
     text += &means(subject);
     text += "order\n";
@@ -102,9 +109,7 @@ pub fn dry_run(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Re
     if turns.len() > TURNS {
         text += &format!("  … and {} more\n", turns.len() - TURNS);
     }
-    debug_assert!(arguments.dry_run, "nothing is measured");
-    output::print_wrapped(&text)?;
-    Ok(Ending::done())
+    Ok(text)
 }
 
 /// The smallest effect of each factor that is found nine times of ten.

@@ -1,10 +1,10 @@
 //! `fathom campaign`
 
-mod course;
-mod forecast;
+pub mod course;
+pub mod forecast;
 mod published;
 mod state;
-mod subject;
+pub mod subject;
 
 use clap::Args;
 use units::{Bytes, Nanos};

@@ -50,7 +50,12 @@ pub struct Change<'a> {
 impl Subject {
     /// Reads the campaign in `file`, its plans, and what its targets take. Nothing is opened on a target.
     pub fn read(file: &str, change: &Change<'_>) -> Result<Subject, Failure> {
-        let mut campaign = Campaign::parse(file, &text(file)?)?;
+        Subject::of(file, &text(file)?, change)
+    }
+
+    /// The same of a campaign's text, which errors call `file`.
+    pub fn of(file: &str, text: &str, change: &Change<'_>) -> Result<Subject, Failure> {
+        let mut campaign = Campaign::parse(file, text)?;
         if !change.targets.is_empty() {
             campaign.targets = change.targets.to_vec();
         }
@@ -297,7 +302,7 @@ fn is_array(targets: &[String]) -> bool {
 }
 
 /// Every target that a cell may have.
-fn targets_of(campaign: &Campaign) -> Vec<String> {
+pub fn targets_of(campaign: &Campaign) -> Vec<String> {
     let levels =
         campaign.factors.iter().filter(|factor| factor.name == "on").flat_map(|factor| &factor.levels);
     campaign.targets.iter().chain(levels).cloned().collect()

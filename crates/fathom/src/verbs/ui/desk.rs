@@ -9,7 +9,7 @@ use library::Filter;
 use record::{Entry, Run};
 use serde_json::{Value, json};
 use units::{BytesPerSecond, OpsPerSecond};
-use web::{Answer, Check, Desk, Download, Refusal, RunsWanted, Start};
+use web::{Answer, CampaignAsked, CampaignCommand, Check, Desk, Download, Refusal, RunsWanted, Start};
 use writeup::Evidence;
 
 use super::{campaigns, mistaken, plans, refusal};
@@ -47,6 +47,11 @@ impl Library {
 
     fn run(&self, selector: &str) -> Result<Run, Refusal> {
         self.store.open().and_then(|library| Ok(library.get(selector)?)).map_err(refusal)
+    }
+
+    /// The program with this library, and the verb that is to measure.
+    fn command(&self, verb: &str) -> Vec<OsString> {
+        vec!["--store".into(), self.path.clone().into_os_string(), verb.into()]
     }
 
     /// The runs that words name, of which none is a file.
@@ -144,9 +149,21 @@ impl Desk for Library {
         Ok(campaigns::list(&self.entries(&Filter::default())?))
     }
 
-    fn campaign(&self, name: &str) -> Answer {
+    fn campaign(&self, name: &str, asked: Option<&CampaignAsked>) -> Answer {
         let runs = Shelf::without_files(&self.store).campaign_runs(name).map_err(refusal)?;
-        campaigns::one(name, runs)
+        campaigns::one(name, runs, asked)
+    }
+
+    fn ready_campaigns(&self) -> Answer {
+        Ok(campaigns::ready())
+    }
+
+    fn ready_campaign(&self, name: &str) -> Answer {
+        campaigns::ready_one(name)
+    }
+
+    fn check_campaign(&self, asked: &CampaignAsked, trusted: bool) -> Answer {
+        campaigns::check(asked, trusted, &self.store)
     }
 
     fn plans(&self) -> Answer {
@@ -209,17 +226,32 @@ impl Desk for Library {
         if let Some(name) = &start.plan {
             plans::must_be_ready(name)?;
         }
-        let mut words = vec!["--store".into(), self.path.clone().into_os_string(), "run".into()];
-        // Each behind its `=`: no value is taken for an option.
-        let mut add = |option: &str, value: &str| words.push(format!("--{option}={value}").into());
-        start.on.list().iter().for_each(|target| add("on", target));
-        start.set.iter().for_each(|key| add("set", key));
-        start.tags.iter().for_each(|(key, value)| add("tag", &format!("{key}={value}")));
-        start.destroy.iter().for_each(|identity| add("destroy", identity));
-        add("format", "jsonl");
+        let mut words = self.command("run");
+        start.on.list().iter().for_each(|target| add(&mut words, "on", target));
+        start.set.iter().for_each(|key| add(&mut words, "set", key));
+        start.tags.iter().for_each(|(key, value)| add(&mut words, "tag", &format!("{key}={value}")));
+        start.destroy.iter().for_each(|identity| add(&mut words, "destroy", identity));
+        add(&mut words, "format", "jsonl");
         words.extend(["--quiet", "--", plan].map(OsString::from));
         Ok(words)
     }
+
+    fn campaign_command(&self, asked: &CampaignAsked, file: &str) -> Result<CampaignCommand, Refusal> {
+        let name = campaigns::name(asked)?;
+        let mut words = self.command("campaign");
+        asked.on.list().iter().for_each(|target| add(&mut words, "on", target));
+        asked.set.iter().for_each(|key| add(&mut words, "set", key));
+        asked.repeats.iter().for_each(|count| add(&mut words, "repeats", &count.to_string()));
+        asked.fraction.iter().for_each(|count| add(&mut words, "fraction", &count.to_string()));
+        asked.destroy.iter().for_each(|identity| add(&mut words, "destroy", identity));
+        words.extend(["--quiet", "--", file].map(OsString::from));
+        Ok(CampaignCommand { name, arguments: words })
+    }
+}
+
+/// An option with its value behind the `=`: no value is taken for an option.
+fn add(words: &mut Vec<OsString>, option: &str, value: &str) {
+    words.push(format!("--{option}={value}").into());
 }
 
 /// That the array of a body for the lab is one of the library, unless the token was shown: another is a file.

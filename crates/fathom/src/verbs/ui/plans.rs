@@ -68,34 +68,48 @@ pub fn is_shipped(address: &str) -> bool {
 /// Whether `check` is a plan, and what it would do. Without the token no file, no device and no trace is opened.
 pub fn check(check: &Check, trusted: bool) -> Answer {
     let on = check.on.list();
-    let is_free = |target: &String| target == "null:" || is_shipped(target);
     let overrides = Overrides { set: check.set.clone(), tags: Vec::new() };
     let mut plan = match Plan::parse(LABEL, &check.toml, &overrides) {
         Ok(plan) => plan,
-        Err(errors) => return Ok(json!({ "ok": false, "errors": told(&errors) })),
+        Err(errors) => return Ok(wrong(Failure::Plan(errors), LABEL)),
     };
-    if !trusted && (reads_files(&plan) || !on.iter().all(is_free)) {
-        return Err(Refusal {
-            status: 401,
-            error: "the plan or its targets name files or devices, and those are opened for the token alone"
-                .into(),
-            help: Some("send the token, or check it on a virtual array".into()),
-        });
+    if !trusted && (reads_files(&plan) || !on.iter().all(|target| is_free(target))) {
+        return Err(names_files("plan"));
     }
-    let cautions: Vec<Value> = plan.cautions.iter().map(mistake).collect();
+    let cautions: Vec<Value> = plan.cautions.iter().map(|caution| mistake(caution, LABEL)).collect();
     match foreseen(&mut plan, on) {
         Ok(Foreseen { text, refused }) => {
             Ok(json!({ "ok": true, "dry_run": text, "refused": refused, "cautions": cautions }))
         }
-        Err(Failure::Document(errors) | Failure::Plan(errors)) => {
-            Ok(json!({ "ok": false, "errors": told(&errors) }))
-        }
-        Err(failure) => {
+        Err(failure) => Ok(wrong(failure, LABEL)),
+    }
+}
+
+/// What is wrong with a text that errors call `label`, each mistake with its place in it.
+pub fn wrong(failure: Failure, label: &str) -> Value {
+    let errors = match failure {
+        Failure::Document(errors) | Failure::Plan(errors) => told(&errors, label),
+        failure => {
             let Refusal { error, help, .. } = refusal(failure);
-            let error =
-                json!({ "line": null, "column": null, "length": null, "message": error, "help": help });
-            Ok(json!({ "ok": false, "errors": [error] }))
+            vec![json!({ "line": null, "column": null, "length": null, "message": error, "help": help })]
         }
+    };
+    json!({ "ok": false, "errors": errors })
+}
+
+/// Whether nothing is opened for a target.
+pub fn is_free(target: &str) -> bool {
+    target == "null:" || is_shipped(target)
+}
+
+/// Why a text is not looked at for somebody without the token.
+pub fn names_files(what: &str) -> Refusal {
+    Refusal {
+        status: 401,
+        error: format!(
+            "the {what} or its targets name files or devices, and those are opened for the token alone"
+        ),
+        help: Some("send the token, or check it on a virtual array".into()),
     }
 }
 
@@ -114,6 +128,11 @@ fn foreseen(plan: &mut Plan, targets: Vec<String>) -> Result<Foreseen, Failure> 
     if targets.is_empty() {
         return Ok(Foreseen { text: plan.summary().to_string() + "\n", refused: None });
     }
+    on_targets(plan, targets)
+}
+
+/// What the plan would do on `targets` without any consent.
+pub fn on_targets(plan: &Plan, targets: Vec<String>) -> Result<Foreseen, Failure> {
     let options = RealOptions {
         targets,
         consents: Vec::new(),
@@ -129,15 +148,15 @@ fn foreseen(plan: &mut Plan, targets: Vec<String>) -> Result<Foreseen, Failure> 
     dry_run::foreseen(plan, &options)
 }
 
-fn told(errors: &Errors) -> Vec<Value> {
-    errors.iter().map(mistake).collect()
+fn told(errors: &Errors, label: &str) -> Vec<Value> {
+    errors.iter().map(|error| mistake(error, label)).collect()
 }
 
 /// A mistake with its place; one that does not stand in the text has the text's beginning, and says where it stands.
-fn mistake(mistake: &Mistake) -> Value {
+fn mistake(mistake: &Mistake, label: &str) -> Value {
     let place = mistake.place();
     let (line, column, length, elsewhere) = match mistake.file() {
-        LABEL => {
+        file if file == label => {
             let length = place.text().lines().next().unwrap_or_default().chars().count();
             (mistake.line(), mistake.column(), length, None)
         }
