@@ -63,15 +63,34 @@ const APART: f64 = 15.0;
 const TOP: f64 = 26.0;
 /// Below: ticks and the name of the other.
 const BOTTOM: f64 = 40.0;
+/// Room of a tick of the upward axis.
+const TICKS: f64 = 48.0;
+/// Pixels below which the names of lines stand above the plot instead of beside it.
+const NARROW: f64 = 480.0;
+
+/// The room that a plot takes in a drawing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// Where it begins.
+    pub from: f64,
+    /// How high it is, with its legend and the ticks below it.
+    pub height: f64,
+    /// How much of that is the legend above it.
+    pub legend: f64,
+    /// Room to the left of it, where ticks stand.
+    pub left: f64,
+    /// Room to the right of it, where the names of lines stand.
+    pub room: f64,
+}
 
 /// A plot with its axes laid.
-struct Area {
-    x: Laid,
-    y: Laid,
-    left: f64,
+pub(crate) struct Area {
+    pub x: Laid,
+    pub y: Laid,
+    pub left: f64,
     right: f64,
     top: f64,
-    bottom: f64,
+    pub bottom: f64,
     /// Room to the right of it, where the names of lines stand.
     beyond: f64,
 }
@@ -99,42 +118,66 @@ impl Plot {
     }
 
     pub(crate) fn svg(&self, width: f64, described: &str) -> String {
-        let narrow = width < 480.0;
-        let legend = if narrow && self.lines.len() > 1 { self.lines.len() as f64 * APART + 6.0 } else { 0.0 };
-        let height = (width * 0.52).clamp(220.0, 380.0) + legend;
-        let mut canvas = Canvas::new(width, height);
-        let area = self.area(width, height, legend, narrow);
-        canvas.text((0.0, TOP - 12.0 + legend), Anchor::Start, "faint", &self.y.title());
-        area.draw_axes(&mut canvas, &self.x.title());
-        self.draw_rules(&mut canvas, &area);
-        for (index, line) in self.lines.iter().enumerate().rev() {
-            line.draw(&mut canvas, &area, index);
-        }
-        if narrow {
-            self.draw_legend(&mut canvas);
-        } else {
-            self.draw_names(&mut canvas, &area);
-        }
+        let frame = self.frame(width);
+        let mut canvas = Canvas::new(width, frame.height);
+        self.draw(&mut canvas, width, &frame, |_, _| ());
         canvas.done(described)
     }
 
-    fn area(&self, width: f64, height: f64, legend: f64, narrow: bool) -> Area {
-        let (top, bottom) = (TOP + legend, height - BOTTOM);
-        let y = self.y.laid(self.ys(), bottom, top);
-        let ticks = y.ticks(48.0);
+    /// The room that it takes by itself.
+    pub(crate) fn frame(&self, width: f64) -> Frame {
+        let is_narrow = width < NARROW;
+        let has_legend = is_narrow && self.lines.len() > 1;
+        let legend = if has_legend { self.lines.len() as f64 * APART + 6.0 } else { 0.0 };
+        let height = (width * 0.52).clamp(220.0, 380.0) + legend;
+        let ticks = self.y.laid(self.ys(), height - BOTTOM, TOP + legend).ticks(TICKS);
         let left = ticks.iter().map(|(_, text)| self::width(text, TYPE)).fold(24.0, f64::max) + 10.0;
         let names = self.lines.iter().map(|line| self::width(&line.name, TYPE)).fold(0.0, f64::max);
-        let room = if narrow || self.lines.len() < 2 { 18.0 } else { (names + 26.0).min(width * 0.3) };
-        let right = width - room;
-        Area { x: self.x.laid(self.xs(), left, right), y, left, right, top, bottom, beyond: room }
+        let room = if is_narrow || self.lines.len() < 2 { 18.0 } else { (names + 26.0).min(width * 0.3) };
+        Frame { from: 0.0, height, legend, left, room }
+    }
+
+    /// Draws it where `frame` says. What `beneath` draws lies on the grid, and below all lines.
+    pub(crate) fn draw(
+        &self,
+        canvas: &mut Canvas,
+        width: f64,
+        frame: &Frame,
+        beneath: impl FnOnce(&mut Canvas, &Area),
+    ) {
+        let area = self.area(width, frame);
+        canvas.text((0.0, frame.from + TOP - 12.0 + frame.legend), Anchor::Start, "faint", &self.y.title());
+        area.draw_axes(canvas, &self.x.title());
+        beneath(canvas, &area);
+        self.draw_rules(canvas, &area);
+        for (index, line) in self.lines.iter().enumerate().rev() {
+            line.draw(canvas, &area, index);
+        }
+        if frame.legend > 0.0 {
+            self.draw_legend(canvas, frame.from);
+        } else if width >= NARROW {
+            self.draw_names(canvas, &area);
+        }
+    }
+
+    fn area(&self, width: f64, frame: &Frame) -> Area {
+        let (top, bottom) = (frame.from + TOP + frame.legend, frame.from + frame.height - BOTTOM);
+        let y = self.y.laid(self.ys(), bottom, top);
+        let (left, right) = (frame.left, width - frame.room);
+        Area { x: self.x.laid(self.xs(), left, right), y, left, right, top, bottom, beyond: frame.room }
     }
 
     fn draw_rules(&self, canvas: &mut Canvas, area: &Area) {
+        let mut events = 0;
         for rule in &self.rules {
             match rule {
                 Rule::Level(at, name) => area.level(canvas, *at, name, "rule", "faint"),
                 Rule::Limit(at, name) => area.level(canvas, *at, name, "limit", "limit-text"),
-                Rule::Event(at, name) => area.event(canvas, *at, name),
+                Rule::Event(at, name) => {
+                    // Below each other: events may follow each other closely.
+                    area.event(canvas, *at, name, APART * f64::from(events % 3));
+                    events += 1;
+                }
             }
         }
     }
@@ -164,12 +207,9 @@ impl Plot {
     }
 
     /// Names of lines above the plot, where there is no room beside it.
-    fn draw_legend(&self, canvas: &mut Canvas) {
-        if self.lines.len() < 2 {
-            return;
-        }
+    fn draw_legend(&self, canvas: &mut Canvas, from: f64) {
         for (index, line) in self.lines.iter().enumerate() {
-            let y = 10.0 + index as f64 * APART;
+            let y = from + 10.0 + index as f64 * APART;
             canvas.mark((6.0, y - 4.0), index, &hue(line.hue));
             canvas.text((16.0, y), Anchor::Start, &hue(line.hue), &line.name);
         }
@@ -178,7 +218,7 @@ impl Plot {
 
 impl Area {
     fn draw_axes(&self, canvas: &mut Canvas, name: &str) {
-        for (value, text) in self.y.ticks(48.0) {
+        for (value, text) in self.y.ticks(TICKS) {
             let Some(at) = self.y.at(value) else { continue };
             canvas.line((self.left, at), (self.right, at), "grid");
             canvas.text((self.left - 6.0, at + 4.0), Anchor::End, "faint", &text);
@@ -204,12 +244,12 @@ impl Area {
         canvas.text((self.left + 6.0, at - 5.0), Anchor::Start, text, &name);
     }
 
-    fn event(&self, canvas: &mut Canvas, value: f64, name: &str) {
+    fn event(&self, canvas: &mut Canvas, value: f64, name: &str, down: f64) {
         let Some(at) = self.x.at(value) else { return };
         canvas.line((at, self.top), (at, self.bottom), "rule thin");
         let left = at + width(name, TYPE) + 8.0 > self.right;
         let (x, anchor) = if left { (at - 5.0, Anchor::End) } else { (at + 5.0, Anchor::Start) };
-        canvas.text((x, self.top + 10.0), anchor, "faint", name);
+        canvas.text((x, self.top + 10.0 + down), anchor, "faint", name);
     }
 }
 
