@@ -140,6 +140,14 @@ fn published_figures_stand_beside_those_of_the_virtual_arrays_and_every_digit_is
         "{}",
         ended.out
     );
+    // In the list they are what they are: nothing was measured, and nothing is graded.
+    let listed = user.fathom("ls --width 120").done().out;
+    let published: Vec<&str> = listed.lines().filter(|line| line.contains("published")).collect();
+    assert_eq!(published.len(), 2, "{listed}");
+    assert!(
+        published.iter().all(|line| line.contains("virtual arrays") && !line.contains("good")),
+        "{listed}"
+    );
     // The cells are as they would be without them, and nothing is measured twice.
     let blocks = cells(&user).into_iter().filter(|(_, levels, _)| levels.is_empty()).count();
     assert_eq!((blocks, cells(&user).len()), (2, 10));
@@ -354,6 +362,52 @@ state = ["healthy", "degraded", "rebuilding"]
         "void: block 1, state rebuilding",
         "the virtual array said rebuilt before the end of random read",
     ]);
+}
+
+#[test]
+fn what_an_array_does_beside_its_load_is_shown_with_what_the_load_got() {
+    let campaign = r#"
+name    = "rebuilds"
+on      = "array:md3000?raid=5"
+plans   = "plan.toml"
+repeats = 1
+set     = { run = "20s" }
+[factors]
+disks = [4, 6]
+state = ["healthy", "rebuilding"]
+[[theory]]
+iops  = "100/s"
+raid  = 5
+where = { state = "healthy" }
+"#;
+    let user = user(campaign);
+    user.fathom("campaign campaign.toml -q").done();
+    user.fathom("report campaign:rebuilds -o report.html -o done.svg --chart progress").done();
+    let verified = user.fathom("report --verify report.html").done().out;
+    assert!(verified.contains("4 of 4 runs are in the library, unchanged"), "{verified}");
+    let picture = std::fs::read_to_string(user.path("done.svg")).unwrap();
+    for words in [">done<", ">rate, IOPS<", ">p99 latency<", ">time<", "disks 4"] {
+        assert!(picture.contains(words), "{words}: {picture}");
+    }
+    let page = std::fs::read_to_string(user.path("report.html")).unwrap();
+    assert!(page.contains("<h2>Progress</h2>") && page.contains("<h2>Latency over time</h2>"));
+    // Theory of each cell: its disks × one disk.
+    assert!(page.contains("disks × one disk") && page.contains(">400<") && page.contains(">600<"), "claims");
+}
+
+#[test]
+fn a_cell_that_is_missing_is_named_and_its_block_does_not_count() {
+    // One level cannot be set the second time.
+    let user =
+        user(&FIRMWARE.replace("set    = \"", "set    = \"[ {level}$FATHOM_BLOCK = 3.882 ] && exit 9; "));
+    let ended = user.fathom("campaign campaign.toml").done();
+    let flat = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("Block 2 lacks firmware 3.88 and does not count for effects"), "{}", ended.out);
+    assert!(
+        flat.contains("block 2 lacks firmware 3.88: the same command measures what is missing"),
+        "{}",
+        ended.out
+    );
 }
 
 #[test]

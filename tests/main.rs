@@ -25,6 +25,7 @@ mod interrupts;
 mod issued;
 mod keeping;
 mod kernel;
+mod metrics;
 mod mutations;
 mod plans;
 mod rebuilds;

@@ -108,3 +108,63 @@ fn numbers_of_a_workbook_are_formulas_over_its_data() {
     assert!(formulas.clone().count() > 2 && formulas.clone().any(|formula| formula.contains("Data!$D$")));
     assert!(text.contains("<pane "), "heads stay in view");
 }
+
+#[test]
+fn a_run_and_a_comparison_draw_the_chart_that_answers_below_their_figures() {
+    let user = user();
+    for line in ["show 1", "compare 1 2"] {
+        let plain = user.fathom(&format!("{line} --width 90")).done().out;
+        let drawn = user.fathom(&format!("{line} --width 90 --chart")).done().out;
+        let below =
+            drawn.strip_prefix(&plain).unwrap_or_else(|| panic!("{line}: the figures changed:\n{drawn}"));
+        assert!(
+            below.contains("queue depth") && below.contains("rate, IOPS") && below.contains('└'),
+            "{line}: {below}"
+        );
+        assert!(below.lines().all(|line| line.chars().count() <= 90), "{below}");
+        assert_eq!(user.fathom(&format!("{line} --width 90 --no-chart")).done().out, plain, "{line}");
+        user.fathom(&format!("{line} --chart --no-chart")).with(2);
+    }
+    // Two runs are two lines, each named.
+    let both = user.fathom("compare 1 2 --width 90 --chart").done().out;
+    assert!(both.contains("o queue-mm1") && both.contains("x queue-mm4"), "{both}");
+}
+
+#[test]
+fn latency_over_time_is_a_heat_map_whose_every_number_is_verified() {
+    let user = user();
+    let record = user.fathom("show 1 --format json").done().json();
+    let map = &record["points"][3]["workloads"][0]["responses_over_time"];
+    let stretches = map["stretches"].as_array().unwrap();
+    assert_eq!((stretches.len(), map["each_ns"].as_u64()), (10, Some(1_000_000_000)));
+    let counted: u64 =
+        stretches.iter().flat_map(|own| own.as_array().unwrap()).map(|cell| cell[1].as_u64().unwrap()).sum();
+    assert_eq!(Some(counted), record["points"][3]["workloads"][0]["classes"][0]["ops"].as_u64());
+
+    user.fathom("report 1 -o report.html -o map.svg --chart heatmap").done();
+    let picture = fs::read_to_string(user.path("map.svg")).unwrap();
+    assert!(picture.contains(">latency<") && picture.contains("requests in 1.00 s"), "{picture}");
+    let page = fs::read_to_string(user.path("report.html")).unwrap();
+    let place = page.find("/responses_over_time/stretches/").expect("the table behind the chart has numbers");
+    let digit = place + page[place..].find('>').unwrap() + 1;
+    assert!(page.as_bytes()[digit].is_ascii_digit());
+    let other = if page.as_bytes()[digit] == b'7' { "8" } else { "7" };
+    fs::write(user.path("altered.html"), format!("{}{other}{}", &page[..digit], &page[digit + 1..])).unwrap();
+    user.fathom("report --verify report.html").done();
+    let altered = user.fathom("report --verify altered.html").with(6);
+    assert!(altered.err.contains("responses_over_time"), "{}", altered.err);
+    let text = user.fathom("report 1 --chart heatmap --width 90").done().out;
+    assert!(text.contains("latency") && text.contains('█'), "{text}");
+}
+
+#[test]
+fn parquet_is_written_where_it_was_built_in_and_told_of_otherwise() {
+    let user = user();
+    if cfg!(feature = "parquet") {
+        user.fathom("report 1 -o report.parquet").done();
+        let bytes = fs::read(user.path("report.parquet")).unwrap();
+        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    } else {
+        user.fathom("report 1 -o report.parquet").with(2).saying(&["--features parquet", ".csv"]);
+    }
+}

@@ -170,15 +170,15 @@ impl Running {
         Running { child: Some(child), err: Some(err), heard: String::new() }
     }
 
-    /// Waits until a line on stderr has `words` in it. Fails where the program ends before.
+    /// Waits until a line on stderr has `words` in it, and gives that line. Fails where the program ends before.
     #[track_caller]
-    pub fn wait_for(&mut self, words: &str) {
+    pub fn wait_for(&mut self, words: &str) -> String {
         loop {
             let before = self.heard.len();
             self.err.as_mut().unwrap().read_line(&mut self.heard).unwrap();
             assert!(self.heard.len() > before, "it ended without `{words}`:\n{}", self.heard);
             if self.heard[before..].contains(words) {
-                return;
+                return self.heard[before..].to_owned();
             }
         }
     }

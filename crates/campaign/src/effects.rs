@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{CampaignCell, Metric, Point, PointKind, Run, is_named, phase_title};
+use record::{CampaignCell, Metric, Point, PointKind, Run, is_named, level_name, phase_title};
 use serde::{Deserialize, Serialize};
 use stats::Interval;
 use stats::difference::Estimate;
@@ -403,11 +403,51 @@ fn analysis(
             _ => "one block has every cell",
         };
         return Err(format!(
-            "{whole}, and what differs by chance shows only where cells are repeated; measure two blocks at least"
+            "{whole}, and what differs by chance shows only where cells are repeated; {}",
+            what_to_repeat(factors, by_cell)
         ));
     }
     let analysis = analyse(&design, values).map_err(|refusal| refusal.to_string())?;
     Ok((used, analysis))
+}
+
+/// What has to be measured for two whole blocks: another block, or the cells that blocks lack.
+fn what_to_repeat(factors: &[Varied], by_cell: &ByCell) -> String {
+    let blocks: BTreeSet<u32> = by_cell.values().flat_map(BTreeMap::keys).copied().collect();
+    let lacking = |block: &u32| {
+        let own = by_cell.iter().filter(|(_, values)| !values.contains_key(block));
+        own.map(|(places, _)| label(factors, places)).collect::<Vec<_>>()
+    };
+    // Where the least is missing, the least has to be repeated.
+    let mut lacks: Vec<(u32, Vec<String>)> = blocks.iter().map(|block| (*block, lacking(block))).collect();
+    lacks.retain(|(_, cells)| !cells.is_empty());
+    lacks.sort_by_key(|(_, cells)| cells.len());
+    let wanted = 2usize.saturating_sub(blocks.len() - lacks.len());
+    if lacks.len() < wanted {
+        return "measure two blocks at least".into();
+    }
+    let told =
+        lacks.iter().take(wanted).map(|(block, cells)| format!("block {block} lacks {}", listed(cells)));
+    format!("{}: the same command measures what is missing", told.collect::<Vec<_>>().join(", "))
+}
+
+/// The first of `cells`, and how many more there are.
+pub(crate) fn listed(cells: &[String]) -> String {
+    match cells {
+        [one] => one.clone(),
+        [one, other] => format!("{one} and {other}"),
+        [first, rest @ ..] => format!("{first} and {} more cells", rest.len()),
+        [] => String::new(),
+    }
+}
+
+/// `RAID 5, disks 8`
+pub(crate) fn label(factors: &[Varied], places: &[u32]) -> String {
+    let level = |(factor, place): (&Varied, &u32)| {
+        let at = factor.places.iter().position(|own| own == place)?;
+        Some(level_name(&factor.told.name, factor.told.levels.get(at)?))
+    };
+    factors.iter().zip(places).filter_map(level).collect::<Vec<_>>().join(", ")
 }
 
 /// The figure of each cell in each block.

@@ -7,6 +7,7 @@ use record::Metric;
 use units::{BytesPerSecond, Nanos, OpsPerSecond, Share};
 
 use crate::factor::{Check, Factor, Means, Scalar};
+use crate::theory::Theory;
 
 /// So many runs are planned at most; a file that asks for more is a slip.
 pub const RUNS_MOST: usize = 100_000;
@@ -41,6 +42,8 @@ pub struct Campaign {
     pub noise: Option<f64>,
     /// What others say of a cell.
     pub claims: Vec<Claim>,
+    /// What theory gives each cell.
+    pub theories: Vec<Theory>,
     /// Groups of published figures that stand in the report beside those of the virtual arrays.
     pub published: Vec<String>,
 }
@@ -97,6 +100,7 @@ fn read(fields: &Fields<'_>) -> Campaign {
         seed: fields.or::<u32>("seed", 1).into(),
         noise: fields.get::<Share>("noise").map(Share::get),
         claims: fields.tables("claim").iter().filter_map(read_claim).collect(),
+        theories: fields.tables("theory").iter().filter_map(Theory::read).collect(),
         published: list(fields, "published"),
     };
     fields.finish();
@@ -120,7 +124,7 @@ fn check(fields: &Fields<'_>, campaign: &Campaign) {
         format!("these are {runs} runs, and {RUNS_MOST} are planned at most; take factors or levels away"),
     );
     check_braces(fields, campaign);
-    for claim in &campaign.claims {
+    for claim in campaign.claims.iter().chain(campaign.theories.iter().map(|theory| &theory.claim)) {
         for (name, level) in &claim.levels {
             let known = campaign.factors.iter().map(|factor| factor.name.as_str());
             match campaign.factor(name) {
@@ -291,15 +295,12 @@ fn read_claim(fields: &Fields<'_>) -> Option<Claim> {
         one.is_some() && given.next().is_none(),
         "a claim has one figure; give one of iops, throughput, mean, max, p50, p99 and p99.9",
     );
-    let levels = fields.table("where").map(|levels| {
-        levels.all().map(|(key, node)| (key.text.clone(), node.scalar().unwrap_or_default())).collect()
-    });
     let claim = Claim {
         by: fields.need("by"),
         point: fields.or("point", String::new()),
         metric: one.map_or(Metric::Iops, |(metric, _)| metric),
         value: one.map_or(0.0, |(_, value)| value),
-        levels: levels.unwrap_or_default(),
+        levels: where_of(fields),
     };
     fields.check(
         &["iops", "throughput", "mean", "max", "p50", "p99", "p99.9"],
@@ -308,6 +309,14 @@ fn read_claim(fields: &Fields<'_>) -> Option<Claim> {
     );
     fields.finish();
     one.map(|_| claim)
+}
+
+/// The levels that a claim is about.
+pub(crate) fn where_of(fields: &Fields<'_>) -> Vec<(String, String)> {
+    let levels = fields.table("where").map(|levels| {
+        levels.all().map(|(key, node)| (key.text.clone(), node.scalar().unwrap_or_default())).collect()
+    });
+    levels.unwrap_or_default()
 }
 
 fn nanos(fields: &Fields<'_>, key: &'static str) -> Option<f64> {

@@ -12,6 +12,7 @@ mod notes;
 mod published;
 pub mod ready;
 mod schedule;
+mod theory;
 
 pub use effects::{
     CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FactorLevels, FigureEffects, HeldClaim, RunFigure,
@@ -22,6 +23,7 @@ pub use file::{Campaign, Claim, RUNS_MOST};
 pub use health::{health_proof, with_health};
 pub use published::{Agreement, HeldFigure, Published};
 pub use schedule::{Turn, TurnKey, every_cell, schedule};
+pub use theory::Theory;
 
 impl Campaign {
     /// What it measures, in short: campaigns that measure something else differ in it. More repeats, other claims and other

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use record::{CampaignCell, Grade, Run, level_name};
 use stats::factorial::{Design, Factor};
 
-use crate::effects::{FigureEffects, Varied};
+use crate::effects::{FigureEffects, Varied, label, listed};
 
 /// Sentences about cells that were not measured, levels that are not told apart, runs that are in doubt, and claims that
 /// nothing was measured for.
@@ -16,6 +16,7 @@ pub(crate) fn notes(
 ) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(unmeasured(of, factors));
+    notes.extend(unbalanced(of, factors));
     notes.extend(aliases(of, factors));
     notes.extend(doubts(of));
     notes.extend(unheld(of, figures));
@@ -42,6 +43,35 @@ fn unmeasured(of: &[(&Run, &CampaignCell)], factors: &[Varied]) -> Vec<String> {
         }
     }
     notes
+}
+
+/// Blocks that lack a cell: effects are of whole blocks, so that no cell weighs more than another.
+fn unbalanced(of: &[(&Run, &CampaignCell)], factors: &[Varied]) -> Vec<String> {
+    let blocks: BTreeSet<u32> = of.iter().map(|(_, cell)| cell.block).collect();
+    let cells: BTreeSet<(&str, Vec<u32>)> =
+        of.iter().map(|(run, cell)| (run.plan.name.as_str(), cell.places())).collect();
+    let has = |block: u32, (plan, places): &(&str, Vec<u32>)| {
+        of.iter().any(|(run, cell)| {
+            run.ending.complete
+                && (cell.block, run.plan.name.as_str()) == (block, *plan)
+                && cell.places() == *places
+        })
+    };
+    let lacking = |block: &u32| {
+        let own = cells.iter().filter(|cell| !has(*block, cell));
+        let mut labels: Vec<String> = own.map(|(_, places)| label(factors, places)).collect();
+        labels.sort();
+        labels.dedup();
+        (*block, labels)
+    };
+    let lacks = blocks.iter().map(lacking).filter(|(_, cells)| !cells.is_empty());
+    let told = lacks.map(|(block, cells)| {
+        format!(
+            "Block {block} lacks {} and does not count for effects; the same command measures what is missing.",
+            listed(&cells)
+        )
+    });
+    told.collect()
 }
 
 /// What cannot be told apart because a fraction of the cells was measured.

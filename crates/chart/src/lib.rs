@@ -8,11 +8,13 @@
 
 mod axis;
 mod bars;
+mod density;
 mod dots;
 mod heat;
 mod label;
 mod plot;
 mod ramp;
+mod stack;
 mod surface;
 mod svg;
 mod terminal;
@@ -21,9 +23,11 @@ mod unit;
 
 pub use axis::{Axis, Scale};
 pub use bars::{Bar, Bars, Segment};
+pub use density::{Density, Patch};
 pub use dots::{Dot, Dots, Row};
 pub use heat::Heat;
 pub use plot::{Line, Mark, Plot, Rule};
+pub use stack::Stack;
 pub use surface::Surface;
 pub use svg::escaped;
 pub use theme::{Theme, style};
@@ -48,6 +52,10 @@ pub enum Chart {
     Bars(Bars),
     /// Values of two keys as heights.
     Surface(Surface),
+    /// Counts over two axes as colours.
+    Density(Density),
+    /// Lines over several axes upwards and one to the right.
+    Stack(Stack),
 }
 
 impl Chart {
@@ -63,6 +71,8 @@ impl Chart {
             Chart::Heat(heat) => heat.svg(width, described),
             Chart::Bars(bars) => bars.svg(width, described),
             Chart::Surface(surface) => surface.svg(width, described),
+            Chart::Density(density) => density.svg(width, described),
+            Chart::Stack(stack) => stack.svg(width, described),
         }
     }
 
@@ -81,6 +91,8 @@ impl Chart {
             Chart::Heat(heat) => heat.text(width, unicode),
             Chart::Bars(bars) => bars.text(width, unicode),
             Chart::Surface(surface) => surface.as_heat().text(width, unicode),
+            Chart::Density(density) => density.text(width, rows.max(1), unicode),
+            Chart::Stack(stack) => stack.text(width, rows.max(1), unicode),
         }
     }
 

@@ -67,15 +67,38 @@ const NAMES: f64 = 16.0;
 const TOP: f64 = 26.0;
 /// Below: ticks and the name of the other.
 const BOTTOM: f64 = 40.0;
+/// Room of a tick of the upward axis.
+const TICKS: f64 = 48.0;
+/// Pixels below which the names of lines stand above the plot instead of beside it.
+const NARROW: f64 = 480.0;
+
+/// The room that a plot takes in a drawing.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    /// Where it begins.
+    pub from: f64,
+    /// How high it is, with its legend and the ticks below it.
+    pub height: f64,
+    /// How much of that is the legend above it.
+    pub legend: f64,
+    /// Room to the left of it, where ticks stand.
+    pub left: f64,
+    /// Room to the right of it, where the names of lines stand.
+    pub room: f64,
+    /// What stands in the legend: the lines of text of each name; empty where there is none.
+    pub names: Vec<Vec<String>>,
+    /// Whether names stand at the ends of lines.
+    pub beside: bool,
+}
 
 /// A plot with its axes laid.
-struct Area {
-    x: Laid,
-    y: Laid,
-    left: f64,
+pub(crate) struct Area {
+    pub x: Laid,
+    pub y: Laid,
+    pub left: f64,
     right: f64,
     top: f64,
-    bottom: f64,
+    pub bottom: f64,
     /// Room to the right of it, where the names of lines stand.
     beyond: f64,
 }
@@ -103,49 +126,71 @@ impl Plot {
     }
 
     pub(crate) fn svg(&self, width: f64, described: &str) -> String {
+        let frame = self.frame(width);
+        let mut canvas = Canvas::new(width, frame.height);
+        self.draw(&mut canvas, width, &frame, |_, _| ());
+        canvas.done(described)
+    }
+
+    /// The room that it takes by itself.
+    pub(crate) fn frame(&self, width: f64) -> Frame {
         // At the ends of lines there is room for short names.
         let longest = self.lines.iter().map(|line| self::width(&line.name, TYPE)).fold(0.0, f64::max);
-        let narrow = width < 480.0 || longest + BESIDE > width * 0.3;
-        let names: Vec<Vec<String>> = match narrow && self.lines.len() > 1 {
+        let beside = width >= NARROW && longest + BESIDE <= width * 0.3;
+        let names: Vec<Vec<String>> = match !beside && self.lines.len() > 1 {
             true => self.lines.iter().map(|line| broken(&line.name, width - NAMES, TYPE)).collect(),
             false => Vec::new(),
         };
         let lines = names.iter().flatten().count();
         let legend = if lines > 0 { lines as f64 * APART + 6.0 } else { 0.0 };
         let height = (width * 0.52).clamp(220.0, 380.0) + legend;
-        let mut canvas = Canvas::new(width, height);
-        let area = self.area(width, height, legend, narrow);
-        canvas.text((0.0, TOP - 12.0 + legend), Anchor::Start, "faint", &self.y.title());
-        area.draw_axes(&mut canvas, &self.x.title());
-        self.draw_rules(&mut canvas, &area);
-        for (index, line) in self.lines.iter().enumerate().rev() {
-            line.draw(&mut canvas, &area, index);
-        }
-        if narrow {
-            self.draw_legend(&mut canvas, &names);
-        } else {
-            self.draw_names(&mut canvas, &area);
-        }
-        canvas.done(described)
+        let ticks = self.y.laid(self.ys(), height - BOTTOM, TOP + legend).ticks(TICKS);
+        let left = ticks.iter().map(|(_, text)| self::width(text, TYPE)).fold(24.0, f64::max) + 10.0;
+        let room = if beside && self.lines.len() > 1 { longest + BESIDE } else { 18.0 };
+        Frame { from: 0.0, height, legend, left, room, names, beside }
     }
 
-    fn area(&self, width: f64, height: f64, legend: f64, narrow: bool) -> Area {
-        let (top, bottom) = (TOP + legend, height - BOTTOM);
+    /// Draws it where `frame` says. What `beneath` draws lies on the grid, and below all lines.
+    pub(crate) fn draw(
+        &self,
+        canvas: &mut Canvas,
+        width: f64,
+        frame: &Frame,
+        beneath: impl FnOnce(&mut Canvas, &Area),
+    ) {
+        let area = self.area(width, frame);
+        canvas.text((0.0, frame.from + TOP - 12.0 + frame.legend), Anchor::Start, "faint", &self.y.title());
+        area.draw_axes(canvas, &self.x.title());
+        beneath(canvas, &area);
+        self.draw_rules(canvas, &area);
+        for (index, line) in self.lines.iter().enumerate().rev() {
+            line.draw(canvas, &area, index);
+        }
+        if frame.legend > 0.0 {
+            self.draw_legend(canvas, frame);
+        } else if frame.beside {
+            self.draw_names(canvas, &area);
+        }
+    }
+
+    fn area(&self, width: f64, frame: &Frame) -> Area {
+        let (top, bottom) = (frame.from + TOP + frame.legend, frame.from + frame.height - BOTTOM);
         let y = self.y.laid(self.ys(), bottom, top);
-        let ticks = y.ticks(48.0);
-        let left = ticks.iter().map(|(_, text)| self::width(text, TYPE)).fold(24.0, f64::max) + 10.0;
-        let names = self.lines.iter().map(|line| self::width(&line.name, TYPE)).fold(0.0, f64::max);
-        let room = if narrow || self.lines.len() < 2 { 18.0 } else { (names + BESIDE).min(width * 0.3) };
-        let right = width - room;
-        Area { x: self.x.laid(self.xs(), left, right), y, left, right, top, bottom, beyond: room }
+        let (left, right) = (frame.left, width - frame.room);
+        Area { x: self.x.laid(self.xs(), left, right), y, left, right, top, bottom, beyond: frame.room }
     }
 
     fn draw_rules(&self, canvas: &mut Canvas, area: &Area) {
+        let mut events = 0;
         for rule in &self.rules {
             match rule {
                 Rule::Level(at, name) => area.level(canvas, *at, name, "rule", "faint"),
                 Rule::Limit(at, name) => area.level(canvas, *at, name, "limit", "limit-text"),
-                Rule::Event(at, name) => area.event(canvas, *at, name),
+                Rule::Event(at, name) => {
+                    // Below each other: events may follow each other closely.
+                    area.event(canvas, *at, name, APART * f64::from(events % 3));
+                    events += 1;
+                }
             }
         }
     }
@@ -175,9 +220,9 @@ impl Plot {
     }
 
     /// Names of lines above the plot, where there is no room beside it.
-    fn draw_legend(&self, canvas: &mut Canvas, names: &[Vec<String>]) {
-        let mut y = 10.0;
-        for (index, (line, name)) in self.lines.iter().zip(names).enumerate() {
+    fn draw_legend(&self, canvas: &mut Canvas, frame: &Frame) {
+        let mut y = frame.from + 10.0;
+        for (index, (line, name)) in self.lines.iter().zip(&frame.names).enumerate() {
             canvas.mark((6.0, y - 4.0), index, &hue(line.hue));
             for words in name {
                 canvas.text((NAMES, y), Anchor::Start, &hue(line.hue), words);
@@ -189,7 +234,7 @@ impl Plot {
 
 impl Area {
     fn draw_axes(&self, canvas: &mut Canvas, name: &str) {
-        for (value, text) in self.y.ticks(48.0) {
+        for (value, text) in self.y.ticks(TICKS) {
             let Some(at) = self.y.at(value) else { continue };
             canvas.line((self.left, at), (self.right, at), "grid");
             canvas.text((self.left - 6.0, at + 4.0), Anchor::End, "faint", &text);
@@ -215,12 +260,12 @@ impl Area {
         canvas.text((self.left + 6.0, at - 5.0), Anchor::Start, text, &name);
     }
 
-    fn event(&self, canvas: &mut Canvas, value: f64, name: &str) {
+    fn event(&self, canvas: &mut Canvas, value: f64, name: &str, down: f64) {
         let Some(at) = self.x.at(value) else { return };
         canvas.line((at, self.top), (at, self.bottom), "rule thin");
         let left = at + width(name, TYPE) + 8.0 > self.right;
         let (x, anchor) = if left { (at - 5.0, Anchor::End) } else { (at + 5.0, Anchor::Start) };
-        canvas.text((x, self.top + 10.0), anchor, "faint", name);
+        canvas.text((x, self.top + 10.0 + down), anchor, "faint", name);
     }
 }
 

@@ -80,6 +80,17 @@ impl Canvas {
         ));
     }
 
+    /// Rectangles of one colour, each by its place and its size; many of them take little.
+    pub fn cells(&mut self, all: &[((f64, f64), (f64, f64))], colour: &str) {
+        let mut way = String::new();
+        for ((x, y), (width, height)) in all {
+            let (x, y, width, height) = (number(*x), number(*y), number(*width), number(*height));
+            // Writing to a string cannot fail.
+            let _ = write!(way, "M{x} {y}h{width}v{height}h-{width}z");
+        }
+        self.put(format_args!(r#"<path d="{way}" fill="{colour}"/>"#));
+    }
+
     /// A text of one colour, as on a cell.
     pub fn text_on(&mut self, (x, y): (f64, f64), dark: bool, text: &str) {
         let colour = if dark { "#111" } else { "#fff" };

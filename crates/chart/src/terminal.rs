@@ -1,6 +1,8 @@
 //! Charts in characters: braille and blocks where the terminal has them, ASCII otherwise.
 
+use crate::axis::Laid;
 use crate::bars::Bars;
+use crate::density::Density;
 use crate::dots::Dots;
 use crate::heat::Heat;
 use crate::plot::{Line, Plot, Rule};
@@ -15,6 +17,17 @@ const PLOT_LEAST: usize = 36;
 
 impl Plot {
     pub(crate) fn text(&self, width: usize, rows: usize, unicode: bool) -> String {
+        self.text_over(width, rows, unicode, |_, _, _| ())
+    }
+
+    /// The same over what `shade` draws into the grid, by both axes.
+    fn text_over(
+        &self,
+        width: usize,
+        rows: usize,
+        unicode: bool,
+        shade: impl FnOnce(&mut Grid, &Laid, &Laid),
+    ) -> String {
         let y = self.y.laid(self.ys(), 1.0, 0.0);
         let x = self.x.laid(self.xs(), 0.0, 1.0);
         let at = |mark_x: f64, mark_y: f64| Some((x.at(mark_x)?, y.at(mark_y)?));
@@ -26,6 +39,7 @@ impl Plot {
         let is_beside = names.len() <= rows && room.saturating_sub(longest) >= PLOT_LEAST;
         let columns = if is_beside { room - longest } else { room }.clamp(16, 100);
         let mut grid = Grid::new(columns, rows, unicode);
+        shade(&mut grid, &x, &y);
         for value in self.levels().map(|(value, _)| value) {
             if let Some(place) = y.at(value) {
                 grid.level(place);
@@ -87,7 +101,7 @@ impl Plot {
     }
 
     /// The line of ticks below the plot, and the name of the axis at its end.
-    fn ticks_below(&self, x: &crate::axis::Laid, left: usize, columns: usize) -> String {
+    fn ticks_below(&self, x: &Laid, left: usize, columns: usize) -> String {
         let mut below: Vec<char> = vec![' '; left + columns];
         let mut free = 0;
         for (value, tick) in x.ticks(8.0 / columns as f64) {
@@ -272,6 +286,30 @@ impl Dots {
             }
         }
         text
+    }
+}
+
+impl Density {
+    pub(crate) fn text(&self, width: usize, rows: usize, unicode: bool) -> String {
+        self.plot.text_over(width, rows, unicode, |grid, x, y| {
+            // A character covers several cells: it shows the most that is in one of them.
+            let mut most = vec![0.0_f64; grid.columns * grid.rows];
+            for cell in &self.cells {
+                let ends = |axis: &Laid, (from, to): (f64, f64)| Some((axis.at(from)?, axis.at(to)?));
+                let Some(((left, right), (low, high))) = ends(x, cell.x).zip(ends(y, cell.y)) else {
+                    continue;
+                };
+                let row = row_of((low + high) / 2.0, grid.rows);
+                for column in column_of(left, grid.columns)..=column_of(right, grid.columns) {
+                    let place = &mut most[row * grid.columns + column];
+                    *place = place.max(cell.count);
+                }
+            }
+            let shades = if unicode { ['░', '▒', '▓', '█'] } else { ['.', ':', '*', '#'] };
+            for (letter, count) in grid.letters.iter_mut().zip(most).filter(|(_, count)| *count > 0.0) {
+                *letter = Some(shades[row_of(self.part(count), shades.len())]);
+            }
+        })
     }
 }
 

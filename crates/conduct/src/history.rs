@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use record::ClassSecond;
+use record::{ClassSecond, ResponseMap};
 use stats::{Bucket, Histogram};
 use units::{Instant, Nanos};
 use workload::tally::{Action, Class, ClassInterval, ClassTally, Interval};
@@ -163,16 +163,29 @@ impl History {
             let cells = self.units.together(number, each_s);
             classes.iter().map(|class| class_second(&cells, class)).collect()
         };
-        Equal { each_s: each_s as f64, rows: (first..last).map(of).collect() }
+        let from_ns = phase + first * each;
+        Equal { from_ns, each_s: each_s as f64, rows: (first..last).map(of).collect() }
     }
 }
 
 /// Equally long stretches of a window.
 pub(crate) struct Equal {
+    /// When the first begins.
+    pub from_ns: u64,
     /// Seconds of each.
     pub each_s: f64,
     /// What ended in them, by class.
     pub rows: Vec<Vec<ClassSecond>>,
+}
+
+impl Equal {
+    /// Response times of all classes together, stretch by stretch.
+    pub fn responses(&self) -> Option<ResponseMap> {
+        let of = |row: &Vec<ClassSecond>| row.iter().flat_map(|class| &class.responses).copied().collect();
+        let stretches: Vec<Vec<Bucket>> = self.rows.iter().map(of).collect();
+        let each = units::convert::truncated::<u64>(self.each_s) * SECOND_NS;
+        ResponseMap::of(self.from_ns, each, &stretches)
+    }
 }
 
 fn class_second(cells: &[&UnitCell], class: &Class) -> ClassSecond {

@@ -13,7 +13,7 @@ use workload::spec::Workload;
 use workload::tally::{self, Action, ClassTally, Failure, Tally};
 
 use crate::event::Live;
-use crate::history::{Equal, History};
+use crate::history::History;
 use crate::seconds::Seconds;
 use crate::silence::stalls;
 use crate::world::{FileNames, MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World};
@@ -53,6 +53,7 @@ fn without_percentiles(workload: &mut WorkloadResult) {
     for latency in workload.summary.iter_mut().filter_map(|summary| summary.response.as_mut()) {
         latency.quantiles.clear();
     }
+    workload.responses_over_time = None;
 }
 
 /// The stored shape of a state.
@@ -113,6 +114,7 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
         late: late.as_ref().map(record::Histogram::from),
         mean_in_flight: if measured.is_zero() { 0.0 } else { in_flight_ns as f64 / measured.get() as f64 },
         edges: Some(edges(&tallies)),
+        responses_over_time: None,
         stalls,
         digests: tallies.iter().map(|tally| format!("{:016x}", tally.digest)).collect(),
         errors: sum(|tally| tally.errors),
@@ -128,8 +130,9 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
         workers: results,
     };
     let kinds: Vec<tally::Class> = merged.iter().map(|class| class.class).collect();
-    let Equal { each_s, rows } = seconds.equal(&kinds);
-    result.summary = summarise(&result, each_s, &rows);
+    let equal = seconds.equal(&kinds);
+    result.summary = summarise(&result, equal.each_s, &equal.rows);
+    result.responses_over_time = equal.responses();
     let series = seconds.series(&workload.name);
     (result, series)
 }

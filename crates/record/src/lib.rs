@@ -17,6 +17,7 @@ pub mod names;
 mod path;
 mod phase;
 mod point;
+pub mod response_map;
 mod run;
 #[cfg(feature = "sample")]
 pub mod sample;
@@ -44,6 +45,7 @@ pub use point::{
     ErrorSample, OpTotal, PartShare, Point, PointKind, ResponseShare, Series, Settled, Shares, Silence,
     Verified, WorkerResult, WorkloadResult,
 };
+pub use response_map::ResponseMap;
 pub use run::{
     Cache, DisplayCost, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World,
     read, read_point, schema, version,

@@ -65,6 +65,8 @@ pub mod fact {
 pub mod series {
     /// How the name of a workload's rate ends, after the operation: `read ops`, in `per_s`.
     pub const OPS: &str = " ops";
+    /// How the name of the 99th percentile of each stretch ends, after the operation: `read response p99`, in `ns`.
+    pub const RESPONSE_P99: &str = " response p99";
     /// How the name of an array's own work ends, after the work: `rebuild done`, in `share`: the part that is done.
     pub const DONE: &str = " done";
     /// The part of the time of all processors of the machine in which they had nothing to do, in `share`.

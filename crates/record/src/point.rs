@@ -8,6 +8,7 @@ use units::convert::narrow;
 
 use crate::histogram::Histogram;
 use crate::metric::Metric;
+use crate::response_map::ResponseMap;
 use crate::summary::OpSummary;
 use crate::words::{Behalf, Engine, Op};
 
@@ -173,6 +174,10 @@ pub struct WorkloadResult {
     /// What the edges of the window cut of the times in service. Absent where it was not kept.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub edges: Option<Edges>,
+    /// Response times of the requests that ended in each stretch of the window, of all operations together. Absent where
+    /// nothing ended in a whole second, where percentiles are not to be had, and where it was not kept.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub responses_over_time: Option<ResponseMap>,
     /// Stretches of the window of a second or more in which requests were in flight and none ended, in order.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub stalls: Vec<Silence>,

@@ -11,7 +11,7 @@ use units::convert::{narrow, truncated};
 use crate::names::{fact, series};
 use crate::{
     Class, ClassSecond, CpuUse, DeviceCounters, Edges, Ending, Engine, EngineUsed, Environment, Histogram,
-    Op, OpTotal, PlanSource, Point, PointKind, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult,
+    Op, OpTotal, PlanSource, Point, PointKind, ResponseMap, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult,
     WorkloadResult, World, summarise,
 };
 
@@ -163,6 +163,7 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
         late: None,
         mean_in_flight,
         edges: Some(Edges::default()),
+        responses_over_time: None,
         stalls: Vec::new(),
         digests: vec!["00000000deadbeef".into()],
         errors: 0,
@@ -171,7 +172,12 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
         gave_up: false,
         workers: vec![WorkerResult { index: 0, ops, bytes, cpu: Some(cpu), ceiling_per_s: Some(5e6) }],
     };
-    result.summary = summarise(&result, 1.0, &seconds(&result.classes));
+    let seconds = seconds(&result.classes);
+    let responses =
+        |second: &Vec<ClassSecond>| second.iter().flat_map(|class| class.responses.clone()).collect();
+    let stretches: Vec<Vec<stats::Bucket>> = seconds.iter().map(responses).collect();
+    result.responses_over_time = ResponseMap::of(result.measured_from_ns, 1_000_000_000, &stretches);
+    result.summary = summarise(&result, 1.0, &seconds);
     result
 }
 

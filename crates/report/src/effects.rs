@@ -12,7 +12,8 @@ use crate::words::{harmless, wrap};
 const CELLS: usize = 24;
 const ABREAST: usize = 6;
 const ABREAST_WITH_INTERVALS: usize = 3;
-const POINTS: usize = 4;
+/// Lines that tables of cells take together, if the first alone does not take more.
+const LINES: usize = 60;
 const EFFECTS: usize = 6;
 const CLAIMS: usize = 4;
 const NOTES: usize = 5;
@@ -22,19 +23,14 @@ pub fn effects(effects: &Effects, style: Style) -> String {
     let mut lines = Vec::new();
     let headlines: Vec<&FigureEffects> = headlines(effects);
     let mut notes = Vec::new();
-    if let Some(drawn) = cells(effects, &headlines).map(|table| table.draw(style)) {
-        lines.extend(drawn.lines);
-        if !drawn.left_out.is_empty() {
-            notes.push(format!("Columns hidden: {}.", drawn.left_out.join(", ")));
-        }
-    }
+    let shown = cells(effects, &headlines, style);
+    lines.extend(shown.lines);
     let most = headlines.iter().map(|figure| figure.cells.len()).max().unwrap_or(0);
     if most > CELLS {
-        notes.push(format!("{CELLS} of {most} cells are shown."));
+        notes.push(format!("{CELLS} of {most} cells are shown; the report has all."));
     }
-    let points = if most > ABREAST { POINTS } else { CELLS };
-    if headlines.len() > points {
-        notes.push(format!("{points} of {} points are shown.", headlines.len()));
+    if shown.points < headlines.len() {
+        notes.push(format!("{} of {} points are shown; the report has all.", shown.points, headlines.len()));
     }
     lines.extend(notes.iter().flat_map(|note| wrap(note, style.width, "", "")));
     lines.push(String::new());
@@ -83,13 +79,52 @@ fn headlines(effects: &Effects) -> Vec<&FigureEffects> {
     headlines
 }
 
-/// One column a cell and one row a point where so few cells are beside each other; otherwise the other way round.
-fn cells(effects: &Effects, headlines: &[&FigureEffects]) -> Option<Table> {
-    let widest = headlines.iter().max_by_key(|figure| figure.cells.len())?;
-    match widest.cells.len() {
-        0..=ABREAST => Some(points_down(effects, headlines, widest)),
-        _ => Some(cells_down(effects, headlines, widest)),
+/// Tables of cells, and of how many points.
+#[derive(Default)]
+struct Shown {
+    lines: Vec<String>,
+    points: usize,
+}
+
+/// One column a cell and one row a point where so few cells are beside each other; otherwise the other way round, in as many
+/// tables below each other as it takes to hide no point.
+fn cells(effects: &Effects, headlines: &[&FigureEffects], style: Style) -> Shown {
+    let Some(widest) = headlines.iter().max_by_key(|figure| figure.cells.len()) else {
+        return Shown::default();
+    };
+    if widest.cells.len() <= ABREAST {
+        let drawn = points_down(effects, headlines, widest).draw(style);
+        if drawn.left_out.is_empty() {
+            return Shown { lines: drawn.lines, points: headlines.len().min(CELLS) };
+        }
     }
+    let mut shown = Shown::default();
+    let fits = |many: usize, from: usize, with_intervals: bool| {
+        let points = headlines.get(from..from + many)?;
+        let drawn = cells_down(effects, points, headlines, widest, with_intervals).draw(style);
+        // One point has to be shown, whatever is left out of it.
+        (drawn.left_out.is_empty() || many == 1).then_some(drawn.lines)
+    };
+    // Figures of all points beside each other say more than their intervals.
+    let with_intervals =
+        fits(headlines.len(), 0, false).is_none() || fits(headlines.len(), 0, true).is_some();
+    while shown.points < headlines.len() {
+        let rest = headlines.len() - shown.points;
+        let Some((many, lines)) =
+            (1..=rest).rev().find_map(|many| Some((many, fits(many, shown.points, with_intervals)?)))
+        else {
+            break;
+        };
+        if !shown.lines.is_empty() {
+            if shown.lines.len() + lines.len() > LINES {
+                break;
+            }
+            shown.lines.push(String::new());
+        }
+        shown.lines.extend(lines);
+        shown.points += many;
+    }
+    shown
 }
 
 /// The levels of the factors above, a row for each point.
@@ -112,15 +147,21 @@ fn points_down(effects: &Effects, headlines: &[&FigureEffects], widest: &FigureE
     Table { columns, rows: names.chain(points).collect() }
 }
 
-/// A row for each cell, a column for each point.
-fn cells_down(effects: &Effects, headlines: &[&FigureEffects], widest: &FigureEffects) -> Table {
-    let points: Vec<&&FigureEffects> = headlines.iter().take(POINTS).collect();
+/// A row for each cell, a column for each of `points`, which are some of all.
+fn cells_down(
+    effects: &Effects,
+    points: &[&FigureEffects],
+    all: &[&FigureEffects],
+    widest: &FigureEffects,
+    with_intervals: bool,
+) -> Table {
     let factors = effects.factors.iter().map(|factor| Column::words(&harmless(&factor.name)));
-    let titles = (0u8..).zip(&points).map(|(turn, figure)| Column::figures(&title(figure, headlines), turn));
+    let titles = (0u8..).zip(points).map(|(turn, figure)| Column::figures(&title(figure, all), turn));
     let row = |cell: &CellFigure| {
         let levels = cell.levels.iter().map(|level| Cell::plain(harmless(level)));
-        let own = |figure: &&&FigureEffects| {
-            shown(figure, figure.cells.iter().find(|own| own.levels == cell.levels), true)
+        let own = |figure: &&FigureEffects| {
+            let own = figure.cells.iter().find(|own| own.levels == cell.levels);
+            shown(figure, own, with_intervals)
         };
         levels.chain(points.iter().map(own)).collect()
     };

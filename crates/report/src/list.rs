@@ -43,6 +43,7 @@ const TARGET_MIN: usize = 14;
 fn row(entry: &Entry, target_width: usize, style: Style) -> Vec<Cell> {
     let targets: Vec<String> =
         entry.targets.iter().map(|target| harmless(target.trim_start_matches("/dev/disk/by-id/"))).collect();
+    let targets = if is_published(entry) { "virtual arrays".into() } else { targets.join(", ") };
     let tags: Vec<String> = entry.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let (look, state) = state(entry);
     let peak_mb = entry.peak_bytes_per_s.map(|rate| BytesPerSecond::new(rate).to_string());
@@ -50,7 +51,7 @@ fn row(entry: &Entry, target_width: usize, style: Style) -> Vec<Cell> {
         Cell::plain(entry.number.to_string()),
         Cell::plain(harmless(&entry.started).replace('T', " ").trim_end_matches('Z')),
         Cell::plain(harmless(&entry.plan)),
-        Cell::plain(cut(&targets.join(", "), target_width, style.ellipsis())),
+        Cell::plain(cut(&targets, target_width, style.ellipsis())),
         Cell::plain(entry.points.to_string()),
         entry.grade.map_or_else(Cell::default, |grade| Cell::of(grade::look(grade), grade.to_string())),
         Cell::plain(entry.peak_ops_per_s.map(|rate| OpsPerSecond::new(rate).to_string()).unwrap_or_default()),
@@ -67,6 +68,11 @@ pub fn state_words(entry: &Entry) -> String {
     state(entry).1
 }
 
+/// Whether it holds published figures beside those of models: nothing was measured, on no target.
+fn is_published(entry: &Entry) -> bool {
+    entry.targets.is_empty() && entry.points == 0 && entry.complete
+}
+
 fn state(entry: &Entry) -> (Look, String) {
     let several = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     match entry {
@@ -78,6 +84,7 @@ fn state(entry: &Entry) -> (Look, String) {
         Entry { code: 1.., .. } => (Look::Wrong, format!("exit code {}", entry.code)),
         Entry { invalid: 1.., .. } => (Look::Wrong, format!("{} invalid", entry.invalid)),
         Entry { warnings: 1.., .. } => (Look::Warning, several(entry.warnings, "warning")),
+        _ if is_published(entry) => (Look::Faint, "published".into()),
         _ => (Look::Plain, "good".into()),
     }
 }

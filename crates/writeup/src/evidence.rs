@@ -9,13 +9,17 @@ use campaign::Effects;
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
-use record::{Comparison, Point, PointKind, Run};
+use record::names::series;
+use record::{Comparison, Point, PointKind, Run, Series};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Points that are shown second by second and request by request, of one run and of all.
 const OF_A_RUN: usize = 6;
 const OF_ALL: usize = 24;
+/// Points of a campaign that are shown over time, and values of all their series together.
+const OF_A_CAMPAIGN: usize = 12;
+const VALUES_MOST: usize = 80_000;
 /// More than any report holds: a page that unfolds to more is not one of ours.
 const LARGEST: u64 = 512 << 20;
 
@@ -27,7 +31,8 @@ pub struct Evidence {
     /// What the report is called; by its runs where absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub title: Option<String>,
-    /// The runs. Of points that are not shown second by second, series, buckets of histograms and parts are left out.
+    /// The runs. Of points that are not shown second by second, series, buckets of histograms and parts are left out; those
+    /// of a campaign that are shown over time keep the series that this takes.
     pub runs: Vec<Run>,
     /// How they differ.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -49,13 +54,14 @@ impl Evidence {
     /// What is kept of `runs`.
     pub fn of(mut runs: Vec<Run>, comparison: Option<Comparison>, title: Option<String>) -> Evidence {
         let kept = chosen(&runs);
-        runs.iter_mut().enumerate().for_each(|(run, record)| reduce(run, record, &kept));
+        runs.iter_mut().enumerate().for_each(|(run, record)| kept.reduce(run, record));
         Evidence { tool: env!("CARGO_PKG_VERSION").into(), title, runs, comparison }
     }
 
-    /// Points of which everything is kept, by run and place.
+    /// Points that are shown over time, by run and place.
     pub(crate) fn portraits(&self) -> Vec<(usize, usize)> {
-        chosen(&self.runs).into_iter().collect()
+        let Chosen { whole, courses } = chosen(&self.runs);
+        whole.into_iter().chain(courses).collect()
     }
 
     /// What the campaign says that the runs are; `None` where they are not all of one.
@@ -78,7 +84,7 @@ impl Evidence {
     /// Whether its run number `run` is what is kept of `whole`.
     pub fn holds(&self, run: usize, whole: &Run) -> bool {
         let mut kept = whole.clone();
-        reduce(run, &mut kept, &chosen(&self.runs));
+        chosen(&self.runs).reduce(run, &mut kept);
         self.runs.get(run) == Some(&kept)
     }
 
@@ -102,11 +108,20 @@ impl Evidence {
     }
 }
 
+/// Of which points more than the figures is kept, by run and place.
+#[derive(Default)]
+struct Chosen {
+    /// Everything.
+    whole: BTreeSet<(usize, usize)>,
+    /// What happened over time, in as few series as that takes.
+    courses: BTreeSet<(usize, usize)>,
+}
+
 /// Points that are shown second by second: those that are alone in their phase first, then the ends and the middle of sweeps.
-fn chosen(runs: &[Run]) -> BTreeSet<(usize, usize)> {
-    // A campaign shows its cells and effects, and none of its runs by itself.
+/// Of a campaign, which shows its cells and effects, what happened over time in its cells.
+fn chosen(runs: &[Run]) -> Chosen {
     if runs.iter().all(|run| run.cell.is_some()) {
-        return BTreeSet::new();
+        return Chosen { courses: courses(runs), ..Chosen::default() };
     }
     let each = (OF_ALL / runs.len().max(1)).clamp(1, OF_A_RUN);
     let of_run = |record: &Run| -> Vec<usize> {
@@ -125,22 +140,76 @@ fn chosen(runs: &[Run]) -> BTreeSet<(usize, usize)> {
         chosen.extend(places(&swept, (each - chosen.len()).min(3)));
         chosen
     };
-    runs.iter()
+    let whole = runs
+        .iter()
         .enumerate()
         .take(OF_ALL)
         .flat_map(|(run, record)| of_run(record).into_iter().map(move |at| (run, at)))
-        .collect()
+        .collect();
+    Chosen { whole, ..Chosen::default() }
 }
 
-/// Leaves of the points of `record`, run number `run`, their figures, and of those that are `kept` everything.
-fn reduce(run: usize, record: &mut Run, kept: &BTreeSet<(usize, usize)>) {
-    let points = record.points.iter_mut().enumerate().filter(|(at, _)| !kept.contains(&(run, *at)));
-    points.for_each(|(_, point)| reduce_point(point));
+/// Points of a campaign's first block beside which an array did work of its own; where it did none, of each run the
+/// longest, and of several the one with the highest load. What is chosen of runs of which nothing else is kept is the same.
+fn courses(runs: &[Run]) -> BTreeSet<(usize, usize)> {
+    let block = |run: &Run| run.cell.as_ref().filter(|cell| !cell.is_published()).map(|cell| cell.block);
+    let first = runs.iter().filter_map(block).min();
+    let of_first = || runs.iter().enumerate().filter(|(_, run)| first.is_some() && block(run) == first);
+    let loads = |run: &'_ Run| -> Vec<usize> {
+        let loads = run.points.iter().enumerate().filter(|(_, point)| point.kind == PointKind::Load);
+        loads.map(|(at, _)| at).collect()
+    };
+    let has_work = |point: &Point| point.series.iter().any(|series| series.name.ends_with(series::DONE));
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for (run, record) in of_first() {
+        let own = loads(record).into_iter().filter(|at| has_work(&record.points[*at]));
+        found.extend(own.map(|at| (run, at)));
+    }
+    if found.is_empty() {
+        for (run, record) in of_first() {
+            let length = |at: &usize| {
+                record.points[*at].workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0)
+            };
+            found.extend(loads(record).into_iter().max_by_key(length).map(|at| (run, at)));
+        }
+    }
+    let mut values = 0;
+    let fits = |(run, at): &(usize, usize)| {
+        let series = runs[*run].points[*at].series.iter().filter(|series| is_of_course(series));
+        let before = values;
+        values += series.map(|series| series.values.len()).sum::<usize>();
+        // The first one always: of the rest something would be chosen that this reduced.
+        before == 0 || values <= VALUES_MOST
+    };
+    found.into_iter().take(OF_A_CAMPAIGN).take_while(fits).collect()
 }
 
-/// Leaves of `point` its figures.
+/// Whether a series is one of those that are shown over time: of work of an array's own, of rates, of the 99th percentile.
+fn is_of_course(series: &Series) -> bool {
+    let endings = [series::DONE, series::OPS, series::RESPONSE_P99];
+    endings.iter().any(|ending| series.name.ends_with(ending))
+}
+
+impl Chosen {
+    /// Leaves of the points of `record`, run number `run`, their figures, and of those that are chosen more.
+    fn reduce(&self, run: usize, record: &mut Run) {
+        for (at, point) in record.points.iter_mut().enumerate() {
+            let place = (run, at);
+            if self.whole.contains(&place) {
+                continue;
+            }
+            let is_course = self.courses.contains(&place);
+            point.series.retain(|series| is_course && is_of_course(series));
+            if !is_course {
+                point.workloads.iter_mut().for_each(|workload| workload.responses_over_time = None);
+            }
+            reduce_point(point);
+        }
+    }
+}
+
+/// Leaves of `point` its figures, and what happened over time.
 fn reduce_point(point: &mut Point) {
-    point.series.clear();
     for class in point.workloads.iter_mut().flat_map(|workload| &mut workload.classes) {
         let histograms = [Some(&mut class.response), class.service.as_mut(), class.lag.as_mut()];
         histograms.into_iter().flatten().for_each(|histogram| histogram.buckets.clear());

@@ -14,6 +14,8 @@ mod labels;
 mod markdown;
 mod measured;
 mod number;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod picture;
 mod summary;
 mod sweep;
@@ -24,6 +26,8 @@ mod xlsx;
 use record::{Comparison, Run};
 
 pub use crate::csv::{CsvError, csv};
+#[cfg(feature = "parquet")]
+pub use crate::parquet::{ParquetFailure, parquet};
 pub use document::{
     Block, Cell, Column, Figure, KeyFigure, RunFacts, Section, Sentence, Span, Table, Warning, WriteUp,
 };

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use chart::Unit;
-use record::Histogram;
+use record::{Histogram, response_map};
 use serde_json::Value;
 
 /// How a number follows from the records.
@@ -12,7 +12,8 @@ use serde_json::Value;
 pub enum Source {
     /// It stands there: in which run, and a JSON pointer into its record.
     At(usize, String),
-    /// The quantile of the histogram that stands there: of which run, where, and which, 0 to 1.
+    /// The quantile of the histogram, or of the stretch of a map of response times, that stands there: of which run,
+    /// where, and which, 0 to 1.
     Quantile(usize, String, f64),
     /// The sum of others.
     Sum(Vec<Source>),
@@ -61,6 +62,10 @@ impl Source {
             Source::At(run, pointer) => records.get(*run)?.pointer(pointer)?.as_f64(),
             Source::Quantile(run, pointer, q) => {
                 let stored = records.get(*run)?.pointer(pointer)?.clone();
+                if stored.is_array() {
+                    let stretch: Vec<(u32, u64)> = serde_json::from_value(stored).ok()?;
+                    return Some(response_map::quantile(&stretch, *q)?.get() as f64);
+                }
                 let histogram: Histogram = serde_json::from_value(stored).ok()?;
                 Some(histogram.to_stats()?.quantile(*q)?.get() as f64)
             }

@@ -3,6 +3,7 @@
 pub mod dry_run;
 pub mod guard;
 pub mod iologs;
+pub mod metrics;
 pub mod panics;
 pub mod recorder;
 pub mod restore;
@@ -51,6 +52,7 @@ pub fn open(
     display: Display,
 ) -> Result<(Session, Progress), Failure> {
     let head = format!("{} on {}", planned.plan.name, options.targets.join(", "));
+    metrics::begin(&planned.plan.name, &options.targets.join(", "));
     let mut session = Session::open(planned, options, library)?;
     let mut progress = Progress::new(display);
     progress.of(&head);
@@ -137,6 +139,7 @@ impl Session {
             conduct::run(&self.planned.plan, &mut *self.world, &mut |event| {
                 host::fault::here("main");
                 watch(&event);
+                metrics::hear(&event);
                 recorder.hear(&event);
             })
         });
@@ -192,6 +195,7 @@ impl Session {
         let searched = panics::caught(|| {
             run_search(&self.planned.plan, options, &mut *self.world, &mut |event| {
                 watch(&event);
+                metrics::hear(&event);
                 recorder.hear(&event);
             })
         });

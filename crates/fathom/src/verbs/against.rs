@@ -51,6 +51,11 @@ pub fn run(run: &RunArgs, arguments: &AgainstArgs, second: &str, store: &Store) 
                 .into(),
         )
     })?;
+    if run.metrics.metrics.is_some() {
+        return Err(Failure::Usage(
+            "--metrics tells of one side, and --against measures two by turns; run the plan on each".into(),
+        ));
+    }
     run.outputs.iter().try_for_each(|path| output::check_comparison(path))?;
     let (planned, mut first) = run.read()?;
     let plan = &planned.plan;

@@ -15,6 +15,7 @@ use crate::ending::{Ending, Failure};
 use crate::input::plans::{self, PlanChange, Planned};
 use crate::input::{candidates, path_value, targets};
 use crate::output::{self, Format};
+use crate::session::metrics::MetricsArgs;
 use crate::session::recorder::Recorded;
 use crate::session::store::Store;
 use crate::session::{self, Session, final_ending};
@@ -69,6 +70,8 @@ pub struct RunArgs {
     pub no_save: bool,
     #[command(flatten)]
     pub showing: Showing,
+    #[command(flatten)]
+    pub metrics: MetricsArgs,
     #[command(flatten)]
     pub appearance: Appearance,
 }
@@ -143,6 +146,7 @@ impl RunArgs {
                     .into(),
             ));
         }
+        self.metrics.serve()?;
         session::open(planned, options, store.open_to_save(self.no_save)?, self.showing.wanted())
     }
 

@@ -22,7 +22,7 @@ pub struct ReportArgs {
     /// JSON file of `-o`; campaign:NAME for all of a campaign
     #[arg(default_value = "last", add = candidates::runs_or_records())]
     pub runs: Vec<String>,
-    /// The file to write, in the format of its extension: .html .xlsx .md .csv, or .svg, .png and .pdf for one chart; may be
+    /// The file to write, in the format of its extension: .html .xlsx .md .csv .parquet, or .svg, .png and .pdf for one chart; may be
     /// given several times [default: the first chart on stdout]
     #[arg(short, long = "output", value_name = "FILE")]
     #[arg(value_parser = path_value())]
@@ -67,16 +67,18 @@ enum Kind {
     Xlsx,
     Markdown,
     Csv,
+    Parquet,
     Svg,
     Png,
     Pdf,
 }
 
-const KINDS: [(Kind, &str); 7] = [
+const KINDS: [(Kind, &str); 8] = [
     (Kind::Html, "html"),
     (Kind::Xlsx, "xlsx"),
     (Kind::Markdown, "md"),
     (Kind::Csv, "csv"),
+    (Kind::Parquet, "parquet"),
     (Kind::Svg, "svg"),
     (Kind::Png, "png"),
     (Kind::Pdf, "pdf"),
@@ -215,10 +217,25 @@ fn drawn(
         Kind::Xlsx => writeup::xlsx(report, evidence).map_err(|error| Failure::Usage(error.to_string()))?,
         Kind::Markdown => writeup::markdown(report).into_bytes(),
         Kind::Csv => writeup::csv(report).map_err(|error| Failure::Usage(error.to_string()))?.into_bytes(),
+        Kind::Parquet => parquet(report)?,
         Kind::Svg => single(report, figures, arguments)?.into_bytes(),
         Kind::Png => writeup::png(&single(report, figures, arguments)?).map_err(failed)?,
         Kind::Pdf => writeup::pdf(&single(report, figures, arguments)?).map_err(failed)?,
     })
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(report: &WriteUp) -> Result<Vec<u8>, Failure> {
+    writeup::parquet(report).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(_: &WriteUp) -> Result<Vec<u8>, Failure> {
+    Err(Failure::Usage(
+        "this build writes no Parquet; build it with `cargo build --release --features parquet`, or write .csv, which has \
+         the same table"
+            .into(),
+    ))
 }
 
 /// The first chart of `figures` as a file of its own.

@@ -38,7 +38,7 @@ struct Told<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// All sections of it that have something to say.
+    /// All sections of it; what says nothing is empty.
     pub fn sections(self) -> Vec<Section> {
         let mut effects: Vec<Block> = self.effects_figure().map(Block::Figure).into_iter().collect();
         effects.extend(self.effects.notes.iter().map(|note| Block::Text(Sentence::of(note.clone()))));
@@ -50,7 +50,6 @@ impl<'a> Subject<'a> {
         sections.extend(self.groups().map(Group::section));
         sections.push(section("Cells", cells.collect()));
         sections.push(section("Claims", claims.into_iter().collect()));
-        sections.retain(|section| !section.blocks.is_empty());
         sections
     }
 
@@ -331,6 +330,72 @@ impl<'a> Subject<'a> {
 
     fn cells_figure(self, place: usize) -> Figure {
         let figure = &self.effects.figures[place];
+        let claims = self.claims_of(figure);
+        let rest = match claims.is_empty() {
+            true => String::new(),
+            false => "; behind each row: measured of what is claimed".into(),
+        };
+        let chart = if claims.is_empty() { self.dots(figure) } else { self.dots_with(figure, &claims) };
+        Figure {
+            kind: "cells",
+            reading: self.cells_reading(place),
+            subtitle: format!(
+                "{}; the bar is the 95 % interval of the mean over the blocks{rest}",
+                self.subject(figure)
+            ),
+            panels: vec![(String::new(), Chart::Dots(chart))],
+            small: false,
+            table: self.cells_table(place),
+        }
+    }
+
+    /// What is claimed of a figure: by vendors, by theory.
+    fn claims_of(self, figure: &FigureEffects) -> Vec<&'a HeldClaim> {
+        let is_of = |claim: &&HeldClaim| {
+            (&claim.plan, &claim.point, &claim.metric) == (&figure.plan, &figure.point, &figure.metric)
+        };
+        self.effects.claims.iter().filter(is_of).collect()
+    }
+
+    /// A row for each cell, what is claimed of it beside what was measured.
+    fn dots_with(self, figure: &FigureEffects, claims: &[&HeldClaim]) -> Dots {
+        let metric = Metric::of(&figure.metric);
+        let mut series = vec!["measured".to_owned()];
+        for claim in claims {
+            if !series.contains(&claim.by) && series.len() < HUES {
+                series.push(claim.by.clone());
+            }
+        }
+        let row = |cell: &CellFigure| {
+            let own = claims.iter().filter(|claim| claim.levels == cell.levels);
+            let claimed = own.filter_map(|claim| {
+                let series = series.iter().position(|name| *name == claim.by)?;
+                Some((Dot { series, value: claim.claimed, band: None }, claim.measured / claim.claimed))
+            });
+            let (mut dots, parts): (Vec<Dot>, Vec<f64>) = claimed.unzip();
+            // On top of what is claimed.
+            dots.push(Dot { series: 0, value: cell.mean, band: cell.low.zip(cell.high) });
+            let parts: Vec<String> = parts.into_iter().map(|part| Unit::Share.written(part)).collect();
+            Row {
+                name: self.label(cell),
+                dots,
+                missing: String::new(),
+                together: match parts.is_empty() {
+                    true => "no claim".into(),
+                    false => parts.join(", "),
+                },
+            }
+        };
+        Dots {
+            axis: Axis::new(measured::name(metric), measured::unit(metric), Scale::Linear),
+            rows: figure.cells.iter().map(row).collect(),
+            series,
+            neutral: None,
+        }
+    }
+
+    /// A row for each combination of the other factors, a dot for each level of the first.
+    fn dots(self, figure: &FigureEffects) -> Dots {
         let metric = Metric::of(&figure.metric);
         let series: Vec<String> = match self.effects.factors.first() {
             Some(first) if first.levels.len() <= HUES && self.effects.factors.len() > 1 => {
@@ -360,22 +425,11 @@ impl<'a> Subject<'a> {
                 None => rows.push(Row { name, dots: vec![dot], ..Row::default() }),
             }
         }
-        let chart = Dots {
+        Dots {
             axis: Axis::new(measured::name(metric), measured::unit(metric), Scale::Linear),
             series,
             rows,
             neutral: None,
-        };
-        Figure {
-            kind: "cells",
-            reading: self.cells_reading(place),
-            subtitle: format!(
-                "{}; the bar is the 95 % interval of the mean over the blocks",
-                self.subject(figure)
-            ),
-            panels: vec![(String::new(), Chart::Dots(chart))],
-            small: false,
-            table: self.cells_table(place),
         }
     }
 

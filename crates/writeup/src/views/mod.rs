@@ -2,9 +2,11 @@
 
 pub(crate) mod campaign;
 mod corners;
+mod devices;
 mod differences;
 mod figures;
 mod grid;
+mod heatmap;
 mod lead;
 mod load;
 mod parts;
@@ -54,12 +56,16 @@ impl<'a> Subject<'a> {
         &self.labels[run]
     }
 
-    /// The label of a run in front of `words`, where there are several runs.
+    /// The label of a run in front of `words`, where there are several runs. What is shown of single runs of a campaign is
+    /// of its first block, which need not be said.
     fn named(&self, run: usize, words: &str) -> String {
+        let label = self.label(run);
+        let label =
+            label.rsplit_once(", block ").filter(|_| self.campaign.is_some()).map_or(label, |(cell, _)| cell);
         match (self.labels.len(), words) {
             (1, words) => words.to_owned(),
-            (_, "") => self.label(run).to_owned(),
-            (_, words) => format!("{}, {words}", self.label(run)),
+            (_, "") => label.to_owned(),
+            (_, words) => format!("{label}, {words}"),
         }
     }
 }
@@ -74,7 +80,12 @@ pub(crate) fn sections(subject: &Subject<'_>) -> Vec<Section> {
     }
     let several = plans.len() > 1;
     if let Some(campaign) = subject.campaign {
-        return campaign.sections();
+        let portraits = subject.portraits(&measured(subject.runs));
+        let mut sections = campaign.sections();
+        sections.push(section("progress".into(), progress::figures(subject, &portraits)));
+        sections.push(section("latency over time".into(), heatmap::figures(subject, &portraits)));
+        sections.retain(|section| !section.blocks.is_empty());
+        return sections;
     }
     let mut sections: Vec<Section> = search::section(subject).into_iter().collect();
     for plan in &plans {
@@ -110,7 +121,10 @@ fn of_plan(subject: &Subject<'_>, points: &[Measured<'_>], prefix: &str, about: 
     sections.push(section(format!("{prefix}where the time goes"), parts::figures(subject, points)));
     sections
         .push(section(format!("{prefix}latency distribution"), percentiles::figures(subject, &portraits)));
-    sections.push(section(format!("{prefix}over time"), time::figures(subject, &portraits)));
+    let mut over_time = time::figures(subject, &portraits);
+    over_time.extend(heatmap::figures(subject, &portraits));
+    over_time.extend(devices::figures(subject, &portraits));
+    sections.push(section(format!("{prefix}over time"), over_time));
     sections
 }
 

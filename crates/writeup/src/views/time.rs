@@ -125,7 +125,7 @@ fn reading(subject: &Subject<'_>, panels: &[(String, Vec<Course<'_>>)]) -> Sente
 
 /// Where each point's latency second by second is to be had: the largest p99 of any second.
 fn worst(measured: Measured<'_>) -> Option<Number> {
-    let is_tail = |series: &&(usize, &Series)| series.1.name.ends_with("response p99");
+    let is_tail = |series: &&(usize, &Series)| series.1.name.ends_with(record::names::series::RESPONSE_P99);
     let series: Vec<(usize, &Series)> = measured.point.series.iter().enumerate().collect();
     let numbers = series.iter().filter(is_tail).flat_map(|(index, series)| {
         series.values.iter().enumerate().map(move |(at, value)| {

@@ -13,6 +13,7 @@ use crate::ending::{Ending, Failure};
 use crate::input::candidates;
 use crate::input::plans::PlanChange;
 use crate::output;
+use crate::session::metrics::MetricsArgs;
 use crate::session::store::Store;
 use crate::terminal::{Appearance, Showing};
 use subject::{Change, Subject};
@@ -66,6 +67,8 @@ pub struct CampaignArgs {
     #[command(flatten)]
     pub showing: Showing,
     #[command(flatten)]
+    pub metrics: MetricsArgs,
+    #[command(flatten)]
     pub appearance: Appearance,
 }
 
@@ -98,7 +101,10 @@ pub fn campaign(arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failu
         CampaignArgs { dry_run: true, .. } => forecast::dry_run(&subject, arguments, store),
         CampaignArgs { status: true, .. } => course::status(&subject, arguments, store),
         CampaignArgs { detach: true, .. } => course::detach(&subject, store),
-        _ => course::carry_out(&subject, arguments, store),
+        _ => {
+            arguments.metrics.serve()?;
+            course::carry_out(&subject, arguments, store)
+        }
     }
 }
 

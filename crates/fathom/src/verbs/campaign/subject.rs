@@ -212,15 +212,21 @@ impl Subject {
         let is_at =
             |name: &str, level: &str| cell.levels.iter().any(|own| own.factor == name && own.level == level);
         let is_of = |claim: &&Claim| claim.levels.iter().all(|(name, level)| is_at(name, level));
-        let claims = self.campaign.claims.iter().filter(is_of);
-        let stored = claims.map(|claim| FigureClaim {
+        let level_of = |factor: &str| {
+            let own = cell.levels.iter().find(|own| own.factor == factor);
+            own.map(|own| own.level.clone())
+        };
+        let stored = |claim: &Claim, value: f64| FigureClaim {
             by: claim.by.clone(),
             point: claim.point.clone(),
             metric: claim.metric.name(),
-            value: claim.value,
+            value,
             case: None,
-        });
-        stored.collect()
+        };
+        let claims = self.campaign.claims.iter().filter(is_of).map(|claim| stored(claim, claim.value));
+        let theories = self.campaign.theories.iter().filter(|theory| is_of(&&theory.claim));
+        let given = theories.filter_map(|theory| Some(stored(&theory.claim, theory.value(level_of)?)));
+        claims.chain(given).collect()
     }
 
     /// The factors that are the health of a virtual array, with their levels in a turn.

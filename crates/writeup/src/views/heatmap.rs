@@ -1,0 +1,167 @@
+//! Response times over time: a latency heat map of each point.
+
+use chart::{Axis, Chart, Density, Patch, Plot, Rule, Scale, Unit};
+use record::response_map::{edges, quantile};
+use record::{ResponseMap, WorkloadResult};
+
+use crate::document::{Cell, Column, Figure, Sentence, Table};
+use crate::measured::Measured;
+use crate::number::{Number, Source};
+
+use super::Subject;
+use super::progress::milestones;
+
+/// Panels that a reader looks at.
+const PANELS: usize = 6;
+/// Fewer stretches are no course.
+const LEAST: usize = 8;
+/// Events that are named in one panel.
+const EVENTS: usize = 3;
+/// Longer than any run, in nanoseconds: a record that says more has been tampered with.
+const LONGEST_NS: u64 = 100_000_000 * 1_000_000_000;
+/// The percentiles of the table.
+const TABLE: [(f64, &str); 3] = [(0.5, "p50"), (0.99, "p99"), (1.0, "longest")];
+
+/// A panel for each workload of each point.
+pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Figure> {
+    let mut maps: Vec<Map<'_>> = points.iter().flat_map(|one| maps(subject, *one)).collect();
+    maps.truncate(PANELS);
+    let Some(reading) = maps.first().and_then(Map::reading) else { return Vec::new() };
+    let small = maps.len() > 1;
+    let range = maps
+        .iter()
+        .flat_map(|map| map.buckets().map(|(_, (index, _))| edges(*index)))
+        .fold((f64::MAX, 1.0_f64), |(least, most), (low, end)| {
+            (least.min(low.get().max(1) as f64), most.max(end.get() as f64))
+        });
+    vec![Figure {
+        kind: "heatmap",
+        reading,
+        subtitle: "Requests by the time at which they ended and by their latency; the lighter, the more"
+            .into(),
+        panels: maps.iter().map(|map| (map.title(small), Chart::Density(map.density(range)))).collect(),
+        small,
+        table: table(&maps),
+    }]
+}
+
+/// The response times of one workload of one point.
+struct Map<'a> {
+    name: String,
+    measured: Measured<'a>,
+    workload: (usize, &'a WorkloadResult),
+    of: &'a ResponseMap,
+}
+
+fn maps<'a>(subject: &Subject<'_>, measured: Measured<'a>) -> Vec<Map<'a>> {
+    let several = measured.point.workloads.len() > 1;
+    let map = |workload: (usize, &'a WorkloadResult)| {
+        let of = workload.1.responses_over_time.as_ref()?;
+        let length = of.each_ns.checked_mul(of.stretches.len() as u64)?;
+        let is_possible = of.is_known() && of.each_ns > 0 && length < LONGEST_NS;
+        let name = subject.named(measured.run, &measured.point.name);
+        let name = if several { format!("{name}, {}", workload.1.name) } else { name };
+        (is_possible && of.stretches.len() >= LEAST).then_some(Map { name, measured, workload, of })
+    };
+    measured.point.workloads.iter().enumerate().filter_map(map).collect()
+}
+
+impl Map<'_> {
+    fn title(&self, small: bool) -> String {
+        if small { self.name.clone() } else { String::new() }
+    }
+
+    /// Every bucket with the number of its stretch.
+    fn buckets(&self) -> impl Iterator<Item = (usize, &(u32, u64))> {
+        self.of.stretches.iter().enumerate().flat_map(|(at, own)| own.iter().map(move |one| (at, one)))
+    }
+
+    /// When stretch `at` begins, in seconds of the measured window.
+    fn begins(&self, at: usize) -> f64 {
+        let since_ns = self.of.from_ns.saturating_sub(self.workload.1.measured_from_ns);
+        (since_ns as f64 + self.of.each_ns as f64 * at as f64) / 1e9
+    }
+
+    fn density(&self, range: (f64, f64)) -> Density {
+        let cell = |(at, (index, count)): (usize, &(u32, u64))| {
+            let (low, end) = edges(*index);
+            Patch {
+                x: (self.begins(at), self.begins(at + 1)),
+                y: (low.get().max(1) as f64, end.get() as f64),
+                count: *count as f64,
+            }
+        };
+        Density {
+            plot: Plot {
+                x: Axis {
+                    range: Some((0.0, self.begins(self.of.stretches.len()))),
+                    ..Axis::new("time", Unit::Seconds, Scale::Linear)
+                },
+                y: Axis { range: Some(range), ..Axis::new("latency", Unit::Nanos, Scale::Log10) },
+                lines: Vec::new(),
+                rules: self.events(),
+            },
+            what: format!("requests in {}", Unit::Nanos.written(self.of.each_ns as f64)),
+            cells: self.buckets().map(cell).collect(),
+        }
+    }
+
+    /// How far the array's own work was, and when nothing ended.
+    fn events(&self) -> Vec<Rule> {
+        let from = self.workload.1.measured_from_ns;
+        let until = self.begins(self.of.stretches.len());
+        let since = |at_ns: u64| at_ns.saturating_sub(from) as f64 / 1e9;
+        let works = milestones(self.measured.point)
+            .into_iter()
+            .filter(|(at_ns, _)| *at_ns > from && since(*at_ns) < until)
+            .map(|(at_ns, name)| Rule::Event(since(at_ns), name));
+        let stalls = self.workload.1.stalls.iter().map(|stall| {
+            let length = Unit::Nanos.written(stall.length_ns as f64);
+            Rule::Event(since(stall.from_ns), format!("stall of {length}"))
+        });
+        works.chain(stalls).take(EVENTS).collect()
+    }
+
+    /// The quantile `q` of stretch `at`.
+    fn quantile(&self, at: usize, q: f64) -> Option<Number> {
+        let value = quantile(self.of.stretches.get(at)?, q)?;
+        let pointer = format!(
+            "/points/{}/workloads/{}/responses_over_time/stretches/{at}",
+            self.measured.at, self.workload.0
+        );
+        let source = Source::Quantile(self.measured.run, pointer, q);
+        Some(Number { value: value.get() as f64, unit: Unit::Nanos, source })
+    }
+
+    /// The stretches with the lowest and the highest p99.
+    fn reading(&self) -> Option<Sentence> {
+        let tails = || (0..self.of.stretches.len()).filter_map(|at| Some((at, self.quantile(at, 0.99)?)));
+        let by_value = |one: &(usize, Number), other: &(usize, Number)| one.1.value.total_cmp(&other.1.value);
+        let (low, high) = (tails().min_by(by_value)?, tails().max_by(by_value)?);
+        let each = Unit::Nanos.written(self.of.each_ns as f64);
+        Some(
+            Sentence::of(format!("{}: the p99 of {each} lies between ", super::capital(&self.name)))
+                .number(low.1)
+                .words(" and ")
+                .number(high.1)
+                .words(format!(", the highest after {}.", Unit::Seconds.written(self.begins(high.0)))),
+        )
+    }
+}
+
+/// Percentiles of about every tenth stretch.
+fn table(maps: &[Map<'_>]) -> Table {
+    let mut columns = vec![Column::words("point"), Column::words("from")];
+    columns.extend(TABLE.map(|(_, name)| Column::numbers(name, Unit::Nanos)));
+    let rows = maps.iter().flat_map(|map| {
+        let last = map.of.stretches.len() - 1;
+        let mut places: Vec<usize> = (0..=10).map(|tenth| last * tenth / 10).collect();
+        places.dedup();
+        places.into_iter().map(move |at| {
+            let words = [Cell::words(&map.name), Cell::words(Unit::Seconds.written(map.begins(at)))];
+            let numbers = TABLE.map(|(q, _)| Cell::number(map.quantile(at, q)));
+            words.into_iter().chain(numbers).collect()
+        })
+    });
+    Table { title: "latency over time".into(), columns, rows: rows.collect() }
+}
