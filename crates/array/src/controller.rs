@@ -24,6 +24,9 @@ pub struct ControllerParams {
     pub place: Nanos,
     /// Whether a flush goes on to the members, so that they write what their own caches hold.
     pub flush_members: bool,
+    /// The journal of the box's own file system, which makes written data stable; `None`: each write that has to be
+    /// stable has the members flushed for itself.
+    pub journal: Option<JournalParams>,
     /// Bytes a processor moves itself, if it does: time is added per byte of host data. `None`: hardware moves them.
     pub copy: Option<BytesPerSecond>,
     /// Host commands accepted at once; the rest wait outside. `None`: no limit.
@@ -47,6 +50,20 @@ pub struct ControllerParams {
     pub handover: Handover,
     /// From a controller's failure until its partner serves its volumes.
     pub takeover: Nanos,
+}
+
+/// The journal of a box's own file system.
+///
+/// At most one transaction is committed at a time. Writes that have to be stable and were written while one was under
+/// way share the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JournalParams {
+    /// Bytes that a transaction writes; zero: it is the flush of the members alone.
+    pub record: Bytes,
+    /// Where on the volume the journal lies.
+    pub at: Share,
+    /// Bytes of the journal, which is written round and round.
+    pub size: Bytes,
 }
 
 /// Which controller may serve a volume.
@@ -84,6 +101,9 @@ pub struct CacheParams {
     pub write_part: Share,
     /// Whether reads are kept and sequential ones prefetched.
     pub read: bool,
+    /// Whether a write that covers a part of a line has the rest of it read first, unless it is here: what a page cache
+    /// does.
+    pub fills: bool,
     /// Whether writes are acknowledged from the cache.
     pub write_back: bool,
     /// Whether what it holds survives a loss of power, so that a flush need not wait until it has been written.

@@ -75,6 +75,8 @@ stages! {
     CacheRoom => "cache room",
     /// Stripes that others change, and units that background work holds.
     StripeLocks => "stripe locks",
+    /// A transaction of the journal that makes it stable: until it begins, or has ended for others.
+    Journal => "journal",
     /// Looking up where on the members the data are.
     Locate => "locate",
     /// Parity arithmetic.

@@ -9,7 +9,7 @@ use units::convert::narrow;
 use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 use workload::Op;
 
-use crate::controller::{ControllerParams, Ownership};
+use crate::controller::{ControllerParams, JournalParams, Ownership};
 use crate::latency::{LatencyTrace, Stage};
 use crate::meter::Class;
 use crate::protocol::{ProtocolKind, ProtocolParams};
@@ -19,9 +19,10 @@ use crate::readahead::{Fetch, Lookup};
 use super::Topology;
 use super::back::{BackEnd, Ended, Freed, OperationSpec, Owner};
 use super::cache::{Cache, CacheTransfer, SETTLED, VolumeRange};
+use super::commit::Commits;
 use super::event::Event;
 use super::node::Node;
-use super::request::{HostRequest, Leg};
+use super::request::{Doing, HostRequest, Leg};
 use super::traffic::Traffic;
 use super::volume::Volumes;
 
@@ -41,6 +42,8 @@ pub struct Array {
     readers: Vec<u32>,
     /// Flushes whose cache has been emptied.
     drained: Vec<u32>,
+    /// By set: the transactions of the journal on it.
+    commits: Vec<Commits>,
 }
 
 /// What an ended transfer of a cache leaves to do.
@@ -79,6 +82,7 @@ impl Array {
         let node = |_| Node::new(&topology.controller, back.sets.iter().map(|set| &set.geometry));
         Array {
             nodes: (0..topology.controllers.max(1)).map(node).collect(),
+            commits: back.sets.iter().map(|_| Commits::default()).collect(),
             volumes: Volumes::new(&topology.luns),
             back,
             params: topology.controller.clone(),
@@ -268,6 +272,9 @@ impl Array {
 
     fn write(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
         let HostRequest { class, controller, len, durable, .. } = traffic.requests[place];
+        if self.fill(traffic, place, ready) {
+            return;
+        }
         let partner = self.partner_of(controller).is_some();
         let engine = &mut self.back.engines[controller as usize];
         let ready = engine.take_in(traffic.time.now(), ready, u64::from(len), class);
@@ -281,14 +288,71 @@ impl Array {
             }
         }
         let part = self.range_of(traffic, place);
+        if self.write_out_with_others(traffic, place, &part) {
+            return;
+        }
         if let Some(cache) = self.cache(controller) {
             cache.keep(part.set, part.from, part.to);
         }
-        traffic.requests[place].stable = self.must_be_stable(&traffic.requests[place]);
+        if self.must_be_stable(&traffic.requests[place]) {
+            traffic.requests[place].doing = Doing::Stable;
+        }
         let spec = Self::operation(traffic, place, part.set, ready);
         if self.back.write(&mut traffic.time, spec, &[part.extent()]).is_err() {
             traffic.fail(place, ready);
         }
+    }
+
+    /// Has a write that must be stable gathered with others of its stripe, on a set with parity behind a journal: it is
+    /// dirty first, and leaves at once. `false`: it goes by itself.
+    fn write_out_with_others(&mut self, traffic: &mut Traffic, place: u32, part: &PartRange) -> bool {
+        let now = traffic.time.now();
+        let gathers = self.params.journal.is_some()
+            && self.must_be_stable(&traffic.requests[place])
+            && self.back.sets[part.set as usize].geometry.spec().level.parity() > 0;
+        let controller = traffic.requests[place].controller;
+        let &PartRange { set, from, to, .. } = part;
+        let Some(cache) = self.cache(controller).filter(|_| gathers) else { return false };
+        if !cache.write(now, set, from, to) {
+            return false;
+        }
+        traffic.requests[place].doing = Doing::Stable;
+        traffic.requests[place].pending = 1;
+        let waits = cache.hurry(VolumeRange { set, from, to }, place);
+        debug_assert!(waits, "what is dirty has to leave");
+        self.keep_ticking(traffic, controller);
+        self.destage(traffic, controller);
+        true
+    }
+
+    /// Has the lines read that a write covers in part and that are not here. `false`: there are none.
+    fn fill(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) -> bool {
+        /// A write has a line at each end.
+        const ENDS: u8 = 2;
+        let HostRequest { controller, fills, .. } = traffic.requests[place];
+        let Some(cache) = self.nodes[controller as usize].cache.as_ref() else { return false };
+        let PartRange { set, from, to, end } = self.range_of(traffic, place);
+        let missing = cache.to_fill(set, from, to).filter(|_| fills < ENDS);
+        let Some((from, to)) = missing else { return false };
+        traffic.requests[place].fills += 1;
+        traffic.requests[place].doing = Doing::Filling;
+        let part = PartRange { set, from, to: to.min(end), end };
+        self.read_members(traffic, place, &part, ready);
+        true
+    }
+
+    /// The lines that a write covers in part have come: they are kept, and it goes on.
+    fn filled(&mut self, traffic: &mut Traffic, place: u32) {
+        let now = traffic.time.now();
+        let PartRange { set, from, to, .. } = self.range_of(traffic, place);
+        traffic.requests[place].doing = Doing::Asked;
+        let controller = traffic.requests[place].controller;
+        if let Some(cache) = self.cache(controller)
+            && let Some((from, to)) = cache.to_fill(set, from, to)
+        {
+            cache.keep(set, from, to);
+        }
+        self.write(traffic, place, now);
     }
 
     /// Has a write taken into the cache, once those before it are and there is room.
@@ -345,8 +409,14 @@ impl Array {
         let pending = &mut traffic.requests[place].pending;
         debug_assert!(*pending > 0, "a flush must wait for each cache once");
         *pending -= 1;
-        if *pending == 0 {
-            self.flush_members(traffic, place, now);
+        if *pending > 0 {
+            return;
+        }
+        match traffic.requests[place].doing {
+            Doing::Asked => self.flush_members(traffic, place, now),
+            doing => {
+                self.next_step(traffic, place, doing);
+            }
         }
     }
 
@@ -359,6 +429,72 @@ impl Array {
         let spec = Self::operation(traffic, place, set, ready);
         if !self.params.flush_members || !self.back.flush(&mut traffic.time, spec) {
             traffic.respond(place, ready);
+        }
+    }
+
+    /// A step of a write has ended. Whether it was the last: [`Array::deliver`] is next.
+    fn next_step(&mut self, traffic: &mut Traffic, place: u32, ended: Doing) -> bool {
+        let now = traffic.time.now();
+        traffic.requests[place].doing = Doing::Asked;
+        match (ended, self.params.journal) {
+            (Doing::Filling, _) => self.filled(traffic, place),
+            (Doing::Stable, None) => self.flush_members(traffic, place, now),
+            (Doing::Stable, Some(journal)) => {
+                let set = self.volumes[traffic.requests[place].lun].range.set;
+                if self.commits[set as usize].join(place) {
+                    self.begin_commit(traffic, place, journal);
+                }
+            }
+            (Doing::Recording, _) => self.flush_commit(traffic, place),
+            (Doing::Committing, _) => {
+                self.end_commit(traffic, place);
+                return true;
+            }
+            (Doing::Asked, _) => return true,
+        }
+        false
+    }
+
+    /// Begins the transaction that `leader` stands for: its record, and then the flush that makes it stable.
+    fn begin_commit(&mut self, traffic: &mut Traffic, leader: u32, journal: JournalParams) {
+        let now = traffic.time.now();
+        let VolumeRange { set, from, to } = self.volumes[traffic.requests[leader].lun].range;
+        let Some(record) = self.commits[set as usize].record(journal, from, to) else {
+            return self.flush_commit(traffic, leader);
+        };
+        traffic.requests[leader].doing = Doing::Recording;
+        let spec = Self::operation(traffic, leader, set, now);
+        if self.back.write(&mut traffic.time, spec, &[record]).is_err() {
+            traffic.fail(leader, now);
+            self.end_commit(traffic, leader);
+        }
+    }
+
+    /// Flushes the members for a transaction whose record is written.
+    fn flush_commit(&mut self, traffic: &mut Traffic, leader: u32) {
+        let now = traffic.time.now();
+        let set = self.volumes[traffic.requests[leader].lun].range.set;
+        let spec = Self::operation(traffic, leader, set, now);
+        traffic.requests[leader].doing = Doing::Committing;
+        if !self.back.flush(&mut traffic.time, spec) {
+            traffic.respond(leader, now);
+            self.end_commit(traffic, leader);
+        }
+    }
+
+    /// A transaction has ended: answers those that `leader` stood for, and begins the next if any wait for it.
+    fn end_commit(&mut self, traffic: &mut Traffic, leader: u32) {
+        let now = traffic.time.now();
+        let set = self.volumes[traffic.requests[leader].lun].range.set;
+        let commits = &mut self.commits[set as usize];
+        let (stable, next) = commits.end();
+        for &place in stable.iter().filter(|&&place| place != leader) {
+            traffic.requests.trace(place).wait(Stage::Journal, now);
+            traffic.respond(place, now);
+        }
+        if let (Some(next), Some(journal)) = (next, self.params.journal) {
+            traffic.requests.trace(next).wait(Stage::Journal, now);
+            self.begin_commit(traffic, next, journal);
         }
     }
 
@@ -513,12 +649,10 @@ impl Array {
             traffic.requests.trace(place).follow(trace, Stage::Locate);
         }
         let now = traffic.time.now();
-        let HostRequest { op, class, len, controller, stable, .. } = traffic.requests[place];
-        debug_assert!(!stable || op == Op::Write, "only a write is followed by a flush of its own");
-        if stable {
-            traffic.requests[place].stable = false;
-            self.flush_members(traffic, place, now);
-            return false;
+        let HostRequest { op, class, len, controller, doing, .. } = traffic.requests[place];
+        debug_assert!(doing == Doing::Asked || op == Op::Write, "only a write takes more than one step");
+        if doing != Doing::Asked {
+            return self.next_step(traffic, place, doing);
         }
         if op == Op::Read && self.nodes[controller as usize].cache.is_some() {
             let PartRange { set, from, to, .. } = self.range_of(traffic, place);

@@ -122,6 +122,10 @@ pub struct Cache {
     pressing: bool,
     /// Stripes that somebody waits for, some of them perhaps gone since.
     urgent: VecDeque<Key>,
+    /// Stripes that writes wait for which must be stable; the same.
+    hurried: VecDeque<Key>,
+    /// How many of these may leave, from the first.
+    released: usize,
     /// Flushes so far, and those that wait.
     flushes: u64,
     drains: Vec<PendingFlush>,
@@ -157,6 +161,8 @@ impl Cache {
             cursor: (0, 0),
             pressing: false,
             urgent: VecDeque::new(),
+            hurried: VecDeque::new(),
+            released: 0,
             flushes: 0,
             drains: Vec::new(),
             under_way: Vec::new(),
@@ -179,13 +185,25 @@ impl Cache {
     /// Has a flush wait until all that is dirty of a volume is with the members, which [`Cache::drained`] tells.
     /// `false`: it need not wait.
     pub fn drain(&mut self, volume: VolumeRange, place: u32) -> bool {
+        self.urge(volume);
+        self.wait_until_left(volume, place)
+    }
+
+    /// The same of what a write that must be stable has made dirty: its stripes leave as soon as they are not on their
+    /// way already, and take along what has gathered in them meanwhile.
+    pub fn hurry(&mut self, volume: VolumeRange, place: u32) -> bool {
+        let stripes = self.stripes_of(volume);
+        self.hurried.extend(self.dirty.range(stripes).map(|(&stripe, _)| stripe));
+        self.wait_until_left(volume, place)
+    }
+
+    fn wait_until_left(&mut self, volume: VolumeRange, place: u32) -> bool {
         let stripes = self.stripes_of(volume);
         let left = self.dirty.range(stripes.clone()).count()
             + self.under_way.iter().filter(|stripe| stripes.contains(stripe)).count();
         if left == 0 {
             return false;
         }
-        self.urge(volume);
         debug_assert!(
             self.drains.last().is_none_or(|last| last.number < self.flushes),
             "flushes must be numbered in the order they came",
@@ -199,6 +217,7 @@ impl Cache {
     pub fn drained(&mut self, released: &mut Vec<u32>) {
         if self.dirty.is_empty() {
             self.urgent.clear();
+            self.hurried.clear();
         }
         released.extend(self.drains.iter().filter(|drain| drain.left == 0).map(|drain| drain.place));
         self.drains.retain(|drain| drain.left > 0);
@@ -288,6 +307,26 @@ impl Cache {
         }
     }
 
+    /// What a write of sectors `from..to` of a set has to be read first, first sector and end: the lines that it covers
+    /// in part, where they are filled and not here. Where two lie apart, the first of them.
+    pub fn to_fill(&self, set: u32, from: u64, to: u64) -> Option<(u64, u64)> {
+        if !(self.params.fills && self.params.read) {
+            return None;
+        }
+        let line = self.tags.line_bytes() / SECTOR_BYTES;
+        let (first, last) = (from / line, (to - 1) / line);
+        let lacks = |number: u64| {
+            self.tags.lines_of(set, number * line * SECTOR_BYTES, 1).any(|line| !self.tags.holds(line))
+        };
+        let cut = |number: u64| (from > number * line || to < (number + 1) * line) && lacks(number);
+        match (cut(first), cut(last)) {
+            (true, true) if last <= first + 1 => Some((first * line, (last + 1) * line)),
+            (true, _) => Some((first * line, (first + 1) * line)),
+            (false, true) => Some((last * line, (last + 1) * line)),
+            (false, false) => None,
+        }
+    }
+
     /// Keeps what was read or written.
     pub fn keep(&mut self, set: u32, from: u64, to: u64) {
         if self.params.read {
@@ -346,7 +385,11 @@ impl Cache {
     }
 
     /// Takes a write of sectors `from..to` at `now`, if there is room.
+    ///
+    /// Lines that are filled are dirty whole.
     pub fn write(&mut self, now: Instant, set: u32, from: u64, to: u64) -> bool {
+        let line = if self.params.fills { self.tags.line_bytes() / SECTOR_BYTES } else { 1 };
+        let (from, to) = (from - from % line, to.next_multiple_of(line));
         if self.dirty_bytes + self.destaging_bytes + (to - from) * SECTOR_BYTES > self.room
             && self.dirty_bytes + self.destaging_bytes > 0
         {
@@ -391,7 +434,7 @@ impl Cache {
         let low = self.params.dirty_low.get() * self.room as f64;
         self.pressing &= self.dirty_bytes as f64 > low;
         // Full stripes can gain nothing by waiting.
-        let key = match self.next_full() {
+        let key = match self.next_full().or_else(|| self.next_hurried()) {
             Some(key) => key,
             None if self.reading >= self.params.partial_window.max(1) => return None,
             None => match self.next_urgent() {
@@ -426,6 +469,17 @@ impl Cache {
             }
         }
         None
+    }
+
+    fn next_hurried(&mut self) -> Option<Key> {
+        let Cache { hurried, released, dirty, under_way, .. } = self;
+        hurried.retain(|key| dirty.contains_key(key));
+        // Linux md holds stripes that read first back while others read, and then starts all of them together
+        // (`raid5_activate_delayed`).
+        *released = if self.reading == 0 { hurried.len() } else { (*released).min(hurried.len()) };
+        let free = hurried.iter().take(*released).position(|key| !under_way.contains(key))?;
+        *released -= 1;
+        hurried.remove(free)
     }
 
     fn next_urgent(&mut self) -> Option<Key> {
@@ -547,6 +601,7 @@ mod tests {
             line: Bytes::KIB * 16,
             write_part: Share::ALL,
             read: true,
+            fills: false,
             write_back: true,
             protected: false,
             mirrored: false,
@@ -734,6 +789,41 @@ mod tests {
         cache.params.read = false;
         cache.keep(0, 0, 32);
         assert_eq!(read(&mut cache, 0), None, "it keeps nothing for reads");
+    }
+
+    #[test]
+    fn a_write_is_filled_at_its_ends_where_it_covers_a_line_in_part_that_is_not_here() {
+        let mut cache = cache(Bytes::MIB * 64);
+        assert_eq!(cache.to_fill(0, 1, 9), None, "it does not fill");
+        cache.params.fills = true;
+        let line = cache.tags.line_bytes() / SECTOR_BYTES;
+        assert_eq!(cache.to_fill(0, line, 3 * line), None);
+        assert_eq!(cache.to_fill(0, line + 1, line + 2), Some((line, 2 * line)));
+        assert_eq!(cache.to_fill(0, line + 1, 2 * line + 1), Some((line, 3 * line)), "side by side");
+        assert_eq!(cache.to_fill(0, line + 1, 4 * line + 1), Some((line, 2 * line)), "the first of two");
+        cache.keep(0, line, 2 * line);
+        assert_eq!(cache.to_fill(0, line + 1, 4 * line + 1), Some((4 * line, 5 * line)));
+        assert!(cache.write(Instant::START, 0, line + 1, 2 * line + 1));
+        assert_eq!(cache.dirty_bytes(), 2 * line * SECTOR_BYTES, "lines are dirty whole");
+    }
+
+    #[test]
+    fn stripes_that_read_first_gather_while_another_reads_and_leave_together() {
+        let mut cache = cache(Bytes::MIB * 64);
+        let (now, stripe, mut extents) = (Instant::START, cache.cuts[0].stripe, Vec::new());
+        let hurry = |cache: &mut Cache, number: u64, place: u32| {
+            let (from, to) = (number * stripe, number * stripe + 8);
+            assert!(cache.write(now, 0, from, to));
+            assert!(cache.hurry(VolumeRange { set: 0, from, to }, place));
+        };
+        hurry(&mut cache, 0, 1);
+        let first = cache.destage(now, false, &mut extents).expect("somebody waits for it");
+        hurry(&mut cache, 1, 2);
+        hurry(&mut cache, 2, 3);
+        assert!(cache.destage(now, false, &mut extents).is_none(), "one reads");
+        cache.end(first.transfer, &mut Vec::new());
+        let together = std::iter::from_fn(|| cache.destage(now, false, &mut extents)).count();
+        assert_eq!(together, 2);
     }
 
     #[test]

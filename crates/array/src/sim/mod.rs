@@ -30,6 +30,7 @@ mod back;
 mod cache;
 mod chain;
 mod clients;
+mod commit;
 mod engine;
 mod event;
 mod gate;

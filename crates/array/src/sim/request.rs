@@ -41,6 +41,21 @@ pub enum Leg {
     Back,
 }
 
+/// What the back end does for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// What was asked, or the last step of it.
+    Asked,
+    /// It reads lines that a write covers in part.
+    Filling,
+    /// It writes what is to be made stable then.
+    Stable,
+    /// It writes the record of the transaction that makes this and others stable.
+    Recording,
+    /// It flushes the members for that transaction.
+    Committing,
+}
+
 /// A request, or one of the parts that a long one is sent in.
 #[derive(Clone, Copy, Debug)]
 pub struct HostRequest {
@@ -96,8 +111,10 @@ pub struct HostRequest {
     pub last: bool,
     /// Whether it is a write that must be on stable storage when it ends: SCSI's FUA.
     pub durable: bool,
-    /// Whether the members are to be flushed once it is written.
-    pub stable: bool,
+    /// What the back end does for it.
+    pub doing: Doing,
+    /// How often lines that it covers in part have been read.
+    pub fills: u8,
 }
 
 impl Default for HostRequest {
@@ -129,7 +146,8 @@ impl Default for HostRequest {
             due: Instant::START,
             last: true,
             durable: false,
-            stable: false,
+            doing: Doing::Asked,
+            fills: 0,
         }
     }
 }

@@ -4,7 +4,7 @@ use document::{Fields, Node, Read, Wrong};
 use units::{Bytes, BytesPerSecond, Nanos, Share};
 
 use crate::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
-use crate::controller::{CacheParams, ControllerParams, Handover, Ownership, PrefetchParams};
+use crate::controller::{CacheParams, ControllerParams, Handover, JournalParams, Ownership, PrefetchParams};
 use crate::files::FilesParams;
 use crate::host::{HostParams, Multipath, NoPath, PageCacheParams, StripeParams};
 use crate::link::{Duplex, LinkParams, QUANTUM};
@@ -234,6 +234,7 @@ pub(super) fn controller(fields: Fields<'_>, cache: Option<Fields<'_>>) -> (u32,
         place: fields.or("place", Nanos::ZERO),
         // A cache that keeps what it holds has no need to ask the members.
         flush_members: fields.or("flush_members", cache.as_ref().is_none_or(|cache| !cache.protected)),
+        journal: fields.table("journal").map(journal),
         copy: fields.unless_none("copy"),
         accepts: fields.unless_none("accepts"),
         bus: fields.unless_none("bus"),
@@ -261,6 +262,22 @@ pub(super) fn controller(fields: Fields<'_>, cache: Option<Fields<'_>>) -> (u32,
     (number, params)
 }
 
+fn journal(fields: Fields<'_>) -> JournalParams {
+    let params = JournalParams {
+        record: fields.or("record", Bytes::ZERO),
+        at: fields.or("at", share(0.5)),
+        size: fields.or("size", Bytes::MIB * 128),
+    };
+    let sectors = params.record.is_multiple_of(Bytes::new(512)) && params.size >= params.record;
+    fields.check(
+        &["record", "size"],
+        sectors,
+        "a record is whole sectors, and the journal holds at least one",
+    );
+    fields.finish();
+    params
+}
+
 fn cache(fields: Fields<'_>) -> CacheParams {
     let line: Bytes = fields.or("line", Bytes::KIB * 16);
     let size: Bytes = fields.need("size");
@@ -276,6 +293,7 @@ fn cache(fields: Fields<'_>) -> CacheParams {
         line,
         write_part: fields.or("write_part", Share::ALL),
         read: fields.or("read", true),
+        fills: fields.or("fills", false),
         write_back: fields.or("write_back", true),
         protected: fields.or("protected", true),
         mirrored: fields.or("mirrored", false),

@@ -291,6 +291,7 @@ fn workload(load: &Load, seed: u64) -> Workload {
         sizes: SizeSplit::one(load.size),
         mix: OpMix { reads: load.reads, ..plain.mix },
         offset: Extent::Bytes(load.offset),
+        align: load.align,
         span,
         workers: load.workers,
         depth: load.depth,
@@ -358,6 +359,7 @@ mod tests {
             span_share: None,
             luns: 1,
             offset: Bytes::ZERO,
+            align: None,
             warmup: Nanos::from_secs(1),
             run: Nanos::from_secs(4),
         };

@@ -34,6 +34,7 @@ pub fn random(size: Bytes, depth: u32) -> Load {
         span_share: None,
         luns: 1,
         offset: Bytes::ZERO,
+        align: None,
         warmup: Nanos::from_secs(1),
         run: Nanos::from_secs(5),
     }

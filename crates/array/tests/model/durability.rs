@@ -1,6 +1,6 @@
 //! What a flush, a write through, a look into a block table and a narrow window cost, against closed forms.
 
-use array::controller::{CacheParams, PrefetchParams};
+use array::controller::{CacheParams, JournalParams, PrefetchParams};
 use array::device::DeviceParams;
 use array::device::queue::{QueueParams, Service};
 use array::device::rotating::{Overheads, RotatingParams};
@@ -33,6 +33,7 @@ fn write_back(protected: bool) -> CacheParams {
         line: Bytes::KIB * 4,
         write_part: Share::ALL,
         read: false,
+        fills: false,
         write_back: true,
         protected,
         mirrored: false,
@@ -245,4 +246,37 @@ fn a_connection_carries_a_window_a_round_trip() {
     assert!((each(Some(Bytes::KIB * 64), 1) / 32.0 - 1.0).abs() < 0.01);
     assert!((each(Some(Bytes::KIB * 64), 8) / 32.0 - 1.0).abs() < 0.03, "requests share the connection");
     assert!((each(None, 1) / 5.0 - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn a_transaction_costs_its_record_and_is_shared_by_what_was_written_during_the_one_before() {
+    let write = |journal: bool, depth: u32| {
+        let mut topology = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
+        topology.controller.journal = journal.then_some(JournalParams {
+            record: Bytes::KIB * 4,
+            at: Share::new(0.5).expect("a share"),
+            size: Bytes::MIB,
+        });
+        let ask = Ask { depth, ..random(Bytes::KIB * 4, 0.0, 2_000) };
+        mean_ms_of(&topology, &ask, None, Op::Write, true, false)
+    };
+    assert!((write(false, 1) - 1.0).abs() < 1e-3 && (write(true, 1) - 2.0).abs() < 1e-3);
+    // Apart they would take 16 ms, two for each write.
+    let shared = write(true, 8);
+    assert!(shared > 8.5 && shared < 12.0, "{shared}");
+}
+
+#[test]
+fn a_page_cache_reads_a_page_before_it_takes_a_part_of_it() {
+    let write = |fills: bool, size: Bytes| {
+        let mut topology = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
+        topology.controller.write_command = Nanos::from_micros(10);
+        topology.controller.cache = Some(CacheParams { read: true, fills, ..write_back(false) });
+        mean_ms(&topology, &random(size, 0.0, 1_000), None, Op::Write)
+    };
+    let part = Bytes::new(512);
+    assert_near([write(false, part), write(true, Bytes::KIB * 4)], [0.01, 0.01]);
+    // At most one page is on its way out before it.
+    let filled = write(true, part);
+    assert!((1.01..2.01).contains(&filled), "{filled}");
 }

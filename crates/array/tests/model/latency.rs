@@ -251,6 +251,7 @@ fn cache() -> CacheParams {
         size: Bytes::MIB,
         write_part: Share::new(1.0).expect("a share"),
         read: false,
+        fills: false,
         write_back: true,
         protected: true,
         mirrored: false,

@@ -143,6 +143,7 @@ fn a_stripe_that_is_written_again_while_it_is_destaged_is_destaged_again_afterwa
         line: Bytes::KIB * 4,
         write_part: Share::ALL,
         read: false,
+        fills: false,
         write_back: true,
         protected: false,
         mirrored: false,

@@ -37,6 +37,7 @@ fn topology(handover: Handover, size: Bytes) -> Topology {
         line: PAGE,
         write_part: Share::ALL,
         read: false,
+        fills: false,
         write_back: true,
         protected: true,
         mirrored: handover == Handover::Mirror,

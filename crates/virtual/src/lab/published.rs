@@ -83,6 +83,7 @@ pub fn all() -> Vec<(String, Vec<u32>, LabWorkload, String)> {
         let Known { case, load, failed, address, .. } = known;
         let is_whole = load.span_share.is_none()
             && load.offset.is_zero()
+            && load.align.is_none()
             && known.topology().is_some_and(|topology| topology.lun_sizes().len() == 1);
         let is_one = load.luns == 1 && (load.workers == 1 || load.pattern == case::Pattern::Random);
         let workload =
@@ -113,6 +114,7 @@ fn is_load(load: &Load, workload: &LabWorkload, spec: &ArraySpec) -> bool {
         && load.span == workload.span
         && load.span_share.is_none()
         && load.offset.is_zero()
+        && load.align.is_none()
         && load.luns as usize == spec.topology.lun_sizes().len()
 }
 

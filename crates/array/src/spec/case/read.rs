@@ -154,6 +154,7 @@ fn read_plan(name: &str, fields: &Fields<'_>) -> Plan {
         span_share,
         luns: at_least_one(fields, "luns"),
         offset: fields.or("offset", Bytes::ZERO),
+        align: fields.get("align"),
         warmup: fields.or("warmup", Nanos::from_secs_f64(5.0)),
         run: fields.or("run", Nanos::from_secs_f64(20.0)),
     };

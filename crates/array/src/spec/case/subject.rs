@@ -42,6 +42,8 @@ pub struct Load {
     pub luns: u32,
     /// Where the load begins in the LUN.
     pub offset: Bytes,
+    /// What each request begins at a multiple of; `None`: of its own size.
+    pub align: Option<Bytes>,
     /// Load that is not counted, before.
     pub warmup: Nanos,
     /// The measured time.

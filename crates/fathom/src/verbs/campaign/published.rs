@@ -139,9 +139,10 @@ impl Group {
                 (None, Some(share)) => format!("span = \"{share}\"\n"),
                 (None, None) => String::new(),
             };
+            let align = load.align.map_or(String::new(), |align| format!("align = \"{align}\"\n"));
             text += &format!(
                 "\n[[phase]]\nname = {:?}\nheadline = \"{}\"\npattern = \"{pattern}\"\nsize = \"{}\"\nreads = \"{}\"\n\
-                 workers = {}\ndepth = {}\ndirect = {}\n{span}offset = \"{}\"\nwarmup = \"{}\"\nrun = \"{}\"\n",
+                 workers = {}\ndepth = {}\ndirect = {}\n{span}{align}offset = \"{}\"\nwarmup = \"{}\"\nrun = \"{}\"\n",
                 load.name,
                 metric(case).0,
                 load.size,
