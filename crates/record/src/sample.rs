@@ -11,8 +11,8 @@ use units::convert::{narrow, truncated};
 use crate::names::{fact, series};
 use crate::{
     Class, ClassSecond, CpuUse, DeviceCounters, Edges, Ending, Engine, EngineUsed, Environment, Histogram,
-    Op, OpTotal, PlanSource, Point, PointKind, ResponseMap, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult,
-    WorkloadResult, World, summarise,
+    Op, OpTotal, PlanSource, Point, PointKind, ResponseMap, Run, SCHEMA_VERSION, Series, Target, Tool,
+    WorkerResult, WorkloadResult, World, summarise,
 };
 
 /// Requests of one kind that a sample workload makes.
