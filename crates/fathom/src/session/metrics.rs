@@ -35,7 +35,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 /// Each metric: its name, whether it counts or is a state, and what it says.
 const METRICS: [(&str, &str, &str); 14] = [
     ("fathom_info", "gauge", "1; the version, the plan and the targets as labels"),
-    ("fathom_point_info", "gauge", "1; the name of the point and what goes on as labels"),
+    ("fathom_point_info", "gauge", "1; the name of the point and what it is doing as labels"),
     ("fathom_points", "gauge", "Points that the run has at most"),
     ("fathom_points_done_total", "counter", "Points that have ended"),
     ("fathom_point_done_ratio", "gauge", "The part of the point that is done, where its end is known"),
