@@ -72,8 +72,8 @@ pub struct PageMap {
     least: usize,
     free: Vec<u32>,
     pages_per_block: u32,
-    /// Hot pages, others that the host wrote, and others that were copied lie in blocks of their own.
-    fronts: [Front; 3],
+    /// Cold pages that the host wrote, hot ones, and copies of either lie in blocks of their own.
+    fronts: [Front; FRONTS],
     /// The clock: pages that the host has written, modulo 2^32.
     written: u32,
     /// How many of them make a page old.
@@ -94,8 +94,9 @@ struct Heat {
     is_hot: bool,
 }
 
-/// Which front takes pages that are not hot, of the host and of copies; zero takes those that are.
-const WRITTEN: usize = 1;
+const FRONTS: usize = 4;
+/// The fronts of what the host writes, and of copies: of cold pages, and behind it of hot ones.
+const WRITTEN: usize = 0;
 const COPIED: usize = 2;
 
 /// A block that is being filled.
@@ -142,13 +143,13 @@ impl PageMap {
     pub fn new(pages: u32, over_provisioning: f64, seed: u64) -> PageMap {
         let block = (pages / BLOCKS).clamp(BLOCK_PAGES.0, BLOCK_PAGES.1);
         let share = physical_share(over_provisioning, block);
-        // Where a block is to be emptied one front is empty, the other two hold half of what they can, and all other blocks
-        // but the reserve are full.
-        let full = truncated::<u32>((f64::from(pages) / f64::from(block) - 1.0) * share).max(2);
-        let logical = truncated::<u32>(f64::from(block) * (f64::from(full) / share + 1.0));
+        // Where a block is to be emptied one front is empty, the other three hold half of what they can, and all other
+        // blocks but the reserve are full.
+        let full = truncated::<u32>((f64::from(pages) / f64::from(block) - 1.5) * share).max(2);
+        let logical = truncated::<u32>(f64::from(block) * (f64::from(full) / share + 1.5));
         // With one block more than they fill there is always something to gain.
         let logical = logical.min(block * (full - 1));
-        let mut map = PageMap::empty(logical, full + RESERVE + 2, block);
+        let mut map = PageMap::empty(logical, full + RESERVE + 3, block);
         for page in 0..logical {
             map.write(page);
         }
@@ -169,9 +170,9 @@ impl PageMap {
             blocks: vec![Block::default(); blocks as usize],
             full: vec![Vec::new(); pages_per_block as usize + 1],
             least: 0,
-            free: (3..blocks).rev().collect(),
+            free: (4..blocks).rev().collect(),
             pages_per_block,
-            fronts: [0, 1, 2].map(|block| Front { block, filled: 0 }),
+            fronts: [0, 1, 2, 3].map(|block| Front { block, filled: 0 }),
             written: 0,
             cools_after: truncated::<u32>(f64::from(logical) * HOT),
         }
@@ -237,10 +238,9 @@ impl PageMap {
         self.written.wrapping_sub(self.heat[page as usize].written) < self.cools_after
     }
 
-    /// Puts a page at front `cold`, or at that of hot ones; whether that goes on to another block.
-    fn append(&mut self, page: u32, cold: usize) -> bool {
-        let is_hot = self.heat[page as usize].is_hot && self.is_young(page);
-        let front = if is_hot { 0 } else { cold };
+    /// Puts a page at `front`, or at that of hot ones behind it; whether that goes on to another block.
+    fn append(&mut self, page: u32, front: usize) -> bool {
+        let front = front + usize::from(self.heat[page as usize].is_hot && self.is_young(page));
         let Front { block, filled } = self.fronts[front];
         debug_assert!(filled < self.pages_per_block, "a block must have room for the page");
         let at = block * self.pages_per_block + filled;
@@ -393,7 +393,11 @@ mod tests {
             assert_eq!(map.owner[map.place[page as usize] as usize], page);
         }
         let full = map.full.iter().flatten().count();
-        assert_eq!(full + map.free.len() + 3, map.blocks.len(), "each block is full, free or being filled");
+        assert_eq!(
+            full + map.free.len() + FRONTS,
+            map.blocks.len(),
+            "each block is full, free or being filled"
+        );
     }
 
     #[test]

@@ -75,7 +75,7 @@ pub enum Translation {
     /// By a page map over `1/scale` of the capacity, with greedy collection of the emptiest block: the state of the drive
     /// follows the writes that it gets, `scale` times as soon as that of the whole would.
     Mapped {
-        /// One mapped page stands for this many, which lie as far apart as the map is long. At least 1.
+        /// One mapped page stands for this many near each other, all of which a write or trim of one is of. At least 1.
         scale: u32,
     },
 }
