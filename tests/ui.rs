@@ -377,6 +377,7 @@ fn who_is_slow_keeps_nobody_waiting() {
 
 /// What comes in drops has a time in which it must be whole, and what is not taken has one too.
 #[test]
+#[allow(clippy::disallowed_methods, reason = "the server's limits are of the real clock")]
 fn a_request_that_comes_in_drops_and_an_answer_that_nobody_takes_are_given_up() {
     let user = User::new();
     let page = Page::start(&user);
@@ -400,7 +401,7 @@ fn a_request_that_comes_in_drops_and_an_answer_that_nobody_takes_are_given_up() 
         let began = std::time::Instant::now();
         let mut told = Vec::new();
         let _reset = back.read_to_end(&mut told);
-        assert!((5.0..20.0).contains(&began.elapsed().as_secs_f64()), "{:?}", began.elapsed());
+        assert!((5.0..40.0).contains(&began.elapsed().as_secs_f64()), "{:?}", began.elapsed());
         drop(back);
         (Reply::of(&told), drip)
     };

@@ -83,7 +83,8 @@ impl Bars {
                 &self.axis.unit.written(bar.total()),
             );
         }
-        canvas.text((width - 4.0, bottom + 33.0), Anchor::End, "faint", &self.axis.title());
+        let title = cut_within(&self.axis.title(), width - 4.0, TYPE);
+        canvas.text((width - 4.0, bottom + 33.0), Anchor::End, "faint", &title);
         canvas.done(described)
     }
 

@@ -46,8 +46,20 @@ pub struct Dot {
 const ROW: f64 = 20.0;
 const BOTTOM: f64 = 40.0;
 const LEGEND: f64 = 18.0;
+/// From one line of a name to the next.
+const LINE: f64 = 14.0;
 /// Between a mark in the legend and its name.
 const MARK: f64 = 13.0;
+
+/// The name of a row in lines around `middle`, as many as its height has room for; else cut.
+fn named(name: &str, room: f64, middle: f64, height: f64) -> Vec<(f64, String)> {
+    let lines = match label::broken(name, room, TYPE) {
+        lines if lines.len() as f64 * LINE <= height => lines,
+        _ => vec![cut_within(name, room, TYPE)],
+    };
+    let first = middle - LINE * (lines.len() as f64 - 1.0) / 2.0;
+    (0..).map(|line| first + LINE * f64::from(line)).zip(lines).collect()
+}
 
 impl Dots {
     pub(crate) fn values(&self) -> impl Iterator<Item = f64> {
@@ -98,8 +110,9 @@ impl Dots {
         self.draw_axis(&mut canvas, &axis, (legend, bottom), width);
         let mut top = legend;
         for (row, lane) in self.rows.iter().zip(lanes) {
-            let name = cut_within(&row.name, left - 13.0, TYPE);
-            canvas.text((0.0, top + lane / 2.0 + 4.0), Anchor::Start, "", &name);
+            for (y, line) in named(&row.name, left - 13.0, top + lane / 2.0, lane) {
+                canvas.text((0.0, y + 4.0), Anchor::Start, "", &line);
+            }
             self.draw_row(&mut canvas, &axis, row, top, left);
             top += lane;
         }
@@ -128,7 +141,8 @@ impl Dots {
         if let Some(zero) = self.neutral.and_then(|value| axis.at(value)) {
             canvas.line((zero, top), (zero, bottom), "axis");
         }
-        canvas.text((width - 4.0, bottom + 33.0), Anchor::End, "faint", &self.axis.title());
+        let title = cut_within(&self.axis.title(), width - 4.0, TYPE);
+        canvas.text((width - 4.0, bottom + 33.0), Anchor::End, "faint", &title);
     }
 
     fn draw_row(&self, canvas: &mut Canvas, axis: &Laid, row: &Row, top: f64, left: f64) {

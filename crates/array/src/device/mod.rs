@@ -96,14 +96,22 @@ impl Device {
     pub fn new(params: &DeviceParams, seed: u64) -> Device {
         match params {
             DeviceParams::Rotating(params) => {
-                let own = Stream::open(seed, "disk/phase").unit();
-                let phase = if params.spindle_sync { 0.0 } else { own };
-                Device::Rotating(Box::new(Drive::new(params).ahead_by(phase)))
+                Device::Rotating(Box::new(Drive::new(params).ahead_by(phase(params, seed))))
             }
             DeviceParams::Flash(params) => Device::Flash(Box::new(FlashDrive::new(params, seed))),
             DeviceParams::CachedFlash(params) => Device::CachedFlash(Box::new(CachedFlash::new(params))),
             DeviceParams::Queue(params) => Device::Queue(Box::new(Queue::new(params, seed))),
             DeviceParams::Fitted(params) => Device::Fitted(Box::new(Fitted::new(params))),
+        }
+    }
+
+    /// A device with the same `params` as this one, which is at rest: its tables are computed once.
+    pub fn another(&self, params: &DeviceParams, seed: u64) -> Device {
+        match (self, params) {
+            (Device::Rotating(drive), DeviceParams::Rotating(params)) => {
+                Device::Rotating(Box::new(Drive::clone(drive).ahead_by(phase(params, seed))))
+            }
+            _ => Device::new(params, seed),
         }
     }
 
@@ -230,6 +238,11 @@ impl Device {
             Device::Fitted(fitted) => fitted.meter(),
         }
     }
+}
+
+/// Where on its turn a drive begins.
+fn phase(params: &RotatingParams, seed: u64) -> f64 {
+    if params.spindle_sync { 0.0 } else { Stream::open(seed, "disk/phase").unit() }
 }
 
 /// What a device is, with its figures.

@@ -171,9 +171,15 @@ pub struct BackEnd {
 impl BackEnd {
     /// That of `topology` with `sets`, at rest. What devices draw at random comes from `seed`.
     pub fn of(topology: &Topology, sets: Vec<Set>, seed: u64) -> BackEnd {
-        let device =
-            |(&model, number)| Device::new(&topology.models[model as usize], seed.wrapping_add(number));
-        let devices = topology.disks.iter().zip(0u64..).map(device).collect();
+        let mut devices: Vec<Device> = Vec::with_capacity(topology.disks.len());
+        for ((place, model), number) in topology.disks.iter().enumerate().zip(0u64..) {
+            let (params, seed) = (&topology.models[*model as usize], seed.wrapping_add(number));
+            let first = topology.disks[..place].iter().position(|other| other == model);
+            devices.push(match first {
+                Some(first) => devices[first].another(params, seed),
+                None => Device::new(params, seed),
+            });
+        }
         let engines = (0..topology.controllers.max(1)).map(|_| Engine::new(&topology.controller)).collect();
         BackEnd::new(devices, sets, engines, topology.channel, &topology.controller)
     }
