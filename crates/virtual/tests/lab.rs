@@ -112,7 +112,7 @@ fn windows_of_any_length_are_answered_where_reads_pass_writes() {
             for depth in [2, 32] {
                 let point =
                     recorded(&plan::depth(&setting, depth, Length::Time { warmup, run }), &setting.array);
-                assert!(!point.breakdown.is_none(), "{size} {warmup} {run} {depth}");
+                assert!(point.breakdown.is_some(), "{size} {warmup} {run} {depth}");
             }
         }
     }
