@@ -371,7 +371,7 @@ name    = "rebuilds"
 on      = "array:md3000?raid=5"
 plans   = "plan.toml"
 repeats = 1
-set     = { run = "20s" }
+set     = { run = "6m" }
 [factors]
 disks = [4, 6]
 state = ["healthy", "rebuilding"]

@@ -63,6 +63,7 @@ fn a_run_tells_live_figures_and_all_that_the_dashboard_asks_for() {
         let text = text();
         value(&text, "fathom_requests_total").is_some_and(|ops| ops > 100.0)
             && text.contains("quantile=\"0.99\"")
+            && text.contains("{series=\"cpu.idle\"}")
     });
     let first = text();
     assert!(

@@ -127,7 +127,7 @@ fn a_run_and_a_comparison_draw_the_chart_that_answers_below_their_figures() {
     }
     // Two runs are two lines, each named.
     let both = user.fathom("compare 1 2 --width 90 --chart").done().out;
-    assert!(both.contains("o queue-mm1") && both.contains("x queue-mm4"), "{both}");
+    assert!(both.contains("o kind queue-mm1") && both.contains("x kind queue-mm4"), "{both}");
 }
 
 #[test]

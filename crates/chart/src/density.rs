@@ -31,8 +31,9 @@ pub struct Patch {
 const STEPS: usize = 16;
 /// The darkest that still stands out from dark paper.
 const DARKEST: f64 = 0.22;
-/// Room for the ramp below the axis.
+/// Room for the ramp below the axis, and for each of its steps: beside it there is room for words on a narrow drawing.
 const LEGEND: f64 = 22.0;
+const EACH: f64 = 5.0;
 
 impl Density {
     /// The largest count.
@@ -63,8 +64,7 @@ impl Density {
                 continue;
             };
             let step: usize = units::convert::truncated((self.part(cell.count) * (STEPS - 1) as f64).round());
-            // A little larger than they are: no seam shows between two of them.
-            steps[step].push(((left, high), (right - left + 0.2, low - high + 0.2)));
+            steps[step].push(((left, high), (right - left, low - high)));
         }
         for (step, cells) in steps.iter().enumerate().filter(|(_, cells)| !cells.is_empty()) {
             canvas.cells(cells, &colour(step as f64 / (STEPS - 1) as f64));
@@ -73,11 +73,11 @@ impl Density {
 
     fn draw_legend(&self, canvas: &mut Canvas, left: f64, top: f64) {
         for step in 0..STEPS {
-            let place = (left + 8.0 * step as f64, top);
-            canvas.cell(place, (8.3, 9.0), &colour(step as f64 / (STEPS - 1) as f64));
+            let place = (left + EACH * step as f64, top);
+            canvas.cell(place, (EACH + 0.3, 9.0), &colour(step as f64 / (STEPS - 1) as f64));
         }
         let text = format!("1 to {} {}", Unit::PerSecond.tick(self.most()), self.what);
-        canvas.text((left + 8.0 * STEPS as f64 + 8.0, top + 9.0), Anchor::Start, "faint", &text);
+        canvas.text((left + EACH * STEPS as f64 + 8.0, top + 9.0), Anchor::Start, "faint", &text);
     }
 }
 

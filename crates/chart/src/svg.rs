@@ -80,7 +80,8 @@ impl Canvas {
         ));
     }
 
-    /// Rectangles of one colour, each by its place and its size; many of them take little.
+    /// Rectangles of one colour, each by its place and its size; many of them take little. Their edges are those of pixels,
+    /// so that no paper shines through between two of them.
     pub fn cells(&mut self, all: &[((f64, f64), (f64, f64))], colour: &str) {
         let mut way = String::new();
         for ((x, y), (width, height)) in all {
@@ -88,7 +89,7 @@ impl Canvas {
             // Writing to a string cannot fail.
             let _ = write!(way, "M{x} {y}h{width}v{height}h-{width}z");
         }
-        self.put(format_args!(r#"<path d="{way}" fill="{colour}"/>"#));
+        self.put(format_args!(r#"<path d="{way}" fill="{colour}" shape-rendering="crispEdges"/>"#));
     }
 
     /// A text of one colour, as on a cell.

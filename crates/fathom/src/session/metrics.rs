@@ -35,7 +35,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 /// Each metric: its name, whether it counts or is a state, and what it says.
 const METRICS: [(&str, &str, &str); 14] = [
     ("fathom_info", "gauge", "1; the version, the plan and the targets as labels"),
-    ("fathom_point_info", "gauge", "1; the name of the point and what it is doing as labels"),
+    ("fathom_point_info", "gauge", "1; the name of the point and what it does as labels"),
     ("fathom_points", "gauge", "Points that the run has at most"),
     ("fathom_points_done_total", "counter", "Points that have ended"),
     ("fathom_point_done_ratio", "gauge", "The part of the point that is done, where its end is known"),
@@ -69,6 +69,7 @@ struct Now {
     responses: Option<Responses>,
     done: Option<f64>,
     now: Instant,
+    sampled: Instant,
     beside: Vec<(String, f64)>,
     scrapes: u64,
 }
@@ -155,9 +156,10 @@ impl Now {
             self.progress = live.progress;
         }
         (self.responses, self.done) = (live.responses, live.done);
-        if live.now.saturating_since(self.now) >= SAMPLED || self.beside.is_empty() {
+        self.now = live.now;
+        if live.now.saturating_since(self.sampled) >= SAMPLED || live.now < self.sampled {
             self.beside = live.beside.latest();
-            self.now = live.now;
+            self.sampled = live.now;
         }
     }
 

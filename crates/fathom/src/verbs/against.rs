@@ -53,7 +53,8 @@ pub fn run(run: &RunArgs, arguments: &AgainstArgs, second: &str, store: &Store) 
     })?;
     if run.metrics.metrics.is_some() {
         return Err(Failure::Usage(
-            "--metrics shows one side, and --against interleaves two; run the plan on each".into(),
+            "--metrics tells of one side, and --against measures two interleaved; run the plan on each"
+                .into(),
         ));
     }
     run.outputs.iter().try_for_each(|path| output::check_comparison(path))?;

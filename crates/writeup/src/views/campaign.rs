@@ -333,7 +333,7 @@ impl<'a> Subject<'a> {
         let claims = self.claims_of(figure);
         let rest = match claims.is_empty() {
             true => String::new(),
-            false => "; behind each row: measured of what is claimed".into(),
+            false => "; behind each row: measured of each claim".into(),
         };
         let chart = if claims.is_empty() { self.dots(figure) } else { self.dots_with(figure, &claims) };
         Figure {
@@ -372,7 +372,9 @@ impl<'a> Subject<'a> {
                 let series = series.iter().position(|name| *name == claim.by)?;
                 Some((Dot { series, value: claim.claimed, band: None }, claim.measured / claim.claimed))
             });
-            let (mut dots, parts): (Vec<Dot>, Vec<f64>) = claimed.unzip();
+            let mut claimed: Vec<(Dot, f64)> = claimed.collect();
+            claimed.sort_by_key(|(dot, _)| dot.series);
+            let (mut dots, parts): (Vec<Dot>, Vec<f64>) = claimed.into_iter().unzip();
             // On top of what is claimed.
             dots.push(Dot { series: 0, value: cell.mean, band: cell.low.zip(cell.high) });
             let parts: Vec<String> = parts.into_iter().map(|part| Unit::Share.written(part)).collect();

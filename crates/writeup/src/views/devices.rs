@@ -83,23 +83,28 @@ impl<'a> Device<'a> {
         self.measured.point.series.iter().enumerate().filter(|(_, series)| is_it(series)).collect()
     }
 
-    /// Sums of the series by sample, with the time since the point began.
-    fn sums(&self, what: &[&str]) -> Vec<(f64, f64)> {
+    /// Sums of the series by sample, with its place and the time since the point began. What a sample says that ends a
+    /// moment after the one before it, as the last one of a load does, is chance.
+    fn sums(&self, what: &[&str]) -> Vec<(usize, f64, f64)> {
         let all = self.series(what);
         let Some((_, first)) = all.first() else { return Vec::new() };
-        let sum = |(at, at_ns): (usize, &u64)| {
+        let ends = &first.at_ns;
+        let gap = |at: usize| at.checked_sub(1).map(|before| ends[at].saturating_sub(ends[before]));
+        let usual = if ends.len() > 1 { gap(1).unwrap_or(0) } else { 0 };
+        let is_whole = |at: &usize| gap(*at).is_none_or(|gap| gap >= usual / 2);
+        let sum = |at: usize| {
             let values = all.iter().filter_map(|(_, series)| series.values.get(at));
-            let since_ns = at_ns.saturating_sub(self.measured.point.started_ns);
-            (since_ns as f64 / 1e9, values.sum::<f64>())
+            let since_ns = ends[at].saturating_sub(self.measured.point.started_ns);
+            (at, since_ns as f64 / 1e9, values.sum::<f64>())
         };
-        first.at_ns.iter().enumerate().map(sum).collect()
+        (0..ends.len()).filter(is_whole).map(sum).collect()
     }
 
     fn marks(&self, what: &[&str]) -> Vec<Mark> {
         let sums = self.sums(what);
-        let mark = |stretch: &[(f64, f64)]| Mark {
-            x: stretch[stretch.len() / 2].0,
-            y: Some(stretch.iter().map(|(_, value)| value).sum::<f64>() / stretch.len() as f64),
+        let mark = |stretch: &[(usize, f64, f64)]| Mark {
+            x: stretch[stretch.len() / 2].1,
+            y: Some(stretch.iter().map(|(.., value)| value).sum::<f64>() / stretch.len() as f64),
             ..Mark::default()
         };
         sums.chunks(sums.len().div_ceil(MARKS).max(1)).map(mark).collect()
@@ -107,8 +112,7 @@ impl<'a> Device<'a> {
 
     /// The largest of all samples.
     fn most(&self, what: &[&str], unit: Unit) -> Option<Number> {
-        let sums = self.sums(what).into_iter().enumerate();
-        let (at, (_, value)) = sums.max_by(|one, other| one.1.1.total_cmp(&other.1.1))?;
+        let (at, _, value) = self.sums(what).into_iter().max_by(|one, other| one.2.total_cmp(&other.2))?;
         let parts = self.series(what).into_iter().filter(|(_, series)| series.values.len() > at);
         let source = |(index, _): (usize, &Series)| {
             Source::At(self.measured.run, format!("/points/{}/series/{index}/values/{at}", self.measured.at))
@@ -129,7 +133,10 @@ fn stack(devices: &[Device<'_>]) -> Stack {
         };
         Plot {
             x: Axis::new("time", Unit::Seconds, Scale::Linear),
-            y: Axis::new(*name, *unit, Scale::Linear),
+            y: Axis {
+                range: (*unit == Unit::Share).then_some((0.0, 1.0)),
+                ..Axis::new(*name, *unit, Scale::Linear)
+            },
             lines: devices.iter().enumerate().map(line).collect(),
             rules: Vec::new(),
         }

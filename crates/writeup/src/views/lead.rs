@@ -51,11 +51,14 @@ pub(crate) fn leads(
     Some(match (wide.len().saturating_sub(most), close.len()) {
         _ if !is_whole && !sentence.is_empty() => sentence,
         (0, 0) => sentence,
-        (0, 1) if wide.is_empty() => sentence.words(format!(
-            "{blank}No difference in {} is certain: the 95 % intervals overlap ({}).",
-            measured::name(metric),
-            close[0].name
-        )),
+        (0, 1) if wide.is_empty() => {
+            let name = &close[0].name;
+            let case = if name.is_empty() { String::new() } else { format!(" ({name})") };
+            sentence.words(format!(
+                "{blank}No difference in {} is certain: the 95 % intervals overlap{case}.",
+                measured::name(metric)
+            ))
+        }
         (0, close) => sentence.words(format!(
             "{blank}In {close} of {} points no difference in {} is certain.",
             close + wide.len(),
