@@ -18,6 +18,9 @@ pub(crate) enum Anchor {
     End,
 }
 
+/// A rectangle by its place and its size.
+pub(crate) type Rectangle = ((f64, f64), (f64, f64));
+
 /// The shapes of series, so that they differ without their colours.
 const SHAPES: usize = 6;
 
@@ -82,7 +85,7 @@ impl Canvas {
 
     /// Rectangles of one colour, each by its place and its size; many of them take little. Their edges are those of pixels,
     /// so that no paper shines through between two of them.
-    pub fn cells(&mut self, all: &[((f64, f64), (f64, f64))], colour: &str) {
+    pub fn cells(&mut self, all: &[Rectangle], colour: &str) {
         let mut way = String::new();
         for ((x, y), (width, height)) in all {
             let (x, y, width, height) = (number(*x), number(*y), number(*width), number(*height));
