@@ -159,4 +159,6 @@ pub trait Desk: Send + Sync {
     /// The arguments that carry a run out and print its events as lines of JSON; `plan` is the name of the plan or the
     /// file that has its text.
     fn arguments(&self, start: &Start, plan: &str) -> Result<Vec<OsString>, Refusal>;
+    /// What its environment has beside the server's own: what nobody is to see in the list of processes.
+    fn environment(&self) -> Vec<(OsString, OsString)>;
 }
