@@ -35,6 +35,7 @@ mod soak;
 mod stalls;
 mod streams;
 mod targets;
+mod team;
 mod terminal;
 mod traces;
 mod trees;

@@ -1,6 +1,7 @@
 //! A user with a home, and what came back from the program.
 
 mod devices;
+mod postgres;
 mod skip;
 
 use std::ffi::OsStr;
@@ -15,6 +16,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 pub use devices::{Frozen, Loop, Mounted, Throttled, mkfs};
+pub use postgres::Postgres;
 pub use skip::{lacks, skipped};
 
 /// The shortest measurement that says something: a target of 4 MiB, read for a fifth of a second.

@@ -10,6 +10,7 @@ use crate::verbs::compare::CompareArgs;
 use crate::verbs::completions::CompletionsArgs;
 use crate::verbs::doctor::DoctorArgs;
 use crate::verbs::explain::ExplainArgs;
+use crate::verbs::import::ImportArgs;
 use crate::verbs::library::{ExportArgs, LsArgs, RmArgs, ShowArgs};
 use crate::verbs::man::ManArgs;
 use crate::verbs::plan::PlanVerb;
@@ -105,6 +106,9 @@ pub enum Verb {
     /// Write a run in another format
     #[command(after_help = examples::EXPORT)]
     Export(ExportArgs),
+    /// Bring runs of another library, or records in files, into this one
+    #[command(after_help = examples::IMPORT)]
+    Import(ImportArgs),
     /// Remove saved runs
     #[command(after_help = examples::RM)]
     Rm(RmArgs),

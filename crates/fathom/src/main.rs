@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     panics::speak_plainly();
+    cli.store.warn();
     if cli.measures() {
         match guard::divide(&cli.store) {
             Side::Ended(code) => return ExitCode::from(code),
@@ -81,6 +82,7 @@ fn run_verb(cli: &Cli) -> Result<Ending, Failure> {
         Verb::Report(arguments) => verbs::report::report(arguments, store),
         Verb::Ui(arguments) => verbs::ui::ui(arguments, store),
         Verb::Export(arguments) => verbs::library::export(arguments, store),
+        Verb::Import(arguments) => verbs::import::import(arguments, store),
         Verb::Rm(arguments) => verbs::library::rm(arguments, store),
         Verb::Doctor(arguments) => verbs::doctor::doctor(arguments, store),
         Verb::Array(verb) => verbs::array::array(verb, store),

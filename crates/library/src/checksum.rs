@@ -5,7 +5,7 @@
 use crc32fast::Hasher;
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
-use rusqlite::types::ValueRef;
+use rusqlite::types::{Value, ValueRef};
 
 /// SQLite may use it in an index, as it depends on its values alone, and in views that came with a file, as it does
 /// nothing else.
@@ -13,7 +13,20 @@ const FLAGS: FunctionFlags = FunctionFlags::SQLITE_UTF8
     .union(FunctionFlags::SQLITE_DETERMINISTIC)
     .union(FunctionFlags::SQLITE_INNOCUOUS);
 
-/// Makes `checksum(value, …)` known to `connection`: the CRC-32 of the values, each with its type and length.
+/// The CRC-32 of the values, each with its type and length.
+pub(crate) fn of(values: &[Value]) -> i64 {
+    let mut hasher = Hasher::new();
+    values.iter().for_each(|value| add(&mut hasher, value.into()));
+    i64::from(hasher.finalize())
+}
+
+/// The values, and behind them their sum.
+pub(crate) fn summed(mut values: Vec<Value>) -> Vec<Value> {
+    values.push(Value::Integer(of(&values)));
+    values
+}
+
+/// Makes `checksum(value, …)` known to `connection`, for files of versions that had none: the same as [`of`].
 pub(crate) fn register(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_scalar_function("checksum", -1, FLAGS, |context| {
         let mut hasher = Hasher::new();
@@ -76,5 +89,7 @@ mod tests {
     fn the_sum_of_given_values_is_that_of_the_files_that_are_kept() {
         // By zlib's crc32 of the bytes that `add` describes.
         assert_eq!(sum("7, 'run', NULL, 0.5"), 89932157);
+        let values = [Value::Integer(7), Value::Text("run".into()), Value::Null, Value::Real(0.5)];
+        assert_eq!(of(&values), 89932157);
     }
 }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use record::ReadError;
 use rusqlite::ErrorCode;
 
+use crate::{Address, Place};
+
 /// What was tried, on which file or run, why it failed, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
@@ -32,11 +34,13 @@ pub enum LibraryError {
         /// The file.
         path: PathBuf,
     },
-    /// The file belongs to a newer program.
-    #[error("{path}: the library has version {found}, this program knows up to {known}; use a newer fathom, or another file with --store FILE", path = .path.display())]
+    /// The library belongs to a newer program.
+    #[error(
+        "{place}: the library has version {found}, this program knows up to {known}; use a newer fathom, or another file with --store FILE"
+    )]
     TooNew {
-        /// The file.
-        path: PathBuf,
+        /// Where it is.
+        place: Place,
         /// Its version.
         found: i64,
         /// The newest version this program reads.
@@ -49,10 +53,12 @@ pub enum LibraryError {
         path: PathBuf,
     },
     /// Another process held it all the time.
-    #[error("{path}: another process has been writing to the library for {waited_s} s; try again when it is done", path = .path.display())]
+    #[error(
+        "{place}: another process has been writing to the library for {waited_s} s; try again when it is done"
+    )]
     Busy {
-        /// The file.
-        path: PathBuf,
+        /// Where it is.
+        place: Place,
         /// How long this process waited.
         waited_s: u64,
     },
@@ -69,10 +75,10 @@ pub enum LibraryError {
         path: PathBuf,
     },
     /// A run is not as it was saved.
-    #[error("run {number}: the library {path} does not hold it as it was saved: {what}; other runs can be read, a copy of the file may hold this one too, and `fathom rm {number}` removes it", path = .path.display())]
+    #[error("run {number}: the library {place} does not hold it as it was saved: {what}; other runs can be read, {copy} may hold this one too, and `fathom rm {number}` removes it", copy = copy_of(.place))]
     Damaged {
-        /// The file.
-        path: PathBuf,
+        /// Where the library is.
+        place: Place,
         /// The run.
         number: i64,
         /// Which part of it, and how that is known.
@@ -95,6 +101,84 @@ pub enum LibraryError {
         doing: &'static str,
         /// What SQLite said.
         source: rusqlite::Error,
+    },
+    /// What should be the address of a server is none.
+    #[error(
+        "the address of the library is not understood: {why}; it is written postgres://USER@HOST/DATABASE"
+    )]
+    Address {
+        /// What is wrong with it, without any of it.
+        why: String,
+    },
+    /// A connection with TLS is asked for.
+    #[error(
+        "sslmode={mode}: this program has no TLS; leave sslmode out where the network is trusted, or go through `ssh -L 5432:localhost:5432 HOST` and name localhost"
+    )]
+    Tls {
+        /// What was asked.
+        mode: String,
+    },
+    /// The server is not there, or went away.
+    #[error(
+        "{address}: the server of the library cannot be reached: {why}; see whether PostgreSQL runs there, and takes connections from here (listen_addresses, pg_hba.conf)"
+    )]
+    Unreachable {
+        /// The server.
+        address: Address,
+        /// What the system said.
+        why: String,
+    },
+    /// The server knows no such role, or wants another password.
+    #[error(
+        "{address}: the server lets nobody in with this role and password: {why}; the password belongs into PGPASSWORD, or into ~/.pgpass, readable by you alone (mode 600)"
+    )]
+    NotLetIn {
+        /// The server.
+        address: Address,
+        /// What it said.
+        why: String,
+    },
+    /// The server has no such database.
+    #[error(
+        "{address}: {why}; make it with `createdb NAME` as a role that may, or name another behind the / of the address"
+    )]
+    NoDatabase {
+        /// The server.
+        address: Address,
+        /// What it said.
+        why: String,
+    },
+    /// The role may not do that.
+    #[error(
+        "{address}: the role {role} lacks the right to do this: {missing}; its owner gives it with `{grant}`"
+    )]
+    Rights {
+        /// The server.
+        address: Address,
+        /// Who asked.
+        role: String,
+        /// Which rights.
+        missing: String,
+        /// The statement that gives them.
+        grant: String,
+    },
+    /// The server takes no writes from anybody.
+    #[error(
+        "{address}: the server takes no writes, as a standby does or where default_transaction_read_only is set; name the primary"
+    )]
+    Standby {
+        /// The server.
+        address: Address,
+    },
+    /// Anything else that a server reports.
+    #[error("{address}: {doing} failed: {why}; the log of the server has more")]
+    Server {
+        /// The server.
+        address: Address,
+        /// What was tried.
+        doing: &'static str,
+        /// What it said.
+        why: String,
     },
     /// A run that could not be read back is not saved.
     #[error(
@@ -136,6 +220,14 @@ pub enum LibraryError {
 /// on a slow disk may take seconds.
 pub(crate) const BUSY_S: u64 = 20;
 
+/// What may hold a run that is damaged.
+fn copy_of(place: &Place) -> &'static str {
+    match place {
+        Place::File(_) => "a copy of the file",
+        Place::Server(_) => "a backup of the database",
+    }
+}
+
 /// SQLite does not pass on why a file could not be opened.
 pub(crate) fn no_file_can_be_opened() -> bool {
     const EMFILE: i32 = 24;
@@ -161,13 +253,27 @@ impl LibraryError {
         self.may_lack_room() || matches!(self, LibraryError::Unfinished { .. })
     }
 
+    /// Whether another library may take what this one did not, or this one later: what was to be saved is in order.
+    pub fn is_of_the_server(&self) -> bool {
+        use LibraryError as E;
+        let anywhere = matches!(
+            self,
+            E::Unreachable { .. }
+                | E::NotLetIn { .. }
+                | E::NoDatabase { .. }
+                | E::Rights { .. }
+                | E::Standby { .. }
+        );
+        anywhere || matches!(self, E::Server { .. } | E::Busy { place: Place::Server(_), .. })
+    }
+
     /// What `source` means for whoever was `doing` something with the file at `path`.
     pub(crate) fn of(path: &Path, doing: &'static str, source: rusqlite::Error) -> LibraryError {
         let path = path.to_path_buf();
         match source.sqlite_error_code() {
             Some(ErrorCode::ReadOnly) => LibraryError::ReadOnly { path },
             Some(ErrorCode::NotADatabase) => LibraryError::NotALibrary { path },
-            Some(ErrorCode::DatabaseBusy) => LibraryError::Busy { path, waited_s: BUSY_S },
+            Some(ErrorCode::DatabaseBusy) => LibraryError::Busy { place: path.into(), waited_s: BUSY_S },
             Some(ErrorCode::DiskFull) => LibraryError::Full { path },
             Some(ErrorCode::DatabaseCorrupt) => LibraryError::Malformed { path, source },
             Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) if no_file_can_be_opened() => {

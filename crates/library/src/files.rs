@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use units::convert::narrow;
 
 use crate::LibraryError;
 use crate::checksum;
 use crate::error::{BUSY_S, no_file_can_be_opened};
 use crate::reserve;
-use crate::schema::{Kind, STEPS, kind, migrate, views};
+use crate::schema::{Kind, kind, known, migrate, steps_of_file, views};
 
 /// An open file, and whether it can be written.
 pub(crate) struct Opened {
@@ -74,7 +73,8 @@ fn open_to_write(path: &Path) -> Result<Connection, LibraryError> {
     }
     set_up(&connection, found).map_err(failed("setting up the library's journal"))?;
     if found != Kind::Library(known()) {
-        let newer = migrate(&mut connection, &STEPS).map_err(failed("bringing the library up to date"))?;
+        let newer =
+            migrate(&mut connection, &steps_of_file()).map_err(failed("bringing the library up to date"))?;
         if let Some(found) = newer {
             return Err(too_new(path, found));
         }
@@ -180,13 +180,8 @@ fn percent_encoded(path: &Path) -> String {
     text
 }
 
-/// The version of a library that this program writes.
-fn known() -> i64 {
-    narrow(STEPS.len())
-}
-
 fn too_new(path: &Path, found: i64) -> LibraryError {
-    LibraryError::TooNew { path: path.into(), found, known: known() }
+    LibraryError::TooNew { place: path.into(), found, known: known() }
 }
 
 #[cfg(test)]
@@ -209,7 +204,7 @@ mod tests {
         let refused = |path: &Path| open_to_read(path).err().expect("it cannot be read");
         let unmade = bare(folder.path(), 0);
         assert!(matches!(refused(&unmade), LibraryError::ReadOnly { .. }));
-        let newer = bare(folder.path(), narrow::<i64>(STEPS.len()) + 1);
+        let newer = bare(folder.path(), known() + 1);
         assert!(matches!(refused(&newer), LibraryError::TooNew { found: 5, known: 4, .. }));
         let empty = folder.path().join("empty.sqlite");
         std::fs::write(&empty, "").unwrap();

@@ -1,11 +1,12 @@
 //! Saving a run that grows: what is there already is not written again.
 
 use record::{Entry, Grading, Point, Run, SCHEMA_VERSION};
-use rusqlite::{Transaction, params};
 use serde::{Deserialize, Serialize};
 use units::convert::narrow;
 
 use crate::LibraryError;
+use crate::checksum::summed;
+use crate::tables::{Fault, Tables};
 
 /// What a library holds already of a run that grows: nothing by default.
 ///
@@ -41,6 +42,14 @@ impl Durability {
         match self {
             Durability::Now => "FULL",
             Durability::Later => "NORMAL",
+        }
+    }
+
+    /// PostgreSQL's word for it, as `synchronous_commit`.
+    pub(crate) fn commit(self) -> &'static str {
+        match self {
+            Durability::Now => "on",
+            Durability::Later => "off",
         }
     }
 }
@@ -119,19 +128,19 @@ impl Growth {
     }
 
     /// Writes it under `number`, whose line is there.
-    pub fn put(&self, transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
-        let put =
-            "INSERT INTO records (number, json, verdicts, sum) VALUES (?1, ?2, ?3, checksum(?1, ?2, ?3))
+    pub fn put(&self, tables: &Tables, number: i64) -> Result<(), Fault> {
+        let put = "INSERT INTO records (number, json, verdicts, sum) VALUES ($1, $2, $3, $4)
                    ON CONFLICT (number) DO UPDATE SET
                        json = excluded.json, verdicts = excluded.verdicts, sum = excluded.sum";
-        transaction.prepare_cached(put)?.execute(params![number, self.head, self.verdicts])?;
+        let record = vec![number.into(), self.head.clone().into(), self.verdicts.clone().into()];
+        tables.rows(put, &summed(record))?;
         // Among them a point that was kept as far as it had come.
-        let drop = "DELETE FROM points WHERE run = ?1 AND position >= ?2";
-        transaction.prepare_cached(drop)?.execute(params![number, narrow::<i64>(self.first)])?;
-        let put = "INSERT INTO points (run, position, json, sum) VALUES (?1, ?2, ?3, checksum(?1, ?2, ?3))";
-        let mut put = transaction.prepare_cached(put)?;
+        let drop = "DELETE FROM points WHERE run = $1 AND position >= $2";
+        tables.rows(drop, &[number.into(), narrow::<i64>(self.first).into()])?;
+        let put = "INSERT INTO points (run, position, json, sum) VALUES ($1, $2, $3, $4)";
         for (position, json) in (self.first..).zip(&self.points) {
-            put.execute(params![number, narrow::<i64>(position), json])?;
+            let point = vec![number.into(), narrow::<i64>(position).into(), json.clone().into()];
+            tables.rows(put, &summed(point))?;
         }
         Ok(())
     }

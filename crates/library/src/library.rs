@@ -1,24 +1,27 @@
 //! The library: save, find, list and remove.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use record::{Entry, Run};
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
-use units::convert::narrow;
+use rusqlite::Connection;
+use rusqlite::types::Value;
 
-use crate::entry::{COLUMNS, Line, columns, line};
+use crate::checksum::summed;
+use crate::entry::{COLUMNS, Line, columns, line, values};
 use crate::files::Opened;
 use crate::growth::{Durability, Growth, Kept, Verdict};
 use crate::listing::{Filter, Listed, list};
-use crate::{LibraryError, Selector, files, reserve};
+use crate::server::Server;
+use crate::tables::{Access, Fault, Row, Tables};
+use crate::{LibraryError, Place, Selector, files, reserve};
 
 /// An open library.
 ///
 /// For one thread; another thread or process opens its own. Readers never wait; writers wait for each other.
 #[derive(Debug)]
 pub struct Library {
-    path: PathBuf,
-    connection: Connection,
+    place: Place,
+    tables: Tables,
     writable: bool,
 }
 
@@ -36,48 +39,76 @@ pub struct Keep {
 pub(crate) const NEWEST_FIRST: &str = "ORDER BY number DESC";
 
 impl Library {
-    /// The library in the file at `path`, made where it is not there, brought up to date where it is older.
+    /// The library at `place`, made where it is not there, brought up to date where it is older.
     ///
-    /// A file that cannot be written is opened to be read, also one of an older version; saving then says so. A file of
-    /// a newer version or of another program is refused and left alone.
-    pub fn open(path: &Path) -> Result<Library, LibraryError> {
-        Ok(Library::of(path, files::open(path)?))
+    /// What cannot be written is opened to be read, a file also of an older version; saving then says so. A library of a
+    /// newer version or a file of another program is refused and left alone.
+    pub fn open(place: &Place) -> Result<Library, LibraryError> {
+        match place {
+            Place::File(path) => Ok(Library::of(place, files::open(path)?)),
+            Place::Server(address) => {
+                let server = Box::new(Server::open(address)?);
+                let writable = server.refusal().is_none();
+                Ok(Library { place: place.clone(), tables: Tables::Server(server), writable })
+            }
+        }
     }
 
     /// The library in the file at `path` as it lies there: nothing is made, brought up to date or waited for. For a
     /// glance, as shells take it to complete a word; where somebody saves a run meanwhile it may fail.
     pub fn open_to_read(path: &Path) -> Result<Library, LibraryError> {
-        Ok(Library::of(path, files::open_for_a_glance(path)?))
+        Ok(Library::of(&Place::File(path.into()), files::open_for_a_glance(path)?))
     }
 
-    fn of(path: &Path, Opened { connection, writable }: Opened) -> Library {
+    fn of(place: &Place, Opened { connection, writable }: Opened) -> Library {
         debug_assert_eq!(connection.is_readonly("main"), Ok(!writable), "SQLite knows the same");
-        Library { path: path.into(), connection, writable }
+        Library { place: place.clone(), tables: Tables::File(connection), writable }
     }
 
     /// The same as [`Library::open`], to remove runs: where the file system is full, in the room that the library sets aside for that.
-    pub fn open_to_remove(path: &Path) -> Result<Library, LibraryError> {
-        let opened = Library::open(path);
+    pub fn open_to_remove(place: &Place) -> Result<Library, LibraryError> {
+        let opened = Library::open(place);
+        let Place::File(path) = place else { return opened };
         match &opened {
             Ok(library) if library.writable => opened,
             Ok(_) => {
                 drop(opened);
                 reserve::release(path);
-                Library::open(path)
+                Library::open(place)
             }
-            Err(error) if error.may_lack_room_to_open() && reserve::release(path) => Library::open(path),
+            Err(error) if error.may_lack_room_to_open() && reserve::release(path) => Library::open(place),
             Err(_) => opened,
         }
     }
 
-    /// Its file.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Where it is.
+    pub fn place(&self) -> &Place {
+        &self.place
     }
 
     /// Whether runs can be saved in it.
     pub fn is_writable(&self) -> bool {
         self.writable
+    }
+
+    /// Why no runs can be saved in it; `None` where they can.
+    pub fn refusal(&self) -> Option<LibraryError> {
+        match (&self.place, &self.tables) {
+            (_, Tables::Server(server)) => server.refusal(),
+            (Place::File(path), _) if !self.writable => Some(LibraryError::ReadOnly { path: path.clone() }),
+            _ => None,
+        }
+    }
+
+    /// Claims `name` for as long as this library is open: `false` where somebody else has, on whatever machine. Only a
+    /// server knows of claims; in a file nobody else has.
+    pub fn claim(&self, name: &str) -> Result<bool, LibraryError> {
+        match &self.tables {
+            Tables::File(_) => Ok(true),
+            Tables::Server(server) => {
+                server.claim(name).map_err(|fault| self.told("claiming a campaign", fault))
+            }
+        }
     }
 
     /// Saves `run`, or replaces what was saved under its id, and returns the number by which `fathom ls` knows
@@ -104,11 +135,9 @@ impl Library {
             *kept = Kept::default();
         }
         let growth = Growth::of(run, kept)?;
-        let durable = self.connection.pragma_update(None, "synchronous", durability.pragma());
-        durable.map_err(|source| LibraryError::of(&self.path, "saving a run", source))?;
-        let number = self.change("saving a run", |transaction| {
-            let number = put_entry(transaction, &growth.entry)?;
-            growth.put(transaction, number)?;
+        let number = self.change("saving a run", durability, |tables| {
+            let number = put_entry(tables, &growth.entry)?;
+            growth.put(tables, number)?;
             Ok(number)
         })?;
         *kept = growth.kept();
@@ -117,27 +146,30 @@ impl Library {
 
     /// Whether somebody has removed the run meanwhile.
     fn is_gone(&self, id: &str) -> Result<bool, LibraryError> {
-        let sql = "SELECT NOT EXISTS (SELECT 1 FROM runs WHERE id = ?1)";
-        let gone = self.connection.query_row(sql, [id], |row| row.get(0));
-        gone.map_err(|source| LibraryError::of(&self.path, "saving a run", source))
+        self.look("saving a run", || {
+            Ok(self
+                .rows("saving a run", "SELECT 1 FROM runs WHERE id = $1", &[id.to_owned().into()])?
+                .is_empty())
+        })
     }
 
     /// The run that `selector` names: `last`, `last~2`, a number, an id or the beginning of one.
     ///
     /// It is as it was saved. Where a checksum shows that it is not, that is an error which names what is damaged.
     pub fn get(&self, selector: impl Into<Selector>) -> Result<Run, LibraryError> {
-        let reading = |source| LibraryError::of(&self.path, "reading a run", source);
-        // Nothing that another process saves comes between the parts of a run.
-        debug_assert!(self.connection.is_autocommit(), "no other transaction is under way");
-        let one_look = self.connection.unchecked_transaction().map_err(reading)?;
-        let entry = self.find(selector)?;
+        let selector = selector.into();
+        self.look(READING, || self.read(selector))
+    }
+
+    fn read(&self, selector: Selector) -> Result<Run, LibraryError> {
+        let entry = self.found(selector)?;
         let unreadable = |source| LibraryError::Record { id: entry.id.clone(), source };
         let damaged = |what| self.damaged(entry.number, what);
-        let head = record_of(&one_look, entry.number).map_err(reading)?;
+        let head = self.record_of(entry.number)?;
         let Some(Head { json, verdicts }) = head else {
             return Err(damaged("the record is not there, or its checksum is wrong".into()));
         };
-        let points = points_of(&one_look, entry.number).map_err(reading)?;
+        let points = self.points_of(entry.number)?;
         let version = record::version(&json).map_err(unreadable)?;
         let mut run = record::read(&json).map_err(unreadable)?;
         for (position, json) in points.into_iter().enumerate() {
@@ -155,22 +187,41 @@ impl Library {
         Ok(run)
     }
 
+    /// The record without its points; `None` where it is not there or not as it was saved.
+    fn record_of(&self, number: i64) -> Result<Option<Head>, LibraryError> {
+        let sql = "SELECT number, json, verdicts, sum FROM records WHERE number = $1";
+        let found = self.rows(READING, sql, &[number.into()])?.into_iter().next();
+        Ok(found
+            .filter(Row::is_sound)
+            .and_then(|mut row| Some(Head { json: row.text(1)?, verdicts: row.text(2) })))
+    }
+
+    /// The points of a run in their order, `None` for one that is not as it was saved; none where its record holds them.
+    fn points_of(&self, number: i64) -> Result<Vec<Option<String>>, LibraryError> {
+        let sql = "SELECT run, position, json, sum FROM points WHERE run = $1 ORDER BY position";
+        let found = self.rows(READING, sql, &[number.into()])?;
+        Ok(found.into_iter().map(|mut row| if row.is_sound() { row.text(2) } else { None }).collect())
+    }
+
     fn damaged(&self, number: i64, what: String) -> LibraryError {
-        LibraryError::Damaged { path: self.path.clone(), number, what }
+        LibraryError::Damaged { place: self.place.clone(), number, what }
     }
 
     /// The line of that run in the list.
     pub fn find(&self, selector: impl Into<Selector>) -> Result<Entry, LibraryError> {
         let selector = selector.into();
+        self.look(LOOKING, || self.found(selector))
+    }
+
+    fn found(&self, selector: Selector) -> Result<Entry, LibraryError> {
         match &selector {
             Selector::Last(back) => {
-                let sql = format!("SELECT {} FROM runs {NEWEST_FIRST} LIMIT 1 OFFSET ?1", columns());
                 let back = i64::try_from(*back).unwrap_or(i64::MAX);
-                self.first(&sql, back)?.ok_or_else(|| self.no_such_run(&selector))
+                let last = self.first(&format!("{NEWEST_FIRST} LIMIT 1 OFFSET $1"), back)?;
+                last.ok_or_else(|| self.no_such_run(&selector))
             }
             Selector::Number(number) => {
-                let by_number =
-                    self.first(&format!("SELECT {} FROM runs WHERE number = ?1", columns()), *number)?;
+                let by_number = self.first("WHERE number = $1", *number)?;
                 by_number.map_or_else(|| self.by_prefix(&number.to_string()), Ok)
             }
             Selector::Id(id) => self.by_prefix(id),
@@ -184,8 +235,8 @@ impl Library {
 
     /// The same, and what is known to be damaged or lost of the lines that were looked at.
     pub fn survey(&self, filter: &Filter) -> Result<Listed, LibraryError> {
-        let listed = list(&self.connection, filter);
-        listed.map_err(|source| LibraryError::of(&self.path, "listing the runs", source))
+        let doing = "listing the runs";
+        self.look(doing, || list(&self.tables, filter).map_err(|fault| self.told(doing, fault)))
     }
 
     /// Removes the runs that `selectors` name, all of them or, where one is not found, none. Returns their ids.
@@ -215,11 +266,11 @@ impl Library {
 
     /// What is wrong with the file or with any run in it: empty where all is as it was saved. Reads everything.
     pub fn check(&self) -> Result<Vec<String>, LibraryError> {
-        let said = self.connection.prepare("PRAGMA integrity_check").and_then(|mut statement| {
-            statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<String>, _>>()
-        });
-        let said = said.map_err(|source| LibraryError::of(&self.path, "checking the library", source))?;
-        let mut wrong: Vec<String> = said.into_iter().filter(|line| line != "ok").collect();
+        let mut wrong = Vec::new();
+        if matches!(self.tables, Tables::File(_)) {
+            let said = self.rows("checking the library", "PRAGMA integrity_check", &[])?;
+            wrong.extend(said.into_iter().filter_map(|mut row| row.text(0)).filter(|line| line != "ok"));
+        }
         let Listed { entries, damaged, lost } = self.survey(&Filter::default())?;
         wrong.extend(damaged.into_iter().map(|number| self.damaged(number, LINE.into()).to_string()));
         wrong.extend((lost > 0).then(|| format!("{lost} runs of the library are not found")));
@@ -232,44 +283,81 @@ impl Library {
         if found.is_empty() {
             return Ok(());
         }
-        let delete = |transaction: &Transaction<'_>| {
-            let mut remove = transaction.prepare("DELETE FROM runs WHERE number = ?1")?;
-            found.iter().try_for_each(|(number, _)| remove.execute([number]).map(drop))
+        let delete = |tables: &Tables| {
+            let sql = "DELETE FROM runs WHERE number = $1";
+            found.iter().try_for_each(|(number, _)| tables.rows(sql, &[(*number).into()]).map(drop))
         };
-        match self.change("removing runs", delete) {
-            Err(error) if error.may_lack_room() && reserve::release(&self.path) => {
-                self.change("removing runs", delete)?;
-            }
+        let change = |library: &Library| library.change("removing runs", Durability::Now, delete);
+        let (Place::File(path), Tables::File(connection)) = (&self.place, &self.tables) else {
+            return change(self);
+        };
+        match change(self) {
+            Err(error) if error.may_lack_room() && reserve::release(path) => change(self)?,
             done => done?,
         }
         // The runs are gone. What room they took is used again, also where it cannot be given back now.
-        let _later = give_back(&self.connection);
-        reserve::keep(&self.path);
+        let _later = give_back(connection);
+        reserve::keep(path);
         Ok(())
     }
 
     /// Does `work` in one transaction that waits for other writers before it begins.
     fn change<T>(
-        &mut self,
+        &self,
         doing: &'static str,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+        durability: Durability,
+        work: impl FnOnce(&Tables) -> Result<T, Fault>,
     ) -> Result<T, LibraryError> {
-        if !self.writable {
-            return Err(LibraryError::ReadOnly { path: self.path.clone() });
+        match self.refusal() {
+            Some(refusal) => Err(refusal),
+            None => self.within(doing, Access::Change(durability), || {
+                work(&self.tables).map_err(|fault| self.told(doing, fault))
+            }),
         }
-        debug_assert!(self.connection.is_autocommit(), "no other transaction is under way");
-        let behaviour = TransactionBehavior::Immediate;
-        let done = self.connection.transaction_with_behavior(behaviour).and_then(|transaction| {
-            let result = work(&transaction)?;
-            transaction.commit()?;
-            Ok(result)
-        });
-        done.map_err(|source| LibraryError::of(&self.path, doing, source))
     }
 
-    fn first(&self, sql: &str, value: impl rusqlite::ToSql) -> Result<Option<Entry>, LibraryError> {
-        let found = self.connection.query_row(sql, [value], line).optional();
-        match found.map_err(|source| LibraryError::of(&self.path, "looking for a run", source))? {
+    /// Does `work` with the library as it is now, whatever others save meanwhile.
+    fn look<T>(
+        &self,
+        doing: &'static str,
+        work: impl FnOnce() -> Result<T, LibraryError>,
+    ) -> Result<T, LibraryError> {
+        self.within(doing, Access::Look, work)
+    }
+
+    fn within<T>(
+        &self,
+        doing: &'static str,
+        access: Access,
+        work: impl FnOnce() -> Result<T, LibraryError>,
+    ) -> Result<T, LibraryError> {
+        let told = |fault| self.told(doing, fault);
+        self.tables.begin(access).map_err(told)?;
+        let done = work().and_then(|done| self.tables.end(true).map_err(told).map(|()| done));
+        if done.is_err() {
+            // It may be undone already.
+            let _undone = self.tables.end(false);
+        }
+        done
+    }
+
+    fn rows(&self, doing: &'static str, sql: &str, values: &[Value]) -> Result<Vec<Row>, LibraryError> {
+        self.tables.rows(sql, values).map_err(|fault| self.told(doing, fault))
+    }
+
+    /// What `fault` means for whoever was `doing` something.
+    fn told(&self, doing: &'static str, fault: Fault) -> LibraryError {
+        match (fault, &self.place, &self.tables) {
+            (Fault::File(source), Place::File(path), _) => LibraryError::of(path, doing, source),
+            (fault, _, Tables::Server(server)) => server.told(doing, fault),
+            (fault, ..) => unreachable!("a file has no fault of a server: {fault:?}"),
+        }
+    }
+
+    /// The line of the first run that `which` picks by `value`.
+    fn first(&self, which: &str, value: impl Into<Value>) -> Result<Option<Entry>, LibraryError> {
+        let sql = format!("SELECT {} FROM runs {which}", columns());
+        match self.rows(LOOKING, &sql, &[value.into()])?.into_iter().next().map(line) {
             Some(Line::Sound(entry)) => Ok(Some(*entry)),
             Some(Line::Damaged(number)) => Err(self.damaged(number, LINE.into())),
             None => Ok(None),
@@ -278,23 +366,20 @@ impl Library {
 
     /// The run of that id, or the only one whose id begins so.
     fn by_prefix(&self, asked: &str) -> Result<Entry, LibraryError> {
-        if let Some(entry) = self.first(&format!("SELECT {} FROM runs WHERE id = ?1", columns()), asked)? {
+        if let Some(entry) = self.first("WHERE id = $1", asked.to_owned())? {
             return Ok(entry);
         }
         const SHOWN: usize = 5;
         let sql = format!(
-            "SELECT number, id FROM runs WHERE substr(id, 1, length(?1)) = ?1 {NEWEST_FIRST} LIMIT {SHOWN}"
+            "SELECT number, id FROM runs WHERE substr(id, 1, length($1)) = $1 {NEWEST_FIRST} LIMIT {SHOWN}"
         );
-        let found = self.connection.prepare(&sql).and_then(|mut statement| {
-            let found = statement.query_map([asked], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            found.collect::<Result<Vec<(i64, String)>, _>>()
-        });
-        let found = found.map_err(|source| LibraryError::of(&self.path, "looking for a run", source))?;
+        let found = self.rows(LOOKING, &sql, &[asked.to_owned().into()])?;
+        let found: Vec<(i64, String)> =
+            found.into_iter().filter_map(|mut row| Some((row.integer(0)?, row.text(1)?))).collect();
         let no_such_run = || self.no_such_run(&Selector::Id(asked.into()));
         match &found[..] {
             [(number, _)] if !asked.is_empty() => {
-                let sql = format!("SELECT {} FROM runs WHERE number = ?1", columns());
-                self.first(&sql, *number)?.ok_or_else(no_such_run)
+                self.first("WHERE number = $1", *number)?.ok_or_else(no_such_run)
             }
             [] | [_] => Err(no_such_run()),
             _ => {
@@ -305,15 +390,18 @@ impl Library {
     }
 
     fn no_such_run(&self, selector: &Selector) -> LibraryError {
-        let count = self.connection.query_row("SELECT count(*) FROM runs", [], |row| row.get::<_, i64>(0));
-        let hint = match count.unwrap_or(0) {
-            0 => format!("the library {} is empty", self.path.display()),
+        let hint = match self.tables.number("SELECT count(*) FROM runs").unwrap_or(0) {
+            0 => format!("the library {} is empty", self.place),
             1 => "there is one run; `fathom ls` shows it".into(),
             count => format!("there are {count} runs; `fathom ls` shows them"),
         };
         LibraryError::NoSuchRun { asked: selector.to_string(), hint }
     }
 }
+
+/// What is being done, where it fails.
+const READING: &str = "reading a run";
+const LOOKING: &str = "looking for a run";
 
 /// How a line is known to be damaged.
 const LINE: &str = "the checksum of its line in the list is wrong";
@@ -322,25 +410,6 @@ const LINE: &str = "the checksum of its line in the list is wrong";
 struct Head {
     json: String,
     verdicts: Option<String>,
-}
-
-/// `None` where it is not there or not as it was saved.
-fn record_of(connection: &Connection, number: i64) -> rusqlite::Result<Option<Head>> {
-    let sql = "SELECT sum IS checksum(number, json, verdicts), json, verdicts FROM records WHERE number = ?1";
-    let found = connection.query_row(sql, [number], |row| match row.get(0)? {
-        true => Ok(Some(Head { json: row.get(1)?, verdicts: row.get(2)? })),
-        false => Ok(None),
-    });
-    found.optional().map(Option::flatten)
-}
-
-/// The points of a run in their order, `None` for one that is not as it was saved; none where its record holds them.
-fn points_of(connection: &Connection, number: i64) -> rusqlite::Result<Vec<Option<String>>> {
-    let sql =
-        "SELECT sum IS checksum(run, position, json), json FROM points WHERE run = ?1 ORDER BY position";
-    let mut statement = connection.prepare(sql)?;
-    let point = |row: &rusqlite::Row<'_>| if row.get(0)? { row.get(1).map(Some) } else { Ok(None) };
-    statement.query_map([number], point)?.collect()
 }
 
 /// Shortens the file by the pages that nothing uses, a few at a time, so that the journal needs little room.
@@ -366,46 +435,21 @@ fn give_back(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Writes the line of a run and returns its number: the one it has, or a new one.
-fn put_entry(transaction: &Transaction<'_>, entry: &Entry) -> rusqlite::Result<i64> {
-    let targets = serde_json::Value::from(entry.targets.clone()).to_string();
-    let tags: serde_json::Map<String, serde_json::Value> =
-        entry.tags.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
-    let old = "SELECT number FROM runs WHERE id = ?1";
-    let number: Option<i64> = transaction.query_row(old, [&entry.id], |row| row.get(0)).optional()?;
-    let put = format!(
-        "INSERT INTO runs ({COLUMNS})
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
-         ON CONFLICT (number) DO UPDATE SET
-            started = excluded.started, ended = excluded.ended, plan = excluded.plan, world = excluded.world,
-            hostname = excluded.hostname, targets = excluded.targets, tags = excluded.tags,
-            points = excluded.points, peak_ops_per_s = excluded.peak_ops_per_s,
-            peak_bytes_per_s = excluded.peak_bytes_per_s, warnings = excluded.warnings, invalid = excluded.invalid,
-            complete = excluded.complete, code = excluded.code, reason = excluded.reason,
-            json_bytes = excluded.json_bytes, grade = excluded.grade"
-    );
-    transaction.prepare_cached(&put)?.execute(params![
-        number,
-        entry.id,
-        entry.started,
-        entry.ended,
-        entry.plan,
-        entry.world,
-        entry.hostname,
-        targets,
-        serde_json::Value::Object(tags).to_string(),
-        narrow::<i64>(entry.points),
-        entry.peak_ops_per_s,
-        entry.peak_bytes_per_s,
-        narrow::<i64>(entry.warnings),
-        narrow::<i64>(entry.invalid),
-        entry.complete,
-        entry.code,
-        entry.reason,
-        narrow::<i64>(entry.json_bytes),
-        entry.grade.map(|grade| grade.to_string()),
-    ])?;
-    let number = number.unwrap_or_else(|| transaction.last_insert_rowid());
-    let sum = format!("UPDATE runs SET sum = checksum({COLUMNS}) WHERE number = ?1");
-    transaction.prepare_cached(&sum)?.execute([number])?;
+fn put_entry(tables: &Tables, entry: &Entry) -> Result<i64, Fault> {
+    let values = values(entry);
+    let columns = COLUMNS.trim_start_matches("number, ");
+    let places: Vec<String> = (1..=values.len()).map(|place| format!("${place}")).collect();
+    let places = places.join(", ");
+    // The first of them is the id.
+    let update = format!("UPDATE runs SET ({columns}) = ({places}) WHERE id = $1 RETURNING number");
+    let mut rows = tables.rows(&update, &values)?;
+    if rows.is_empty() {
+        let insert = format!("INSERT INTO runs ({columns}) VALUES ({places}) RETURNING number");
+        rows = tables.rows(&insert, &values)?;
+    }
+    let number = rows.first().and_then(|row| row.integer(0));
+    let number = number.ok_or(Fault::File(rusqlite::Error::QueryReturnedNoRows))?;
+    let sum = summed([vec![number.into()], values].concat()).pop().unwrap_or(Value::Null);
+    tables.rows("UPDATE runs SET sum = $1 WHERE number = $2", &[sum, number.into()])?;
     Ok(number)
 }

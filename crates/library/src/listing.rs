@@ -1,10 +1,13 @@
 //! The lines of the runs, those that are sound and those that are not.
 
+use std::ops::ControlFlow;
+
 use record::Entry;
-use rusqlite::{Connection, ErrorCode, OptionalExtension};
+use rusqlite::ErrorCode;
 
 use crate::entry::{Line, columns, line};
 use crate::library::NEWEST_FIRST;
+use crate::tables::{Fault, Tables};
 
 /// Which runs to list. The default is all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,51 +48,50 @@ impl Filter {
 }
 
 /// The lines that pass `filter`. Where SQLite cannot walk over the table any more, each is looked up by its number.
-pub(crate) fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Listed> {
-    match walk(connection, filter) {
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
-            salvage(connection, filter)
+pub(crate) fn list(tables: &Tables, filter: &Filter) -> Result<Listed, Fault> {
+    match walk(tables, filter) {
+        Err(Fault::File(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
+            salvage(tables, filter)
         }
         listed => listed,
     }
 }
 
-fn walk(connection: &Connection, filter: &Filter) -> rusqlite::Result<Listed> {
+fn walk(tables: &Tables, filter: &Filter) -> Result<Listed, Fault> {
     let mut listed = Listed::default();
-    let sql = format!("SELECT {} FROM runs {NEWEST_FIRST}", columns());
-    let mut statement = connection.prepare(&sql)?;
-    for found in statement.query_map([], line)? {
+    tables.walk(&format!("SELECT {} FROM runs {NEWEST_FIRST}", columns()), |row| {
         if listed.is_enough(filter) {
-            break;
+            return ControlFlow::Break(());
         }
-        listed.add(found?, filter);
-    }
+        listed.add(line(row), filter);
+        ControlFlow::Continue(())
+    })?;
     debug_assert!(filter.limit.is_none_or(|limit| listed.entries.len() as u64 <= limit));
-    let sql = "SELECT (SELECT runs FROM tally) - (SELECT count(*) FROM runs NOT INDEXED)";
-    let lost: i64 = connection.query_row(sql, [], |row| row.get(0))?;
+    // An index may be whole where the table is not.
+    let table = if matches!(tables, Tables::File(_)) { "runs NOT INDEXED" } else { "runs" };
+    let lost = tables.number(&format!("SELECT (SELECT runs FROM tally) - (SELECT count(*) FROM {table})"))?;
     listed.lost = u64::try_from(lost).unwrap_or(0);
     Ok(listed)
 }
 
-/// What can still be reached of a damaged table.
-fn salvage(connection: &Connection, filter: &Filter) -> rusqlite::Result<Listed> {
+/// What can still be reached of a damaged table of SQLite.
+fn salvage(tables: &Tables, filter: &Filter) -> Result<Listed, Fault> {
     let mut listed = Listed::default();
-    let last = "SELECT seq FROM sqlite_sequence WHERE name = 'runs'";
-    let last: i64 = connection.query_row(last, [], |row| row.get(0))?;
-    let sql = format!("SELECT {} FROM runs WHERE number = ?1", columns());
-    let mut statement = connection.prepare(&sql)?;
+    let last = tables.number("SELECT seq FROM sqlite_sequence WHERE name = 'runs'")?;
+    let sql = format!("SELECT {} FROM runs WHERE number = $1", columns());
     let mut found = 0;
     for number in (1..=last.min(NUMBERS_MOST)).rev() {
-        if let Ok(Some(line)) = statement.query_row([number], line).optional() {
+        let rows = tables.rows(&sql, &[number.into()]).unwrap_or_default();
+        if let Some(row) = rows.into_iter().next() {
             found += 1;
             if !listed.is_enough(filter) {
-                listed.add(line, filter);
+                listed.add(line(row), filter);
             }
         }
     }
     debug_assert!(filter.limit.is_none_or(|limit| listed.entries.len() as u64 <= limit));
-    let saved = connection.query_row("SELECT runs FROM tally", [], |row| row.get::<_, i64>(0));
-    listed.lost = u64::try_from(saved.unwrap_or(0) - found).unwrap_or(0).max(1);
+    let saved = tables.number("SELECT runs FROM tally").unwrap_or(0);
+    listed.lost = u64::try_from(saved - found).unwrap_or(0).max(1);
     Ok(listed)
 }
 
@@ -127,10 +129,10 @@ mod tests {
     use crate::Library;
 
     /// Six runs were saved: the second was removed, the fourth has vanished, and the line of the fifth is damaged.
-    fn damaged() -> (tempfile::TempDir, Connection) {
+    fn damaged() -> (tempfile::TempDir, Tables) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("runs.sqlite");
-        let mut library = Library::open(&path).unwrap();
+        let mut library = Library::open(&path.clone().into()).unwrap();
         for number in 1..=6 {
             let id = format!("run-{number}");
             library.save(&record::Run { id, ..sample::run("quick", Vec::new()) }).unwrap();
@@ -140,7 +142,12 @@ mod tests {
         let damage = "DROP TRIGGER run_removed; DELETE FROM runs WHERE number = 4;
                       UPDATE runs SET plan = 'other' WHERE number = 5;";
         connection.execute_batch(damage).unwrap();
-        (folder, connection)
+        (folder, Tables::File(connection))
+    }
+
+    fn change(tables: &Tables, sql: &str) {
+        let Tables::File(connection) = tables else { panic!("it is a file") };
+        connection.execute_batch(sql).unwrap();
     }
 
     fn numbers(listed: &Listed) -> Vec<i64> {
@@ -149,27 +156,27 @@ mod tests {
 
     #[test]
     fn a_walk_and_a_salvage_find_the_same_sound_damaged_and_lost_runs() {
-        let (_folder, connection) = damaged();
+        let (_folder, tables) = damaged();
         for look in [walk, salvage, list] {
-            let listed = look(&connection, &Filter::default()).unwrap();
+            let listed = look(&tables, &Filter::default()).unwrap();
             assert_eq!(numbers(&listed), [6, 3, 1]);
             assert_eq!((&listed.damaged[..], listed.lost), (&[5][..], 1));
-            let two = look(&connection, &Filter { limit: Some(2), ..Filter::default() }).unwrap();
+            let two = look(&tables, &Filter { limit: Some(2), ..Filter::default() }).unwrap();
             assert_eq!((numbers(&two), two.lost), (vec![6, 3], 1));
-            let none = look(&connection, &Filter { limit: Some(0), ..Filter::default() }).unwrap();
+            let none = look(&tables, &Filter { limit: Some(0), ..Filter::default() }).unwrap();
             assert_eq!((numbers(&none), none.damaged.len(), none.lost), (vec![], 0, 1));
         }
     }
 
     #[test]
     fn what_has_to_be_salvaged_has_lost_something_even_where_the_tally_does_not_tell() {
-        let (_folder, connection) = damaged();
-        connection.execute_batch("UPDATE tally SET runs = 4").unwrap();
-        assert_eq!(salvage(&connection, &Filter::default()).unwrap().lost, 1);
-        assert_eq!(walk(&connection, &Filter::default()).unwrap().lost, 0);
-        connection.execute_batch("UPDATE tally SET runs = 9").unwrap();
-        assert_eq!(salvage(&connection, &Filter::default()).unwrap().lost, 5);
-        assert_eq!(walk(&connection, &Filter::default()).unwrap().lost, 5);
+        let (_folder, tables) = damaged();
+        change(&tables, "UPDATE tally SET runs = 4");
+        assert_eq!(salvage(&tables, &Filter::default()).unwrap().lost, 1);
+        assert_eq!(walk(&tables, &Filter::default()).unwrap().lost, 0);
+        change(&tables, "UPDATE tally SET runs = 9");
+        assert_eq!(salvage(&tables, &Filter::default()).unwrap().lost, 5);
+        assert_eq!(walk(&tables, &Filter::default()).unwrap().lost, 5);
     }
 
     #[test]
@@ -177,7 +184,7 @@ mod tests {
         use std::os::unix::fs::FileExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("runs.sqlite");
-        let mut library = Library::open(&path).unwrap();
+        let mut library = Library::open(&path.clone().into()).unwrap();
         for number in 0..60 {
             let id = format!("run-{number}");
             library.save(&record::Run { id, ..sample::run("quick", Vec::new()) }).unwrap();
@@ -191,20 +198,20 @@ mod tests {
             .unsigned_abs();
         let file = std::fs::File::options().write(true).open(&path).unwrap();
         file.write_all_at(&[0xff; 4096], (page - 1) * 4096).unwrap();
-        let connection = crate::files::open(&path).unwrap().connection;
-        let corrupt = walk(&connection, &Filter::default()).unwrap_err().sqlite_error_code();
-        assert_eq!(corrupt, Some(ErrorCode::DatabaseCorrupt));
-        let listed = list(&connection, &Filter::default()).unwrap();
+        let tables = Tables::File(crate::files::open(&path).unwrap().connection);
+        let Err(Fault::File(corrupt)) = walk(&tables, &Filter::default()) else { panic!("a page is noise") };
+        assert_eq!(corrupt.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt));
+        let listed = list(&tables, &Filter::default()).unwrap();
         let found = listed.entries.len() as u64;
         assert!(found > 20 && found + listed.lost == 60, "{found} found, {} lost", listed.lost);
     }
 
     #[test]
     fn a_failure_that_is_no_damage_to_a_page_is_told() {
-        let (_folder, connection) = damaged();
-        connection.execute_batch("DROP TABLE tally").unwrap();
-        let told = list(&connection, &Filter::default()).unwrap_err().to_string();
-        assert!(told.contains("no such table: tally"), "{told}");
+        let (_folder, tables) = damaged();
+        change(&tables, "DROP TABLE tally");
+        let Err(Fault::File(told)) = list(&tables, &Filter::default()) else { panic!("a table is gone") };
+        assert!(told.to_string().contains("no such table: tally"), "{told}");
     }
 
     #[test]

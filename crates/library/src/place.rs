@@ -1,11 +1,45 @@
-//! Where the library lies unless the user says otherwise.
+//! Where a library is.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
 
-use crate::LibraryError;
+use crate::{Address, LibraryError};
+
+/// Where a library is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a SQLite file.
+    File(PathBuf),
+    /// In a database of a PostgreSQL server.
+    Server(Address),
+}
+
+impl From<PathBuf> for Place {
+    /// What begins as the address of a server is one; anything else is a file.
+    fn from(path: PathBuf) -> Place {
+        let address = path.to_str().and_then(Address::of);
+        address.map_or(Place::File(path), Place::Server)
+    }
+}
+
+impl From<&Path> for Place {
+    fn from(path: &Path) -> Place {
+        path.to_path_buf().into()
+    }
+}
+
+impl fmt::Display for Place {
+    /// Without a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::File(path) => path.display().fmt(f),
+            Place::Server(address) => address.fmt(f),
+        }
+    }
+}
 
 /// `$XDG_DATA_HOME/fathom/runs.sqlite`, or `~/.local/share/fathom/runs.sqlite` where that is not set.
 ///

@@ -6,11 +6,10 @@ use std::path::Path;
 use library::{Filter, Library, LibraryError, Selector};
 use record::Run;
 use record::sample::{self, Stream};
-use rusqlite::Connection;
 use units::convert::narrow;
 
 use crate::draws::Draws;
-use crate::{Shelf, run, same};
+use crate::{Shelf, on_each, run, same};
 
 /// A run of some points, so that it lies on many pages.
 fn long(second: u32) -> Run {
@@ -25,11 +24,9 @@ fn long(second: u32) -> Run {
     Run { points: (0..4).map(point).collect(), ..run(second) }
 }
 
-fn shelf_of(runs: &[Run]) -> Shelf {
-    let shelf = Shelf::new();
+fn fill(shelf: &Shelf, runs: &[Run]) {
     let mut library = shelf.open();
     runs.iter().for_each(|run| assert!(library.save(run).is_ok()));
-    shelf
 }
 
 /// How often a library is damaged: `FATHOM_MUTATIONS`, or 120 times.
@@ -88,7 +85,7 @@ struct Seen {
 
 /// Opens the damaged library at `path`: every run that comes back is as it was saved, and what does not is told.
 fn look(path: &Path, saved: &[Run], seen: &mut Seen, how: &str) {
-    let listed = Library::open(path).and_then(|library| {
+    let listed = Library::open(&path.into()).and_then(|library| {
         let listed = library.survey(&Filter::default())?;
         Ok((library, listed))
     });
@@ -125,7 +122,8 @@ fn look(path: &Path, saved: &[Run], seen: &mut Seen, how: &str) {
 #[test]
 fn no_damage_to_the_file_comes_back_as_good() {
     let saved: Vec<Run> = (1..=6).map(long).collect();
-    let shelf = shelf_of(&saved);
+    let shelf = Shelf::new();
+    fill(&shelf, &saved);
     let sound = std::fs::read(shelf.path()).unwrap();
     let (mut seen, damages) = (Seen::default(), damages());
     for seed in 0..damages {
@@ -144,47 +142,52 @@ fn no_damage_to_the_file_comes_back_as_good() {
 
 #[test]
 fn a_run_whose_point_is_damaged_is_named_and_the_others_are_shown() {
-    let saved: Vec<Run> = (1..=3).map(long).collect();
-    let shelf = shelf_of(&saved);
-    let connection = Connection::open(shelf.path()).unwrap();
-    let damage = "UPDATE points SET json = replace(json, '902.0', '903.0') WHERE run = 2 AND position = 1";
-    assert_eq!(connection.execute(damage, []).unwrap(), 1);
-    let mut library = shelf.open();
-    let error = library.get("2").map(|run| run.id).unwrap_err();
-    assert!(matches!(error, LibraryError::Damaged { number: 2, .. }), "{error}");
-    assert!(error.to_string().contains("the checksum of point 1 is wrong"), "{error}");
-    assert_eq!(library.check().unwrap(), [error.to_string()]);
-    same(&library.get("1").unwrap(), &saved[0]);
-    same(&library.get("3").unwrap(), &saved[2]);
-    library.remove(&[Selector::from("2")]).unwrap();
-    assert_eq!(library.check().unwrap(), [] as [String; 0]);
+    on_each(|shelf| {
+        let saved: Vec<Run> = (1..=3).map(long).collect();
+        fill(shelf, &saved);
+        let damage =
+            "UPDATE points SET json = replace(json, '902.0', '903.0') WHERE run = 2 AND position = 1";
+        shelf.sql(damage);
+        let mut library = shelf.open();
+        let error = library.get("2").map(|run| run.id).unwrap_err();
+        assert!(matches!(error, LibraryError::Damaged { number: 2, .. }), "{error}");
+        assert!(error.to_string().contains("the checksum of point 1 is wrong"), "{error}");
+        assert_eq!(library.check().unwrap(), [error.to_string()]);
+        same(&library.get("1").unwrap(), &saved[0]);
+        same(&library.get("3").unwrap(), &saved[2]);
+        library.remove(&[Selector::from("2")]).unwrap();
+        assert_eq!(library.check().unwrap(), [] as [String; 0]);
+    });
 }
 
 #[test]
 fn a_line_that_is_damaged_is_named_and_the_others_are_listed() {
-    let saved: Vec<Run> = (1..=3).map(run).collect();
-    let shelf = shelf_of(&saved);
-    let connection = Connection::open(shelf.path()).unwrap();
-    connection.execute("UPDATE runs SET peak_ops_per_s = 1e6 WHERE number = 3", []).unwrap();
-    let mut library = shelf.open();
-    let listed = library.survey(&Filter::default()).unwrap();
-    assert_eq!((listed.entries.len(), &listed.damaged[..], listed.lost), (2, &[3][..], 0));
-    assert!(matches!(library.find("last").unwrap_err(), LibraryError::Damaged { number: 3, .. }));
-    assert!(matches!(
-        library.get(saved[2].id.as_str()).map(|run| run.id).unwrap_err(),
-        LibraryError::Damaged { .. }
-    ));
-    library.remove(&[Selector::from("3")]).unwrap();
-    assert_eq!(library.check().unwrap(), [] as [String; 0]);
+    on_each(|shelf| {
+        let saved: Vec<Run> = (1..=3).map(run).collect();
+        fill(shelf, &saved);
+        shelf.sql("UPDATE runs SET peak_ops_per_s = 1e6 WHERE number = 3");
+        let mut library = shelf.open();
+        let listed = library.survey(&Filter::default()).unwrap();
+        assert_eq!((listed.entries.len(), &listed.damaged[..], listed.lost), (2, &[3][..], 0));
+        assert!(matches!(library.find("last").unwrap_err(), LibraryError::Damaged { number: 3, .. }));
+        assert!(matches!(
+            library.get(saved[2].id.as_str()).map(|run| run.id).unwrap_err(),
+            LibraryError::Damaged { .. }
+        ));
+        library.remove(&[Selector::from("3")]).unwrap();
+        assert_eq!(library.check().unwrap(), [] as [String; 0]);
+    });
 }
 
 #[test]
 fn a_run_that_has_vanished_is_missed() {
-    let saved: Vec<Run> = (1..=3).map(run).collect();
-    let shelf = shelf_of(&saved);
-    let connection = Connection::open(shelf.path()).unwrap();
-    connection.execute_batch("DROP TRIGGER run_removed; DELETE FROM runs WHERE number = 2").unwrap();
-    let library = shelf.open();
-    assert_eq!(library.survey(&Filter::default()).unwrap().lost, 1);
-    assert_eq!(library.check().unwrap(), ["1 runs of the library are not found"]);
+    on_each(|shelf| {
+        let saved: Vec<Run> = (1..=3).map(run).collect();
+        fill(shelf, &saved);
+        shelf.sql(shelf.forgetting());
+        shelf.sql("DELETE FROM runs WHERE number = 2");
+        let library = shelf.open();
+        assert_eq!(library.survey(&Filter::default()).unwrap().lost, 1);
+        assert_eq!(library.check().unwrap(), ["1 runs of the library are not found"]);
+    });
 }

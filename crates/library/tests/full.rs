@@ -5,6 +5,7 @@ use std::io::Write;
 use library::{Filter, Keep, Library, LibraryError, Selector};
 
 use crate::namespace::run_in;
+use crate::opening::at;
 use crate::{run, same};
 
 const FULL: &str = "FATHOM_TEST_FULL_LIBRARY";
@@ -16,7 +17,7 @@ fn in_a_folder_that_is_full() {
     let Some(folder) = std::env::var_os(FULL) else { return };
     let folder = std::path::PathBuf::from(folder);
     let path = folder.join("runs.sqlite");
-    let mut library = Library::open(&path).unwrap();
+    let mut library = Library::open(&at(&path)).unwrap();
     for second in 0..40 {
         library.save(&run(second)).unwrap();
     }
@@ -25,14 +26,14 @@ fn in_a_folder_that_is_full() {
     fill(&folder.join("others"));
 
     // The journal of a writer that was killed needs an index, which takes room.
-    assert!(matches!(Library::open(&killed), Err(LibraryError::Unfinished { .. })));
-    let mut library = Library::open_to_remove(&killed).unwrap();
+    assert!(matches!(Library::open(&at(&killed)), Err(LibraryError::Unfinished { .. })));
+    let mut library = Library::open_to_remove(&at(&killed)).unwrap();
     library.remove(&[Selector::from("last")]).unwrap();
     assert_eq!(library.list(&Filter::default()).unwrap().len(), 40);
     drop(library);
     fill(&folder.join("freed"));
 
-    let mut library = Library::open(&path).unwrap();
+    let mut library = Library::open(&at(&path)).unwrap();
     let error = library.save(&run(99)).unwrap_err();
     assert!(matches!(error, LibraryError::Full { .. } | LibraryError::ReadOnly { .. }), "{error}");
     assert_eq!(library.list(&Filter::default()).unwrap().len(), 40);
@@ -40,7 +41,7 @@ fn in_a_folder_that_is_full() {
     drop(library);
 
     let before = std::fs::metadata(&path).unwrap().len();
-    let mut library = Library::open_to_remove(&path).unwrap();
+    let mut library = Library::open_to_remove(&at(&path)).unwrap();
     library.remove(&[Selector::from("last"), Selector::from("7")]).unwrap();
     assert_eq!(library.list(&Filter::default()).unwrap().len(), 38);
     library.prune(&Keep { newest: 10, since: None }).unwrap();
@@ -49,7 +50,7 @@ fn in_a_folder_that_is_full() {
 
     // What it gave back others may take, and runs can be removed all the same.
     fill(&folder.join("more"));
-    let mut library = Library::open_to_remove(&path).unwrap();
+    let mut library = Library::open_to_remove(&at(&path)).unwrap();
     library.remove(&[Selector::from("last")]).unwrap();
     assert_eq!(library.check().unwrap(), [] as [String; 0]);
     assert_eq!(library.list(&Filter::default()).unwrap().len(), 9);
@@ -64,7 +65,7 @@ fn as_a_killed_writer_leaves_it(path: &std::path::Path, folder: &std::path::Path
         std::fs::copy(beside(path), beside(&copy)).unwrap();
     }
     let aside = folder.join("journal");
-    let mut library = Library::open(&copy).unwrap();
+    let mut library = Library::open(&at(&copy)).unwrap();
     library.save(&run(40)).unwrap();
     std::fs::copy(folder.join("runs.sqlite-wal"), &aside).unwrap();
     std::fs::copy(&copy, folder.join("runs")).unwrap();

@@ -10,38 +10,122 @@ mod full;
 mod killing;
 mod namespace;
 mod opening;
+#[path = "../../../tests/support/postgres.rs"]
+mod postgres;
 mod saving;
+mod server;
 mod sharing;
 #[path = "../../../tests/support/skip.rs"]
 mod skip;
 
+use std::any::Any;
 use std::path::PathBuf;
 
-use library::Library;
+use library::{Library, Place};
 use record::Run;
 use record::sample::{self, Stream};
 use tempfile::TempDir;
 
-/// A library in a folder of its own, removed with the test.
+use crate::postgres::Postgres;
+
+/// A library of its own, in a file that is removed with it or on a server.
 pub(crate) struct Shelf {
-    folder: TempDir,
+    place: Place,
+    folder: Option<TempDir>,
+    /// On the server, the name of the database.
+    database: String,
 }
 
 impl Shelf {
     /// In a fresh folder; the file is not made yet.
     pub(crate) fn new() -> Shelf {
-        Shelf { folder: tempfile::tempdir().expect("the test has a temporary folder") }
+        let folder = tempfile::tempdir().expect("the test has a temporary folder");
+        let place = Place::File(folder.path().join("fathom/runs.sqlite"));
+        Shelf { place, folder: Some(folder), database: String::new() }
+    }
+
+    /// In a fresh database; `None` where PostgreSQL is not installed.
+    pub(crate) fn on_server() -> Option<Shelf> {
+        let server = Postgres::shared()?;
+        let database = server.database();
+        let place = PathBuf::from(server.address("postgres", &database)).into();
+        Some(Shelf { place, folder: None, database })
+    }
+
+    /// Where it is.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The same as text.
+    pub(crate) fn name(&self) -> String {
+        self.place.to_string()
     }
 
     /// The file.
     pub(crate) fn path(&self) -> PathBuf {
-        self.folder.path().join("fathom/runs.sqlite")
+        self.folder.as_ref().expect("it is a file").path().join("fathom/runs.sqlite")
     }
 
     /// The library in it.
     pub(crate) fn open(&self) -> Library {
-        Library::open(&self.path()).expect("the folder can be written")
+        Library::open(&self.place).expect("it can be written")
     }
+
+    /// Changes it past the library.
+    pub(crate) fn sql(&self, sql: &str) {
+        match &self.place {
+            Place::File(path) => rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap(),
+            Place::Server(_) => drop(self.psql(sql)),
+        }
+    }
+
+    /// The number that a query past the library gives.
+    pub(crate) fn number(&self, sql: &str) -> i64 {
+        match &self.place {
+            Place::File(path) => {
+                let connection = rusqlite::Connection::open(path).unwrap();
+                connection.query_row(sql, [], |row| row.get(0)).unwrap()
+            }
+            Place::Server(_) => self.psql(sql).parse().unwrap(),
+        }
+    }
+
+    /// What makes it forget to count runs that are removed.
+    pub(crate) fn forgetting(&self) -> &'static str {
+        match self.place {
+            Place::File(_) => "DROP TRIGGER run_removed",
+            Place::Server(_) => "DROP TRIGGER run_removed ON runs",
+        }
+    }
+
+    /// Begins to change it past the library, as a writer in the middle of its work, which ends with what is returned.
+    pub(crate) fn writing(&self, sql: &str) -> Box<dyn Any> {
+        match &self.place {
+            Place::File(path) => {
+                let writer = rusqlite::Connection::open(path).unwrap();
+                writer.execute_batch(&format!("BEGIN IMMEDIATE; {sql}")).unwrap();
+                Box::new(writer)
+            }
+            Place::Server(_) => {
+                let server = Postgres::shared().expect("it is on the server");
+                let sql =
+                    format!("SET search_path = fathom; BEGIN; LOCK TABLE tally IN EXCLUSIVE MODE; {sql}");
+                Box::new(server.session(&self.database, &sql))
+            }
+        }
+    }
+
+    fn psql(&self, sql: &str) -> String {
+        let server = Postgres::shared().expect("it is on the server");
+        server.sql(&self.database, &format!("SET search_path = fathom; {sql}"))
+    }
+}
+
+/// Runs `body` on a fresh library in a file, and on one on a server where PostgreSQL is installed.
+pub(crate) fn on_each(body: impl Fn(&Shelf)) {
+    body(&Shelf::new());
+    Shelf::on_server().iter().for_each(body);
 }
 
 /// The library of `shelf` as an older program left it, which knew no checksums. Nobody may have it open.

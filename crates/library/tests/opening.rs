@@ -1,10 +1,14 @@
 //! A file that is not an ordinary library of this version is recognised, and left alone.
 
-use library::{Filter, Library, LibraryError};
+use library::{Filter, Library, LibraryError, Place};
 use rusqlite::Connection;
 
 use crate::namespace::run_in;
 use crate::{Shelf, as_version_3, run, same};
+
+pub(crate) fn at(path: impl AsRef<std::path::Path>) -> Place {
+    path.as_ref().into()
+}
 
 #[test]
 fn the_default_place_follows_the_environment() {
@@ -17,7 +21,7 @@ fn a_newer_library_is_refused_with_what_to_do_and_left_alone() {
     let shelf = Shelf::new();
     shelf.open().save(&run(1)).unwrap();
     Connection::open(shelf.path()).unwrap().pragma_update(None, "user_version", 99).unwrap();
-    let error = Library::open(&shelf.path()).unwrap_err();
+    let error = Library::open(shelf.place()).unwrap_err();
     assert!(matches!(error, LibraryError::TooNew { found: 99, known: 4, .. }), "{error}");
     assert!(error.to_string().contains("use a newer fathom"), "{error}");
     let version: i64 = Connection::open(shelf.path())
@@ -36,14 +40,14 @@ fn a_file_of_another_kind_is_refused_and_not_changed() {
     )
     .unwrap();
     let before = std::fs::read(&text).unwrap();
-    let error = Library::open(&text).unwrap_err();
+    let error = Library::open(&at(&text)).unwrap_err();
     assert!(matches!(error, LibraryError::NotALibrary { .. }), "{error}");
     assert_eq!(std::fs::read(&text).unwrap(), before);
 
     let other = folder.path().join("other.sqlite");
     Connection::open(&other).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
     let before = std::fs::read(&other).unwrap();
-    let error = Library::open(&other).unwrap_err();
+    let error = Library::open(&at(&other)).unwrap_err();
     assert!(matches!(error, LibraryError::NotALibrary { .. }), "{error}");
     assert_eq!(std::fs::read(&other).unwrap(), before);
 }
@@ -52,7 +56,7 @@ fn a_file_of_another_kind_is_refused_and_not_changed() {
 fn a_folder_that_cannot_be_made_is_named() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("file"), "").unwrap();
-    let error = Library::open(&folder.path().join("file/below/runs.sqlite")).unwrap_err();
+    let error = Library::open(&at(folder.path().join("file/below/runs.sqlite"))).unwrap_err();
     assert!(matches!(error, LibraryError::Folder { .. }), "{error}");
     assert!(error.to_string().contains("--store FILE"), "{error}");
 }
@@ -66,20 +70,20 @@ fn room_that_is_set_aside_is_given_back_where_a_failed_write_may_lack_it_and_onl
     let set_aside = std::fs::read(reserve(&shelf.path())).unwrap()[..200].to_vec();
     std::fs::write(reserve(&shelf.path()), &set_aside).unwrap();
     let kept = |path: &std::path::Path| std::fs::read(reserve(path)).is_ok_and(|found| found == set_aside);
-    assert!(Library::open_to_remove(&shelf.path()).unwrap().is_writable());
+    assert!(Library::open_to_remove(shelf.place()).unwrap().is_writable());
     assert!(kept(&shelf.path()), "there is room");
 
     let foreign = shelf.path().with_file_name("foreign.sqlite");
     Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
     std::fs::write(reserve(&foreign), &set_aside).unwrap();
-    assert!(matches!(Library::open_to_remove(&foreign), Err(LibraryError::NotALibrary { .. })));
+    assert!(matches!(Library::open_to_remove(&at(&foreign)), Err(LibraryError::NotALibrary { .. })));
     assert!(kept(&foreign), "room is not what it lacks");
 
     // The first byte of a process's memory cannot be read: the system calls that a failure of input and output.
     let failing = shelf.path().with_file_name("failing.sqlite");
     std::os::unix::fs::symlink("/proc/self/mem", &failing).unwrap();
     std::fs::write(reserve(&failing), &set_aside).unwrap();
-    let error = Library::open_to_remove(&failing).unwrap_err();
+    let error = Library::open_to_remove(&at(&failing)).unwrap_err();
     assert!(matches!(error, LibraryError::Sqlite { .. }), "{error}");
     assert!(!reserve(&failing).exists());
 }
@@ -93,12 +97,12 @@ fn where_no_file_can_be_opened() {
     let Some(path) = std::env::var_os(NO_FILES) else { return };
     let absent = std::path::Path::new(&path).with_file_name("none.sqlite");
     let held: Vec<_> = std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()).collect();
-    let errors = [path.as_ref(), absent.as_path()].map(|path| Library::open(path).unwrap_err());
+    let errors = [path.as_ref(), absent.as_os_str()].map(|path| Library::open(&at(path)).unwrap_err());
     drop(held);
     for error in errors {
         assert!(matches!(error, LibraryError::Descriptors { .. }), "{error}");
     }
-    assert!(Library::open(path.as_ref()).is_ok());
+    assert!(Library::open(&at(&path)).is_ok());
 }
 
 #[test]
@@ -123,7 +127,7 @@ const READ_ONLY: &str = "FATHOM_TEST_READ_ONLY_LIBRARY";
 #[ignore = "started by `read_where_nothing_can_be_written`"]
 fn in_a_read_only_folder() {
     let Some(path) = std::env::var_os(READ_ONLY) else { return };
-    let mut library = Library::open(path.as_ref()).expect("it can be read");
+    let mut library = Library::open(&at(&path)).expect("it can be read");
     assert!(!library.is_writable());
     assert_eq!(library.list(&Filter::default()).unwrap().len(), 1);
     same(&library.get("last").unwrap(), &run(1));
@@ -131,10 +135,10 @@ fn in_a_read_only_folder() {
     assert!(matches!(error, LibraryError::ReadOnly { .. }), "{error}");
     assert!(error.to_string().contains("read-only"), "{error}");
     let beside = std::path::Path::new(&path).with_file_name("none.sqlite");
-    let error = Library::open(&beside).unwrap_err();
+    let error = Library::open(&at(&beside)).unwrap_err();
     assert!(matches!(error, LibraryError::ReadOnly { .. }), "{error}");
     let below = std::path::Path::new(&path).with_file_name("folder").join("none.sqlite");
-    let error = Library::open(&below).unwrap_err();
+    let error = Library::open(&at(&below)).unwrap_err();
     assert!(matches!(error, LibraryError::ReadOnly { .. }), "{error}");
 }
 
@@ -160,7 +164,7 @@ fn a_library_of_an_older_version_can_be_read_where_it_cannot_be_brought_up_to_da
 #[ignore = "started by `a_newer_library_that_cannot_be_written_is_refused_as_well`"]
 fn a_newer_one_in_a_read_only_folder() {
     let Some(path) = std::env::var_os(READ_ONLY) else { return };
-    let error = Library::open(path.as_ref()).unwrap_err();
+    let error = Library::open(&at(&path)).unwrap_err();
     assert!(matches!(error, LibraryError::TooNew { found: 5, known: 4, .. }), "{error}");
 }
 

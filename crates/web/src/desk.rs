@@ -203,4 +203,6 @@ pub trait Desk: Send + Sync {
     fn arguments(&self, start: &Start, plan: &str) -> Result<Vec<OsString>, Refusal>;
     /// How a campaign is carried out; `file` is its name, or the file that has its text.
     fn campaign_command(&self, asked: &CampaignAsked, file: &str) -> Result<CampaignCommand, Refusal>;
+    /// What its environment has beside the server's own: what nobody is to see in the list of processes.
+    fn environment(&self) -> Vec<(OsString, OsString)>;
 }

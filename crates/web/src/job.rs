@@ -63,6 +63,7 @@ const LAST_EVENT_MOST: u64 = 4 << 20;
 /// All of them, with the folder in which each has one.
 pub struct Jobs {
     program: PathBuf,
+    environment: Vec<(OsString, OsString)>,
     folder: PathBuf,
     all: Mutex<All>,
 }
@@ -113,9 +114,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Jobs {
-    /// None yet; `program` carries them out, each in a folder of its own in `folder`, which is made with the first.
-    pub fn new(program: PathBuf, folder: PathBuf) -> Jobs {
-        Jobs { program, folder, all: Mutex::default() }
+    /// None yet; `program` carries them out with `environment` beside this process's own, each in a folder of its own in
+    /// `folder`, which is made with the first.
+    pub fn new(program: PathBuf, environment: Vec<(OsString, OsString)>, folder: PathBuf) -> Jobs {
+        Jobs { program, environment, folder, all: Mutex::default() }
     }
 
     /// Starts one.
@@ -165,6 +167,7 @@ impl Jobs {
         Command::new(&self.program)
             .args(arguments)
             .current_dir(folder)
+            .envs(self.environment.iter().map(|(key, value)| (key, value)))
             .env_remove(TOKEN_VARIABLE)
             .stdin(Stdio::null())
             .stdout(File::create(folder.join(EVENTS))?)

@@ -68,7 +68,8 @@ impl Server {
     pub fn serve(self, desk: Box<dyn Desk>, stop: &AtomicBool) -> io::Result<Vec<String>> {
         let gate = Gate::new(self.address()?, self.token);
         let folder = std::env::temp_dir().join(format!("fathom-ui-{}", token()?));
-        let shared = Arc::new(Shared::new(desk, gate, Jobs::new(self.program, folder)));
+        let jobs = Jobs::new(self.program, desk.environment(), folder);
+        let shared = Arc::new(Shared::new(desk, gate, jobs));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()

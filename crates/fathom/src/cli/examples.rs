@@ -68,6 +68,13 @@ Examples:
   fathom export 7 -o result.json -o result.md
   fathom export last --format fio           as fio's JSON";
 
+pub const IMPORT: &str = "\
+Examples:
+  fathom import result.json                 a run of another machine
+  fathom import laptop.sqlite last          one run of another library
+  fathom --store postgres://anna@host/runs import mine.sqlite
+                                            all of them, into a team's";
+
 pub const RM: &str = "\
 Examples:
   fathom rm last                            the last run

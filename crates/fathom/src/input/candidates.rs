@@ -12,7 +12,7 @@ use array::spec::{self, Shelf, Source};
 use clap_complete::engine::{
     ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
 };
-use library::{Filter, Library, default_path};
+use library::{Filter, Library, Place, default_path};
 use record::Entry;
 use workload::plan::{Overrides, ready, reference};
 
@@ -140,13 +140,14 @@ fn disks() -> Candidates {
     found
 }
 
-/// The latest runs of the library; nothing where there is none.
+/// The latest runs of the library; nothing where there is none, and of a server, which would be waited for.
 fn entries() -> Vec<Entry> {
     let chosen = LIBRARY_FILE.get().cloned();
     let from_environment = || std::env::var_os("FATHOM_STORE").map(PathBuf::from);
     let Some(path) = chosen.or_else(from_environment).or_else(|| default_path().ok()) else {
         return Vec::new();
     };
+    let Place::File(path) = path.into() else { return Vec::new() };
     let latest = Filter { limit: Some(RUNS), ..Filter::default() };
     let listed = Library::open_to_read(&path).and_then(|library| library.list(&latest));
     listed.unwrap_or_default()

@@ -308,9 +308,7 @@ fn first_error(points: &[Point]) -> String {
 pub fn final_ending(recorded: Recorded) -> Ending {
     let record::Ending { code, reason, .. } = recorded.run.ending;
     match recorded.lost {
-        Some(error) if code == 0 => {
-            Ending { code: 8, reason: format!("the run could not be saved: {error}") }
-        }
+        Some(lost) if code == 0 => Ending { code: 8, reason: lost.to_string() },
         _ => Ending { code, reason },
     }
 }

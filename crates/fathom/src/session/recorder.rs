@@ -1,12 +1,14 @@
 //! Puts a run together while it goes on, and keeps it after each point: what was measured is never lost.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use conduct::{Event, Outcome, World, WorldError};
 use host::clock::Clock;
 use jiff::{Timestamp, Unit};
-use library::{Durability, Filter, Kept, Library, LibraryError};
+use library::{Address, Durability, Filter, Kept, Library, LibraryError, Place, Selector, default_path};
 use record::names::fact;
 use record::{
     Cache, CampaignCell, Finding, PlanSource, Point, Run, SCHEMA_VERSION, Severity, StateProof, Target, Tool,
@@ -29,8 +31,12 @@ pub struct Recorder {
     durable_at: Option<Instant>,
     /// When the point that goes on began, or was last kept as far as it had come.
     grown_at: Instant,
+    /// The library of this machine, while a server does not take the run.
+    aside: Option<Library>,
+    /// The server is not asked again before.
+    patient_until: Instant,
     /// Why the last save failed; none where it went well or nothing is to be kept.
-    lost: Option<LibraryError>,
+    lost: Option<Lost>,
     /// Reads back the state that a cell of a campaign is about.
     read_back: Option<ReadBack>,
     /// What showing progress costs.
@@ -44,9 +50,32 @@ pub type ReadBack = Box<dyn FnOnce(&Run) -> Vec<StateProof>>;
 pub struct Recorded {
     pub run: Run,
     /// Why it is not in the library although it should be.
-    pub lost: Option<LibraryError>,
+    pub lost: Option<Lost>,
     /// Whether nothing was measured because what was asked cannot be: there is no result, and nothing is kept.
     pub is_refused: bool,
+}
+
+/// Why a run is not in the library that it was meant for.
+pub struct Lost {
+    error: LibraryError,
+    /// Where it is instead, and the command that brings it from there.
+    pub aside: Option<(PathBuf, String)>,
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Lost { error, aside } = self;
+        match aside {
+            None => write!(f, "the run could not be kept: {error}"),
+            Some((path, command)) => {
+                write!(
+                    f,
+                    "the run is kept in {}, from where `{command}` brings it in: {error}",
+                    path.display()
+                )
+            }
+        }
+    }
 }
 
 impl Recorder {
@@ -82,6 +111,8 @@ impl Recorder {
             clock,
             durable_at: None,
             grown_at,
+            aside: None,
+            patient_until: grown_at,
             lost: None,
             read_back: None,
             cost: None,
@@ -113,15 +144,15 @@ impl Recorder {
     /// Keeps a point that takes long as far as it has come, so that the end of this process does not lose it.
     fn grow(&mut self, so_far: &dyn Fn() -> Point) {
         let now = self.clock.now();
-        let Some(library) = &mut self.library else { return };
-        if now.saturating_since(self.grown_at) < GROWN_EVERY {
+        if self.library.is_none() || now.saturating_since(self.grown_at) < GROWN_EVERY {
             return;
         }
         self.grown_at = now;
         self.run.points.push(so_far());
         // The next save puts what has become of it in its place.
-        self.lost = library.extend(&self.run, &mut self.kept.clone(), Durability::Now).err();
-        self.durable_at = self.durable_at.max(self.lost.is_none().then_some(now));
+        let kept = self.kept.clone();
+        self.save(Durability::Now);
+        self.kept = kept;
         self.run.points.pop();
     }
 
@@ -184,9 +215,9 @@ impl Recorder {
 
     /// What an earlier run has seen of the caches of a target, by `fathom doctor TARGET --caches`.
     fn recall_caches(&mut self) {
-        let Some(library) = self.library.as_ref().filter(|_| self.run.plan.name != CACHES_PLAN) else {
-            return;
-        };
+        // One that did not take the run is not asked.
+        let is_asked = self.run.plan.name != CACHES_PLAN && self.lost.is_none();
+        let Some(library) = self.library.as_ref().filter(|_| is_asked) else { return };
         for number in 0..self.run.targets.len() {
             if self.run.targets[number].caches.is_empty() {
                 self.run.targets[number].caches = recalled(library, &self.run, number);
@@ -196,16 +227,57 @@ impl Recorder {
 
     /// Keeps the run so far. Points that follow each other fast are put on storage together.
     fn keep(&mut self) {
+        let is_young =
+            self.durable_at.is_some_and(|at| self.clock.now().saturating_since(at) < DURABLE_EVERY);
+        let later = is_young && self.run.ended.is_none();
+        self.save(if later { Durability::Later } else { Durability::Now });
+    }
+
+    /// Saves what the library lacks of the run. Where a server does not take it, a library of this machine does until it
+    /// does again.
+    fn save(&mut self, durability: Durability) {
         let Some(library) = &mut self.library else { return };
         let now = self.clock.now();
-        let is_young = self.durable_at.is_some_and(|at| now.saturating_since(at) < DURABLE_EVERY);
-        let later = is_young && self.run.ended.is_none();
-        let durability = if later { Durability::Later } else { Durability::Now };
-        self.lost = library.extend(&self.run, &mut self.kept, durability).err();
-        if self.lost.is_none() && durability == Durability::Now {
+        if now >= self.patient_until || self.run.ended.is_some() {
+            let error = library.extend(&self.run, &mut self.kept, durability).err();
+            self.lost = error.map(|error| Lost { error, aside: None });
+        }
+        match &mut self.lost {
+            None => {
+                if let Some(mut aside) = self.aside.take() {
+                    // Twice is not lost.
+                    let _left = aside.remove(&[Selector::Id(self.run.id.clone())]);
+                }
+            }
+            Some(lost) if lost.error.is_of_the_server() => {
+                self.patient_until = now.saturating_add(PATIENCE);
+                lost.aside = kept_aside(&mut self.aside, library, &self.run, durability);
+            }
+            Some(_) => {}
+        }
+        let is_kept = self.lost.as_ref().is_none_or(|lost| lost.aside.is_some());
+        if is_kept && durability == Durability::Now {
             self.durable_at = Some(now);
         }
     }
+}
+
+/// Saves `run` in the default library, as `library` does not take it: where that is, and the command that brings it from
+/// there; `None` where it could not be saved there.
+fn kept_aside(
+    aside: &mut Option<Library>,
+    library: &Library,
+    run: &Run,
+    durability: Durability,
+) -> Option<(PathBuf, String)> {
+    let path = default_path().ok()?;
+    if aside.is_none() {
+        *aside = Some(Library::open(&Place::File(path.clone())).ok()?);
+    }
+    // All of it: a point may have grown since.
+    aside.as_mut()?.extend(run, &mut Kept::default(), durability).ok()?;
+    let command = format!("fathom --store {} import {} {}", library.place(), path.display(), run.id);
+    Some((path, command))
 }
 
 /// The name of the plan of `fathom doctor --caches`, by which later runs on the same target find what it saw.
@@ -217,6 +289,9 @@ const REFUSED: [u8; 2] = [2, 3];
 /// What the end of the process may cost of a point that goes on. A save takes some milliseconds: too little of a minute
 /// to be seen in it.
 const GROWN_EVERY: Nanos = Nanos::from_secs(60);
+
+/// How long a server that has not taken the run is left alone.
+const PATIENCE: Nanos = Nanos::from_secs(30);
 
 /// What a power cut may cost of a run that goes on.
 const DURABLE_EVERY: Nanos = Nanos::from_secs(1);
@@ -274,7 +349,7 @@ pub fn begun(plan: PlanSource, tags: BTreeMap<String, String>, world: record::Wo
         tool: Tool { name: "fathom".into(), version: env!("CARGO_PKG_VERSION").into() },
         started: started.to_string(),
         ended: None,
-        command: std::env::args_os().map(|argument| units::name::text(&argument)).collect(),
+        command: std::env::args_os().map(|word| Address::hidden_in(&units::name::text(&word))).collect(),
         tags,
         cell: None,
         plan,

@@ -73,5 +73,5 @@ pub fn restore(store: &Store) -> Result<Ending, Failure> {
 }
 
 fn folder(store: &Store) -> Option<PathBuf> {
-    Some(folder_beside(&store.path().ok()?))
+    Some(folder_beside(&store.beside().ok()?))
 }

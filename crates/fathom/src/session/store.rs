@@ -3,33 +3,59 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use library::{Library, default_path};
+use clap::builder::TypedValueParser;
+use library::{Library, LibraryError, Place, default_path};
 
 use crate::ending::Failure;
 use crate::input::path_value;
+use crate::terminal;
 
 // Where runs are kept. No doc comment: clap would take it for the help of the program.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Store {
-    /// The file that runs are saved in [default: ~/.local/share/fathom/runs.sqlite]
-    // A global option, so no verb has an argument of this id.
-    #[arg(id = "store", long, global = true, value_name = "FILE", env = "FATHOM_STORE")]
-    #[arg(value_parser = path_value())]
-    file: Option<PathBuf>,
+    /// Where runs are saved: a file, or postgres://USER@HOST/DATABASE [default: ~/.local/share/fathom/runs.sqlite]
+    // A global option, so no verb has an argument of this id. An address in the variable may have a password.
+    #[arg(
+        id = "store",
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "FATHOM_STORE",
+        hide_env_values = true
+    )]
+    #[arg(value_parser = path_value().map(Place::from))]
+    place: Option<Place>,
 }
 
 impl Store {
-    /// Its file, which need not be there.
-    pub fn path(&self) -> Result<PathBuf, Failure> {
-        match &self.file {
-            Some(path) => Ok(path.clone()),
-            None => Ok(default_path()?),
+    /// Where it is; nothing need be there.
+    pub fn place(&self) -> Result<Place, Failure> {
+        match &self.place {
+            Some(place) => Ok(place.clone()),
+            None => Ok(Place::File(default_path()?)),
         }
+    }
+
+    /// The file beside which this machine notes what belongs to the library, which need not be there: of a library on a
+    /// server, the default one.
+    pub fn beside(&self) -> Result<PathBuf, Failure> {
+        match self.place()? {
+            Place::File(path) => Ok(path),
+            Place::Server(_) => Ok(default_path()?),
+        }
+    }
+
+    /// Whether there may be runs in it already.
+    pub fn is_there(&self) -> Result<bool, Failure> {
+        Ok(match self.place()? {
+            Place::File(path) => path.exists(),
+            Place::Server(_) => true,
+        })
     }
 
     /// The library, made where it is not there.
     pub fn open(&self) -> Result<Library, Failure> {
-        Ok(Library::open(&self.path()?)?)
+        Ok(Library::open(&self.place()?)?)
     }
 
     /// The library for a run that is going to be saved; `None` where `no_save` says not to.
@@ -38,18 +64,30 @@ impl Store {
             return Ok(None);
         }
         let library = self.open()?;
-        if library.is_writable() {
-            return Ok(Some(library));
+        match library.refusal() {
+            None => Ok(Some(library)),
+            Some(LibraryError::ReadOnly { path }) => Err(Failure::Usage(format!(
+                "{}: the library is read-only; name another with --store FILE, or measure with --no-save",
+                path.display()
+            ))),
+            Some(refusal) => Err(refusal.into()),
         }
-        Err(Failure::Usage(format!(
-            "{}: the library is read-only; name another with --store FILE, or measure with --no-save",
-            library.path().display()
-        )))
+    }
+
+    /// Warns of a password that others see in the list of processes.
+    pub fn warn(&self) {
+        let Some(Place::Server(address)) = &self.place else { return };
+        let is_seen = |word: std::ffi::OsString| word.to_string_lossy().ends_with(address.with_password());
+        if address.has_password() && std::env::args_os().any(is_seen) {
+            terminal::say_sentence(
+                "fathom: others see the password of --store in the list of processes; PGPASSWORD or ~/.pgpass hides it",
+            );
+        }
     }
 
     /// The option that names this library in a command for the user, with a blank before it; empty for the default one.
     pub fn option(&self) -> String {
-        self.file.as_ref().map(|path| format!(" --store {}", path.display())).unwrap_or_default()
+        self.place.as_ref().map(|place| format!(" --store {place}")).unwrap_or_default()
     }
 
     /// The command that shows a run.

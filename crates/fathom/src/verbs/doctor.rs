@@ -120,8 +120,8 @@ fn machine(found: &Environment) -> String {
 
 fn library(store: &Store) -> String {
     let state = match store.open() {
-        Ok(library) if library.is_writable() => library.path().display().to_string(),
-        Ok(library) => format!("{}: read-only", library.path().display()),
+        Ok(library) if library.is_writable() => library.place().to_string(),
+        Ok(library) => format!("{}: read-only", library.place()),
         Err(failure) => failure.to_string(),
     };
     row("library", &state)

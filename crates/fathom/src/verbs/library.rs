@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use library::{Filter, Library, Listed, Selector};
+use library::{Filter, Library, Listed, Place, Selector};
 
 use crate::ending::{Ending, Failure};
 use crate::input::{candidates, path_value};
@@ -112,9 +112,10 @@ fn damages(library: &Library, damaged: &[i64], lost: u64, is_read: bool) -> Resu
     let line = |number: &i64| {
         format!("run {number} is not as it was saved and is not shown; `fathom rm {number}` removes it")
     };
-    let path = library.path().display();
-    let gone =
-        format!("{path}: {lost} of its runs cannot be found any more; a copy of the file may hold them");
+    let place = library.place();
+    let copy =
+        if matches!(place, Place::File(_)) { "a copy of the file" } else { "a backup of the database" };
+    let gone = format!("{place}: {lost} of its runs cannot be found any more; {copy} may hold them");
     Ok(damaged.iter().map(line).chain((lost > 0).then_some(gone)).collect())
 }
 
@@ -141,7 +142,7 @@ pub fn export(arguments: &ExportArgs, store: &Store) -> Result<Ending, Failure> 
 
 pub fn rm(arguments: &RmArgs, store: &Store) -> Result<Ending, Failure> {
     let selectors: Vec<Selector> = arguments.runs.iter().map(|text| text.as_str().into()).collect();
-    for id in Library::open_to_remove(&store.path()?)?.remove(&selectors)? {
+    for id in Library::open_to_remove(&store.place()?)?.remove(&selectors)? {
         terminal::say(&format!("removed {id}"));
     }
     Ok(Ending::done())

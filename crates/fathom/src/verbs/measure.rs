@@ -188,8 +188,8 @@ impl RunArgs {
 
     /// How to see the run again; or that it cannot be.
     pub fn say_where(&self, recorded: &Recorded, store: &Store) {
-        if let Some(error) = &recorded.lost {
-            terminal::say(&format!("the run is not saved: {error}"));
+        if let Some(lost) = &recorded.lost {
+            terminal::say(&lost.to_string());
         } else if !self.no_save && !self.showing.quiet {
             // Apart from the table where both are on the same screen.
             let gap = if terminal::is_one_screen() { "\n" } else { "" };

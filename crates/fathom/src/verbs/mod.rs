@@ -12,6 +12,7 @@ pub mod doctor;
 pub mod explain;
 pub mod fit;
 pub mod formats;
+pub mod import;
 pub mod lab;
 pub mod lab_json;
 mod lab_text;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use campaign::{Turn, TurnKey};
 use host::clock::Clock;
-use library::Filter;
+use library::{Filter, Library, Place};
 use real::{Beside, Journal, RealOptions, UpkeepOptions};
 use record::Run;
 use units::{Instant, Nanos};
@@ -42,7 +42,7 @@ pub struct Kept {
 /// What `store` has of the campaign.
 pub fn kept(subject: &Subject, store: &Store) -> Result<Kept, Failure> {
     let mut kept = Kept { runs: Vec::new(), done: BTreeSet::new(), void: 0, others: 0 };
-    if !store.path()?.exists() {
+    if !store.is_there()? {
         return Ok(kept);
     }
     let library = store.open()?;
@@ -372,8 +372,19 @@ fn interrupted() -> Result<Option<u8>, Failure> {
     Ok(signals.exit_code())
 }
 
-/// A lock that one process has while it measures the campaign, beside the library; `None` where another has it.
-fn lock(subject: &Subject, store: &Store) -> Result<Option<File>, Failure> {
+/// What one process has while it measures the campaign: a lock on a file beside the library, and on a server a claim.
+type Lock = (File, Option<Library>);
+
+/// Takes the lock; `None` where another process has it, on a server also one of another machine.
+fn lock(subject: &Subject, store: &Store) -> Result<Option<Lock>, Failure> {
+    let Some(file) = lock_beside(subject, store)? else { return Ok(None) };
+    let Place::Server(_) = store.place()? else { return Ok(Some((file, None))) };
+    let library = store.open()?;
+    let is_ours = library.claim(&subject.key)?;
+    Ok(is_ours.then_some((file, Some(library))))
+}
+
+fn lock_beside(subject: &Subject, store: &Store) -> Result<Option<File>, Failure> {
     let path = beside(subject, store, "lock")?;
     let told = |source| Failure::System { what: format!("{}", path.display()), source };
     let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(told)?;
@@ -386,7 +397,12 @@ fn lock(subject: &Subject, store: &Store) -> Result<Option<File>, Failure> {
 
 /// A file of the campaign beside the library: `runs.sqlite.campaign-1a2b3c4d.lock`.
 fn beside(subject: &Subject, store: &Store, ending: &str) -> Result<PathBuf, Failure> {
-    let mut path = store.path()?.into_os_string();
+    let path = store.beside()?;
+    if let Some(folder) = path.parent() {
+        // Where that fails, the file says why.
+        let _there = std::fs::create_dir_all(folder);
+    }
+    let mut path = path.into_os_string();
     path.push(format!(".campaign-{}.{ending}", subject.key));
     Ok(path.into())
 }

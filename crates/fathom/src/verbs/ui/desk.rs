@@ -1,11 +1,11 @@
 //! What the page asks, answered with what the other verbs print.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use array::spec::{self, OptionSpec, Takes};
 use jiff::{Timestamp, Unit};
-use library::Filter;
+use library::{Filter, LibraryError, Place};
 use record::{Entry, Run};
 use serde_json::{Value, json};
 use units::{BytesPerSecond, OpsPerSecond};
@@ -27,31 +27,55 @@ const MARGIN: f64 = 0.05;
 /// The library of runs, and what the program knows.
 pub struct Library {
     store: Store,
-    path: PathBuf,
+    place: Place,
     host: String,
+    /// Connections to a server that nobody uses just now.
+    idle: Mutex<Vec<library::Library>>,
 }
 
 impl Library {
     /// Of `store`, by a path that holds in any folder.
     pub fn new(store: &Store) -> Result<Library, Failure> {
-        let path = store.path()?;
-        let path = std::path::absolute(&path)
-            .map_err(|source| Failure::System { what: path.display().to_string(), source })?;
+        let mut place = store.place()?;
+        if let Place::File(path) = &mut place {
+            *path = std::path::absolute(&path)
+                .map_err(|source| Failure::System { what: path.display().to_string(), source })?;
+        }
         let host = real::this_machine().environment.hostname;
-        Ok(Library { store: store.clone(), path, host })
+        Ok(Library { store: store.clone(), place, host, idle: Mutex::default() })
+    }
+
+    /// What the library answers. A file is opened for each question, as another may lie there by now.
+    fn ask<T>(
+        &self,
+        question: impl FnOnce(&library::Library) -> Result<T, LibraryError>,
+    ) -> Result<T, Refusal> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = idle().pop();
+        let library = free.map_or_else(|| self.store.open(), Ok).map_err(refusal)?;
+        let answer = question(&library).map_err(|error| refusal(error.into()));
+        if matches!(self.place, Place::Server(_)) {
+            idle().push(library);
+        }
+        answer
     }
 
     fn entries(&self, filter: &Filter) -> Result<Vec<Entry>, Refusal> {
-        self.store.open().and_then(|library| Ok(library.list(filter)?)).map_err(refusal)
+        self.ask(|library| library.list(filter))
     }
 
     fn run(&self, selector: &str) -> Result<Run, Refusal> {
-        self.store.open().and_then(|library| Ok(library.get(selector)?)).map_err(refusal)
+        self.ask(|library| library.get(selector))
     }
 
-    /// The program with this library, and the verb that is to measure.
+    /// The program with this library, and the verb that is to measure. An address with a password goes by the environment.
     fn command(&self, verb: &str) -> Vec<OsString> {
-        vec!["--store".into(), self.path.clone().into_os_string(), verb.into()]
+        let store = match &self.place {
+            Place::File(path) => Some(path.clone().into_os_string()),
+            Place::Server(address) => (!address.has_password()).then(|| address.to_string().into()),
+        };
+        let store = store.into_iter().flat_map(|store| ["--store".into(), store]);
+        store.chain([verb.into()]).collect()
     }
 
     /// The runs that words name, of which none is a file.
@@ -89,10 +113,10 @@ impl Desk for Library {
     }
 
     fn about(&self) -> Answer {
-        let writable = self.store.open().map(|library| library.is_writable()).map_err(refusal)?;
+        let writable = self.ask(|library| Ok(library.is_writable()))?;
         let entries = self.entries(&Filter::default())?;
         Ok(json!({
-            "version": env!("CARGO_PKG_VERSION"), "store": self.path.display().to_string(), "writable": writable,
+            "version": env!("CARGO_PKG_VERSION"), "store": self.place.to_string(), "writable": writable,
             "can_start": writable, "host": self.host, "campaigns": campaigns::names(&entries).len(),
             "runs": entries.len(),
         }))
@@ -220,6 +244,15 @@ impl Desk for Library {
     fn lab_rebuild(&self, body: Value, trusted: bool) -> Answer {
         must_be_shipped(&body, trusted)?;
         lab_json::rebuild(body).map_err(not_modelled)
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        match &self.place {
+            Place::Server(address) if address.has_password() => {
+                vec![("FATHOM_STORE".into(), address.with_password().into())]
+            }
+            _ => Vec::new(),
+        }
     }
 
     fn arguments(&self, start: &Start, plan: &str) -> Result<Vec<OsString>, Refusal> {
