@@ -130,7 +130,7 @@ pub enum LibraryError {
     },
     /// The server knows no such role, or wants another password.
     #[error(
-        "{address}: the server lets nobody in with this role and password: {why}; the password belongs into PGPASSWORD, or into ~/.pgpass, readable by you alone (mode 600)"
+        "{address}: the server refuses this role and password: {why}; set PGPASSWORD, or put the password into ~/.pgpass, readable by you alone (mode 600)"
     )]
     NotLetIn {
         /// The server.
