@@ -149,7 +149,7 @@ fn a_panic_says_what_to_do_about_it_and_keeps_the_points_that_were_finished() {
     for (fault, points) in [("panic main 20", 1), ("panic worker 20", 0), ("panic layout 1", 0)] {
         let mut command = user.command("run plan.toml --on disk");
         let ended = Ended::of(&command.env("FATHOM_FAULT", fault).output().unwrap()).with(8);
-        ended.saying(&["internal error", "a bug in Fathom", "report it", "attach", "fathom doctor"]);
+        ended.saying(&["internal error", "a bug in Fathom", "Report it", "attach", "fathom doctor"]);
         assert_eq!(fs::read_dir(&disk).unwrap().count(), 0, "{fault}: the scratch file is gone");
         let run = user.last();
         assert_eq!(run["points"].as_array().unwrap().len(), points, "{fault}");
@@ -365,7 +365,7 @@ fn a_panic_or_an_abort_of_its_own_puts_back_what_was_changed_wherever_it_comes()
     ] {
         for _ in 0..moments() {
             let fault = format!("{kind} {at} {}", 1 + random(most));
-            place.start(&fault).end().with(8).saying(&["internal error", "report it"]);
+            place.start(&fault).end().with(8).saying(&["internal error", "Report it"]);
             place.is_as_before(&fault);
         }
     }

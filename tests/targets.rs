@@ -156,7 +156,7 @@ fn scratch_means_what_it_says_or_is_refused_with_what_would_fit() {
     refused("run quick --on array:md3000 --scratch 1GiB", &["no scratch file is made on array:md3000"]);
     refused(
         "run plan.toml --on disk --scratch 1MiB --set span=4MiB",
-        &["--scratch 1MiB", "take 4MiB or more"],
+        &["--scratch 1MiB", "give 4MiB or more"],
     );
     assert_eq!(fs::read_dir(user.path("disk")).unwrap().count(), 0);
 }

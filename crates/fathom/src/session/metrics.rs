@@ -289,7 +289,7 @@ mod tests {
         ] {
             assert!(text.contains(line), "{line}: {text}");
         }
-        assert!(!text.contains("fathom_lag_seconds "), "a closed loop has no lag: {text}");
+        assert!(!text.contains("\nfathom_lag_seconds "), "a closed loop has no lag: {text}");
         now.hear(&Event::PointStarted {
             index: 1,
             of: 2,

@@ -66,7 +66,7 @@ impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Lost { error, aside } = self;
         match aside {
-            None => write!(f, "the run could not be kept: {error}"),
+            None => write!(f, "the run could not be saved: {error}"),
             Some((path, command)) => {
                 write!(
                     f,

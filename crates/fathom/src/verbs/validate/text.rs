@@ -149,24 +149,37 @@ fn line(system: &str, scores: &Scores) -> String {
 
 fn answer(all: &Scores) -> String {
     let Scores { foretold, fitted, .. } = all;
-    let mut text = String::from("\n");
-    if foretold.is_empty() {
-        text += "Nothing was foretold: figures of the models were fitted with every case that counts.\n";
-    } else {
-        text += &format!(
-            "Foretold: {} figures, median error {}, {} within 25 %; {} of {} bounds, orders and equalities hold.\n",
-            foretold.figures,
+    let mut parts = Vec::new();
+    if foretold.figures > 0 {
+        parts.push(format!(
+            "{}, median error {}, {} within 25 %",
+            several(foretold.figures, "figure"),
             percent(foretold.median_error),
             percent(foretold.within_25.map(Share::get)),
-            foretold.claims_held,
-            foretold.claims
-        );
+        ));
     }
+    if foretold.claims > 0 {
+        parts.push(format!(
+            "{} of {} bounds, orders and equalities hold",
+            foretold.claims_held, foretold.claims
+        ));
+    }
+    let mut text = String::from("\n");
+    text += &match foretold.is_empty() {
+        true => {
+            "Nothing was foretold: figures of the models were fitted with every case that counts.\n".into()
+        }
+        false => format!("Foretold: {}.\n", parts.join("; ")),
+    };
     if !fitted.is_empty() {
         text += &format!(
-            "Fitted: {} figures and {} bounds had a part in the model's own figures; they show agreement, not foresight.\n",
-            fitted.figures, fitted.claims
+            "Fitted: {} had a part in the model's own figures; they show agreement, not foresight.\n",
+            several(fitted.figures + fitted.claims, "case")
         );
     }
     text
+}
+
+fn several(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
