@@ -125,7 +125,7 @@ metric = "iops"
 #[test]
 fn published_figures_that_were_fitted_and_foretold_are_scored_apart() {
     let user = User::new();
-    user.write("rows.toml", &rows(2_800));
+    user.write("rows.toml", rows(2_800));
     let ended = user.fathom("validate --cases rows.toml --format json").done();
     let document = ended.json();
     let count = |which: &str| document["all"][which]["figures"].as_u64().unwrap();
@@ -140,7 +140,7 @@ fn published_figures_that_were_fitted_and_foretold_are_scored_apart() {
 #[test]
 fn the_score_of_what_was_foretold_decides_the_exit_code_and_not_one_row() {
     let user = User::new();
-    user.write("rows.toml", &rows(1_900));
+    user.write("rows.toml", rows(1_900));
     let far = user.fathom("validate --cases rows.toml").with(1);
     assert!(far.err.contains("median error of the foretold figures"), "{}", far.err);
     user.fathom("validate --cases rows.toml --max-median 100% --min-within 0%").done();

@@ -8,11 +8,10 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use std::time::Instant;
-
 use array::spec::case::{Case, cases, shipped};
 use array::validate::{CaseResult, Judged, Score, judge, measure};
 use clap::Args;
+use host::clock::Clock;
 use units::Share;
 
 use crate::ending::{Ending, Failure};
@@ -61,7 +60,8 @@ pub fn validate(arguments: &ValidateArgs) -> Result<Ending, Failure> {
             "no case has `{only}` in its id or the name of its file; `fathom validate` lists them all"
         )));
     }
-    let begun = Instant::now();
+    let clock = Clock::start();
+    let begun = clock.now();
     let is_text = arguments.format == TreeFormat::Text;
     if is_text {
         output::print(&text::heading())?;
@@ -73,7 +73,7 @@ pub fn validate(arguments: &ValidateArgs) -> Result<Ending, Failure> {
         let text = rows.add(position, result);
         // Where stdout cannot be written, the last rows say so.
         let _printed = if is_text { output::print(&text) } else { Ok(()) };
-        terminal::show_line(&rows.progress(begun.elapsed()));
+        terminal::show_line(&rows.progress(clock.now().saturating_since(begun)));
     });
     let judged: Vec<(&str, Judged<'_>)> = chosen
         .iter()

@@ -1,10 +1,8 @@
 //! The table of `fathom validate`: cases as they end, and what they say together.
 
-use std::time::Duration;
-
 use array::spec::case::{Case, Score as Counting};
 use array::validate::{CaseResult, Judged, Ruling, Score, Scores};
-use units::Share;
+use units::{Nanos, Share};
 
 /// Above the cases.
 pub fn heading() -> String {
@@ -41,7 +39,7 @@ impl<'a> InOrder<'a> {
     }
 
     /// How many have ended in `elapsed`, and how long the others take at that pace.
-    pub fn progress(&self, elapsed: Duration) -> String {
+    pub fn progress(&self, elapsed: Nanos) -> String {
         let (ended, all) = (self.ended, self.cases.len());
         let left = elapsed.as_secs_f64() * (all - ended) as f64 / ended.max(1) as f64;
         format!("{ended} of {all} cases, about {left:.0} s left")
