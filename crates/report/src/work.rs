@@ -1,7 +1,7 @@
 //! What the parts of a virtual array did while a phase waited for a rebuild or other background work.
 
 use record::{Component, Point, PointKind, Run};
-use units::{Bytes, Nanos};
+use units::Bytes;
 
 use crate::figures::name_of;
 use crate::style::{Look, Style};
@@ -20,8 +20,7 @@ pub fn work(run: &Run, style: Style) -> String {
 
 fn of_point(point: &Point, style: Style) -> String {
     let Some(breakdown) = &point.breakdown else { return String::new() };
-    let window = breakdown.window.map_or(0, |window| window.until_ns.saturating_sub(window.from_ns));
-    let title = format!("What the parts did: {}, {}", harmless(&name_of(point)), Nanos::new(window));
+    let title = format!("What the parts did: {}", harmless(&name_of(point)));
     let mut text = style.paint(Look::Title, &title) + "\n";
     for line in table(&breakdown.components).draw(style).lines {
         text += &format!("  {line}\n");
@@ -92,7 +91,9 @@ mod tests {
         point.breakdown = Some(Breakdown { components, window: Some(window), ..Breakdown::default() });
         let run = sample::run("rebuild", vec![point]);
         let text = work(&run, STYLE);
-        for words in ["1 min", "controller 0 xor", "25.0 %", "disk 1", "1 GiB read, 1 GiB written"] {
+        for words in
+            ["rebuild (took 31.0 s)", "controller 0 xor", "25.0 %", "disk 1", "1 GiB read, 1 GiB written"]
+        {
             assert!(text.contains(words), "no `{words}` in {text}");
         }
         assert!(!text.contains("bus"), "{text}");
