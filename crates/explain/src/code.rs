@@ -111,6 +111,8 @@ codes! {
     Bottleneck => "bottleneck",
     /// No part is saturated: the rate is queue depth / latency.
     LatencyBound => "latency-bound",
+    /// The plan's schedule bounds the rate, and the target keeps up.
+    OfferedLoad => "offered-load",
     /// The bottleneck is in a part without counters.
     BottleneckUncounted => "bottleneck-uncounted",
     /// A configured rate limit bounds the rate.

@@ -110,6 +110,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         | Code::NullTarget
         | Code::Bottleneck
         | Code::LatencyBound
+        | Code::OfferedLoad
         | Code::BottleneckUncounted
         | Code::BottleneckUndetermined
         | Code::RateLimited

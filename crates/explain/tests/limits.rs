@@ -201,6 +201,19 @@ fn modelled(parts: &[(&str, f64, f64)]) -> Run {
     run
 }
 
+#[test]
+fn a_schedule_that_an_array_keeps_up_with_is_not_taken_for_an_unknown_limit() {
+    let mut run = modelled(&[("disk 0", 0.12, 0.0)]);
+    run.points[0].workloads[0].spec.pace = spec::Pace::Open(spec::Schedule {
+        rate: units::OpsPerSecond::new(2_000.0),
+        spacing: spec::Spacing::Poisson,
+        overflow: spec::Overflow::Queue,
+    });
+    run.points[0].workloads[0].spec.depth = 64;
+    assert!(found(&run, "offered-load").sentence.contains("schedules 2,000 requests/s"));
+    assert!(find(&run, "bottleneck-undetermined").is_none());
+}
+
 /// Divides what was done at every part: that share of the visits, of their waiting and service is background work.
 fn with_background(mut run: Run, share: f64) -> Run {
     let breakdown = run.points[0].breakdown.as_mut().unwrap();

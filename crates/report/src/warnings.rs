@@ -20,7 +20,7 @@ pub(crate) struct Group<'a> {
 }
 
 /// Notes that hold the result of a run, before those that only limit it.
-const ANSWERS: [&str; 12] = [
+const ANSWERS: [&str; 13] = [
     "slo-maximum",
     "slo-violated",
     "what-if",
@@ -28,6 +28,7 @@ const ANSWERS: [&str; 12] = [
     "bottleneck",
     "bottleneck-uncounted",
     "latency-bound",
+    "offered-load",
     "knee",
     "no-sharp-knee",
     "superlinear",

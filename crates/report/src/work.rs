@@ -20,6 +20,9 @@ pub fn work(run: &Run, style: Style) -> String {
 
 fn of_point(point: &Point, style: Style) -> String {
     let Some(breakdown) = &point.breakdown else { return String::new() };
+    if table(&breakdown.components).rows.is_empty() {
+        return String::new();
+    }
     let title = format!("What the parts did: {}", harmless(&name_of(point)));
     let mut text = style.paint(Look::Title, &title) + "\n";
     for line in table(&breakdown.components).draw(style).lines {

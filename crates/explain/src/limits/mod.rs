@@ -7,6 +7,7 @@ mod ceilings;
 mod components;
 mod curve;
 pub(crate) mod imposed;
+mod offered;
 mod places;
 mod queues;
 pub(crate) mod settle;
@@ -70,6 +71,9 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
         World::Host => ceilings::of_path(run, point),
     };
     let (first, others) = uses.split_first()?;
+    if let Some(offered) = offered::met(point, &uses) {
+        return Some(offered);
+    }
     let answer = curve::answer(run, &loads.sweeps, point);
     let spread = places::spread(run, &loads.places, point);
     if run.world == World::Array {
@@ -129,7 +133,8 @@ fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy: &str) -> D
     let mut sentence = match uses.is_empty() {
         true => "Bottleneck not identified: no counted part did any work.".into(),
         false => format!(
-            "Bottleneck not identified: no single part queues the {in_flight:.0} requests in flight; {}.",
+            "Bottleneck not identified: no single part queues the {} requests in flight; {}.",
+            format!("{in_flight:.1}").trim_end_matches(".0"),
             uses.join(", ")
         ),
     };

@@ -85,7 +85,7 @@ pub struct RebuildArgs {
     /// A command that prints the progress of a rebuild in percent
     #[arg(long, value_name = "COMMAND", conflicts_with = "progress", help_heading = REBUILD)]
     pub progress_cmd: Option<String>,
-    /// A command that fails a disk where the plan has `fail_disk`; its number is in FATHOM_DISK
+    /// A command that fails a disk where the plan has `state = "fail disk N"`; N is in FATHOM_DISK
     #[arg(long, value_name = "COMMAND", help_heading = REBUILD)]
     pub fail_cmd: Option<String>,
     /// A command that starts a rebuild where the plan has one
