@@ -132,9 +132,9 @@ fn chosen(runs: &[Run]) -> Chosen {
         let still: Vec<(usize, &Point)> = loads.iter().copied().filter(alone).collect();
         let swept: Vec<(usize, &Point)> = loads.iter().copied().filter(|one| !alone(one)).collect();
         let places = |all: &[(usize, &Point)], count: usize| -> Vec<usize> {
-            let last = all.len().saturating_sub(1);
+            let (count, last) = (count.min(all.len()), all.len().saturating_sub(1));
             let step = |index: usize| if count > 1 { last * index / (count - 1) } else { last };
-            (0..count.min(all.len())).map(|index| all[step(index)].0).collect()
+            (0..count).map(|index| all[step(index)].0).collect()
         };
         let mut chosen = places(&still, each);
         chosen.extend(places(&swept, (each - chosen.len()).min(3)));
@@ -246,6 +246,18 @@ mod tests {
         let evidence = Evidence::of(vec![run(3)], None, Some("Title".into()));
         let packed = evidence.packed().expect("it can be packed");
         assert_eq!(Evidence::unpacked(&packed).expect("it can be read"), evidence);
+    }
+
+    #[test]
+    fn of_few_phases_each_is_shown_over_time_and_of_many_the_ends_among_others() {
+        let phases = |count: u32| {
+            let mut run = run(count);
+            (0..).zip(&mut run.points).for_each(|(index, point)| point.phase = format!("phase {index}"));
+            Evidence::of(vec![run], None, None).portraits()
+        };
+        assert_eq!(phases(4), [(0, 0), (0, 1), (0, 2), (0, 3)]);
+        let many = phases(11);
+        assert_eq!((many.len(), many[0], many[5]), (6, (0, 0), (0, 10)));
     }
 
     #[test]

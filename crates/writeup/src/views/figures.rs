@@ -22,7 +22,11 @@ pub(super) fn section(subject: &Subject<'_>) -> Section {
     let mut columns = vec![Column::words("point")];
     let several = subject.labels.len() > 1;
     columns.extend(several.then(|| Column::words("run")));
-    columns.extend([Column::words("workload"), Column::words("operation")]);
+    let points = measured(subject.runs);
+    // Where each point has one, its name says nothing that the point's does not.
+    let names = points.iter().any(|one| one.point.workloads.len() > 1);
+    columns.extend(names.then(|| Column::words("workload")));
+    columns.push(Column::words("operation"));
     columns.extend(METRICS.map(|metric| {
         let name = match metric {
             Metric::Quantile(q) => quantile_name(q),
@@ -34,13 +38,14 @@ pub(super) fn section(subject: &Subject<'_>) -> Section {
         Column::numbers(name, measured::unit(metric))
     }));
     columns.push(Column::words("grade"));
-    let points = measured(subject.runs);
-    let rows: Vec<Vec<Cell>> = points.iter().flat_map(|one| of_point(subject, *one, several)).collect();
+    let rows: Vec<Vec<Cell>> =
+        points.iter().flat_map(|one| of_point(subject, *one, (several, names))).collect();
     let table = Table { title: "all figures".into(), columns, rows };
     Section { heading: "All figures".into(), blocks: vec![Block::Table(table)] }
 }
 
-fn of_point(subject: &Subject<'_>, one: Measured<'_>, several: bool) -> Vec<Vec<Cell>> {
+/// The rows of a point: with the label of its run where there are several, and with the names of workloads.
+fn of_point(subject: &Subject<'_>, one: Measured<'_>, (several, names): (bool, bool)) -> Vec<Vec<Cell>> {
     let grade = one.point.grading.as_ref().map(|grading| grading.grade.to_string()).unwrap_or_default();
     let mut name = one.point.name.clone();
     if one.point.repeat > 1 {
@@ -54,7 +59,8 @@ fn of_point(subject: &Subject<'_>, one: Measured<'_>, several: bool) -> Vec<Vec<
         for (line, summary) in workload.summary.iter().enumerate() {
             let mut cells = vec![Cell::words(&name)];
             cells.extend(several.then(|| Cell::words(subject.label(one.run))));
-            cells.extend([Cell::words(&workload.name), Cell::words(summary.op.name())]);
+            cells.extend(names.then(|| Cell::words(&workload.name)));
+            cells.push(Cell::words(summary.op.name()));
             cells.extend(METRICS.map(|metric| match one.of_workload(place, line, metric) {
                 // What moves nothing has no throughput.
                 Some((number, _)) if metric == Metric::Throughput && number.value == 0.0 => Cell::Empty,
