@@ -75,7 +75,7 @@ fn a_byte_that_changed_between_two_runs_is_found_at_its_place() {
 fn what_holds_no_data_is_refused_before_anything_is_touched() {
     let user = User::with_plan(PLAN);
     user.fathom("run plan.toml --on array:md3000").with(2).saying(&["a virtual array stores no data"]);
-    user.fathom("run plan.toml --on null:").with(2).saying(&["`null:` holds no data"]);
+    user.fathom("run plan.toml --on null:").with(2).saying(&["`null:` stores no data"]);
     user.fathom("run plan.toml --on . --set engine=null").with(2).saying(&["reads nothing that could be"]);
     user.fathom("run plan.toml --on . --set size=1000B").with(2).saying(&["not a multiple of 512B"]);
     assert_eq!(user.files(), ["plan.toml"]);

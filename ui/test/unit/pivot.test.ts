@@ -60,7 +60,7 @@ test('levels are read as amounts', () => {
 });
 
 test('a point with several operations is told as a whole, unless they are a key', () => {
-  const of = (op: string, iops: number): Fact => {
+  const of = (op: Fact['summary']['op'], iops: number): Fact => {
     const one = fact({ run: 'a', operation: op }, iops);
     return { ...one, summary: { ...one.summary, op } };
   };
