@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use record::{Point, PointKind, Rounds, Run, Severity, WorkloadResult};
 use stats::batch_mean;
+use units::OpsPerSecond;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
@@ -40,12 +41,12 @@ pub(crate) fn from_the_point_before(run: &Run, point: &Point, workload: &Workloa
         return None;
     }
     let sentence = format!(
-        "The rate {} by {}: {:.0}/s in the first half of the window, {:.0}/s in the second, after \"{}\" had written. \
+        "The rate {} by {}: {}/s in the first half of the window, {}/s in the second, after \"{}\" had written. \
          {}.",
         if rose { "rose" } else { "fell" },
         percent(change.abs()),
-        first.mean,
-        second.mean,
+        OpsPerSecond::new(first.mean),
+        OpsPerSecond::new(second.mean),
         left_by.name,
         if rose {
             "A write cache was still flushing that data"
@@ -89,7 +90,9 @@ pub(crate) fn first_point_again(run: &Run, point: &Point) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "{value:.0}/s when measured first, {value_again:.0}/s when measured again after other points: {} {}.",
+        "{}/s when measured first, {}/s when measured again after other points: {} {}.",
+        OpsPerSecond::new(value),
+        OpsPerSecond::new(value_again),
         percent(change.abs()),
         if change > 0.0 { "more" } else { "less" }
     );
@@ -163,7 +166,7 @@ mod tests {
         let rose = of_halves(&halves(["write", "write"], 1_200.0)).expect("it rose");
         assert!(
             rose.sentence.starts_with(
-                "The rate rose by 20 %: 1000/s in the first half of the window, 1200/s in the second, after \"x0\" had \
+                "The rate rose by 20 %: 1,000/s in the first half of the window, 1,200/s in the second, after \"x0\" had \
                  written. A write cache was still flushing"
             ),
             "{}",
@@ -235,7 +238,7 @@ mod tests {
         let more = of_first(&again(1_200.0)).expect("it did more");
         assert_eq!(
             more.sentence,
-            "1000/s when measured first, 1200/s when measured again after other points: 20 % more."
+            "1,000/s when measured first, 1,200/s when measured again after other points: 20 % more."
         );
         assert_eq!((more.numbers["first_per_s"], more.numbers["again_per_s"]), (1_000.0, 1_200.0));
         assert!(of_first(&again(800.0)).is_some_and(|less| less.sentence.ends_with(": 20 % less.")));

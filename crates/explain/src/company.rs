@@ -130,7 +130,8 @@ pub(crate) fn lag(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft
     }
     let rate = match (missed, offered) {
         (Some(missed), Some(offered)) => {
-            format!("{reached:.0}/s of {offered:.0}/s scheduled ({} less); ", percent(missed))
+            let (reached, offered) = (OpsPerSecond::new(reached), OpsPerSecond::new(offered));
+            format!("{reached}/s of {offered}/s scheduled ({} less); ", percent(missed))
         }
         _ => String::new(),
     };

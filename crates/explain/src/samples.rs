@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use record::names::fact;
 use record::{Figure, Point, PointKind, Run, Severity, WorkloadResult};
-use units::Nanos;
 use units::convert::truncated;
+use units::{Nanos, OpsPerSecond};
 
 use crate::Code;
 use crate::draft::{Draft, percent, several};
@@ -136,8 +136,10 @@ fn differences(repeats: &[&Point]) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "{} gave {low:.0}/s to {high:.0}/s: {} apart.",
+        "{} gave {}/s to {}/s: {} apart.",
         several(rates.len() as u64, "repetition"),
+        OpsPerSecond::new(low),
+        OpsPerSecond::new(high),
         percent(apart)
     );
     let draft = Draft::new(Code::RepeatsDiffer, Severity::Warning, sentence).remedy(

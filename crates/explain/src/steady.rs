@@ -7,6 +7,7 @@ use record::{Point, Rounds, Run, Severity, Silence, WorkloadResult, phase_title}
 use stats::batch_mean;
 use stats::steady::{RANGE_MAX, SLOPE_MAX, Steady, WINDOW};
 use stats::trend::Trend;
+use units::OpsPerSecond;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
@@ -26,11 +27,11 @@ pub(crate) fn drift(_: &Run, point: &Point, workload: &WorkloadResult) -> Option
         return None;
     }
     let sentence = format!(
-        "The rate {} by {}: {:.0}/s in the first third of the window, {:.0}/s in the last.",
+        "The rate {} by {}: {}/s in the first third of the window, {}/s in the last.",
         if change > 0.0 { "rose" } else { "fell" },
         percent(change.abs()),
-        first.mean,
-        last.mean
+        OpsPerSecond::new(first.mean),
+        OpsPerSecond::new(last.mean)
     );
     let draft = Draft::new(Code::Drift, Severity::Warning, sentence).remedy(
         "Warm up longer (`warmup`), bring the device into steady state (a `prepare` phase), and measure longer.",
@@ -242,7 +243,7 @@ mod tests {
         let rose = of(drift, &last(1_200.0)).expect("it rose");
         assert_eq!(
             rose.sentence,
-            "The rate rose by 20 %: 1000/s in the first third of the window, 1200/s in the last."
+            "The rate rose by 20 %: 1,000/s in the first third of the window, 1,200/s in the last."
         );
         assert_eq!((rose.numbers["first_per_s"], rose.numbers["last_per_s"]), (1_000.0, 1_200.0));
         assert!(

@@ -71,7 +71,7 @@ fn a_first_point_that_does_more_when_it_is_measured_again_was_cold() {
     let finding = found(&run, "carry-over");
     assert_eq!(finding.point, Some(0));
     assert!(
-        finding.sentence.contains("1000/s when measured first, 1500/s when measured again"),
+        finding.sentence.contains("1,000/s when measured first, 1,500/s when measured again"),
         "{}",
         finding.sentence
     );

@@ -210,5 +210,5 @@ fn the_pauses_of_a_schedule_count_for_the_rate_it_asks_for() {
     set(&mut run, "pace", "rate(40000/s, onoff(2s, 2s))");
     assert!(find(&run, "lag").is_none());
     set(&mut run, "pace", "rate(80000/s, onoff(2s, 2s), drop)");
-    assert!(found(&run, "lag").sentence.contains("of 40000/s"));
+    assert!(found(&run, "lag").sentence.contains("of 40,000/s"));
 }

@@ -154,7 +154,7 @@ fn repetitions_that_disagree_are_told_once() {
     let told: Vec<_> = all.iter().filter(|finding| finding.code == "repeats-differ").collect();
     assert_eq!(told.len(), 1);
     assert!(
-        told[0].sentence.contains("16000/s to 20000/s") && told[0].sentence.contains("25 %"),
+        told[0].sentence.contains("16,000/s to 20,000/s") && told[0].sentence.contains("25 %"),
         "{}",
         told[0].sentence
     );
@@ -205,5 +205,5 @@ fn three_repetitions_are_held_against_each_other_as_two_are() {
         again.workloads[0].summary[0].ops_per_s.value *= 1.0 + 0.1 * f64::from(index);
         run.points.push(again);
     }
-    assert!(found(&run, "repeats-differ").sentence.starts_with("3 repetitions gave 1000/s to 1200/s"));
+    assert!(found(&run, "repeats-differ").sentence.starts_with("3 repetitions gave 1,000/s to 1,200/s"));
 }

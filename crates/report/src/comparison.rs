@@ -1,6 +1,7 @@
 //! Runs held against each other: for a terminal, a ticket, a spreadsheet and programs.
 
 use record::{Compared, Comparison, Setting, Unmatched, Verdict};
+use unicode_width::UnicodeWidthStr;
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 use crate::ReportError;
@@ -89,7 +90,7 @@ fn one_screen(comparison: &Comparison, style: Style) -> String {
     }
     notes.push(format!(
         "{} of {} figures are shown; `--full` shows all of them with their intervals, the configuration differences ({} \
-         settings), cells of some sides only ({}) and {} notes.",
+         settings), points of only some sides ({}) and {} notes.",
         rows.len(),
         comparison.rows.len(),
         comparison.settings.len(),
@@ -117,7 +118,7 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
         text += &format!("- {}\n", markdown::escaped(&harmless(&line)));
     }
     if !comparison.settings.is_empty() {
-        text += &format!("\n{}", markdown::drawn(&settings_table(comparison)));
+        text += &format!("\n{}", markdown::drawn(&settings_table(comparison, usize::MAX)));
     }
     if !comparison.rows.is_empty() {
         text += &format!("\n{}\n{}\n", markdown::drawn(&table(comparison)), summary(comparison));
@@ -220,19 +221,44 @@ fn settings(comparison: &Comparison, style: Style) -> Vec<String> {
     if comparison.settings.is_empty() {
         return wrapped(&["No configuration differences are known.".into()], style);
     }
-    settings_table(comparison).draw(style).lines
+    let keys = comparison.settings.iter().map(|setting| setting.key.width()).max().unwrap_or(0);
+    let sides = comparison.sides.len().max(1);
+    // Of two sides one may be as wide as the screen leaves it, so that both are read in full, over several lines.
+    let room = style.width.saturating_sub(keys.max(DIFFERENCE.len()) + 2 * sides) / sides;
+    settings_table(comparison, room.max(VALUE_MIN)).draw(style).lines
 }
 
-fn settings_table(comparison: &Comparison) -> Table {
-    // A long list of options must not push out the other sides.
-    let mut columns = vec![Column::words("configuration differences")];
+/// The heading of what differs.
+const DIFFERENCE: &str = "configuration differences";
+/// A value is not broken into lines shorter than this.
+const VALUE_MIN: usize = 12;
+
+/// A row for each setting, and one more for each line that a value takes in `room`.
+fn settings_table(comparison: &Comparison, room: usize) -> Table {
+    let mut columns = vec![Column::words(DIFFERENCE)];
     columns
         .extend((0u32..).zip(&comparison.sides).map(|(side, _)| Column::words(&name_of(comparison, side))));
-    let row = |setting: &Setting| {
-        let values = setting.values.iter().map(|value| value.as_deref().unwrap_or("-"));
-        std::iter::once(setting.key.as_str()).chain(values).map(|text| Cell::plain(harmless(text))).collect()
+    let rows = |setting: &Setting| {
+        let value = |value: &Option<String>| {
+            let lines = wrap(&harmless(value.as_deref().unwrap_or("-")), room, "", "");
+            lines.iter().flat_map(|line| pieces(line, room)).collect()
+        };
+        let values: Vec<Vec<String>> = setting.values.iter().map(value).collect();
+        let height = values.iter().map(Vec::len).max().unwrap_or(1);
+        let row = |line: usize| {
+            let key = if line == 0 { harmless(&setting.key) } else { String::new() };
+            let parts = values.iter().map(|lines| lines.get(line).cloned().unwrap_or_default());
+            std::iter::once(key).chain(parts).map(Cell::plain).collect::<Vec<_>>()
+        };
+        (0..height).map(row).collect::<Vec<_>>()
     };
-    Table { columns, rows: comparison.settings.iter().map(row).collect() }
+    Table { columns, rows: comparison.settings.iter().flat_map(rows).collect() }
+}
+
+/// A word that is longer than a line, such as mount options, in several.
+fn pieces(line: &str, room: usize) -> Vec<String> {
+    let letters: Vec<char> = line.chars().collect();
+    letters.chunks(room).map(|piece| piece.iter().collect()).collect()
 }
 
 fn figures(comparison: &Comparison, style: Style) -> Vec<String> {
@@ -263,7 +289,7 @@ fn table_of(comparison: &Comparison, chosen: &[&Compared], wanted: Columns) -> T
         [0, 1].map(|side| name_of(comparison, side))
     };
     let mut columns = vec![
-        Column::words("cell"),
+        Column::words("point"),
         Column::words("figure"),
         Column::words("side"),
         Column::figures(&titles[0], 3),
@@ -391,8 +417,8 @@ fn summary(comparison: &Comparison) -> String {
         text += " Of such differences no more than one in twenty is chance.";
     }
     if open > 0 {
-        text += " Inconclusive is no `equal`: from the size of `min. effect` on, a difference is found nine times of ten; \
-                 more repeats or longer runs bring it down.";
+        text += " `Inconclusive` does not mean equal: too little was measured, or the figures vary too much; measure longer, or \
+                 repeat. A difference of the size of `min. effect` is found nine times in ten.";
     }
     text
 }

@@ -14,6 +14,9 @@ pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
     let mut lines: Vec<String> = answer.iter().map(|line| style.paint(Look::Headline, line)).collect();
     lines.push(String::new());
     lines.extend(ladder(search).draw(style).lines);
+    if !style.colour && search.met_per_s.is_some() {
+        lines.push("*: the maximum sustained rate.".into());
+    }
     lines
 }
 
@@ -35,7 +38,8 @@ fn answer(search: &Search) -> String {
     };
     let above =
         search.violated_per_s.map(|broken| format!("; violated at {}", rate(broken))).unwrap_or_default();
-    let edge = search.edge_per_s.map(|edge| format!("; the edge is near {}", rate(edge))).unwrap_or_default();
+    let edge =
+        search.edge_per_s.map(|edge| format!("; the breakpoint is near {}", rate(edge))).unwrap_or_default();
     let after = search.after_overload_per_s.map(|after| match after > 0.0 {
         true => format!("; right after an overload only {}", rate(after)),
         false => "; right after an overload no rate".into(),
@@ -49,7 +53,7 @@ fn answer(search: &Search) -> String {
 
 fn ladder(search: &Search) -> Table {
     let mut columns = vec![Column::figures("rate/s", 0), Column::words("verdict")];
-    columns.extend(search.slos.iter().map(|slo| Column::figures(slo, 1)));
+    columns.extend(search.slos.iter().map(|slo| Column::figures(&heading(slo), 1)));
     columns.extend([Column::figures("requests", 2), Column::figures("time", 3), Column::words("tried as")]);
     let recovers = search.ladder.iter().any(|rung| rung.recovery.is_some());
     columns.extend(recovers.then(|| Column::figures("recovery", 4)));
@@ -92,6 +96,17 @@ fn recovery_text(recovery: Recovery) -> String {
         (true, false) => "at once".into(),
         (true, true) => time.to_string(),
         (false, _) => format!("> {time}"),
+    }
+}
+
+/// What the figures of an SLO are: of `p99<20ms` how many requests were `slower than 20ms`.
+fn heading(slo: &str) -> String {
+    match slo.split_once('<') {
+        Some((metric, limit)) if metric.contains('p') => {
+            let begins = metric.find(|letter| letter == 'p').unwrap_or(0);
+            format!("{}slower than {limit}", metric[..begins].replace('.', " "))
+        }
+        _ => slo.to_owned(),
     }
 }
 

@@ -75,6 +75,10 @@ fn table(run: &Run, style: Style) -> Vec<String> {
         let wrapped = wrap(&style.spell(text), style.width, "", "  ");
         lines.extend(wrapped.iter().map(|line| style.paint(Look::Faint, line)));
     };
+    // Where there is colour, weight marks it.
+    if !style.colour && figures.table.has_headline() {
+        note("*: the main figure of the point.");
+    }
     if figures.too_few {
         note("A percentile is blank where fewer than ten requests were slower.");
     }

@@ -78,6 +78,11 @@ const NAME_MIN: usize = 24;
 const NAME_LONG: usize = 32;
 
 impl Table {
+    /// Whether a cell is the figure to look at first.
+    pub(crate) fn has_headline(&self) -> bool {
+        self.rows.iter().flatten().any(|cell| cell.look == Look::Headline && !cell.text.is_empty())
+    }
+
     /// Draws the table within the width of `style`.
     ///
     /// Columns without any text vanish unmentioned. Where the rest is too wide, columns are left out by their

@@ -252,7 +252,7 @@ fn notes(groups: &[Group<'_>], rows: &[Compared]) -> Vec<String> {
     }
     if based(Basis::Seconds) {
         notes.push(format!(
-            "Each cell was measured once: intervals come from the variation between its seconds and, on real storage, \
+            "Each point was measured once: intervals come from the variation between its seconds and, on real storage, \
              from an assumed run-to-run variation of {:.0} %. Set `repeat = 5`, or name several runs per side.",
             100.0 * record::RUN_TO_RUN
         ));

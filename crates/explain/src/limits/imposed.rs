@@ -3,6 +3,7 @@
 use record::names::{fact, series};
 use record::{Behalf, Op, PathPart, Point, Run, Severity};
 use spec::Pattern;
+use units::OpsPerSecond;
 
 use super::curve::{Sweeps, load};
 use crate::Code;
@@ -106,11 +107,11 @@ pub(super) fn by_constancy(sweeps: &Sweeps<'_>, point: &Point) -> Option<Draft> 
         ((there.rate / here.rate - 1.0).abs() <= SAME).then_some((load, there))
     })?;
     let sentence = format!(
-        "Rate limit suspected: {:.0}/s with {:.0} in flight and {:.0}/s with {:.0}; {} of the seconds are within {} of \
+        "Rate limit suspected: {}/s with {:.0} in flight and {}/s with {:.0}; {} of the seconds are within {} of \
          that rate.",
-        here.rate,
+        OpsPerSecond::new(here.rate),
         own.in_flight,
-        there.rate,
+        OpsPerSecond::new(there.rate),
         apart.in_flight,
         percent(here.share),
         percent(here.within)

@@ -14,6 +14,7 @@ pub(crate) mod settle;
 mod usage;
 
 use record::{Point, PointKind, Run, Severity, World};
+use units::OpsPerSecond;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
@@ -176,10 +177,10 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
 fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
     debug_assert!(first.share < FULL, "no part is saturated");
     let mut sentence = format!(
-        "Latency-bound: queue depth {:.1} / {:.3} ms = {:.0} IOPS. No part is saturated; the busiest, {}, is at {}.",
+        "Latency-bound: queue depth {:.1} / {:.3} ms = {} IOPS. No part is saturated; the busiest, {}, is at {}.",
         load.in_flight,
         load.response_s * 1e3,
-        load.rate,
+        OpsPerSecond::new(load.rate),
         first.part,
         percent(first.share)
     );

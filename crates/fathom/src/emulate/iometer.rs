@@ -26,7 +26,8 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     if config.setup.record == Record::Nothing {
         config.setup.record = Record::All;
     }
-    let Job { translated: mut order, sheet, disks } = Job::of(&config, file)?;
+    // As Iometer does, places differ from run to run unless a worker has a fixed seed; its workload then says so itself.
+    let Job { translated: mut order, sheet, disks } = Job::of(&config, file, Some(context.seed().into()))?;
     order.notes.extend(command.notes.iter().cloned());
     if !command.targets.is_empty() {
         check_count(&command.targets, disks.len())?;
@@ -36,8 +37,6 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         return Err(Refusal::Usage { tool: "iometer", what }.into());
     }
     order.targets = order.targets.iter().map(|target| file_of_drive(target)).collect();
-    // As Iometer does, unless a worker has a fixed seed; its workload then says so itself.
-    order.plan = format!("seed  = {}\n{}", context.seed(), order.plan);
     check_results(&command.results)?;
     let session = context.open("iometer", &order, Scratch::default())?;
     let recorded = session.measure(&mut |_| ());

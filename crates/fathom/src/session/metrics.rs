@@ -20,8 +20,8 @@ use crate::terminal::OUTPUT;
 // Options of whoever measures. No doc comment: clap would take it for the help of the verb.
 #[derive(Debug, Args)]
 pub struct MetricsArgs {
-    /// While it runs, answer http://ADDRESS/metrics with live figures for Prometheus: a port of this machine, or
-    /// ADDRESS:PORT for others as well
+    /// While it runs, answer http://ADDRESS/metrics with live figures for Prometheus: PORT answers this machine
+    /// only, ADDRESS:PORT other hosts too
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = address, help_heading = OUTPUT)]
     pub metrics: Option<SocketAddr>,
 }

@@ -23,8 +23,8 @@ pub struct CompareArgs {
     #[arg(add = candidates::runs_or_records())]
     pub runs: Vec<String>,
     /// Group runs by the value of a key, and compare the groups: a label (--tag), a property in the record such as
-    /// firmware, file-system, kernel, host or target, an option of a virtual array, a key of the plan [default runs: those
-    /// of one plan in the library]
+    /// firmware, file-system, kernel, host or target, an option of a virtual array, a key of the plan.
+    /// Without RUNS, all saved runs of one plan are grouped
     #[arg(long, value_name = "KEY", add = candidates::tag_keys(""))]
     pub by: Option<String>,
     /// With --by: the value that is the baseline [default: that of the oldest run]
@@ -41,7 +41,7 @@ pub struct CompareArgs {
     /// Call two figures equivalent if the 95 % confidence interval of the change is within ± this
     #[arg(long, value_name = "PERCENT", default_value = "5%")]
     pub margin: Share,
-    /// With three runs or groups and more: every figure, not the one-screen summary
+    /// With three or more runs or groups: every figure, not the one-screen summary
     #[arg(long)]
     pub full: bool,
     /// Also write the comparison to this file, in the format of its extension: .txt .json .csv .md; may be given
@@ -288,7 +288,7 @@ pub fn judge(comparison: &Comparison, wanted: &[FailOn]) -> Result<Ending, Failu
         let judged = limit.judge(comparison);
         if judged.is_empty() {
             return Err(Failure::Usage(format!(
-                "--fail-on {limit}: no cell on two sides has the figure {}",
+                "--fail-on {limit}: no point of two runs has the figure {}",
                 limit.metric
             )));
         }
@@ -305,7 +305,7 @@ pub fn judge(comparison: &Comparison, wanted: &[FailOn]) -> Result<Ending, Failu
         let open = comparison.rows.iter().filter(|row| row.total && row.verdict == Verdict::Inconclusive);
         undecided.extend(open.map(|row| format!("inconclusive: {}", told(comparison, row))));
         if comparison.rows.is_empty() {
-            undecided.push("inconclusive: no cell is on two sides".into());
+            undecided.push("inconclusive: the runs have no point in common".into());
         }
     }
     if wanted.contains(&FailOn::Inconclusive) {

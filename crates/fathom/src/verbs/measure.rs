@@ -35,7 +35,8 @@ pub struct RunArgs {
     #[command(flatten)]
     pub change: PlanChange,
     /// The target: a directory, in which a scratch file is laid out and removed again; a file; a block device; a virtual
-    /// array (array:NAME); or null:, which measures the tool itself. Several are used together, as LUNs
+    /// array (array:NAME); or null:, which measures the tool itself. May be given several times: the targets are used
+    /// together, as LUNs
     #[arg(long = "on", value_name = "TARGET", help_heading = TARGET, add = candidates::targets())]
     pub targets: Vec<String>,
     /// Consent to destroy the data on the target: its serial number, by-id name, or a file's absolute path, with
@@ -48,7 +49,7 @@ pub struct RunArgs {
     /// Create a file where the target does not exist
     #[arg(long, help_heading = TARGET)]
     pub create: bool,
-    /// Total size of the scratch files [default: larger than the known caches, as far as space allows]
+    /// Total size of the scratch files (fio: `size`) [default: larger than the known caches, as far as space allows]
     #[arg(long, value_name = "SIZE", help_heading = TARGET)]
     pub scratch: Option<Bytes>,
     #[command(flatten)]

@@ -20,7 +20,7 @@ pub struct SearchArgs {
     #[arg(long = "slo", value_name = "SLO", required = true)]
     pub slos: Vec<Slo>,
     /// Which workload of the plan to search, by the name of its point or phase (`fathom plan check`) [default: the only
-    /// one; points that differ in depth, workers, pace, rounds or repeats count as one]
+    /// one; points that differ only in queue depth, workers, rate, rounds or repeats count as one]
     #[arg(long, value_name = "NAME")]
     pub load: Option<String>,
     /// Stop when the highest rate that meets the SLO and the lowest that violates it are this close
@@ -43,7 +43,7 @@ pub struct SearchArgs {
     /// Lowest rate to try, such as 500/s or 20k/s [default: a hundredth of the rate without a limit]
     #[arg(long, value_name = "RATE", help_heading = SEARCH)]
     pub from: Option<OpsPerSecond>,
-    /// Highest rate to try; the search then does not start with a closed loop at full speed [default: no maximum]
+    /// Highest rate to try; the search then does not start without a rate limit [default: no maximum]
     #[arg(long, value_name = "RATE", help_heading = SEARCH)]
     pub to: Option<OpsPerSecond>,
     #[command(flatten)]

@@ -1,7 +1,10 @@
 //! What a call comes to: a plan, files of its own, and what is printed above the figures.
 
+use units::{Bytes, Nanos};
+
 use super::{Chars, Command, FileTest, Generation, Sheet, Test, usage};
-use crate::{Refusal, TranslatedJob, quoted};
+use crate::plan::{Keys, Percent, PlanText};
+use crate::{Refusal, TranslatedJob};
 
 /// Where and on what machine.
 #[derive(Clone, Debug)]
@@ -81,21 +84,17 @@ impl Command {
         }
         let data_files = if machine.is_array { Vec::new() } else { self.data_files(size, machine) };
         let seed = self.seed.unwrap_or(machine.seed);
-        let mut plan = format!(
-            "name  = {}\nabout = {}\nseed  = {seed}\n",
-            quoted(self.generation.tool()),
-            quoted(&format!("workload of `{}` in {}", self.generation.tool(), self.directory))
-        );
+        let tool = self.generation.tool();
+        let about = format!("workload of `{tool}` in {}", self.directory);
+        let mut plan = PlanText::new(tool, &about, Some(seed.into()));
         let mut targets: Vec<String> = data_files.iter().map(|file| file.path.clone()).collect();
         if size > 0 {
-            let on = match (data_files.len(), self.files) {
-                (0, _) | (_, None) => String::new(),
-                (count, Some(_)) => format!("on      = \"1-{count}\"\n"),
-            };
-            plan += &self.passes(size << 20, &on, machine.is_array);
+            let on =
+                (!data_files.is_empty() && self.files.is_some()).then(|| format!("1-{}", data_files.len()));
+            self.passes(size << 20, on.as_ref(), machine.is_array, &mut plan);
         }
         if let Some(files) = self.files {
-            plan += &self.file_phases(files);
+            self.file_phases(files, &mut plan);
         }
         if self.files.is_some() || targets.is_empty() {
             targets.push(self.directory.clone());
@@ -115,7 +114,7 @@ impl Command {
             seed,
             files: self.files,
         };
-        Ok(Job { translated: TranslatedJob { plan, targets, notes }, data_files, sheet })
+        Ok(Job { translated: TranslatedJob { plan: plan.text(), targets, notes }, data_files, sheet })
     }
 
     /// 1.03 fills files of 1 GiB, 2.00 one file for each copy.
@@ -132,99 +131,103 @@ impl Command {
     }
 
     /// The tests of the large file.
-    fn passes(&self, size: u64, on: &str, is_array: bool) -> String {
+    fn passes(&self, size: u64, on: Option<&String>, is_array: bool, plan: &mut PlanText) {
         let copies = u64::from(self.copies);
-        let own_span = match copies {
-            1 => String::new(),
-            _ => format!("worker_offset = \"{size}B\"\n"),
-        };
-        let each = if self.sync_each { "flush_every = 1\n" } else { "" };
-        let end = "flush_at_end = true\n";
-        let pass = |test: Test, keys: String, span: u64, bytes: u64, direct: bool| {
-            format!(
-                "\n[[phase]]\nname    = \"{}\"\npattern = \"sequential\"\nworkers = {copies}\ndirect  = {direct}\n\
-                 content = \"zeros\"\nflush   = \"fsync\"\nspan    = \"{span}B\"\nbytes   = \"{}B\"\n{on}{own_span}{keys}",
-                test.phase(),
-                bytes * copies
-            )
+        let own_span = (copies > 1).then_some(Bytes::new(size));
+        let each = self.sync_each.then_some(1u32);
+        let pass = |test: Test, reads: u32, span: u64, bytes: u64, direct: bool| {
+            Keys::named(test.phase())
+                .with("pattern", "sequential")
+                .with("workers", copies)
+                .with("direct", direct)
+                .with("content", "zeros")
+                .with("flush", "fsync")
+                .with("span", Bytes::new(span))
+                .with("bytes", Bytes::new(bytes * copies))
+                .with("reads", Percent(reads))
+                .maybe("on", on)
+                .maybe("worker_offset", own_span)
         };
         let chars = match self.chars {
             Chars::Skip => 0,
             Chars::All => size,
             Chars::Mib(mib) => (mib << 20).min(size),
         };
-        let char_keys = match (self.generation, is_array) {
-            (Generation::V200, _) => "size    = \"1B\"\nengine  = \"pread\"\n",
-            (Generation::V103, false) => "size    = \"1B\"\nengine  = \"stdio\"\n",
-            (Generation::V103, true) => "size    = \"4KiB\"\nengine  = \"stdio\"\n",
+        let of_chars = |keys: Keys| match (self.generation, is_array) {
+            (Generation::V200, _) => keys.with("size", Bytes::new(1)).with("engine", "pread"),
+            (Generation::V103, false) => keys.with("size", Bytes::new(1)).with("engine", "stdio"),
+            (Generation::V103, true) => keys.with("size", Bytes::new(4096)).with("engine", "stdio"),
         };
-        let block = format!("size    = \"{}B\"\nengine  = \"pread\"\n", self.chunk);
-        let mut plan = String::new();
+        let of_blocks = |keys: Keys| keys.with("size", Bytes::new(self.chunk.into())).with("engine", "pread");
+        let written = |keys: Keys| keys.maybe("flush_every", each).with("flush_at_end", true);
         if chars > 0 {
-            plan += &pass(Test::Putc, format!("reads   = \"0%\"\n{char_keys}{end}"), chars, chars, false);
+            plan.phase(of_chars(pass(Test::Putc, 0, chars, chars, false)).with("flush_at_end", true));
             if !is_array {
-                plan += AFRESH;
+                plan.phase(afresh());
             }
         }
         let direct = self.direct;
-        plan += &pass(Test::Write, format!("reads   = \"0%\"\n{block}{each}{end}"), size, size, direct);
+        plan.phase(written(of_blocks(pass(Test::Write, 0, size, size, direct))));
         // A rewritten block counts twice, as a read and as a write.
-        let rewrites = format!("reads   = \"100%\"\nrewrites = \"100%\"\n{block}{each}{end}");
-        plan += &pass(Test::Rewrite, rewrites, size, 2 * size, direct);
+        let rewrite = pass(Test::Rewrite, 100, size, 2 * size, direct).with("rewrites", Percent(100));
+        plan.phase(written(of_blocks(rewrite)));
         if chars > 0 {
-            plan += &pass(Test::Getc, format!("reads   = \"100%\"\n{char_keys}"), chars, chars, false);
+            plan.phase(of_chars(pass(Test::Getc, 100, chars, chars, false)));
         }
-        plan += &pass(Test::Read, format!("reads   = \"100%\"\n{block}"), size, size, direct);
+        plan.phase(of_blocks(pass(Test::Read, 100, size, size, direct)));
+        plan.phase(Keys::named("wait").with("state", "idle").with("run", Nanos::from_secs(5)));
         // Every tenth block of a process is written back, and that counts as a request.
         let requests = with_tenths(u64::from(self.seeks), u64::from(self.seekers));
-        plan += &format!(
-            "\n[[phase]]\nname    = \"wait\"\nstate   = \"idle\"\nrun     = \"5s\"\n\n\
-             [[phase]]\nname    = \"{}\"\npattern = \"random(repeats)\"\nworkers = {}\ndirect  = {direct}\n\
-             content = \"zeros\"\nflush   = \"fsync\"\nspan    = \"{}B\"\nops     = {}\n{on}reads   = \"100%\"\n\
-             rewrites = \"10%\"\n{block}{each}",
-            Test::Seeks.phase(),
-            u64::from(self.seekers) * copies,
-            size * copies,
-            requests * copies,
-        );
-        plan
+        let seeks = Keys::named(Test::Seeks.phase())
+            .with("pattern", "random(repeats)")
+            .with("workers", u64::from(self.seekers) * copies)
+            .with("direct", direct)
+            .with("content", "zeros")
+            .with("flush", "fsync")
+            .with("span", Bytes::new(size * copies))
+            .with("ops", requests * copies)
+            .maybe("on", on)
+            .with("reads", Percent(100))
+            .with("rewrites", Percent(10));
+        plan.phase(of_blocks(seeks).maybe("flush_every", each));
     }
 
     /// The tests of small files.
-    fn file_phases(&self, files: FileTest) -> String {
+    fn file_phases(&self, files: FileTest, plan: &mut PlanText) {
         let FileTest { thousands, max, min, dirs } = files;
         let size = if min < max { format!("{min}B..{max}B") } else { format!("{max}B") };
-        let levels = u32::from(dirs > 0);
-        let tree = format!(
-            "count     = {}\nfile_size = \"{size}\"\nlevels    = {levels}\nfanout    = {}\nworkers   = {}\nunique_dirs = {}\n",
-            u64::from(thousands) * 1024 * u64::from(self.copies),
-            dirs.max(1),
-            self.copies,
-            self.copies > 1,
-        );
         // A file that holds something is also read.
         let stat = if max > 0 { "read" } else { "stat" };
         let fsync = if self.sync_each { "each" } else { "end" };
-        let phase = |test: Test, op: &str, order: &str, fsync: &str| {
-            format!(
-                "\n[[phase]]\nname      = \"{}\"\ntree      = \"{op}\"\norder     = \"{order}\"\nfsync     = \"{fsync}\"\n{tree}",
-                test.phase()
-            )
-        };
-        [
-            phase(Test::Create, "create", "sequential", fsync),
-            phase(Test::Stat, stat, "sequential", "none"),
-            phase(Test::Delete, "delete", "sequential", fsync),
-            phase(Test::RandomCreate, "create", "random", fsync),
-            phase(Test::RandomStat, stat, "random", "none"),
-            phase(Test::RandomDelete, "delete", "random", fsync),
-        ]
-        .concat()
+        for (test, op, order, fsync) in [
+            (Test::Create, "create", "sequential", fsync),
+            (Test::Stat, stat, "sequential", "none"),
+            (Test::Delete, "delete", "sequential", fsync),
+            (Test::RandomCreate, "create", "random", fsync),
+            (Test::RandomStat, stat, "random", "none"),
+            (Test::RandomDelete, "delete", "random", fsync),
+        ] {
+            plan.phase(
+                Keys::named(test.phase())
+                    .with("tree", op)
+                    .with("order", order)
+                    .with("fsync", fsync)
+                    .with("count", u64::from(thousands) * 1024 * u64::from(self.copies))
+                    .with("file_size", &size)
+                    .with("levels", u32::from(dirs > 0))
+                    .with("fanout", dirs.max(1))
+                    .with("workers", self.copies)
+                    .with("unique_dirs", self.copies > 1),
+            );
+        }
     }
 }
 
 /// A file that is there is cut to nothing before it is written in blocks, as the original makes it anew.
-const AFRESH: &str = "\n[[phase]]\nname    = \"afresh\"\nstate   = \"prepare\"\nempty   = true\nfill    = 0\ndrop_caches = false\n";
+fn afresh() -> Keys {
+    let keys = Keys::named("afresh").with("state", "prepare").with("empty", true);
+    keys.with("fill", 0u32).with("drop_caches", false)
+}
 
 /// Requests of `seekers` that share so many `seeks` evenly, each of which writes back every tenth block it reads.
 fn with_tenths(seeks: u64, seekers: u64) -> u64 {

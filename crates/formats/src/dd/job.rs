@@ -1,7 +1,10 @@
 //! What a command of dd comes to on its target: a plan of the full blocks, and of what is left over.
 
+use units::Bytes;
+
 use super::TOOL;
 use super::options::{Command, FlushAtEnd, Side, Source, Status};
+use crate::plan::{Keys, Percent, PlanText};
 use crate::translated::about;
 use crate::{Refusal, TargetInfo, TranslatedJob};
 
@@ -71,53 +74,57 @@ impl Command {
 
     /// The plan that reads or writes `transfer`. `seed` differs from call to call.
     pub fn translate(&self, transfer: Transfer, target: TargetInfo, seed: u32) -> TranslatedJob {
-        let mut plan = format!(
-            "name  = \"dd\"\nabout = {}\nseed  = {seed}\n\n[defaults]\npattern = \"sequential\"\nengine  = \"pread\"\n",
-            about(TOOL, &self.words)
-        );
-        match self.side {
-            Side::Read => plan += "reads   = \"100%\"\n",
+        let mut plan = PlanText::new("dd", &about(TOOL, &self.words), Some(seed.into()));
+        let keys = Keys::default().with("pattern", "sequential").with("engine", "pread");
+        let keys = match self.side {
+            Side::Read => keys.with("reads", Percent(100)),
             Side::Write(source) => {
                 let content = if source == Source::Zeros { "zeros" } else { "random" };
-                plan += &format!("reads   = \"0%\"\ncontent = \"{content}\"\n");
+                keys.with("reads", Percent(0)).with("content", content)
             }
-        }
-        if let Some(sync) = self.sync {
-            plan += &format!("sync    = \"{sync}\"\n");
-        }
+        };
+        plan.defaults(keys.maybe("sync", self.sync));
         let rest = transfer.rest();
         if transfer.full() > 0 {
             let is_last = rest == 0;
-            plan +=
-                &self.phase("blocks", transfer.start, transfer.block, transfer.full(), self.direct, is_last);
+            plan.phase(self.phase(
+                "blocks",
+                transfer.start,
+                transfer.block,
+                transfer.full(),
+                self.direct,
+                is_last,
+            ));
         }
         if rest > 0 {
             let start = transfer.start + (transfer.total - rest);
             // As GNU dd does: what is no multiple of a sector at the end goes through the page cache.
             let direct =
                 self.direct && target.direct_unit.is_none_or(|unit| rest.is_multiple_of(unit.max(1)));
-            plan += &self.phase("last block", start, rest, 1, direct, true);
+            plan.phase(self.phase("last block", start, rest, 1, direct, true));
         }
         let notes = match self.status {
             Status::None => Vec::new(),
             _ => self.notes.clone(),
         };
-        TranslatedJob { plan, targets: vec![self.target.clone()], notes }
+        TranslatedJob { plan: plan.text(), targets: vec![self.target.clone()], notes }
     }
 
-    fn phase(&self, name: &str, start: u64, size: u64, ops: u64, direct: bool, is_last: bool) -> String {
+    fn phase(&self, name: &str, start: u64, size: u64, ops: u64, direct: bool, is_last: bool) -> Keys {
         // Both offset and size are multiples of it, and so it is of whatever they are.
         let align = common_divisor(start, size);
-        let span = size * ops;
-        let mut phase = format!(
-            "\n[[phase]]\nname    = \"{name}\"\nsize    = \"{size}B\"\nalign   = \"{align}B\"\noffset  = \"{start}B\"\n\
-             span    = \"{span}B\"\nops     = {ops}\ndirect  = {direct}\n"
-        );
-        if let (true, Some(flush)) = (is_last, self.flush) {
-            let call = if flush == FlushAtEnd::Fsync { "fsync" } else { "fdatasync" };
-            phase += &format!("flush_at_end = true\nflush   = \"{call}\"\n");
+        let keys = Keys::named(name)
+            .with("size", Bytes::new(size))
+            .with("align", Bytes::new(align))
+            .with("offset", Bytes::new(start))
+            .with("span", Bytes::new(size * ops))
+            .with("ops", ops)
+            .with("direct", direct);
+        match self.flush.filter(|_| is_last) {
+            None => keys,
+            Some(FlushAtEnd::Fsync) => keys.with("flush_at_end", true).with("flush", "fsync"),
+            Some(FlushAtEnd::Fdatasync) => keys.with("flush_at_end", true).with("flush", "fdatasync"),
         }
-        phase
     }
 }
 

@@ -1,10 +1,12 @@
 //! What a command of diskspd comes to: one phase, with a workload for each thread and target.
 
 use units::convert::narrow;
+use units::{Bytes, Nanos};
 use workload::plan::MOST_WORKLOADS;
 
 use super::TOOL;
 use super::options::{Access, Buffers, Command};
+use crate::plan::{Keys, Percent, PlanText};
 use crate::target::with_luns;
 use crate::translated::about;
 use crate::{Refusal, TargetInfo, TranslatedJob};
@@ -90,31 +92,33 @@ impl Command {
             let why = "more than 64 streams, each by itself, are not; use -si, -r or fewer threads";
             return Err(Refusal::unsupported(TOOL, "-s", why));
         }
-        let about = about(TOOL, &self.words);
-        let mut plan = format!(
-            "name  = \"diskspd\"\nabout = {about}\nseed  = {}\n\n[[phase]]\nname     = \"diskspd\"\nsize     = \"{}B\"\n\
-             reads    = \"{}%\"\ndepth    = {}\ndirect   = {}\nsync     = \"{}\"\ncontent  = \"{}\"\nwarmup   = \"{}s\"\n\
-             run      = \"{}s\"\ncooldown = \"{}s\"\nhuge_pages = {}\n",
-            // A plan's seeds begin at 1.
-            u64::from(self.seed.unwrap_or(0)) + 1,
-            self.block,
-            100 - self.writes,
-            self.outstanding,
-            self.direct,
-            if self.through && self.writes > 0 { "dsync" } else { "none" },
-            self.content(),
-            self.warmup,
-            self.seconds,
-            self.cooldown,
-            self.large_pages,
+        // A plan's seeds begin at 1.
+        let seed = u64::from(self.seed.unwrap_or(0)) + 1;
+        let mut plan = PlanText::new("diskspd", &about(TOOL, &self.words), Some(seed));
+        plan.phase(
+            Keys::named("diskspd")
+                .with("size", Bytes::new(self.block))
+                .with("reads", Percent(100 - self.writes))
+                .with("depth", self.outstanding)
+                .with("direct", self.direct)
+                .with("sync", if self.through && self.writes > 0 { "dsync" } else { "none" })
+                .with("content", self.content())
+                .with("warmup", Nanos::from_secs(self.warmup.into()))
+                .with("run", Nanos::from_secs(self.seconds.into()))
+                .with("cooldown", Nanos::from_secs(self.cooldown.into()))
+                .with("huge_pages", self.large_pages),
         );
         for part in &parts {
-            plan += &self.workload(part, sizes[part.target])?;
+            plan.workload(self.workload(part, sizes[part.target])?);
         }
-        Ok(TranslatedJob { plan, targets: with_luns(self.targets.clone()), notes: self.notes.clone() })
+        Ok(TranslatedJob {
+            plan: plan.text(),
+            targets: with_luns(self.targets.clone()),
+            notes: self.notes.clone(),
+        })
     }
 
-    fn workload(&self, part: &Part, size: u64) -> Result<String, Refusal> {
+    fn workload(&self, part: &Part, size: u64) -> Result<Keys, Refusal> {
         // Threads of one target are told apart from its first.
         let index = match self.total_threads {
             Some(_) => part.thread,
@@ -135,32 +139,19 @@ impl Command {
             Access::Sequential(stride) if stride > self.block => (format!("stride({stride}B)"), self.block),
             Access::Sequential(_) | Access::Interlocked => ("sequential".into(), self.block),
         };
-        let mut text = format!(
-            "\n[[phase.workload]]\nname    = \"{}\"\nworkers = {}\npattern = \"{pattern}\"\noffset  = \"{start}B\"\nspan    = \
-             \"{}B\"\n",
-            part.name(),
-            part.threads,
-            room / self.block * self.block,
-        );
-        if self.targets.len() > 1 {
-            text += &format!("on      = {}\n", part.target + 1);
-        }
-        // Counted from the offset when it is left out; blocks lie one after the other from there.
-        if align != self.block {
-            text += &format!("align   = \"{align}B\"\n");
-        }
-        if let Some(cpu) =
-            self.cpus.get(part.thread as usize % self.cpus.len().max(1)).filter(|_| !self.no_affinity)
-        {
-            text += &format!("cpus    = \"{cpu}\"\n");
-        }
-        if let Some(rate) = self.throughput {
-            text += &format!("pace    = \"cap({}B/s)\"\n", u64::from(rate) * 1000 * u64::from(part.threads));
-        }
-        if let Some((burst, pause)) = self.bursts {
-            text += &format!("pace    = \"think({pause}ms, {burst})\"\n");
-        }
-        Ok(text)
+        let cpu = self.cpus.get(part.thread as usize % self.cpus.len().max(1)).filter(|_| !self.no_affinity);
+        let cap = |rate: u32| format!("cap({}B/s)", u64::from(rate) * 1000 * u64::from(part.threads));
+        Ok(Keys::named(&part.name())
+            .with("workers", part.threads)
+            .with("pattern", pattern)
+            .with("offset", Bytes::new(start))
+            .with("span", Bytes::new(room / self.block * self.block))
+            .maybe("on", (self.targets.len() > 1).then_some(part.target + 1))
+            // Counted from the offset when it is left out; blocks lie one after the other from there.
+            .maybe("align", (align != self.block).then_some(Bytes::new(align)))
+            .maybe("cpus", cpu.map(|cpu| cpu.to_string()))
+            .maybe("pace", self.throughput.map(cap))
+            .maybe("pace", self.bursts.map(|(burst, pause)| format!("think({pause}ms, {burst})"))))
     }
 }
 

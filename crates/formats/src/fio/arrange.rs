@@ -2,11 +2,10 @@
 //!
 //! **Invariant:** what one phase cannot say of all its jobs is refused with the name of the option.
 
-use std::fmt::Write;
-
 use units::{Bytes, Nanos};
 use workload::plan::MOST_WORKLOADS;
 
+use crate::plan::{Key, Keys, PlanText, Value, braced};
 use crate::{Refusal, TranslatedJob, quoted};
 
 use super::access::{READ, Sizes, TRIM, WRITE, figure};
@@ -50,7 +49,7 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
     check_logs(jobs)?;
     let bases = bases(jobs);
     let seed = seed_of(jobs, salt)?;
-    let mut plan = head(seed, origin);
+    let mut plan = PlanText::new("fio", &format!("what fio does with {origin}"), Some(seed));
     let mut notes = Vec::new();
     let mut phases = Vec::new();
     let mut group = 0;
@@ -66,20 +65,20 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
         check_flows(jobs, &phase)?;
         let times = Times::of(jobs, &phase);
         if times.pause_ns > 0 {
-            let _ = write!(plan, "\n[[phase]]\nstate = \"idle\"\nrun   = {}\n", time(times.pause_ns));
+            plan.phase(Keys::default().with("state", "idle").with("run", Nanos::new(times.pause_ns)));
         }
         times.tell(jobs, &mut members, seed);
         notes.extend(exits(jobs, &phase)?);
         // The page cache forgets what is read through it, as with invalidate=1.
         if forgets(jobs, &phase)? {
-            plan.push_str("\n[[phase]]\nstate = \"prepare\"\nfill  = 0\nspan  = \"100%\"\n");
+            plan.phase(Keys::default().with("state", "prepare").with("fill", 0u32).with("span", "100%"));
         }
         write_phase(&mut plan, first, number, times, &members);
         phases.push(report(jobs, &phase, &members, &mut group, number));
         let readers = verify::read_back(jobs, &members)?;
         if !readers.is_empty() {
             let name = format!("{}, read back", phase_name(first, number));
-            let _ = write!(plan, "\n[[phase]]\nname = {}\n", quoted(&braced(&name)));
+            plan.phase(Keys::named(&braced(&name)));
             write_members(&mut plan, &readers);
             phases.push(Vec::new());
         }
@@ -91,7 +90,7 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
     }
     notes.dedup();
     let unlink = jobs.iter().all(|job| job.files.unlink);
-    Ok(Arrangement { translated: TranslatedJob { plan, targets, notes }, phases, unlink })
+    Ok(Arrangement { translated: TranslatedJob { plan: plan.text(), targets, notes }, phases, unlink })
 }
 
 /// Jobs that create, stat or delete files work in one directory, and beside no others.
@@ -118,11 +117,6 @@ fn check_logs(jobs: &[Job]) -> Result<(), Refusal> {
             Err(setting.unsupported("another job writes the same log; give each a file of its own"))
         }
     }
-}
-
-fn head(seed: u64, origin: &str) -> String {
-    let about = quoted(&format!("what fio does with {origin}"));
-    format!("name  = \"fio\"\nabout = {about}\nseed  = {seed}\n")
 }
 
 /// The seed of the plan.
@@ -275,7 +269,7 @@ pub(super) struct Member {
     pub job: usize,
     pub name: String,
     /// With their values as TOML.
-    pub keys: Vec<(&'static str, String)>,
+    pub keys: Vec<Key>,
     /// Whether its figures belong to those of the one before it.
     pub joins: bool,
 }
@@ -384,7 +378,7 @@ fn member(
     targets: &[String],
     base: u64,
 ) -> Result<Member, Refusal> {
-    let mut keys: Vec<(&'static str, String)> = Vec::new();
+    let mut keys: Vec<Key> = Vec::new();
     let workers = if clone.is_some() { 1 } else { job.clones };
     // The name of a section may be blank, that of a workload may not.
     let name = if job.name.trim().is_empty() { "(no name)" } else { &job.name };
@@ -442,7 +436,7 @@ fn member(
 }
 
 /// How it goes on from request to request, and what ends it beside its own length.
-fn sequence(job: &Job, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
+fn sequence(job: &Job, keys: &mut Vec<Key>) -> Result<(), Refusal> {
     keys.extend(job.engine.low_water.map(|low| ("low_water", low.to_string())));
     let batches = [("submit_batch", job.engine.submit_batch), ("complete_batch", job.engine.complete_batch)];
     keys.extend(batches.into_iter().filter(|batch| batch.1 > 1).map(|(key, count)| (key, count.to_string())));
@@ -455,12 +449,7 @@ fn sequence(job: &Job, keys: &mut Vec<(&'static str, String)>) -> Result<(), Ref
 }
 
 /// What a clone does that asks a trace again.
-fn replayed(
-    job: &Job,
-    replay: &Replay,
-    clone: Option<u32>,
-    targets: &[String],
-) -> Result<Vec<(&'static str, String)>, Refusal> {
+fn replayed(job: &Job, replay: &Replay, clone: Option<u32>, targets: &[String]) -> Result<Vec<Key>, Refusal> {
     let mut keys = replay.keys.clone();
     files(job, clone, targets, &mut keys);
     if job.engine.depth > 1 {
@@ -476,7 +465,7 @@ fn replayed(
     Ok(keys)
 }
 
-fn operations(job: &Job, keys: &mut Vec<(&'static str, String)>) {
+fn operations(job: &Job, keys: &mut Vec<Key>) {
     let (rw, reads) = (job.rw, job.reads_percent);
     let apart = job.places.random_of.is_some() || job.aligns_of.is_some();
     if !same_sizes(rw, &job.sizes) || apart {
@@ -518,15 +507,15 @@ fn split(sizes: &Sizes) -> String {
 
 /// A size as TOML.
 fn size(bytes: u64) -> String {
-    format!("\"{}\"", Bytes::new(bytes).exact())
+    Bytes::new(bytes).toml()
 }
 
 /// A time as TOML.
 fn time(ns: u64) -> String {
-    format!("\"{}\"", Nanos::new(ns).exact())
+    Nanos::new(ns).toml()
 }
 
-fn area(job: &Job, clone: u32, base: u64, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
+fn area(job: &Job, clone: u32, base: u64, keys: &mut Vec<Key>) -> Result<(), Refusal> {
     let region = &job.region;
     // Places of clones within one target follow each other as their files would lie apart.
     let step = match region.span {
@@ -554,7 +543,7 @@ fn area(job: &Job, clone: u32, base: u64, keys: &mut Vec<(&'static str, String)>
     Ok(())
 }
 
-fn files(job: &Job, clone: Option<u32>, targets: &[String], keys: &mut Vec<(&'static str, String)>) {
+fn files(job: &Job, clone: Option<u32>, targets: &[String], keys: &mut Vec<Key>) {
     let names: Vec<&String> = match clone {
         Some(clone) => job.files.of_clone[clone as usize].iter().collect(),
         None if job.files.shared => job.files.of_clone[0].iter().collect(),
@@ -572,7 +561,7 @@ fn files(job: &Job, clone: Option<u32>, targets: &[String], keys: &mut Vec<(&'st
     }
 }
 
-fn pace(job: &Job, workers: u32, keys: &mut Vec<(&'static str, String)>) {
+fn pace(job: &Job, workers: u32, keys: &mut Vec<Key>) {
     let pace = match job.pace {
         Pace::Closed => return,
         Pace::Think { ns, blocks: 1 } if job.engine.depth == 1 => {
@@ -590,34 +579,22 @@ fn pace(job: &Job, workers: u32, keys: &mut Vec<(&'static str, String)>) {
     keys.push(("pace", quoted(&pace)));
 }
 
-fn write_phase(plan: &mut String, first: &Job, number: usize, times: Times, members: &[Member]) {
-    let _ = write!(plan, "\n[[phase]]\nname = {}\n", quoted(&braced(&phase_name(first, number))));
-    if let Some(run) = times.run_ns {
-        let _ = writeln!(plan, "run = {}", time(run));
-    }
-    if times.ramp_ns > 0 {
-        let _ = writeln!(plan, "warmup = {}", time(times.ramp_ns));
-    }
+fn write_phase(plan: &mut PlanText, first: &Job, number: usize, times: Times, members: &[Member]) {
+    let ramp = (times.ramp_ns > 0).then_some(Nanos::new(times.ramp_ns));
+    let keys = Keys::named(&braced(&phase_name(first, number)));
+    plan.phase(keys.maybe("run", times.run_ns.map(Nanos::new)).maybe("warmup", ramp));
     write_members(plan, members);
 }
 
-fn write_members(plan: &mut String, members: &[Member]) {
+fn write_members(plan: &mut PlanText, members: &[Member]) {
     for member in members {
-        let _ = write!(plan, "\n[[phase.workload]]\nname = {}\n", quoted(&member.name));
-        let width = member.keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
-        for (key, value) in &member.keys {
-            let _ = writeln!(plan, "{key:width$} = {value}");
-        }
+        plan.workload(Keys::named(&member.name).and(member.keys.iter().cloned()));
     }
 }
 
 /// Numbered, because names stand once and those of fio's jobs may come again.
 fn phase_name(first: &Job, number: usize) -> String {
     format!("{}: {}", number + 1, first.name)
-}
-
-fn braced(name: &str) -> String {
-    name.replace('{', "{{").replace('}', "}}")
 }
 
 fn report(

@@ -1,7 +1,10 @@
 //! What a command of hdparm comes to: a phase for each timing, with the pauses and flushes between them.
 
+use units::{Bytes, Nanos};
+
 use super::{CACHED, Command, DISK, TOOL};
-use crate::{Refusal, TranslatedJob, quoted};
+use crate::plan::{Keys, Percent, PlanText};
+use crate::{Refusal, TranslatedJob};
 
 /// Each read, and the part that is read again and again by `-T`.
 pub(super) const READ: u64 = 2 << 20;
@@ -18,35 +21,44 @@ impl Command {
         if reads == 0 {
             return Err(Refusal::usage(TOOL, format!("{device}: read() hit EOF - device too small")));
         }
-        let about = quoted(&format!("what `hdparm` times on {device}"));
-        let mut plan = format!(
-            "name  = \"hdparm\"\nabout = {about}\n\n[defaults]\npattern = \"sequential\"\nengine  = \"pread\"\n\
-             size    = \"2MiB\"\nreads   = \"100%\"\ndirect  = {}\n",
-            self.direct
+        let mut plan = PlanText::new("hdparm", &format!("what `hdparm` times on {device}"), None);
+        let block = Bytes::new(READ);
+        plan.defaults(
+            Keys::default()
+                .with("pattern", "sequential")
+                .with("engine", "pread")
+                .with("size", block)
+                .with("reads", Percent(100))
+                .with("direct", self.direct),
         );
         if self.cached {
-            plan += &idle(3);
-            plan += "\n[[phase]]\nname = \"prime\"\nspan = \"2MiB\"\nops  = 1\n";
-            plan += FLUSH;
-            plan += &idle(1);
-            plan += &format!("\n[[phase]]\nname = \"{CACHED}\"\nspan = \"2MiB\"\nrun  = \"2s\"\n");
-            plan += FLUSH;
-            plan += &idle(1);
+            idle(&mut plan, 3);
+            plan.phase(Keys::named("prime").with("span", block).with("ops", 1u32));
+            flush(&mut plan);
+            idle(&mut plan, 1);
+            plan.phase(Keys::named(CACHED).with("span", block).with("run", Nanos::from_secs(2)));
+            flush(&mut plan);
+            idle(&mut plan, 1);
         }
         if self.disk {
-            plan += &idle(3);
-            plan += &format!(
-                "\n[[phase]]\nname   = \"{DISK}\"\noffset = \"{offset}B\"\nspan   = \"{}B\"\nops    = {reads}\nrun    = \"3s\"\n",
-                reads * READ
+            idle(&mut plan, 3);
+            plan.phase(
+                Keys::named(DISK)
+                    .with("offset", Bytes::new(offset))
+                    .with("span", Bytes::new(reads * READ))
+                    .with("ops", reads)
+                    .with("run", Nanos::from_secs(3)),
             );
-            plan += FLUSH;
+            flush(&mut plan);
         }
-        Ok(TranslatedJob { plan, targets: vec![device.into()], notes: self.notes.clone() })
+        Ok(TranslatedJob { plan: plan.text(), targets: vec![device.into()], notes: self.notes.clone() })
     }
 }
 
-const FLUSH: &str = "\n[[phase]]\nstate = \"prepare\"\nfill  = 0\n";
+fn flush(plan: &mut PlanText) {
+    plan.phase(Keys::default().with("state", "prepare").with("fill", 0u32));
+}
 
-fn idle(seconds: u32) -> String {
-    format!("\n[[phase]]\nstate = \"idle\"\nrun   = \"{seconds}s\"\n")
+fn idle(plan: &mut PlanText, seconds: u64) {
+    plan.phase(Keys::default().with("state", "idle").with("run", Nanos::from_secs(seconds)));
 }

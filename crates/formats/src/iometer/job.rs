@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use units::convert::narrow;
+use units::{Bytes, Nanos};
 use workload::plan::{MOST_POINTS, MOST_WORKLOADS};
 
 use super::builtin;
@@ -13,7 +14,8 @@ use super::config::{Config, DiskWorker, Spec, SpecLine};
 use super::cycling::{Active, depths, sets};
 use super::sheet::{Disk, Sheet, Test, Worker, WorkerSettings};
 use super::{TOOL, lines::fields};
-use crate::{Refusal, TranslatedJob, quoted};
+use crate::plan::{Keys, Percent, PlanText, Toml, Value};
+use crate::{Refusal, TranslatedJob};
 
 /// What a file comes to.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,13 +30,16 @@ pub struct Job {
 
 /// What Iometer would run until it is stopped is measured so long.
 const SECONDS: u64 = 30;
+/// Bytes of a sector, in which Iometer counts.
+const SECTOR: u64 = 512;
 /// So that a short file does not become a plan that fills the memory.
 const MOST_LINES: usize = 200_000;
 
 impl Job {
-    /// Of `config`, which stood in `file`.
-    pub fn of(config: &Config, file: &str) -> Result<Job, Refusal> {
-        let mut builder = PlanBuilder::new(config, file)?;
+    /// Of `config`, which stood in `file`. Workers without a seed of their own have `seed`; where there is none, that
+    /// of the run.
+    pub fn of(config: &Config, file: &str, seed: Option<u64>) -> Result<Job, Refusal> {
+        let mut builder = PlanBuilder::new(config, file, seed)?;
         let tests = builder.tests()?;
         let plan = builder.plan(&tests)?;
         let disks = builder.disks.iter().map(|disk| disk.name.clone()).collect();
@@ -83,6 +88,7 @@ struct NamedDisk {
 struct PlanBuilder<'a> {
     config: &'a Config,
     file: &'a str,
+    seed: Option<u64>,
     managers: Vec<(String, Vec<AssignedWorker<'a>>)>,
     disks: Vec<NamedDisk>,
     notes: Vec<String>,
@@ -105,14 +111,14 @@ static DEFAULT_WORKER: DiskWorker = DiskWorker {
 };
 
 impl<'a> PlanBuilder<'a> {
-    fn new(config: &'a Config, file: &'a str) -> Result<PlanBuilder<'a>, Refusal> {
+    fn new(config: &'a Config, file: &'a str, seed: Option<u64>) -> Result<PlanBuilder<'a>, Refusal> {
         let by_name = config.specs.iter().rev().map(|spec| (bare_name(&spec.name), spec));
         let exact = config.specs.iter().map(|spec| (spec.name.to_lowercase(), spec));
         let by_name = by_name.chain(exact).collect();
         let given = config.specs.iter().filter(|spec| spec.assignment.is_for_disks()).cloned().map(Some);
         let (managers, disks, notes) = (Vec::new(), Vec::new(), Vec::new());
         let mut builder =
-            PlanBuilder { config, file, managers, disks, notes, by_name, given: given.collect() };
+            PlanBuilder { config, file, seed, managers, disks, notes, by_name, given: given.collect() };
         for (number, manager) in config.managers.iter().enumerate() {
             let mut hands = Vec::new();
             for worker in &manager.workers {
@@ -333,17 +339,14 @@ impl<'a> PlanBuilder<'a> {
         if points > MOST_POINTS {
             return Err(self.usage(format!("it comes to {points} tests; a plan has at most {MOST_POINTS}")));
         }
-        let mut plan = self.head();
-        plan += &format!("name  = \"iometer\"\nabout = {}\n\n", quoted(&self.about()));
-        plan += "[defaults]\ndirect = true\n";
-        if setup.ramp_s > 0 {
-            plan += &format!("warmup = \"{}s\"\n", setup.ramp_s);
-        }
-        plan += &format!("run    = \"{run}s\"\n");
+        let mut plan = PlanText::new("iometer", &self.about(), self.seed);
+        let ramp = (setup.ramp_s > 0).then_some(Nanos::from_secs(setup.ramp_s));
+        let keys = Keys::default().with("direct", true).maybe("warmup", ramp);
+        plan.defaults(keys.with("run", Nanos::from_secs(run)));
         for test in tests {
-            plan += &self.phase(test, depths.as_deref());
+            self.phase(test, depths.as_deref(), &mut plan);
         }
-        Ok(plan)
+        Ok(self.head() + &plan.text())
     }
 
     fn about(&self) -> String {
@@ -398,113 +401,101 @@ impl<'a> PlanBuilder<'a> {
         }
     }
 
-    fn phase(&self, test: &Test, depths: Option<&[u64]>) -> String {
-        let mut text = format!("\n[[phase]]\nname = {}\n", quoted(&test.phase));
-        if let Some(depths) = depths {
-            let listed: Vec<String> = depths.iter().map(u64::to_string).collect();
-            text += &format!("depth = {{ sweep = [{}] }}\n", listed.join(", "));
-        }
-        let several = test.disks().count() > 1;
-        let mut names = BTreeSet::new();
-        for (worker, disk) in test.disks() {
+    fn phase(&self, test: &Test, depths: Option<&[u64]>, plan: &mut PlanText) {
+        let phase = Keys::named(&test.phase).maybe("depth", depths);
+        let keys = |(worker, disk): (&Worker, &Disk)| {
             let spec = test.specs.iter().find(|spec| spec.name == worker.spec);
             let spec = spec.expect("the specification of every worker is listed");
-            if several {
-                let name = match worker.disks.len() {
-                    1 => worker.name.clone(),
-                    _ => format!("{} on {}", worker.name, disk.name),
-                };
-                let name = if name.trim().is_empty() { "worker".into() } else { name };
-                text += &format!(
-                    "\n[[phase.workload]]\nname = {}\n",
-                    quoted(&unused(braceless(&name), &mut names))
-                );
-            }
-            text += &self.keys(&worker.settings, disk, spec, depths.is_some());
+            self.keys(&worker.settings, disk, spec, depths.is_some())
+        };
+        if test.disks().count() == 1 {
+            plan.phase(phase.and(test.disks().flat_map(keys)));
+            return;
         }
-        text
+        plan.phase(phase);
+        let mut names = BTreeSet::new();
+        for (worker, disk) in test.disks() {
+            let name = match worker.disks.len() {
+                1 => worker.name.clone(),
+                _ => format!("{} on {}", worker.name, disk.name),
+            };
+            let name = if name.trim().is_empty() { "worker".into() } else { name };
+            let name = unused(braceless(&name), &mut names);
+            plan.workload(Keys::named(&name).and(keys((worker, disk))));
+        }
     }
 
-    fn keys(&self, settings: &WorkerSettings, disk: &Disk, spec: &Spec, depth_is_swept: bool) -> String {
-        let mut keys = pattern_keys(&spec.lines);
-        if !depth_is_swept && settings.depth != 1 {
-            keys += &format!("depth = {}\n", settings.depth);
+    fn keys(&self, settings: &WorkerSettings, disk: &Disk, spec: &Spec, depth_is_swept: bool) -> Keys {
+        let sectors = |count: u64| (count > 0).then_some(Bytes::new(count * 512));
+        let depth = (!depth_is_swept && settings.depth != 1).then_some(settings.depth);
+        let keys = pattern_keys(&spec.lines)
+            .maybe("depth", depth)
+            .maybe("on", (self.disks.len() > 1).then_some(disk.target))
+            .maybe("offset", sectors(settings.first_sector))
+            .maybe("span", sectors(settings.sectors))
+            .maybe("reopen_every", settings.reopen_every)
+            .maybe("seed", settings.seed.map(|seed| seed & i64::MAX as u64));
+        match content(settings, spec) {
+            Some((key, ratio)) => keys.with(key, ratio),
+            None => keys,
         }
-        if self.disks.len() > 1 {
-            keys += &format!("on = {}\n", disk.target);
-        }
-        if settings.first_sector > 0 {
-            keys += &format!("offset = \"{}B\"\n", settings.first_sector * 512);
-        }
-        if settings.sectors > 0 {
-            keys += &format!("span = \"{}B\"\n", settings.sectors * 512);
-        }
-        if let Some(every) = settings.reopen_every {
-            keys += &format!("reopen_every = {every}\n");
-        }
-        if let Some(seed) = settings.seed {
-            keys += &format!("seed = {}\n", seed & i64::MAX as u64);
-        }
-        keys + content(settings, spec)
     }
 }
 
 /// What is written, where anything is.
-fn content(settings: &WorkerSettings, spec: &Spec) -> &'static str {
+fn content(settings: &WorkerSettings, spec: &Spec) -> Option<(&'static str, &'static str)> {
     if spec.lines.iter().all(|line| line.reads == 100) {
-        return "";
+        return None;
     }
     match settings.data {
         // One byte repeated, and before 1.1 a buffer that was never filled.
-        Some(0) | None => REPEATED,
-        Some(1) => "dedupe = \"1000:1\"\n",
-        Some(_) => "",
+        Some(0) | None => Some(REPEATED),
+        Some(1) => Some(("dedupe", "1000:1")),
+        Some(_) => None,
     }
 }
 
 /// The most that a plan's content can be compressed.
-const REPEATED: &str = "compress = \"1000:1\"\n";
+const REPEATED: (&str, &str) = ("compress", "1000:1");
 
 fn plan_repeats_a_byte(tests: &[Test]) -> bool {
     let repeats = |(test, worker): (&Test, &Worker)| {
         let spec = test.specs.iter().find(|spec| spec.name == worker.spec);
-        spec.is_some_and(|spec| content(&worker.settings, spec) == REPEATED)
+        spec.is_some_and(|spec| content(&worker.settings, spec) == Some(REPEATED))
     };
     tests.iter().flat_map(|test| test.disks().map(move |(worker, _)| (test, worker))).any(repeats)
 }
 
 /// The keys that say what the lines of a specification ask for.
-pub(super) fn pattern_keys(lines: &[SpecLine]) -> String {
+pub(super) fn pattern_keys(lines: &[SpecLine]) -> Keys {
     let is_random = lines.iter().any(|line| line.random > 0);
     // With an alignment of its own, a sequential request begins at the next multiple of it.
     let steps = lines.iter().any(|line| line.random < 100 && line.align > 0 && line.size % line.align != 0);
-    let mut keys = String::new();
-    keys += match is_random {
-        true => "pattern = \"random(repeats)\"\nalign = \"512B\"\n",
-        false => "pattern = \"sequential\"\n",
-    };
     let first = lines[0];
+    let keys = |align| {
+        let keys = Keys::default();
+        match is_random {
+            true => keys.with("pattern", "random(repeats)").with("align", Bytes::new(align)),
+            false => keys.with("pattern", "sequential"),
+        }
+    };
     let alike = |line: &SpecLine| {
         (line.reads, line.random, line.align) == (first.reads, first.random, first.align)
             && line.delay_ms == 0
     };
     let bursts = lines.len() > 1 && lines.iter().any(|line| line.burst > 1);
     if !lines.iter().all(alike) || bursts || steps {
-        return keys + &mix(lines, is_random);
+        return keys(SECTOR).with("mix", mix(lines, is_random));
     }
-    if is_random && first.align > 0 {
-        keys = keys.replace("512B", &format!("{}B", first.align));
-    }
-    if is_random && first.random < 100 {
-        keys += &format!("random = \"{}%\"\n", first.random);
-    }
-    keys + &format!("size = {}\nreads = \"{}%\"\n", sizes(lines), first.reads)
+    let align = if first.align > 0 { first.align } else { SECTOR };
+    let random = (is_random && first.random < 100).then_some(Percent(first.random));
+    keys(align).maybe("random", random).with("size", sizes(lines)).with("reads", Percent(first.reads))
 }
 
 /// One size, or each with its share.
-fn sizes(lines: &[SpecLine]) -> String {
+fn sizes(lines: &[SpecLine]) -> Toml {
     if let [line] = lines {
-        return size(line.size);
+        return Toml(Bytes::new(line.size).toml());
     }
     let mut shares: Vec<(u64, u32)> = Vec::new();
     for line in lines {
@@ -514,14 +505,18 @@ fn sizes(lines: &[SpecLine]) -> String {
         }
     }
     let entries: Vec<String> =
-        shares.iter().map(|(bytes, share)| format!("{} = {share}", size(*bytes))).collect();
-    format!("{{ {} }}", entries.join(", "))
+        shares.iter().map(|(bytes, share)| format!("{} = {share}", Bytes::new(*bytes).toml())).collect();
+    Toml(format!("{{ {} }}", entries.join(", ")))
 }
 
-fn mix(lines: &[SpecLine], is_random: bool) -> String {
+fn mix(lines: &[SpecLine], is_random: bool) -> Toml {
     let entry = |line: &SpecLine| {
-        let mut entry =
-            format!("share = {}, size = {}, reads = \"{}%\"", line.share, size(line.size), line.reads);
+        let mut entry = format!(
+            "share = {}, size = {}, reads = \"{}%\"",
+            line.share,
+            Bytes::new(line.size).toml(),
+            line.reads
+        );
         if is_random {
             entry += &format!(", random = \"{}%\"", line.random);
         }
@@ -536,15 +531,7 @@ fn mix(lines: &[SpecLine], is_random: bool) -> String {
         }
         format!("  {{ {entry} }},\n")
     };
-    format!("mix = [\n{}]\n", lines.iter().map(entry).collect::<String>())
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        bytes if bytes.is_multiple_of(1 << 20) => format!("\"{}MiB\"", bytes >> 20),
-        bytes if bytes.is_multiple_of(1024) => format!("\"{}KiB\"", bytes >> 10),
-        bytes => format!("\"{bytes}B\""),
-    }
+    Toml(format!("[\n{}]", lines.iter().map(entry).collect::<String>()))
 }
 
 fn phase_name(test: &Test, several: bool) -> String {

@@ -66,7 +66,7 @@ fn is_one(name: &str, text: &str) -> bool {
 
 fn read(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<TranslatedJob, Refusal> {
     let config = Config::read(name, text)?;
-    let mut job = Job::of(&config, name)?;
+    let mut job = Job::of(&config, name, None)?;
     if environment.targets.is_empty() {
         job.translated.notes.extend(job.naming());
     }

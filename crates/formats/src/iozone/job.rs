@@ -1,5 +1,7 @@
 //! What a command line of IOzone comes to in Fathom's own language: a phase for each timed pass.
 
+use units::{Bytes, Nanos};
+
 use super::children::{Does, TESTS, Test};
 use super::figure::phase_name;
 use super::grid::Pair;
@@ -7,8 +9,9 @@ use super::options::Command;
 use super::pass::{Pass, Walk};
 use super::telemetry::Telemetry;
 use super::{TOOL, usage};
+use crate::plan::{Keys, Percent, PlanText};
 use crate::translated::about;
-use crate::{Refusal, TranslatedJob, quoted};
+use crate::{Refusal, TranslatedJob};
 
 /// Where IOzone works if nothing is named.
 const FILE: &str = "iozone.tmp";
@@ -115,7 +118,7 @@ impl Command {
 
     /// The plan that does what the command asks, on `storage`.
     pub fn translate(&self, storage: Storage) -> Result<TranslatedJob, Refusal> {
-        let mut script = Script { command: self, storage, text: self.head(), points: 0, is_empty: true };
+        let mut script = Script { command: self, storage, plan: self.head(), points: 0, is_empty: true };
         let mut notes = self.notes.clone();
         if self.included.close && storage == (Storage::Files { remote: false }) && !self.included.flush {
             notes.push("`-c`: closing a file of this machine writes nothing back; `-e` includes that".into());
@@ -156,21 +159,15 @@ impl Command {
                 "{points} passes are more than {POINTS_MOST}; give fewer sizes, or choose tests with `-i`"
             )));
         }
-        Ok(TranslatedJob { plan: script.text, targets: self.targets(storage), notes })
+        Ok(TranslatedJob { plan: script.plan.text(), targets: self.targets(storage), notes })
     }
 
-    fn head(&self) -> String {
-        let about = about(TOOL, &self.words);
-        let mut head = format!(
-            // The same places for random reads as for random writes, in every call.
-            "name  = \"iozone\"\nabout = {about}\nseed  = 0\n\n[defaults]\nseed     = 0\nheadline = \"mb_per_s\"\n\
-             direct   = {}\n",
-            self.direct
-        );
-        if let Some(sync) = self.sync {
-            head += &format!("sync     = \"{sync}\"\n");
-        }
-        head
+    fn head(&self) -> PlanText {
+        // The same places for random reads as for random writes, in every call.
+        let mut plan = PlanText::new("iozone", &about(TOOL, &self.words), Some(0));
+        let keys = Keys::default().with("seed", 0u32).with("headline", "mb_per_s");
+        plan.defaults(keys.with("direct", self.direct).maybe("sync", self.sync));
+        plan
     }
 
     /// Whether a flush is part of the timed pass.
@@ -193,7 +190,7 @@ impl Command {
 struct Script<'a> {
     command: &'a Command,
     storage: Storage,
-    text: String,
+    plan: PlanText,
     points: usize,
     /// Nothing has been written to the files yet.
     is_empty: bool,
@@ -206,13 +203,11 @@ impl Script<'_> {
             self.before(&name, pass.begins_anew());
             let (engine, depth) = self.command.engine(pass.is_stdio(), pass.is_vectored());
             let kind = Kind { writes: Some(pass.writes()), walk: pass.walk(), engine, depth };
-            match self.command.followed_by(pass) {
+            let keys = match self.command.followed_by(pass) {
                 Some(telemetry) => self.telemetry(&name, telemetry, &kind),
                 None => self.phase(&name, pair, &kind),
-            }
-            if let Some(first) = self.command.first_cpu {
-                self.text += &format!("cpus    = \"{first}\"\n");
-            }
+            };
+            self.point(keys.maybe("cpus", self.command.first_cpu.map(|first| first.to_string())));
             self.after(&name, pair, pass.writes(), pass.is_stdio(), 0);
         }
     }
@@ -227,15 +222,11 @@ impl Script<'_> {
                 Does::Read => Some(false),
                 Does::Both => None,
             };
-            self.phase(&name, pair, &Kind { writes, walk: test.walk, engine, depth });
-            if !self.command.no_stonewall {
-                self.text += "exit_all = true\n";
-            }
-            self.workloads(children, pair, |child| match writes {
-                Some(_) => String::new(),
-                None if self.command.reads_in_mix(child, children) => "reads = \"100%\"\n".into(),
-                None => "reads = \"0%\"\n".into(),
-            });
+            let keys = self.phase(&name, pair, &Kind { writes, walk: test.walk, engine, depth });
+            self.point(keys.maybe("exit_all", (!self.command.no_stonewall).then_some(true)));
+            let command = self.command;
+            let reads = |child| if command.reads_in_mix(child, children) { 100 } else { 0 };
+            self.workloads(children, pair, |child| writes.is_none().then(|| Percent(reads(child))));
             self.after(&name, pair, writes != Some(false), test.is_stdio(), children);
         }
     }
@@ -244,28 +235,25 @@ impl Script<'_> {
     fn before(&mut self, name: &str, begins_anew: bool) {
         let is_file = matches!(self.storage, Storage::Files { .. });
         if begins_anew && is_file && self.command.empties() && !self.is_empty {
-            self.state(
-                &format!("empty for {name}"),
-                "prepare",
-                "fill        = 0\ndrop_caches = false\nempty       = true\n",
-            );
+            let keys = state(&format!("empty for {name}"), "prepare").with("fill", 0u32);
+            self.point(keys.with("drop_caches", false).with("empty", true));
         }
         if self.command.forgets {
-            self.state(&format!("forget before {name}"), "prepare", "fill  = 0\n");
+            self.point(state(&format!("forget before {name}"), "prepare").with("fill", 0u32));
         }
         if self.command.pause_s > 0 {
-            let run = format!("run   = \"{}s\"\n", self.command.pause_s);
-            self.state(&format!("wait before {name}"), "idle", &run);
+            let pause = Nanos::from_secs(self.command.pause_s);
+            self.point(state(&format!("wait before {name}"), "idle").with("run", pause));
         }
     }
 
-    fn state(&mut self, name: &str, state: &str, keys: &str) {
+    /// One phase more.
+    fn point(&mut self, keys: Keys) {
         self.points += 1;
-        self.text += &format!("\n[[phase]]\nname  = {}\nstate = \"{state}\"\n{keys}", quoted(name));
+        self.plan.phase(keys);
     }
 
-    fn phase(&mut self, name: &str, pair: Pair, kind: &Kind<'_>) {
-        self.points += 1;
+    fn phase(&self, name: &str, pair: Pair, kind: &Kind<'_>) -> Keys {
         let record = pair.record_bytes();
         let (pattern, span) = match kind.walk {
             Walk::Forwards => ("sequential".into(), pair.bytes()),
@@ -277,47 +265,37 @@ impl Script<'_> {
                 (format!("stride({step}B)"), pair.bytes())
             }
         };
-        self.text += &format!(
-            "\n[[phase]]\nname    = {}\npattern = \"{pattern}\"\nsize    = \"{record}B\"\nspan    = \"{span}B\"\n\
-             ops     = {}\nengine  = \"{}\"\ndepth   = {}\n",
-            quoted(name),
-            pair.records(),
-            kind.engine,
-            kind.depth
-        );
-        if let Some(pattern) = self.command.pattern {
-            self.text += &format!("content = \"pattern({pattern:02x})\"\n");
-            // A buffer in user space holds back what it has written, so that its reads tell nothing.
-            if kind.engine != "stdio" {
-                self.text += "verify  = \"content\"\n";
-            }
-        }
-        if kind.engine == "stdio" && self.command.direct {
-            self.text += "direct  = false\n";
-        }
-        if let Some(writes) = kind.writes {
-            self.text += &format!("reads   = \"{}%\"\n", if writes { 0 } else { 100 });
-        }
-        self.flush_in_time(kind);
+        // A buffer in user space holds back what it has written, so that its reads tell nothing.
+        let verifies = self.command.pattern.is_some() && kind.engine != "stdio";
+        let keys = Keys::named(name)
+            .with("pattern", pattern)
+            .with("size", Bytes::new(record))
+            .with("span", Bytes::new(span))
+            .with("ops", pair.records())
+            .with("engine", kind.engine)
+            .with("depth", kind.depth)
+            .maybe("content", self.command.pattern.map(|byte| format!("pattern({byte:02x})")))
+            .maybe("verify", verifies.then_some("content"))
+            .maybe("direct", (kind.engine == "stdio" && self.command.direct).then_some(false))
+            .maybe("reads", kind.writes.map(|writes| Percent(if writes { 0 } else { 100 })));
+        self.flushed_in_time(keys, kind)
     }
 
-    fn flush_in_time(&mut self, kind: &Kind<'_>) {
-        if kind.writes != Some(false) && self.command.flushes_in_time(self.storage) {
-            self.text += "flush_at_end = true\nflush   = \"fsync\"\n";
+    fn flushed_in_time(&self, keys: Keys, kind: &Kind<'_>) -> Keys {
+        match kind.writes != Some(false) && self.command.flushes_in_time(self.storage) {
+            true => keys.with("flush_at_end", true).with("flush", "fsync"),
+            false => keys,
         }
     }
 
     /// A pass whose records are those of a telemetry file.
-    fn telemetry(&mut self, name: &str, telemetry: &Telemetry, kind: &Kind<'_>) {
-        self.points += 1;
-        let op = if kind.writes == Some(true) { "write" } else { "read" };
-        self.text += &format!(
-            "\n[[phase]]\nname     = {}\npattern  = \"trace\"\ntrace    = {}\ntrace_as = \"{op}\"\nengine   = \"{}\"\n",
-            quoted(name),
-            quoted(&telemetry.file),
-            kind.engine
-        );
-        self.flush_in_time(kind);
+    fn telemetry(&self, name: &str, telemetry: &Telemetry, kind: &Kind<'_>) -> Keys {
+        let keys = Keys::named(name)
+            .with("pattern", "trace")
+            .with("trace", &telemetry.file)
+            .with("trace_as", if kind.writes == Some(true) { "write" } else { "read" })
+            .with("engine", kind.engine);
+        self.flushed_in_time(keys, kind)
     }
 
     /// What IOzone flushes once a pass was timed: what was written is not left to the next one.
@@ -328,35 +306,41 @@ impl Script<'_> {
         if !writes || leaves_nothing || command.flushes_in_time(self.storage) {
             return;
         }
-        self.points += 1;
-        let record = pair.record_bytes();
-        self.text += &format!(
-            "\n[[phase]]\nname    = {}\nsize    = \"{record}B\"\nspan    = \"{record}B\"\nops     = 1\nflushes = \"100%\"\n\
-             flush   = \"fsync\"\nengine  = \"pread\"\ndirect  = false\n",
-            quoted(&format!("flush after {name}"))
+        let record = Bytes::new(pair.record_bytes());
+        self.point(
+            Keys::named(&format!("flush after {name}"))
+                .with("size", record)
+                .with("span", record)
+                .with("ops", 1u32)
+                .with("flushes", Percent(100))
+                .with("flush", "fsync")
+                .with("engine", "pread")
+                .with("direct", false),
         );
         if children > 0 {
-            self.workloads(children, pair, |_| String::new());
+            self.workloads(children, pair, |_| None);
         }
     }
 
     /// A workload for each child: on its own file, or on its own part of a device.
-    fn workloads(&mut self, children: u32, pair: Pair, keys: impl Fn(u32) -> String) {
+    fn workloads(&mut self, children: u32, pair: Pair, reads: impl Fn(u32) -> Option<Percent>) {
         for child in 0..children {
-            let place = match self.storage {
+            let keys = Keys::named(&format!("child {child}"));
+            let keys = match self.storage {
                 Storage::Device { .. } if self.command.shares_target() => {
-                    format!("offset = \"{}B\"\n", u64::from(child) * pair.bytes())
+                    keys.with("offset", Bytes::new(u64::from(child) * pair.bytes()))
                 }
-                _ => format!("on    = {}\n", child + 1),
+                _ => keys.with("on", child + 1),
             };
-            let cpus = match self.command.first_cpu {
-                Some(first) => format!("cpus  = \"{}\"\n", first + child),
-                None => String::new(),
-            };
-            self.text +=
-                &format!("\n[[phase.workload]]\nname  = \"child {child}\"\n{place}{cpus}{}", keys(child));
+            let cpus = self.command.first_cpu.map(|first| (first + child).to_string());
+            self.plan.workload(keys.maybe("cpus", cpus).maybe("reads", reads(child)));
         }
     }
+}
+
+/// A phase without load.
+fn state(name: &str, state: &str) -> Keys {
+    Keys::named(name).with("state", state)
 }
 
 impl Command {

@@ -1,8 +1,11 @@
 //! What a command line comes to as a plan.
 
+use units::{Bytes, Nanos};
+
 use super::options::{Command, Large, Simulated};
 use super::points::{Grid, Load};
 use super::{TOOL, WARMING};
+use crate::plan::{Keys, Percent, PlanText};
 use crate::translated::about;
 use crate::{Refusal, TranslatedJob};
 
@@ -43,30 +46,35 @@ pub fn luns(file: &str, text: &str) -> Result<Vec<Lun>, Refusal> {
 impl Command {
     /// The plan that does what the command asks. `seed` differs from call to call.
     pub fn translate(&self, luns: &[Lun], grid: &Grid, seed: u32) -> Result<TranslatedJob, Refusal> {
-        let mut plan = format!(
-            "name  = \"orion\"\nabout = {}\nseed  = {seed}\n\n[defaults]\npattern = \"random(repeats)\"\n\
-             span    = \"100%\"\nreads   = \"{}%\"\nrun     = \"{}s\"\n",
-            about(TOOL, &self.words),
-            100 - self.write,
-            self.seconds,
+        let mut plan = PlanText::new("orion", &about(TOOL, &self.words), Some(seed.into()));
+        plan.defaults(
+            Keys::default()
+                .with("pattern", "random(repeats)")
+                .with("span", "100%")
+                .with("reads", Percent((100 - self.write).into()))
+                .with("run", Nanos::from_secs(self.seconds.into()))
+                .maybe("luns", self.layout(luns)?),
         );
-        plan += &self.layout(luns)?;
         match self.large {
-            Large::Random => plan += &self.random(grid),
-            Large::Sequential => plan += &self.sequential(grid),
+            Large::Random => self.random(grid, &mut plan),
+            Large::Sequential => self.sequential(grid, &mut plan),
         }
         let mut notes = self.notes.clone();
         if self.write > 0 {
             let names: Vec<&str> = luns.iter().map(|lun| lun.name.as_str()).collect();
             notes.push(format!("writes destroy what is on {}", names.join(", ")));
         }
-        Ok(TranslatedJob { plan, targets: luns.iter().map(|lun| lun.name.clone()).collect(), notes })
+        Ok(TranslatedJob {
+            plan: plan.text(),
+            targets: luns.iter().map(|lun| lun.name.clone()).collect(),
+            notes,
+        })
     }
 
-    fn layout(&self, luns: &[Lun]) -> Result<String, Refusal> {
-        let Simulated::Raid0 { stripe_kib } = self.array else { return Ok(String::new()) };
+    fn layout(&self, luns: &[Lun]) -> Result<Option<String>, Refusal> {
+        let Simulated::Raid0 { stripe_kib } = self.array else { return Ok(None) };
         if luns.len() == 1 && !luns[0].name.starts_with("array:") {
-            return Ok(String::new());
+            return Ok(None);
         }
         for (option, kib) in [("-size_small", self.small_kib), ("-size_large", self.large_kib)] {
             if !stripe_kib.is_multiple_of(kib) {
@@ -77,114 +85,95 @@ impl Command {
                 return Err(Refusal::usage(TOOL, what));
             }
         }
-        Ok(format!("luns    = \"striped({stripe_kib}KiB)\"\n"))
+        Ok(Some(format!("striped({stripe_kib}KiB)")))
     }
 
     /// A phase for the first row, one for the first column, and one for everything else.
-    fn random(&self, grid: &Grid) -> String {
+    fn random(&self, grid: &Grid, plan: &mut PlanText) {
         let is_alone = |load: &&Load| load.small == 0 || load.large == 0;
-        let small: Vec<u32> =
-            grid.points.iter().filter(|load| load.large == 0).map(|load| load.small).collect();
         let large: Vec<u32> =
             grid.points.iter().filter(|load| load.small == 0).map(|load| load.large).collect();
-        let mut plan = String::new();
-        if !small.is_empty() {
-            plan += "\n[[phase]]\nname = \"small {small.depth}, large 0\"\n";
-            plan += &self.small(&swept(&small));
-        }
+        self.small_alone(grid, plan);
         if !large.is_empty() {
-            plan += "\n[[phase]]\nname = \"small 0, large {large.depth}\"\n";
-            plan += &self.large_random(&swept(&large));
+            plan.phase(Keys::named("small 0, large {large.depth}"));
+            plan.workload(self.large_random(&large));
         }
         if grid.points.iter().any(|load| !is_alone(&load)) {
             let not_none = |loads: Vec<u32>| loads.into_iter().filter(|load| *load > 0).collect::<Vec<_>>();
-            plan += "\n[[phase]]\nname = \"small {small.depth}, large {large.depth}\"\n";
-            plan += &self.small(&swept(&not_none(grid.small())));
-            plan += &self.large_random(&swept(&not_none(grid.large())));
+            plan.phase(Keys::named("small {small.depth}, large {large.depth}"));
+            plan.workload(self.small(&not_none(grid.small())));
+            plan.workload(self.large_random(&not_none(grid.large())));
         }
-        plan
     }
 
     /// A phase for the first row, and for every other data point one that warms caches and one that is measured.
-    fn sequential(&self, grid: &Grid) -> String {
-        let small: Vec<u32> =
-            grid.points.iter().filter(|load| load.large == 0).map(|load| load.small).collect();
-        let mut plan = String::new();
-        if !small.is_empty() {
-            plan += "\n[[phase]]\nname = \"small {small.depth}, large 0\"\n";
-            plan += &self.small(&swept(&small));
-        }
+    fn sequential(&self, grid: &Grid, plan: &mut PlanText) {
+        self.small_alone(grid, plan);
         for Load { small, large } in grid.points.iter().filter(|load| load.large > 0) {
             if self.warms() {
-                plan += &format!("\n[[phase]]\nname = \"{WARMING} for small {small}, large {large}\"\n");
-                plan += &self.warming();
+                self.warming(&format!("{WARMING} for small {small}, large {large}"), plan);
             }
-            plan += &format!("\n[[phase]]\nname = \"small {small}, large {large}\"\n");
+            plan.phase(Keys::named(&format!("small {small}, large {large}")));
             if *small > 0 {
-                plan += &self.small(&small.to_string());
+                plan.workload(self.small(&[*small]));
             }
-            plan += &self.streams(*large);
+            self.streams(*large, plan);
         }
-        plan
     }
 
-    fn small(&self, depth: &str) -> String {
-        let size = self.small_kib;
-        format!(
-            "\n[[phase.workload]]\nname     = \"small\"\nsize     = \"{size}KiB\"\ndepth    = {depth}\nheadline = \"iops\"\n"
-        )
+    fn small_alone(&self, grid: &Grid, plan: &mut PlanText) {
+        let small: Vec<u32> =
+            grid.points.iter().filter(|load| load.large == 0).map(|load| load.small).collect();
+        if !small.is_empty() {
+            plan.phase(Keys::named("small {small.depth}, large 0"));
+            plan.workload(self.small(&small));
+        }
     }
 
-    fn large_random(&self, depth: &str) -> String {
-        let size = self.large_kib;
-        format!(
-            "\n[[phase.workload]]\nname     = \"large\"\nsize     = \"{size}KiB\"\ndepth    = {depth}\n\
-             headline = \"mb_per_s\"\n"
-        )
+    fn small(&self, depths: &[u32]) -> Keys {
+        let keys = Keys::named("small").with("size", Bytes::new(self.small_kib << 10));
+        keys.with("depth", depths).with("headline", "iops")
+    }
+
+    fn large_random(&self, depths: &[u32]) -> Keys {
+        let keys = Keys::named("large").with("size", Bytes::new(self.large_kib << 10));
+        keys.with("depth", depths).with("headline", "mb_per_s")
     }
 
     /// Whole streams read or write. Each has a part of its own of the LUNs, and passes through it again and again.
-    fn streams(&self, streams: u32) -> String {
+    fn streams(&self, streams: u32, plan: &mut PlanText) {
         let writing = (u64::from(streams) * u64::from(self.write) + 50) / 100;
         let reading = u64::from(streams) - writing;
-        let some = |name: &str, count: u64, before: u64, reads: u32| {
-            let part = match count == u64::from(streams) {
-                true => String::new(),
-                false => format!("offset   = \"{before}/{streams}\"\nspan     = \"{count}/{streams}\"\n"),
-            };
-            format!(
-                "\n[[phase.workload]]\nname     = \"{name}\"\npattern  = \"sequential\"\nsize     = \"{}KiB\"\n\
-                 reads    = \"{reads}%\"\nworkers  = {count}\ndepth    = {}\n{part}headline = \"mb_per_s\"\n",
-                self.large_kib, self.stream_ios
-            )
+        let mut some = |name: &str, count: u64, before: u64, reads: u32| {
+            let is_part = count != u64::from(streams);
+            let part = |of: u64| is_part.then(|| format!("{of}/{streams}"));
+            plan.workload(
+                Keys::named(name)
+                    .with("pattern", "sequential")
+                    .with("size", Bytes::new(self.large_kib << 10))
+                    .with("reads", Percent(reads))
+                    .with("workers", count)
+                    .with("depth", self.stream_ios)
+                    .maybe("offset", part(before))
+                    .maybe("span", part(count))
+                    .with("headline", "mb_per_s"),
+            );
         };
         match (reading, writing) {
             (_, 0) => some("large", reading, 0, 100),
             (0, _) => some("large", writing, 0, 0),
-            _ => some("large reads", reading, 0, 100) + &some("large writes", writing, reading, 0),
+            _ => {
+                some("large reads", reading, 0, 100);
+                some("large writes", writing, reading, 0);
+            }
         }
     }
 
-    fn warming(&self) -> String {
-        let until = match self.cache_mib {
-            Some(mib) => format!("run      = \"none\"\nbytes    = \"{mib}MiB\"\n"),
-            None => "run      = \"2m\"\n".into(),
-        };
-        // `run` stands in the phase, so before its workload.
-        let (run, rest) = until.split_once('\n').expect("each begins with a line of its own");
-        format!(
-            "{run}\n\n[[phase.workload]]\nname     = \"{WARMING}\"\nsize     = \"{}KiB\"\ndepth    = {}\n{rest}",
-            self.large_kib, self.stream_ios
-        )
-    }
-}
-
-fn swept(loads: &[u32]) -> String {
-    match loads {
-        [one] => one.to_string(),
-        several => {
-            let loads: Vec<String> = several.iter().map(u32::to_string).collect();
-            format!("{{ sweep = [{}] }}", loads.join(", "))
-        }
+    fn warming(&self, name: &str, plan: &mut PlanText) {
+        let run = if self.cache_mib.is_some() { "none" } else { "2m" };
+        plan.phase(Keys::named(name).with("run", run));
+        let keys = Keys::named(WARMING).with("size", Bytes::new(self.large_kib << 10));
+        let bytes = self.cache_mib.map(|mib| Bytes::new(mib << 20));
+        plan.workload(keys.with("depth", self.stream_ios).maybe("bytes", bytes));
     }
 }

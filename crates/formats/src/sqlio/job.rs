@@ -1,9 +1,11 @@
 //! What a command of SQLIO comes to: the files with their sizes, and one phase over them.
 
+use units::{Bytes, Nanos};
 use workload::plan::MOST_WORKLOADS;
 
 use super::options::{Access, Buffering, Command};
 use super::{Line, TOOL};
+use crate::plan::{Keys, Percent, PlanText};
 use crate::target::with_luns;
 use crate::translated::about;
 use crate::{Refusal, TargetInfo, TranslatedJob};
@@ -92,7 +94,6 @@ impl Command {
             );
             return Err(Refusal::usage(TOOL, what));
         }
-        let about = about(TOOL, &self.words);
         let (direct, sync) = match self.buffering {
             Buffering::None => (true, "dsync"),
             Buffering::Both => (false, "none"),
@@ -101,48 +102,48 @@ impl Command {
         };
         // Only writes go through a cache that has to be told.
         let sync = if self.writes { sync } else { "none" };
-        let mut plan = format!(
-            "name  = \"sqlio\"\nabout = {about}\nseed  = {seed}\n\n[[phase]]\nname    = \"sqlio\"\nsize    = \"{}KiB\"\n\
-             reads   = \"{}\"\ncontent = \"zeros\"\ndirect  = {direct}\nsync    = \"{sync}\"\noffset  = \"{}B\"\nrun     = \"{}s\"\n",
-            self.block_kib,
-            if self.writes { "0%" } else { "100%" },
-            self.start(),
-            self.seconds,
+        let mut plan = PlanText::new("sqlio", &about(TOOL, &self.words), Some(seed.into()));
+        plan.phase(
+            Keys::named("sqlio")
+                .with("size", Bytes::new(self.block()))
+                .with("reads", Percent(if self.writes { 0 } else { 100 }))
+                .with("content", "zeros")
+                .with("direct", direct)
+                .with("sync", sync)
+                .with("offset", Bytes::new(self.start()))
+                .with("run", Nanos::from_secs(self.seconds.into())),
         );
         // Without -o a thread has one request, on one file after the other; with -o so many on each.
         if self.outstanding.is_none() && self.params.is_none() && files.len() > 1 {
-            plan += &self.in_turn(files)?;
+            plan.workload(self.in_turn(files)?);
         } else {
             for (number, file) in (1..).zip(files) {
-                let on = if files.len() > 1 { format!("on      = {number}\n") } else { String::new() };
-                plan += &self.workload(number, &on, file)?;
+                let on = (files.len() > 1).then_some(number);
+                plan.workload(self.workload(number, file)?.maybe("on", on));
             }
         }
         let targets = with_luns(files.iter().map(|file| file.name.clone()).collect());
-        Ok(TranslatedJob { plan, targets, notes: self.notes.clone() })
+        Ok(TranslatedJob { plan: plan.text(), targets, notes: self.notes.clone() })
     }
 
-    fn workload(&self, number: usize, on: &str, file: &File) -> Result<String, Refusal> {
-        let (span, pattern) = match self.access {
+    fn workload(&self, number: usize, file: &File) -> Result<Keys, Refusal> {
+        let keys = Keys::named(&format!("file {number}"))
+            .with("workers", file.threads)
+            .with("depth", self.outstanding.unwrap_or(1));
+        let keys = match self.access {
             Access::Stripe { blocks, rows } if file.threads > 1 => {
-                self.columns(blocks, rows, file.threads)?
+                keys.and(self.columns(blocks, rows, file.threads)?)
             }
             _ => {
-                let span = file.size / self.block() * self.block();
-                (format!("span    = \"{span}B\"\n"), self.pattern(file.threads)?)
+                let span = Bytes::new(file.size / self.block() * self.block());
+                keys.with("span", span).with("pattern", self.pattern(file.threads)?)
             }
         };
-        Ok(format!(
-            "\n[[phase.workload]]\nname    = \"file {number}\"\n{on}workers = {}\ndepth   = {}\n{span}\
-             pattern = \"{pattern}\"\n{}",
-            file.threads,
-            self.outstanding.unwrap_or(1),
-            cpus(file.mask)
-        ))
+        Ok(keys.maybe("cpus", cpus(file.mask)))
     }
 
     /// The part of each of several threads in a stripe, and how it goes through that: as many columns as every other.
-    fn columns(&self, blocks: u32, rows: u32, threads: u32) -> Result<(String, String), Refusal> {
+    fn columns(&self, blocks: u32, rows: u32, threads: u32) -> Result<Keys, Refusal> {
         let usage = |what: String| Refusal::usage(TOOL, what);
         if blocks < threads {
             return Err(usage(format!(
@@ -156,11 +157,11 @@ impl Command {
         }
         let (row, width) = (u64::from(blocks) * self.block(), u64::from(blocks / threads) * self.block());
         let span = u64::from(rows - 1).saturating_mul(row).saturating_add(width);
-        let place = format!("span    = \"{span}B\"\nworker_offset = \"{width}B\"\n");
-        Ok((place, format!("columns({row}B, {width}B)")))
+        let keys = Keys::default().with("span", Bytes::new(span)).with("worker_offset", Bytes::new(width));
+        Ok(keys.with("pattern", format!("columns({row}B, {width}B)")))
     }
 
-    fn in_turn(&self, files: &[File]) -> Result<String, Refusal> {
+    fn in_turn(&self, files: &[File]) -> Result<Keys, Refusal> {
         let usage = |what: &str| Refusal::usage(TOOL, what);
         let size = files[0].size;
         if files.iter().any(|file| file.size != size) {
@@ -171,15 +172,14 @@ impl Command {
         if matches!(self.access, Access::Stripe { .. }) {
             return Err(usage("several files are visited with -frandom or -fsequential only"));
         }
-        Ok(format!(
-            "\n[[phase.workload]]\nname    = \"all files\"\nworkers = {}\ndepth   = 1\nspan    = \"{}B\"\nluns    = \"striped({}KiB)\"\n\
-             pattern = \"{}\"\n{}",
-            self.threads,
-            size / self.block() * self.block() * files.len() as u64,
-            self.block_kib,
-            self.pattern(self.threads)?,
-            cpus(self.mask)
-        ))
+        let span = size / self.block() * self.block() * files.len() as u64;
+        Ok(Keys::named("all files")
+            .with("workers", self.threads)
+            .with("depth", 1u32)
+            .with("span", Bytes::new(span))
+            .with("luns", format!("striped({}KiB)", self.block_kib))
+            .with("pattern", self.pattern(self.threads)?)
+            .maybe("cpus", cpus(self.mask)))
     }
 
     fn pattern(&self, threads: u32) -> Result<String, Refusal> {
@@ -203,10 +203,7 @@ impl Command {
     }
 }
 
-fn cpus(mask: u64) -> String {
+fn cpus(mask: u64) -> Option<String> {
     let set: Vec<String> = (0..64).filter(|cpu| mask >> cpu & 1 == 1).map(|cpu| cpu.to_string()).collect();
-    match set.is_empty() {
-        true => String::new(),
-        false => format!("cpus    = \"{}\"\n", set.join(",")),
-    }
+    (!set.is_empty()).then(|| set.join(","))
 }

@@ -43,7 +43,7 @@ pub struct CampaignArgs {
     /// Keep the scratch files between the runs and afterwards, so that they need not be laid out again
     #[arg(long, help_heading = TARGET)]
     pub keep: bool,
-    /// Total size of the scratch files [default: larger than the known caches, as far as space allows]
+    /// Total size of the scratch files (fio: `size`) [default: larger than the known caches, as far as space allows]
     #[arg(long, value_name = "SIZE", help_heading = TARGET)]
     pub scratch: Option<Bytes>,
     /// Blocks, in each of which every cell is measured once [default: `repeats` of the file]
