@@ -62,9 +62,10 @@ gallery: build
 build: cargo
 	cargo build --release --locked -p fathom-io
 
-# The page is tested against the program that `cargo test` has built.
+# The page is tested against the program that `cargo test` has built. Two tests more run at a time than there are
+# processors: many wait, for a tool's fixed seconds or for a rate, and those that compute go on meanwhile.
 test: cargo
-	@code=0; cargo test --locked --workspace --no-fail-fast || code=$$?; \
+	@code=0; RUST_TEST_THREADS="$${RUST_TEST_THREADS:-$$(( $$(nproc) + 2 ))}" cargo test --locked --workspace --no-fail-fast || code=$$?; \
 	  tests/page '$(TARGET_DIR)/debug/fathom' || code=$$?; exit $$code
 
 test-guest: build

@@ -183,10 +183,15 @@ fn what_is_of_the_system_is_named_where_the_invariants_allow_it() {
             continue;
         }
         for (path, code) in sources(&name) {
+            // Each part of it stands on a line of its own, so that none hides in a list or behind another name.
+            for hidden in ["std::{", "use std as", "extern crate"] {
+                assert!(!code.contains(hidden), "{}: {hidden}", path.display());
+            }
             for part in OF_THE_SYSTEM {
                 let code = allowed.iter().fold(code.clone(), |code, allowed| code.replace(allowed, ""));
                 assert!(!code.contains(&format!("{part}::")), "{}: {part}", path.display());
                 assert!(!code.contains(&format!("use {part};")), "{}: {part}", path.display());
+                assert!(!code.contains(&format!("use {part} as")), "{}: {part}", path.display());
             }
         }
     }

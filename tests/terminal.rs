@@ -82,8 +82,8 @@ fn nothing_is_wider_than_asked_for() {
 }
 
 /// A sweep over more points than anybody reads one by one.
-const MANY: &str = "name = \"many\"\n[defaults]\nspan = \"1GiB\"\nrun = \"2s\"\n[[phase]]\n\
-    name = \"{size} {pattern}, {depth} in flight\"\n\
+const MANY: &str = "name = \"many\"\n[defaults]\nspan = \"1GiB\"\nrun = \"1s\"\n[[phase]]\n\
+    name = \"{size} {pattern}, queue depth {depth}\"\n\
     size = { sweep = [\"4KiB\", \"16KiB\", \"64KiB\"] }\npattern = { sweep = [\"random\", \"sequential\"] }\n\
     depth = { sweep = [1, 2, 4, 8, 16, 32] }\n";
 

@@ -92,7 +92,7 @@ fn of_files() -> Plan {
     let phase = |op: &str| format!("[[phase]]\nname = '{op}'\ntree = '{op}'\n");
     let phases: String = ops.into_iter().map(phase).collect();
     plan(&format!(
-        "[defaults]\ncount = 200\nfile_size = '0B..9KiB'\nlevels = 2\nfanout = 3\nfiles_in = 'all'\nworkers = 3\n\
+        "[defaults]\ncount = 60\nfile_size = '0B..9KiB'\nlevels = 2\nfanout = 3\nfiles_in = 'all'\nworkers = 3\n\
          order = 'random'\nfsync = 'each'\n{phases}"
     ))
 }

@@ -115,10 +115,15 @@ fn every_line_is_that_of_the_hdparm_which_is_installed() {
     for options in ["-tT", "-t --direct", "-T --direct"] {
         let mut arguments: Vec<&str> = options.split(' ').collect();
         arguments.push(&device.node);
-        let Some([theirs, _]) = original(&user, "hdparm", &arguments) else {
+        // Both wait for seconds between their timings, and figures are masked: they may wait together.
+        let (theirs, ours) = std::thread::scope(|scope| {
+            let line = format!("as hdparm {options} {}", device.node);
+            let ours = scope.spawn(|| user.fathom(&line).done().out);
+            (original(&user, "hdparm", &arguments), ours.join().unwrap())
+        });
+        let Some([theirs, _]) = theirs else {
             return lacks("hdparm", "needs hdparm, to print beside it");
         };
-        let ours = user.fathom(&format!("as hdparm {options} {}", device.node)).done().out;
         assert_eq!(masked(&ours), masked(&theirs), "{options}\n{ours}\n{theirs}");
         // Fields are as wide, whatever the figures are.
         let label = |text: &str| {

@@ -39,6 +39,7 @@ pub struct TurnKey {
 impl Turn {
     /// By which it is found again.
     pub fn key(&self, campaign: &Campaign) -> TurnKey {
+        assert_eq!(self.levels.len(), campaign.factors.len(), "a turn has a level of each factor");
         TurnKey {
             block: self.block,
             levels: self.level_names(campaign).map(str::to_owned).collect(),
@@ -72,6 +73,11 @@ pub fn every_cell(campaign: &Campaign) -> Vec<Vec<usize>> {
         };
         cells = cells.iter().flat_map(with).collect();
     }
+    debug_assert_eq!(
+        cells.len(),
+        campaign.factors.iter().map(|factor| factor.levels.len()).product::<usize>(),
+        "every combination is there"
+    );
     cells
 }
 
@@ -95,6 +101,7 @@ pub fn schedule(campaign: &Campaign, cells: &[Vec<usize>], hard: &[bool]) -> Vec
                 streams.key(&format!("campaign/{block}/run/{cell:?}/{plan}"))
             });
             for (cell, plan) in runs {
+                debug_assert!(plan < campaign.plans.len(), "a plan of the campaign");
                 let number = narrow::<u32>(turns.len() as u64 + 1);
                 turns.push(Turn { number, block, levels: cell.clone(), plan });
             }

@@ -79,6 +79,7 @@ fn log_range(low: f64, high: f64, base: f64) -> (f64, f64) {
     if low >= high {
         return (low / base, high * base);
     }
+    debug_assert!(low > 0.0, "a logarithm is of what is above zero");
     let room = (high / low).powf(0.02);
     (low / room, high * room)
 }
@@ -103,6 +104,7 @@ impl Laid {
             _ if value <= 0.0 => return None,
             _ => (value / self.from).ln() / (self.to / self.from).ln(),
         };
+        debug_assert!(self.from < self.to, "an axis has an extent");
         // Of numbers at the ends of what a double holds the quotients are none.
         part.is_finite().then(|| self.start + part.clamp(0.0, 1.0) * (self.end - self.start))
     }
@@ -120,6 +122,7 @@ impl Laid {
             Scale::Log2 => power_ticks(self.from, self.to, 2.0, wanted),
             Scale::Log10 => decade_ticks(self.from, self.to, wanted, self.unit),
         };
+        debug_assert!(values.is_sorted(), "ticks rise along the axis");
         values.into_iter().map(|value| (value, self.unit.tick(value))).collect()
     }
 }
@@ -152,6 +155,7 @@ fn step(unit: Unit, least: f64) -> f64 {
 
 /// Every power of `base`, or every second, fourth … where they would be too many.
 fn power_ticks(from: f64, to: f64, base: f64, wanted: f64) -> Vec<f64> {
+    debug_assert!(from > 0.0 && base > 1.0, "powers of a base rise from above zero");
     let exponents = |value: f64| value.ln() / base.ln();
     let first = (exponents(from) - 1e-9).ceil();
     let last = (exponents(to) + 1e-9).floor();

@@ -122,6 +122,10 @@ pub(crate) fn spread(wanted: &[f64], apart: f64, from: f64, to: f64) -> Vec<f64>
         places[*index] = places[*index].min(most);
         most = places[*index] - apart;
     }
+    debug_assert!(
+        order.windows(2).all(|pair| places[pair[1]] - places[pair[0]] >= apart - 1e-6),
+        "labels keep apart, in order"
+    );
     places
 }
 

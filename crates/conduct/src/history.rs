@@ -23,6 +23,9 @@ const LEVELS: [(u64, Option<u64>); 3] = [
     (3600 * SECOND_NS, None),
 ];
 
+const _: () = assert!(LEVELS[1].0.is_multiple_of(LEVELS[0].0) && LEVELS[2].0.is_multiple_of(LEVELS[1].0));
+const _: () = assert!(UNITS_LEAST < UNITS_MOST);
+
 /// How long after its end a stretch gets its percentile. A worker that hangs reports the stretch before only when it goes
 /// on; what it reports after this time can only raise the percentile.
 const LATE_NS: u64 = 300 * SECOND_NS;
@@ -126,6 +129,10 @@ impl History {
                 at = next;
             }
         }
+        debug_assert!(
+            stretches.windows(2).all(|pair| pair[0].until <= pair[1].from),
+            "stretches are in order and do not overlap"
+        );
         for (number, level) in self.levels.iter().enumerate() {
             let own = level.rows.iter().filter(|((_, start), _)| level_of(*start, cuts) == number);
             for (_, row) in own {
@@ -157,6 +164,7 @@ impl History {
         while until.saturating_since(from).get() / SECOND_NS / each_s > UNITS_MOST as u64 {
             each_s *= 2;
         }
+        assert!(each_s.is_power_of_two(), "stretches are put together in pairs");
         let each = each_s * SECOND_NS;
         let (first, last) = (since(from).div_ceil(each), since(until) / each);
         let of = |number: u64| {
@@ -239,6 +247,7 @@ pub(crate) struct Seen {
 impl Stretch {
     /// How long it is; not zero.
     pub fn length(&self) -> Nanos {
+        debug_assert!(self.from < self.until, "a stretch has a length");
         self.until - self.from
     }
 
@@ -314,6 +323,7 @@ impl Level {
         let until = newest.saturating_sub(LATE_NS + self.step);
         let from = self.sealed;
         self.sealed = from.max(until);
+        debug_assert!(self.sealed >= from, "what is sealed stays sealed");
         for measured in [false, true] {
             for (_, row) in self.rows.range_mut((measured, from)..(measured, until.max(from))) {
                 row.cells.iter_mut().for_each(Cell::seal);
@@ -422,6 +432,10 @@ impl Pile {
             kept.count += if same { next.count } else { 0 };
             same
         });
+        debug_assert!(
+            self.0.is_sorted_by(|one, next| one.index < next.index),
+            "each bucket is there once, by rising index"
+        );
     }
 
     fn pour_into(&self, histogram: &mut Histogram) {
@@ -468,6 +482,7 @@ impl Units {
 
     fn double(&mut self) {
         self.each_s *= 2;
+        assert!(self.each_s.is_power_of_two(), "a row is half of one row of the next length");
         for (number, cells) in std::mem::take(&mut self.rows) {
             let row = self.rows.entry(number / 2).or_default();
             for cell in cells {
@@ -479,6 +494,7 @@ impl Units {
 
     /// What ended in the stretch of that number, if each were so long, a multiple of what they are.
     fn together(&self, number: u64, each_s: u64) -> Vec<&UnitCell> {
+        debug_assert!(each_s.is_multiple_of(self.each_s.max(1)), "no row lies in two stretches");
         let times = each_s / self.each_s.max(1);
         self.rows.range(number * times..(number + 1) * times).flat_map(|(_, row)| row).collect()
     }

@@ -56,6 +56,7 @@ impl Recent {
         self.responses = quantile(0.5).zip(quantile(0.99)).map(|(p50, p99)| {
             // A bucket ends above its values.
             let (p50, p99) = (p50.min(self.longest), p99.min(self.longest));
+            debug_assert!(p50 <= p99, "a higher percentile is no shorter");
             Responses { p50, p99, longest: self.longest, lag: self.late.mean() }
         });
     }
@@ -75,6 +76,7 @@ impl Recent {
             self.late.count += class.response.iter().map(|bucket| bucket.count).sum::<u64>();
             self.late.response_ns += sum_of(&class.response);
             self.late.service_ns += sum_of(&class.service);
+            debug_assert!(self.late.response_ns >= 0.0 && self.late.service_ns >= 0.0, "sums of times");
         }
     }
 }

@@ -20,10 +20,12 @@ use crate::world::{FileNames, MeasuredLoad, MeasuredState, MeasuredWorker, Measu
 
 /// The stored shape of a load that `world` has just answered.
 pub fn load_point(frame: Point, load: &Load, answer: MeasuredLoad, world: &dyn World) -> Point {
+    assert_eq!(load.workloads.len(), answer.workloads.len(), "a world answers for every workload");
     point(frame, load, answer, !world.is_stopped(), world.has_percentiles())
 }
 
 fn point(frame: Point, load: &Load, answer: MeasuredLoad, complete: bool, has_percentiles: bool) -> Point {
+    debug_assert!(answer.started <= answer.ended, "a load ends after it began");
     let mut series = Vec::new();
     let mut workloads = Vec::new();
     for (workload, seen) in load.workloads.iter().zip(answer.workloads) {
@@ -82,6 +84,12 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
         checks.push(verified);
     }
     let Overall { merged, begun, window: (from, until) } = overall(&tallies, &history);
+    debug_assert!(
+        tallies.is_empty()
+            || tallies.iter().map(Tally::ops).sum::<u64>()
+                == merged.iter().map(|class| class.ops).sum::<u64>(),
+        "merging workers loses no request"
+    );
     let seconds = Seconds::of(history, begun, (from, until));
     let measured = until.saturating_since(from);
     let in_flight_ns: u128 = tallies.iter().map(|tally| tally.in_flight_ns).sum();
@@ -131,6 +139,7 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
     };
     let kinds: Vec<tally::Class> = merged.iter().map(|class| class.class).collect();
     let equal = seconds.equal(&kinds);
+    debug_assert!(equal.rows.iter().all(|row| row.len() == kinds.len()), "each stretch has every class");
     result.summary = summarise(&result, equal.each_s, &equal.rows);
     result.responses_over_time = equal.responses();
     let series = seconds.series(&workload.name);
@@ -187,6 +196,7 @@ pub fn growing_point(frame: Point, load: &Load, live: &Live<'_>, has_percentiles
 fn window(tallies: &[Tally]) -> (Instant, Instant) {
     let from = tallies.iter().map(|tally| tally.measured_from).min().unwrap_or_default();
     let until = tallies.iter().map(|tally| tally.measured_until).max().unwrap_or_default();
+    debug_assert!(from <= until, "a window ends after it began");
     (from, until)
 }
 

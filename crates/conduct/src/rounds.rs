@@ -43,6 +43,7 @@ impl Tracking {
         }
         let value = figure(tracked.figure, measured)?;
         let followed = self.of(point.phase);
+        assert!(point.round as usize >= followed.rounds.len().max(1), "rounds are run in order, from 1");
         followed.rounds.resize_with(point.round as usize, Vec::new);
         followed.rounds.last_mut()?.push(value);
         if point.repeat < phase.repeat {

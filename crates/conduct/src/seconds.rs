@@ -24,6 +24,7 @@ impl Seconds {
     /// A worker that ended before the others has cut its last interval short; it belongs to the second that it began
     /// in. What ended at the very end of the window belongs to the last second.
     pub fn of(history: History, begun: Instant, window: (Instant, Instant)) -> Seconds {
+        debug_assert!(window.0 <= window.1, "a window ends after it began");
         let rows = history.shown(begun, window);
         Seconds { history, window, rows }
     }
@@ -69,7 +70,9 @@ impl Seconds {
 }
 
 fn push(all: &mut [Series], at: Instant, values: &[f64]) {
+    assert_eq!(all.len(), values.len(), "a value for each series");
     for (series, value) in all.iter_mut().zip(values) {
+        debug_assert!(series.at_ns.last().is_none_or(|last| *last < at.nanos()), "time goes forwards");
         series.at_ns.push(at.nanos());
         series.values.push(*value);
     }

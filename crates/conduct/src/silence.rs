@@ -27,6 +27,8 @@ pub fn stalls<'a>(
 
 /// Where both have a gap. Both are in order.
 fn shared(one: &[Gap], other: &[Gap]) -> Vec<Gap> {
+    let in_order = |gaps: &[Gap]| gaps.windows(2).all(|pair| pair[0].until <= pair[1].from);
+    debug_assert!(in_order(one) && in_order(other), "gaps of a worker follow each other");
     let (mut found, mut left, mut right) = (Vec::new(), one.iter().peekable(), other.iter().peekable());
     while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
         let both = Gap {

@@ -138,6 +138,7 @@ fn median(probe: &Probe) -> f64 {
 
 /// A figure whose error is a part of it.
 pub fn around(value: f64, error: f64) -> Figure {
+    debug_assert!(error >= 0.0, "an error is a part of its figure");
     Figure { value, low: Some(value * (1.0 - error)), high: Some(value * (1.0 + error)) }
 }
 
@@ -148,6 +149,7 @@ fn line(alone: &[&Probe]) -> Option<(Figure, f64)> {
         alone.iter().map(|probe| (probe.size, probe.response_ns, probe.response_ns.powi(-2))).collect();
     let sum = |of: &dyn Fn(&(f64, f64, f64)) -> f64| points.iter().map(of).sum::<f64>();
     let weight = sum(&|point| point.2);
+    debug_assert!(points.is_empty() || weight > 0.0, "every response has a weight");
     let (x, y) = (sum(&|p| p.0 * p.2) / weight, sum(&|p| p.1 * p.2) / weight);
     let spread = sum(&|p| (p.0 - x).powi(2) * p.2);
     if points.is_empty() {

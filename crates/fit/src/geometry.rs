@@ -102,6 +102,9 @@ const MOST_MEMBERS: u32 = 24;
 /// Chunks that are tried: 4 KiB to 4 MiB.
 const CHUNKS: std::ops::RangeInclusive<u32> = 12..=22;
 
+const _: () = assert!(LEAST_OF_TWO > 1 && LEAST_OF_TWO <= MOST_MEMBERS);
+const _: () = assert!(LEAST_GAIN < MOST_GAIN);
+
 /// A family of fewer distances tells nothing apart.
 const FEWEST: usize = 12;
 
@@ -143,6 +146,11 @@ pub fn fit(probes: &[Probe], front: &Front) -> Option<Geometry> {
         each.members == best.members && (each.order, each.chunk) != (best.order, best.chunk)
     };
     let also = ranked.iter().filter(alike).find(named_else).filter(|_| best.members > 1);
+    debug_assert!(
+        each_count.iter().any(|(_, members, _)| *members == best.members),
+        "the best is among its like"
+    );
+    debug_assert!(others.iter().all(|(_, less)| *less >= 0.0), "no other count is likelier than the best");
     Some(Geometry {
         order: best.order,
         also: also.map(|also| (also.order, also.chunk)),
@@ -184,6 +192,7 @@ fn ranked(families: &[Vec<Place>]) -> Vec<Candidate> {
             chunk,
         })
         .collect();
+    debug_assert!(ranked.iter().all(|each| !each.misfit.is_nan()), "a misfit is a number, or endless");
     ranked.sort_by(|one, two| one.misfit.total_cmp(&two.misfit));
     ranked
 }
@@ -233,6 +242,7 @@ fn families(probes: &[Probe], full: &dyn Fn(&Probe) -> f64) -> Vec<Vec<Place>> {
 /// The Bayesian information criterion where the variance is not known (Schwarz 1978); what is left is never taken to be
 /// less than a twentieth of what chance leaves.
 fn misfit(places: &[Place], order: Order, members: u32, chunk: u64) -> f64 {
+    assert!(!places.is_empty(), "a family has its distances");
     let count = places.len() as f64;
     match explained(places, order, members, chunk) {
         None => 0.0,
@@ -305,9 +315,11 @@ const MOST_GAIN: f64 = 2.0;
 /// The polynomial of the logarithm of the rate with so many terms, by weighted least squares; `None` where the rows do
 /// not determine it.
 fn curve(rows: &[(f64, &Place)], terms: usize) -> Option<[f64; 3]> {
+    assert!((1..=3).contains(&terms), "a curve has one to three terms");
     let mut system = [[0.0f64; 4]; 3];
     for (spread, place) in rows {
         let powers = [1.0, *spread, spread * spread];
+        debug_assert!(place.error > 0.0, "every rate has an error");
         let weight = place.error.powi(-2);
         for row in 0..terms {
             for column in 0..terms {

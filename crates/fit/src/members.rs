@@ -37,6 +37,7 @@ pub fn curve(probes: &[Probe]) -> Vec<&Probe> {
     let smallest = probes.iter().filter(cold).map(|probe| probe.size).fold(f64::INFINITY, f64::min);
     let mut curve: Vec<&Probe> = probes.iter().filter(cold).filter(|probe| probe.size == smallest).collect();
     curve.sort_by(|one, two| one.depth.total_cmp(&two.depth));
+    debug_assert!(curve.iter().all(|probe| probe.rate > 0.0), "a probe has a rate");
     curve
 }
 
@@ -53,6 +54,8 @@ pub fn fit(probes: &[Probe], front: &Front, members: u32, chunk: u64) -> Option<
     let alone = curve.first().filter(|probe| probe.depth == 1.0)?;
     let way = front.fixed.map_or(0.0, |fixed| fixed.value);
     let first = (alone.response_ns - way).max(0.1 * alone.response_ns);
+    assert!(members > 0, "an array has a member");
+    debug_assert!(first > 0.0, "an access takes time");
     let count = f64::from(members);
     let most = curve.iter().map(|probe| probe.rate).fold(0.0, f64::max);
     let gain = (most / count * first / 1e9).max(gain_of_one(probes, way, members, chunk));
@@ -69,6 +72,7 @@ pub fn fit(probes: &[Probe], front: &Front, members: u32, chunk: u64) -> Option<
         }
     }
     times.dedup_by_key(|(count, _)| *count);
+    debug_assert!(times.is_sorted_by(|one, next| one.0 < next.0), "times by rising depth");
     let large = |depth: &dyn Fn(f64) -> bool| {
         let cold =
             probes.iter().filter(|probe| probe.is_read() && probe.is_everywhere() && depth(probe.depth));

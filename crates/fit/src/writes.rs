@@ -107,6 +107,7 @@ pub fn mark(probe: &Probe) -> Option<Mark> {
         return None;
     }
     let (mut begun, mut written) = (0.0, 0.0);
+    debug_assert!(before.is_sorted_by(|one, next| one.0 < next.0), "seconds follow each other");
     for (until, rate) in before {
         written += rate * (until - begun);
         begun = *until;
@@ -114,6 +115,7 @@ pub fn mark(probe: &Probe) -> Option<Mark> {
     // Part of this second went as fast as before.
     let (until, rate) = seconds[at];
     let slow = seconds.get(at + 1).map_or(rate, |next| next.1.min(rate));
+    debug_assert!(slow <= rate, "what follows is no faster");
     let part = ((rate - slow) / (most - slow)).clamp(0.0, 1.0);
     Some(Mark { bytes: written + part * most * (until - begun), seconds: until })
 }
@@ -225,12 +227,14 @@ pub fn fit_burst(burst: &Probe, stripe: f64) -> Option<Filled> {
             break;
         }
     }
+    debug_assert!(before > 0.0 && after <= first, "a burst that was faster than what followed took time");
     let low = written - after * before;
     // Until the high mark nothing left: at most as long as the first rate took to get there.
     let high = low + after * (low / first).min(before);
     let value = if stripe > burst.size { 0.2 * low + 0.8 * high } else { low };
     let squares: f64 = tail.iter().map(|(_, rate)| (rate - after).powi(2)).sum();
     let error = 1.96 * squares.sqrt() / tail.len() as f64 * before;
+    debug_assert!(error >= 0.0 && high >= low, "an interval has its ends in order");
     let room = Figure { value, low: Some((low - error).max(0.0)), high: Some(high.max(low) + error) };
     (low > 0.0).then_some(Filled { room, after })
 }

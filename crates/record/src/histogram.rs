@@ -29,6 +29,15 @@ pub struct Histogram {
 
 impl From<&stats::Histogram> for Histogram {
     fn from(histogram: &stats::Histogram) -> Histogram {
+        debug_assert_eq!(
+            histogram.buckets().map(|bucket| bucket.count).sum::<u64>(),
+            histogram.count(),
+            "every value is in a bucket"
+        );
+        debug_assert!(
+            histogram.buckets().is_sorted_by(|one, next| one.index < next.index),
+            "buckets are in order, each once"
+        );
         Histogram {
             count: histogram.count(),
             sum_ns: u64::try_from(histogram.sum_ns()).unwrap_or(u64::MAX),

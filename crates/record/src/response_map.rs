@@ -39,6 +39,7 @@ impl ResponseMap {
         }
         // A last one that is shorter than the others would look as if less had ended in it.
         let whole = stretches.chunks_exact(together);
+        assert!(whole.len() <= ResponseMap::STRETCHES_MOST, "stretches are put together");
         Some(ResponseMap {
             from_ns,
             each_ns: each_ns.saturating_mul(together as u64),
@@ -63,6 +64,7 @@ fn coarse<'a>(fine: impl Iterator<Item = &'a Bucket>) -> Vec<(u32, u64)> {
             Err(place) => counts.insert(place, (index, bucket.count)),
         }
     }
+    debug_assert!(counts.is_sorted_by(|one, next| one.0 < next.0), "buckets are in order, each once");
     counts
 }
 
@@ -71,6 +73,7 @@ fn index_of(value: Nanos) -> u32 {
     let shift = (u64::BITS - BITS - 1).saturating_sub(ns.leading_zeros());
     // Below two to the power of `BITS + 1`.
     let within = ns >> shift;
+    debug_assert!(within < 1 << (BITS + 1), "a bucket within its power of two");
     (shift << BITS) + units::convert::narrow::<u32>(within)
 }
 
@@ -89,6 +92,7 @@ pub fn edges(index: u32) -> (Nanos, Nanos) {
 /// The quantile `q` of one stretch, as the upper end of its bucket: never below the truth, at most a quarter above it.
 /// `None` for an empty stretch.
 pub fn quantile(stretch: &[(u32, u64)], q: f64) -> Option<Nanos> {
+    assert!((0.0..=1.0).contains(&q), "a quantile is a part");
     let count: u64 = stretch.iter().map(|(_, count)| count).sum();
     let rank = (count as f64 * q).ceil().max(1.0);
     let mut seen = 0;

@@ -106,7 +106,17 @@ impl LatencySummary {
                 high_ns: interval.map(|interval| interval.high.max(value).get()),
             })
         };
-        let quantiles = LATENCY_QUANTILES.into_iter().filter(enough).filter_map(&mut quantile).collect();
+        let quantiles: Vec<QuantileFigure> =
+            LATENCY_QUANTILES.into_iter().filter(enough).filter_map(&mut quantile).collect();
+        debug_assert!(
+            quantiles.is_sorted_by_key(|figure| figure.value_ns),
+            "a higher percentile is no shorter"
+        );
+        debug_assert!(
+            quantiles.iter().all(|one| one.low_ns.is_none_or(|low| low <= one.value_ns)
+                && one.high_ns.is_none_or(|high| high >= one.value_ns)),
+            "an interval holds its figure"
+        );
         Some(LatencySummary {
             count: histogram.count(),
             mean_ns,
@@ -187,6 +197,7 @@ impl OpSummary {
 
 /// A rate over the window with its interval from the rates of equally long stretches in it.
 fn rate(total: f64, seconds: f64, of_stretches: &[f64]) -> Figure {
+    debug_assert!(total >= 0.0 && seconds >= 0.0, "counts and times");
     let interval = mean_interval(of_stretches).ok();
     let value = if seconds > 0.0 { total / seconds } else { 0.0 };
     // The interval is about the mean of whole stretches; centre it on the figure that is shown.
@@ -245,6 +256,7 @@ fn summary(
         .iter()
         .map(|second| Stretch::of(second.iter().flat_map(|class| class.responses.iter().copied())))
         .collect();
+    debug_assert!(stretches.is_empty() || each_s > 0.0, "a stretch has a length");
     let window_s = workload.measured_ns as f64 / 1e9;
     OpSummary {
         op,

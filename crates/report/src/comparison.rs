@@ -282,6 +282,10 @@ fn table(comparison: &Comparison) -> Table {
 }
 
 fn table_of(comparison: &Comparison, chosen: &[&Compared], wanted: Columns) -> Table {
+    debug_assert!(
+        comparison.rows.iter().all(|row| (1..comparison.sides.len()).contains(&(row.side as usize))),
+        "a row is of a side beside the baseline"
+    );
     let several = comparison.sides.len() > 2;
     let titles = if several {
         [format!("base {}", name_of(comparison, 0)), "figure".to_owned()]
@@ -382,6 +386,7 @@ fn figure(row: &Compared, value: f64) -> String {
 
 /// `+4.1 %`, `-12 %`, `0 %`.
 fn change(ratio: f64) -> String {
+    debug_assert!(ratio >= 0.0, "figures are not below zero");
     let percent = (ratio - 1.0) * 100.0;
     let digits = digits(percent.abs());
     let text = format!("{percent:+.digits$} %");

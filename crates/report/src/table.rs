@@ -88,6 +88,10 @@ impl Table {
     /// Columns without any text vanish unmentioned. Where the rest is too wide, columns are left out by their
     /// order of dispensability, and at last the first column is cut.
     pub(crate) fn draw(&self, style: Style) -> Drawn {
+        assert!(
+            self.rows.iter().all(|row| row.len() == self.columns.len()),
+            "a row has a cell for every column"
+        );
         let texts: Vec<Vec<String>> =
             self.rows.iter().map(|row| row.iter().map(|cell| cell.shown(style)).collect()).collect();
         let titles: Vec<String> = self.columns.iter().map(|column| style.spell(&column.title)).collect();
@@ -120,6 +124,7 @@ impl Table {
         if let Some(first) = shown.first() {
             widths[*first] = widths[*first].saturating_sub(excess).max(FIRST_COLUMN_MIN.min(widths[*first]));
         }
+        debug_assert!(shown.iter().all(|column| !left_out.contains(column)), "a column is shown or left out");
         left_out.sort_unstable();
         let line = |cells: &[String], look: &dyn Fn(usize) -> Look| {
             let fields = shown.iter().map(|column| {

@@ -61,12 +61,14 @@ impl Bytes {
 
     /// The largest multiple of `unit` that is not above this. `unit` must not be zero.
     pub const fn round_down(self, unit: Bytes) -> Bytes {
+        assert!(unit.0 != 0, "nothing is a multiple of no bytes");
         Bytes(self.0 - self.0 % unit.0)
     }
 
     /// The smallest multiple of `unit` that is not below this, or all that 64 bits hold where that is less. `unit` must
     /// not be zero.
     pub const fn round_up(self, unit: Bytes) -> Bytes {
+        assert!(unit.0 != 0, "nothing is a multiple of no bytes");
         Bytes(self.0.div_ceil(unit.0).saturating_mul(unit.0))
     }
 
@@ -83,7 +85,9 @@ impl Bytes {
             .iter()
             .find(|(_, scale)| self.0 != 0 && self.0.is_multiple_of(*scale))
             .unwrap_or(&BINARY[4]);
-        format!("{}{unit}", self.0 / scale)
+        let text = format!("{}{unit}", self.0 / scale);
+        debug_assert_eq!(text.parse(), Ok(self), "an exact text reads back to the same");
+        text
     }
 }
 

@@ -78,7 +78,9 @@ impl Nanos {
             .iter()
             .find(|(_, scale)| self.0 != 0 && self.0.is_multiple_of(*scale))
             .unwrap_or(&("s", 1_000_000_000));
-        format!("{}{unit}", self.0 / scale)
+        let text = format!("{}{unit}", self.0 / scale);
+        debug_assert_eq!(text.parse(), Ok(self), "an exact text reads back to the same");
+        text
     }
 }
 

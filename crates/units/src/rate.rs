@@ -108,6 +108,7 @@ impl BytesPerSecond {
     ///
     /// A rate of zero gives [`Nanos::MAX`].
     pub fn time_for(self, bytes: Bytes) -> Nanos {
+        debug_assert!(self.0 >= 0.0, "bytes move forwards");
         let exact = bytes.as_f64() * 1e9 / self.0;
         let whole = truncated::<u64>(exact);
         // A simulation asks for every request, and `ceil` is a call where no instruction set beyond the base is asked for.

@@ -27,6 +27,7 @@ impl Share {
 
     /// The text that [`FromStr`] reads back.
     pub fn exact(self) -> String {
+        debug_assert!((0.0..=1.0).contains(&self.0), "a share is a part of the whole");
         format!("{}", self.0)
     }
 }

@@ -15,6 +15,8 @@ const TAIL_REQUESTS: u64 = 1_000;
 /// For each workload and class; `workload_of` names the workload of each job.
 pub fn of(load: &Load, outcome: &RunOutcome, workload_of: &[usize]) -> Vec<ResponseShare> {
     let mut shares = Vec::new();
+    assert_eq!(workload_of.len(), outcome.tallies.len(), "each job is of a workload");
+    debug_assert!(workload_of.iter().all(|of| *of < load.workloads.len()), "of one of the load");
     for (index, workload) in load.workloads.iter().enumerate() {
         let mut totals = LatencyTotals::default();
         let own = || workload_of.iter().enumerate().filter(|(_, of)| **of == index).map(|(job, _)| job);

@@ -164,7 +164,10 @@ fn tried(
     stop: &Arc<AtomicBool>,
 ) -> Result<WhatIf, WhatIfError> {
     let changes: Vec<Change> = std::iter::once(Change::Nothing).chain(changes.iter().copied()).collect();
+    assert!(study.seeds >= 2, "noise is told from one seed by another");
+    assert!(study.times > 1.0, "a part is made faster");
     let figures = all(study, &changes, library, stop)?;
+    assert_eq!(figures.len(), changes.len(), "each change is tried");
     let (unchanged, changed) = figures.split_first().ok_or(WhatIfError::NoFigure)?;
     let first = unchanged.first().ok_or(WhatIfError::NoFigure)?;
     let seeds = unchanged.len();
@@ -183,6 +186,7 @@ fn tried(
             p99: of_p99(),
         });
     }
+    debug_assert_eq!(trials.len() + 1, changes.len(), "every change but none has its trial");
     trials.sort_by(|one, other| worth(other).total_cmp(&worth(one)));
     Ok(WhatIf {
         point: narrow::<u32>(study.index),

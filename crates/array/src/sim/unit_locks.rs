@@ -76,12 +76,12 @@ impl UnitLocks {
 impl BackEnd {
     /// A piece of work on `set` begins: from now on it is known which writes are under way.
     pub fn work_begins(&mut self, set: u32) {
-        self.units[set as usize].works += 1;
+        self.locking.units[set as usize].works += 1;
     }
 
     /// The work with that number on `set` has ended.
     pub fn work_ends(&mut self, time: &mut Timeline, set: u32, work: u32) {
-        let units = &mut self.units[set as usize];
+        let units = &mut self.locking.units[set as usize];
         units.works = units.works.saturating_sub(1);
         units.held.retain(|(number, _)| *number != work);
         units.wanted.retain(|(number, _)| *number != work);
@@ -90,7 +90,7 @@ impl BackEnd {
 
     /// The work with that number on `set` may not go on for now: it waits for no unit either.
     pub fn forgo_unit(&mut self, time: &mut Timeline, set: u32, work: u32) {
-        let wanted = &mut self.units[set as usize].wanted;
+        let wanted = &mut self.locking.units[set as usize].wanted;
         let before = wanted.len();
         wanted.retain(|(number, _)| *number != work);
         if wanted.len() < before {
@@ -101,7 +101,7 @@ impl BackEnd {
     /// Whether `work` has the unit of `set` that it wants next; if not, no write enters the unit any more, and
     /// [`BackEnd::units_are_free`] tells when those under way have left it.
     pub fn hold_unit(&mut self, set: u32, work: u32, unit: Unit) -> bool {
-        let (units, span) = (&mut self.units[set as usize], MemberRange::of(unit));
+        let (units, span) = (&mut self.locking.units[set as usize], MemberRange::of(unit));
         units.wanted.retain(|(number, _)| *number != work);
         let free = !units.writes.iter().any(|(_, write)| write.meets(span));
         debug_assert!(
@@ -114,13 +114,13 @@ impl BackEnd {
 
     /// A unit of `work` is done: the writes that waited for it alone begin.
     pub fn release_unit(&mut self, time: &mut Timeline, set: u32, work: u32, unit: Unit) {
-        self.units[set as usize].held.retain(|held| *held != (work, MemberRange::of(unit)));
+        self.locking.units[set as usize].held.retain(|held| *held != (work, MemberRange::of(unit)));
         self.let_writes_go(time, set);
     }
 
     /// Whether a write has left a unit since this was last asked.
     pub fn units_are_free(&mut self) -> bool {
-        std::mem::take(&mut self.unit_is_free)
+        std::mem::take(&mut self.locking.unit_is_free)
     }
 
     /// Starts a write of `extents`, ascending and apart, of a set; where background work holds what it would touch, as
@@ -131,7 +131,7 @@ impl BackEnd {
         spec: OperationSpec,
         extents: &[Extent],
     ) -> Result<(), PlanError> {
-        let units = &mut self.units[spec.set as usize];
+        let units = &mut self.locking.units[spec.set as usize];
         if units.works == 0 {
             return self.write_now(time, spec, extents).map(drop);
         }
@@ -141,46 +141,46 @@ impl BackEnd {
             kept.clear();
             kept.extend_from_slice(extents);
             units.waiting.push_back(Waiting { since: time.now(), spec, span, extents: kept });
-            self.waits.arrive(time.now());
+            self.locking.waits.arrive(time.now());
             return Ok(());
         }
         let operation = self.write_now(time, spec, extents)?;
         self.operations[operation].beside_work = Some(spec.set);
-        self.units[spec.set as usize].writes.push((operation, span));
+        self.locking.units[spec.set as usize].writes.push((operation, span));
         Ok(())
     }
 
     /// A write that began beside work on `set` has ended.
     pub(super) fn write_left(&mut self, set: u32, operation: u32) {
-        let units = &mut self.units[set as usize];
+        let units = &mut self.locking.units[set as usize];
         let Some(at) = units.writes.iter().position(|(number, _)| *number == operation) else { return };
         let (_, span) = units.writes.swap_remove(at);
-        self.unit_is_free |= units.is_held(span);
+        self.locking.unit_is_free |= units.is_held(span);
     }
 
     /// Starts the writes that nothing holds up any more, in order of arrival.
     fn let_writes_go(&mut self, time: &mut Timeline, set: u32) {
-        for _ in 0..self.units[set as usize].waiting.len() {
-            let units = &mut self.units[set as usize];
+        for _ in 0..self.locking.units[set as usize].waiting.len() {
+            let units = &mut self.locking.units[set as usize];
             let Some(waiting) = units.waiting.pop_front() else { return };
             if units.is_held(waiting.span) {
                 units.waiting.push_back(waiting);
                 continue;
             }
             let Waiting { since, spec, extents, .. } = waiting;
-            self.waits.begin(time.now());
-            self.waits.leave(time.now(), since, time.now(), spec.class);
+            self.locking.waits.begin(time.now());
+            self.locking.waits.leave(time.now(), since, time.now(), spec.class);
             let spec = OperationSpec { ready: spec.ready.max(time.now()), ..spec };
             // Meanwhile the set may have lost more than it can.
             let is_lost = self.write(time, spec, &extents).is_err();
             self.freed.push(Freed { owner: spec.owner, is_lost });
-            self.units[set as usize].spare.push(extents);
+            self.locking.units[set as usize].spare.push(extents);
         }
     }
 
     /// Writes that wait for units: since when, and as what.
     pub(super) fn waiting_for_units(&self) -> impl Iterator<Item = (Instant, Class)> {
-        let waiting = self.units.iter().flat_map(|units| &units.waiting);
+        let waiting = self.locking.units.iter().flat_map(|units| &units.waiting);
         waiting.map(|waiting| (waiting.since, waiting.spec.class))
     }
 }

@@ -160,6 +160,8 @@ impl<'a, 'w> Driver<'a, 'w> {
         }
         // What is in flight of a light load, until the ceiling is known.
         let workers: u32 = base.workloads.iter().map(|workload| workload.workers).sum();
+        assert!(workers > 0, "a workload has a worker");
+        assert!(!options.slos.is_empty(), "a search has an SLO");
         let depth = DEPTH_LEAST.div_ceil(workers).max(1);
         Ok(Driver {
             plan,
@@ -209,6 +211,7 @@ impl<'a, 'w> Driver<'a, 'w> {
             bound_per_s: self.options.to.map(OpsPerSecond::get),
             seed: self.plan.seed,
         };
+        debug_assert!(settings.lowest_per_s <= settings.highest_per_s, "a search has room");
         let result = search(&settings, self)?;
         Ok(Some(self.found(&result)))
     }

@@ -84,6 +84,10 @@ impl Evidence {
         self.errors += other.errors;
         self.issued += other.issued;
         self.generator_saturated |= other.generator_saturated;
+        debug_assert!(
+            self.batches.is_empty() || self.batches.len() == other.batches.len(),
+            "trials at a rate have batches of the same SLOs"
+        );
         self.batches.resize(other.batches.len().max(self.batches.len()), Vec::new());
         for (own, others) in self.batches.iter_mut().zip(other.batches) {
             own.extend(others);
@@ -97,6 +101,7 @@ impl Evidence {
         }
         let batches = self.batches.get(index)?;
         let (count, sum) = batches.iter().fold((0.0, 0.0), |(n, s), one| (n + one.count, s + one.sum));
+        debug_assert!(count >= 0.0 && sum >= 0.0, "counts and sums of times");
         (count > 0.0).then(|| sum / count)
     }
 

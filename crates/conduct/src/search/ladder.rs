@@ -192,6 +192,7 @@ impl<P: Prober> Search<'_, P> {
 
     /// The same with a first look of `first_s`.
     fn decide_from(&mut self, rate_per_s: f64, purpose: Purpose, first_s: f64) -> Result<Verdict, P::Error> {
+        assert!(rate_per_s > 0.0, "a rate that is tried is above zero");
         let Settings { slos, longest_s, .. } = self.settings;
         let mut evidence = Evidence::default();
         let mut verdict = Verdict::Undecided;
@@ -204,6 +205,7 @@ impl<P: Prober> Search<'_, P> {
                 break;
             };
             evidence.add(seen);
+            assert!(seconds > 0.0, "a trial takes time, so that trials end");
             seen_s += seconds;
             verdict = judge(&evidence, slos, Rule::of(purpose == Purpose::Grid));
             if verdict != Verdict::Undecided || !purpose.is_prolonged() {
@@ -230,6 +232,7 @@ impl<P: Prober> Search<'_, P> {
         // Bounds that are near to each other leave no room for more rates than are to be told apart.
         let apart = truncated::<usize>((range.ln() / (1.0 + self.settings.within).ln()).ceil());
         let points = GRID.min(apart + 1).max(2);
+        assert!((2..=GRID).contains(&points), "a grid has both of its ends");
         let ratio = range.powf(1.0 / (points - 1) as f64);
         let mut rates: Vec<f64> = (0..narrow::<i32>(points) - 1).map(|step| low * ratio.powi(step)).collect();
         // Exactly, for it may be a bound.
@@ -282,6 +285,7 @@ impl<P: Prober> Search<'_, P> {
         let Some(first) = passed.first() else { return (None, failed.first().copied()) };
         let high = failed.into_iter().find(|rate| rate > first);
         let low = passed.into_iter().rfind(|rate| high.is_none_or(|high| *rate < high));
+        debug_assert!(low.zip(high).is_none_or(|(low, high)| low < high), "what passes is below what fails");
         (low, high)
     }
 
@@ -297,6 +301,7 @@ impl<P: Prober> Search<'_, P> {
         if most == 0.0 {
             return (high / low > 1.0 + self.settings.within).then(|| (low * high).sqrt());
         }
+        debug_assert!(low < least && least <= most && most < high, "undecided rates lie between the two");
         let near = 1.0 + self.settings.within / 2.0;
         let (below, above) = (least / low, high / most);
         if below.max(above) <= near {

@@ -286,8 +286,8 @@ mod tests {
         let sweeps = Sweeps::of(&run);
         let of =
             |index: usize| by_constancy(&sweeps, &run.points[index]).map(|draft| draft.about_run().sentence);
-        assert!(of(0).is_some_and(|it| it.contains("with 8 in flight and 1000/s with 15;")), "{:?}", of(0));
-        assert!(of(2).is_some_and(|it| it.contains("with 15 in flight and 1000/s with 8;")), "{:?}", of(2));
+        assert!(of(0).is_some_and(|it| it.contains("with 8 in flight and 1,000/s with 15;")), "{:?}", of(0));
+        assert!(of(2).is_some_and(|it| it.contains("with 15 in flight and 1,000/s with 8;")), "{:?}", of(2));
         assert_eq!(of(1), None, "neither is far enough from 10");
     }
 

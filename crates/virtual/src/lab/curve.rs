@@ -48,6 +48,7 @@ pub fn curve(
     library: &dyn Source,
 ) -> Result<Curve, LabError> {
     setting.check(depths)?;
+    assert!(!depths.is_empty(), "the check refuses a curve without a depth");
     let spec = spec::array(library, &setting.array)?;
     let array = Simulated { setting, spec: &spec };
     // What a request costs is much the same at all depths.
@@ -55,6 +56,8 @@ pub fn curve(
     let load = |number: usize| array.load(depths[number], number, weight, effort);
     let loads = side_by_side::all(depths.len(), load);
     let loads = loads.into_iter().collect::<Result<Vec<_>, _>>()?;
+    assert_eq!(loads.len(), depths.len(), "a load for each depth");
+    debug_assert!(loads.iter().zip(depths).all(|(load, depth)| load.depth == *depth), "in their order");
     let luns = spec.topology.lun_sizes();
     Ok(Curve { spec, loads, luns })
 }

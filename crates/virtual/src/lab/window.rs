@@ -37,6 +37,8 @@ const SECONDS_LEAST: f64 = 4.0;
 /// The longest window. A rate of a few requests a second needs no more than this to be seen.
 const SECONDS_MOST: f64 = 60.0;
 
+const _: () = assert!(SECONDS_LEAST < SECONDS_MOST && QUICK < WANTED && WANTED < MOST);
+
 /// The warm-up as a part of the window.
 const WARMUP: f64 = 0.25;
 
@@ -61,6 +63,7 @@ impl Found {
 
     /// What a request costs, in small reads.
     pub fn weight(self) -> f64 {
+        debug_assert!(self.visits >= 0.0, "a count");
         (self.visits / PARTS).max(1.0)
     }
 
@@ -76,6 +79,7 @@ impl Found {
             }
             Effort::Full => most / self.per_s,
         };
+        debug_assert!(seconds > 0.0 && seconds <= SECONDS_MOST.max(MOST / self.per_s), "a window ends");
         let run = two_digits(seconds * 1e9);
         Length::Time { warmup: two_digits(run.get() as f64 * WARMUP), run }
     }

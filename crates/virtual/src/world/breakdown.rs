@@ -40,6 +40,7 @@ fn component(part: &Component, elapsed: Nanos) -> record::Component {
 
 fn classes(part: &Component) -> impl Iterator<Item = ClassShare> {
     part.visits.iter().map(|(class, visits)| {
+        debug_assert!(visits.count > 0 || visits.wait_ns == 0 && visits.service_ns == 0, "time is of visits");
         let count = visits.count.max(1) as f64;
         ClassShare {
             op: behalf(*class),
@@ -65,6 +66,10 @@ fn behalf(class: Class) -> Behalf {
 
 /// Busy time over utilisation and elapsed time; at least one.
 fn servers_of(part: &Component, elapsed: Nanos) -> u32 {
+    debug_assert!(
+        part.utilisation >= 0.0 && part.utilisation < 1.0 + 1e-6,
+        "no part works more than all the time"
+    );
     let servers = part.busy.as_secs_f64() / (part.utilisation * elapsed.as_secs_f64());
     if servers.is_finite() { truncated::<u32>(servers.round()).max(1) } else { 1 }
 }

@@ -85,6 +85,7 @@ impl Map<'_> {
     fn density(&self, range: (f64, f64)) -> Density {
         let cell = |(at, (index, count)): (usize, &(u32, u64))| {
             let (low, end) = edges(*index);
+            debug_assert!(low <= end, "a bucket has its edges in order");
             Patch {
                 x: (self.begins(at), self.begins(at + 1)),
                 y: (low.get().max(1) as f64, end.get() as f64),
@@ -154,6 +155,7 @@ fn table(maps: &[Map<'_>]) -> Table {
     let mut columns = vec![Column::words("point"), Column::words("from")];
     columns.extend(TABLE.map(|(_, name)| Column::numbers(name, Unit::Nanos)));
     let rows = maps.iter().flat_map(|map| {
+        assert!(!map.of.stretches.is_empty(), "a map has stretches");
         let last = map.of.stretches.len() - 1;
         let mut places: Vec<usize> = (0..=10).map(|tenth| last * tenth / 10).collect();
         places.dedup();

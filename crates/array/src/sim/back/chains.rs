@@ -109,14 +109,14 @@ impl BackEnd {
             return;
         }
         self.gather(set, writes);
-        self.chains[chain].writes.extend_from_slice(&self.commands);
+        self.chains[chain].writes.extend_from_slice(&self.planning.commands);
         self.gather(set, checks);
-        self.chains[chain].checks.extend_from_slice(&self.commands);
+        self.chains[chain].checks.extend_from_slice(&self.planning.commands);
     }
 
     /// Collects `steps` as commands in `commands`, neighbours joined.
     pub(super) fn gather(&mut self, set: u32, steps: &[Step]) {
-        self.commands.clear();
+        self.planning.commands.clear();
         let disks = &self.sets[set as usize].disks;
         let part = |member: u16, lba: Lba, sectors: Sectors| MemberCommand {
             disk: disks[usize::from(member)],
@@ -125,10 +125,11 @@ impl BackEnd {
         };
         match steps {
             [] => {}
-            [only] => self.commands.push(part(only.member, only.lba, only.sectors)),
+            [only] => self.planning.commands.push(part(only.member, only.lba, only.sectors)),
             _ => {
-                let joined = self.merger.merge(steps, JOIN_MAX);
-                self.commands
+                let joined = self.planning.merger.merge(steps, JOIN_MAX);
+                self.planning
+                    .commands
                     .extend(joined.iter().map(|command| part(command.member, command.lba, command.sectors)));
             }
         }
@@ -136,13 +137,13 @@ impl BackEnd {
 
     /// Issues the commands in `commands`, or continues at once where there are none.
     fn begin(&mut self, time: &mut Timeline, chain: u32, ready: Instant) {
-        if self.commands.is_empty() {
+        if self.planning.commands.is_empty() {
             self.advance(time, chain, ready);
             return;
         }
-        self.chains[chain].pending = narrow::<u32>(self.commands.len());
-        for index in 0..self.commands.len() {
-            let part = self.commands[index];
+        self.chains[chain].pending = narrow::<u32>(self.planning.commands.len());
+        for index in 0..self.planning.commands.len() {
+            let part = self.planning.commands[index];
             self.give_out(time, chain, ready, part);
         }
     }
@@ -179,14 +180,14 @@ impl BackEnd {
             }
             Phase::Arithmetic => {
                 place.phase = Phase::Writes;
-                self.commands.clear();
-                self.commands.extend_from_slice(&place.writes);
+                self.planning.commands.clear();
+                self.planning.commands.extend_from_slice(&place.writes);
                 self.begin(time, chain, ready);
             }
             Phase::Writes => {
                 place.phase = Phase::Checks;
-                self.commands.clear();
-                self.commands.extend_from_slice(&place.checks);
+                self.planning.commands.clear();
+                self.planning.commands.extend_from_slice(&place.checks);
                 self.begin(time, chain, ready);
             }
             Phase::Checks => {
@@ -208,49 +209,49 @@ impl BackEnd {
     fn lock(&mut self, now: Instant, chain: u32, set: u32, stripe: &Stripe, ready: Instant) -> bool {
         let place = &mut self.chains[chain];
         let Operation { class, .. } = self.operations[place.operation];
-        let claim = Claim::of(stripe, set, place.operation, self.lock_block);
+        let claim = Claim::of(stripe, set, place.operation, self.locking.block);
         let Some(claim) = claim.filter(|_| class != Class::Background) else { return true };
         place.locks = true;
-        let free = self.locks.enter(now, chain, claim, class, &mut self.waits);
+        let free = self.locking.stripes.enter(now, chain, claim, class, &mut self.locking.waits);
         if !free {
             place.ready = ready;
             place.reads.clear();
-            place.reads.extend_from_slice(&self.commands);
+            place.reads.extend_from_slice(&self.planning.commands);
         }
         free
     }
 
     /// Gives a chain's stripe back; those that waited for it begin.
     fn unlock(&mut self, time: &mut Timeline, chain: u32) {
-        let mut granted = std::mem::take(&mut self.granted);
-        self.locks.leave(time.now(), chain, &mut granted, &mut self.waits);
+        let mut granted = std::mem::take(&mut self.locking.granted);
+        self.locking.stripes.leave(time.now(), chain, &mut granted, &mut self.locking.waits);
         for next in granted.drain(..) {
             let place = &mut self.chains[next];
             let ready = place.ready.max(time.now());
             place.trace.wait(Stage::StripeLocks, ready);
-            self.commands.clear();
-            self.commands.extend_from_slice(&place.reads);
+            self.planning.commands.clear();
+            self.planning.commands.extend_from_slice(&place.reads);
             self.begin(time, next, ready);
         }
-        self.granted = granted;
+        self.locking.granted = granted;
     }
 
     /// Begins the window of what is metered of the locks.
     pub fn restart_locks(&mut self, now: Instant) {
-        self.waits.restart(now);
+        self.locking.waits.restart(now);
     }
 
     /// Ends it.
     pub fn close_locks(&mut self, now: Instant) {
-        let mut waits = std::mem::take(&mut self.waits);
-        let here = self.locks.waiting().chain(self.waiting_for_units());
+        let mut waits = std::mem::take(&mut self.locking.waits);
+        let here = self.locking.stripes.waiting().chain(self.waiting_for_units());
         waits.close(now, here.map(|(since, class)| (since, None, class)));
-        self.waits = waits;
+        self.locking.waits = waits;
     }
 
     /// How long requests have waited for locks.
     pub fn locks_meter(&mut self) -> &mut Meter {
-        &mut self.waits
+        &mut self.locking.waits
     }
 
     fn end_chain(&mut self, now: Instant, operation: u32) {

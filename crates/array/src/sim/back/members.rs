@@ -24,7 +24,7 @@ impl BackEnd {
         place.moved[usize::from(command.write)].0 += u64::from(command.sectors);
         match place.channel.filter(|_| command.write) {
             Some(channel) => {
-                let Link { params, out, .. } = self.channels[channel as usize];
+                let Link { params, out, .. } = self.channels.links[channel as usize];
                 let work = params.transfer(u64::from(command.sectors) * SECTOR_BYTES);
                 let crossing = Crossing { disk, command: Some(command), at_disk: AtDisk::NotYet };
                 self.cross(time, (out, command.ready, work), crossing);
@@ -59,15 +59,16 @@ impl BackEnd {
     /// Puts data on a wire of a channel, ready at an instant, for so much work.
     fn cross(&mut self, time: &mut Timeline, (wire, ready, work): (u32, Instant, Nanos), crossing: Crossing) {
         debug_assert!(crossing.command.is_some(), "what crosses a channel must be some command's");
-        let token = self.crossings.take();
-        self.crossings[token] = crossing;
+        let token = self.channels.crossings.take();
+        self.channels.crossings[token] = crossing;
         let class = crossing.command.map_or(Class::HostRead, |command| command.class);
-        self.wires[wire as usize].join(time.now(), Transfer { ready, work, token, class, flow: None });
+        self.channels.wires[wire as usize]
+            .join(time.now(), Transfer { ready, work, token, class, flow: None });
         self.arm(time, wire);
     }
 
     fn arm(&mut self, time: &mut Timeline, wire: u32) {
-        if let Some(at) = self.wires[wire as usize].arm() {
+        if let Some(at) = self.channels.wires[wire as usize].arm() {
             time.at(at, Event::Channel(wire));
         }
     }
@@ -75,12 +76,12 @@ impl BackEnd {
     /// A transfer may have ended on a wire of a channel.
     pub fn channel_due(&mut self, time: &mut Timeline, wire: u32) {
         let now = time.now();
-        let mut crossed = std::mem::take(&mut self.crossed);
-        self.wires[wire as usize].advance(now, &mut crossed);
+        let mut crossed = std::mem::take(&mut self.channels.crossed);
+        self.channels.wires[wire as usize].advance(now, &mut crossed);
         self.arm(time, wire);
         for Carried { token, work } in crossed.drain(..) {
-            let Crossing { disk, command, at_disk } = self.crossings[token];
-            self.crossings.give(token);
+            let Crossing { disk, command, at_disk } = self.channels.crossings[token];
+            self.channels.crossings.give(token);
             match command {
                 Some(command) if command.write => {
                     self.hand_over(time, disk, Command { ready: now, ..command });
@@ -92,7 +93,7 @@ impl BackEnd {
                 None => {}
             }
         }
-        self.crossed = crossed;
+        self.channels.crossed = crossed;
     }
 
     /// The command in service at a disk with a queue of its own has ended.
@@ -132,7 +133,7 @@ impl BackEnd {
         command: Command,
         at_disk: AtDisk,
     ) {
-        let Link { params, back, .. } = self.channels[channel as usize];
+        let Link { params, back, .. } = self.channels.links[channel as usize];
         // It keeps pace with the media, or with the drive's buffer, and has begun before now where that has.
         let work = params.transfer(u64::from(command.sectors) * SECTOR_BYTES);
         let last = end + params.transfer(SECTOR_BYTES);
@@ -160,7 +161,7 @@ impl BackEnd {
     fn follow(&mut self, now: Instant, disk: u32, command: Command, at_disk: AtDisk, carried: Option<Nanos>) {
         let channel = self.disks[disk as usize].channel.filter(|_| command.write);
         let to_disk = channel.map_or(Nanos::ZERO, |channel| {
-            let Link { params, .. } = self.channels[channel as usize];
+            let Link { params, .. } = self.channels.links[channel as usize];
             params.transfer(u64::from(command.sectors) * SECTOR_BYTES)
         });
         let place = &mut self.chains[command.tag];

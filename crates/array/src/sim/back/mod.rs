@@ -123,6 +123,42 @@ pub struct Disk {
     channel: Option<u32>,
 }
 
+/// The ways to the disks, and what is on them.
+struct Channels {
+    links: Vec<Link>,
+    wires: Vec<Wire>,
+    /// Commands whose data cross a channel.
+    crossings: Slab<Crossing>,
+    /// Those that have crossed, for the next: kept for its room.
+    crossed: Vec<Carried>,
+}
+
+/// What turns an operation into commands, and how long a controller takes for it.
+struct Planning {
+    /// The last plan, for the next: boxed, because it changes hands for every operation.
+    plan: Option<Box<Plan>>,
+    merger: Merger,
+    commands: Vec<MemberCommand>,
+    /// Operations so far: who of equals serves a read.
+    turn: usize,
+    locate: Nanos,
+    place: Nanos,
+}
+
+/// Who holds what of the sets, and who waits for it.
+pub(super) struct Locking {
+    stripes: StripeLocks,
+    /// What an update of parity locks at least; `None`: its stripe.
+    block: Option<Bytes>,
+    /// By set: the units that background work holds.
+    pub(super) units: Vec<UnitLocks>,
+    pub(super) unit_is_free: bool,
+    /// Those that wait for a lock.
+    pub(super) waits: Meter,
+    /// Chains that have got theirs.
+    granted: Vec<u32>,
+}
+
 /// Members, channels, sets and what they are doing.
 pub struct BackEnd {
     /// The disks, by number.
@@ -131,30 +167,11 @@ pub struct BackEnd {
     pub sets: Vec<Set>,
     /// The controllers' working parts.
     pub engines: Vec<Engine>,
-    channels: Vec<Link>,
-    wires: Vec<Wire>,
-    /// Commands whose data cross a channel.
-    crossings: Slab<Crossing>,
-    crossed: Vec<Carried>,
+    channels: Channels,
     pub(super) operations: Slab<Operation>,
     chains: Slab<Chain>,
-    /// The last plan, for the next: boxed, because it changes hands for every operation.
-    plan: Option<Box<Plan>>,
-    merger: Merger,
-    commands: Vec<MemberCommand>,
-    turn: usize,
-    locate: Nanos,
-    place: Nanos,
-    locks: StripeLocks,
-    /// What an update of parity locks at least; `None`: its stripe.
-    lock_block: Option<Bytes>,
-    /// By set: the units that background work holds.
-    pub(super) units: Vec<UnitLocks>,
-    pub(super) unit_is_free: bool,
-    /// Those that wait for a lock.
-    pub(super) waits: Meter,
-    /// Chains that have got theirs.
-    granted: Vec<u32>,
+    planning: Planning,
+    pub(super) locking: Locking,
     /// Operations of background work under way.
     background: usize,
     /// Operations that have ended, for the simulation to collect.
@@ -209,26 +226,27 @@ impl BackEnd {
         let channels = links.map(|link| Link::lay(link, &mut wires)).collect();
         BackEnd {
             disks: disks.into_iter().enumerate().map(disk).collect(),
-            units: sets.iter().map(|_| UnitLocks::default()).collect(),
-            unit_is_free: false,
+            locking: Locking {
+                stripes: StripeLocks::new(),
+                block: controller.stripe_lock,
+                units: sets.iter().map(|_| UnitLocks::default()).collect(),
+                unit_is_free: false,
+                waits: Meter::default(),
+                granted: Vec::new(),
+            },
             sets,
             engines,
-            channels,
-            wires,
-            crossings: Slab::new(),
-            crossed: Vec::new(),
+            channels: Channels { links: channels, wires, crossings: Slab::new(), crossed: Vec::new() },
             operations: Slab::new(),
             chains: Slab::new(),
-            plan: None,
-            merger: Merger::new(),
-            commands: Vec::new(),
-            turn: 0,
-            locate: controller.locate,
-            place: controller.place,
-            locks: StripeLocks::new(),
-            lock_block: controller.stripe_lock,
-            waits: Meter::default(),
-            granted: Vec::new(),
+            planning: Planning {
+                plan: None,
+                merger: Merger::new(),
+                commands: Vec::new(),
+                turn: 0,
+                locate: controller.locate,
+                place: controller.place,
+            },
             background: 0,
             done: Vec::new(),
             freed: Vec::new(),
@@ -239,9 +257,9 @@ impl BackEnd {
 
     /// Every direction of every channel, with its name.
     pub fn each_channel(&mut self, mut visit: impl FnMut(&dyn Fn() -> String, &mut dyn Metered)) {
-        for (n, channel) in self.channels.iter().enumerate() {
+        for (n, channel) in self.channels.links.iter().enumerate() {
             for (way, wire) in channel.ways() {
-                visit(&|| format!("channel {n} {way}"), &mut self.wires[wire as usize]);
+                visit(&|| format!("channel {n} {way}"), &mut self.channels.wires[wire as usize]);
             }
         }
     }
@@ -257,22 +275,22 @@ impl BackEnd {
         debug_assert!(sectors.0 > 0, "a read must have a length");
         let spec = self.located(time.now(), spec);
         let set = &self.sets[spec.set as usize];
-        self.turn = self.turn.wrapping_add(1);
+        self.planning.turn = self.planning.turn.wrapping_add(1);
         if let Some((member, Lba(first))) = set.geometry.lone_read(&set.health, lba, sectors) {
             let disk = set.disks[usize::from(member)];
             self.launch_lone(time, spec, MemberCommand { disk, first, sectors: narrow::<u32>(sectors.0) });
             return Ok(());
         }
-        let mut plan = self.plan.take().unwrap_or_default();
+        let mut plan = self.planning.plan.take().unwrap_or_default();
         let planned = set.geometry.plan_read(
             &set.health,
             lba,
             sectors,
-            |candidates| nearest(&self.disks, set, candidates, self.turn),
+            |candidates| nearest(&self.disks, set, candidates, self.planning.turn),
             &mut plan,
         );
         let planned = planned.map(|()| self.launch(time, spec, &plan));
-        self.plan = Some(plan);
+        self.planning.plan = Some(plan);
         planned.map(drop)
     }
 
@@ -288,11 +306,11 @@ impl BackEnd {
             "what is written must ascend",
         );
         let spec = self.located(time.now(), spec);
-        let mut plan = self.plan.take().unwrap_or_default();
+        let mut plan = self.planning.plan.take().unwrap_or_default();
         let set = &self.sets[spec.set as usize];
         let planned = set.geometry.plan_gathered(&set.health, extents, &mut plan);
         let planned = planned.map(|()| self.launch(time, spec, &plan));
-        self.plan = Some(plan);
+        self.planning.plan = Some(plan);
         planned
     }
 
@@ -300,7 +318,7 @@ impl BackEnd {
     fn located(&self, now: Instant, spec: OperationSpec) -> OperationSpec {
         let set = &self.sets[spec.set as usize];
         let arms = |&disk: &u32| matches!(self.disks[disk as usize].device, Device::Rotating(_));
-        let looking = if spec.class == Class::Destage { self.place } else { self.locate };
+        let looking = if spec.class == Class::Destage { self.planning.place } else { self.planning.locate };
         if looking.is_zero() || !set.disks.first().is_some_and(arms) {
             return spec;
         }
@@ -324,8 +342,8 @@ impl BackEnd {
         let working = (0..narrow::<u16>(geometry.spec().members))
             .filter(|&slot| health.state(slot) != MemberState::Failed)
             .map(|slot| disks[usize::from(health.member(slot))]);
-        self.commands.clear();
-        self.commands.extend(working.map(|disk| MemberCommand { disk, first: 0, sectors: 0 }));
+        self.planning.commands.clear();
+        self.planning.commands.extend(working.map(|disk| MemberCommand { disk, first: 0, sectors: 0 }));
         self.instruct(time, spec, |device, at, _| device.flush(at))
     }
 
@@ -334,15 +352,15 @@ impl BackEnd {
     /// A level with parity keeps it to itself: parity covers what its members hold (Linux md passes a discard on to a
     /// RAID 5 only where `devices_handle_discard_safely` says so, and by default it does not).
     pub fn trim(&mut self, time: &mut Timeline, spec: OperationSpec, extent: Extent) -> bool {
-        let mut plan = self.plan.take().unwrap_or_default();
+        let mut plan = self.planning.plan.take().unwrap_or_default();
         let set = &self.sets[spec.set as usize];
         let passed_on = set.geometry.spec().level.parity() == 0
             && set.geometry.plan_gathered(&set.health, &[extent], &mut plan).is_ok();
-        self.commands.clear();
+        self.planning.commands.clear();
         if passed_on {
             self.gather(spec.set, plan.writes());
         }
-        self.plan = Some(plan);
+        self.planning.plan = Some(plan);
         self.instruct(time, spec, |device, at, part| device.trim(at, part.first, part.sectors))
     }
 
@@ -353,7 +371,7 @@ impl BackEnd {
         spec: OperationSpec,
         carry_out: impl Fn(&mut Device, Instant, MemberCommand) -> Instant,
     ) -> bool {
-        if self.commands.is_empty() {
+        if self.planning.commands.is_empty() {
             return false;
         }
         let OperationSpec { controller, class, ready, .. } = spec;
@@ -362,9 +380,9 @@ impl BackEnd {
         let chain = self.new_chain(operation, Nanos::ZERO, ready);
         // There is nothing after it.
         self.chains[chain].phase = Phase::Checks;
-        self.chains[chain].pending = narrow::<u32>(self.commands.len());
-        for index in 0..self.commands.len() {
-            let part = self.commands[index];
+        self.chains[chain].pending = narrow::<u32>(self.planning.commands.len());
+        for index in 0..self.planning.commands.len() {
+            let part = self.planning.commands[index];
             let ready = self.engines[controller as usize].member_command(time.now(), ready, class);
             let end = carry_out(&mut self.disks[part.disk as usize].device, ready, part);
             let MemberCommand { disk, first, sectors } = part;
