@@ -170,8 +170,10 @@ pub fn effects(runs: &[Run]) -> Effects {
     }
     let all: Vec<f64> =
         figures.iter().flat_map(|figure| &figure.effects).map(|effect| effect.p_value).collect();
+    debug_assert!(all.iter().all(|p| (0.0..=1.0).contains(p)), "probabilities");
     let each = figures.iter_mut().flat_map(|figure| &mut figure.effects);
     for (effect, adjusted) in each.zip(holm(&all)) {
+        debug_assert!(adjusted >= effect.p_value, "more tests make no effect likelier");
         effect.adjusted = adjusted;
         effect.found = adjusted < FALSE_EFFECTS;
     }

@@ -141,6 +141,7 @@ impl Plot {
             true => self.lines.iter().map(|line| broken(&line.name, width - NAMES, TYPE)).collect(),
             false => Vec::new(),
         };
+        debug_assert!(names.is_empty() || names.len() == self.lines.len(), "each line has its name");
         let lines = names.iter().flatten().count();
         let legend = if lines > 0 { lines as f64 * APART + 6.0 } else { 0.0 };
         let height = (width * 0.52).clamp(220.0, 380.0) + legend;
@@ -177,6 +178,7 @@ impl Plot {
         let (top, bottom) = (frame.from + TOP + frame.legend, frame.from + frame.height - BOTTOM);
         let y = self.y.laid(self.ys(), bottom, top);
         let (left, right) = (frame.left, width - frame.room);
+        debug_assert!(top < bottom, "a plot has a height");
         Area { x: self.x.laid(self.xs(), left, right), y, left, right, top, bottom, beyond: frame.room }
     }
 

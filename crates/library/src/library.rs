@@ -140,6 +140,7 @@ impl Library {
             growth.put(tables, number)?;
             Ok(number)
         })?;
+        assert!(number > 0, "a run has a number from 1");
         *kept = growth.kept();
         Ok(number)
     }

@@ -123,6 +123,7 @@ impl ScratchSet {
         stop: &AtomicBool,
         live: &mut dyn FnMut(Live),
     ) -> Result<(), WorldError> {
+        assert!(self.made.len() <= self.specs.len(), "no file is made that is not planned");
         let started = clock.now();
         let total = self.total();
         let mut before = Bytes::ZERO;

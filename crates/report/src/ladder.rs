@@ -99,14 +99,14 @@ fn recovery_text(recovery: Recovery) -> String {
     }
 }
 
-/// What the figures of an SLO are: of `p99<20ms` how many requests were `slower than 20ms`.
+/// What the figures of an SLO are: of `p99<20ms` how many requests were `slower than 20ms`, of `mean<2ms` the `mean`.
 fn heading(slo: &str) -> String {
-    match slo.split_once('<') {
-        Some((metric, limit)) if metric.contains('p') => {
-            let begins = metric.find(|letter| letter == 'p').unwrap_or(0);
-            format!("{}slower than {limit}", metric[..begins].replace('.', " "))
-        }
-        _ => slo.to_owned(),
+    let (metric, limit) = slo.split_once('<').unwrap_or((slo, ""));
+    let is_percentile = |at: &usize| metric[at + 1..].starts_with(|next: char| next.is_ascii_digit());
+    match metric.match_indices('p').map(|(at, _)| at).find(is_percentile) {
+        // What stands before it says of which requests, or of which time: `read.p99`, `service p99.9`.
+        Some(at) => format!("{}slower than {limit}", metric[..at].replace('.', " ")),
+        None => metric.replace('.', " "),
     }
 }
 
@@ -116,5 +116,23 @@ fn figure_text(slo: &str, figure: f64) -> String {
         Nanos::from_secs_f64(figure / 1e9).to_string()
     } else {
         format!("{:.3} %", figure * 100.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_is_called_by_what_its_figures_are() {
+        for (slo, title) in [
+            ("p99<20ms", "slower than 20ms"),
+            ("read.p99.9<5ms", "read slower than 5ms"),
+            ("service p99<5ms", "service slower than 5ms"),
+            ("service write.mean<2ms", "service write mean"),
+            ("errors<0.1%", "errors"),
+        ] {
+            assert_eq!(heading(slo), title);
+        }
     }
 }

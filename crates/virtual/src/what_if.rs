@@ -164,7 +164,7 @@ fn tried(
     stop: &Arc<AtomicBool>,
 ) -> Result<WhatIf, WhatIfError> {
     let changes: Vec<Change> = std::iter::once(Change::Nothing).chain(changes.iter().copied()).collect();
-    assert!(study.seeds >= 2, "noise is told from one seed by another");
+    assert!(study.seeds >= 2, "a noise floor takes two seeds");
     assert!(study.times > 1.0, "a part is made faster");
     let figures = all(study, &changes, library, stop)?;
     assert_eq!(figures.len(), changes.len(), "each change is tried");

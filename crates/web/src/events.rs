@@ -81,6 +81,7 @@ async fn retell(name: &str, look: Arc<impl Fn() -> Answer + Send + Sync + 'stati
 
 /// How long to wait after a look that took so long: a large library costs no more than a twentieth of a processor.
 fn pause(took: Duration) -> Duration {
+    const { assert!(CHANGES.as_nanos() < HEARTBEAT.as_nanos(), "a beat is rarer than a look") };
     (took * 20).clamp(CHANGES, HEARTBEAT)
 }
 

@@ -53,6 +53,7 @@ impl Source {
 const RUNNING_MOST: usize = 4;
 /// Of those that have ended, so many are remembered.
 const ENDED_MOST: usize = 32;
+const _: () = assert!(RUNNING_MOST < ENDED_MOST && SAYS_MOST <= STDERR_MOST);
 /// So much of what a run says on stderr is told, its end.
 const STDERR_MOST: u64 = 64 << 10;
 /// The last line of it lies in so much.
@@ -155,6 +156,8 @@ impl Jobs {
             state: Mutex::new(State::Running(child)),
         }));
         forget(&mut all.jobs);
+        assert!(all.jobs.len() <= RUNNING_MOST + ENDED_MOST, "those that have ended are forgotten");
+        debug_assert!(all.jobs.iter().any(|job| job.name == name), "what has just begun is kept");
         Ok(name)
     }
 

@@ -74,6 +74,7 @@ fn joined(phases: Vec<Phase<'_>>) -> Vec<Phase<'_>> {
             && other.keys.len() == 1
             && about(one) == about(other)
     };
+    debug_assert!(phases.iter().all(|phase| !phase.points.is_empty()), "a phase is of points");
     let mut joined: Vec<Phase<'_>> = Vec::new();
     for phase in phases {
         let place = joined.iter().position(|one| phase.keys.len() == 1 && alike(one, &phase));
@@ -137,6 +138,7 @@ fn keys<'a>(points: &[Measured<'a>]) -> Vec<&'a str> {
     };
     let mut keys: Vec<&str> = values.keys().copied().collect();
     keys.sort_by_key(|key| rank(key));
+    debug_assert!(inner.is_none_or(|inner| keys.contains(&inner)), "what changes along the axis is a key");
     keys
 }
 
@@ -180,6 +182,8 @@ impl<'a> Phase<'a> {
         for line in &mut lines {
             line.points.sort_by(|one, other| one.x.total_cmp(&other.x));
             line.points.iter_mut().for_each(Step::choose);
+            debug_assert!(!line.points.is_empty(), "a line begins with a point");
+            debug_assert!(line.points.iter().all(|step| !step.repeats.is_empty()), "a step was measured");
         }
         lines
     }

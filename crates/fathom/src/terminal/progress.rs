@@ -144,6 +144,7 @@ impl Progress {
     fn hear(&mut self, event: &Event<'_>) {
         match event {
             Event::PointStarted { index, of, name, expected, expected_after } => {
+                debug_assert!(index < of, "a point is one of those there are");
                 let title = format!("[{}/{of}] {name}", index + 1);
                 let (expected, expected_after) = (*expected, *expected_after);
                 self.begin(title, expected, expected_after);
