@@ -221,22 +221,11 @@ impl Trees {
         stored.holding = None;
         let mut done = 0;
         for worker in 0..workload.workers {
-            let spec = TreeJobSpec {
-                seed: workload.seed,
-                worker,
-                op,
-                shape: stored.shape.clone(),
-                sizes: tree.sizes.clone(),
-                order: Order::Sequential,
-                fsync: Fsync::None,
-                warmup: Nanos::ZERO,
-                run: None,
-                visits: None,
-            };
             let (top, shape) = (stored.top.as_fd(), &stored.shape);
             let open = OpenTree { top, shape, names: Names::default() };
             let mut executor = TreeExecutor::new(open, worker, workload);
-            let (mut job, mut batch) = (TreeJob::new(spec), Vec::new());
+            let mut job = TreeJob::new(every_one(workload, tree, shape, op, worker));
+            let mut batch = Vec::new();
             while job.plan(Instant::START, &mut batch) != Wake::Done {
                 let Some(request) = batch.pop() else { break };
                 let outcome = executor.execute(&request);
@@ -273,5 +262,21 @@ impl Trees {
             return Ok(());
         }
         Err(TreeError::TooLarge { path: path.into(), files: tree.count, asked, free, names })
+    }
+}
+
+/// `op` to every name of one worker, once, in order.
+fn every_one(workload: &Workload, tree: &Tree, shape: &Shape, op: FileOp, worker: u32) -> TreeJobSpec {
+    TreeJobSpec {
+        seed: workload.seed,
+        worker,
+        op,
+        shape: shape.clone(),
+        sizes: tree.sizes.clone(),
+        order: Order::Sequential,
+        fsync: Fsync::None,
+        warmup: Nanos::ZERO,
+        run: None,
+        visits: None,
     }
 }
