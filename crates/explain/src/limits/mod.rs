@@ -177,7 +177,8 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
 fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
     debug_assert!(first.share < FULL, "no part is saturated");
     let mut sentence = format!(
-        "Latency-bound: queue depth {:.1} / {:.3} ms = {} IOPS. No part is saturated; the busiest, {}, is at {}.",
+        "Latency-bound: queue depth {:.1} / {:.3} ms = {} IOPS. No part is saturated; the busiest, {}, is at {} of its \
+         limit.",
         load.in_flight,
         load.response_s * 1e3,
         OpsPerSecond::new(load.rate),
@@ -201,8 +202,8 @@ fn unseen(first: &Use, answer: Answer) -> Draft {
     debug_assert!(first.share < FULL, "no part is saturated");
     debug_assert!(answer.is_flat(), "a part that is not counted is full");
     let sentence = format!(
-        "Bottleneck not identified: no counted part is saturated; the busiest, {}, is at {}. It lies in the device \
-         itself or behind it. {}",
+        "Bottleneck not identified: no counted part is saturated; the busiest, {}, is at {} of its limit. It lies in \
+         the device itself or behind it. {}",
         first.part,
         percent(first.share),
         answer.in_words()
@@ -329,7 +330,7 @@ mod tests {
         let sentence = |loads: &[(f64, u64, f64)]| first(loads).expect("something is found").sentence;
         let scales = sentence(&[(8.0, 10_000, 0.5), (16.0, 20_000, 0.5)]);
         assert!(scales.ends_with("a factor of 1.00: the rate scales with the queue depth."), "{scales}");
-        assert!(sentence(&[(1.0, 1_000, 0.5)]).ends_with("the busiest, sda, is at 50 %."));
+        assert!(sentence(&[(1.0, 1_000, 0.5)]).ends_with("the busiest, sda, is at 50 % of its limit."));
         let flat = sentence(&[(8.0, 10_000, 0.97), (16.0, 10_000, 0.97)]);
         assert!(flat.ends_with(": a higher queue depth only adds latency."), "{flat}");
         assert!(sentence(&[(8.0, 10_000, 0.97), (16.0, 20_000, 0.97)]).ends_with("(as given)."));
