@@ -116,8 +116,8 @@ fn every_line_is_that_of_the_hdparm_which_is_installed() {
         let mut arguments: Vec<&str> = options.split(' ').collect();
         arguments.push(&device.node);
         // Both wait for seconds between their timings, and figures are masked: they may wait together.
+        let line = format!("as hdparm {options} {}", device.node);
         let (theirs, ours) = std::thread::scope(|scope| {
-            let line = format!("as hdparm {options} {}", device.node);
             let ours = scope.spawn(|| user.fathom(&line).done().out);
             (original(&user, "hdparm", &arguments), ours.join().unwrap())
         });
