@@ -86,6 +86,12 @@ impl Running {
         Running { buffered, durable, ..Running::new(Initiator::Job(job), files, host % hosts) }
     }
 
+    /// Somebody outside, at the first host, who uses the first `luns` LUNs as they are.
+    pub fn outside(luns: u32) -> Running {
+        let luns = (0..luns).map(FilePlace::whole).collect();
+        Running::new(Initiator::Outside(super::outside::Outside::default()), luns, 0)
+    }
+
     /// A file system on LUN 0, at the first host.
     pub fn files(files: crate::files::FileSystem) -> Running {
         Running::new(Initiator::Files(Box::new(files)), vec![FilePlace::whole(0)], 0)
@@ -133,9 +139,18 @@ impl Clients {
                     tallies.extend(seen);
                     held = left;
                 }
+                Initiator::Outside(_) => {}
             }
         }
         (tallies, latency, held)
+    }
+
+    /// The one outside, where there is one.
+    pub(super) fn from_outside(&mut self) -> Option<&mut super::outside::Outside> {
+        self.running.iter_mut().find_map(|client| match &mut client.job {
+            Initiator::Outside(outside) => Some(outside),
+            _ => None,
+        })
     }
 
     /// How many there are.
@@ -167,7 +182,7 @@ impl Clients {
     pub fn file_systems(&mut self) -> impl Iterator<Item = &mut crate::files::FileSystem> {
         self.running.iter_mut().filter_map(|client| match &mut client.job {
             Initiator::Files(files) => Some(&mut **files),
-            Initiator::Job(_) => None,
+            Initiator::Job(_) | Initiator::Outside(_) => None,
         })
     }
 

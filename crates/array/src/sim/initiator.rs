@@ -6,6 +6,7 @@ use workload::tally::Class;
 use workload::{Completion, Job, Request, Token, Wake};
 
 use crate::files::FileSystem;
+use crate::sim::outside::Outside;
 
 /// Who issues I/O. Both plan block requests and record their completions.
 #[expect(clippy::large_enum_variant, reason = "there are few, and the job plans every request")]
@@ -14,6 +15,8 @@ pub(super) enum Initiator {
     Job(Job),
     /// A file system, whose jobs ask for names.
     Files(Box<FileSystem>),
+    /// Somebody outside, who hands requests in.
+    Outside(Outside),
 }
 
 impl Initiator {
@@ -22,6 +25,7 @@ impl Initiator {
         match self {
             Initiator::Job(job) => job.start(now),
             Initiator::Files(files) => files.start(now),
+            Initiator::Outside(_) => {}
         }
     }
 
@@ -31,6 +35,10 @@ impl Initiator {
         match self {
             Initiator::Job(job) => job.plan(now, out),
             Initiator::Files(files) => files.plan(now, out),
+            Initiator::Outside(outside) => {
+                outside.plan(out);
+                Wake::OnCompletion
+            }
         }
     }
 
@@ -39,7 +47,7 @@ impl Initiator {
     pub fn measures(&self, token: Token, now: Instant) -> Option<(Class, Instant)> {
         match self {
             Initiator::Job(job) => job.measures(token, now),
-            Initiator::Files(_) => None,
+            Initiator::Files(_) | Initiator::Outside(_) => None,
         }
     }
 
@@ -49,6 +57,7 @@ impl Initiator {
         match self {
             Initiator::Job(job) => job.complete(done),
             Initiator::Files(files) => files.complete(done),
+            Initiator::Outside(outside) => outside.complete(done),
         }
     }
 
@@ -57,7 +66,7 @@ impl Initiator {
     pub fn complete_batch(&self) -> u32 {
         match self {
             Initiator::Job(job) => job.spec().complete_batch,
-            Initiator::Files(_) => 1,
+            Initiator::Files(_) | Initiator::Outside(_) => 1,
         }
     }
 
@@ -65,7 +74,7 @@ impl Initiator {
     pub fn awaited(&self) -> u32 {
         match self {
             Initiator::Job(job) => job.spec().complete_batch.min(job.progress().in_flight),
-            Initiator::Files(_) => 1,
+            Initiator::Files(_) | Initiator::Outside(_) => 1,
         }
     }
 
@@ -75,6 +84,8 @@ impl Initiator {
         match self {
             Initiator::Job(job) => job.waits_for_arrival(now),
             Initiator::Files(_) => false,
+            // It is asked when something is handed in.
+            Initiator::Outside(_) => true,
         }
     }
 
@@ -83,6 +94,7 @@ impl Initiator {
         match self {
             Initiator::Job(job) => job.stop(),
             Initiator::Files(files) => files.stop(),
+            Initiator::Outside(_) => {}
         }
     }
 
@@ -90,7 +102,7 @@ impl Initiator {
     pub fn flush(&self) -> FlushKind {
         match self {
             Initiator::Job(job) => job.spec().flush,
-            Initiator::Files(_) => FlushKind::Fsync,
+            Initiator::Files(_) | Initiator::Outside(_) => FlushKind::Fsync,
         }
     }
 
@@ -98,7 +110,7 @@ impl Initiator {
     pub fn exit_all(&self) -> bool {
         match self {
             Initiator::Job(job) => job.spec().exit_all,
-            Initiator::Files(_) => false,
+            Initiator::Files(_) | Initiator::Outside(_) => false,
         }
     }
 
@@ -108,6 +120,7 @@ impl Initiator {
         match self {
             Initiator::Job(job) => job.has_interval() || job.has_logged(),
             Initiator::Files(files) => files.has_interval(),
+            Initiator::Outside(_) => false,
         }
     }
 }

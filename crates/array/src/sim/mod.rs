@@ -42,6 +42,7 @@ mod meters;
 mod network;
 mod node;
 mod outcome;
+mod outside;
 mod ownership;
 mod pages;
 mod paths;
@@ -57,7 +58,7 @@ mod works;
 
 use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Lba, Nanos, Share};
-use workload::{Errno, Job};
+use workload::{Completion, Errno, Job, Request};
 
 pub use back::{BackEnd, Disk, Ended, Freed, OperationSpec, Owner, Set};
 pub use clients::{Client, FilePlace};
@@ -67,6 +68,9 @@ pub use outcome::{Component, RunOutcome};
 pub use resource::Resource;
 pub use timeline::Timeline;
 pub use works::{WorkError, WorkOrder, WorkProgress};
+
+/// The request that [`Sim::submit`] takes, its slot, and what it does.
+pub use workload::{Op as OutsideOp, Request as OutsideRequest, Token as OutsideToken};
 
 pub use crate::topology::{LunPlacement, SetTopology, Topology};
 
@@ -278,6 +282,37 @@ impl Sim {
         self.traffic.time.pass_to(at);
     }
 
+    /// From now on requests come from outside, for the LUNs by number as [`Request::file`]; see [`Sim::submit`]. No
+    /// job can run any more.
+    pub fn admit(&mut self) {
+        let luns = narrow::<u32>(self.topology.luns.len());
+        self.clients.enter(vec![Running::outside(luns)]);
+        self.restart_meters();
+        self.clients.start(self.now());
+    }
+
+    /// A request arrives from outside at `at`, or now where that is past. Tokens of requests under way must differ.
+    ///
+    /// # Panics
+    ///
+    /// Without [`Sim::admit`] before.
+    pub fn submit(&mut self, at: Instant, request: Request) {
+        self.idle_until(at);
+        let outside = self.clients.from_outside().expect("requests from outside must have been admitted");
+        outside.hand(request);
+        self.ask(0);
+    }
+
+    /// When something happens next; [`Instant::NEVER`] where nothing does until a request arrives.
+    pub fn next_due(&self) -> Instant {
+        self.traffic.time.next_due()
+    }
+
+    /// Requests from outside that have ended since this was last called, in order.
+    pub fn take_ended(&mut self) -> Vec<Completion> {
+        self.clients.from_outside().map(|outside| outside.take_ended().collect()).unwrap_or_default()
+    }
+
     /// Does `act`, and tells where the time went meanwhile.
     pub fn metered<T>(&mut self, act: impl FnOnce(&mut Sim) -> T) -> (T, Vec<outcome::Component>) {
         let from = self.now();
@@ -303,7 +338,7 @@ impl Sim {
         let running = clients.into_iter().map(|client| Running::job(client, hosts)).collect();
         let (outcome, _) = self.run_initiators(running, &mut |client, initiator| match initiator {
             Initiator::Job(job) => watch(client, job),
-            Initiator::Files(_) => Watch::GoOn,
+            Initiator::Files(_) | Initiator::Outside(_) => Watch::GoOn,
         });
         outcome
     }
@@ -321,7 +356,7 @@ impl Sim {
         let files = FileSystem::new(host.files, host.processors, capacity, clients, held);
         self.run_initiators(vec![Running::files(files)], &mut |_, initiator| match initiator {
             Initiator::Files(files) => watch(files),
-            Initiator::Job(_) => Watch::GoOn,
+            Initiator::Job(_) | Initiator::Outside(_) => Watch::GoOn,
         })
     }
 
