@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use crate::support::repository;
 
 /// What of the system a crate names although its invariant forbids the rest; those that are not here name nothing of it.
-const SYSTEM: [(&str, &[&str]); 6] = [
+const SYSTEM: [(&str, &[&str]); 7] = [
     ("host", &["any"]),
     ("library", &["any"]),
     ("fathom", &["any"]),
+    // Member files, connections, and the clock that a model is driven by.
+    ("serve", &["any"]),
     // Connections, and the child processes that carry runs out.
     ("web", &["any"]),
     // Files that `host` has opened with a permit.
@@ -157,7 +159,7 @@ fn worlds_know_conduct_and_what_they_are_made_of_and_conduct_knows_none() {
         map.iter().filter(|(_, uses)| uses.contains(of)).map(|(name, _)| name.as_str()).collect()
     };
     assert_eq!(users("host"), ["fathom", "real"]);
-    assert_eq!(users("array"), ["fathom", "virtual"]);
+    assert_eq!(users("array"), ["fathom", "serve", "virtual"]);
     assert_eq!(users("conduct"), ["fathom", "real", "virtual"]);
     assert_eq!(users("real"), ["fathom"]);
     assert_eq!(users("virtual"), ["fathom"]);

@@ -1,0 +1,229 @@
+//! What an operator says to a running server: one JSON object a line, and one in answer.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::Status;
+use crate::events::Event;
+use crate::machine::{Insert, Machine, MachineStatus, OperateError};
+use crate::nbd::bind;
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Command {
+    /// What there is now.
+    Status,
+    /// What has happened since the event of that number.
+    Events {
+        /// The number.
+        after: u64,
+    },
+    /// Takes a drive out of use.
+    Fail {
+        /// Its bay.
+        bay: u32,
+    },
+    /// Takes a drive out of its bay.
+    Pull {
+        /// The bay.
+        bay: u32,
+    },
+    /// Puts a drive into a bay: the one that was there, a new one, or that of a serial number.
+    Insert {
+        /// The bay.
+        bay: u32,
+        /// An empty one.
+        #[serde(default)]
+        new: bool,
+        /// One that is out of its bay.
+        #[serde(default)]
+        serial: Option<String>,
+    },
+    /// Forgets what is on a drive that is not in use.
+    Clear {
+        /// Its bay.
+        bay: u32,
+    },
+    /// Makes a drive a hot spare.
+    Spare {
+        /// Its bay.
+        bay: u32,
+    },
+    /// Rebuilds what is lost of a set onto a spare.
+    Rebuild {
+        /// The set.
+        set: u32,
+    },
+    /// Copies a drive to a spare, which takes its place.
+    Clone {
+        /// Its bay.
+        bay: u32,
+    },
+    /// Compares data, checksums and redundancy.
+    Verify {
+        /// The set.
+        set: u32,
+        /// Whether what differs is put right.
+        repair: bool,
+    },
+    /// Fills a set with zeros.
+    Initialise {
+        /// The set.
+        set: u32,
+    },
+    /// Limits background work.
+    Rate {
+        /// Bytes a second of each member; 0: no limit.
+        bytes_per_second: u64,
+    },
+}
+
+/// What comes back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// What there is.
+    Status(Box<MachineStatus>),
+    /// What has happened.
+    Events(Vec<Event>),
+    /// It is done, or begun.
+    Done(String),
+    /// It is not.
+    Error(String),
+}
+
+/// The control socket of a running server, for as long as it is held.
+pub struct Control {
+    path: PathBuf,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Control {
+    /// Listens at `path` for what is to be done to `machine`.
+    pub fn listen(path: &Path, machine: Arc<Machine>) -> io::Result<Control> {
+        let listener = bind(path)?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let own = is_over.clone();
+        let thread = Builder::new().name("fathom-control".into()).spawn(move || {
+            for stream in listener.incoming() {
+                if own.load(Ordering::Acquire) {
+                    return;
+                }
+                let machine = machine.clone();
+                let _not_begun = Builder::new().stack_size(512 << 10).spawn(move || {
+                    if let Ok(stream) = stream {
+                        // An operator who goes away has heard enough.
+                        let _gone = talk(&stream, &machine);
+                    }
+                });
+            }
+        })?;
+        Ok(Control { path: path.to_owned(), is_over, thread: Some(thread) })
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Release);
+        let _woken = UnixStream::connect(&self.path);
+        if let Some(thread) = self.thread.take() {
+            let _ended = thread.join();
+        }
+        let _gone = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Longest line that is listened to.
+const LINE: u64 = 64 << 10;
+
+fn talk(stream: &UnixStream, machine: &Arc<Machine>) -> io::Result<()> {
+    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    stream.set_write_timeout(Some(Duration::from_secs(10)))?;
+    let mut lines = BufReader::new(stream);
+    loop {
+        let mut line = String::new();
+        if (&mut lines).take(LINE).read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        let answer = match serde_json::from_str(&line) {
+            Ok(command) => obey(machine, command),
+            Err(why) => Answer::Error(format!("not understood: {why}")),
+        };
+        let mut text = serde_json::to_vec(&answer)?;
+        text.push(b'\n');
+        (&mut &*stream).write_all(&text)?;
+    }
+}
+
+/// Does what is to be done.
+pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
+    match command {
+        Command::Status => return Answer::Status(Box::new(machine.status())),
+        Command::Events { after } => return Answer::Events(machine.events().since(after)),
+        _ => {}
+    }
+    let done: Result<String, OperateError> = match command {
+        Command::Status | Command::Events { .. } => Ok(String::new()),
+        Command::Fail { bay } => machine.fail(bay).map(|()| format!("bay {bay}: failed")),
+        Command::Pull { bay } => machine.pull(bay).map(|()| format!("bay {bay}: removed")),
+        Command::Insert { bay, new, serial } => {
+            let what = match (new, serial) {
+                (true, _) => Insert::New,
+                (false, Some(serial)) => Insert::Serial(serial),
+                (false, None) => Insert::Same,
+            };
+            machine.insert(bay, &what).map(|status| match status {
+                Status::InUse => format!("bay {bay}: in use again; what the drive missed is rebuilt"),
+                Status::Stale => format!(
+                    "bay {bay}: refused: the drive is out of date; `fathom array clear {bay}` forgets what is on it"
+                ),
+                Status::Foreign => format!(
+                    "bay {bay}: refused: the drive is of another array; `fathom array clear {bay}` forgets what is on it"
+                ),
+                _ => format!("bay {bay}: inserted"),
+            })
+        }
+        Command::Clear { bay } => machine.clear(bay).map(|()| format!("bay {bay}: cleared; hot spare")),
+        Command::Spare { bay } => machine.spare(bay).map(|()| format!("bay {bay}: hot spare")),
+        Command::Rebuild { set } => machine.rebuild(set).map(|()| format!("set {set}: rebuild started")),
+        Command::Clone { bay } => machine.copy(bay).map(|()| format!("bay {bay}: clone started")),
+        Command::Verify { set, repair } => {
+            machine.verify(set, repair).map(|()| format!("set {set}: verify started"))
+        }
+        Command::Initialise { set } => {
+            machine.initialise(set).map(|()| format!("set {set}: initialise started"))
+        }
+        Command::Rate { bytes_per_second } => {
+            machine.set_rate(bytes_per_second);
+            Ok(match bytes_per_second {
+                0 => "background work: no limit".into(),
+                rate => format!("background work: {}/s of each member", units::Bytes::new(rate)),
+            })
+        }
+    };
+    match done {
+        Ok(text) => Answer::Done(text),
+        Err(why) => Answer::Error(why.to_string()),
+    }
+}
+
+/// Says something to the server whose control socket is at `path`, and hears the answer.
+pub fn ask(path: &Path, command: &Command) -> io::Result<Answer> {
+    let stream = UnixStream::connect(path)?;
+    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    let mut text = serde_json::to_vec(command)?;
+    text.push(b'\n');
+    (&stream).write_all(&text)?;
+    let mut line = String::new();
+    BufReader::new(&stream).read_line(&mut line)?;
+    Ok(serde_json::from_str(&line)?)
+}

@@ -1,0 +1,451 @@
+//! A member disk: sectors with a tag each, and a label.
+//!
+//! On a [`Medium`] it begins with two places for the label, of which the newer that is whole counts; groups follow of
+//! [`GROUP`] sectors behind their tags, so that both are near each other and a disk that nothing was written to takes
+//! no room.
+//!
+//! **Invariant:** a read gives what was written, or an error: a sector that is not what its tag says is never handed out.
+
+use std::io;
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use units::convert::narrow;
+
+use crate::medium::Medium;
+use crate::tag::{self, NEVER_WRITTEN, SECTOR};
+
+/// Bytes of one place for the label.
+const LABEL: u64 = 64 << 10;
+/// Where the first group begins.
+const DATA: u64 = 2 * LABEL;
+/// Sectors of a group.
+pub const GROUP: u64 = 1024;
+const TAGS: u64 = GROUP * 4;
+const STRIDE: u64 = TAGS + GROUP * SECTOR as u64;
+/// Sectors of one piece of memory.
+const EXTENT: u64 = 512;
+
+/// Why a disk gives nothing back.
+#[derive(Debug, thiserror::Error)]
+pub enum DiskError {
+    /// What it lies on refuses.
+    #[error(transparent)]
+    Medium(#[from] io::Error),
+    /// The contents are not what was written.
+    #[error("sector {lba} does not match its checksum")]
+    Mismatch {
+        /// The sector.
+        lba: u64,
+    },
+    /// There is no disk in the bay.
+    #[error("the bay is empty")]
+    Gone,
+}
+
+/// A disk.
+pub struct Disk {
+    serial: String,
+    sectors: u64,
+    store: Store,
+}
+
+enum Store {
+    Memory(Memory),
+    Medium(Box<dyn Medium>),
+}
+
+/// Extents that come into being when they are first written to.
+struct Memory {
+    extents: Vec<RwLock<Option<Extent>>>,
+    label: Mutex<Vec<u8>>,
+}
+
+struct Extent {
+    data: Box<[u8]>,
+    tags: Box<[u32]>,
+}
+
+impl Disk {
+    /// A disk of that many sectors in memory.
+    pub fn in_memory(serial: String, sectors: u64) -> Disk {
+        let count = narrow::<usize>(sectors.div_ceil(EXTENT));
+        let extents = (0..count).map(|_| RwLock::new(None)).collect();
+        Disk { serial, sectors, store: Store::Memory(Memory { extents, label: Mutex::default() }) }
+    }
+
+    /// A disk of that many sectors on `medium`.
+    pub fn on(serial: String, sectors: u64, medium: Box<dyn Medium>) -> Disk {
+        Disk { serial, sectors, store: Store::Medium(medium) }
+    }
+
+    /// What it is known by.
+    pub fn serial(&self) -> &str {
+        &self.serial
+    }
+
+    /// Its sectors.
+    pub fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    /// Whether it is lost with the server.
+    pub fn is_volatile(&self) -> bool {
+        matches!(self.store, Store::Memory(_))
+    }
+
+    /// Fills `into`, whole sectors, from sector `lba` on.
+    #[inline]
+    pub fn read(&self, lba: u64, into: &mut [u8]) -> Result<(), DiskError> {
+        debug_assert!(lba + (into.len() / SECTOR) as u64 <= self.sectors, "a read must lie on the disk");
+        match &self.store {
+            Store::Memory(memory) => memory.read(lba, into),
+            Store::Medium(medium) => {
+                for (lba, part) in parts(lba, into.len(), GROUP) {
+                    let into = &mut into[part];
+                    let mut held = [0; TAGS as usize];
+                    let held = &mut held[..into.len() / SECTOR * 4];
+                    medium.read(tag_at(lba), held)?;
+                    medium.read(data_at(lba), into)?;
+                    let mut tags = [0; GROUP as usize];
+                    let tags = &mut tags[..into.len() / SECTOR];
+                    for (tag, bytes) in tags.iter_mut().zip(held.as_chunks().0) {
+                        *tag = u32::from_le_bytes(*bytes);
+                    }
+                    checked(lba, into, tags)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes `from`, whole sectors, from sector `lba` on.
+    #[inline]
+    pub fn write(&self, lba: u64, from: &[u8]) -> Result<(), DiskError> {
+        debug_assert!(lba + (from.len() / SECTOR) as u64 <= self.sectors, "a write must lie on the disk");
+        match &self.store {
+            Store::Memory(memory) => memory.write(lba, from),
+            Store::Medium(medium) => {
+                for (lba, part) in parts(lba, from.len(), GROUP) {
+                    let from = &from[part];
+                    let mut tags = [0; GROUP as usize];
+                    let tags = &mut tags[..from.len() / SECTOR];
+                    tag::compute(lba, from, tags);
+                    medium.write(data_at(lba), from)?;
+                    put_tags(medium.as_ref(), lba, tags)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Has that many sectors read as zeros, as if never written.
+    pub fn discard(&self, lba: u64, sectors: u64) -> Result<(), DiskError> {
+        match &self.store {
+            Store::Memory(memory) => memory.discard(lba, sectors),
+            Store::Medium(medium) => {
+                let (mut lba, end) = (lba, lba + sectors);
+                while lba < end {
+                    let until = ((lba / GROUP + 1) * GROUP).min(end);
+                    if until - lba == GROUP {
+                        medium.discard(tag_at(lba), STRIDE)?;
+                    } else {
+                        let count = until - lba;
+                        medium.discard(data_at(lba), count * SECTOR as u64)?;
+                        put_tags(medium.as_ref(), lba, &vec![NEVER_WRITTEN; narrow::<usize>(count)])?;
+                    }
+                    lba = until;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Has every read of the sector be an error until it is written again: what it held cannot be recovered.
+    pub fn spoil(&self, lba: u64) -> Result<(), DiskError> {
+        match &self.store {
+            Store::Memory(memory) => memory.spoil(lba),
+            Store::Medium(medium) => put_tags(medium.as_ref(), lba, &[tag::unreadable(lba)])?,
+        }
+        Ok(())
+    }
+
+    /// Everything written before is kept whatever happens to the machine, where the disk keeps anything.
+    pub fn flush(&self) -> Result<(), DiskError> {
+        match &self.store {
+            Store::Memory(_) => Ok(()),
+            Store::Medium(medium) => Ok(medium.sync()?),
+        }
+    }
+
+    /// Whether nothing was ever written to any of the sectors, as far as is known without reading them all.
+    pub fn is_hole(&self, lba: u64, sectors: u64) -> bool {
+        match &self.store {
+            Store::Memory(memory) => memory.is_hole(lba, sectors),
+            Store::Medium(medium) => {
+                let last = lba + sectors - 1;
+                let reaches = |from: u64, to: u64| {
+                    medium.next_data(from).is_ok_and(|found| found.is_none_or(|found| found >= to))
+                };
+                (lba / GROUP..=last / GROUP).all(|group| {
+                    let from = lba.max(group * GROUP);
+                    let to = last.min(group * GROUP + GROUP - 1);
+                    reaches(data_at(from), data_at(to) + SECTOR as u64)
+                })
+            }
+        }
+    }
+
+    /// Replaces the label. A label that is written when the machine stops leaves the one before it.
+    pub fn write_label(&self, number: u64, label: &[u8]) -> Result<(), DiskError> {
+        let Store::Medium(medium) = &self.store else {
+            if let Store::Memory(memory) = &self.store {
+                *memory.label.lock().unwrap_or_else(PoisonError::into_inner) = label.to_vec();
+            }
+            return Ok(());
+        };
+        write_label(medium.as_ref(), number, label)?;
+        Ok(medium.sync()?)
+    }
+}
+
+/// Puts a label with its number in the place that the number before it does not have.
+pub fn write_label(medium: &dyn Medium, number: u64, label: &[u8]) -> io::Result<()> {
+    let mut place = Vec::with_capacity(label.len() + 24);
+    place.extend_from_slice(MAGIC);
+    place.extend_from_slice(&number.to_le_bytes());
+    place.extend_from_slice(&narrow::<u32>(label.len()).to_le_bytes());
+    place.extend_from_slice(label);
+    let crc = tag::crc32c(&place);
+    place.extend_from_slice(&crc.to_le_bytes());
+    if place.len() as u64 > LABEL {
+        return Err(io::Error::other("the label of a disk has room for 64 KiB; use fewer disks"));
+    }
+    medium.write((number % 2) * LABEL, &place)
+}
+
+/// The newest whole label and its number; `None` where there is none.
+pub fn read_label(medium: &dyn Medium) -> io::Result<Option<(u64, Vec<u8>)>> {
+    let mut newest: Option<(u64, Vec<u8>)> = None;
+    for place in [0, LABEL] {
+        let mut bytes = vec![0; narrow::<usize>(LABEL)];
+        medium.read(place, &mut bytes)?;
+        if let Some(label) = whole_label(&bytes)
+            && newest.as_ref().is_none_or(|other| label.0 > other.0)
+        {
+            newest = Some(label);
+        }
+    }
+    Ok(newest)
+}
+
+/// Forgets the label.
+pub fn clear_label(medium: &dyn Medium) -> io::Result<()> {
+    medium.write(0, &[0; 8])?;
+    medium.write(LABEL, &[0; 8])?;
+    medium.sync()
+}
+
+const MAGIC: &[u8; 8] = b"fathomD1";
+
+fn whole_label(bytes: &[u8]) -> Option<(u64, Vec<u8>)> {
+    let rest = bytes.strip_prefix(MAGIC)?;
+    let number = u64::from_le_bytes(*rest.first_chunk()?);
+    let len = u32::from_le_bytes(*rest.get(8..)?.first_chunk()?) as usize;
+    let label = rest.get(12..)?.get(..len)?;
+    let crc = u32::from_le_bytes(*rest.get(12 + len..)?.first_chunk()?);
+    (tag::crc32c(&bytes[..MAGIC.len() + 12 + len]) == crc).then(|| (number, label.to_vec()))
+}
+
+fn tag_at(lba: u64) -> u64 {
+    DATA + lba / GROUP * STRIDE + lba % GROUP * 4
+}
+
+fn data_at(lba: u64) -> u64 {
+    DATA + lba / GROUP * STRIDE + TAGS + lba % GROUP * SECTOR as u64
+}
+
+fn put_tags(medium: &dyn Medium, lba: u64, tags: &[u32]) -> io::Result<()> {
+    let mut bytes = [0; TAGS as usize];
+    let bytes = &mut bytes[..tags.len() * 4];
+    for (bytes, tag) in bytes.as_chunks_mut().0.iter_mut().zip(tags) {
+        *bytes = tag.to_le_bytes();
+    }
+    medium.write(tag_at(lba), bytes)
+}
+
+fn checked(lba: u64, data: &[u8], tags: &[u32]) -> Result<(), DiskError> {
+    match tag::first_wrong(lba, data, tags) {
+        None => Ok(()),
+        Some(wrong) => Err(DiskError::Mismatch { lba: lba + wrong as u64 }),
+    }
+}
+
+/// Parts of `bytes` bytes from sector `lba` on that each lie in one run of `run` sectors: first sector and place.
+fn parts(lba: u64, bytes: usize, run: u64) -> impl Iterator<Item = (u64, std::ops::Range<usize>)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        (done < bytes).then(|| {
+            let at = lba + (done / SECTOR) as u64;
+            let room = narrow::<usize>(run - at % run) * SECTOR;
+            let part = done..bytes.min(done + room);
+            done = part.end;
+            (at, part)
+        })
+    })
+}
+
+impl Memory {
+    #[inline]
+    fn read(&self, lba: u64, into: &mut [u8]) -> Result<(), DiskError> {
+        for (lba, part) in parts(lba, into.len(), EXTENT) {
+            let into = &mut into[part];
+            let extent = self.extent(lba).read().unwrap_or_else(PoisonError::into_inner);
+            let Some(extent) = extent.as_ref() else {
+                into.fill(0);
+                continue;
+            };
+            let at = narrow::<usize>(lba % EXTENT);
+            // In pieces that stay in the first-level cache between copying and checking.
+            for (n, piece) in into.chunks_mut(PIECE).enumerate() {
+                let from = at + n * (PIECE / SECTOR);
+                let count = piece.len() / SECTOR;
+                piece.copy_from_slice(&extent.data[from * SECTOR..][..piece.len()]);
+                checked(lba + (n * (PIECE / SECTOR)) as u64, piece, &extent.tags[from..from + count])?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn write(&self, lba: u64, from: &[u8]) {
+        for (lba, part) in parts(lba, from.len(), EXTENT) {
+            let from = &from[part];
+            let mut extent = self.extent(lba).write().unwrap_or_else(PoisonError::into_inner);
+            let extent = extent.get_or_insert_with(Extent::new);
+            let at = narrow::<usize>(lba % EXTENT);
+            for (n, piece) in from.chunks(PIECE).enumerate() {
+                let to = at + n * (PIECE / SECTOR);
+                let count = piece.len() / SECTOR;
+                extent.data[to * SECTOR..][..piece.len()].copy_from_slice(piece);
+                tag::compute(lba + (n * (PIECE / SECTOR)) as u64, piece, &mut extent.tags[to..to + count]);
+            }
+        }
+    }
+
+    fn discard(&self, lba: u64, sectors: u64) {
+        let (mut lba, end) = (lba, lba + sectors);
+        while lba < end {
+            let until = ((lba / EXTENT + 1) * EXTENT).min(end);
+            let mut extent = self.extent(lba).write().unwrap_or_else(PoisonError::into_inner);
+            if until - lba == EXTENT {
+                *extent = None;
+            } else if let Some(extent) = extent.as_mut() {
+                let (from, to) = (narrow::<usize>(lba % EXTENT), narrow::<usize>(until - lba));
+                extent.data[from * SECTOR..(from + to) * SECTOR].fill(0);
+                extent.tags[from..from + to].fill(NEVER_WRITTEN);
+            }
+            lba = until;
+        }
+    }
+
+    fn spoil(&self, lba: u64) {
+        let mut extent = self.extent(lba).write().unwrap_or_else(PoisonError::into_inner);
+        let extent = extent.get_or_insert_with(Extent::new);
+        extent.tags[narrow::<usize>(lba % EXTENT)] = tag::unreadable(lba);
+        extent.data[narrow::<usize>(lba % EXTENT) * SECTOR..][..SECTOR].fill(0);
+    }
+
+    fn is_hole(&self, lba: u64, sectors: u64) -> bool {
+        (lba / EXTENT..=(lba + sectors - 1) / EXTENT).all(|extent| {
+            let held = self.extents[narrow::<usize>(extent)].read().unwrap_or_else(PoisonError::into_inner);
+            held.as_ref().is_none_or(|held| {
+                let from = lba.max(extent * EXTENT) - extent * EXTENT;
+                let to = (lba + sectors - extent * EXTENT).min(EXTENT);
+                held.tags[narrow::<usize>(from)..narrow::<usize>(to)].iter().all(|&tag| tag == NEVER_WRITTEN)
+            })
+        })
+    }
+
+    #[inline]
+    fn extent(&self, lba: u64) -> &RwLock<Option<Extent>> {
+        &self.extents[narrow::<usize>(lba / EXTENT)]
+    }
+}
+
+/// Bytes that are copied and checked together.
+const PIECE: usize = 8 << 10;
+
+impl Extent {
+    fn new() -> Extent {
+        let sectors = narrow::<usize>(EXTENT);
+        Extent {
+            data: vec![0; sectors * SECTOR].into_boxed_slice(),
+            tags: vec![NEVER_WRITTEN; sectors].into_boxed_slice(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::medium::MemoryMedium;
+
+    fn disks() -> [Disk; 2] {
+        let sectors = 3 * GROUP;
+        [
+            Disk::in_memory("memory".into(), sectors),
+            Disk::on("medium".into(), sectors, Box::new(MemoryMedium::default())),
+        ]
+    }
+
+    #[test]
+    fn what_was_written_is_read_across_groups_and_the_rest_is_zeros() {
+        for disk in disks() {
+            let data: Vec<u8> = (0..1200 * SECTOR).map(|at| (at % 251) as u8).collect();
+            disk.write(1000, &data).unwrap();
+            let mut read = vec![1; 1202 * SECTOR];
+            disk.read(999, &mut read).unwrap();
+            assert!(read[..SECTOR].iter().all(|&byte| byte == 0));
+            assert_eq!(read[SECTOR..1201 * SECTOR], data);
+            assert!(read[1201 * SECTOR..].iter().all(|&byte| byte == 0));
+        }
+    }
+
+    #[test]
+    fn discarded_sectors_are_zeros_and_holes_and_their_neighbours_stay() {
+        for disk in disks() {
+            disk.write(0, &vec![7; 2100 * SECTOR]).unwrap();
+            assert!(!disk.is_hole(0, 2100));
+            disk.discard(10, 2060).unwrap();
+            let mut read = vec![0; 2100 * SECTOR];
+            disk.read(0, &mut read).unwrap();
+            let zero = |sector: usize| read[sector * SECTOR..][..SECTOR].iter().all(|&byte| byte == 0);
+            assert_eq!([9, 10, 1024, 2069, 2070].map(zero), [false, true, true, true, false]);
+            assert!(disk.is_hole(1024, 1024) && disk.is_hole(10, 2060) && !disk.is_hole(9, 1));
+        }
+    }
+
+    #[test]
+    fn a_spoilt_sector_is_an_error_until_it_is_written() {
+        for disk in disks() {
+            disk.spoil(5).unwrap();
+            let mut read = [0; 8 * SECTOR];
+            assert!(matches!(disk.read(0, &mut read), Err(DiskError::Mismatch { lba: 5 })));
+            disk.write(5, &[0; SECTOR]).unwrap();
+            disk.read(0, &mut read).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_torn_label_leaves_the_one_before_it() {
+        let medium = MemoryMedium::default();
+        assert_eq!(read_label(&medium).unwrap(), None);
+        write_label(&medium, 4, b"four").unwrap();
+        write_label(&medium, 5, b"five").unwrap();
+        assert_eq!(read_label(&medium).unwrap(), Some((5, b"five".to_vec())));
+        medium.write(LABEL + 21, b"x").unwrap();
+        assert_eq!(read_label(&medium).unwrap(), Some((4, b"four".to_vec())));
+        clear_label(&medium).unwrap();
+        assert_eq!(read_label(&medium).unwrap(), None);
+    }
+}

@@ -1,0 +1,300 @@
+//! An array at work: bays, sets, LUNs, and what an operator does to them.
+//!
+//! **Invariant:** every change of what is in use is on the labels of the disks that are, before a request is answered
+//! that relies on it.
+
+mod bays;
+mod open;
+mod operate;
+mod status;
+mod works;
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use array::device::DeviceParams;
+use array::raid::{Geometry, MemberState, SetSpec};
+use array::sim::Topology;
+use units::convert::narrow;
+use units::{SECTOR_BYTES, Sectors};
+
+use crate::config::Status;
+use crate::disk::Disk;
+use crate::events::{EventLog, Severity};
+use crate::pace::Pacer;
+use crate::set::{Common, Fault, Reports, Scratch, SetStore};
+use crate::shelf::Shelf;
+
+pub use open::{OpenError, Options};
+pub use operate::{Insert, OperateError};
+pub use status::{BayStatus, MachineStatus, SetStatus, WorkStatus};
+pub use works::WorkKind;
+
+use works::Works;
+
+/// What of a topology the data depend on.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The array's address in the library.
+    pub name: String,
+    /// Sectors of the disk in each bay.
+    pub bays: Vec<u64>,
+    /// The sets.
+    pub sets: Vec<SetShape>,
+    /// Bays of the hot spares.
+    pub spares: Vec<u32>,
+    /// The LUNs.
+    pub luns: Vec<Lun>,
+    /// Whether some of the disks rotate.
+    pub is_rotating: bool,
+}
+
+/// A set.
+#[derive(Clone, Debug)]
+pub struct SetShape {
+    /// With every other bay as a possible spare.
+    pub geometry: Geometry,
+    /// The bay of each member and of each possible spare.
+    pub bays: Vec<u32>,
+}
+
+/// A LUN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lun {
+    /// Its set.
+    pub set: u32,
+    /// Its first sector there.
+    pub start: u64,
+    /// Its sectors.
+    pub sectors: u64,
+}
+
+impl Shape {
+    /// That of `topology`; `Err` where a set has more disks beside it than can be numbered.
+    pub fn of(name: &str, topology: &Topology) -> Result<Shape, array::raid::GeometryError> {
+        // A disk in no set is as large as the largest member, so that it can stand in for any.
+        let sizes = topology.sets.iter().map(|set| set.geometry.spec().member_size.0);
+        let mut bays = vec![sizes.max().unwrap_or(0); topology.disks.len()];
+        for set in &topology.sets {
+            for &bay in &set.members {
+                bays[bay as usize] = set.geometry.spec().member_size.0;
+            }
+        }
+        let mut sets = Vec::new();
+        for set in &topology.sets {
+            let own = set.geometry.spec();
+            let others = (0..narrow::<u32>(bays.len())).filter(|bay| {
+                !set.members.contains(bay) && bays[*bay as usize] >= set.geometry.member_used().0
+            });
+            let all: Vec<u32> = set.members.iter().copied().chain(others).collect();
+            let spares = narrow::<u32>(all.len()) - own.members;
+            let geometry = Geometry::new(SetSpec { spares, ..own.clone() })?;
+            sets.push(SetShape { geometry, bays: all });
+        }
+        let luns = topology.luns.iter();
+        let luns = luns.map(|lun| Lun { set: lun.set, start: lun.start.0, sectors: lun.size.0 }).collect();
+        let is_rotating = topology.models.iter().any(|model| matches!(model, DeviceParams::Rotating(_)));
+        Ok(Shape { name: name.to_owned(), bays, sets, spares: topology.spares.clone(), luns, is_rotating })
+    }
+
+    /// In one line, all that must be the same for data to make sense.
+    fn text(&self) -> String {
+        let set = |set: &SetShape| {
+            let SetSpec { level, members, groups, chunk, layout, .. } = set.geometry.spec();
+            let used = set.geometry.member_used();
+            let bays = &set.bays[..*members as usize];
+            format!("{level} of bays {bays:?} in {groups} groups, chunk {chunk:?}, {layout}, {used:?} used")
+        };
+        self.sets.iter().map(set).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// An array at work.
+pub struct Machine {
+    shape: Shape,
+    array: String,
+    common: Arc<Common>,
+    sets: Vec<SetStore>,
+    shelf: Option<Box<dyn Shelf>>,
+    bays: Mutex<Bays>,
+    works: Works,
+    events: EventLog,
+    /// Whether a spare takes over by itself.
+    is_automatic: bool,
+    /// The model that the pace comes from, where it does.
+    model: OnceLock<Arc<Pacer>>,
+}
+
+/// What is in the bays.
+struct Bays {
+    generation: u64,
+    bays: Vec<Bay>,
+    /// Disks in memory that are out of their bays.
+    outside: Vec<Arc<Disk>>,
+    /// For each slot of each set, the first generation without its disk.
+    failed_since: Vec<Vec<u64>>,
+    /// The last disk of each slot.
+    last_serial: Vec<Vec<String>>,
+}
+
+#[derive(Clone)]
+struct Bay {
+    disk: Option<Arc<Disk>>,
+    serial: String,
+    status: Status,
+    /// The first generation without it, of one that was taken out of use.
+    until: u64,
+    /// Of a disk that was away: the generation of its label.
+    generation: u64,
+}
+
+impl Machine {
+    /// From now on background work is as fast as in the model, which loses the disks that this array loses.
+    pub fn follow(&self, model: Arc<Pacer>) {
+        let lost = self.lock_bays().bays.iter().map(|bay| bay.status).collect::<Vec<_>>();
+        for (bay, _) in (0..).zip(lost).filter(|(_, status)| matches!(status, Status::Failed | Status::Empty))
+        {
+            model.fail_disk(bay);
+        }
+        // The first one stays.
+        let _known = self.model.set(model);
+    }
+
+    /// Its LUNs.
+    pub fn luns(&self) -> &[Lun] {
+        &self.shape.luns
+    }
+
+    /// What it is, in an address of the library.
+    pub fn name(&self) -> &str {
+        &self.shape.name
+    }
+
+    /// Whether some of its disks rotate.
+    pub fn is_rotating(&self) -> bool {
+        self.shape.is_rotating
+    }
+
+    /// What has happened.
+    pub fn events(&self) -> &EventLog {
+        &self.events
+    }
+
+    /// Whether the data are lost with the server.
+    pub fn is_volatile(&self) -> bool {
+        self.shelf.is_none()
+    }
+
+    /// Fills `into` from byte `offset` of a LUN on; whole sectors.
+    pub fn read(&self, scratch: &mut Scratch, lun: u32, offset: u64, into: &mut [u8]) -> Result<(), Fault> {
+        let (set, lba) = self.place(lun, offset, into.len() as u64)?;
+        set.read(scratch, lba, into, self)
+    }
+
+    /// Writes `from` at byte `offset` of a LUN; whole sectors.
+    pub fn write(&self, scratch: &mut Scratch, lun: u32, offset: u64, from: &[u8]) -> Result<(), Fault> {
+        let (set, lba) = self.place(lun, offset, from.len() as u64)?;
+        set.write(scratch, lba, from, self)
+    }
+
+    /// Has a range of a LUN read as zeros.
+    pub fn write_zeros(
+        &self,
+        scratch: &mut Scratch,
+        lun: u32,
+        offset: u64,
+        len: u64,
+        keeps_room: bool,
+    ) -> Result<(), Fault> {
+        let (set, lba) = self.place(lun, offset, len)?;
+        set.write_zeros(scratch, lba, len / SECTOR_BYTES, keeps_room, self)
+    }
+
+    /// Forgets what of a range of a LUN can be forgotten.
+    pub fn trim(&self, scratch: &mut Scratch, lun: u32, offset: u64, len: u64) -> Result<(), Fault> {
+        let (set, lba) = self.place(lun, offset, len)?;
+        set.trim(scratch, lba, len / SECTOR_BYTES, self)
+    }
+
+    /// Runs of bytes of a LUN from `offset` on, with whether they are holes: as many as are known soon, at most `most`.
+    pub fn extents(&self, lun: u32, offset: u64, len: u64, most: usize) -> Result<Vec<(u64, bool)>, Fault> {
+        let (set, lba) = self.place(lun, offset, len)?;
+        let runs = set.extents(lba, len / SECTOR_BYTES, most)?;
+        Ok(runs.into_iter().map(|(sectors, is_hole)| (sectors * SECTOR_BYTES, is_hole)).collect())
+    }
+
+    /// All that was written before is kept whatever happens.
+    pub fn flush(&self) -> Result<(), Fault> {
+        match &self.common.nvram {
+            Some(nvram) => nvram.flush().map_err(|_| Fault::Journal),
+            None => Ok(()),
+        }
+    }
+
+    fn place(&self, lun: u32, offset: u64, len: u64) -> Result<(&SetStore, u64), Fault> {
+        let lun = self.shape.luns.get(lun as usize).ok_or(Fault::OutOfRange)?;
+        let is_whole = offset.is_multiple_of(SECTOR_BYTES) && len.is_multiple_of(SECTOR_BYTES) && len > 0;
+        match offset.checked_add(len) {
+            Some(end) if is_whole && end <= lun.sectors * SECTOR_BYTES => {
+                Ok((&self.sets[lun.set as usize], lun.start + offset / SECTOR_BYTES))
+            }
+            _ => Err(Fault::OutOfRange),
+        }
+    }
+
+    /// Ends in order: everything on stable storage, the journal empty.
+    pub fn close(&self) -> io::Result<()> {
+        self.works.stop_all();
+        let mut bays = self.lock_bays();
+        self.relabel(&mut bays)?;
+        self.common.checkpoint(true)
+    }
+
+    fn lock_bays(&self) -> MutexGuard<'_, Bays> {
+        self.bays.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn say(&self, severity: Severity, text: impl Into<String>) {
+        self.events.add(severity, text.into());
+    }
+}
+
+impl Reports for Machine {
+    fn member_failed(&self, set: u32, member: u16, why: &io::Error) {
+        let bay = self.shape.sets[set as usize].bays[usize::from(member)];
+        let mut bays = self.lock_bays();
+        if bays.bays[bay as usize].status == Status::InUse {
+            self.say(Severity::Critical, format!("bay {bay}: write error ({why}); drive taken out of use"));
+            self.take_out_of_use(&mut bays, bay);
+            if self.relabel(&mut bays).is_err() {
+                // Nobody would know after a restart that the drive is out of date.
+                self.common.is_frozen.store(true, std::sync::atomic::Ordering::Relaxed);
+                self.say(Severity::Critical, "no drive takes a new label; the array is write-protected");
+            }
+        }
+    }
+
+    fn corrected(&self, set: u32, member: u16, lba: u64) {
+        let bay = self.shape.sets[set as usize].bays[usize::from(member)];
+        let text = format!("bay {bay}: sector {lba} did not match its checksum; corrected from redundancy");
+        self.say(Severity::Warning, text);
+    }
+
+    fn unreadable(&self, set: u32, member: u16, lba: u64) {
+        let bay = self.shape.sets[set as usize].bays[usize::from(member)];
+        let text = format!("bay {bay}: sector {lba} is unreadable, and redundancy does not suffice");
+        self.say(Severity::Critical, text);
+    }
+}
+
+/// Whether every slot of a set has a whole disk.
+fn is_whole(set: &SetStore) -> bool {
+    let state = set.state();
+    let mut slots = 0..narrow::<u16>(set.geometry().spec().members);
+    slots.all(|slot| state.health.state(slot) == MemberState::Optimal)
+}
+
+/// Sectors as bytes, for people.
+fn size(sectors: u64) -> units::Bytes {
+    Sectors(sectors).bytes()
+}

@@ -1,0 +1,246 @@
+//! What is in the bays, what the sets know of it, and what the labels say.
+
+use std::io;
+use std::sync::{Arc, PoisonError};
+
+use array::raid::{Geometry, Health, MemberState};
+use units::Lba;
+use units::convert::narrow;
+
+use super::{Bays, Machine, Shape, is_whole, size};
+use crate::config::{BayConfig, Config, Label, SlotConfig, SlotState, Status};
+use crate::disk::Disk;
+use crate::events::Severity;
+use crate::set::slot_of;
+
+impl Shape {
+    /// The number of a bay's disk in a set; `None` where it is too small for it.
+    pub(super) fn member(&self, set: usize, bay: u32) -> Option<u16> {
+        self.sets[set].bays.iter().position(|&other| other == bay).map(narrow::<u16>)
+    }
+}
+
+impl Machine {
+    /// Takes the disk of a bay out of use in the set that uses it; rebuilds onto a spare are begun elsewhere.
+    pub(super) fn take_out_of_use(&self, bays: &mut Bays, bay: u32) {
+        let until = bays.generation + 1;
+        let place = &mut bays.bays[bay as usize];
+        (place.status, place.until) = (Status::Failed, until);
+        if let Some(model) = self.model.get() {
+            model.fail_disk(bay);
+        }
+        for (number, set) in self.sets.iter().enumerate() {
+            let Some(member) = self.shape.member(number, bay) else { continue };
+            let mut state = set.state_mut();
+            let slot = slot_of(set.geometry(), &state.health, member);
+            // A copy in the making of it takes its place, as far as it has got.
+            if state.health.fail(u32::from(member)).is_err() {
+                continue;
+            }
+            state.disks[usize::from(member)] = None;
+            let Some(slot) = slot.filter(|&slot| state.health.state(slot) == MemberState::Failed) else {
+                continue;
+            };
+            bays.failed_since[number][usize::from(slot)] = bays.generation + 1;
+            bays.last_serial[number][usize::from(slot)] = bays.bays[bay as usize].serial.clone();
+            let is_lost = array_is_lost(set.geometry(), &state.health);
+            drop(state);
+            if let Some(nvram) = &self.common.nvram {
+                nvram.keep_intents(narrow::<u32>(number), true);
+            }
+            let level = set.geometry().spec().level;
+            if is_lost {
+                self.say(Severity::Critical, format!("set {number} ({level}): failed; data cannot be read"));
+            } else {
+                self.say(Severity::Warning, format!("set {number} ({level}): degraded, slot {slot} is lost"));
+            }
+        }
+    }
+
+    /// Has each set know which disks are spares now, and the array which disks are live.
+    pub(super) fn sync_spares(&self, bays: &Bays) {
+        for set in &self.sets {
+            let shape = &self.shape.sets[set_number(self, set)];
+            let mut state = set.state_mut();
+            for (member, &bay) in (0_u16..).zip(&shape.bays) {
+                let bay = &bays.bays[bay as usize];
+                let is_spare = state.health.spares().any(|spare| spare == member);
+                let is_wanted = bay.status == Status::Spare && bay.disk.is_some();
+                if is_wanted && !is_spare && slot_of(set.geometry(), &state.health, member).is_none() {
+                    // A disk that is in a slot cannot be cleared, and is none of these.
+                    let _used = state.health.clear(u32::from(member));
+                }
+                if is_spare && !is_wanted {
+                    let _known = state.health.fail(u32::from(member));
+                }
+                let is_used = bay.status == Status::InUse || is_wanted;
+                state.disks[usize::from(member)] = if is_used { bay.disk.clone() } else { None };
+            }
+        }
+        let live = bays.bays.iter().filter(|bay| bay.status == Status::InUse);
+        *self.common.live.write().unwrap_or_else(PoisonError::into_inner) =
+            live.filter_map(|bay| bay.disk.clone()).collect();
+        for (number, set) in self.sets.iter().enumerate() {
+            if let Some(nvram) = &self.common.nvram {
+                nvram.keep_intents(narrow::<u32>(number), !is_whole(set));
+            }
+        }
+    }
+
+    /// Writes what is now on the labels of all disks in use, as a new generation.
+    pub(super) fn relabel(&self, bays: &mut Bays) -> io::Result<()> {
+        bays.generation += 1;
+        self.sync_spares(bays);
+        // What lies in the journal belongs to the disks that there were.
+        self.common.checkpoint(false)?;
+        let config = self.config(bays);
+        let mut written = 0;
+        for bay in &bays.bays {
+            let (Some(disk), Status::InUse | Status::Spare) = (&bay.disk, bay.status) else { continue };
+            let label = Label { serial: bay.serial.clone(), config: config.clone() };
+            match write(disk, &label) {
+                Ok(()) => written += 1,
+                Err(why) => {
+                    self.say(Severity::Warning, format!("drive {} did not take its label: {why}", bay.serial))
+                }
+            }
+        }
+        if written == 0 && bays.bays.iter().any(|bay| bay.status == Status::InUse) {
+            return Err(io::Error::other("no drive took its label"));
+        }
+        Ok(())
+    }
+
+    fn config(&self, bays: &Bays) -> Config {
+        let sets = self.sets.iter().enumerate().map(|(number, set)| {
+            let state = set.state();
+            let of = &self.shape.sets[number].bays;
+            (0..narrow::<u16>(set.geometry().spec().members))
+                .map(|slot| {
+                    let bay = of[usize::from(state.health.member(slot))];
+                    let is_failed = state.health.state(slot) == MemberState::Failed;
+                    let last = &bays.last_serial[number][usize::from(slot)];
+                    SlotConfig {
+                        bay,
+                        serial: if is_failed { last.clone() } else { bays.bays[bay as usize].serial.clone() },
+                        state: match state.health.state(slot) {
+                            MemberState::Optimal => SlotState::Optimal,
+                            MemberState::Failed => {
+                                SlotState::Failed { since: bays.failed_since[number][usize::from(slot)] }
+                            }
+                            MemberState::Rebuilding { done_to, .. } => {
+                                SlotState::Rebuilding { done_to: done_to.0 }
+                            }
+                        },
+                        // Begun anew after a restart: a copy in the making is no redundancy that would be missed.
+                        twin: state.health.twin(slot).map(|twin| (of[usize::from(twin)], 0)),
+                    }
+                })
+                .collect()
+        });
+        Config {
+            array: self.array.clone(),
+            name: self.shape.name.clone(),
+            shape: self.shape.text(),
+            generation: bays.generation,
+            bays: (bays.bays.iter())
+                .map(|bay| BayConfig { serial: bay.serial.clone(), status: bay.status, until: bay.until })
+                .collect(),
+            sets: sets.collect(),
+        }
+    }
+
+    /// An empty disk for a bay, with a serial number of its own.
+    pub(super) fn blank(&self, bay: u32) -> io::Result<Arc<Disk>> {
+        let (serial, sectors) = (super::open::random_hex(4)?, self.shape.bays[bay as usize]);
+        self.say(Severity::Information, format!("bay {bay}: new drive {serial}, {}", size(sectors)));
+        Ok(Arc::new(match &self.shelf {
+            None => Disk::in_memory(serial, sectors),
+            Some(shelf) => Disk::on(serial, sectors, shelf.new_disk(bay)?),
+        }))
+    }
+}
+
+fn set_number(machine: &Machine, set: &crate::set::SetStore) -> usize {
+    machine.sets.iter().position(|other| std::ptr::eq(other, set)).unwrap_or_default()
+}
+
+fn write(disk: &Disk, label: &Label) -> io::Result<()> {
+    let text = serde_json::to_vec(label)?;
+    disk.write_label(label.config.generation, &text).map_err(io::Error::other)
+}
+
+/// Whether some data of the set cannot be read: a plan for all of it says so at once, group by group.
+pub(super) fn array_is_lost(geometry: &Geometry, health: &Health) -> bool {
+    let mut plan = array::raid::Plan::new();
+    let row = geometry.full_row().0.min(1 << 20);
+    geometry.plan_read(health, Lba(0), units::Sectors(row), array::raid::first, &mut plan).is_err()
+        || rotated_rows(geometry).any(|lba| {
+            geometry.plan_read(health, lba, units::Sectors(1), array::raid::first, &mut plan).is_err()
+        })
+}
+
+/// A sector of every strip of as many rows as parity takes to be on every member, and of each member of a set that does
+/// not stripe.
+fn rotated_rows(geometry: &Geometry) -> impl Iterator<Item = Lba> {
+    let capacity = geometry.capacity().0;
+    let is_striped = geometry.full_row().0 < capacity;
+    let step = if is_striped { geometry.spec().chunk.0 } else { geometry.member_used().0 };
+    let strips = u64::from(geometry.spec().members) * u64::from(geometry.spec().members) * 2;
+    (0..strips).map(move |strip| strip * step).take_while(move |&lba| lba < capacity).map(Lba)
+}
+
+/// Brings a new health to what a configuration says of a set: disks in their slots, and no spares.
+pub(super) fn restored(
+    geometry: &Geometry,
+    shape: &Shape,
+    set: usize,
+    slots: &[SlotConfig],
+) -> Option<Health> {
+    let mut health = Health::new(geometry);
+    let count = narrow::<u16>(geometry.spec().members);
+    let member = |bay: u32| shape.member(set, bay);
+    let holders: Vec<u16> = slots.iter().map(|slot| member(slot.bay)).collect::<Option<_>>()?;
+    if holders.len() != usize::from(count) {
+        return None;
+    }
+    // Everything that is not where it began is empty first.
+    for slot in 0..count {
+        let is_home = holders[usize::from(slot)] == slot
+            && matches!(slots[usize::from(slot)].state, SlotState::Optimal);
+        if !is_home {
+            health.fail(u32::from(slot)).ok()?;
+            health.clear(u32::from(slot)).ok()?;
+        }
+    }
+    for (slot, (config, &holder)) in (0_u16..).zip(slots.iter().zip(&holders)) {
+        if holder == slot && config.state == SlotState::Optimal {
+            continue;
+        }
+        // A disk may have failed in one slot and serve in another by now.
+        let serves_elsewhere = (0_u16..).zip(slots.iter().zip(&holders)).any(|(other, (config, &held))| {
+            other != slot && held == holder && !matches!(config.state, SlotState::Failed { .. })
+        });
+        if matches!(config.state, SlotState::Failed { .. }) && serves_elsewhere {
+            continue;
+        }
+        health.rebuild_on(slot, u32::from(holder)).ok()?;
+        match config.state {
+            SlotState::Optimal => health.finish(slot),
+            SlotState::Failed { .. } => {
+                health.fail(u32::from(holder)).ok()?;
+            }
+            SlotState::Rebuilding { done_to } => health.progress(slot, Lba(done_to), Lba(done_to)),
+        }
+    }
+    for (slot, config) in (0_u16..).zip(slots) {
+        if let Some((bay, _)) = config.twin {
+            health.clone_to(slot, u32::from(member(bay)?)).ok()?;
+        }
+    }
+    let spares: Vec<u16> = health.spares().collect();
+    for spare in spares {
+        health.fail(u32::from(spare)).ok()?;
+    }
+    Some(health)
+}

@@ -1,0 +1,336 @@
+//! What an operator does: fail, pull, insert, clear, spare.
+
+use std::io;
+use std::sync::Arc;
+
+use array::raid::MemberState;
+use units::Lba;
+use units::convert::narrow;
+
+use super::open::label_of;
+use super::works::WorkKind;
+use super::{Bay, Bays, Machine};
+use crate::config::Status;
+use crate::disk::Disk;
+use crate::events::Severity;
+
+/// What is put into a bay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Insert {
+    /// The disk that was in it last.
+    Same,
+    /// An empty one.
+    New,
+    /// One that is out of its bay, by its serial number.
+    Serial(String),
+}
+
+/// Why it is not done.
+#[derive(Debug, thiserror::Error)]
+pub enum OperateError {
+    /// There is no such bay.
+    #[error("there is no bay {bay}; the enclosure has bays 0 to {last}")]
+    NoSuchBay {
+        /// Named.
+        bay: u32,
+        /// The last.
+        last: usize,
+    },
+    /// There is no such set.
+    #[error("there is no set {set}; the array has {sets}, numbered from 0")]
+    NoSuchSet {
+        /// Named.
+        set: u32,
+        /// There are.
+        sets: usize,
+    },
+    /// The disk or the bay is in another state than this needs.
+    #[error("bay {bay}: {why}")]
+    WrongState {
+        /// Which.
+        bay: u32,
+        /// Why not, and what to do.
+        why: String,
+    },
+    /// There is no such disk outside.
+    #[error("no drive {serial} is out of its bay; those that are: {there}")]
+    NoSuchDrive {
+        /// Named.
+        serial: String,
+        /// There are.
+        there: String,
+    },
+    /// The set has nothing of the kind to do, or cannot do it now.
+    #[error("set {set}: {why}")]
+    NothingToDo {
+        /// Which.
+        set: u32,
+        /// Why, and what to do.
+        why: String,
+    },
+    /// What the disks lie on refuses.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+fn system(what: String) -> impl Fn(io::Error) -> OperateError {
+    move |source| OperateError::System { what: what.clone(), source }
+}
+
+impl Machine {
+    /// Takes the drive in a bay out of use, which stays there; a spare takes over.
+    pub fn fail(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
+        {
+            let mut bays = self.lock_bays();
+            let status = self.bay(&bays, bay)?.status;
+            if !matches!(status, Status::InUse | Status::Spare) {
+                return Err(wrong(bay, "its drive is not in use; `array status` shows those that are"));
+            }
+            self.say(Severity::Critical, format!("bay {bay}: drive failed by the operator"));
+            self.take_out_of_use(&mut bays, bay);
+            self.relabel(&mut bays).map_err(system("writing labels".into()))?;
+        }
+        self.use_spares();
+        Ok(())
+    }
+
+    /// Takes the drive out of its bay.
+    pub fn pull(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
+        {
+            let mut bays = self.lock_bays();
+            let Bay { disk, status, serial, .. } = self.bay(&bays, bay)?.clone();
+            let Some(disk) = disk else { return Err(wrong(bay, "it is empty already")) };
+            self.say(Severity::Critical, format!("bay {bay}: drive {serial} removed"));
+            if status == Status::InUse {
+                self.take_out_of_use(&mut bays, bay);
+            }
+            let place = &mut bays.bays[bay as usize];
+            (place.disk, place.status) = (None, Status::Empty);
+            match &self.shelf {
+                Some(shelf) => {
+                    shelf.take_out(bay, &serial).map_err(system(format!("taking {serial} out")))?;
+                }
+                None => bays.outside.push(disk),
+            }
+            self.relabel(&mut bays).map_err(system("writing labels".into()))?;
+        }
+        self.use_spares();
+        Ok(())
+    }
+
+    /// Puts a drive into an empty bay. One that was away is used again if all that it missed is known; any other that
+    /// has something on it is refused until it is cleared.
+    pub fn insert(self: &Arc<Machine>, bay: u32, what: &Insert) -> Result<Status, OperateError> {
+        let (status, again) = {
+            let mut bays = self.lock_bays();
+            let place = self.bay(&bays, bay)?.clone();
+            if place.disk.is_some() {
+                return Err(wrong(bay, "there is a drive in it; pull that first"));
+            }
+            let mut inserted = self.put_in(&mut bays, bay, what, &place.serial)?;
+            let serial = inserted.serial.clone();
+            inserted.until = if serial == place.serial { place.until } else { 0 };
+            let again = self.missed_by(&bays, bay, &inserted);
+            if again.is_some() {
+                inserted.status = Status::InUse;
+            }
+            let text = match inserted.status {
+                Status::InUse => format!("bay {bay}: drive {serial} is back; what it missed is rebuilt"),
+                Status::Foreign => format!("bay {bay}: foreign drive {serial}; refused until it is cleared"),
+                Status::Stale => {
+                    format!("bay {bay}: drive {serial} is out of date; refused until it is cleared")
+                }
+                _ => format!("bay {bay}: drive {serial} inserted"),
+            };
+            self.say(Severity::Information, text);
+            bays.bays[bay as usize] = inserted;
+            if let Some((set, slot, _)) = &again {
+                self.take_back(bay, *set, *slot);
+            }
+            self.relabel(&mut bays).map_err(system("writing labels".into()))?;
+            (bays.bays[bay as usize].status, again)
+        };
+        if let Some((set, slot, regions)) = again {
+            self.begin(WorkKind::Rebuild, set, Some(slot), Some(regions), true)?;
+        } else if status == Status::Unassigned {
+            self.replace(bay)?;
+        }
+        Ok(status)
+    }
+
+    /// An empty disk in the bay of one that failed, where nothing else has taken over: the replacement.
+    fn replace(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
+        let is_awaited = (0..).zip(&self.sets).any(|(number, set)| {
+            let Some(member) = self.shape.member(number, bay) else { return false };
+            let state = set.state();
+            let mut slots = 0..narrow::<u16>(set.geometry().spec().members);
+            slots.any(|slot| {
+                state.health.member(slot) == member && state.health.state(slot) == MemberState::Failed
+            })
+        });
+        if is_awaited && self.is_automatic { self.spare(bay) } else { Ok(()) }
+    }
+
+    fn put_in(&self, bays: &mut Bays, bay: u32, what: &Insert, last: &str) -> Result<Bay, OperateError> {
+        let serial = match what {
+            Insert::New => {
+                let disk = self.blank(bay).map_err(system(format!("a drive for bay {bay}")))?;
+                let serial = disk.serial().to_owned();
+                return Ok(Bay {
+                    disk: Some(disk),
+                    serial,
+                    status: Status::Unassigned,
+                    until: 0,
+                    generation: 0,
+                });
+            }
+            Insert::Same => last.to_owned(),
+            Insert::Serial(serial) => serial.clone(),
+        };
+        let Some(shelf) = &self.shelf else {
+            let at = bays.outside.iter().position(|disk| disk.serial() == serial);
+            let there = || list(bays.outside.iter().map(|disk| disk.serial().to_owned()));
+            let Some(at) = at else { return Err(OperateError::NoSuchDrive { serial, there: there() }) };
+            let disk = bays.outside.remove(at);
+            if disk.sectors() < self.shape.bays[bay as usize] {
+                bays.outside.push(disk);
+                return Err(wrong(bay, "the drive is too small for this bay"));
+            }
+            let generation = bays.generation;
+            return Ok(Bay { disk: Some(disk), serial, status: Status::Stale, until: 0, generation });
+        };
+        let outside = shelf.outside().map_err(system("the drives outside".into()))?;
+        if !outside.contains(&serial) {
+            return Err(OperateError::NoSuchDrive { serial, there: list(outside) });
+        }
+        shelf.put_in(bay, &serial).map_err(system(format!("putting {serial} in")))?;
+        let medium = shelf.disk(bay).map_err(system(format!("the disk in bay {bay}")))?;
+        let Some(medium) = medium else { return Err(wrong(bay, "the drive is gone again")) };
+        let label = label_of(medium.as_ref()).map_err(system("its label".into()))?;
+        let (status, serial, generation) = match &label {
+            None => (Status::Unassigned, serial, 0),
+            Some(label) if label.config.array != self.array => (Status::Foreign, label.serial.clone(), 0),
+            Some(label) => (Status::Stale, label.serial.clone(), label.config.generation),
+        };
+        let disk = Disk::on(serial.clone(), self.shape.bays[bay as usize], medium);
+        Ok(Bay { disk: Some(Arc::new(disk)), serial, status, until: 0, generation })
+    }
+
+    /// The slot that a drive which comes back was taken from, and the addresses of what it missed; `None` where it
+    /// cannot be used as it is.
+    #[expect(clippy::type_complexity, reason = "a place, and ranges there")]
+    fn missed_by(&self, bays: &Bays, bay: u32, drive: &Bay) -> Option<(u32, u16, Vec<(Lba, Lba)>)> {
+        if drive.status != Status::Stale {
+            return None;
+        }
+        for (number, set) in (0_u32..).zip(&self.sets) {
+            let member = self.shape.member(number as usize, bay)?;
+            let state = set.state();
+            for slot in 0..narrow::<u16>(set.geometry().spec().members) {
+                let (set_at, slot_at) = (number as usize, usize::from(slot));
+                let is_it = state.health.member(slot) == member
+                    && state.health.state(slot) == MemberState::Failed
+                    && bays.last_serial[set_at][slot_at] == drive.serial
+                    && (self.shelf.is_none() || drive.generation + 1 >= bays.failed_since[set_at][slot_at]);
+                if is_it {
+                    // Without a map of what was written everything may have been.
+                    let nvram = self.common.nvram.as_ref()?;
+                    let region = set.region();
+                    let regions = nvram.intents(number).into_iter();
+                    let regions = regions.map(|at| (Lba(at * region), Lba((at + 1) * region)));
+                    return Some((number, slot, joined(regions)));
+                }
+            }
+        }
+        None
+    }
+
+    /// Has a slot use its old disk again, to be filled.
+    fn take_back(&self, bay: u32, set: u32, slot: u16) {
+        let store = &self.sets[set as usize];
+        let Some(member) = self.shape.member(set as usize, bay) else { return };
+        let mut state = store.state_mut();
+        let health = &mut state.health;
+        // It was failed, and is the slot's: both are possible, which `missed_by` has seen.
+        let _is = health.clear(member.into()).and_then(|()| health.rebuild_on(slot, member.into()));
+    }
+
+    /// Forgets what is on a drive that is not in use: it becomes a spare, and may take over at once.
+    pub fn clear(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
+        let bays = self.lock_bays();
+        match self.bay(&bays, bay)?.status {
+            Status::InUse => Err(wrong(bay, "its drive is in use; fail it first")),
+            Status::Empty => Err(wrong(bay, "it is empty; insert a drive first")),
+            Status::Spare => Err(wrong(bay, "its drive is a spare already")),
+            _ => {
+                drop(bays);
+                self.spare(bay)
+            }
+        }
+    }
+
+    /// Makes the drive in a bay a hot spare; what was on it is lost.
+    pub fn spare(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
+        {
+            let mut bays = self.lock_bays();
+            let Bay { disk, status, serial, .. } = self.bay(&bays, bay)?.clone();
+            if matches!(status, Status::InUse | Status::Spare) {
+                return Err(wrong(bay, "its drive is in use, or a spare already"));
+            }
+            let Some(old) = disk else { return Err(wrong(bay, "it is empty; insert a drive first")) };
+            let sectors = self.shape.bays[bay as usize];
+            old.discard(0, sectors).map_err(|why| wrong(bay, &format!("clearing failed: {why}")))?;
+            self.say(Severity::Information, format!("bay {bay}: drive {serial} cleared; hot spare"));
+            bays.bays[bay as usize].status = Status::Spare;
+            self.relabel(&mut bays).map_err(system("writing labels".into()))?;
+        }
+        self.use_spares();
+        Ok(())
+    }
+
+    /// Has spares take over every slot that is lost, where that is to be done by itself.
+    pub(super) fn use_spares(self: &Arc<Machine>) {
+        if !self.is_automatic {
+            return;
+        }
+        for (number, set) in (0_u32..).zip(&self.sets) {
+            for slot in 0..narrow::<u16>(set.geometry().spec().members) {
+                let is_lost = set.state().health.state(slot) == MemberState::Failed;
+                if is_lost && self.begin(WorkKind::Rebuild, number, Some(slot), None, true).is_err() {
+                    break;
+                }
+            }
+        }
+    }
+
+    pub(super) fn bay<'b>(&self, bays: &'b Bays, bay: u32) -> Result<&'b Bay, OperateError> {
+        let last = bays.bays.len() - 1;
+        bays.bays.get(bay as usize).ok_or(OperateError::NoSuchBay { bay, last })
+    }
+}
+
+pub(super) fn wrong(bay: u32, why: &str) -> OperateError {
+    OperateError::WrongState { bay, why: why.to_owned() }
+}
+
+fn list(serials: impl IntoIterator<Item = String>) -> String {
+    let all: Vec<String> = serials.into_iter().collect();
+    if all.is_empty() { "none".into() } else { all.join(", ") }
+}
+
+/// Ranges that follow each other as one.
+fn joined(ranges: impl Iterator<Item = (Lba, Lba)>) -> Vec<(Lba, Lba)> {
+    let mut all: Vec<(Lba, Lba)> = Vec::new();
+    for (from, to) in ranges {
+        match all.last_mut() {
+            Some((_, end)) if *end == from => *end = to,
+            _ => all.push((from, to)),
+        }
+    }
+    all
+}

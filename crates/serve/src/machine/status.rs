@@ -1,0 +1,164 @@
+//! What an operator looks at.
+
+use std::sync::atomic::Ordering;
+
+use array::raid::MemberState;
+use serde::{Deserialize, Serialize};
+use units::SECTOR_BYTES;
+use units::convert::narrow;
+
+use super::Machine;
+use super::bays::array_is_lost;
+use crate::config::Status;
+
+/// The whole array.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MachineStatus {
+    /// Its address in the library.
+    pub name: String,
+    /// Its number.
+    pub array: String,
+    /// Grows with each change of what is in use.
+    pub generation: u64,
+    /// Whether data are lost with the server.
+    pub is_volatile: bool,
+    /// Whether nothing can be written any more.
+    pub is_write_protected: bool,
+    /// Most bytes a second of each member by background work; 0: no limit.
+    pub rate: u64,
+    /// The bays.
+    pub bays: Vec<BayStatus>,
+    /// The sets.
+    pub sets: Vec<SetStatus>,
+    /// Bytes of each LUN.
+    pub luns: Vec<u64>,
+    /// Background work.
+    pub works: Vec<WorkStatus>,
+}
+
+/// A bay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BayStatus {
+    /// Its number.
+    pub bay: u32,
+    /// Its drive, or the last one.
+    pub serial: String,
+    /// What the drive is to the array.
+    pub status: Status,
+    /// Bytes of the drive.
+    pub bytes: u64,
+    /// The set and slot that it is in.
+    pub slot: Option<(u32, u16)>,
+}
+
+/// A set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SetStatus {
+    /// Its number.
+    pub set: u32,
+    /// `RAID 5`.
+    pub level: String,
+    /// `optimal`, `degraded`, `rebuilding` or `failed`.
+    pub state: String,
+    /// Bytes that hosts see.
+    pub bytes: u64,
+    /// The bay of each slot's disk.
+    pub slots: Vec<u32>,
+}
+
+/// A piece of background work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkStatus {
+    /// The controller's word for it.
+    pub kind: String,
+    /// The set.
+    pub set: u32,
+    /// The slot, where it is one's.
+    pub slot: Option<u16>,
+    /// The share that is done, 0 to 1.
+    pub done: f64,
+    /// When it will end at this speed.
+    pub left_s: Option<f64>,
+}
+
+impl Machine {
+    /// Whether background work is under way.
+    pub fn is_busy(&self) -> bool {
+        !self.works.under_way().is_empty()
+    }
+
+    /// What there is now.
+    pub fn status(&self) -> MachineStatus {
+        let works = self.works.under_way();
+        let now = self.works.now();
+        let bays = self.lock_bays();
+        let mut slots = vec![None; bays.bays.len()];
+        let mut sets = Vec::new();
+        for ((number, set), shape) in (0_u32..).zip(&self.sets).zip(&self.shape.sets) {
+            let state = set.state();
+            let count = narrow::<u16>(set.geometry().spec().members);
+            let mut used = Vec::new();
+            for slot in 0..count {
+                let bay = shape.bays[usize::from(state.health.member(slot))];
+                used.push(bay);
+                if state.health.state(slot) != MemberState::Failed {
+                    slots[bay as usize] = Some((number, slot));
+                }
+                if let Some(twin) = state.health.twin(slot) {
+                    slots[shape.bays[usize::from(twin)] as usize] = Some((number, slot));
+                }
+            }
+            let has =
+                |wanted: fn(MemberState) -> bool| (0..count).any(|slot| wanted(state.health.state(slot)));
+            let word = if array_is_lost(set.geometry(), &state.health) {
+                "failed"
+            } else if has(|state| state == MemberState::Failed) {
+                "degraded"
+            } else if has(|state| state != MemberState::Optimal) {
+                "rebuilding"
+            } else {
+                "optimal"
+            };
+            sets.push(SetStatus {
+                set: number,
+                level: set.geometry().spec().level.to_string(),
+                state: word.into(),
+                bytes: set.geometry().capacity().bytes().get(),
+                slots: used,
+            });
+        }
+        MachineStatus {
+            name: self.shape.name.clone(),
+            array: self.array.clone(),
+            generation: bays.generation,
+            is_volatile: self.is_volatile(),
+            is_write_protected: self.common.is_frozen.load(Ordering::Relaxed),
+            rate: self.rate(),
+            bays: ((0_u32..).zip(&bays.bays).zip(slots))
+                .map(|((bay, place), slot)| BayStatus {
+                    bay,
+                    serial: place.serial.clone(),
+                    status: place.status,
+                    bytes: self.shape.bays[bay as usize] * SECTOR_BYTES,
+                    slot,
+                })
+                .collect(),
+            sets,
+            luns: self.shape.luns.iter().map(|lun| lun.sectors * SECTOR_BYTES).collect(),
+            works: works
+                .iter()
+                .map(|work| {
+                    let done = work.done.load(Ordering::Relaxed) as f64 / work.all.max(1) as f64;
+                    let took = now.saturating_sub(work.began).as_secs_f64();
+                    WorkStatus {
+                        kind: work.kind.name().into(),
+                        set: work.set,
+                        slot: work.slot,
+                        done,
+                        left_s: (done > 0.0).then(|| took / done * (1.0 - done)),
+                    }
+                })
+                .collect(),
+        }
+    }
+}

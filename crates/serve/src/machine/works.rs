@@ -1,0 +1,371 @@
+//! Background work: rebuild, clone, verify.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use array::background::BackgroundKind;
+use array::raid::{MemberState, Sweep, Task};
+use array::sim::WorkOrder;
+use units::convert::narrow;
+use units::{Lba, SECTOR_BYTES, Sectors};
+
+use super::operate::{OperateError, wrong};
+use super::{Machine, is_whole};
+use crate::clock::{self, Clock};
+use crate::config::Status;
+use crate::events::Severity;
+use crate::set::{Findings, Scratch};
+
+/// What it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkKind {
+    /// Fills the disk of a slot from the others.
+    Rebuild,
+    /// Copies the disk of a slot to a spare, which takes its place.
+    Clone,
+    /// Compares data, checksums and parity; puts right what differs where that is said.
+    Verify {
+        /// Whether it is put right.
+        repairs: bool,
+    },
+    /// Fills the set with zeros.
+    Initialise,
+}
+
+impl WorkKind {
+    /// The controller's word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            WorkKind::Rebuild => "rebuild",
+            WorkKind::Clone => "clone",
+            WorkKind::Verify { .. } => "verify",
+            WorkKind::Initialise => "initialise",
+        }
+    }
+}
+
+impl WorkKind {
+    fn of_the_model(self) -> BackgroundKind {
+        match self {
+            WorkKind::Rebuild => BackgroundKind::Rebuild,
+            WorkKind::Clone => BackgroundKind::Clone,
+            WorkKind::Verify { .. } => BackgroundKind::Verify,
+            WorkKind::Initialise => BackgroundKind::Initialise,
+        }
+    }
+}
+
+/// One piece of work.
+pub(super) struct Work {
+    pub kind: WorkKind,
+    pub set: u32,
+    pub slot: Option<u16>,
+    pub done: AtomicU64,
+    pub all: u64,
+    pub began: Duration,
+    is_stopped: AtomicBool,
+    pub is_over: AtomicBool,
+}
+
+/// All of it.
+pub struct Works {
+    machine: Weak<Machine>,
+    running: Mutex<Vec<(Arc<Work>, Option<JoinHandle<()>>)>>,
+    /// Most bytes a second of one member; 0: no limit.
+    rate: AtomicU64,
+    clock: Clock,
+}
+
+/// Sectors of each member that are done at once.
+const UNIT: Sectors = Sectors(1024);
+/// Marks go onto the labels so often.
+const MARKS: Duration = Duration::from_secs(5);
+
+impl Works {
+    pub(super) fn new(machine: Weak<Machine>) -> Works {
+        Works { machine, running: Mutex::default(), rate: AtomicU64::new(0), clock: Clock::start() }
+    }
+
+    /// Those that have not ended.
+    pub(super) fn under_way(&self) -> Vec<Arc<Work>> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.retain(|(work, _)| !work.is_over.load(Ordering::Acquire));
+        running.iter().map(|(work, _)| work.clone()).collect()
+    }
+
+    pub(super) fn now(&self) -> Duration {
+        self.clock.now()
+    }
+
+    /// Stops all of it where it is, and waits until it has.
+    pub(super) fn stop_all(&self) {
+        let running = std::mem::take(&mut *self.running.lock().unwrap_or_else(PoisonError::into_inner));
+        for (work, _) in &running {
+            work.is_stopped.store(true, Ordering::Relaxed);
+        }
+        for thread in running.into_iter().filter_map(|(_, thread)| thread) {
+            // A thread that has panicked has ended as well.
+            let _ended = thread.join();
+        }
+    }
+}
+
+impl Machine {
+    /// Limits background work to so many bytes a second of each member; 0: no limit.
+    pub fn set_rate(&self, bytes_per_second: u64) {
+        self.works.rate.store(bytes_per_second, Ordering::Relaxed);
+    }
+
+    /// Bytes a second of each member that background work is limited to; 0: no limit.
+    pub fn rate(&self) -> u64 {
+        self.works.rate.load(Ordering::Relaxed)
+    }
+
+    /// Rebuilds the lost slot of a set onto a spare.
+    pub fn rebuild(self: &Arc<Machine>, set: u32) -> Result<(), OperateError> {
+        let slots = self.slots(set)?;
+        let state = self.sets[set as usize].state();
+        let mut lost = slots.filter(|&slot| state.health.state(slot) == MemberState::Failed);
+        let slot = lost.next();
+        drop(state);
+        match slot {
+            Some(slot) => self.begin(WorkKind::Rebuild, set, Some(slot), None, false),
+            None => {
+                Err(OperateError::NothingToDo { set, why: "no member is lost; nothing to rebuild".into() })
+            }
+        }
+    }
+
+    /// Copies the drive in a bay to a spare, which takes its place.
+    pub fn copy(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
+        self.bay(&self.lock_bays(), bay)?;
+        for (number, set) in (0_u32..).zip(&self.sets) {
+            let Some(member) = self.shape.member(number as usize, bay) else { continue };
+            let state = set.state();
+            let slot = self.slots(number)?.find(|&slot| {
+                state.health.member(slot) == member && state.health.state(slot) == MemberState::Optimal
+            });
+            drop(state);
+            if let Some(slot) = slot {
+                return self.begin(WorkKind::Clone, number, Some(slot), None, false);
+            }
+        }
+        Err(wrong(bay, "its drive is no whole member of a set; only those are copied"))
+    }
+
+    /// Compares data, checksums and redundancy of a set.
+    pub fn verify(self: &Arc<Machine>, set: u32, repairs: bool) -> Result<(), OperateError> {
+        self.slots(set)?;
+        self.begin(WorkKind::Verify { repairs }, set, None, None, false)
+    }
+
+    /// Has every sector of a set read as zeros.
+    pub fn initialise(self: &Arc<Machine>, set: u32) -> Result<(), OperateError> {
+        self.slots(set)?;
+        self.begin(WorkKind::Initialise, set, None, None, false)
+    }
+
+    fn slots(&self, set: u32) -> Result<std::ops::Range<u16>, OperateError> {
+        let store = self.sets.get(set as usize);
+        let store = store.ok_or(OperateError::NoSuchSet { set, sets: self.sets.len() })?;
+        Ok(0..narrow::<u16>(store.geometry().spec().members))
+    }
+
+    /// Begins work on a set: on all addresses, or on `ranges` of them.
+    pub(super) fn begin(
+        self: &Arc<Machine>,
+        kind: WorkKind,
+        set: u32,
+        slot: Option<u16>,
+        ranges: Option<Vec<(Lba, Lba)>>,
+        is_automatic: bool,
+    ) -> Result<(), OperateError> {
+        let store = &self.sets[set as usize];
+        let refused = |why: &dyn std::fmt::Display| OperateError::NothingToDo { set, why: why.to_string() };
+        let is_busy = |work: &Arc<Work>| work.set == set && (work.slot == slot || work.kind == kind);
+        if self.works.under_way().iter().any(is_busy) {
+            return Err(refused(&format!("a {} is under way already", kind.name())));
+        }
+        {
+            let mut bays = self.lock_bays();
+            let mut state = store.state_mut();
+            let taken = match (kind, slot) {
+                (WorkKind::Rebuild, Some(slot)) if state.health.state(slot) == MemberState::Failed => {
+                    Some(state.health.rebuild_on_spare(slot).map_err(|why| refused(&why))?)
+                }
+                (WorkKind::Clone, Some(slot)) if state.health.twin(slot).is_none() => {
+                    let spare = state.health.spares().next();
+                    let why = "there is no spare to copy to; make one with `array spare`";
+                    let spare = spare.ok_or_else(|| refused(&why))?;
+                    state.health.clone_to(slot, spare.into()).map_err(|why| refused(&why))?;
+                    Some(spare)
+                }
+                _ => None,
+            };
+            drop(state);
+            if let Some(member) = taken {
+                let bay = self.shape.sets[set as usize].bays[usize::from(member)];
+                bays.bays[bay as usize].status = Status::InUse;
+                self.say(Severity::Information, format!("bay {bay}: hot spare takes over in set {set}"));
+                if let Err(source) = self.relabel(&mut bays) {
+                    return Err(OperateError::System { what: "writing labels".into(), source });
+                }
+            }
+        }
+        // The planner says whether it is possible at all.
+        let state = store.state();
+        Sweep::new(store.geometry(), &state.health, task(kind, slot), UNIT).map_err(|why| refused(&why))?;
+        let from = match slot.map(|slot| state.health.state(slot)) {
+            Some(MemberState::Rebuilding { done_to, .. }) => done_to,
+            _ => Lba(0),
+        };
+        drop(state);
+        let end = Lba(store.geometry().member_used().0);
+        let ranges: Vec<(Lba, Lba)> = ranges.unwrap_or_else(|| vec![(from, end)]);
+        let ranges: Vec<_> = ranges.into_iter().map(|(from, to)| (from, to.min(end))).collect();
+        let all = ranges.iter().map(|(from, to)| to.0.saturating_sub(from.0)).sum::<u64>();
+        let work = Arc::new(Work {
+            kind,
+            set,
+            slot,
+            done: AtomicU64::new(0),
+            all,
+            began: self.works.now(),
+            is_stopped: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+        });
+        let by = if is_automatic { "" } else { " by the operator" };
+        let on = slot.map(|slot| format!(", slot {slot}")).unwrap_or_default();
+        self.say(Severity::Information, format!("set {set}{on}: {} started{by}", kind.name()));
+        if let Some(model) = self.model.get() {
+            model.start_work(WorkOrder { kind: kind.of_the_model(), set, slot });
+        }
+        let (machine, own) = (self.works.machine.clone(), work.clone());
+        let thread = std::thread::Builder::new().name(format!("fathom-{}", kind.name())).spawn(move || {
+            if let Some(machine) = machine.upgrade() {
+                machine.carry_on(&own, &ranges);
+            }
+            own.is_over.store(true, Ordering::Release);
+        });
+        let thread =
+            thread.map_err(|source| OperateError::System { what: "starting a thread".into(), source })?;
+        self.works.running.lock().unwrap_or_else(PoisonError::into_inner).push((work, Some(thread)));
+        Ok(())
+    }
+
+    /// Does the work to its end, or until it is stopped.
+    fn carry_on(self: &Arc<Machine>, work: &Work, ranges: &[(Lba, Lba)]) {
+        let mut found = Findings::default();
+        let ended = self.ranges(work, ranges, &mut found);
+        let (set, name) = (work.set, work.kind.name());
+        let on = work.slot.map(|slot| format!(", slot {slot}")).unwrap_or_default();
+        match ended {
+            Ok(true) => {
+                if let Some(slot) = work.slot
+                    && let Err(why) = self.settle(set, slot)
+                {
+                    return self
+                        .say(Severity::Critical, format!("set {set}{on}: {name} is not recorded: {why}"));
+                }
+                let Findings { corrected, unreadable, inconsistent } = found;
+                let bad = match (corrected, unreadable, inconsistent) {
+                    (0, 0, 0) => String::new(),
+                    _ => format!(
+                        "; {corrected} sectors corrected, {unreadable} unreadable, {inconsistent} stripes with wrong parity"
+                    ),
+                };
+                self.say(Severity::Information, format!("set {set}{on}: {name} complete{bad}"));
+                self.use_spares();
+            }
+            Ok(false) => {}
+            Err(why) => self.say(Severity::Critical, format!("set {set}{on}: {name} stopped: {why}")),
+        }
+    }
+
+    /// Whether all of it was done.
+    fn ranges(
+        &self,
+        work: &Work,
+        ranges: &[(Lba, Lba)],
+        found: &mut Findings,
+    ) -> Result<bool, array::raid::PlanError> {
+        let store = &self.sets[work.set as usize];
+        let mut scratch = Scratch::default();
+        let mut marked = self.works.now();
+        let mut owed = self.works.now();
+        for &(from, to) in ranges {
+            let sweep =
+                Sweep::new(store.geometry(), &store.state().health, task(work.kind, work.slot), UNIT)?;
+            let mut sweep = sweep.between(from, to);
+            let repairs = matches!(work.kind, WorkKind::Verify { repairs: true });
+            loop {
+                if work.is_stopped.load(Ordering::Relaxed) {
+                    return Ok(false);
+                }
+                let Some(done) = store.work(&mut scratch, &mut sweep, repairs, found, self)? else { break };
+                work.done.fetch_add(done.0, Ordering::Relaxed);
+                while let Some(model) = self.model.get()
+                    && let Some(share) = model.progress(work.set)
+                    && work.done.load(Ordering::Relaxed) as f64 > share * work.all as f64
+                {
+                    clock::wait(Duration::from_millis(10));
+                    if work.is_stopped.load(Ordering::Relaxed) {
+                        return Ok(false);
+                    }
+                }
+                let now = self.works.now();
+                let rate = self.works.rate.load(Ordering::Relaxed);
+                if rate > 0 {
+                    let time = Duration::from_secs_f64((done.0 * SECTOR_BYTES) as f64 / rate as f64);
+                    owed = owed.max(now.saturating_sub(Duration::from_millis(200))) + time;
+                    // In small pieces, so that a stop is heard.
+                    while let Some(rest) = owed.checked_sub(self.works.now()).filter(|rest| !rest.is_zero()) {
+                        clock::wait(rest.min(Duration::from_millis(50)));
+                        if work.is_stopped.load(Ordering::Relaxed) {
+                            return Ok(false);
+                        }
+                    }
+                }
+                if now >= marked + MARKS && work.slot.is_some() {
+                    marked = now;
+                    // It is only a mark: without it more is done again after a restart.
+                    let _later = self.common.sync().and_then(|()| self.relabel(&mut self.lock_bays()));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// A slot's new disk is whole.
+    fn settle(&self, set: u32, slot: u16) -> std::io::Result<()> {
+        // What was filled must be there before a label says so.
+        self.common.sync()?;
+        let store = &self.sets[set as usize];
+        let mut bays = self.lock_bays();
+        let mut state = store.state_mut();
+        let old = state.health.twin(slot).map(|_| state.health.member(slot));
+        state.health.finish(slot);
+        drop(state);
+        if let Some(old) = old {
+            let bay = self.shape.sets[set as usize].bays[usize::from(old)];
+            bays.bays[bay as usize].status = Status::Unassigned;
+        }
+        if is_whole(store) {
+            let level = store.geometry().spec().level;
+            self.say(Severity::Information, format!("set {set} ({level}): optimal"));
+        }
+        self.relabel(&mut bays)
+    }
+}
+
+fn task(kind: WorkKind, slot: Option<u16>) -> Task {
+    let slot = slot.unwrap_or_default();
+    match kind {
+        WorkKind::Rebuild => Task::Rebuild { slot },
+        WorkKind::Clone => Task::Clone { slot },
+        WorkKind::Verify { .. } => Task::Verify,
+        WorkKind::Initialise => Task::Zero { verify: false },
+    }
+}

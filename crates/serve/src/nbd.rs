@@ -1,0 +1,20 @@
+//! Network block device: the LUNs of an array as exports.
+//!
+//! The protocol is that of the NBD project (`doc/proto.md` of `NetworkBlockDevice/nbd`): fixed newstyle negotiation
+//! with LIST, INFO and GO, structured replies and extended headers, `base:allocation`, FUA, flush, trim, write-zeroes
+//! and several connections to one export. No library has a whole server of it in Rust, so this one is our own; a fuzz
+//! target feeds it.
+//!
+//! **Invariant:** whatever a client sends, nothing outside of its export is read or written, and no more memory is taken
+//! than [`limits`] allow.
+
+mod handshake;
+pub mod limits;
+mod server;
+mod session;
+mod stream;
+mod wire;
+
+pub use handshake::Export;
+pub use server::{Address, Server, bind};
+pub use session::serve;

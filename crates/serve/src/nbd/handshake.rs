@@ -1,0 +1,312 @@
+//! What client and server agree on before the first request.
+
+use std::io::{self, Read, Write};
+
+use units::convert::narrow;
+
+use super::limits;
+use super::stream::{Incoming, Outgoing};
+use super::wire::{FIXED_NEWSTYLE, IHAVEOPT, NBDMAGIC, NO_ZEROES, OPTION_REPLY, flag, info, option, reply};
+use crate::clock::Clock;
+
+/// Something that a client can use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Export {
+    /// Its name; the first export is also the one without a name.
+    pub name: String,
+    /// What it is.
+    pub about: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Whether it is made of rotating disks.
+    pub is_rotating: bool,
+}
+
+/// What was agreed on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Agreed {
+    /// The export.
+    pub export: usize,
+    /// Whether answers are structured.
+    pub is_structured: bool,
+    /// Whether headers are extended.
+    pub is_extended: bool,
+    /// Whether block status may be asked for.
+    pub has_status: bool,
+}
+
+/// The context that is known.
+const ALLOCATION: &[u8] = b"base:allocation";
+/// Its number.
+pub const ALLOCATION_ID: u32 = 1;
+
+struct Negotiation<'a, R, W> {
+    exports: &'a [Export],
+    input: &'a mut Incoming<R>,
+    output: &'a mut Outgoing<W>,
+    agreed: Agreed,
+    /// The export that `base:allocation` was agreed on for.
+    status_of: Option<usize>,
+}
+
+/// Agrees with a client; `None` where it goes away, or is sent away.
+pub fn agree<R: Read, W: Write>(
+    exports: &[Export],
+    input: &mut Incoming<R>,
+    output: &mut Outgoing<W>,
+) -> io::Result<Option<Agreed>> {
+    let clock = Clock::start();
+    output.put(&NBDMAGIC.to_be_bytes());
+    output.put(&IHAVEOPT.to_be_bytes());
+    output.put(&(FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes());
+    output.send()?;
+    let Some(flags) = input.take(4)? else { return Ok(None) };
+    let flags = be32(flags);
+    if flags & !u32::from(FIXED_NEWSTYLE | NO_ZEROES) != 0 {
+        return Ok(None);
+    }
+    let no_zeroes = flags & u32::from(NO_ZEROES) != 0;
+    let agreed = Agreed::default();
+    let mut negotiation = Negotiation { exports, input, output, agreed, status_of: None };
+    for _ in 0..limits::OPTIONS {
+        if clock.now() > limits::NEGOTIATION {
+            return Ok(None);
+        }
+        let Some(header) = negotiation.input.take(16)? else { return Ok(None) };
+        let (magic, option, len) = (be64(header), be32(&header[8..]), be32(&header[12..]));
+        if magic != IHAVEOPT {
+            return Ok(None);
+        }
+        if len > limits::OPTION {
+            if option == option::EXPORT_NAME {
+                return Ok(None);
+            }
+            negotiation.input.skip(len.into())?;
+            negotiation.refuse(option, reply::ERR_TOO_BIG, "an option has at most 64 KiB");
+            negotiation.output.send()?;
+            continue;
+        }
+        let mut data = vec![0; narrow::<usize>(len)];
+        negotiation.input.fill(&mut data)?;
+        if option == option::EXPORT_NAME {
+            let Some(export) = negotiation.find(&data) else { return Ok(None) };
+            negotiation.choose(export);
+            let Negotiation { output, agreed, .. } = negotiation;
+            output.put(&exports[export].bytes.to_be_bytes());
+            output.put(&flags_of(&exports[export]).to_be_bytes());
+            if !no_zeroes {
+                output.room(124).fill(0);
+            }
+            output.send()?;
+            return Ok(Some(agreed));
+        }
+        let next = negotiation.answer(option, &data);
+        negotiation.output.send()?;
+        match next {
+            Next::Option => {}
+            Next::Transmission => return Ok(Some(negotiation.agreed)),
+            Next::End => return Ok(None),
+        }
+    }
+    Ok(None)
+}
+
+enum Next {
+    Option,
+    Transmission,
+    End,
+}
+
+impl<R: Read, W: Write> Negotiation<'_, R, W> {
+    fn answer(&mut self, option: u32, data: &[u8]) -> Next {
+        match option {
+            option::ABORT => {
+                self.reply(option, reply::ACK, &[]);
+                return Next::End;
+            }
+            option::LIST if data.is_empty() => {
+                for export in self.exports {
+                    let mut data = narrow::<u32>(export.name.len()).to_be_bytes().to_vec();
+                    data.extend_from_slice(export.name.as_bytes());
+                    data.extend_from_slice(export.about.as_bytes());
+                    self.reply(option, reply::SERVER, &data);
+                }
+                self.reply(option, reply::ACK, &[]);
+            }
+            option::STRUCTURED_REPLY if data.is_empty() && !self.agreed.is_extended => {
+                self.agreed.is_structured = true;
+                self.reply(option, reply::ACK, &[]);
+            }
+            option::EXTENDED_HEADERS if data.is_empty() => {
+                (self.agreed.is_structured, self.agreed.is_extended) = (true, true);
+                self.reply(option, reply::ACK, &[]);
+            }
+            option::LIST | option::STRUCTURED_REPLY | option::EXTENDED_HEADERS => {
+                self.refuse(option, reply::ERR_INVALID, "this option has no data, and comes once");
+            }
+            option::STARTTLS => {
+                self.refuse(option, reply::ERR_POLICY, "no TLS here: a socket of this machine needs none");
+            }
+            option::INFO | option::GO => return self.info(option, data),
+            option::LIST_META_CONTEXT | option::SET_META_CONTEXT => self.contexts(option, data),
+            _ => self.refuse(option, reply::ERR_UNSUP, "this option is not known"),
+        }
+        Next::Option
+    }
+
+    /// INFO and GO.
+    fn info(&mut self, option: u32, data: &[u8]) -> Next {
+        let mut fields = Fields(data);
+        let Some((name, wanted)) = fields.name().and_then(|name| Some((name, fields.numbers()?))) else {
+            self.refuse(option, reply::ERR_INVALID, "the name and what is asked for do not fill the option");
+            return Next::Option;
+        };
+        let Some(number) = self.find(name) else {
+            self.refuse(option, reply::ERR_UNKNOWN, "there is no export of that name; LIST has them");
+            return Next::Option;
+        };
+        let export = &self.exports[number];
+        let mut about = info::EXPORT.to_be_bytes().to_vec();
+        about.extend_from_slice(&export.bytes.to_be_bytes());
+        about.extend_from_slice(&flags_of(export).to_be_bytes());
+        self.reply(option, reply::INFO, &about);
+        for kind in [info::NAME, info::DESCRIPTION, info::BLOCK_SIZE] {
+            if !wanted.contains(&kind) {
+                continue;
+            }
+            let mut about = kind.to_be_bytes().to_vec();
+            match kind {
+                info::NAME => about.extend_from_slice(export.name.as_bytes()),
+                info::DESCRIPTION => about.extend_from_slice(export.about.as_bytes()),
+                _ => [512, 4096, limits::PAYLOAD].iter().for_each(|size: &u32| {
+                    about.extend_from_slice(&size.to_be_bytes());
+                }),
+            }
+            self.reply(option, reply::INFO, &about);
+        }
+        self.reply(option, reply::ACK, &[]);
+        if option == option::INFO {
+            return Next::Option;
+        }
+        self.choose(number);
+        Next::Transmission
+    }
+
+    fn choose(&mut self, export: usize) {
+        self.agreed.export = export;
+        self.agreed.has_status = self.status_of == Some(export) && self.agreed.is_structured;
+    }
+
+    fn contexts(&mut self, option: u32, data: &[u8]) {
+        let is_set = option == option::SET_META_CONTEXT;
+        if is_set {
+            self.status_of = None;
+        }
+        let mut fields = Fields(data);
+        let parsed = fields.name().and_then(|name| {
+            let count = fields.u32()?;
+            let mut queries = Vec::new();
+            for _ in 0..count {
+                queries.push(fields.name()?);
+            }
+            fields.0.is_empty().then_some((name, queries))
+        });
+        let Some((name, queries)) = parsed else {
+            return self.refuse(
+                option,
+                reply::ERR_INVALID,
+                "the name and the queries do not fill the option",
+            );
+        };
+        if is_set && !self.agreed.is_structured {
+            return self.refuse(option, reply::ERR_INVALID, "structured replies come first");
+        }
+        let Some(export) = self.find(name) else {
+            return self.refuse(option, reply::ERR_UNKNOWN, "there is no export of that name; LIST has them");
+        };
+        let is_wanted = match queries.is_empty() {
+            true => !is_set,
+            false => queries.iter().any(|query| *query == ALLOCATION || (!is_set && *query == b"base:")),
+        };
+        if is_wanted {
+            let mut context = ALLOCATION_ID.to_be_bytes().to_vec();
+            context.extend_from_slice(ALLOCATION);
+            self.reply(option, reply::META_CONTEXT, &context);
+            if is_set {
+                self.status_of = Some(export);
+            }
+        }
+        self.reply(option, reply::ACK, &[]);
+    }
+
+    fn find(&self, name: &[u8]) -> Option<usize> {
+        match name {
+            b"" => (!self.exports.is_empty()).then_some(0),
+            name => self.exports.iter().position(|export| export.name.as_bytes() == name),
+        }
+    }
+
+    fn refuse(&mut self, option: u32, why: u32, text: &str) {
+        self.reply(option, why, text.as_bytes());
+    }
+
+    fn reply(&mut self, option: u32, kind: u32, data: &[u8]) {
+        self.output.put(&OPTION_REPLY.to_be_bytes());
+        self.output.put(&option.to_be_bytes());
+        self.output.put(&kind.to_be_bytes());
+        self.output.put(&narrow::<u32>(data.len()).to_be_bytes());
+        self.output.put(data);
+    }
+}
+
+fn flags_of(export: &Export) -> u16 {
+    let always = flag::HAS_FLAGS
+        | flag::SEND_FLUSH
+        | flag::SEND_FUA
+        | flag::SEND_TRIM
+        | flag::SEND_WRITE_ZEROES
+        | flag::SEND_DF
+        | flag::CAN_MULTI_CONN
+        | flag::SEND_CACHE;
+    always | if export.is_rotating { flag::ROTATIONAL } else { 0 }
+}
+
+/// The data of an option, read from the front.
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.bytes(4).map(be32)
+    }
+
+    /// A length, and as many bytes.
+    fn name(&mut self) -> Option<&'a [u8]> {
+        let len = self.u32()?;
+        self.bytes(narrow::<usize>(len))
+    }
+
+    /// A count, and as many numbers, which are all that is left.
+    fn numbers(&mut self) -> Option<Vec<u16>> {
+        let count = self.bytes(2)?;
+        let count = usize::from(u16::from_be_bytes([count[0], count[1]]));
+        let numbers = self.bytes(2 * count)?;
+        let numbers = numbers.as_chunks().0.iter().map(|two| u16::from_be_bytes(*two)).collect();
+        self.0.is_empty().then_some(numbers)
+    }
+}
+
+/// The number in the first four bytes.
+pub fn be32(bytes: &[u8]) -> u32 {
+    u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+}
+
+/// The number in the first eight bytes.
+pub fn be64(bytes: &[u8]) -> u64 {
+    u64::from(be32(bytes)) << 32 | u64::from(be32(&bytes[4..]))
+}

@@ -1,0 +1,317 @@
+//! Listening, and a thread for each connection.
+
+use std::fs;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use super::handshake::Export;
+use super::limits;
+use super::session;
+use crate::machine::Machine;
+use crate::pace::Pacer;
+
+/// Where clients come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// TCP on this machine: nothing of the protocol is encrypted, and nobody has to say who they are.
+    Tcp(SocketAddr),
+    /// A socket in the file system, whose rights say who may come.
+    Unix(PathBuf),
+}
+
+/// A server for as long as it is held.
+pub struct Server {
+    shared: Arc<Shared>,
+    uri: String,
+    path: Option<PathBuf>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    wake: Address,
+}
+
+struct Shared {
+    machine: Arc<Machine>,
+    exports: Vec<Export>,
+    pacer: Option<Arc<Pacer>>,
+    is_over: AtomicBool,
+    connections: AtomicUsize,
+    /// What is shut down at the end, by number.
+    open: Mutex<Vec<(usize, Stream)>>,
+    next: AtomicUsize,
+}
+
+enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+impl Stream {
+    fn try_clone(&self) -> io::Result<Stream> {
+        Ok(match self {
+            Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
+            Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
+        })
+    }
+
+    fn shut(&self) {
+        // One that is closed already needs nothing.
+        let _closed = match self {
+            Stream::Tcp(stream) => stream.shutdown(std::net::Shutdown::Both),
+            Stream::Unix(stream) => stream.shutdown(std::net::Shutdown::Both),
+        };
+    }
+
+    fn timeouts(&self, read: Option<Duration>, write: Duration) -> io::Result<()> {
+        match self {
+            Stream::Tcp(stream) => {
+                stream.set_read_timeout(read)?;
+                stream.set_write_timeout(Some(write))?;
+                stream.set_nodelay(true)
+            }
+            Stream::Unix(stream) => {
+                stream.set_read_timeout(read)?;
+                stream.set_write_timeout(Some(write))
+            }
+        }
+    }
+}
+
+impl Read for &Stream {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => (&mut &*stream).read(into),
+            Stream::Unix(stream) => (&mut &*stream).read(into),
+        }
+    }
+}
+
+impl Write for &Stream {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => (&mut &*stream).write(from),
+            Stream::Unix(stream) => (&mut &*stream).write(from),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Server {
+    /// Serves the LUNs of `machine` as `lun0`, `lun1` and so on, the first one also without a name.
+    ///
+    /// Addresses that other machines reach are refused: the protocol does not ask who comes.
+    pub fn listen(machine: Arc<Machine>, address: &Address, pacer: Option<Arc<Pacer>>) -> io::Result<Server> {
+        let (listener, uri, path, wake) = match address {
+            Address::Tcp(at) if !at.ip().is_loopback() => {
+                let why = format!(
+                    "{at} can be reached from other machines, and NBD without TLS asks nobody who they are; \
+                     listen on 127.0.0.1 or on a Unix socket, and let others in by `ssh -L`"
+                );
+                return Err(io::Error::new(ErrorKind::PermissionDenied, why));
+            }
+            Address::Tcp(at) => {
+                let listener = TcpListener::bind(at)?;
+                let at = listener.local_addr()?;
+                (Listener::Tcp(listener), format!("nbd://{at}"), None, Address::Tcp(at))
+            }
+            Address::Unix(path) => {
+                let listener = bind(path)?;
+                let uri = format!("nbd+unix:///?socket={}", path.display());
+                (Listener::Unix(listener), uri, Some(path.clone()), address.clone())
+            }
+        };
+        let exports = (0..).zip(machine.luns()).map(|(number, lun): (usize, _)| Export {
+            name: format!("lun{number}"),
+            about: machine.name().to_owned(),
+            bytes: lun.sectors * units::SECTOR_BYTES,
+            is_rotating: machine.is_rotating(),
+        });
+        let shared = Arc::new(Shared {
+            exports: exports.collect(),
+            machine,
+            pacer,
+            is_over: AtomicBool::new(false),
+            connections: AtomicUsize::new(0),
+            open: Mutex::default(),
+            next: AtomicUsize::new(0),
+        });
+        let own = shared.clone();
+        let thread = Builder::new().name("fathom-nbd".into()).spawn(move || own.accept(&listener))?;
+        Ok(Server { shared, uri, path, thread: Mutex::new(Some(thread)), wake })
+    }
+
+    /// The address as clients take it.
+    pub fn uri(&self) -> &str {
+        &self.uri
+    }
+
+    /// How many clients there are.
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Release);
+        // So that `accept` looks.
+        let _woken = match &self.wake {
+            Address::Tcp(at) => TcpStream::connect_timeout(at, Duration::from_secs(1)).map(drop),
+            Address::Unix(path) => UnixStream::connect(path).map(drop),
+        };
+        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let _ended = thread.join();
+        }
+        for (_, stream) in self.shared.open.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            stream.shut();
+        }
+        // Requests that were begun are ended before the array is closed.
+        let clock = crate::clock::Clock::start();
+        while self.connections() > 0 && clock.now() < Duration::from_secs(5) {
+            crate::clock::wait(Duration::from_millis(2));
+        }
+        if let Some(path) = &self.path {
+            let _gone = fs::remove_file(path);
+        }
+    }
+}
+
+/// A socket at `path`, in place of one that nobody listens on any more.
+pub fn bind(path: &Path) -> io::Result<UnixListener> {
+    match UnixListener::bind(path) {
+        Err(error) if error.kind() == ErrorKind::AddrInUse => {
+            if UnixStream::connect(path).is_ok() {
+                return Err(io::Error::new(ErrorKind::AddrInUse, "another server listens there"));
+            }
+            fs::remove_file(path)?;
+            UnixListener::bind(path)
+        }
+        bound => bound,
+    }
+}
+
+impl Shared {
+    fn accept(self: &Arc<Shared>, listener: &Listener) {
+        loop {
+            let stream = match listener {
+                Listener::Tcp(listener) => listener.accept().map(|(stream, _)| Stream::Tcp(stream)),
+                Listener::Unix(listener) => listener.accept().map(|(stream, _)| Stream::Unix(stream)),
+            };
+            if self.is_over.load(Ordering::Acquire) {
+                return;
+            }
+            match stream {
+                Ok(stream) => self.begin(stream),
+                // Too many open files: those that there are go on.
+                Err(_) => crate::clock::wait(Duration::from_millis(20)),
+            }
+        }
+    }
+
+    fn begin(self: &Arc<Shared>, stream: Stream) {
+        if self.connections.fetch_add(1, Ordering::AcqRel) >= limits::CONNECTIONS {
+            self.connections.fetch_sub(1, Ordering::AcqRel);
+            return;
+        }
+        let own = self.clone();
+        let thread = Builder::new().name("fathom-client".into()).stack_size(512 << 10).spawn(move || {
+            // A client that goes away in the middle, or talks nonsense, is its own affair.
+            let _gone = own.talk(&stream);
+            own.connections.fetch_sub(1, Ordering::AcqRel);
+        });
+        if thread.is_err() {
+            self.connections.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    fn talk(&self, stream: &Stream) -> io::Result<()> {
+        stream.timeouts(Some(limits::NEGOTIATION), limits::ANSWER)?;
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).push((number, stream.try_clone()?));
+        let began = || {
+            // A client may be silent for as long as it likes now.
+            let _set = stream.timeouts(None, limits::ANSWER);
+        };
+        let talked = match &self.pacer {
+            None => session::serve(&self.machine, &self.exports, stream, stream, None, began),
+            Some(pacer) => self.talk_in_time(pacer, stream, began),
+        };
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|(other, _)| *other != number);
+        stream.shut();
+        talked
+    }
+
+    /// Answers go to a thread of their own, which sends them when the model says.
+    fn talk_in_time(&self, pacer: &Pacer, stream: &Stream, began: impl FnOnce()) -> io::Result<()> {
+        let out = stream.try_clone()?;
+        let (send, receive) = channel::<Vec<u8>>();
+        let writer = Builder::new().name("fathom-answers".into()).stack_size(256 << 10).spawn(move || {
+            while let Ok(mut answer) = receive.recv() {
+                // What has come meanwhile goes with it.
+                while answer.len() < 1 << 20
+                    && let Ok(more) = receive.try_recv()
+                {
+                    answer.extend_from_slice(&more);
+                }
+                if (&out).write_all(&answer).is_err() {
+                    out.shut();
+                    return;
+                }
+            }
+        })?;
+        let room = Arc::new(Room::default());
+        let ticket = || -> Option<Box<dyn FnOnce(Vec<u8>) + Send>> {
+            room.enter();
+            let (room, send): (_, Sender<Vec<u8>>) = (room.clone(), send.clone());
+            Some(Box::new(move |answer| {
+                room.leave();
+                // The client may have gone meanwhile.
+                let _gone = send.send(answer);
+            }))
+        };
+        let talked =
+            session::serve(&self.machine, &self.exports, stream, stream, Some((pacer, &ticket)), began);
+        drop(send);
+        if talked.is_err() {
+            stream.shut();
+        }
+        // Once the last answer has been delivered, the last sender is gone.
+        let _ended = writer.join();
+        talked
+    }
+}
+
+/// How many requests of a connection may be under way.
+#[derive(Default)]
+struct Room {
+    under_way: Mutex<usize>,
+    left: std::sync::Condvar,
+}
+
+impl Room {
+    fn enter(&self) {
+        let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        while *under_way >= limits::IN_FLIGHT {
+            under_way = self.left.wait(under_way).unwrap_or_else(PoisonError::into_inner);
+        }
+        *under_way += 1;
+    }
+
+    fn leave(&self) {
+        *self.under_way.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.left.notify_one();
+    }
+}

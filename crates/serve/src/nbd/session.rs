@@ -1,0 +1,350 @@
+//! One connection: requests in, answers out.
+
+use std::io::{self, Read, Write};
+use std::sync::{Mutex, PoisonError};
+
+use units::SECTOR_BYTES;
+use units::convert::narrow;
+
+use super::handshake::{ALLOCATION_ID, Agreed, Export, agree, be32, be64};
+use super::limits;
+use super::stream::{Incoming, Outgoing};
+use super::wire::{
+    EINVAL, EIO, ENOSPC, EOVERFLOW, EPERM, EXTENDED_REPLY, EXTENDED_REQUEST, HOLE_AND_ZERO, REQUEST,
+    SIMPLE_REPLY, STRUCTURED_REPLY, chunk, command,
+};
+use crate::machine::Machine;
+use crate::pace::{Asked, Op, Pacer};
+use crate::set::{Fault, Scratch};
+
+/// A request.
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    flags: u16,
+    command: u16,
+    cookie: u64,
+    offset: u64,
+    len: u64,
+}
+
+/// What `offset` and `len` of requests that change parts of sectors exclude each other by.
+static UNALIGNED: Mutex<()> = Mutex::new(());
+
+/// Talks to one client until it goes. `exports` are the LUNs of `machine`, in order.
+///
+/// With a pacer, answers go to it together with `deliver`, which is called with each once its time has come.
+pub fn serve<R: Read, W: Write>(
+    machine: &Machine,
+    exports: &[Export],
+    input: R,
+    output: W,
+    pacing: Option<(&Pacer, &dyn Fn() -> Option<Box<dyn FnOnce(Vec<u8>) + Send>>)>,
+    began: impl FnOnce(),
+) -> io::Result<()> {
+    let (mut input, mut output) = (Incoming::new(input), Outgoing::new(output));
+    let Some(agreed) = agree(exports, &mut input, &mut output)? else { return Ok(()) };
+    began();
+    let bytes = exports[agreed.export].bytes;
+    let mut session = Session {
+        machine,
+        lun: narrow::<u32>(agreed.export),
+        bytes,
+        agreed,
+        output,
+        scratch: Scratch::default(),
+        payload: Vec::new(),
+        edge: Vec::new(),
+    };
+    let header = if agreed.is_extended { 32 } else { 28 };
+    loop {
+        let Some(request) = session.next(&mut input)? else { return session.output.send() };
+        if request.command == command::DISCONNECT {
+            return session.output.send();
+        }
+        session.carry_out(&mut input, request)?;
+        match pacing {
+            Some((pacer, ticket)) => {
+                let Some(deliver) = ticket() else { return Ok(()) };
+                let answer = session.output.take();
+                let op = match request.command {
+                    command::READ => Op::Read,
+                    command::WRITE | command::WRITE_ZEROES => Op::Write,
+                    command::FLUSH => Op::Flush,
+                    _ => Op::Nothing,
+                };
+                let asked = Asked { lun: session.lun, op, offset: request.offset, len: request.len };
+                pacer.ask(asked, Box::new(move || deliver(answer)));
+            }
+            None if session.output.is_full() || !input.has(header) => session.output.send()?,
+            None => {}
+        }
+    }
+}
+
+struct Session<'a, W> {
+    machine: &'a Machine,
+    lun: u32,
+    bytes: u64,
+    agreed: Agreed,
+    output: Outgoing<W>,
+    scratch: Scratch,
+    payload: Vec<u8>,
+    edge: Vec<u8>,
+}
+
+impl<W: Write> Session<'_, W> {
+    fn next<R: Read>(&mut self, input: &mut Incoming<R>) -> io::Result<Option<Request>> {
+        let is_extended = self.agreed.is_extended;
+        let Some(header) = input.take(if is_extended { 32 } else { 28 })? else { return Ok(None) };
+        let magic = if is_extended { EXTENDED_REQUEST } else { REQUEST };
+        if be32(header) != magic {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "a request does not begin with its magic",
+            ));
+        }
+        Ok(Some(Request {
+            flags: u16::from_be_bytes([header[4], header[5]]),
+            command: u16::from_be_bytes([header[6], header[7]]),
+            cookie: be64(&header[8..]),
+            offset: be64(&header[16..]),
+            len: if is_extended { be64(&header[24..]) } else { be32(&header[24..]).into() },
+        }))
+    }
+
+    fn carry_out<R: Read>(&mut self, input: &mut Incoming<R>, request: Request) -> io::Result<()> {
+        let Request { flags, command, offset, len, .. } = request;
+        let has_payload =
+            command == command::WRITE || (self.agreed.is_extended && flags & command::PAYLOAD_LEN != 0);
+        if has_payload && len > limits::PAYLOAD.into() {
+            // What follows cannot be told from requests any more, unless all of it is waited for.
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "a request carries more than 32 MiB"));
+        }
+        if has_payload {
+            let len = narrow::<usize>(len);
+            if self.payload.len() < len || self.payload.len() > 4 * len.max(1 << 20) {
+                self.payload = vec![0; len];
+            }
+            input.fill(&mut self.payload[..len])?;
+        }
+        let allowed = match command {
+            command::READ => command::DF,
+            command::WRITE | command::TRIM => command::FUA,
+            command::WRITE_ZEROES => command::FUA | command::NO_HOLE,
+            command::BLOCK_STATUS => command::REQ_ONE,
+            command::FLUSH | command::CACHE => command::FUA,
+            _ => u16::MAX,
+        };
+        let allowed = allowed | if self.agreed.is_extended { command::PAYLOAD_LEN } else { 0 };
+        if flags & !allowed != 0 || (has_payload && command != command::WRITE) {
+            self.fail(request, EINVAL, "the request has a flag that it cannot have");
+            return Ok(());
+        }
+        let is_inside = offset.checked_add(len).is_some_and(|end| end <= self.bytes);
+        if command != command::FLUSH && !is_inside {
+            let beyond =
+                if command == command::WRITE || command == command::WRITE_ZEROES { ENOSPC } else { EINVAL };
+            self.fail(request, beyond, "the request reaches beyond the end of the export");
+            return Ok(());
+        }
+        if len == 0 && !matches!(command, command::FLUSH | command::BLOCK_STATUS) {
+            self.done(request);
+            return Ok(());
+        }
+        match command {
+            command::READ => self.read(request),
+            command::WRITE => {
+                let payload = std::mem::take(&mut self.payload);
+                let done = self.write(offset, &payload[..narrow::<usize>(len)]);
+                self.payload = payload;
+                self.end(request, done);
+            }
+            command::FLUSH => {
+                let done = self.machine.flush();
+                self.end(request, done);
+            }
+            command::TRIM => {
+                let done = self.trim(offset, len);
+                self.end(request, done);
+            }
+            command::WRITE_ZEROES => {
+                let done = self.zeros(offset, len, flags & command::NO_HOLE != 0);
+                self.end(request, done);
+            }
+            // Nothing is read ahead.
+            command::CACHE => self.done(request),
+            command::BLOCK_STATUS => self.status(request),
+            _ => self.fail(request, EINVAL, "the command is not known"),
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, request: Request) {
+        let Request { offset, len, .. } = request;
+        if len > limits::PAYLOAD.into() {
+            return self.fail(request, EOVERFLOW, "a read is at most 32 MiB");
+        }
+        let len = narrow::<usize>(len);
+        let mark = self.output.mark();
+        if self.agreed.is_structured {
+            self.chunk_header(request, chunk::DONE, chunk::OFFSET_DATA, 8 + len as u64);
+            self.output.put(&offset.to_be_bytes());
+        } else {
+            self.simple_header(request, 0);
+        }
+        let into = self.output.room(len);
+        let is_aligned = offset.is_multiple_of(SECTOR_BYTES) && (len as u64).is_multiple_of(SECTOR_BYTES);
+        let read = if is_aligned {
+            self.machine.read(&mut self.scratch, self.lun, offset, into)
+        } else {
+            let from = offset / SECTOR_BYTES * SECTOR_BYTES;
+            let to = (offset + len as u64).next_multiple_of(SECTOR_BYTES);
+            self.edge.resize(narrow::<usize>(to - from), 0);
+            let read = self.machine.read(&mut self.scratch, self.lun, from, &mut self.edge);
+            into.copy_from_slice(&self.edge[narrow::<usize>(offset - from)..][..len]);
+            read
+        };
+        if let Err(fault) = read {
+            self.output.back_to(mark);
+            self.fail(request, errno(fault), &fault.to_string());
+        }
+    }
+
+    fn write(&mut self, offset: u64, from: &[u8]) -> Result<(), Fault> {
+        let end = offset + from.len() as u64;
+        if offset.is_multiple_of(SECTOR_BYTES) && end.is_multiple_of(SECTOR_BYTES) {
+            return self.machine.write(&mut self.scratch, self.lun, offset, from);
+        }
+        let _alone = UNALIGNED.lock().unwrap_or_else(PoisonError::into_inner);
+        let (first, last) = (offset / SECTOR_BYTES * SECTOR_BYTES, end.next_multiple_of(SECTOR_BYTES));
+        self.edge.resize(narrow::<usize>(last - first), 0);
+        self.machine.read(&mut self.scratch, self.lun, first, &mut self.edge)?;
+        self.edge[narrow::<usize>(offset - first)..][..from.len()].copy_from_slice(from);
+        self.machine.write(&mut self.scratch, self.lun, first, &self.edge)
+    }
+
+    fn zeros(&mut self, offset: u64, len: u64, keeps_room: bool) -> Result<(), Fault> {
+        let end = offset + len;
+        let first = offset.next_multiple_of(SECTOR_BYTES).min(end);
+        let last = (end / SECTOR_BYTES * SECTOR_BYTES).max(first);
+        for (from, to) in [(offset, first), (last, end)] {
+            if from < to {
+                self.write(from, &vec![0; narrow::<usize>(to - from)])?;
+            }
+        }
+        if first == last {
+            return Ok(());
+        }
+        self.machine.write_zeros(&mut self.scratch, self.lun, first, last - first, keeps_room)
+    }
+
+    fn trim(&mut self, offset: u64, len: u64) -> Result<(), Fault> {
+        let first = offset.next_multiple_of(SECTOR_BYTES);
+        let last = (offset + len) / SECTOR_BYTES * SECTOR_BYTES;
+        if first >= last {
+            return Ok(());
+        }
+        self.machine.trim(&mut self.scratch, self.lun, first, last - first)
+    }
+
+    fn status(&mut self, request: Request) {
+        let Request { offset, len, flags, .. } = request;
+        if !self.agreed.has_status {
+            return self.fail(request, EINVAL, "base:allocation was not agreed on");
+        }
+        if len == 0 {
+            return self.fail(request, EINVAL, "block status of no bytes");
+        }
+        let most = if flags & command::REQ_ONE != 0 { 1 } else { limits::EXTENTS };
+        let first = offset / SECTOR_BYTES * SECTOR_BYTES;
+        let last = (offset + len).next_multiple_of(SECTOR_BYTES).min(self.bytes);
+        let mut runs = match self.machine.extents(self.lun, first, last - first, most) {
+            Ok(runs) => runs,
+            Err(fault) => return self.fail(request, errno(fault), &fault.to_string()),
+        };
+        // What is asked for need not begin and end at a sector.
+        if let Some(run) = runs.first_mut() {
+            run.0 -= offset - first;
+        }
+        let told: u64 = runs.iter().map(|run| run.0).sum();
+        if let Some(run) = runs.last_mut().filter(|_| told > len) {
+            run.0 -= told - len;
+        }
+        let descriptor = |is_hole: bool| if is_hole { HOLE_AND_ZERO } else { 0 };
+        if self.agreed.is_extended {
+            let data = 8 + 16 * runs.len() as u64;
+            self.chunk_header(request, chunk::DONE, chunk::BLOCK_STATUS_EXT, data);
+            self.output.put(&ALLOCATION_ID.to_be_bytes());
+            self.output.put(&narrow::<u32>(runs.len()).to_be_bytes());
+            for (bytes, is_hole) in runs {
+                self.output.put(&bytes.to_be_bytes());
+                self.output.put(&u64::from(descriptor(is_hole)).to_be_bytes());
+            }
+            return;
+        }
+        self.chunk_header(request, chunk::DONE, chunk::BLOCK_STATUS, 4 + 8 * runs.len() as u64);
+        self.output.put(&ALLOCATION_ID.to_be_bytes());
+        for (bytes, is_hole) in runs {
+            self.output.put(&narrow::<u32>(bytes).to_be_bytes());
+            self.output.put(&descriptor(is_hole).to_be_bytes());
+        }
+    }
+
+    /// Ends a request that gives no data back, on stable storage where that was wanted.
+    fn end(&mut self, request: Request, done: Result<(), Fault>) {
+        let is_durable = request.flags & command::FUA != 0;
+        match done.and_then(|()| if is_durable { self.machine.flush() } else { Ok(()) }) {
+            Ok(()) => self.done(request),
+            Err(fault) => self.fail(request, errno(fault), &fault.to_string()),
+        }
+    }
+
+    fn done(&mut self, request: Request) {
+        if self.agreed.is_extended || (self.agreed.is_structured && request.command == command::READ) {
+            self.chunk_header(request, chunk::DONE, chunk::NONE, 0);
+        } else {
+            self.simple_header(request, 0);
+        }
+    }
+
+    fn fail(&mut self, request: Request, error: u32, why: &str) {
+        if !self.agreed.is_structured {
+            return self.simple_header(request, error);
+        }
+        let why = &why.as_bytes()[..why.len().min(200)];
+        self.chunk_header(request, chunk::DONE, chunk::ERROR, 6 + why.len() as u64);
+        self.output.put(&error.to_be_bytes());
+        self.output.put(&narrow::<u16>(why.len()).to_be_bytes());
+        self.output.put(why);
+    }
+
+    fn simple_header(&mut self, request: Request, error: u32) {
+        self.output.put(&SIMPLE_REPLY.to_be_bytes());
+        self.output.put(&error.to_be_bytes());
+        self.output.put(&request.cookie.to_be_bytes());
+    }
+
+    fn chunk_header(&mut self, request: Request, flags: u16, kind: u16, len: u64) {
+        let is_extended = self.agreed.is_extended;
+        let magic = if is_extended { EXTENDED_REPLY } else { STRUCTURED_REPLY };
+        self.output.put(&magic.to_be_bytes());
+        self.output.put(&flags.to_be_bytes());
+        self.output.put(&kind.to_be_bytes());
+        self.output.put(&request.cookie.to_be_bytes());
+        if is_extended {
+            self.output.put(&request.offset.to_be_bytes());
+            self.output.put(&len.to_be_bytes());
+        } else {
+            self.output.put(&narrow::<u32>(len).to_be_bytes());
+        }
+    }
+}
+
+fn errno(fault: Fault) -> u32 {
+    match fault {
+        Fault::Lost | Fault::Journal => EIO,
+        Fault::OutOfRange => EINVAL,
+        Fault::NoSpace => ENOSPC,
+        Fault::ReadOnly => EPERM,
+    }
+}

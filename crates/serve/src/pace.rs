@@ -1,0 +1,299 @@
+//! When answers are given: when the modelled array would.
+//!
+//! One thread has the event loop of the model and drives it by the clock on the wall: a request enters the model when it
+//! arrives, and its answer is let go when the model has completed it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use array::sim::{Sim, WorkOrder};
+use units::convert::{narrow, truncated};
+use units::{Bytes, Instant};
+
+use crate::clock::Clock;
+
+/// What the model is told of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The LUN.
+    pub lun: u32,
+    /// What is done.
+    pub op: Op,
+    /// From where on.
+    pub offset: u64,
+    /// How many bytes.
+    pub len: u64,
+}
+
+/// What is done, as far as it takes time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Data from members or cache.
+    Read,
+    /// Data to them.
+    Write,
+    /// Data of the cache to members.
+    Flush,
+    /// What no member hears of.
+    Nothing,
+}
+
+/// What is done with an answer whose time has come.
+pub type Deliver = Box<dyn FnOnce() + Send>;
+
+enum Message {
+    Request(Duration, Asked, Deliver),
+    Fail(u32),
+    Work(WorkOrder),
+    Stop,
+}
+
+/// A model in real time.
+pub struct Pacer {
+    send: Mutex<Sender<Message>>,
+    clock: Clock,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    lateness: Arc<Lateness>,
+    progress: Arc<Progress>,
+}
+
+/// How far the model's work on each set is.
+type Progress = Mutex<HashMap<u32, f64>>;
+
+/// How late answers were let go, after the model had completed them.
+#[derive(Debug, Default)]
+pub struct Lateness {
+    count: AtomicU64,
+    sum_ns: AtomicU64,
+    /// Answers later than so many microseconds, by powers of two.
+    above: [AtomicU64; 20],
+}
+
+impl Lateness {
+    fn add(&self, late: Duration) {
+        let nanos = truncated::<u64>(late.as_secs_f64() * 1e9);
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.sum_ns.fetch_add(nanos, Ordering::Relaxed);
+        let bucket = (64 - (nanos / 1000).leading_zeros()).min(19);
+        self.above[bucket as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many answers, and their mean lateness.
+    pub fn mean(&self) -> (u64, Duration) {
+        let count = self.count.load(Ordering::Relaxed);
+        (count, Duration::from_nanos(self.sum_ns.load(Ordering::Relaxed) / count.max(1)))
+    }
+
+    /// A bound in microseconds that the share `share` of all answers is within: a power of two.
+    pub fn quantile_us(&self, share: f64) -> u64 {
+        let count = self.count.load(Ordering::Relaxed) as f64;
+        let mut seen = 0;
+        for (bucket, above) in self.above.iter().enumerate() {
+            seen += above.load(Ordering::Relaxed);
+            if seen as f64 >= count * share {
+                return 1 << bucket;
+            }
+        }
+        1 << self.above.len()
+    }
+}
+
+impl Pacer {
+    /// Runs `sim` in real time, or `speed` times as fast.
+    pub fn start(mut sim: Sim, speed: f64) -> std::io::Result<Pacer> {
+        sim.admit();
+        let (send, receive) = channel();
+        let (clock, lateness) = (Clock::start(), Arc::new(Lateness::default()));
+        let progress: Arc<Progress> = Arc::default();
+        let mut running = Running {
+            sim,
+            speed,
+            clock,
+            waiting: HashMap::new(),
+            free: Vec::new(),
+            next: 0,
+            lateness: lateness.clone(),
+            works: Vec::new(),
+            progress: progress.clone(),
+        };
+        let thread = std::thread::Builder::new().name("fathom-model".into()).spawn(move || {
+            keep_time_exactly();
+            running.run(&receive);
+        })?;
+        Ok(Pacer { send: Mutex::new(send), clock, thread: Mutex::new(Some(thread)), lateness, progress })
+    }
+
+    /// Has `deliver` be called when the model has completed the request.
+    pub fn ask(&self, asked: Asked, deliver: Deliver) {
+        self.tell(Message::Request(self.clock.now(), asked, deliver));
+    }
+
+    /// A disk fails in the model.
+    pub fn fail_disk(&self, bay: u32) {
+        self.tell(Message::Fail(bay));
+    }
+
+    /// Background work begins in the model.
+    pub fn start_work(&self, order: WorkOrder) {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner).insert(order.set, 0.0);
+        self.tell(Message::Work(order));
+    }
+
+    /// The share that is done of the model's work on a set; `None` where there is none.
+    pub fn progress(&self, set: u32) -> Option<f64> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner).get(&set).copied()
+    }
+
+    /// How late answers were.
+    pub fn lateness(&self) -> &Lateness {
+        &self.lateness
+    }
+
+    fn tell(&self, message: Message) {
+        // After the end nobody waits for answers any more.
+        let _over = self.send.lock().unwrap_or_else(PoisonError::into_inner).send(message);
+    }
+}
+
+impl Drop for Pacer {
+    fn drop(&mut self) {
+        self.tell(Message::Stop);
+        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // One that has panicked has ended as well.
+            let _ended = thread.join();
+        }
+    }
+}
+
+/// Timers of this thread are not put together with others: by default the kernel takes 50 µs for that.
+fn keep_time_exactly() {
+    // SAFETY: a plain number is set for the calling thread.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
+}
+
+struct Running {
+    sim: Sim,
+    speed: f64,
+    clock: Clock,
+    waiting: HashMap<u32, Deliver>,
+    free: Vec<u32>,
+    next: u32,
+    lateness: Arc<Lateness>,
+    /// Set and number of the work under way.
+    works: Vec<(u32, u32)>,
+    progress: Arc<Progress>,
+}
+
+impl Running {
+    fn run(&mut self, receive: &Receiver<Message>) {
+        loop {
+            self.let_go();
+            self.tell_progress();
+            let due = self.sim.next_due();
+            let message = if due == Instant::NEVER {
+                receive.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            } else {
+                let at = Duration::from_nanos(truncated((due.nanos() as f64) / self.speed));
+                receive.recv_timeout(at.saturating_sub(self.clock.now()))
+            };
+            match message {
+                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok(message) => self.take(message),
+                Err(RecvTimeoutError::Timeout) => self.catch_up(),
+            }
+        }
+        self.waiting.drain().for_each(|(_, deliver)| deliver());
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Request(at, asked, deliver) => {
+                if asked.op == Op::Nothing {
+                    return deliver();
+                }
+                let token = self.free.pop().unwrap_or_else(|| {
+                    self.next += 1;
+                    self.next - 1
+                });
+                self.waiting.insert(token, deliver);
+                let request = workload_request(asked, token);
+                let at = self.virtual_time(at).max(self.sim.now());
+                self.sim.submit(at, request);
+            }
+            Message::Fail(bay) => {
+                self.catch_up();
+                // One that is in no set fails without consequence.
+                let _nothing = self.sim.fail_disk(bay);
+            }
+            Message::Work(order) => {
+                self.catch_up();
+                match self.sim.start_work(order) {
+                    Ok(number) => self.works.push((order.set, number)),
+                    // What the model has no members for takes no time in it.
+                    Err(_) => {
+                        self.progress.lock().unwrap_or_else(PoisonError::into_inner).remove(&order.set);
+                    }
+                }
+            }
+            Message::Stop => {}
+        }
+    }
+
+    fn catch_up(&mut self) {
+        let now = self.virtual_time(self.clock.now());
+        self.sim.idle_until(now);
+    }
+
+    /// Tells how far work is.
+    fn tell_progress(&mut self) {
+        if self.works.is_empty() {
+            return;
+        }
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        self.works.retain(|&(set, number)| {
+            let Some(now) = self.sim.work_progress(number).filter(|now| now.ended.is_none()) else {
+                progress.remove(&set);
+                return false;
+            };
+            progress.insert(set, now.done.get());
+            true
+        });
+    }
+
+    fn virtual_time(&self, at: Duration) -> Instant {
+        let nanos = at.as_secs_f64() * 1e9 * self.speed;
+        Instant::from_nanos(truncated(nanos)).max(self.sim.now())
+    }
+
+    /// Lets go what the model has completed.
+    fn let_go(&mut self) {
+        for done in self.sim.take_ended() {
+            let token = done.token.0;
+            if let Some(deliver) = self.waiting.remove(&token) {
+                deliver();
+                let due = Duration::from_nanos(truncated(done.finished_at.nanos() as f64 / self.speed));
+                self.lateness.add(self.clock.now().saturating_sub(due));
+            }
+            self.free.push(token);
+        }
+    }
+}
+
+fn workload_request(asked: Asked, token: u32) -> array::sim::OutsideRequest {
+    let Asked { lun, op, offset, len } = asked;
+    array::sim::OutsideRequest {
+        offset: Bytes::new(offset),
+        len: narrow::<u32>(len.min(u64::from(u32::MAX))),
+        token: array::sim::OutsideToken(token),
+        file: narrow::<u16>(lun),
+        op: match op {
+            Op::Read => array::sim::OutsideOp::Read,
+            Op::Write => array::sim::OutsideOp::Write,
+            Op::Flush | Op::Nothing => array::sim::OutsideOp::Flush,
+        },
+    }
+}

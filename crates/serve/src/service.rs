@@ -1,0 +1,186 @@
+//! A served array, from its description to block devices and back.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use array::raid::GeometryError;
+use array::sim::{Sim, Topology};
+
+use crate::control::Control;
+use crate::fuse::Mounted;
+use crate::machine::{Machine, OpenError, Options, Shape};
+use crate::nbd::{Address, Server};
+use crate::pace::Pacer;
+use crate::shelf::Directory;
+
+/// How fast answers are given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// As fast as this machine can.
+    Max,
+    /// When the modelled array would, that many times as fast.
+    Model(f64),
+}
+
+/// A word that is no pace.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no pace; write `model`, `max`, or how many times as fast as the model: `100x`")]
+pub struct NoPace(String);
+
+impl FromStr for Pace {
+    type Err = NoPace;
+
+    fn from_str(text: &str) -> Result<Pace, NoPace> {
+        match text {
+            "max" => Ok(Pace::Max),
+            "model" => Ok(Pace::Model(1.0)),
+            text => text
+                .strip_suffix('x')
+                .and_then(|times| times.parse().ok())
+                .filter(|times: &f64| (1e-3..=1e6).contains(times))
+                .map(Pace::Model)
+                .ok_or_else(|| NoPace(text.to_owned())),
+        }
+    }
+}
+
+/// What is served, and where.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The array's address in the library.
+    pub name: String,
+    /// Its parts.
+    pub topology: Topology,
+    /// Where the member files are; `None` for memory.
+    pub directory: Option<PathBuf>,
+    /// Where clients come.
+    pub addresses: Vec<Address>,
+    /// Files that LUNs are mounted over, LUN 0 first.
+    pub files: Vec<PathBuf>,
+    /// Where operators come.
+    pub control: PathBuf,
+    /// How fast.
+    pub pace: Pace,
+    /// For what the model draws at random.
+    pub seed: u64,
+    /// How the array is opened.
+    pub options: Options,
+}
+
+/// Why an array is not served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// Its sets cannot be.
+    #[error(transparent)]
+    Geometry(#[from] GeometryError),
+    /// Its disks are not as they should be.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The system refuses.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// An array that is served for as long as it is held.
+pub struct Service {
+    // In the order in which they end.
+    servers: Vec<Server>,
+    mounted: Vec<Mounted>,
+    control: Control,
+    pacer: Option<Arc<Pacer>>,
+    machine: Arc<Machine>,
+}
+
+impl Service {
+    /// Opens the array and listens.
+    pub fn start(setup: Setup) -> Result<Service, ServiceError> {
+        let system = |what: String| move |source| ServiceError::System { what, source };
+        let Setup { name, topology, directory, addresses, files, control, pace, seed, mut options } = setup;
+        let shape = Shape::of(&name, &topology)?;
+        let machine = match &directory {
+            None => Machine::in_memory(shape, &options)?,
+            Some(path) => {
+                options.log.get_or_insert_with(|| path.join("events.jsonl"));
+                let shelf = Directory::open(path).map_err(system(format!("{}", path.display())))?;
+                Machine::open(shape, Box::new(shelf), &options)?
+            }
+        };
+        let pacer = match pace {
+            Pace::Max => None,
+            Pace::Model(speed) => {
+                let sim = Sim::new(&topology, seed)?;
+                Some(Arc::new(Pacer::start(sim, speed).map_err(system("starting the model".into()))?))
+            }
+        };
+        if let Some(pacer) = &pacer {
+            machine.follow(pacer.clone());
+        }
+        let mut servers = Vec::new();
+        for address in &addresses {
+            let server = Server::listen(machine.clone(), address, pacer.clone());
+            servers.push(server.map_err(system(format!("listening on {}", shown(address))))?);
+        }
+        let mut mounted = Vec::new();
+        for (lun, path) in (0..).zip(&files) {
+            let file = Mounted::over(path, machine.clone(), lun, pacer.clone());
+            mounted.push(file.map_err(system(format!("mounting over {}", path.display())))?);
+        }
+        let shown = control.display().to_string();
+        let control = Control::listen(&control, machine.clone());
+        let control = control.map_err(system(format!("the control socket {shown}")))?;
+        Ok(Service { servers, mounted, control, pacer, machine })
+    }
+
+    /// The array.
+    pub fn machine(&self) -> &Arc<Machine> {
+        &self.machine
+    }
+
+    /// Where clients find it.
+    pub fn uris(&self) -> impl Iterator<Item = &str> {
+        self.servers.iter().map(Server::uri)
+    }
+
+    /// The model that the pace comes from.
+    pub fn pacer(&self) -> Option<&Pacer> {
+        self.pacer.as_deref()
+    }
+
+    /// Ends: no client is left, everything is on stable storage.
+    pub fn stop(self) -> io::Result<()> {
+        let Service { servers, mounted, control, pacer, machine } = self;
+        drop(servers);
+        drop(mounted);
+        drop(control);
+        drop(pacer);
+        machine.close()
+    }
+}
+
+fn shown(address: &Address) -> String {
+    match address {
+        Address::Tcp(at) => at.to_string(),
+        Address::Unix(path) => path.display().to_string(),
+    }
+}
+
+/// The sockets of running servers in a directory: name, and path.
+pub fn running(directory: &Path) -> Vec<(String, PathBuf)> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut found: Vec<(String, PathBuf)> = entries
+        .filter_map(|entry| {
+            let path = entry.path();
+            let name = path.file_name()?.to_str()?.strip_suffix(".control")?.to_owned();
+            std::os::unix::net::UnixStream::connect(&path).is_ok().then_some((name, path))
+        })
+        .collect();
+    found.sort();
+    found
+}

@@ -1,0 +1,109 @@
+//! The power goes at any write of any member.
+
+use std::sync::Arc;
+
+use serve::machine::{Machine, Shape};
+
+use crate::world::{Draws, Host, Loss, World, open, random_shape, wait};
+
+/// One life: random requests until the power goes, and what is there afterwards; also without as many members as the
+/// level survives. Whether the power went before the requests were done.
+fn one_life(seed: u64) -> bool {
+    let mut draws = Draws::new(seed);
+    let loss = if draws.one_in(2) { Loss::Ordered } else { Loss::Reordered };
+    let shape = random_shape(&mut draws, 0);
+    let world = World::new(loss, seed);
+    let what = format!("seed {seed}, {loss:?}, {:?}", shape.sets[0].geometry.spec());
+    let mut machine = open(&shape, &world, loss);
+    let mut host = Host::new(&machine);
+    let survives = shape.sets[0].geometry.spec().level.survives(shape.bays.len() as u32);
+    for _ in 0..1 + draws.below(2) {
+        let degraded = if draws.one_in(3) { draws.below(survives as u64 + 1) } else { 0 };
+        let bays = machine.status().bays.len() as u64;
+        for _ in 0..degraded {
+            // One that has failed before cannot fail again, and then one less is lost.
+            if machine.status().bays.iter().filter(|bay| bay.slot.is_none()).count() < survives as usize {
+                let _known = machine.fail(draws.below(bays) as u32);
+            }
+        }
+        world.crash_after(1 + draws.below(60));
+        let died = requests(&machine, &world, &mut host, &mut draws, loss);
+        if !died {
+            return false;
+        }
+        drop(machine);
+        world.revive();
+        // Up to as many members as may be lost do not come back.
+        machine = open(&shape, &world, loss);
+        let lost = machine.status().bays.iter().filter(|bay| bay.slot.is_none()).count() as u64;
+        if draws.one_in(2) && lost < u64::from(survives) {
+            let gone = draws.below(bays) as u32;
+            if machine.status().bays[gone as usize].slot.is_some() {
+                // Without having been closed: as if it had not been there after the crash.
+                machine.fail(gone).unwrap();
+            }
+        }
+        host.check(&machine, &what);
+        consistent(&machine, &shape, &what);
+    }
+    true
+}
+
+fn requests(machine: &Arc<Machine>, world: &World, host: &mut Host, draws: &mut Draws, loss: Loss) -> bool {
+    for _ in 0..40 {
+        let (lba, count) = host.place(draws);
+        match draws.below(8) {
+            0 => {
+                if machine.flush().is_ok() {
+                    host.settle();
+                }
+            }
+            1 => {
+                // What follows an error is in doubt.
+                let _taken = host.zero(machine, lba, count);
+            }
+            _ => {
+                if host.write(machine, lba, count).is_ok() && loss == Loss::Ordered && !world.is_dead() {
+                    host.settle_sectors(lba, count);
+                }
+            }
+        }
+        if world.is_dead() {
+            return true;
+        }
+    }
+    false
+}
+
+/// A verify finds nothing, where all members are there.
+fn consistent(machine: &Arc<Machine>, shape: &Shape, what: &str) {
+    let spec = shape.sets[0].geometry.spec();
+    let is_whole = machine.status().sets[0].state == "optimal";
+    if !is_whole || spec.level.survives(spec.members) == 0 {
+        return;
+    }
+    machine.verify(0, false).unwrap();
+    wait(machine);
+    let events = machine.events().since(0);
+    let last = events.iter().rev().find(|event| event.text.contains("verify complete")).unwrap();
+    assert!(!last.text.contains(';'), "{what}: {}", last.text);
+}
+
+fn lives(seed: u64, count: u64) {
+    let died = (seed..seed + count).filter(|&seed| one_life(seed)).count();
+    println!("crash points: {died} of {count} lives from seed {seed}");
+    assert!(died as u64 > count / 2, "the power must go in most lives");
+}
+
+#[test]
+fn whatever_was_flushed_is_there_after_a_crash_at_any_write_and_parity_is_consistent() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    lives(number("FATHOM_CRASH_SEED").unwrap_or(1), number("FATHOM_CRASH_POINTS").unwrap_or(4000));
+}
+
+/// An hour or so: `cargo test --release -p fathom-serve --test machine -- --ignored a_million`.
+#[test]
+#[ignore = "a million crash points take long"]
+fn a_million_crash_points() {
+    lives(1_000_000, 1_200_000);
+}

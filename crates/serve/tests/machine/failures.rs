@@ -1,0 +1,264 @@
+//! Members that fail, lie, go away and come back.
+
+use array::raid::Level;
+use serve::config::Status;
+use serve::machine::{Insert, Machine, OpenError};
+
+use crate::world::{Bays, Draws, Host, Loss, World, open, options, random_shape, shape, wait};
+
+#[test]
+fn within_what_the_level_survives_every_request_gives_what_was_written() {
+    for seed in 0..300 {
+        let mut draws = Draws::new(seed);
+        let shape = random_shape(&mut draws, 2);
+        let spec = shape.sets[0].geometry.spec().clone();
+        let world = World::new(Loss::Ordered, seed);
+        let machine = open(&shape, &world, Loss::Ordered);
+        let mut host = Host::new(&machine);
+        let what = format!("seed {seed}, {spec:?}");
+        for _ in 0..30 {
+            let (lba, count) = host.place(&mut draws);
+            match draws.below(12) {
+                0 => host.zero(&machine, lba, count).unwrap(),
+                1 => {
+                    let bays = machine.status().bays;
+                    let lost = bays.iter().filter(|bay| bay.bay < spec.members && bay.slot.is_none()).count();
+                    let can_fail = lost < spec.level.survives(spec.members) as usize;
+                    if can_fail && machine.status().sets[0].state == "optimal" {
+                        // One whose copy has taken its place is in no slot any more.
+                        let used: Vec<u32> =
+                            bays.iter().filter(|bay| bay.slot.is_some()).map(|bay| bay.bay).collect();
+                        machine.fail(used[draws.below(used.len() as u64) as usize]).unwrap();
+                    }
+                }
+                2 => {
+                    let _nothing_lost = machine.rebuild(0);
+                    if draws.one_in(2) {
+                        wait(&machine);
+                    }
+                }
+                3 => {
+                    let _has_no_spare = machine.copy(draws.below(u64::from(spec.members)) as u32);
+                }
+                _ => host.write(&machine, lba, count).unwrap(),
+            }
+            host.settle();
+        }
+        host.check(&machine, &what);
+        wait(&machine);
+        host.check(&machine, &what);
+        machine.close().unwrap();
+        drop(machine);
+        let machine = open(&shape, &world, Loss::Ordered);
+        host.check(&machine, &format!("{what}, started again"));
+    }
+}
+
+#[test]
+fn beyond_what_the_level_survives_there_are_errors_and_never_wrong_data() {
+    for seed in 0..200 {
+        let mut draws = Draws::new(seed);
+        let shape = random_shape(&mut draws, 0);
+        let spec = shape.sets[0].geometry.spec().clone();
+        let world = World::new(Loss::Ordered, seed);
+        let machine = open(&shape, &world, Loss::Ordered);
+        let mut host = Host::new(&machine);
+        for _ in 0..12 {
+            let (lba, count) = host.place(&mut draws);
+            host.write(&machine, lba, count).unwrap();
+            host.settle();
+        }
+        let lost = spec.level.survives(spec.members) + 1;
+        for bay in 0..lost.min(spec.members) {
+            machine.fail(bay).unwrap();
+        }
+        let errors = host.check_what_is_there(&machine, &format!("seed {seed}, {spec:?}"));
+        let must_lose = !matches!(spec.level, Level::Raid10 | Level::Raid1E | Level::Raid50);
+        assert!(errors > 0 || !must_lose, "seed {seed}, {spec:?}");
+        let status = machine.status();
+        assert_eq!(status.sets[0].state == "failed", errors > 0, "seed {seed}, {spec:?}");
+        for _ in 0..12 {
+            let (lba, count) = host.place(&mut draws);
+            // Taken or not: what can be read is one of both.
+            let _refused = host.write(&machine, lba, count);
+        }
+        host.check_what_is_there(&machine, &format!("seed {seed}, {spec:?}, written again"));
+    }
+}
+
+#[test]
+fn silent_corruption_is_corrected_by_reads_and_by_a_scrub_and_never_read() {
+    for level in [Level::Raid1, Level::Raid1E, Level::Raid10, Level::Raid5, Level::Raid6] {
+        for seed in 0..40 {
+            let mut draws = Draws::new(seed);
+            let shape = shape(level, 4, 0, 8, 96);
+            let world = World::new(Loss::Ordered, seed);
+            let machine = open(&shape, &world, Loss::Ordered);
+            let mut host = Host::new(&machine);
+            let all = host.sectors();
+            host.write(&machine, 0, all).unwrap();
+            host.settle();
+            // Behind both labels and the tags of the only group.
+            let bay = draws.below(4) as u32;
+            let spoilt: u64 = (0..5)
+                .filter(|_| world.spoil(bay, (128 << 10) + 4096 + draws.below(96 * 512)))
+                .count() as u64;
+            assert!(spoilt > 0);
+            if seed % 2 == 0 {
+                host.check(&machine, "read");
+            } else {
+                let (lba, count) = host.place(&mut draws);
+                host.write(&machine, lba, count).unwrap();
+                host.settle();
+            }
+            machine.verify(0, true).unwrap();
+            wait(&machine);
+            machine.verify(0, false).unwrap();
+            wait(&machine);
+            let events = machine.events().since(0);
+            assert!(events.last().unwrap().text.ends_with("verify complete"), "{level}: {events:?}");
+            host.check(&machine, "after the scrub");
+            let told = events.iter().any(|event| event.text.contains(&format!("bay {bay}: sector")));
+            assert!(told || seed % 2 == 1, "{level}: the log names the drive");
+        }
+    }
+}
+
+#[test]
+fn a_drive_that_is_pulled_and_put_back_gets_only_what_it_missed() {
+    let shape = shape(Level::Raid5, 4, 0, 8, 8 * 4096);
+    let world = World::new(Loss::Ordered, 1);
+    let machine = open(&shape, &world, Loss::Ordered);
+    let mut host = Host::new(&machine);
+    host.write(&machine, 0, 400).unwrap();
+    machine.pull(2).unwrap();
+    host.write(&machine, 100, 50).unwrap();
+    host.settle();
+    host.check(&machine, "without the drive");
+    assert_eq!(machine.insert(2, &Insert::Same).unwrap(), Status::InUse);
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal");
+    host.check(&machine, "with the drive");
+    machine.verify(0, false).unwrap();
+    wait(&machine);
+    assert!(machine.events().since(0).last().unwrap().text.ends_with("verify complete"));
+}
+
+#[test]
+fn a_drive_whose_place_was_taken_is_refused_until_it_is_cleared() {
+    let shape = shape(Level::Raid5, 4, 1, 8, 96);
+    let world = World::new(Loss::Ordered, 1);
+    let machine = open(&shape, &world, Loss::Ordered);
+    let mut host = Host::new(&machine);
+    host.write(&machine, 0, 100).unwrap();
+    host.settle();
+    machine.pull(1).unwrap();
+    machine.rebuild(0).unwrap();
+    wait(&machine);
+    assert_eq!(machine.insert(1, &Insert::Same).unwrap(), Status::Stale);
+    host.check(&machine, "with the stale drive in its bay");
+    machine.clear(1).unwrap();
+    assert_eq!(machine.status().bays[1].status, Status::Spare);
+    machine.fail(0).unwrap();
+    machine.rebuild(0).unwrap();
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal");
+    host.check(&machine, "on the drive that was cleared");
+}
+
+#[test]
+fn an_older_copy_of_a_drive_is_refused_at_the_start() {
+    let shape = shape(Level::Raid5, 3, 0, 8, 96);
+    let world = World::new(Loss::Ordered, 1);
+    let machine = open(&shape, &world, Loss::Ordered);
+    let mut host = Host::new(&machine);
+    machine.close().unwrap();
+    drop(machine);
+    world.copy(1, "an old copy");
+    world.remove(1);
+    let machine = open(&shape, &world, Loss::Ordered);
+    assert_eq!(machine.status().sets[0].state, "degraded");
+    host.write(&machine, 0, 100).unwrap();
+    host.settle();
+    machine.close().unwrap();
+    drop(machine);
+    world.paste("an old copy", 1);
+    let machine = open(&shape, &world, Loss::Ordered);
+    assert_eq!(machine.status().bays[1].status, Status::Stale);
+    host.check(&machine, "with the old copy in its bay");
+}
+
+#[test]
+fn a_foreign_drive_is_refused_until_it_is_cleared() {
+    let shape = shape(Level::Raid6, 4, 0, 8, 96);
+    let other = World::new(Loss::Ordered, 2);
+    drop(open(&shape, &other, Loss::Ordered));
+    let world = World::new(Loss::Ordered, 1);
+    let machine = open(&shape, &world, Loss::Ordered);
+    let mut host = Host::new(&machine);
+    host.write(&machine, 0, 50).unwrap();
+    host.settle();
+    machine.close().unwrap();
+    drop(machine);
+    // The same bay of another array.
+    world.adopt(&other, 3);
+    let machine = open(&shape, &world, Loss::Ordered);
+    assert_eq!(machine.status().bays[3].status, Status::Foreign);
+    assert_eq!(machine.status().sets[0].state, "degraded");
+    host.check(&machine, "with the foreign drive in its bay");
+    machine.clear(3).unwrap();
+    machine.rebuild(0).unwrap();
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal");
+    host.check(&machine, "rebuilt");
+}
+
+#[test]
+fn two_halves_that_were_used_apart_are_not_put_together() {
+    let shape = shape(Level::Raid1, 2, 0, 8, 96);
+    let world = World::new(Loss::Ordered, 1);
+    drop(open(&shape, &world, Loss::Ordered));
+    let half = |bay: u32| {
+        world.copy(bay, "away");
+        world.remove(bay);
+        let machine = open(&shape, &world, Loss::Ordered);
+        Host::new(&machine).write(&machine, 0, 1).unwrap();
+        drop(machine);
+        world.paste("away", bay);
+    };
+    world.copy(0, "first");
+    half(1);
+    world.copy(0, "used alone");
+    world.paste("first", 0);
+    half(0);
+    world.paste("used alone", 0);
+    let opened = Machine::open(shape.clone(), Box::new(Bays(world.clone())), &options(Loss::Ordered));
+    assert!(matches!(opened, Err(OpenError::Split { .. })));
+}
+
+#[test]
+fn disks_of_an_array_of_another_shape_are_not_touched() {
+    let world = World::new(Loss::Ordered, 1);
+    drop(open(&shape(Level::Raid5, 4, 0, 8, 96), &world, Loss::Ordered));
+    let writes = world.writes();
+    let wrong = shape(Level::Raid6, 4, 0, 8, 96);
+    let opened = Machine::open(wrong, Box::new(Bays(world.clone())), &options(Loss::Ordered));
+    assert!(matches!(opened, Err(OpenError::OtherShape { .. })));
+    assert_eq!(world.writes(), writes);
+}
+
+#[test]
+fn what_was_never_written_or_was_zeroed_is_a_hole() {
+    let shape = shape(Level::Raid5, 4, 0, 8, 96);
+    let machine = Machine::in_memory(shape, &options(Loss::Ordered)).unwrap();
+    let mut host = Host::new(&machine);
+    let all = host.sectors() * 512;
+    assert_eq!(machine.extents(0, 0, all, 100).unwrap(), [(all, true)]);
+    host.write(&machine, 24, 24).unwrap();
+    let runs = machine.extents(0, 0, all, 100).unwrap();
+    assert_eq!(runs, [(24 * 512, true), (24 * 512, false), (all - 48 * 512, true)]);
+    host.zero(&machine, 0, host.sectors()).unwrap();
+    assert_eq!(machine.extents(0, 0, all, 100).unwrap(), [(all, true)]);
+    host.settle();
+    host.check(&machine, "zeroed");
+}

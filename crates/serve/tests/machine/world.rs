@@ -1,0 +1,452 @@
+//! Disks that can stop at any write, and a host that knows what it wrote.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use array::raid::{Geometry, Level, SetSpec};
+use serve::machine::{Lun, Machine, Options, SetShape, Shape};
+use serve::medium::Medium;
+use serve::set::{Fault, Scratch};
+use serve::shelf::Shelf;
+use units::Sectors;
+
+pub const SECTOR: usize = 512;
+type Sector = [u8; SECTOR];
+
+/// Numbers by xorshift64*: G. Marsaglia, "Xorshift RNGs", with the multiplier of S. Vigna.
+#[derive(Clone, Debug)]
+pub struct Draws(u64);
+
+impl Draws {
+    pub fn new(seed: u64) -> Draws {
+        Draws(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11
+    }
+
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    pub fn one_in(&mut self, of: u64) -> bool {
+        self.below(of) == 0
+    }
+}
+
+/// What a loss of power leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// Writes in the order in which they were made; the last one torn.
+    Ordered,
+    /// Of each sector that was not synced any version since then.
+    Reordered,
+}
+
+/// All images, and the instant of the crash.
+pub struct World {
+    state: Mutex<State>,
+}
+
+struct State {
+    images: HashMap<String, Image>,
+    writes: u64,
+    crash_at: u64,
+    is_dead: bool,
+    loss: Loss,
+    draws: Draws,
+}
+
+#[derive(Clone, Default)]
+struct Image {
+    sectors: HashMap<u64, Sector>,
+    /// Versions since the last sync, the one that was there first.
+    unsynced: BTreeMap<u64, Vec<Sector>>,
+}
+
+impl World {
+    pub fn new(loss: Loss, seed: u64) -> Arc<World> {
+        let state = State {
+            images: HashMap::new(),
+            writes: 0,
+            crash_at: u64::MAX,
+            is_dead: false,
+            loss,
+            draws: Draws::new(seed),
+        };
+        Arc::new(World { state: Mutex::new(state) })
+    }
+
+    /// The write with that number from now on is the last one, and torn.
+    pub fn crash_after(&self, writes: u64) {
+        let mut state = self.state.lock().unwrap();
+        state.crash_at = state.writes + writes;
+    }
+
+    pub fn writes(&self) -> u64 {
+        self.state.lock().unwrap().writes
+    }
+
+    pub fn is_dead(&self) -> bool {
+        self.state.lock().unwrap().is_dead
+    }
+
+    /// Power is back.
+    pub fn revive(&self) {
+        let mut state = self.state.lock().unwrap();
+        let State { images, is_dead, crash_at, draws, loss, .. } = &mut *state;
+        (*is_dead, *crash_at) = (false, u64::MAX);
+        for image in images.values_mut() {
+            for (sector, versions) in std::mem::take(&mut image.unsynced) {
+                if *loss == Loss::Reordered {
+                    let last = image.sectors[&sector];
+                    let at = draws.below(versions.len() as u64 + 1) as usize;
+                    image.sectors.insert(sector, versions.get(at).copied().unwrap_or(last));
+                }
+            }
+        }
+    }
+
+    /// The disk of a bay is gone.
+    pub fn remove(&self, bay: u32) {
+        self.state.lock().unwrap().images.remove(&bay_name(bay));
+    }
+
+    /// Copies a disk as it is now.
+    pub fn copy(&self, bay: u32, name: &str) {
+        let mut state = self.state.lock().unwrap();
+        let image = state.images[&bay_name(bay)].clone();
+        state.images.insert(name.to_owned(), image);
+    }
+
+    /// Puts a copy into a bay.
+    pub fn paste(&self, name: &str, bay: u32) {
+        let mut state = self.state.lock().unwrap();
+        let image = state.images[name].clone();
+        state.images.insert(bay_name(bay), image);
+    }
+
+    /// Takes the disk of another world into the same bay.
+    pub fn adopt(&self, other: &World, bay: u32) {
+        let image = other.state.lock().unwrap().images[&bay_name(bay)].clone();
+        self.state.lock().unwrap().images.insert(bay_name(bay), image);
+    }
+
+    /// Flips bits of one byte of a disk's data area, if anything was written to that sector.
+    pub fn spoil(&self, bay: u32, at: u64) -> bool {
+        let mut state = self.state.lock().unwrap();
+        let image = state.images.get_mut(&bay_name(bay)).unwrap();
+        match image.sectors.get_mut(&(at / SECTOR as u64)) {
+            Some(sector) => {
+                sector[(at % SECTOR as u64) as usize] ^= 0x40;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+pub fn bay_name(bay: u32) -> String {
+    format!("bay {bay}")
+}
+
+struct OnImage {
+    world: Arc<World>,
+    name: String,
+}
+
+impl OnImage {
+    fn change(&self, at: u64, len: u64, from: Option<&[u8]>) -> io::Result<()> {
+        let mut state = self.world.state.lock().unwrap();
+        let State { images, writes, crash_at, is_dead, draws, .. } = &mut *state;
+        if *is_dead {
+            return Err(io::Error::other("no power"));
+        }
+        *writes += 1;
+        *is_dead = *writes >= *crash_at;
+        let image = images.entry(self.name.clone()).or_default();
+        let mut done = 0;
+        while done < len {
+            let (sector, offset) = ((at + done) / SECTOR as u64, ((at + done) % SECTOR as u64) as usize);
+            let part = (len - done).min((SECTOR - offset) as u64) as usize;
+            let old = image.sectors.get(&sector).copied().unwrap_or([0; SECTOR]);
+            let mut new = old;
+            match from {
+                Some(from) => new[offset..offset + part].copy_from_slice(&from[done as usize..][..part]),
+                None => new[offset..offset + part].fill(0),
+            }
+            done += part as u64;
+            if *is_dead && draws.one_in(2) {
+                continue;
+            }
+            if from.is_none() && old == [0; SECTOR] {
+                continue;
+            }
+            image.unsynced.entry(sector).or_default().push(old);
+            image.sectors.insert(sector, new);
+        }
+        if *is_dead { Err(io::Error::other("no power")) } else { Ok(()) }
+    }
+}
+
+impl Medium for OnImage {
+    fn read(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
+        let state = self.world.state.lock().unwrap();
+        if state.is_dead {
+            return Err(io::Error::other("no power"));
+        }
+        into.fill(0);
+        let Some(image) = state.images.get(&self.name) else { return Ok(()) };
+        let mut done = 0;
+        while done < into.len() {
+            let (sector, offset) =
+                ((at + done as u64) / SECTOR as u64, ((at + done as u64) % SECTOR as u64) as usize);
+            let part = (into.len() - done).min(SECTOR - offset);
+            if let Some(held) = image.sectors.get(&sector) {
+                into[done..done + part].copy_from_slice(&held[offset..offset + part]);
+            }
+            done += part;
+        }
+        Ok(())
+    }
+
+    fn write(&self, at: u64, from: &[u8]) -> io::Result<()> {
+        self.change(at, from.len() as u64, Some(from))
+    }
+
+    fn discard(&self, at: u64, len: u64) -> io::Result<()> {
+        self.change(at, len, None)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let mut state = self.world.state.lock().unwrap();
+        if state.is_dead {
+            return Err(io::Error::other("no power"));
+        }
+        if let Some(image) = state.images.get_mut(&self.name) {
+            image.unsynced.clear();
+        }
+        Ok(())
+    }
+
+    fn next_data(&self, at: u64) -> io::Result<Option<u64>> {
+        let state = self.world.state.lock().unwrap();
+        let image = state.images.get(&self.name);
+        let sectors = image.into_iter().flat_map(|image| image.sectors.keys());
+        let found = sectors.filter(|&&sector| (sector + 1) * SECTOR as u64 > at).min();
+        Ok(found.map(|sector| (sector * SECTOR as u64).max(at)))
+    }
+}
+
+/// The bays of a world.
+pub struct Bays(pub Arc<World>);
+
+impl Bays {
+    fn medium(&self, name: String) -> Box<dyn Medium> {
+        Box::new(OnImage { world: self.0.clone(), name })
+    }
+}
+
+impl Shelf for Bays {
+    fn disk(&self, bay: u32) -> io::Result<Option<Box<dyn Medium>>> {
+        let is_there = self.0.state.lock().unwrap().images.contains_key(&bay_name(bay));
+        Ok(is_there.then(|| self.medium(bay_name(bay))))
+    }
+
+    fn new_disk(&self, bay: u32) -> io::Result<Box<dyn Medium>> {
+        self.0.state.lock().unwrap().images.insert(bay_name(bay), Image::default());
+        Ok(self.medium(bay_name(bay)))
+    }
+
+    fn take_out(&self, bay: u32, serial: &str) -> io::Result<()> {
+        let mut state = self.0.state.lock().unwrap();
+        let image = state.images.remove(&bay_name(bay)).unwrap();
+        state.images.insert(format!("out {serial}"), image);
+        Ok(())
+    }
+
+    fn put_in(&self, bay: u32, serial: &str) -> io::Result<()> {
+        let mut state = self.0.state.lock().unwrap();
+        let image = state.images.remove(&format!("out {serial}")).unwrap();
+        state.images.insert(bay_name(bay), image);
+        Ok(())
+    }
+
+    fn outside(&self) -> io::Result<Vec<String>> {
+        let state = self.0.state.lock().unwrap();
+        Ok(state.images.keys().filter_map(|name| name.strip_prefix("out ")).map(str::to_owned).collect())
+    }
+
+    fn nvram(&self) -> io::Result<Box<dyn Medium>> {
+        Ok(self.medium("nvram".into()))
+    }
+}
+
+/// A set of small disks, with spares behind.
+pub fn shape(level: Level, members: u32, spares: u32, chunk: u64, sectors: u64) -> Shape {
+    let spec = SetSpec { spares, ..SetSpec::new(level, members, Sectors(chunk), Sectors(sectors)) };
+    let geometry = Geometry::new(spec).unwrap();
+    let capacity = geometry.capacity().0;
+    Shape {
+        name: format!("test of {level}"),
+        bays: vec![sectors; (members + spares) as usize],
+        sets: vec![SetShape { geometry, bays: (0..members + spares).collect() }],
+        spares: (members..members + spares).collect(),
+        luns: vec![Lun { set: 0, start: 0, sectors: capacity }],
+        is_rotating: false,
+    }
+}
+
+pub fn random_shape(draws: &mut Draws, spares: u32) -> Shape {
+    let (level, members) = match draws.below(9) {
+        0 => (Level::Raid0, 2 + draws.below(3)),
+        1 => (Level::Raid1, 2 + draws.below(2)),
+        2 => (Level::Raid1E, 3 + draws.below(3)),
+        3 => (Level::Raid10, 4 + 2 * draws.below(2)),
+        4 | 5 => (Level::Raid5, 3 + draws.below(3)),
+        6 | 7 => (Level::Raid6, 4 + draws.below(3)),
+        _ => (Level::Raid50, 6),
+    };
+    let chunk = 1 << draws.below(4);
+    shape(level, members as u32, spares, chunk, chunk * (4 + 2 * draws.below(4)))
+}
+
+pub fn options(loss: Loss) -> Options {
+    Options {
+        is_synced: loss == Loss::Reordered,
+        is_automatic: false,
+        journal: 400 << 10,
+        ..Options::default()
+    }
+}
+
+pub fn open(shape: &Shape, world: &Arc<World>, loss: Loss) -> Arc<Machine> {
+    Machine::open(shape.clone(), Box::new(Bays(world.clone())), &options(loss)).unwrap()
+}
+
+/// A host that remembers what each sector may hold.
+pub struct Host {
+    scratch: Scratch,
+    /// For each sector the value that is certain, and those that may have taken its place.
+    sectors: Vec<(u64, Vec<u64>)>,
+    next: u64,
+}
+
+/// The contents of a sector by a number; 0 is zeros.
+fn contents(number: u64) -> Sector {
+    let mut sector = [0; SECTOR];
+    if number != 0 {
+        let mut draws = Draws::new(number);
+        for word in sector.chunks_exact_mut(8) {
+            word.copy_from_slice(&draws.next().to_le_bytes());
+        }
+        sector[..8].copy_from_slice(&number.to_le_bytes());
+    }
+    sector
+}
+
+impl Host {
+    pub fn new(machine: &Machine) -> Host {
+        let sectors = machine.luns()[0].sectors as usize;
+        Host { scratch: Scratch::default(), sectors: vec![(0, Vec::new()); sectors], next: 1 }
+    }
+
+    pub fn sectors(&self) -> u64 {
+        self.sectors.len() as u64
+    }
+
+    /// Writes new contents; whether they were taken.
+    pub fn write(&mut self, machine: &Machine, lba: u64, count: u64) -> Result<(), Fault> {
+        let numbers: Vec<u64> = (0..count).map(|n| self.next + n).collect();
+        self.next += count;
+        let data: Vec<u8> = numbers.iter().flat_map(|&number| contents(number)).collect();
+        self.change(lba, &numbers);
+        machine.write(&mut self.scratch, 0, lba * SECTOR as u64, &data)
+    }
+
+    /// Writes zeros.
+    pub fn zero(&mut self, machine: &Machine, lba: u64, count: u64) -> Result<(), Fault> {
+        self.change(lba, &vec![0; count as usize]);
+        machine.write_zeros(&mut self.scratch, 0, lba * SECTOR as u64, count * SECTOR as u64, false)
+    }
+
+    fn change(&mut self, lba: u64, numbers: &[u64]) {
+        for (n, &number) in numbers.iter().enumerate() {
+            self.sectors[lba as usize + n].1.push(number);
+        }
+    }
+
+    /// Everything that was taken is certain: it was flushed, or nothing can take it away.
+    pub fn settle(&mut self) {
+        for (certain, later) in &mut self.sectors {
+            if let Some(last) = later.pop() {
+                *certain = last;
+            }
+            later.clear();
+        }
+    }
+
+    /// Only the request before this one is in doubt.
+    pub fn settle_sectors(&mut self, lba: u64, count: u64) {
+        for (certain, later) in &mut self.sectors[lba as usize..(lba + count) as usize] {
+            *certain = later.pop().unwrap();
+            later.clear();
+        }
+    }
+
+    /// Reads all, and holds each sector against what it may be. What is there is certain from now on.
+    pub fn check(&mut self, machine: &Machine, what: &str) {
+        for lba in 0..self.sectors() {
+            let found = self.read(machine, lba, 1);
+            let found = found.unwrap_or_else(|fault| panic!("{what}: sector {lba}: {fault}"));
+            let number = u64::from_le_bytes(found[..8].try_into().unwrap());
+            assert!(found[..] == contents(number), "{what}: sector {lba} holds what nobody wrote");
+            let (certain, later) = &mut self.sectors[lba as usize];
+            assert!(
+                *certain == number || later.contains(&number),
+                "{what}: sector {lba} holds {number}, not {certain} or one of {later:?}",
+            );
+            (*certain, *later) = (number, Vec::new());
+        }
+    }
+
+    /// What is read, if it is, is what was written; how many sectors were errors.
+    pub fn check_what_is_there(&mut self, machine: &Machine, what: &str) -> u64 {
+        let mut errors = 0;
+        for lba in 0..self.sectors() {
+            let Ok(found) = self.read(machine, lba, 1) else {
+                errors += 1;
+                continue;
+            };
+            let (certain, later) = &self.sectors[lba as usize];
+            let is_one = |number: &u64| found[..] == contents(*number);
+            assert!(is_one(certain) || later.iter().any(is_one), "{what}: sector {lba} is wrong");
+        }
+        errors
+    }
+
+    pub fn read(&mut self, machine: &Machine, lba: u64, count: u64) -> Result<Vec<u8>, Fault> {
+        let mut into = vec![0xEE; count as usize * SECTOR];
+        machine.read(&mut self.scratch, 0, lba * SECTOR as u64, &mut into)?;
+        Ok(into)
+    }
+
+    /// A random request of those that change something: where and how long.
+    pub fn place(&self, draws: &mut Draws) -> (u64, u64) {
+        let most = if draws.one_in(3) { self.sectors() } else { 24.min(self.sectors()) };
+        let count = 1 + draws.below(most);
+        (draws.below(self.sectors() - count + 1), count)
+    }
+}
+
+/// Waits until no background work is left.
+pub fn wait(machine: &Machine) {
+    while machine.is_busy() {
+        std::thread::yield_now();
+    }
+}
