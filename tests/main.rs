@@ -31,6 +31,7 @@ mod plans;
 mod rebuilds;
 mod reports;
 mod searching;
+mod serve;
 mod soak;
 mod stalls;
 mod streams;

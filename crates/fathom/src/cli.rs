@@ -17,6 +17,7 @@ use crate::verbs::plan::PlanVerb;
 use crate::verbs::report::ReportArgs;
 use crate::verbs::run::MeasureArgs;
 use crate::verbs::search::SearchArgs;
+use crate::verbs::serve::ServeArgs;
 use crate::verbs::ui::UiArgs;
 use crate::verbs::validate::ValidateArgs;
 
@@ -115,7 +116,10 @@ pub enum Verb {
     /// Check this machine, a target's path and caches, and the tool itself
     #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
-    /// List, show and check virtual arrays
+    /// Serve a virtual array as a block device (NBD) that holds data, fails and rebuilds
+    #[command(after_help = examples::SERVE)]
+    Serve(ServeArgs),
+    /// List, show and check virtual arrays; operate a served one
     #[command(subcommand)]
     Array(ArrayVerb),
     /// Validate virtual arrays against published results

@@ -85,6 +85,7 @@ fn run_verb(cli: &Cli) -> Result<Ending, Failure> {
         Verb::Import(arguments) => verbs::import::import(arguments, store),
         Verb::Rm(arguments) => verbs::library::rm(arguments, store),
         Verb::Doctor(arguments) => verbs::doctor::doctor(arguments, store),
+        Verb::Serve(arguments) => verbs::serve::serve(arguments),
         Verb::Array(verb) => verbs::array::array(verb, store),
         Verb::Validate(arguments) => verbs::validate::validate(arguments),
         Verb::Formats => verbs::formats::formats(),

@@ -54,6 +54,14 @@ Examples:
   fathom report --chart load                the load curve in the terminal
   fathom report --verify report.html        recompute every number in it";
 
+pub const SERVE: &str = "\
+Examples:
+  fathom serve md3000 --dir /srv/md3000     member files there, NBD on port 10809
+  fathom serve 'md3000?raid=5' --memory --unix /tmp/nbd --pace max
+                                            as fast as this machine can
+  fathom array fail 3                       a drive fails; a hot spare takes over
+  fathom array status                       sets, drives, progress of the rebuild";
+
 pub const UI: &str = "\
 Examples:
   fathom ui                                 on this machine, port 7070

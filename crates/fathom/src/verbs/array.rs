@@ -1,4 +1,4 @@
-//! `fathom array`: the virtual arrays there are, and what they are made of.
+//! `fathom array`: the virtual arrays there are, what they are made of, and those that are served.
 
 use array::spec::{self, ArrayFile, Confidence, Figure, Shelf, Source};
 use clap::Subcommand;
@@ -8,6 +8,7 @@ use crate::input::arrays::LIBRARY;
 use crate::input::candidates;
 use crate::output;
 use crate::session::store::Store;
+use crate::verbs::array_control::{self, ControlVerb};
 use crate::verbs::fit::FitArgs;
 use crate::verbs::lab_text::LabArgs;
 use crate::verbs::loss::LossArgs;
@@ -35,6 +36,8 @@ pub enum ArrayVerb {
     Loss(LossArgs),
     /// Measure a target, and write a model fitted to it
     Fit(FitArgs),
+    #[command(flatten)]
+    Served(ControlVerb),
 }
 
 pub fn array(verb: &ArrayVerb, store: &Store) -> Result<Ending, Failure> {
@@ -45,6 +48,7 @@ pub fn array(verb: &ArrayVerb, store: &Store) -> Result<Ending, Failure> {
         ArrayVerb::Lab(arguments) => lab_text::lab(arguments)?,
         ArrayVerb::Loss(arguments) => loss::loss(arguments, store)?,
         ArrayVerb::Fit(arguments) => return fit::fit(arguments, store),
+        ArrayVerb::Served(verb) => return array_control::control(verb),
     };
     output::print(&text)?;
     Ok(Ending::done())

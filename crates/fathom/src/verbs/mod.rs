@@ -2,6 +2,7 @@
 
 mod against;
 pub mod array;
+pub mod array_control;
 mod bare;
 pub mod caches;
 pub mod campaign;
@@ -26,6 +27,7 @@ pub mod report;
 pub mod run;
 pub mod search;
 pub mod self_test;
+pub mod serve;
 pub mod ui;
 pub mod validate;
 mod what_if;

@@ -1,0 +1,288 @@
+//! `fathom array status`, `fail`, `pull` and so on: what an operator says to a served array.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use serve::config::Status;
+use serve::control::{self, Answer, Command};
+use serve::events::{Event, Severity};
+use serve::machine::MachineStatus;
+use serve::service;
+use units::{Bytes, BytesPerSecond, Nanos};
+
+use crate::ending::{Ending, Failure};
+use crate::output::{self, TreeFormat};
+
+/// Where the server is, and how it is answered.
+#[derive(Debug, Args)]
+pub struct ServerArgs {
+    /// The name of the server, or its control socket [default: the only one that runs]
+    #[arg(long, value_name = "NAME", global = true)]
+    pub server: Option<String>,
+    /// Format of stdout
+    #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
+    pub format: TreeFormat,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ControlVerb {
+    /// Show a served array: state of sets, drives in their bays, background work
+    Status {
+        #[command(flatten)]
+        to: ServerArgs,
+    },
+    /// Show the event log of a served array
+    Events {
+        /// Only events after this number
+        #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+        after: u64,
+        #[command(flatten)]
+        to: ServerArgs,
+    },
+    /// Take a drive of a served array out of use; a hot spare takes over
+    Fail {
+        /// The bay, from 0
+        bay: u32,
+        #[command(flatten)]
+        to: ServerArgs,
+    },
+    /// Take a drive out of its bay
+    Pull {
+        /// The bay, from 0
+        bay: u32,
+        #[command(flatten)]
+        to: ServerArgs,
+    },
+    /// Put the last drive of a bay back, or another one
+    Insert {
+        /// The bay, from 0
+        bay: u32,
+        /// An empty drive
+        #[arg(long)]
+        new: bool,
+        /// The drive with this serial number, which was pulled before
+        #[arg(long, value_name = "SERIAL", conflicts_with = "new")]
+        serial: Option<String>,
+        #[command(flatten)]
+        to: ServerArgs,
+    },
+    /// Forget what is on a drive that is not in use: it becomes a hot spare
+    Clear {
+        /// The bay, from 0
+        bay: u32,
+        #[command(flatten)]
+        to: ServerArgs,
+    },
+    /// Make a drive that is not in use a hot spare
+    Spare {
+        /// The bay, from 0
+        bay: u32,
+        #[command(flatten)]
+        to: ServerArgs,
+    },
+    /// Rebuild a degraded set onto a hot spare
+    Rebuild {
+        /// The set, from 0
+        #[arg(default_value_t = 0)]
+        set: u32,
+        #[command(flatten)]
+        to: ServerArgs,
+    },
+    /// Copy a drive to a hot spare, which takes its place
+    Clone {
+        /// The bay, from 0
+        bay: u32,
+        #[command(flatten)]
+        to: ServerArgs,
+    },
+    /// Scrub a set: compare data, checksums and parity
+    Verify {
+        /// The set, from 0
+        #[arg(default_value_t = 0)]
+        set: u32,
+        /// Write parity again where it differs
+        #[arg(long)]
+        repair: bool,
+        #[command(flatten)]
+        to: ServerArgs,
+    },
+    /// Fill a set with zeros: all its data are lost
+    Initialise {
+        /// The set, from 0
+        set: u32,
+        /// Consent: the number of the array, as `status` shows it
+        #[arg(long, value_name = "ARRAY")]
+        destroy: String,
+        #[command(flatten)]
+        to: ServerArgs,
+    },
+    /// Limit background work to a rate of each member, such as 30MB/s, or lift the limit: max
+    Rate {
+        /// A rate, or `max`
+        rate: String,
+        #[command(flatten)]
+        to: ServerArgs,
+    },
+}
+
+impl ControlVerb {
+    fn parts(&self) -> Result<(Command, &ServerArgs), Failure> {
+        Ok(match self {
+            ControlVerb::Status { to } => (Command::Status, to),
+            ControlVerb::Events { after, to } => (Command::Events { after: *after }, to),
+            ControlVerb::Fail { bay, to } => (Command::Fail { bay: *bay }, to),
+            ControlVerb::Pull { bay, to } => (Command::Pull { bay: *bay }, to),
+            ControlVerb::Insert { bay, new, serial, to } => {
+                (Command::Insert { bay: *bay, new: *new, serial: serial.clone() }, to)
+            }
+            ControlVerb::Clear { bay, to } => (Command::Clear { bay: *bay }, to),
+            ControlVerb::Spare { bay, to } => (Command::Spare { bay: *bay }, to),
+            ControlVerb::Rebuild { set, to } => (Command::Rebuild { set: *set }, to),
+            ControlVerb::Clone { bay, to } => (Command::Clone { bay: *bay }, to),
+            ControlVerb::Verify { set, repair, to } => (Command::Verify { set: *set, repair: *repair }, to),
+            ControlVerb::Initialise { set, to, .. } => (Command::Initialise { set: *set }, to),
+            ControlVerb::Rate { rate, to } => {
+                let bytes_per_second = match rate.as_str() {
+                    "max" => 0,
+                    rate => {
+                        let rate: BytesPerSecond =
+                            rate.parse().map_err(|why| Failure::Usage(format!("{why}; or `max`")))?;
+                        units::convert::truncated(rate.get())
+                    }
+                };
+                (Command::Rate { bytes_per_second }, to)
+            }
+        })
+    }
+}
+
+pub fn control(verb: &ControlVerb) -> Result<Ending, Failure> {
+    let (command, to) = verb.parts()?;
+    let socket = socket(to.server.as_deref())?;
+    if let ControlVerb::Initialise { destroy, .. } = verb {
+        consent(&socket, destroy)?;
+    }
+    let answer = ask(&socket, &command)?;
+    if let Answer::Error(why) = &answer {
+        return Err(Failure::Usage(why.clone()));
+    }
+    if to.format == TreeFormat::Json {
+        output::print(&output::json(&answer)?)?;
+        return Ok(Ending::done());
+    }
+    output::print(&match &answer {
+        Answer::Status(status) => status_text(status),
+        Answer::Events(events) => events.iter().map(event_line).collect(),
+        Answer::Done(text) | Answer::Error(text) => format!("{text}\n"),
+    })?;
+    Ok(Ending::done())
+}
+
+fn consent(socket: &Path, named: &str) -> Result<(), Failure> {
+    match ask(socket, &Command::Status)? {
+        Answer::Status(status) if status.array == named => Ok(()),
+        Answer::Status(status) => Err(Failure::Usage(format!(
+            "--destroy {named}: the array that runs there is {}; its data would be lost",
+            status.array
+        ))),
+        _ => Err(Failure::Usage("the server does not tell its number".into())),
+    }
+}
+
+fn ask(socket: &Path, command: &Command) -> Result<Answer, Failure> {
+    let what = format!("asking the server at {}", socket.display());
+    control::ask(socket, command).map_err(|source| Failure::System { what, source })
+}
+
+/// The directory of control sockets, which is this user's alone.
+pub fn directory() -> io::Result<PathBuf> {
+    let own = rustix::process::geteuid().as_raw();
+    let path = match std::env::var_os("XDG_RUNTIME_DIR") {
+        Some(runtime) if !runtime.is_empty() => PathBuf::from(runtime).join("fathom"),
+        _ => std::env::temp_dir().join(format!("fathom-{own}")),
+    };
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
+    if fs::symlink_metadata(&path)?.uid() != own {
+        let why = format!("{} belongs to somebody else; set XDG_RUNTIME_DIR", path.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    Ok(path)
+}
+
+/// The control socket of the server that is meant.
+fn socket(server: Option<&str>) -> Result<PathBuf, Failure> {
+    if let Some(path) = server.filter(|server| server.contains('/')) {
+        return Ok(units::name::path(path));
+    }
+    let sockets = directory()
+        .map_err(|source| Failure::System { what: "the directory of control sockets".into(), source })?;
+    let running = service::running(&sockets);
+    let names = || running.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    match (server, running.as_slice()) {
+        (Some(name), _) => match running.iter().find(|(other, _)| other == name) {
+            Some((_, path)) => Ok(path.clone()),
+            None if running.is_empty() => Err(none()),
+            None => Err(Failure::Usage(format!("no server is called {name}; those that run: {}", names()))),
+        },
+        (None, [(_, path)]) => Ok(path.clone()),
+        (None, []) => Err(none()),
+        (None, _) => Err(Failure::Usage(format!("several servers run; name one with --server: {}", names()))),
+    }
+}
+
+fn none() -> Failure {
+    Failure::Usage("no array is served; start one with `fathom serve ARRAY --memory`".into())
+}
+
+fn status_text(status: &MachineStatus) -> String {
+    let MachineStatus { name, array, sets, bays, works, luns, .. } = status;
+    let mut text = format!("{name}, array {array}");
+    text += if status.is_volatile { ", in memory\n" } else { "\n" };
+    if status.is_write_protected {
+        text += "write-protected: no space for the member files; free some and start the server again\n";
+    }
+    for set in sets {
+        text += &format!("set {}  {:<8} {:<10} {}\n", set.set, set.level, set.state, Bytes::new(set.bytes));
+    }
+    for work in works {
+        let slot = work.slot.map(|slot| format!(", slot {slot}")).unwrap_or_default();
+        let left = work.left_s.map(|left| {
+            let left = Nanos::new(units::convert::truncated((left * 10.0).round() * 1e8));
+            format!(", {left} left")
+        });
+        let (set, kind, done, left) = (work.set, &work.kind, work.done * 100.0, left.unwrap_or_default());
+        text += &format!("set {set}{slot}: {kind} {done:.1} %{left}\n");
+    }
+    let sizes: Vec<String> = luns.iter().map(|&bytes| Bytes::new(bytes).to_string()).collect();
+    text += &format!("LUNs  {}\n\nbay  drive     size      state\n", sizes.join(", "));
+    for bay in bays {
+        let place = bay.slot.map(|(set, slot)| format!(", set {set} slot {slot}")).unwrap_or_default();
+        let size = Bytes::new(bay.bytes).to_string();
+        text += &format!("{:>3}  {:<8}  {size:<8}  {}{place}\n", bay.bay, bay.serial, word(bay.status));
+    }
+    text
+}
+
+fn word(status: Status) -> &'static str {
+    match status {
+        Status::InUse => "in use",
+        Status::Spare => "hot spare",
+        Status::Unassigned => "unassigned",
+        Status::Failed => "failed",
+        Status::Empty => "empty",
+        Status::Foreign => "foreign: clear it to use it",
+        Status::Stale => "out of date: clear it to use it",
+    }
+}
+
+fn event_line(event: &Event) -> String {
+    let severity = match event.severity {
+        Severity::Information => "information",
+        Severity::Warning => "warning",
+        Severity::Critical => "critical",
+    };
+    format!("{:>5}  {:>10.3} s  {severity:<11}  {}\n", event.number, event.at_s, event.text)
+}

@@ -1,0 +1,133 @@
+//! `fathom serve`: a virtual array as a block device.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use array::spec;
+use clap::Args;
+use serve::clock;
+use serve::machine::Options;
+use serve::nbd::Address;
+use serve::service::{Pace, Service, ServiceError, Setup};
+
+use crate::ending::{Ending, Failure};
+use crate::input::arrays::LIBRARY;
+use crate::input::candidates;
+use crate::output;
+use crate::session::signals::Signals;
+use crate::terminal;
+use crate::verbs::array_control::directory;
+
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// A name, a TOML file, or an address such as md3000?raid=10&luns=2
+    #[arg(add = candidates::arrays())]
+    pub array: String,
+    /// The directory of the member files; an array that is there already is started again
+    #[arg(long, value_name = "DIRECTORY", required_unless_present = "memory")]
+    pub dir: Option<PathBuf>,
+    /// Keep the members in memory: all data are lost when the server ends
+    #[arg(long, conflicts_with = "dir")]
+    pub memory: bool,
+    /// Serve NBD on this address of this machine; may be given several times [default: 127.0.0.1:10809]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Vec<SocketAddr>,
+    /// Serve NBD on this Unix socket; may be given several times
+    #[arg(long, value_name = "SOCKET")]
+    pub unix: Vec<PathBuf>,
+    /// Mount a LUN over this file by FUSE, for `losetup --direct-io=on`; given again, the next LUN
+    #[arg(long, value_name = "FILE")]
+    pub fuse: Vec<PathBuf>,
+    /// When requests complete: as in the model, as fast as this machine can (max), or so many times as fast (100x)
+    #[arg(long, value_name = "PACE", default_value = "model")]
+    pub pace: Pace,
+    /// Force each record of the journal to disk before members are written: safe against a loss of power of this machine
+    /// while a member is missing, and slower
+    #[arg(long)]
+    pub sync_journal: bool,
+    /// Leave spares alone until `fathom array rebuild`
+    #[arg(long)]
+    pub no_auto_rebuild: bool,
+    /// The name of this server for `fathom array status --server` [default: the array's]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Random seed of the model
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
+    let spec = spec::array(&LIBRARY, &arguments.array)?;
+    let name = arguments.name.clone().unwrap_or_else(|| spec.name.clone());
+    if name.is_empty() || !name.chars().all(|one| one.is_ascii_alphanumeric() || "-_.".contains(one)) {
+        return Err(Failure::Usage(format!("--name {name}: give letters, digits and any of -_.")));
+    }
+    let sockets = directory().map_err(system("the directory of control sockets"))?;
+    let mut addresses: Vec<Address> = arguments.listen.iter().copied().map(Address::Tcp).collect();
+    addresses.extend(arguments.unix.iter().cloned().map(Address::Unix));
+    if addresses.is_empty() && arguments.fuse.is_empty() {
+        addresses.push(Address::Tcp(SocketAddr::from(([127, 0, 0, 1], 10809))));
+    }
+    let bare = arguments.array.strip_prefix("array:").unwrap_or(&arguments.array);
+    let signals = Signals::listen().map_err(system("listening for signals"))?;
+    let service = Service::start(Setup {
+        name: bare.to_owned(),
+        topology: spec.topology,
+        directory: arguments.dir.clone(),
+        addresses,
+        files: arguments.fuse.clone(),
+        control: sockets.join(format!("{name}.control")),
+        pace: arguments.pace,
+        seed: arguments.seed,
+        options: Options {
+            is_synced: arguments.sync_journal,
+            is_automatic: !arguments.no_auto_rebuild,
+            ..Options::default()
+        },
+    })
+    .map_err(refusal)?;
+    for file in &arguments.fuse {
+        output::print(&format!("{}\n", file.display()))?;
+    }
+    for uri in service.uris() {
+        output::print(&format!("{uri}\n"))?;
+    }
+    let kept = match &arguments.dir {
+        Some(dir) => format!("Members are files in {}", dir.display()),
+        None => "Members are memory: all data are lost when this ends".into(),
+    };
+    terminal::say_sentence(&format!(
+        "{kept}. `fathom array status --server {name}` shows it; Ctrl-C ends it."
+    ));
+    let stop = signals.stop();
+    while !stop.load(Ordering::Relaxed) {
+        clock::wait(Duration::from_millis(50));
+    }
+    if let Some(pacer) = service.pacer() {
+        let (count, mean) = pacer.lateness().mean();
+        if count > 0 {
+            terminal::say_sentence(&format!(
+                "{count} answers, on average {:.0} µs after the model, 99 % within {} µs.",
+                mean.as_secs_f64() * 1e6,
+                pacer.lateness().quantile_us(0.99),
+            ));
+        }
+    }
+    service.stop().map_err(system("closing the array"))?;
+    Ok(Ending {
+        code: signals.exit_code().unwrap_or_default(),
+        reason: "interrupted; the array is closed".into(),
+    })
+}
+
+fn refusal(error: ServiceError) -> Failure {
+    Failure::Usage(error.to_string())
+}
+
+fn system(what: &str) -> impl Fn(io::Error) -> Failure {
+    let what = what.to_owned();
+    move |source| Failure::System { what: what.clone(), source }
+}
