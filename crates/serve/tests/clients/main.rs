@@ -1,0 +1,260 @@
+//! A served array and real clients.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod plain;
+#[path = "../../../../tests/support/skip.rs"]
+mod skip;
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use array::spec::{Address as ArrayAddress, Layered, Shelf, Shipped, Source, SourceText, array_text};
+use plain::Plain;
+use serve::machine::Options;
+use serve::nbd::Address;
+use serve::service::{Pace, Service, Setup};
+use tempfile::TempDir;
+
+/// A RAID 6 of six small disks with two spares.
+const ARRAY: &str = r#"
+name     = "small"
+about    = "Small disks"
+inherits = "queue"
+
+[devices]
+model = "small"
+count = 8
+
+[raid]
+level  = "6"
+disks  = 6
+spares = 2
+chunk  = "64KiB"
+"#;
+
+const DISK: &str = r#"
+name     = "small"
+about    = "A small disk that takes 100 us"
+kind     = "queue"
+capacity = "96MiB"
+servers  = 1
+service  = "100us"
+law      = "fixed"
+"#;
+
+/// The one disk that is no shipped one.
+struct Small;
+
+impl Source for Small {
+    fn find(&self, _: Shelf, name: &str) -> Option<SourceText<'_>> {
+        (name == "small").then(|| SourceText { label: "small".into(), text: DISK.into() })
+    }
+
+    fn names(&self, _: Shelf) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+struct Served {
+    service: Option<Service>,
+    folder: TempDir,
+    socket: PathBuf,
+    uri: String,
+}
+
+impl Served {
+    /// With members in files or in memory.
+    fn start(in_files: bool, pace: Pace) -> Served {
+        let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let library = Layered { first: Small, then: Shipped };
+        let address = ArrayAddress::parse("array:small").unwrap();
+        let spec = array_text(&library, "small", ARRAY, &address).unwrap();
+        let socket = folder.path().join("s");
+        let service = Service::start(Setup {
+            name: "small".into(),
+            topology: spec.topology,
+            directory: in_files.then(|| folder.path().join("d")),
+            addresses: vec![Address::Unix(socket.clone())],
+            files: Vec::new(),
+            control: folder.path().join("control"),
+            pace,
+            seed: 1,
+            options: Options::default(),
+        });
+        let service = service.unwrap();
+        let uri = service.uris().next().unwrap().to_owned();
+        Served { service: Some(service), folder, socket, uri }
+    }
+
+    fn service(&self) -> &Service {
+        self.service.as_ref().unwrap()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Runs a client to its end, which must be a good one, and gives what it printed; `None` where it is not installed.
+    fn client(&self, program: &str, arguments: &[&str]) -> Option<String> {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        let Ok(output) = command.output() else {
+            skip::lacks(program, &format!("{program} is not installed"));
+            return None;
+        };
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{program}: {text}{}", String::from_utf8_lossy(&output.stderr));
+        Some(text)
+    }
+
+    /// Waits until no background work is left.
+    fn wait(&self) {
+        while self.service().machine().is_busy() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        if let Some(service) = self.service.take() {
+            service.stop().unwrap();
+        }
+    }
+}
+
+#[test]
+fn nbdinfo_and_nbdcopy_see_an_export_and_holes_and_get_back_what_they_wrote() {
+    let served = Served::start(false, Pace::Max);
+    let Some(info) = served.client("nbdinfo", &["--json", &served.uri]) else { return };
+    let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+    let export = &info["exports"][0];
+    assert_eq!(export["export-size"], 4 * 96 << 20);
+    for can in ["can_flush", "can_fua", "can_trim", "can_zero", "can_multi_conn", "can_df"] {
+        assert_eq!(export[can], true, "{can}");
+    }
+    assert_eq!(info["structured"], true);
+    let data: Vec<u8> = (0..4_u64 * 96 << 17).flat_map(|word| (word * 0x9E37_79B9).to_le_bytes()).collect();
+    let (data, size) = (&data[..64 << 20], 4 * 96 << 20);
+    fs::write(served.path("in.raw"), data).unwrap();
+    File::options().write(true).open(served.path("in.raw")).unwrap().set_len(size).unwrap();
+    served.client("nbdcopy", &["in.raw", &served.uri]).unwrap();
+    served.client("nbdcopy", &[&served.uri, "out.raw"]).unwrap();
+    assert!(fs::read(served.path("in.raw")).unwrap() == fs::read(served.path("out.raw")).unwrap());
+    let map = served.client("nbdinfo", &["--map", "--totals", &served.uri]).unwrap();
+    assert!(map.contains("hole"), "{map}");
+}
+
+#[test]
+fn qemu_io_writes_reads_zeroes_and_discards() {
+    let served = Served::start(false, Pace::Max);
+    let commands = [
+        "write -P 0xab 1M 64k",
+        "read -P 0xab 1M 64k",
+        "flush",
+        "write -z 1M 32k",
+        "read -P 0 1M 32k",
+        "read -P 0xab 1056k 32k",
+        "write -f -P 0xcd 3000k 700k",
+        "read -P 0xcd 3000k 700k",
+        "discard 0 8M",
+        "read -P 0 0 512k",
+    ];
+    let mut arguments = vec!["-f", "raw"];
+    commands.iter().for_each(|command| arguments.extend(["-c", command]));
+    arguments.push(&served.uri);
+    let Some(ended) = served.client("qemu-io", &arguments) else { return };
+    assert!(!ended.contains("failed"), "{ended}");
+}
+
+#[test]
+fn fio_verifies_what_it_wrote_while_two_drives_are_pulled_and_rebuilt() {
+    let served = Served::start(true, Pace::Max);
+    let uri = format!("--uri={}", served.uri);
+    let job = [
+        "--name=v",
+        "--ioengine=nbd",
+        &uri,
+        "--rw=randwrite",
+        "--bsrange=4k-256k",
+        "--size=64m",
+        "--io_size=128m",
+        "--iodepth=8",
+        "--verify=crc32c",
+        "--verify_fatal=1",
+        "--do_verify=1",
+    ];
+    let machine = served.service().machine();
+    std::thread::scope(|scope| {
+        scope.spawn(|| served.client("fio", &job));
+        std::thread::sleep(Duration::from_millis(300));
+        machine.pull(1).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        machine.pull(4).unwrap();
+    });
+    served.wait();
+    assert_eq!(machine.status().sets[0].state, "optimal");
+    machine.verify(0, false).unwrap();
+    served.wait();
+    let events = machine.events().since(0);
+    assert!(events.last().unwrap().text.ends_with("verify complete"), "nothing was found: {events:?}");
+}
+
+#[test]
+fn clients_that_are_half_open_silent_or_flooding_harm_nobody_and_256_are_held() {
+    let served = Served::start(false, Pace::Max);
+    let socket = &served.socket;
+    let half_open: Vec<UnixStream> = (0..64).map(|_| UnixStream::connect(socket).unwrap()).collect();
+    let mut held: Vec<Plain> = (0..256).map(|_| Plain::connect(socket)).collect();
+    let mut flood = Plain::connect(socket);
+    // A request for more than any may carry ends the connection; so does nonsense.
+    flood.0.write_all(&[0x25, 0x60, 0x95, 0x13, 0, 0, 0, 1]).unwrap();
+    flood.0.write_all(&[0xFF; 20]).unwrap();
+    assert_eq!(flood.0.read(&mut [0; 16]).unwrap_or(0), 0);
+    let mut nonsense = UnixStream::connect(socket).unwrap();
+    nonsense.write_all(&vec![0x5A; 4096]).unwrap();
+    // One that reads none of its answers is no obstacle for the others.
+    let silent = Plain::connect(socket);
+    silent.0.set_write_timeout(Some(Duration::from_millis(200))).unwrap();
+    let mut read = 0x2560_9513_u32.to_be_bytes().to_vec();
+    read.extend([0; 4]);
+    read.extend([0; 16]);
+    read.extend((1_u32 << 20).to_be_bytes());
+    for _ in 0..512 {
+        if (&silent.0).write_all(&read).is_err() {
+            break;
+        }
+    }
+    for (at, client) in held.iter_mut().enumerate() {
+        let mut data = vec![at as u8 ^ 0x33; 4096];
+        assert_eq!(client.request(1, at as u64 * 4096, &mut data), Some(0));
+        let mut read = vec![0; 4096];
+        assert_eq!(client.request(0, at as u64 * 4096, &mut read), Some(0));
+        assert!(read == data);
+    }
+    // Beyond the end there is nothing to read or to write.
+    let mut data = vec![0; 512];
+    assert_eq!(held[0].request(0, 4 * 96 << 20, &mut data), Some(22));
+    assert_eq!(held[0].request(1, 4 * 96 << 20, &mut data), Some(28));
+    assert_eq!(held[0].request(0, u64::MAX - 100, &mut data), Some(22));
+    drop(half_open);
+}
+
+#[test]
+fn with_the_pace_of_the_model_a_request_takes_as_long_as_in_it() {
+    let served = Served::start(false, Pace::Model(1.0));
+    let mut client = Plain::connect(&served.socket);
+    let began = std::time::Instant::now();
+    for at in 0..200 {
+        assert_eq!(client.request(0, at * 65536, &mut [0; 4096]), Some(0));
+    }
+    let each = began.elapsed() / 200;
+    // The disk alone takes 100 µs.
+    assert!(each >= Duration::from_micros(100), "{each:?}");
+    assert!(each < Duration::from_millis(20), "{each:?}");
+}
