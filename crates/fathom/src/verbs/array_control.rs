@@ -188,12 +188,12 @@ fn consent(socket: &Path, named: &str) -> Result<(), Failure> {
             "--destroy {named}: the array that runs there is {}; its data would be lost",
             status.array
         ))),
-        _ => Err(Failure::Usage("the server does not tell its number".into())),
+        _ => Err(Failure::Usage("the server gives no number".into())),
     }
 }
 
 fn ask(socket: &Path, command: &Command) -> Result<Answer, Failure> {
-    let what = format!("asking the server at {}", socket.display());
+    let what = format!("talking to the server at {}", socket.display());
     control::ask(socket, command).map_err(|source| Failure::System { what, source })
 }
 
@@ -206,7 +206,7 @@ pub fn directory() -> io::Result<PathBuf> {
     };
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
     if fs::symlink_metadata(&path)?.uid() != own {
-        let why = format!("{} belongs to somebody else; set XDG_RUNTIME_DIR", path.display());
+        let why = format!("{} belongs to another user; set XDG_RUNTIME_DIR", path.display());
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     }
     Ok(path)

@@ -152,7 +152,7 @@ impl Machine {
                 return self.begin(WorkKind::Clone, number, Some(slot), None, false);
             }
         }
-        Err(wrong(bay, "its drive is no whole member of a set; only those are copied"))
+        Err(wrong(bay, "its drive is not a complete member of a set; only those are copied"))
     }
 
     /// Compares data, checksums and redundancy of a set.
@@ -184,7 +184,9 @@ impl Machine {
     ) -> Result<(), OperateError> {
         let store = &self.sets[set as usize];
         let refused = |why: &dyn std::fmt::Display| OperateError::NothingToDo { set, why: why.to_string() };
-        let is_busy = |work: &Arc<Work>| work.set == set && (work.slot == slot || work.kind == kind);
+        let is_busy = |work: &Arc<Work>| {
+            work.set == set && work.slot == slot && (slot.is_some() || work.kind.name() == kind.name())
+        };
         if self.works.under_way().iter().any(is_busy) {
             return Err(refused(&format!("a {} is under way already", kind.name())));
         }
@@ -277,6 +279,8 @@ impl Machine {
                     ),
                 };
                 self.say(Severity::Information, format!("set {set}{on}: {name} complete{bad}"));
+                // What follows may be more work on the same slot.
+                work.is_over.store(true, Ordering::Release);
                 self.use_spares();
             }
             Ok(false) => {}

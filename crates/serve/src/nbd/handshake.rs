@@ -158,7 +158,11 @@ impl<R: Read, W: Write> Negotiation<'_, R, W> {
     fn info(&mut self, option: u32, data: &[u8]) -> Next {
         let mut fields = Fields(data);
         let Some((name, wanted)) = fields.name().and_then(|name| Some((name, fields.numbers()?))) else {
-            self.refuse(option, reply::ERR_INVALID, "the name and what is asked for do not fill the option");
+            self.refuse(
+                option,
+                reply::ERR_INVALID,
+                "the name and the information requests do not fill the option",
+            );
             return Next::Option;
         };
         let Some(number) = self.find(name) else {

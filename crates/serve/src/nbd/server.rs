@@ -117,7 +117,7 @@ impl Server {
         let (listener, uri, path, wake) = match address {
             Address::Tcp(at) if !at.ip().is_loopback() => {
                 let why = format!(
-                    "{at} can be reached from other machines, and NBD without TLS asks nobody who they are; \
+                    "{at} can be reached from other machines, and NBD without TLS has no authentication; \
                      listen on 127.0.0.1 or on a Unix socket, and let others in by `ssh -L`"
                 );
                 return Err(io::Error::new(ErrorKind::PermissionDenied, why));
