@@ -6,7 +6,7 @@ use units::convert::truncated;
 use units::{Bytes, BytesPerSecond, Nanos};
 
 use crate::device::queue::Service;
-use crate::device::rotating::{AfterRw, Overheads, Seek, Zones};
+use crate::device::rotating::{AfterRw, DetachedWrite, Overheads, Seek, Zones};
 use crate::device::{
     CachedFlashParams, DeviceParams, FittedParams, FlashParams, QueueParams, RotatingParams,
 };
@@ -212,14 +212,25 @@ impl Faster {
             self.rate(outer);
             self.rate(inner);
         }
-        let Overheads { read_hit, read_miss, write_hit, write_miss, completion } = &mut drive.overhead;
-        for AfterRw { after_read, after_write } in [read_hit, read_miss, write_hit, write_miss] {
+        let overhead = &mut drive.overhead;
+        let by_kind = [
+            &mut overhead.read_hit,
+            &mut overhead.read_miss,
+            &mut overhead.write_hit,
+            &mut overhead.write_miss,
+        ];
+        for AfterRw { after_read, after_write } in by_kind {
             self.time(after_read);
             self.time(after_write);
         }
-        [completion, &mut drive.write_settle, &mut drive.head_switch]
+        let Overheads { read_completion, write_completion, data, reselect, least_write_seek, .. } = overhead;
+        [read_completion, write_completion, data, reselect, least_write_seek, &mut drive.head_switch]
             .into_iter()
             .for_each(|time| self.time(time));
+        if let Some(DetachedWrite { command, seek, data, reselect }) = &mut overhead.detached_write {
+            [command, seek, data, reselect].into_iter().for_each(|time| self.time(time));
+        }
+        drive.write_settle_ns = truncated((drive.write_settle_ns as f64 / self.0).round());
         self.rate(&mut drive.link);
     }
 

@@ -1,15 +1,16 @@
 //! Reads a device's figures.
 
-use document::{Fields, Node, Read, Wrong};
+use document::{Fields, Node, Read, Value, Wrong};
 use units::convert::truncated;
-use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
+use units::{Bytes, BytesPerSecond, Nanos, Sectors};
 
 use super::parts::check_lines;
 use crate::device::fitted::{Access, PIECE};
 use crate::device::flash::{LEAST_PAGES, MOST_PAGES, Translation};
 use crate::device::queue::Service;
 use crate::device::rotating::{
-    AfterRw, DriveCacheParams, DriveQueueParams, Order, Overheads, RotatingParams, Seek, Zone, Zones,
+    AfterRw, ContinuousRead, DetachedWrite, DriveCacheParams, DriveQueueParams, FastWrite, Order, Overheads,
+    RotatingParams, Seek, Zone, Zones,
 };
 use crate::device::{CachedFlashParams, DeviceParams, FittedParams, FlashParams, QueueParams};
 
@@ -104,10 +105,10 @@ fn rotating(fields: &Fields<'_>, capacity: Bytes) -> RotatingParams {
         cylinders,
         rpm,
         seek: seek(fields),
-        write_settle: fields.or("write_settle", Nanos::ZERO),
+        write_settle_ns: fields.or("write_settle", Settle::default()).0,
         head_switch: fields.or("head_switch", Nanos::ZERO),
         zones,
-        overhead: overheads(fields, buffer.is_some_and(|buffer| buffer.write_back)),
+        overhead: overheads(fields, buffer.is_some_and(|buffer| buffer.is_write_back())),
         link: fields.need("link"),
         cache: buffer,
         queue: drive_queue(fields),
@@ -158,13 +159,37 @@ fn zones(fields: &Fields<'_>) -> (Zones, Option<u32>) {
         zones.push(Zone {
             first_cylinder,
             sectors_per_track: at_least_one(&table, "sectors", None),
-            track_skew: table.or("track_skew", 0),
-            cylinder_skew: table.or("cylinder_skew", 0),
+            track_skew: skew(&table, "track_skew"),
+            cylinder_skew: skew(&table, "cylinder_skew"),
         });
         first_cylinder = first_cylinder.saturating_add(cylinders);
         table.finish();
     }
     (Zones::Exact(zones), Some(first_cylinder))
+}
+
+fn skew(zone: &Fields<'_>, key: &'static str) -> f64 {
+    let skew: f64 = zone.or(key, 0.0);
+    zone.check(&[key], skew.abs() <= 65_535.0, "give sectors, fewer than a track has");
+    skew
+}
+
+/// A duration, or a negative one, in nanoseconds.
+#[derive(Default)]
+struct Settle(i64);
+
+impl Read for Settle {
+    const WANT: &'static str = "a duration such as \"0.5ms\", or \"-0.2ms\"";
+    fn read(node: &Node) -> Result<Self, Wrong> {
+        let signed = |time: Nanos| i64::try_from(time.get()).map_err(|_| Self::not(node));
+        match &node.value {
+            Value::Text(text) if text.starts_with('-') => {
+                let time: Nanos = text[1..].trim().parse().map_err(|_| Self::not(node))?;
+                signed(time).map(|time| Settle(-time))
+            }
+            _ => signed(Nanos::read(node)?).map(Settle),
+        }
+    }
 }
 
 /// `overhead` for all, `hit_overhead` for what the buffer answers, or `[overheads]` in full.
@@ -189,7 +214,23 @@ fn overheads(fields: &Fields<'_>, write_back: bool) -> Overheads {
             *slot = AfterRw { after_read, after_write };
         }
     }
-    overheads.completion = detail.or("completion", Nanos::ZERO);
+    let completion = detail.or("completion", Nanos::ZERO);
+    overheads.read_completion = detail.or("read_completion", completion);
+    overheads.write_completion = detail.or("write_completion", completion);
+    overheads.data = detail.or("data", Nanos::ZERO);
+    overheads.reselect = detail.or("reselect", Nanos::ZERO);
+    overheads.least_write_seek = detail.or("least_write_seek", Nanos::ZERO);
+    overheads.detached_write = detail.table("detached_write").map(|table| {
+        let time = |key| table.or(key, Nanos::ZERO);
+        let detached = DetachedWrite {
+            command: time("command"),
+            seek: time("seek"),
+            data: time("data"),
+            reselect: time("reselect"),
+        };
+        table.finish();
+        detached
+    });
     detail.finish();
     overheads
 }
@@ -203,20 +244,54 @@ fn buffer(fields: Fields<'_>) -> DriveCacheParams {
         segment.get() >= units::SECTOR_BYTES,
         "a segment holds at least one sector",
     );
+    let plain = DriveCacheParams::plain(segments, sectors(segment));
+    let continuous_reads = [
+        ("none", ContinuousRead::None),
+        ("track", ContinuousRead::Track),
+        ("cylinder", ContinuousRead::Cylinder),
+        ("segment", ContinuousRead::Segment),
+        ("next-track", ContinuousRead::NextTrack),
+        ("stream", ContinuousRead::Stream),
+        ("bounded", ContinuousRead::Bounded),
+    ];
     let params = DriveCacheParams {
-        segments,
-        segment: sectors(segment),
+        continuous_read: fields.one_of("continuous_read", plain.continuous_read, &continuous_reads),
         read_ahead: sectors(fields.or("read_ahead", segment)),
-        read_ahead_after: fields.or("read_ahead_after", 0),
-        tops_up: fields.or("tops_up", true),
-        keeps_read: fields.or("keeps_read", true),
-        forward_after: fields.or("forward_after", Share::NONE),
-        almost_hits: fields.or("almost_hits", true),
-        write_back: fields.or("write_back", false),
-        write_segments: fields.or("write_segments", (segments / 2).max(1)),
+        read_ahead_least: sectors(fields.or("read_ahead_least", Bytes::ZERO)),
+        keeps_read: fields.or("keeps_read", plain.keeps_read),
+        tops_up: fields.or("tops_up", plain.tops_up),
+        almost_hits: fields.or("almost_hits", plain.almost_hits),
+        hits_on_written: fields.or("hits_on_written", plain.hits_on_written),
+        free_blocks: fields.or("free_blocks", plain.free_blocks),
+        read_on_arrival: fields.or("read_on_arrival", plain.read_on_arrival),
+        write_on_arrival: fields.or("write_on_arrival", plain.write_on_arrival),
+        forward_after: fields.or("forward_after", plain.forward_after),
+        write_after: fields.or("write_after", plain.write_after),
+        fast_write: fields.or("write_back", FastWrite::None),
+        write_segments: at_least_one(&fields, "write_segments", Some(plain.write_segments)),
+        separate_write: fields.or("separate_write", plain.separate_write),
+        ..plain
     };
     fields.finish();
     params
+}
+
+impl Default for FastWrite {
+    fn default() -> FastWrite {
+        FastWrite::None
+    }
+}
+
+impl Read for FastWrite {
+    const WANT: &'static str = "true, false or \"appending\"";
+    fn read(node: &Node) -> Result<Self, Wrong> {
+        match node.shown().trim_matches('"') {
+            "false" => Ok(FastWrite::None),
+            "appending" => Ok(FastWrite::Appending),
+            "true" => Ok(FastWrite::All),
+            _ => Err(Self::not(node)),
+        }
+    }
 }
 
 fn drive_queue(fields: &Fields<'_>) -> DriveQueueParams {

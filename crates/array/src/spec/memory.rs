@@ -5,6 +5,7 @@ use units::{Bytes, SECTOR_BYTES};
 
 use super::ArraySpec;
 use crate::device::DeviceParams;
+use crate::device::rotating::DriveCacheParams;
 use crate::topology::Topology;
 
 impl ArraySpec {
@@ -23,7 +24,7 @@ impl ArraySpec {
 
 fn buffer(device: &DeviceParams) -> Bytes {
     match device {
-        DeviceParams::Rotating(drive) => match drive.cache.filter(|cache| cache.write_back) {
+        DeviceParams::Rotating(drive) => match drive.cache.filter(DriveCacheParams::is_write_back) {
             Some(cache) => Bytes::new(cache.segment.0 * SECTOR_BYTES * u64::from(cache.write_segments)),
             None => Bytes::ZERO,
         },

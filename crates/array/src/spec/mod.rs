@@ -15,6 +15,7 @@
 mod address;
 pub mod case;
 mod device;
+pub mod disksim;
 mod figure;
 mod layout;
 mod memory;
@@ -132,6 +133,23 @@ pub fn device(library: &dyn Source, model: &str) -> Result<(DeviceSpec, Vec<Figu
         let figures = figure::collect(&file.table);
         Some((device::read(model, Fields::new("", &file.table, &file.at, &mistakes))?, figures))
     });
+    mistakes.finish(read)
+}
+
+/// The device that `text` describes. `label` is what errors call the text. It may inherit from `library`.
+pub fn device_text(
+    library: &dyn Source,
+    label: &str,
+    text: &str,
+) -> Result<(DeviceSpec, Vec<Figure>), Errors> {
+    let mistakes = Mistakes::default();
+    let file = tree::parse(label, text, &mistakes);
+    let read = file.and_then(|file| source::with_parents(library, Shelf::Device, file, &mistakes)).and_then(
+        |file| {
+            let figures = figure::collect(&file.table);
+            Some((device::read(label, Fields::new("", &file.table, &file.at, &mistakes))?, figures))
+        },
+    );
     mistakes.finish(read)
 }
 

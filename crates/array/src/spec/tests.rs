@@ -222,10 +222,10 @@ fn firmware_is_a_named_set_of_overrides() {
 fn a_device_is_read_with_the_arrays_changes_on_top() {
     let spec = array(&Shipped, "local-sata-raid1").unwrap();
     let DeviceParams::Rotating(disk) = &spec.topology.models[0] else { panic!("a disk") };
-    assert!(disk.cache.is_some_and(|cache| cache.write_back));
+    assert!(disk.cache.is_some_and(|cache| cache.is_write_back()));
     let off = array(&Shipped, "local-sata-raid1?write_cache=false").unwrap();
     let DeviceParams::Rotating(disk) = &off.topology.models[0] else { panic!("a disk") };
-    assert!(disk.cache.is_some_and(|cache| !cache.write_back));
+    assert!(disk.cache.is_some_and(|cache| !cache.is_write_back()));
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn drive() -> RotatingParams {
         cylinders: 50_000,
         rpm: 10_000.0,
         seek: Seek::ThreeNumbers { track_to_track: micros(300), average: micros(4_500), full: micros(9_000) },
-        write_settle: micros(400),
+        write_settle_ns: 400_000,
         head_switch: micros(300),
         zones: Zones::Rates { outer: BytesPerSecond::new(130e6), inner: BytesPerSecond::new(130e6) },
         link: BytesPerSecond::new(300e6),

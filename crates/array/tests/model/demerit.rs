@@ -14,8 +14,8 @@ use units::convert::truncated;
 
 use crate::fixture::diskspecs::{self, Measured};
 
-const WORST: f64 = 0.10;
-const MEDIAN: f64 = 0.06;
+const WORST: f64 = 0.06;
+const MEDIAN: f64 = 0.05;
 
 /// Where the traces are; they carry their own licence and so are not in this repository.
 const FOLDER: &str = "FATHOM_DISK_TRACES";

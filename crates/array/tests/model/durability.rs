@@ -3,6 +3,7 @@
 use array::controller::{CacheParams, JournalParams, PrefetchParams};
 use array::device::DeviceParams;
 use array::device::queue::{QueueParams, Service};
+use array::device::rotating::FastWrite;
 use array::device::rotating::{Overheads, RotatingParams};
 use array::host::{Multipath, PageCacheParams, StripeParams};
 use array::link::{Duplex, LinkParams};
@@ -135,7 +136,8 @@ fn a_write_with_dsync_empties_the_buffer_of_a_drive_without_any_controller() {
     let write = |write_back, durable| {
         let mut drive = cheetah_9lp();
         if let Some(buffer) = &mut drive.cache {
-            (buffer.write_back, buffer.write_segments) = (write_back, buffer.segments / 2);
+            buffer.fast_write = if write_back { FastWrite::All } else { FastWrite::None };
+            buffer.write_segments = buffer.segments / 2;
         }
         let topology = bare(Level::Jbod, 1, 128, Sectors(drive.capacity.0), DeviceParams::Rotating(drive));
         write_ms(&topology, durable, false)
@@ -199,7 +201,8 @@ fn a_write_through_of_a_volatile_cache_empties_the_buffers_of_the_drives_too() {
     let through = |write_back, flush_members| {
         let mut drive = cheetah_9lp();
         if let Some(buffer) = &mut drive.cache {
-            (buffer.write_back, buffer.write_segments) = (write_back, buffer.segments / 2);
+            buffer.fast_write = if write_back { FastWrite::All } else { FastWrite::None };
+            buffer.write_segments = buffer.segments / 2;
         }
         let mut topology =
             bare(Level::Raid1, 2, 128, Sectors(drive.capacity.0), DeviceParams::Rotating(drive));

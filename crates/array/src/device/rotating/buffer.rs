@@ -13,6 +13,8 @@ pub struct Segment {
     /// First sector after those held.
     pub end: u64,
     used: u64,
+    /// Whether a write brought it.
+    written: bool,
 }
 
 /// The segments, replaced by least recent use.
@@ -21,13 +23,26 @@ pub struct Buffer {
     segments: Vec<Segment>,
     sectors_each: u64,
     clock: u64,
+    /// How many of the segments, from the first, writes alone may have.
+    for_writes: usize,
+    /// How many may hold what was written.
+    most_written: usize,
+    hits_on_written: bool,
 }
 
 impl Buffer {
     /// An empty buffer.
     pub fn new(params: &DriveCacheParams) -> Buffer {
         let count = params.segments.max(1) as usize;
-        Buffer { segments: vec![Segment::default(); count], sectors_each: params.segment.0.max(1), clock: 0 }
+        let for_writes = usize::from(params.separate_write && count > 1);
+        Buffer {
+            segments: vec![Segment::default(); count],
+            sectors_each: params.segment.0.max(1),
+            clock: 0,
+            for_writes,
+            most_written: if for_writes > 0 { for_writes } else { params.write_segments.max(1) as usize },
+            hits_on_written: params.hits_on_written,
+        }
     }
 
     /// The segment that holds `sector`, or ends just before it.
@@ -35,7 +50,7 @@ impl Buffer {
         // One comparison instead of two: which of them fails for a random sector is what no processor foresees, and the
         // look-ups of one read cost it four wrong guesses.
         let holds = |segment: &Segment| {
-            let Segment { start, end, used } = *segment;
+            let Segment { start, end, used, .. } = *segment;
             used != 0 && sector.wrapping_sub(start) <= end - start
         };
         self.segments.iter().position(holds)
@@ -70,20 +85,54 @@ impl Buffer {
         segment.start = segment.start.max(start.min(segment.end));
     }
 
-    /// Gives `start..end` the least recently used segment, without what other segments held of it.
+    /// Gives `start..end`, which was read, the least recently used segment, without what other segments held of it.
     pub fn replace(&mut self, start: u64, end: u64) -> usize {
         debug_assert!(start <= end, "what is kept must not end before it begins");
         self.forget(start, end);
-        let (index, _) = self
-            .segments
-            .iter()
-            .enumerate()
-            .min_by_key(|(_, segment)| segment.used)
-            .expect("a buffer has at least one segment");
-        self.segments[index] = Segment { start, end: start, used: 0 };
+        let index = self.oldest(self.for_writes, |_| true).expect("a buffer has at least one segment");
+        self.put(index, start, end, false)
+    }
+
+    /// Gives `start..end`, which is written, a segment that writes may have. What others held near it is stale: segments
+    /// that it overlaps are emptied. Where reads are not answered from what was written, nothing is kept.
+    pub fn write(&mut self, start: u64, end: u64) {
+        debug_assert!(start <= end, "what is kept must not end before it begins");
+        let overlaps = |segment: &Segment| segment.start < end && segment.end > start;
+        self.segments
+            .iter_mut()
+            .filter(|segment| overlaps(segment))
+            .for_each(|segment| *segment = Segment::default());
+        let written = self.segments.iter().filter(|segment| segment.used != 0 && segment.written).count();
+        let index = if self.for_writes > 0 {
+            Some(0)
+        } else if written >= self.most_written {
+            self.oldest(0, |segment| segment.written)
+        } else {
+            self.oldest(0, |_| true)
+        };
+        let index = self.put(index.expect("a buffer has at least one segment"), start, end, true);
+        if !self.hits_on_written {
+            self.segments[index].used = 0;
+        }
+    }
+
+    /// The least recently used of those from `from` on that are `fit`.
+    fn oldest(&self, from: usize, fit: impl Fn(&Segment) -> bool) -> Option<usize> {
+        let fitting = self.segments.iter().enumerate().skip(from).filter(|(_, segment)| fit(segment));
+        fitting.min_by_key(|(_, segment)| segment.used).map(|(index, _)| index)
+    }
+
+    fn put(&mut self, index: usize, start: u64, end: u64, written: bool) -> usize {
+        self.segments[index] = Segment { start, end: start, used: 0, written };
         self.extend(index, end);
         self.touch(index);
         index
+    }
+
+    /// Has a segment hold what lies in front of it from `start` on, as far as it has room.
+    pub fn extend_down(&mut self, index: usize, start: u64) {
+        let segment = &mut self.segments[index];
+        segment.start = segment.start.min(start.max(segment.end.saturating_sub(self.sectors_each)));
     }
 
     /// Drops `start..end` from all segments; of a segment cut in two the first part stays.
@@ -106,23 +155,12 @@ impl Buffer {
 
 #[cfg(test)]
 mod tests {
-    use units::{Sectors, Share};
+    use units::Sectors;
 
     use super::*;
 
     fn buffer(segments: u32) -> Buffer {
-        Buffer::new(&DriveCacheParams {
-            segments,
-            segment: Sectors(100),
-            read_ahead: Sectors(100),
-            read_ahead_after: 0,
-            tops_up: true,
-            keeps_read: true,
-            forward_after: Share::NONE,
-            almost_hits: true,
-            write_back: false,
-            write_segments: 0,
-        })
+        Buffer::new(&DriveCacheParams::plain(segments, Sectors(100)))
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::buffer::Buffer;
 use super::layout::{Layout, SectorPosition};
 use super::seek::SeekTable;
 use super::waiting::{Entry, Waiting};
-use super::{AfterRw, Order, RotatingParams};
+use super::{AfterRw, ContinuousRead, DriveCacheParams, FastWrite, Order, RotatingParams};
 use crate::device::{Command, Finished, Steps};
 use crate::divisor::Divisor;
 use crate::meter::{Class, Meter};
@@ -29,7 +29,7 @@ pub struct Drive {
     revolution: Divisor,
     /// How far the spindle is ahead of one that was at angle zero when the world began.
     phase: u64,
-    write_settle: u64,
+    write_settle: i64,
     head_switch: u32,
     sector_ns: u64,
     params: RotatingParams,
@@ -44,9 +44,8 @@ pub struct Drive {
     /// When the last of what left the buffer is on the media.
     written_until: u64,
     last_was_write: bool,
-    /// Where the last read ended, and how many contiguous ones it ended.
-    last_read_end: u64,
-    contiguous: u32,
+    /// Where the last write ended.
+    last_write_end: u64,
     waiting: Waiting,
     /// Whether background work comes with ordered tags: what came before it goes first, what came after it waits.
     ordered: bool,
@@ -98,6 +97,25 @@ struct Media {
     on_track: u64,
     start: u64,
     end: u64,
+    /// When the lowest sector of it passes, and for how long the head has waited on the track for that.
+    first: u64,
+    waited: u64,
+}
+
+/// What the arm moves for.
+#[derive(Clone, Copy, Debug)]
+enum Access {
+    Read,
+    /// `least` is the shortest movement; enough of the data is there at `gathered`.
+    Write {
+        least: u64,
+        gathered: u64,
+    },
+}
+
+impl Access {
+    /// A write of what has long been in the buffer.
+    const DESTAGE: Access = Access::Write { least: 0, gathered: 0 };
 }
 
 impl Drive {
@@ -110,7 +128,7 @@ impl Drive {
         Drive {
             revolution: Divisor::new(revolution.get().max(1)),
             phase: 0,
-            write_settle: params.write_settle.get(),
+            write_settle: params.write_settle_ns,
             head_switch: u32::try_from(params.head_switch.get()).unwrap_or(u32::MAX),
             sector_ns: params.link.time_for(Sectors(1).bytes()).get(),
             buffer: params.cache.map(|cache| Buffer::new(&cache)),
@@ -121,8 +139,7 @@ impl Drive {
             dirty_limit: write_sectors,
             written_until: 0,
             last_was_write: false,
-            last_read_end: u64::MAX,
-            contiguous: 0,
+            last_write_end: u64::MAX,
             waiting: Waiting::new(params.queue.window, params.queue.age_limit),
             ordered: false,
             serving: None,
@@ -182,8 +199,6 @@ impl Drive {
         let written = self.flush(now);
         self.buffer = self.params.cache.map(|cache| Buffer::new(&cache));
         self.ahead = None;
-        self.last_read_end = u64::MAX;
-        self.contiguous = 0;
         written
     }
 
@@ -257,10 +272,12 @@ impl Drive {
 
     /// Carries `entry` out from `started` and returns when its status arrives, not before `now`.
     fn serve(&mut self, entry: &Entry, started: u64, now: u64) -> u64 {
-        let overhead = &self.params.overhead;
-        let completion = overhead.completion.get();
-        let end = if entry.command.write { self.write(entry, started) } else { self.read(entry, started) };
-        (end + completion).max(now)
+        let end = if entry.command.write {
+            self.write(entry, started) + self.params.overhead.write_completion.get()
+        } else {
+            self.read(entry, started) + self.params.overhead.read_completion.get()
+        };
+        end.max(now)
     }
 
     fn overhead(&self, which: AfterRw) -> u64 {
@@ -281,46 +298,54 @@ impl Drive {
     fn read(&mut self, entry: &Entry, started: u64) -> u64 {
         let Command { first, sectors, .. } = entry.command;
         let (sectors, end) = (u64::from(sectors), first + u64::from(sectors));
-        self.contiguous = if first == self.last_read_end { self.contiguous + 1 } else { 0 };
-        self.last_read_end = end;
         self.settle_ahead(started, first);
         let known = self.buffer.as_ref().and_then(|buffer| buffer.find(first));
         if let Some(found) = self.held(known, first, end, started) {
             let processed = self.processed(entry, started, self.overhead(self.params.overhead.read_hit));
             self.steps = at_once(processed, processed);
-            return self.read_hit(found, entry, processed);
+            return self.read_hit(found, entry, processed + self.params.overhead.data.get());
         }
         let processed = self.processed(entry, started, self.overhead(self.params.overhead.read_miss));
         if let Some(found) = known.filter(|&known| self.begins_in(known, first)) {
             return self.read_rest(found, first, end, processed);
         }
-        let media = self.move_to(entry.place, first, sectors, processed, false);
+        let media = self.move_to(entry.place, first, sectors, processed, Access::Read);
         self.steps = media.steps(processed);
-        self.read_on(first, end, media.start, entry.place.clock);
-        self.delivered(media, sectors)
+        let streams = known.is_some();
+        self.read_on(first, end, &media, entry.place, streams);
+        self.delivered(&media, sectors)
     }
 
     /// When `sectors` read from the media have crossed the drive's interface: they flow as they come, so the last
     /// one follows the head by one sector's time, or the first by all of them where the interface is slower.
-    fn delivered(&self, media: Media, sectors: u64) -> u64 {
+    fn delivered(&self, media: &Media, sectors: u64) -> u64 {
         let forward = self.params.cache.map_or(0.0, |cache| cache.forward_after.get());
-        let first_out = media.start + truncated::<u64>(forward * (media.end - media.start) as f64);
+        let overhead = &self.params.overhead;
+        let begun = media.first + truncated::<u64>(forward * (media.end - media.first) as f64);
+        let first_out = begun + overhead.reselect.get() + overhead.data.get();
         (media.end + self.sector_ns).max(first_out + self.sector_ns * sectors)
     }
 
     /// The segment that has, or is about to get, all of `first..end`; `known` holds its first sector or ends before it.
+    ///
+    /// A read that begins in what the read-ahead has brought goes on with it. One whose first sector the head has yet to
+    /// reach waits for it where the drive's policy has it so, and starts over otherwise.
     fn held(&self, known: Option<usize>, first: u64, end: u64, now: u64) -> Option<usize> {
         let buffer = self.buffer.as_ref()?;
+        let almost = self.params.cache.is_some_and(|cache| cache.almost_hits);
         let on_the_way = |ahead: &Ahead| buffer.segment(ahead.segment).end <= first && end <= ahead.limit;
         let found = known.or_else(|| self.ahead.filter(on_the_way).map(|ahead| ahead.segment))?;
         let segment = buffer.segment(found);
-        let filling = self.ahead.filter(|ahead| ahead.segment == found && end <= ahead.limit);
-        let here = end <= segment.end;
-        let soon = filling.is_some_and(|ahead| {
-            let almost = self.params.cache.is_some_and(|cache| cache.almost_hits);
-            almost || ahead.since + (self.layout.end_clock(first, end - first) - ahead.clock) <= now
-        });
-        (here || soon).then_some(found)
+        if end <= segment.end {
+            return Some(found);
+        }
+        let ahead = self.ahead.filter(|ahead| ahead.segment == found)?;
+        let begun = first < segment.end;
+        let soon = || {
+            end <= ahead.limit
+                && (almost || ahead.since + (self.layout.end_clock(first, end - first) - ahead.clock) <= now)
+        };
+        (begun || soon()).then_some(found)
     }
 
     /// Whether a segment has the beginning of a read at `first`, no read-ahead being about to get the rest.
@@ -337,22 +362,23 @@ impl Drive {
             return processed + (end - first) * self.sector_ns;
         }
         let place = self.layout.place(held);
-        let media = self.move_to(place, held, end - held, processed, false);
+        let media = self.move_to(place, held, end - held, processed, Access::Read);
         self.steps = media.steps(processed);
-        self.read_on(held, end, media.start, place.clock);
+        self.read_on(held, end, &media, place, true);
         (media.end + self.sector_ns).max(processed + (end - first) * self.sector_ns)
     }
 
+    /// Answers a read from segment `found`, whose first sector leaves at `processed` or when the head has passed it.
     fn read_hit(&mut self, found: usize, entry: &Entry, processed: u64) -> u64 {
         let Command { first, sectors, .. } = entry.command;
         let (sectors, end) = (u64::from(sectors), first + u64::from(sectors));
-        let read_ahead = self.params.cache.map_or(0, |cache| cache.read_ahead.0);
+        let limit = self.limit(first, end, true);
         let buffer = self.buffer.as_mut().expect("a hit needs a buffer");
         buffer.touch(found);
         let mut last_byte = processed + sectors * self.sector_ns;
         if let Some(ahead) = self.ahead.as_mut().filter(|ahead| ahead.segment == found) {
             // The stream is being read: keep the read-ahead that far in front of it.
-            ahead.limit = ahead.limit.max((end + read_ahead).min(self.params.capacity.0));
+            ahead.limit = ahead.limit.max(limit);
             if end > buffer.segment(found).end {
                 let passed = self.layout.end(entry.place, first, sectors).clock - ahead.clock;
                 last_byte = last_byte.max(ahead.since + passed + self.sector_ns);
@@ -362,19 +388,20 @@ impl Drive {
             }
         }
         if self.params.cache.is_some_and(|cache| cache.tops_up) && self.ahead.is_none() {
-            self.top_up(found, end, processed);
+            self.top_up(found, limit, processed);
         }
-        if !self.keeps_read() {
-            self.consume(found, end);
+        if !self.params.cache.is_some_and(|cache| cache.keeps_read)
+            && let Some(buffer) = self.buffer.as_mut()
+        {
+            buffer.consume(found, end);
         }
         last_byte
     }
 
-    /// Has the read-ahead of segment `found` go on from where it had stopped, if the arm still stands there.
-    fn top_up(&mut self, found: usize, read_to: u64, now: u64) {
-        let (Some(cache), Some(buffer)) = (self.params.cache, self.buffer.as_ref()) else { return };
+    /// Has the read-ahead of segment `found` go on to `limit` from where it had stopped, if the arm still stands there.
+    fn top_up(&mut self, found: usize, limit: u64, now: u64) {
+        let Some(buffer) = self.buffer.as_ref() else { return };
         let from = buffer.segment(found).end;
-        let limit = (read_to + cache.read_ahead.0).min(self.params.capacity.0);
         if limit <= from || self.arm.free_at > now {
             return;
         }
@@ -382,24 +409,34 @@ impl Drive {
         if place.cylinder.abs_diff(self.arm.cylinder) > 1 {
             return;
         }
-        let on_track = now + self.travel(place, false);
+        let on_track = now + self.travel(place, Access::Read);
         let since = on_track + self.rotation(place.clock, on_track);
         let least = self.layout.least(limit - from);
         self.ahead = Some(Ahead { segment: found, since, clock: place.clock, limit, least });
     }
 
-    fn keeps_read(&self) -> bool {
-        self.params.cache.is_some_and(|cache| cache.keeps_read)
+    /// Where a read-ahead behind `first..end` ends by the drive's policy; at `end` where there is none. `streams` says
+    /// whether the read goes on where one before it ended.
+    fn limit(&self, first: u64, end: u64, streams: bool) -> u64 {
+        let Some(cache) = &self.params.cache else { return end };
+        let next_track = || self.layout.track_end(self.layout.track_end(end - 1));
+        let policy = match cache.continuous_read {
+            ContinuousRead::None => end,
+            ContinuousRead::Track => self.layout.track_end(end - 1),
+            ContinuousRead::Cylinder => self.layout.cylinder_end(end - 1),
+            ContinuousRead::Segment if cache.keeps_read => (first + cache.segment.0).max(end),
+            ContinuousRead::NextTrack => next_track(),
+            ContinuousRead::Stream if streams => next_track(),
+            ContinuousRead::Stream => end,
+            ContinuousRead::Segment | ContinuousRead::Bounded => u64::MAX,
+        };
+        let most = policy.min(end + cache.read_ahead.0);
+        most.max(end + cache.read_ahead_least.0).min(self.params.capacity.0)
     }
 
-    fn consume(&mut self, segment: usize, end: u64) {
-        if let Some(buffer) = self.buffer.as_mut() {
-            buffer.consume(segment, end);
-        }
-    }
-
-    /// Starts the read-ahead that follows a read from the media.
-    fn read_on(&mut self, first: u64, end: u64, since: u64, clock: u64) {
+    /// Keeps what was read from the media at `place`, and starts the read-ahead that follows.
+    fn read_on(&mut self, first: u64, end: u64, media: &Media, place: SectorPosition, streams: bool) {
+        let limit = self.limit(first, end, streams);
         let (Some(cache), Some(buffer)) = (self.params.cache, self.buffer.as_mut()) else { return };
         let segment = match buffer.find(first) {
             Some(found) if buffer.segment(found).end == first => {
@@ -412,10 +449,15 @@ impl Drive {
         if !cache.keeps_read {
             buffer.consume(segment, end);
         }
-        let limit = (end + cache.read_ahead.0).min(self.params.capacity.0);
-        if limit > end && self.contiguous >= cache.read_ahead_after {
+        if cache.free_blocks {
+            let passed =
+                self.layout.reach(place.clock) - self.layout.reach(place.clock.saturating_sub(media.waited));
+            let before = passed.min(self.layout.on_track(place));
+            buffer.extend_down(segment, first - before);
+        }
+        if limit > end {
             let least = self.layout.least(limit - first);
-            self.ahead = Some(Ahead { segment, since, clock, limit, least });
+            self.ahead = Some(Ahead { segment, since: media.first, clock: place.clock, limit, least });
         }
     }
 
@@ -423,25 +465,45 @@ impl Drive {
         let Command { first, sectors, .. } = entry.command;
         let (sectors, end) = (u64::from(sectors), first + u64::from(sectors));
         self.settle_ahead(started, first);
-        let appends = self
-            .buffer
-            .as_ref()
-            .is_some_and(|buffer| buffer.find(first).is_some_and(|found| buffer.segment(found).end == first));
-        let overhead = &self.params.overhead;
-        let overhead = self.overhead(if appends { overhead.write_hit } else { overhead.write_miss });
-        let processed = self.processed(entry, started, overhead);
+        let policy = self.params.cache.map_or(FastWrite::None, |cache| cache.fast_write);
+        let buffered = policy != FastWrite::None && sectors <= self.dirty_limit;
+        let appends = self.last_write_end == first && self.written_until_or_dirty() > started;
+        let is_hit = buffered && (policy == FastWrite::All || appends);
+        let overhead = self.params.overhead;
+        let detached = overhead
+            .detached_write
+            .filter(|_| !buffered && self.last_was_write && self.last_write_end != first);
+        let command = match detached {
+            Some(detached) => detached.command.get(),
+            None => self.overhead(if is_hit { overhead.write_hit } else { overhead.write_miss }),
+        };
+        let processed = self.processed(entry, started, command);
         // A write takes a segment, perhaps the one being filled: the read-ahead ends first.
         self.ahead = self.stop_ahead(processed);
+        self.last_write_end = end;
         if let Some(buffer) = self.buffer.as_mut() {
-            buffer.replace(first, end);
+            buffer.write(first, end);
         }
-        if sectors <= self.dirty_limit && self.params.cache.is_some_and(|cache| cache.write_back) {
-            return self.write_to_buffer(first, sectors, processed);
+        if buffered {
+            return self.write_to_buffer(first, sectors, processed + overhead.data.get());
         }
-        let transferred = processed + self.sector_ns * sectors;
-        let media = self.move_to(entry.place, first, sectors, processed, true);
+        let [seek, data, reselect] = match detached {
+            Some(detached) => [detached.seek, detached.data, detached.reselect],
+            None => [Nanos::ZERO, Nanos::ZERO, overhead.reselect],
+        };
+        let data_from = processed + data.get() + overhead.data.get();
+        let transferred = data_from + self.sector_ns * sectors;
+        let write_after = self.params.cache.map_or(0.0, |cache| cache.write_after.get());
+        let gathered = data_from + truncated::<u64>(write_after * (self.sector_ns * sectors) as f64);
+        let access = Access::Write { least: overhead.least_write_seek.get(), gathered };
+        let media = self.move_to(entry.place, first, sectors, processed + seek.get(), access);
         self.steps = media.steps(processed);
-        media.end.max(transferred)
+        media.end.max(transferred) + reselect.get()
+    }
+
+    /// Until when the media is busy with writes that were acknowledged; for ever while some wait.
+    fn written_until_or_dirty(&self) -> u64 {
+        if self.dirty.is_empty() { self.written_until } else { u64::MAX }
     }
 
     /// Takes a write into the buffer, once there is room for it.
@@ -476,40 +538,73 @@ impl Drive {
         let begin = begin.max(self.arm.free_at);
         let nearest = (0..self.dirty.len().min(DESTAGE_WINDOW)).min_by_key(|&index| {
             let place = self.layout.place(self.dirty[index].first);
-            let travel = self.travel(place, true);
+            let travel = self.travel(place, Access::DESTAGE);
             travel + self.rotation(place.clock, begin + travel)
         });
         let Some(extent) = nearest.and_then(|index| self.dirty.remove(index)) else { return };
         self.dirty_sectors -= extent.sectors;
         let place = self.layout.place(extent.first);
-        let media = self.move_to(place, extent.first, extent.sectors, begin.max(extent.ready_at), true);
+        let media =
+            self.move_to(place, extent.first, extent.sectors, begin.max(extent.ready_at), Access::DESTAGE);
         self.written_until = media.end;
     }
 
     /// Moves the arm to `place` from `begin` or when it is free, waits for the angle, and passes over `sectors`.
-    fn move_to(&mut self, place: SectorPosition, first: u64, sectors: u64, begin: u64, write: bool) -> Media {
+    fn move_to(
+        &mut self,
+        place: SectorPosition,
+        first: u64,
+        sectors: u64,
+        begin: u64,
+        access: Access,
+    ) -> Media {
         let begin = begin.max(self.arm.free_at);
         self.ahead = self.stop_ahead(begin);
-        let on_track = begin + self.travel(place, write);
-        let start = on_track + self.rotation(place.clock, on_track);
+        let on_track = begin + self.travel(place, access);
+        let from = match access {
+            Access::Read => on_track,
+            Access::Write { gathered, .. } => on_track.max(gathered),
+        };
+        let waited = self.rotation(place.clock, from);
         let passed = self.layout.end(place, first, sectors);
-        let end = start + (passed.clock - place.clock);
+        let (first, length) = (from + waited, passed.clock - place.clock);
+        // Whose first sector has just passed begins with the next one, and has all of them after a revolution.
+        let revolution = self.revolution.get();
+        let is_inside =
+            waited + length > revolution && passed.cylinder == place.cylinder && passed.head == place.head;
+        let (start, end) = if is_inside && self.takes_on_arrival(access) {
+            (from, from + revolution)
+        } else {
+            (first, first + length)
+        };
         self.arm = Arm { cylinder: passed.cylinder, head: passed.head, free_at: end };
-        Media { free: begin, on_track, start, end }
+        Media { free: begin, on_track, start, end, first: first.min(end), waited }
+    }
+
+    fn takes_on_arrival(&self, access: Access) -> bool {
+        let on_arrival = |cache: DriveCacheParams| match access {
+            Access::Read => cache.read_on_arrival,
+            Access::Write { .. } => cache.write_on_arrival,
+        };
+        self.params.cache.is_some_and(on_arrival)
     }
 
     /// Seek or head switch, and settling.
-    fn travel(&self, place: SectorPosition, write: bool) -> u64 {
+    fn travel(&self, place: SectorPosition, access: Access) -> u64 {
         let distance = place.cylinder.abs_diff(self.arm.cylinder);
-        let moved = if distance == 0 {
-            if place.head == self.arm.head {
-                return 0;
-            }
-            self.head_switch
-        } else {
-            self.seek.nanos(distance).max(self.head_switch)
+        let stays = distance == 0 && place.head == self.arm.head;
+        let moved = match distance {
+            _ if stays => 0,
+            0 => self.head_switch,
+            _ => self.seek.nanos(distance).max(self.head_switch),
         };
-        u64::from(moved) + if write { self.write_settle } else { 0 }
+        match access {
+            Access::Read => u64::from(moved),
+            Access::Write { least, .. } if stays => least,
+            Access::Write { least, .. } => {
+                u64::from(moved).saturating_add_signed(self.write_settle).max(least)
+            }
+        }
     }
 
     /// How long until the angle of stream clock `clock` passes, from `now`.
@@ -602,7 +697,8 @@ impl Drive {
     }
 
     fn positioning(&self, entry: &Entry, ready: u64) -> u64 {
-        let travel = self.travel(entry.place, entry.command.write);
+        let access = if entry.command.write { Access::DESTAGE } else { Access::Read };
+        let travel = self.travel(entry.place, access);
         travel + self.rotation(entry.place.clock, ready + travel)
     }
 }

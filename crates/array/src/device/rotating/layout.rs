@@ -87,6 +87,27 @@ impl Layout {
         }
     }
 
+    /// The first sector of the track after that of `sector`.
+    pub fn track_end(&self, sector: u64) -> u64 {
+        match self {
+            Layout::Exact(exact) => exact.end_of(sector, |_| 0),
+            Layout::Spiral(spiral) => spiral.end_of(sector, 1),
+        }
+    }
+
+    /// The first sector of the cylinder after that of `sector`.
+    pub fn cylinder_end(&self, sector: u64) -> u64 {
+        match self {
+            Layout::Exact(exact) => exact.end_of(sector, |head| exact.heads.get() - 1 - u64::from(head)),
+            Layout::Spiral(spiral) => spiral.end_of(sector, spiral.heads),
+        }
+    }
+
+    /// How many sectors of its track lie in front of `place`; of a spiral, where tracks have no beginning, none.
+    pub fn on_track(&self, place: SectorPosition) -> u64 {
+        u64::from(place.on_track)
+    }
+
     /// The least by which the stream clock goes on, in nanoseconds, while so many sectors pass.
     pub fn least(&self, sectors: u64) -> u64 {
         let sector = match self {
@@ -168,8 +189,9 @@ impl Exact {
         let (mut sector, mut clock) = (0.0, 0);
         for (zone, span) in zones.iter().zip(spans) {
             let per_track = u64::from(zone.sectors_per_track.max(1));
-            let skew = |sectors: u32, at_least| {
-                let skew = u64::from(sectors) * revolution / per_track;
+            let skew = |sectors: f64, at_least| {
+                let turned = (sectors / per_track as f64).rem_euclid(1.0);
+                let skew = truncated::<u64>((turned * revolution as f64).round());
                 skew + at_least_revolutions(skew, at_least, revolution)
             };
             let track = revolution + skew(zone.track_skew, head_switch);
@@ -195,6 +217,16 @@ impl Exact {
         let by_sector = Runs::new(rows.iter().map(|row| row.first_sector).collect());
         let by_clock = Runs::new(rows.iter().map(|row| row.clock).collect());
         Exact { zones: rows, by_sector, by_clock, heads, revolution, capacity: params.capacity.0, least }
+    }
+
+    /// The first sector behind the track of `sector`, and behind `more` tracks more, which depend on its head.
+    fn end_of(&self, sector: u64, more: impl Fn(u32) -> u64) -> u64 {
+        let (place, row) = self.track(sector);
+        let tracks = row.per_track.get() * more(place.head);
+        let end = sector - u64::from(place.on_track) + row.per_track.get() + tracks;
+        let zone_end =
+            self.zones.get(place.zone as usize + 1).map_or(self.capacity, |next| next.first_sector);
+        end.min(zone_end.max(sector + 1))
     }
 
     fn place(&self, sector: u64) -> SectorPosition {
@@ -287,6 +319,8 @@ pub struct Spiral {
     whole: f64,
     capacity: f64,
     cylinders: f64,
+    heads: u64,
+    revolution: u64,
     /// What a sector takes to pass where the rate is highest, in [`LEAST_PARTS`].
     least: u64,
 }
@@ -303,6 +337,8 @@ impl Spiral {
             whole: capacity * SECTOR_BYTES as f64 * 2.0 / (outer + inner) * 1e9,
             capacity,
             cylinders: f64::from(params.cylinders),
+            heads: u64::from(params.surfaces.max(1)),
+            revolution: params.revolution().get().max(1),
             least: truncated::<u64>(SECTOR_BYTES as f64 * 1e9 * LEAST_PARTS as f64 / outer),
         }
     }
@@ -327,6 +363,12 @@ impl Spiral {
             zone: 0,
             on_track: 0,
         }
+    }
+
+    /// The first sector behind the next `turns` ends of a revolution.
+    fn end_of(&self, sector: u64, turns: u64) -> u64 {
+        let turn = self.revolution * turns;
+        self.reach((self.clock(sector) / turn + 1) * turn).max(sector + 1)
     }
 
     fn reach(&self, clock: u64) -> u64 {

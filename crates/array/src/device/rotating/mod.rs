@@ -5,13 +5,15 @@
 mod buffer;
 mod drive;
 mod layout;
+mod policy;
 mod runs;
 mod seek;
 mod waiting;
 
-use units::{BytesPerSecond, Nanos, Sectors, Share};
+use units::{BytesPerSecond, Nanos, Sectors};
 
 pub use drive::Drive;
+pub use policy::{ContinuousRead, DriveCacheParams, FastWrite};
 
 /// The figures of a disk drive.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,8 +29,9 @@ pub struct RotatingParams {
     pub rpm: f64,
     /// Read seek time by distance.
     pub seek: Seek,
-    /// What a write's seek or head switch takes longer than a read's, while the head settles.
-    pub write_settle: Nanos,
+    /// What a write's seek or head switch takes longer than a read's, while the head settles, in nanoseconds. Negative
+    /// where drives were measured so: a movement then takes no less than nothing.
+    pub write_settle_ns: i64,
     /// From one head to another in the same cylinder.
     pub head_switch: Nanos,
     /// How many sectors a track holds, and where.
@@ -93,10 +96,11 @@ pub struct Zone {
     pub first_cylinder: u32,
     /// Sectors per track.
     pub sectors_per_track: u32,
-    /// Sectors by which a track's start lags that of the track before in the same cylinder.
-    pub track_skew: u32,
+    /// Sectors by which a track's start lags that of the track before in the same cylinder. Negative, or more than a
+    /// track, is the same angle within the track.
+    pub track_skew: f64,
     /// Sectors by which a cylinder's start lags the end of the cylinder before.
-    pub cylinder_skew: u32,
+    pub cylinder_skew: f64,
 }
 
 /// Command overheads by kind and by what the command before it was; the drive's firmware differs in each.
@@ -106,12 +110,36 @@ pub struct Overheads {
     pub read_hit: AfterRw,
     /// A read that needs the media.
     pub read_miss: AfterRw,
-    /// A write that extends data in the buffer.
+    /// A write that is acknowledged from the buffer; where writes that append alone take the short path, one of them.
     pub write_hit: AfterRw,
     /// Any other write.
     pub write_miss: AfterRw,
-    /// Between the last byte and the status.
-    pub completion: Nanos,
+    /// Between the last byte of a read and its status.
+    pub read_completion: Nanos,
+    /// Between the end of a write and its status.
+    pub write_completion: Nanos,
+    /// Before data move over the interface, beside whatever the mechanism does.
+    pub data: Nanos,
+    /// To come back to the interface after the media: before the data of a read, and before the status of a write that
+    /// waited for the media.
+    pub reselect: Nanos,
+    /// The least that a write which waits for the media takes to be on its track.
+    pub least_write_seek: Nanos,
+    /// How a write goes that follows another without being its continuation, where that is different.
+    pub detached_write: Option<DetachedWrite>,
+}
+
+/// A write for which the drive leaves the interface before it takes the data, and comes back for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DetachedWrite {
+    /// In place of the write's overhead.
+    pub command: Nanos,
+    /// From there until the arm may move.
+    pub seek: Nanos,
+    /// From there until the data begin to come.
+    pub data: Nanos,
+    /// To come back to the interface once more, for the status.
+    pub reselect: Nanos,
 }
 
 /// One overhead after a read and after a write.
@@ -124,7 +152,7 @@ pub struct AfterRw {
 }
 
 impl Overheads {
-    /// The same overhead for every command, and none at completion: all that a data sheet gives.
+    /// The same overhead for every command, and nothing else: all that a data sheet gives.
     pub fn uniform(each: Nanos) -> Overheads {
         let both = AfterRw { after_read: each, after_write: each };
         Overheads {
@@ -132,35 +160,9 @@ impl Overheads {
             read_miss: both,
             write_hit: both,
             write_miss: both,
-            completion: Nanos::ZERO,
+            ..Overheads::default()
         }
     }
-}
-
-/// The drive's buffer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DriveCacheParams {
-    /// How many separate runs of sectors it can hold. At least 1.
-    pub segments: u32,
-    /// Sectors in each.
-    pub segment: Sectors,
-    /// How far it reads on after a read, while nothing else is asked. Zero: not at all.
-    pub read_ahead: Sectors,
-    /// Contiguous reads that must come before it reads ahead; 0 reads ahead after every read.
-    pub read_ahead_after: u32,
-    /// Whether a read from the buffer starts a read-ahead that had reached its end again.
-    pub tops_up: bool,
-    /// Whether data stay in the buffer once the host has read them.
-    pub keeps_read: bool,
-    /// Share of a read that is in the buffer before its transfer to the host starts. Zero: sectors leave as they come.
-    pub forward_after: Share,
-    /// Whether a read whose sectors the read-ahead is about to reach waits for them, instead of starting over and
-    /// losing a revolution.
-    pub almost_hits: bool,
-    /// Whether writes are acknowledged once they are in the buffer.
-    pub write_back: bool,
-    /// How many segments unwritten data may take.
-    pub write_segments: u32,
 }
 
 /// How waiting commands are chosen from.

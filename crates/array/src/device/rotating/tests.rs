@@ -27,22 +27,14 @@ pub(crate) fn nearline() -> RotatingParams {
             average: micros(8_000),
             full: micros(16_500),
         },
-        write_settle: micros(500),
+        write_settle_ns: 500_000,
         head_switch: micros(600),
         zones: Zones::Rates { outer: BytesPerSecond::new(220e6), inner: BytesPerSecond::new(105e6) },
         overhead: Overheads::uniform(micros(40)),
         link: BytesPerSecond::new(550e6),
         cache: Some(DriveCacheParams {
-            segments: 32,
-            segment: Sectors(4096),
             read_ahead: Sectors(2048),
-            read_ahead_after: 0,
-            tops_up: true,
-            keeps_read: true,
-            forward_after: Share::NONE,
-            almost_hits: true,
-            write_back: false,
-            write_segments: 0,
+            ..DriveCacheParams::plain(32, Sectors(4096))
         }),
         spindle_sync: false,
         queue: DriveQueueParams {
@@ -81,7 +73,7 @@ fn a_stream_that_leaves_sectors_out_is_answered_from_what_the_head_has_passed() 
 
 #[test]
 fn destaging_a_full_buffer_picks_what_the_head_reaches_first() {
-    let buffered = DriveCacheParams { write_back: true, write_segments: 16, ..nearline().cache.unwrap() };
+    let buffered = DriveCacheParams { fast_write: FastWrite::All, ..nearline().cache.unwrap() };
     let buffered = RotatingParams { cache: Some(buffered), ..nearline() };
     let mut draws = Stream::open(3, "test");
     let spread: Vec<_> = (0..40_000).map(|_| (draws.below(1_000_000) * 8, 8, true)).collect();
@@ -92,7 +84,7 @@ fn destaging_a_full_buffer_picks_what_the_head_reaches_first() {
 
 #[test]
 fn a_flush_ends_with_the_last_of_the_buffer_on_the_media_and_costs_next_to_nothing_after_that() {
-    let buffered = DriveCacheParams { write_back: true, write_segments: 16, ..nearline().cache.unwrap() };
+    let buffered = DriveCacheParams { fast_write: FastWrite::All, ..nearline().cache.unwrap() };
     let mut drive = Drive::new(&RotatingParams { cache: Some(buffered), ..nearline() });
     let mut draws = Stream::open(3, "test");
     let mut now = Instant::START;
