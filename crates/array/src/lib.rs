@@ -15,6 +15,7 @@
 pub mod background;
 pub mod backlog;
 pub mod controller;
+pub mod demerit;
 pub mod device;
 mod divisor;
 pub mod events;

@@ -80,12 +80,13 @@ pub(super) fn devices(library: &dyn Source, fields: Fields<'_>) -> Option<Device
     fields.check(&["count"], possible, format!("an array has 1 to {MOST_DISKS} disks, not {all}"));
     fields.finish();
     let groups = groups.filter(|_| possible)?;
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     let (mut models, mut disks) = (Vec::new(), Vec::new());
     for (model, count, at) in &groups {
+        let model = &source::beside(library, Shelf::Device, model, at);
         let known = names.iter().position(|known| known == model);
         let index = known.unwrap_or_else(|| {
-            names.push(model);
+            names.push(model.clone());
             models.push(device_with(library, model, at, with.as_ref(), fields.mistakes()));
             models.len() - 1
         });

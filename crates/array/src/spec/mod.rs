@@ -34,7 +34,7 @@ pub use document::{Confidence, Errors};
 pub use figure::Figure;
 pub use options::{Chosen, OptionSpec, Takes};
 pub use parts::BACKGROUND_KINDS;
-pub use source::{Layered, Shelf, Shipped, Source, SourceText};
+pub use source::{Layered, Shelf, Shipped, Source, SourceText, is_path};
 
 use crate::device::DeviceParams;
 use crate::topology::Topology;
@@ -153,6 +153,14 @@ pub fn device_text(
     mistakes.finish(read)
 }
 
+/// Whether `text` describes a device rather than an array: it says, or inherits, of what `kind` it is.
+pub fn is_device(library: &dyn Source, label: &str, text: &str) -> bool {
+    let mistakes = Mistakes::default();
+    let file = tree::parse(label, text, &mistakes);
+    let file = file.and_then(|file| source::with_parents(library, Shelf::Device, file, &mistakes));
+    file.is_some_and(|file| file.table.get("kind").is_some())
+}
+
 /// The array that `file` and `address` describe, as far as they can be read; `None` says nothing that `mistakes` do not.
 fn build(library: &dyn Source, mut file: File, address: &Address, mistakes: &Mistakes) -> Option<ArraySpec> {
     let chosen = options::apply(&mut file, address, mistakes);
@@ -160,6 +168,11 @@ fn build(library: &dyn Source, mut file: File, address: &Address, mistakes: &Mis
     let fields = Fields::new("", &file.table, &file.at, mistakes);
     let name = fields.or("name", address.name.clone());
     let about = fields.or("about", String::new());
+    if fields.says("kind") {
+        let help = "an array has it as `model` in `[devices]`, and `fathom array check` takes it as it is";
+        fields.wrong("kind", format!("`{name}` describes a device, not an array: {help}"));
+        return None;
+    }
     if fields.or("part", false) {
         fields.wrong("part", format!("`{name}` is a part for others to inherit, no array by itself"));
         return None;

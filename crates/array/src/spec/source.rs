@@ -87,6 +87,21 @@ pub(super) fn with_parents(
     Shelves { source, shelf, mistakes }.with_parents(file, &mut Vec::new())
 }
 
+/// Whether a name is a path rather than a name of the library.
+pub fn is_path(name: &str) -> bool {
+    name.contains('/') || [".toml", ".diskspecs", ".parv"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// `name` as it is to be looked for: a path that a file names is one from where that file lies, if there is such a file.
+pub(super) fn beside(source: &dyn Source, shelf: Shelf, name: &str, asked_at: &Place) -> String {
+    let folder = asked_at.has_line().then(|| asked_at.source().label.rsplit_once('/')).flatten();
+    let Some((folder, _)) = folder.filter(|_| is_path(name) && !name.starts_with('/')) else {
+        return name.to_owned();
+    };
+    let joined = format!("{folder}/{}", name.strip_prefix("./").unwrap_or(name));
+    if source.find(shelf, &joined).is_some() { joined } else { name.to_owned() }
+}
+
 /// Where files come from while one of them is put together.
 struct Shelves<'s> {
     source: &'s dyn Source,
@@ -106,10 +121,13 @@ impl Shelves<'_> {
         }
         let Some(found) = self.source.find(self.shelf, name) else {
             let names = self.source.names(self.shelf);
-            let help = nearest(name, names.iter().map(String::as_str))
-                .map_or("`fathom array list` shows what there is".into(), |near| {
-                    format!("did you mean `{near}`?")
-                });
+            let near = nearest(name, names.iter().map(String::as_str));
+            let help = match (near, self.shelf) {
+                (Some(near), _) => format!("did you mean `{near}`?"),
+                (None, _) if is_path(name) => "a path is relative to the file that names it".into(),
+                (None, Shelf::Array) => "`fathom array list` shows what there is".into(),
+                (None, Shelf::Device) => format!("there are {}; or name a file", names.join(", ")),
+            };
             return refuse(format!("there is no {} `{name}`", self.shelf.noun()), help);
         };
         chain.push(name.to_string());
@@ -122,6 +140,7 @@ impl Shelves<'_> {
         let Some(inherits) = file.table.remove("inherits") else { return Some(file) };
         let mut whole = Table::default();
         for (parent, at) in self.parents(&inherits)? {
+            let parent = beside(self.source, self.shelf, &parent, at);
             let mut below = self.load(&parent, at, chain)?.table;
             // A parent's name and purpose are its own.
             ["name", "about", "part"].iter().for_each(|key| drop(below.remove(key)));

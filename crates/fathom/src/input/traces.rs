@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use workload::plan::Plan;
-use workload::trace::{Trace, TraceReader};
+use workload::trace::{Recorded, Trace, TraceReader};
 
 use crate::ending::Failure;
 
@@ -13,6 +13,8 @@ use crate::ending::Failure;
 const LONGEST_LINE: u64 = 16 << 10;
 /// So many bytes tell what blktrace has recorded from a text.
 const MARK: u64 = 4;
+/// Lines after which what was read is looked at.
+const PIECE_LINES: u64 = 4096;
 /// Read at a time.
 const BUFFER: usize = 1 << 20;
 
@@ -21,30 +23,47 @@ pub fn attach(plan: &mut Plan) -> Result<(), Failure> {
     plan.attach(read)
 }
 
+/// The requests of a file with what came of them, one after the other: no more of them than a piece of the file is in
+/// memory.
+pub fn each(path: &str, mut take: impl FnMut(Recorded) -> Result<(), Failure>) -> Result<(), Failure> {
+    let reader =
+        parts(path, TraceReader::new(path).with_answers(), |reader| reader.drain().try_for_each(&mut take))?;
+    drop(reader);
+    Ok(())
+}
+
 /// The trace in a file.
 pub fn read(path: &str) -> Result<Trace, Failure> {
+    let reader = parts(path, TraceReader::new(path), |_| Ok(()))?;
+    reader.finish().map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// Reads a file, and whatever belongs to it; `next` looks at the reader from time to time.
+fn parts(
+    path: &str,
+    mut reader: TraceReader,
+    mut next: impl FnMut(&mut TraceReader) -> Result<(), Failure>,
+) -> Result<TraceReader, Failure> {
     let unread = |path: &str| {
         let path = path.to_owned();
         move |error: io::Error| Failure::Usage(format!("{path}: the trace cannot be read: {error}"))
     };
     let wrong = |error: workload::trace::TraceError| Failure::Usage(error.to_string());
     if let Some(files) = of_processors(path) {
-        let mut reader = TraceReader::new(path);
         for name in &files {
             reader.next_file(name).map_err(wrong)?;
             let mut file = File::open(units::name::path(name)).map_err(unread(name))?;
             let mut head = Vec::new();
             pieces(&mut file, &mut head, |bytes| reader.bytes(bytes).map_err(wrong), unread(name))?;
         }
-        return reader.finish().map_err(wrong);
+        return Ok(reader);
     }
     let mut file = File::open(units::name::path(path)).map_err(unread(path))?;
-    let mut reader = TraceReader::new(path);
     let mut head = Vec::new();
     file.by_ref().take(MARK).read_to_end(&mut head).map_err(unread(path))?;
     if TraceReader::is_binary(&head) {
         pieces(&mut file, &mut head, |bytes| reader.bytes(bytes).map_err(wrong), unread(path))?;
-        return reader.finish().map_err(wrong);
+        return Ok(reader);
     }
     let mut text = BufReader::with_capacity(BUFFER, head.as_slice().chain(file));
     let mut line = Vec::new();
@@ -59,8 +78,12 @@ pub fn read(path: &str) -> Result<Trace, Failure> {
             return Err(Failure::Usage(format!("{path}:{number}: {what}")));
         }
         reader.line(&line).map_err(wrong)?;
+        if number.is_multiple_of(PIECE_LINES) {
+            next(&mut reader)?;
+        }
     }
-    reader.finish().map_err(wrong)
+    next(&mut reader)?;
+    Ok(reader)
 }
 
 /// Gives `head` and the rest of a file to `take`, a piece at a time.

@@ -4,7 +4,7 @@ use array::spec::{self, ArrayFile, Confidence, Figure, Shelf, Source};
 use clap::Subcommand;
 
 use crate::ending::{Ending, Failure};
-use crate::input::arrays::LIBRARY;
+use crate::input::arrays::{self, LIBRARY, UserDevice};
 use crate::input::candidates;
 use crate::output;
 use crate::session::store::Store;
@@ -12,21 +12,21 @@ use crate::verbs::array_control::{self, ControlVerb};
 use crate::verbs::fit::FitArgs;
 use crate::verbs::lab_text::LabArgs;
 use crate::verbs::loss::LossArgs;
-use crate::verbs::{fit, lab_text, loss};
+use crate::verbs::{demerit, fit, lab_text, loss};
 
 #[derive(Debug, Subcommand)]
 pub enum ArrayVerb {
     /// List the virtual arrays
     List,
-    /// Show an array: its options, and every figure with its source
+    /// Show an array or a device: its options, and every figure with its source
     Show {
-        /// A name, a TOML file, or an address such as md3000?raid=10&luns=2
+        /// A name, a file, or an address such as md3000?raid=10&luns=2
         #[arg(add = candidates::arrays())]
         array: String,
     },
-    /// Check an array file, and print its capacity and limits
+    /// Check the file of an array or a device, and print its capacity and limits
     Check {
-        /// A name, a TOML file, or an address such as md3000?raid=10&luns=2
+        /// A name, a file, or an address such as md3000?raid=10&luns=2
         #[arg(add = candidates::arrays())]
         array: String,
     },
@@ -74,6 +74,12 @@ pub fn files() -> Result<Vec<ArrayFile>, Failure> {
 
 fn show(name: &str) -> Result<String, Failure> {
     let bare = name.strip_prefix("array:").unwrap_or(name);
+    if let Some(device) = device(bare)? {
+        let (read, figures) = spec::device_text(&LIBRARY, &device.label, &device.text)?;
+        let mut text = format!("{bare}: {}\n\n", read.about);
+        figures.iter().for_each(|figure| text += &line(figure));
+        return Ok(text);
+    }
     match bare.split_once('?') {
         None => Ok(describe(&spec::array_file(&LIBRARY, bare)?)),
         Some(_) => {
@@ -114,7 +120,19 @@ fn sureness(confidence: Confidence) -> &'static str {
     }
 }
 
+/// The device of that name, where there is no array of it.
+fn device(name: &str) -> Result<Option<UserDevice>, Failure> {
+    let is_array = name.contains('?') || LIBRARY.names(Shelf::Array).iter().any(|known| known == name);
+    if is_array || (spec::is_path(name) && !units::name::path(name).exists()) {
+        return Ok(None);
+    }
+    arrays::device(name)
+}
+
 fn check(address: &str) -> Result<String, Failure> {
+    if let Some(device) = device(address.strip_prefix("array:").unwrap_or(address))? {
+        return demerit::check(address, &device);
+    }
     let array = spec::array(&LIBRARY, address)?;
     let topology = &array.topology;
     let sim =

@@ -11,30 +11,44 @@ use real::{Beside, RealOptions, UpkeepOptions};
 use record::{Point, Run};
 use spec::{Extent, Span};
 use units::convert::truncated;
-use units::{Bytes, Nanos};
+use units::{Bytes, BytesPerSecond, Nanos};
 use workload::plan::{self, Overrides, Plan};
 
 use crate::ending::{Ending, Failure};
 use crate::input::plans::{self, Planned};
 use crate::input::targets;
 use crate::input::{candidates, path_value};
-use crate::output;
+use crate::output::{self, TreeFormat};
 use crate::session::signals;
 use crate::session::store::Store;
 use crate::session::{self, Session};
 use crate::terminal::{self, Appearance, Showing};
-use crate::verbs::compare;
+use crate::verbs::{compare, demerit};
 
 #[derive(Debug, Args)]
 pub struct FitArgs {
     /// What to measure: a block device, a file, a directory, a virtual array; or saved runs with enough points: last,
     /// last~1, numbers of `fathom ls`, beginnings of ids, record files
-    #[arg(required = true, value_name = "TARGET|RUN", add = candidates::targets_or_runs())]
+    #[arg(required_unless_present = "spec", value_name = "TARGET|RUN", add = candidates::targets_or_runs())]
     pub what: Vec<String>,
-    /// The array file to write
-    #[arg(short, long, value_name = "FILE")]
+    /// The array file to write; with --spec the device file
+    #[arg(short, long, value_name = "FILE", required_unless_present = "spec")]
     #[arg(value_parser = path_value())]
-    pub output: PathBuf,
+    pub output: Option<PathBuf>,
+    /// Instead of measuring: a device's description, to be held against a recording of the real device. A name of the
+    /// library, a TOML file, or DiskSim's .diskspecs or .parv
+    #[arg(long, value_name = "DEVICE", requires = "trace", conflicts_with = "what")]
+    pub spec: Option<String>,
+    /// The recording, with response times: of DiskSim's validation, of MSR Cambridge, or a CSV with response_us
+    #[arg(long, value_name = "FILE", requires = "spec")]
+    pub trace: Option<String>,
+    /// With --spec: the rate of the interface that the device was recorded through [default: the device's own, or the
+    /// slower one that the trace shows]
+    #[arg(long, value_name = "RATE", requires = "spec")]
+    pub link: Option<BytesPerSecond>,
+    /// With --spec: format of stdout
+    #[arg(long, value_enum, default_value_t = TreeFormat::Text, requires = "spec")]
+    pub format: TreeFormat,
     /// Consent to destroy the data on the target: its serial number, by-id name, or a file's absolute path. Without it
     /// nothing is written, and writes are not fitted
     #[arg(long, value_name = "IDENTITY")]
@@ -55,7 +69,11 @@ pub struct FitArgs {
 const PLANS: [&str; 2] = ["calibrate", "calibrate-writes"];
 
 pub fn fit(arguments: &FitArgs, store: &Store) -> Result<Ending, Failure> {
-    let name = arguments.output.file_stem().and_then(|stem| stem.to_str()).unwrap_or("fitted").to_owned();
+    if let (Some(spec), Some(trace)) = (&arguments.spec, &arguments.trace) {
+        return held(spec, trace, arguments);
+    }
+    let output = arguments.output.as_deref().ok_or_else(|| Failure::Usage("give --output".into()))?;
+    let name = output.file_stem().and_then(|stem| stem.to_str()).unwrap_or("fitted").to_owned();
     let mut runs = Vec::new();
     for what in &arguments.what {
         if is_target(what) {
@@ -79,8 +97,19 @@ pub fn fit(arguments: &FitArgs, store: &Store) -> Result<Ending, Failure> {
     signals::unattended();
     let mut model = Model { runs: &runs, machine: real::this_machine() };
     let fitted = fit::fit(&runs, &name, &mut model).map_err(|error| Failure::Usage(error.to_string()))?;
-    output::write_whole(&arguments.output, &fitted.text)?;
-    let text = text_of(&fitted, arguments);
+    output::write_whole(output, &fitted.text)?;
+    let text = text_of(&fitted, output, arguments);
+    output::print(&text)?;
+    Ok(Ending::done())
+}
+
+/// A description against a recording; the description is written where a file is named.
+fn held(spec: &str, trace: &str, arguments: &FitArgs) -> Result<Ending, Failure> {
+    let held = demerit::Held { spec, trace, link: arguments.link, format: arguments.format };
+    let (text, description) = demerit::demerit(&held)?;
+    if let Some(output) = &arguments.output {
+        output::write_whole(output, &description)?;
+    }
     output::print(&text)?;
     Ok(Ending::done())
 }
@@ -200,8 +229,7 @@ pub fn plan_of(run: &Run) -> Result<Plan, String> {
         .map_err(|errors| format!("the plan of run {} cannot be read any more: {}", run.id, errors.plain()))
 }
 
-fn text_of(fitted: &fit::Fit, arguments: &FitArgs) -> String {
-    let output = &arguments.output;
+fn text_of(fitted: &fit::Fit, output: &Path, arguments: &FitArgs) -> String {
     let style = terminal::style(&arguments.appearance);
     let mut text =
         report::fitted(&fitted.lines, style) + "\n" + &report::held(&fitted.residuals, style) + "\n";

@@ -9,6 +9,7 @@ pub mod campaign;
 mod charts;
 pub mod compare;
 pub mod completions;
+pub mod demerit;
 pub mod doctor;
 pub mod explain;
 pub mod fit;

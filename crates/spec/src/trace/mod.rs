@@ -25,6 +25,8 @@ pub struct Trace {
     kinds: BTreeMap<(Op, u32), u64>,
     /// All bits that any offset has.
     offset_bits: u64,
+    /// Whether times are sums of pauses, each from the end of a request to the next one.
+    thinks: bool,
 }
 
 /// One request of a trace.
@@ -117,7 +119,18 @@ impl Trace {
         if let (Some(kind), count) = run {
             *kinds.entry(kind).or_insert(0) += count;
         }
-        Trace { entries, files, kinds, offset_bits }
+        Trace { entries, files, kinds, offset_bits, thinks: false }
+    }
+
+    /// The same, whose times are sums of pauses where `thinks` says so.
+    pub fn with_thinks(mut self, thinks: bool) -> Trace {
+        self.thinks = thinks;
+        self
+    }
+
+    /// Whether times are sums of pauses: each request was issued so long after the one before it had ended.
+    pub fn thinks(&self) -> bool {
+        self.thinks
     }
 
     /// How many requests there are.

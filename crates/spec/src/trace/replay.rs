@@ -64,7 +64,7 @@ impl Replay {
                 (Some(op), _) => placed.with_op(op),
             }
         };
-        Arc::new(Trace::packed(kept.map(placed).collect(), trace.files.clone()))
+        Arc::new(Trace::packed(kept.map(placed).collect(), trace.files.clone()).with_thinks(trace.thinks()))
     }
 }
 

@@ -49,7 +49,13 @@ impl RequestSource for BlockRequests {
         let source = BlockRequests {
             addresses: generators(spec, streams),
             trace: match &spec.pattern {
-                Pattern::Trace(replay) => Cursor::new(replay, &spec.sizes, spec.worker),
+                Pattern::Trace(replay) => {
+                    let cursor = Cursor::new(replay, &spec.sizes, spec.worker);
+                    cursor.map(|cursor| match spec.pace {
+                        Pace::Trace => cursor.with_pauses(replay),
+                        _ => cursor,
+                    })
+                }
                 _ => None,
             },
             files: spec.files.clone(),
@@ -207,6 +213,11 @@ fn generators(spec: &JobSpec, streams: Streams) -> Vec<Addresses> {
 
 /// The workload's pace, that of its trace, or the bursts and pauses of its lines.
 fn pacer(spec: &JobSpec, lines: Option<&Lines>, stream: Stream) -> Pacer {
+    if let (Pace::Trace, Pattern::Trace(replay)) = (spec.pace, &spec.pattern)
+        && replay.requests.as_ref().is_some_and(|trace| trace.thinks())
+    {
+        return Pacer::Bursts(Bursts::of_lines(Nanos::ZERO));
+    }
     if let (Pace::Trace, Pattern::Trace(replay)) = (spec.pace, &spec.pattern)
         && let Some(arrivals) = Arrivals::new(replay, spec.worker)
     {

@@ -1,5 +1,7 @@
 //! A CSV of Fathom's own: a head that names the columns, and a line for each request.
 
+use units::Nanos;
+
 use super::reader::{Gathered, number, shown};
 use crate::Op;
 
@@ -15,7 +17,12 @@ pub(super) struct Columns {
     file: Option<usize>,
     offset: usize,
     size: usize,
+    /// How long it took, and the pause after it, with the unit.
+    response: Option<(usize, u64)>,
+    think: Option<(usize, u64)>,
     count: usize,
+    /// The pauses so far.
+    now_ns: u64,
 }
 
 impl Columns {
@@ -27,21 +34,37 @@ impl Columns {
         }
         let position = |wanted: &str| names.iter().position(|name| *name == wanted);
         let times = [("at_s", 1_000_000_000), ("at_ms", 1_000_000), ("at_us", 1000), ("at_ns", 1)];
+        let responses = [
+            ("response_s", 1_000_000_000),
+            ("response_ms", 1_000_000),
+            ("response_us", 1000),
+            ("response_ns", 1),
+        ];
+        let thinks =
+            [("think_s", 1_000_000_000), ("think_ms", 1_000_000), ("think_us", 1000), ("think_ns", 1)];
         let known = |name: &&str| {
+            let is = |known: &(&str, u64)| known.0 == *name;
             ["op", "file", "offset_bytes", "size_bytes"].contains(name)
-                || times.iter().any(|(time, _)| time == name)
+                || times.iter().chain(&responses).chain(&thinks).any(is)
         };
         if let Some(unknown) = names.iter().find(|name| !known(name)) {
             let name = shown(unknown);
             return Err(format!(
                 "`{name}` is not a column; there are op, offset_bytes, size_bytes, file, and at_s, at_ms, \
-                 at_us or at_ns"
+                 at_us or at_ns, response_s and think_s likewise"
             ));
         }
         let wanted = |name: &str| position(name).ok_or_else(|| format!("the column `{name}` is missing"));
-        let mut ats = times.iter().filter_map(|(name, unit)| Some((position(name)?, *unit)));
-        let at = ats.next();
-        if ats.next().is_some() || (1..names.len()).any(|index| names[..index].contains(&names[index])) {
+        let one_of = |units: &[(&str, u64)]| -> Result<Option<(usize, u64)>, String> {
+            let mut there = units.iter().filter_map(|(name, unit)| Some((position(name)?, *unit)));
+            let first = there.next();
+            if there.next().is_some() { Err("a column is there twice".into()) } else { Ok(first) }
+        };
+        let (at, response, think) = (one_of(&times)?, one_of(&responses)?, one_of(&thinks)?);
+        if at.is_some() && think.is_some() {
+            return Err("requests are issued at times (`at_s`) or after pauses (`think_s`), not both".into());
+        }
+        if (1..names.len()).any(|index| names[..index].contains(&names[index])) {
             return Err("a column is there twice".into());
         }
         Ok(Some(Columns {
@@ -50,11 +73,14 @@ impl Columns {
             file: position("file"),
             offset: wanted("offset_bytes")?,
             size: wanted("size_bytes")?,
+            response,
+            think,
             count: names.len(),
+            now_ns: 0,
         }))
     }
 
-    pub fn line(&self, text: &str, to: &mut Gathered) -> Result<(), String> {
+    pub fn line(&mut self, text: &str, to: &mut Gathered) -> Result<(), String> {
         // As many columns as there are names, and none of them twice: at most eight.
         let mut fields = [""; 8];
         let mut count = 0;
@@ -77,20 +103,33 @@ impl Columns {
                 return Err(format!("`{word}` is not an operation; read, write, trim and flush are"));
             }
         };
-        let at_ns = match self.at {
-            None => 0,
-            Some((column, unit)) => {
+        let time = |column: Option<(usize, u64)>| {
+            let time = |(column, unit): (usize, u64)| {
                 let field = fields[column];
-                scaled(field, unit).ok_or_else(|| format!("expected a time, got `{}`", shown(field)))?
-            }
+                scaled(field, unit).ok_or_else(|| format!("expected a time, got `{}`", shown(field)))
+            };
+            column.map(time).transpose()
         };
-        let file = self.file.map_or("", |column| fields[column]);
-        if op == Op::Flush {
-            return to.push(at_ns, op, file, 0, 0);
+        let think = time(self.think)?;
+        let at_ns = if think.is_some() { self.now_ns } else { time(self.at)?.unwrap_or_default() };
+        if let Some(think) = think {
+            to.thinks();
+            self.now_ns =
+                self.now_ns.checked_add(think).ok_or("the pauses sum to more than time has room for")?;
         }
-        let offset = number(Some(fields[self.offset]), "an offset in bytes")?;
-        let size = number(Some(fields[self.size]), "a size in bytes")?;
-        to.push(at_ns, op, file, offset, size)
+        let response = time(self.response)?;
+        let file = self.file.map_or("", |column| fields[column]);
+        let (offset, size) = if op == Op::Flush {
+            (0, 0)
+        } else {
+            let offset = number(Some(fields[self.offset]), "an offset in bytes")?;
+            (offset, number(Some(fields[self.size]), "a size in bytes")?)
+        };
+        to.push(at_ns, op, file, offset, size)?;
+        if let Some(response) = response {
+            to.answered(Nanos::new(response), think.map(Nanos::new));
+        }
+        Ok(())
     }
 }
 

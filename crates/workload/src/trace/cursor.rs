@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use units::convert::narrow;
+use units::convert::{narrow, truncated};
 use units::{Bytes, Nanos};
 
 use super::{Replay, Trace, TraceRequest};
@@ -25,6 +25,8 @@ pub(crate) struct Cursor {
     /// Where the last request goes.
     file: u16,
     offset: Bytes,
+    /// Nanoseconds to pause for one of the trace, where requests follow each other after pauses.
+    pauses: Option<f64>,
 }
 
 impl Cursor {
@@ -45,7 +47,22 @@ impl Cursor {
             others,
             file: 0,
             offset: Bytes::ZERO,
+            pauses: None,
         })
+    }
+
+    /// The same with the pauses of a trace that has them, each of which begins when a request has ended.
+    pub fn with_pauses(mut self, replay: &Replay) -> Cursor {
+        self.pauses = self.trace.thinks().then_some(1.0 / replay.speed);
+        self
+    }
+
+    /// From the request before `next` to that, after which the worker's next one is due.
+    fn pause(&self, this: Nanos) -> Nanos {
+        let next = self.trace.get(self.next).map(|next| next.at.saturating_sub(this));
+        let pause =
+            self.pauses.zip(next).map(|(stretch, pause)| truncated::<u64>(pause.get() as f64 * stretch));
+        Nanos::new(pause.unwrap_or_default())
     }
 
     /// The worker's next request. After the last one it begins again: a job knows how many there are, and only where no
@@ -56,7 +73,7 @@ impl Cursor {
         }
         let request =
             self.trace.get(self.next).expect("below the number of requests, of which there are some");
-        let TraceRequest { op, file, offset, len, .. } = request;
+        let TraceRequest { at, op, file, offset, len, .. } = request;
         self.next += self.step;
         (self.file, self.offset) = (file, offset);
         let size = match self.sizes.binary_search_by_key(&len, |(size, _)| *size) {
@@ -64,7 +81,7 @@ impl Cursor {
             Ok(found) => self.sizes[found].1,
             Err(_) => self.others,
         };
-        Drawn { op, size, len, step: None, pause: Nanos::ZERO }
+        Drawn { op, size, len, step: None, pause: self.pause(at) }
     }
 
     /// File and offset of the last request.

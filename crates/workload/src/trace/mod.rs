@@ -3,14 +3,17 @@
 //! **Invariant:** requests are in order of time, counted from the first of them; no text whatever makes a reader
 //! panic, and what it cannot read is an error with its line.
 
+mod alibaba;
 mod blkparse;
 mod blktrace;
 mod csv;
 mod cursor;
+mod disksim;
 mod iolog;
 mod msr;
 mod place;
 mod reader;
+mod spc;
 mod telemetry;
 
 pub(crate) use spec::trace::{Entry, MOST_FILES, asked};
@@ -19,7 +22,7 @@ pub use spec::trace::{MOST_SCALE, Replay, Trace, TraceRequest};
 pub(crate) use cursor::{Arrivals, Cursor};
 pub use iolog::{IologWriter, is_iolog};
 pub(crate) use place::specs;
-pub use reader::{FORMATS, TraceError, TraceFormat, TraceReader};
+pub use reader::{FORMATS, Recorded, TraceError, TraceFormat, TraceReader};
 
 /// The most requests of a trace: 16 GB of them.
 const MOST_REQUESTS: usize = 500_000_000;

@@ -3,6 +3,8 @@
 //! Times are Windows file times, units of 100 ns since 1601; offsets and sizes are bytes.
 //! Source: the notes of the collection at SNIA's IOTTA repository (Narayanan, Donnelly & Rowstron, FAST 2008).
 
+use units::Nanos;
+
 use super::reader::{Gathered, number, shown};
 use crate::Op;
 
@@ -35,9 +37,12 @@ pub(super) fn line(text: &str, to: &mut Gathered) -> Result<(), String> {
     let offset = number(fields.next(), "an offset in bytes")?;
     let size = number(fields.next(), "a size in bytes")?;
     // Without the last column the one before it may have been cut short too.
-    if fields.next().is_none_or(str::is_empty) {
-        return Err("the line ends before a response time; it was cut off".into());
-    }
+    let response = fields.next().filter(|field| !field.is_empty());
+    let response = response.ok_or("the line ends before a response time; it was cut off")?;
     let at_ns = ticks.checked_mul(TICK_NS).ok_or("a time later than time has room for")?;
-    to.push(at_ns, op, &format!("{host}.{disk}"), offset, size)
+    to.push(at_ns, op, &format!("{host}.{disk}"), offset, size)?;
+    if let Some(ns) = response.parse::<u64>().ok().and_then(|ticks| ticks.checked_mul(TICK_NS)) {
+        to.answered(Nanos::new(ns), None);
+    }
+    Ok(())
 }

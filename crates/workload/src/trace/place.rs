@@ -119,7 +119,11 @@ fn placed(
             entries.push(Entry::of(TraceRequest { file, offset, ..request }));
         }
     }
-    Ok(if moves { Arc::new(Trace::packed(entries, trace.files().to_vec())) } else { trace.clone() })
+    Ok(if moves {
+        Arc::new(Trace::packed(entries, trace.files().to_vec()).with_thinks(trace.thinks()))
+    } else {
+        trace.clone()
+    })
 }
 
 /// Where a request goes in the used part of its file; `None` where there is no room for it.

@@ -8,7 +8,7 @@ use units::convert::narrow;
 use units::{Bytes, Nanos};
 
 use super::{Entry, LONGEST, MOST_FILES, MOST_REQUESTS, Trace, TraceRequest};
-use super::{blkparse, blktrace, csv, iolog, msr, telemetry};
+use super::{alibaba, blkparse, blktrace, csv, disksim, iolog, msr, spc, telemetry};
 use crate::Op;
 
 /// Why a text is no trace.
@@ -33,7 +33,7 @@ pub struct TraceFormat {
 }
 
 /// Every format of traces.
-pub const FORMATS: [TraceFormat; 6] = [
+pub const FORMATS: [TraceFormat; 10] = [
     TraceFormat { name: "iolog", about: "fio's iolog, version 2 and 3: `fio --write_iolog=FILE`" },
     TraceFormat {
         name: "blktrace",
@@ -45,6 +45,16 @@ pub const FORMATS: [TraceFormat; 6] = [
         name: "csv",
         about: "a CSV whose header names the columns op, offset_bytes, size_bytes and others",
     },
+    TraceFormat {
+        name: "disksim-validation",
+        about: "what DiskSim was validated with: R or W, hit, block, blocks, service and think time in us",
+    },
+    TraceFormat {
+        name: "disksim",
+        about: "DiskSim's default ASCII: time in ms, device, block, blocks, flags",
+    },
+    TraceFormat { name: "spc", about: "the Storage Performance Council's ASU,LBA,Size,Opcode,Timestamp" },
+    TraceFormat { name: "alibaba", about: "Alibaba's device_id,opcode,offset,length,timestamp in us" },
     TraceFormat { name: "telemetry", about: "IOzone's telemetry, as its options -X and -Y read it" },
 ];
 
@@ -56,7 +66,22 @@ enum Format {
     Blktrace(blktrace::Stream),
     Msr,
     Csv(csv::Columns),
+    DiskSim(disksim::Clock),
+    DiskSimAscii,
+    Spc,
+    Alibaba,
     Telemetry(telemetry::Clock),
+}
+
+/// A request with what came of it when it was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// What was asked, at its time in the text, which may begin anywhere.
+    pub request: TraceRequest,
+    /// How long it took; `None` where the text does not say.
+    pub response: Option<Nanos>,
+    /// The pause from its end until the next request is issued. Where it is `None`, requests came at their times.
+    pub think: Option<Nanos>,
 }
 
 /// A trim that is longer than a request may be is as many of this length, and a rest.
@@ -86,6 +111,10 @@ pub(super) struct Gathered {
     numbers: HashMap<String, u16>,
     /// The file of the last line, which is mostly that of the next.
     last: Option<u16>,
+    /// Whether times are sums of pauses.
+    thinks: bool,
+    /// Where they are wanted: response and think time of each request.
+    answers: Option<Vec<(Option<Nanos>, Option<Nanos>)>>,
 }
 
 impl fmt::Debug for Gathered {
@@ -99,6 +128,22 @@ impl TraceReader {
     /// A reader of a text that messages call `label`.
     pub fn new(label: &str) -> TraceReader {
         TraceReader { label: label.into(), line: 0, format: None, gathered: Gathered::default() }
+    }
+
+    /// Keeps response times, which a trace to be replayed has no need of, for [`TraceReader::drain`].
+    pub fn with_answers(mut self) -> TraceReader {
+        self.gathered.answers = Some(Vec::new());
+        self
+    }
+
+    /// Takes out the requests that were read, in the order of the text, so that what is read takes no memory.
+    pub fn drain(&mut self) -> impl Iterator<Item = Recorded> {
+        let answers = self.gathered.answers.as_mut().map(std::mem::take).unwrap_or_default();
+        let mut answers = answers.into_iter();
+        std::mem::take(&mut self.gathered.entries).into_iter().map(move |entry| {
+            let (response, think) = answers.next().unwrap_or_default();
+            Recorded { request: entry.request(), response, think }
+        })
     }
 
     /// A whole text at once.
@@ -163,7 +208,7 @@ impl TraceReader {
         self.end_of_file()?;
         let none =
             |what: &str| TraceError { file: self.label.clone(), line: self.line.max(1), what: what.into() };
-        let Gathered { mut entries, files, .. } = self.gathered;
+        let Gathered { mut entries, files, thinks, .. } = self.gathered;
         match self.format {
             Some(Format::Blkparse(events)) => entries = events.finish(entries),
             Some(Format::Blktrace(stream)) => entries = stream.finish(entries),
@@ -172,7 +217,7 @@ impl TraceReader {
         if entries.is_empty() {
             return Err(none("the trace ends without a request"));
         }
-        Ok(Trace::packed(entries, files))
+        Ok(Trace::packed(entries, files).with_thinks(thinks))
     }
 
     fn error(&self, what: String) -> TraceError {
@@ -195,6 +240,10 @@ impl TraceReader {
             Some(Format::Msr) => msr::line(text, gathered),
             Some(Format::Blktrace(_)) => Err("a line follows events of blktrace".into()),
             Some(Format::Csv(columns)) => columns.line(text, gathered),
+            Some(Format::DiskSim(clock)) => clock.line(text, gathered),
+            Some(Format::DiskSimAscii) => disksim::ascii(text, gathered),
+            Some(Format::Spc) => spc::line(text, gathered),
+            Some(Format::Alibaba) => alibaba::line(text, gathered),
             Some(Format::Telemetry(clock)) => clock.line(text, gathered),
             None => self.begin(text),
         }
@@ -208,6 +257,21 @@ impl TraceReader {
             self.format = Some(Format::Csv(columns));
         } else if msr::is_head(text) {
             self.format = Some(Format::Msr);
+        } else if alibaba::is_head(text) {
+            self.format = Some(Format::Alibaba);
+        } else if alibaba::is_line(text) {
+            self.format = Some(Format::Alibaba);
+            return alibaba::line(text, &mut self.gathered);
+        } else if spc::is_line(text) {
+            self.format = Some(Format::Spc);
+            return spc::line(text, &mut self.gathered);
+        } else if disksim::is_validation(text) {
+            let mut clock = disksim::Clock::default();
+            clock.line(text, &mut self.gathered)?;
+            self.format = Some(Format::DiskSim(clock));
+        } else if disksim::is_ascii(text) {
+            self.format = Some(Format::DiskSimAscii);
+            return disksim::ascii(text, &mut self.gathered);
         } else if msr::is_line(text) {
             self.format = Some(Format::Msr);
             return msr::line(text, &mut self.gathered);
@@ -222,7 +286,8 @@ impl TraceReader {
         } else {
             return Err(format!(
                 "`{}` begins no trace that is known; there are fio's iolog (`fio version 2 iolog` or 3), the text of \
-                 blkparse, the CSV of MSR Cambridge, telemetry of IOzone, and a CSV with the columns `{}`",
+                 blkparse, the CSV of MSR Cambridge, of SPC and of Alibaba, traces of DiskSim, telemetry of IOzone, and a \
+                 CSV with the columns `{}`",
                 shown(text),
                 csv::HEAD
             ));
@@ -266,6 +331,19 @@ impl Gathered {
     /// Says on which line requests stand that follow.
     pub fn at_line_of(&mut self, other: &Gathered) {
         self.line = other.line;
+    }
+
+    /// Says that times are sums of pauses, each of which begins when a request has ended.
+    pub fn thinks(&mut self) {
+        self.thinks = true;
+    }
+
+    /// Says how long the request that was added last took, and the pause after it.
+    pub fn answered(&mut self, response: Nanos, think: Option<Nanos>) {
+        if let Some(answers) = &mut self.answers {
+            answers.resize(self.entries.len().saturating_sub(1), (None, None));
+            answers.push((Some(response), think));
+        }
     }
 
     /// Begins to number files anew; only while there is no request.
@@ -355,6 +433,10 @@ mod tests {
                 Format::Blktrace(_) => "blktrace",
                 Format::Msr => "msr",
                 Format::Csv(_) => "csv",
+                Format::DiskSim(_) => "disksim-validation",
+                Format::DiskSimAscii => "disksim",
+                Format::Spc => "spc",
+                Format::Alibaba => "alibaba",
                 Format::Telemetry(_) => "telemetry",
             }
         }
@@ -362,7 +444,11 @@ mod tests {
 
     #[test]
     fn every_format_that_is_read_is_listed() {
-        let texts: [&[u8]; 5] = [
+        let texts: [&[u8]; 9] = [
+            b"R Hit 564349 2 1414.270 18746.770\n",
+            b"0.531250 0 11392096 12 0x1\n",
+            b"0,303567,3584,w,0.000000\n",
+            b"419,W,8792731648,16384,1577808144360767\n",
             b"fio version 3 iolog\n",
             b"128166372003061629,hm,0,Read,383496192,32768,413\n",
             b"at_s,op,offset_bytes,size_bytes\n",

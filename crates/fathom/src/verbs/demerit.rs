@@ -1,0 +1,321 @@
+//! `fathom array fit --spec DEVICE --trace FILE`: a device's description against a recording of the real device.
+
+use array::demerit::{Arrives, Asked, Demerit, Interface, Replay};
+use array::device::DeviceParams;
+use array::spec::{self, DeviceSpec};
+use serde::Serialize;
+use units::convert::narrow;
+use units::{Bytes, BytesPerSecond, Instant, Nanos, SECTOR_BYTES, Sectors};
+use workload::Op;
+use workload::trace::Recorded;
+
+use crate::ending::Failure;
+use crate::input::arrays::{self, LIBRARY, UserDevice};
+use crate::input::traces;
+use crate::output::{self, TreeFormat};
+
+/// A trace may reach so much farther than the description says: one that counts fewer blocks than the drive has.
+const BEYOND: f64 = 1.05;
+/// A recording whose reads grow so much slower than the description's interface came over a slower bus.
+const SLOWER: f64 = 0.9;
+/// Shares of the requests that are shown.
+const QUANTILES: [f64; 10] = [0.05, 0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
+
+/// What was asked for.
+pub struct Held<'a> {
+    /// A name of the library, or a file: TOML, `.diskspecs`, `.parv`.
+    pub spec: &'a str,
+    /// The recording.
+    pub trace: &'a str,
+    /// The rate of the interface, where the user knows better.
+    pub link: Option<BytesPerSecond>,
+    pub format: TreeFormat,
+}
+
+/// The answer as text or JSON, and the description that was used.
+pub fn demerit(held: &Held<'_>) -> Result<(String, String), Failure> {
+    let Some(device) = arrays::device(held.spec)? else {
+        let why = format!(
+            "{}: there is no such device; `--spec` takes a device of the library, or a file",
+            held.spec
+        );
+        return Err(Failure::Usage(why));
+    };
+    let seen = look(held.trace)?;
+    let (device, read, notes) = described(held, device, &seen)?;
+    let mut replay = Replay::new(&read.params);
+    let mut from = None;
+    traces::each(held.trace, |recorded| {
+        if let Some(asked) = asked(&recorded, *from.get_or_insert(recorded.request.at)) {
+            replay.ask(asked);
+        }
+        Ok(())
+    })?;
+    let demerit = replay.finish().ok_or_else(|| silent(held.trace))?;
+    let answer = Answer::of(held, &seen, &demerit, notes);
+    let text = match held.format {
+        TreeFormat::Text => answer.text(&demerit),
+        TreeFormat::Json => output::json(&answer)?,
+    };
+    Ok((text, device.text))
+}
+
+/// What a first reading of the trace shows.
+#[derive(Default)]
+struct Seen {
+    requests: u64,
+    /// Without a response time, or neither a read nor a write.
+    left_out: u64,
+    closed: bool,
+    extent: u64,
+    interface: Interface,
+}
+
+fn look(trace: &str) -> Result<Seen, Failure> {
+    let mut seen = Seen::default();
+    traces::each(trace, |recorded| {
+        let Some(asked) = asked(&recorded, Nanos::ZERO) else {
+            seen.left_out += 1;
+            return Ok(());
+        };
+        seen.requests += 1;
+        seen.closed |= recorded.think.is_some();
+        seen.extent = seen.extent.max(asked.first + u64::from(asked.sectors));
+        if !asked.write {
+            seen.interface.saw(asked.sectors, asked.measured);
+        }
+        Ok(())
+    })?;
+    if seen.requests == 0 { Err(silent(trace)) } else { Ok(seen) }
+}
+
+fn silent(trace: &str) -> Failure {
+    let why = format!(
+        "{trace}: no request has a recorded response time; take a trace of MSR Cambridge, one that DiskSim was \
+         validated with, or a CSV with the column response_us"
+    );
+    Failure::Usage(why)
+}
+
+/// A read or write whose response time was recorded; `from` is when the trace begins.
+fn asked(recorded: &Recorded, from: Nanos) -> Option<Asked> {
+    let Recorded { request, response, think } = recorded;
+    let write = match request.op {
+        Op::Read => false,
+        Op::Write => true,
+        Op::Trim | Op::Flush => return None,
+    };
+    let first = request.offset.get() / SECTOR_BYTES;
+    let end = (request.offset.get() + u64::from(request.len)).div_ceil(SECTOR_BYTES);
+    let arrives = match think {
+        Some(think) => Arrives::InTurn { think: *think },
+        None => Arrives::At(Instant::START + request.at.saturating_sub(from)),
+    };
+    Some(Asked { first, sectors: narrow::<u32>(end - first), write, arrives, measured: (*response)? })
+}
+
+/// The device as the recording's host had it, and what was taken from the recording.
+fn described(
+    held: &Held<'_>,
+    mut device: UserDevice,
+    seen: &Seen,
+) -> Result<(UserDevice, DeviceSpec, Vec<String>), Failure> {
+    let mut notes = Vec::new();
+    let rate = |sector_ns: f64| BytesPerSecond::new(SECTOR_BYTES as f64 * 1e9 / sector_ns);
+    let shown = seen.interface.sector_ns().map(rate).filter(|_| seen.closed);
+    if !device.states_link {
+        let link = held.link.or(shown).ok_or_else(|| {
+            let why = "the description leaves the speed of the interface to the host, and the trace does not show it";
+            Failure::Usage(format!("{}: {why}; give it, as in `--link 10MB/s`", held.spec))
+        })?;
+        device.text = format!("link = \"{:.0}B/s\"\n{}", link.get(), device.text);
+        if held.link.is_none() {
+            notes.push(format!("interface: {link}, from the trace; the description leaves it to the host"));
+        }
+    }
+    let (mut read, _) = spec::device_text(&LIBRARY, &device.label, &device.text)?;
+    let end = seen.extent;
+    if let DeviceParams::Rotating(drive) = &mut read.params {
+        if let Some(link) = held.link {
+            drive.link = link;
+        } else if let Some(shown) = shown.filter(|shown| shown.get() < SLOWER * drive.link.get()) {
+            notes.push(format!(
+                "interface: {shown} as the trace shows it; the drive's own has {}",
+                drive.link
+            ));
+            drive.link = shown;
+        }
+        let room = drive.capacity.0;
+        if end > room && end as f64 <= room as f64 * BEYOND {
+            let (reaches, holds) = (Sectors(end).bytes(), Sectors(room).bytes());
+            notes.push(format!(
+                "capacity: {reaches} as far as the trace reaches; the description has {holds}"
+            ));
+            drive.capacity.0 = end;
+            read.capacity = drive.capacity;
+        }
+    }
+    if end > read.capacity.0 {
+        let (reaches, holds) = (Sectors(end).bytes(), read.capacity.bytes());
+        let why = format!("{}: the trace reaches to {reaches}, and {} holds {holds}", held.trace, held.spec);
+        return Err(Failure::Usage(why));
+    }
+    Ok((device, read, notes))
+}
+
+/// The answer, for programs.
+#[derive(Debug, Serialize)]
+struct Answer {
+    device: String,
+    trace: String,
+    requests: u64,
+    left_out: u64,
+    closed: bool,
+    /// Share of the measured mean.
+    demerit: f64,
+    distance_ns: u64,
+    mean_measured_ns: u64,
+    mean_modelled_ns: u64,
+    quantiles: Vec<Quantile>,
+    /// Share of the squared distance in each tenth of the requests, fastest first.
+    tenths: [f64; 10],
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Quantile {
+    share: f64,
+    measured_ns: u64,
+    modelled_ns: u64,
+}
+
+impl Answer {
+    fn of(held: &Held<'_>, seen: &Seen, demerit: &Demerit, notes: Vec<String>) -> Answer {
+        let (measured, modelled) = demerit.means();
+        let quantile = |share| {
+            let (measured, modelled) = demerit.quantile(share);
+            Quantile { share, measured_ns: measured.get(), modelled_ns: modelled.get() }
+        };
+        Answer {
+            device: held.spec.into(),
+            trace: held.trace.into(),
+            requests: seen.requests,
+            left_out: seen.left_out,
+            closed: seen.closed,
+            demerit: demerit.figure(),
+            distance_ns: demerit.distance().get(),
+            mean_measured_ns: measured.get(),
+            mean_modelled_ns: modelled.get(),
+            quantiles: QUANTILES.into_iter().map(quantile).collect(),
+            tenths: demerit.tenths(),
+            notes,
+        }
+    }
+
+    fn text(&self, demerit: &Demerit) -> String {
+        let Answer { device, trace, requests, .. } = self;
+        let how =
+            if self.closed { "each after the one before, with its think time" } else { "at their times" };
+        let (mean, modelled) = demerit.means();
+        let mut text = format!(
+            "demerit {:.1} %: rms distance {} of a measured mean of {mean}\n\
+             {device} on {trace}: {requests} requests, {how}\n\n",
+            self.demerit * 100.0,
+            demerit.distance(),
+        );
+        if self.left_out > 0 {
+            text += &format!("left out: {} without a response time, trims or flushes\n\n", self.left_out);
+        }
+        text += "response    measured   modelled       off  share of the distance\n";
+        text += &line("mean", mean, modelled, "");
+        for Quantile { share, measured_ns, modelled_ns } in &self.quantiles {
+            let tenth = (share * 10.0).round() == share * 10.0 && *share > 0.5 || *share == 0.1;
+            let part = match (tenth, demerit.tenths().get(narrow::<usize>(tenth_of(*share)))) {
+                (true, Some(part)) => {
+                    format!("{:>5.0} %  p{:.0} to p{:.0}", part * 100.0, share * 100.0 - 10.0, share * 100.0)
+                }
+                _ => String::new(),
+            };
+            text += &line(
+                &format!("p{:.0}", share * 100.0),
+                Nanos::new(*measured_ns),
+                Nanos::new(*modelled_ns),
+                &part,
+            );
+        }
+        text += &format!("\n{}\n", self.parting());
+        self.notes.iter().for_each(|note| text += &format!("{note}\n"));
+        text
+    }
+
+    /// Where the two distributions part most.
+    fn parting(&self) -> String {
+        let mut worst = (0, 0.0);
+        for (tenth, part) in self.tenths.iter().enumerate() {
+            if *part > worst.1 {
+                worst = (tenth, *part);
+            }
+        }
+        let (from, to) = (worst.0 * 10, worst.0 * 10 + 10);
+        if worst.1 > 0.0 {
+            format!(
+                "they part most between p{from} and p{to}: {:.0} % of the squared distance",
+                worst.1 * 100.0
+            )
+        } else {
+            "both distributions are the same".into()
+        }
+    }
+}
+
+/// The tenth of the requests that ends with `share`.
+fn tenth_of(share: f64) -> u32 {
+    units::convert::truncated::<u32>((share * 10.0).round()).saturating_sub(1)
+}
+
+fn line(what: &str, measured: Nanos, modelled: Nanos, part: &str) -> String {
+    let off = (modelled.get() as f64 / measured.get().max(1) as f64 - 1.0) * 100.0;
+    let line =
+        format!("{what:<10}{:>10} {:>10} {off:>+7.1} %  {part}", measured.to_string(), modelled.to_string());
+    line.trim_end().to_owned() + "\n"
+}
+
+/// What a device comes to: `fathom array check` on a device.
+pub fn check(name: &str, device: &UserDevice) -> Result<String, Failure> {
+    if !device.states_link {
+        let why =
+            "the description leaves the speed of the interface to the host; add `link`, or fit it to a trace";
+        return Err(Failure::Usage(format!(
+            "{name}: {why}: fathom array fit --spec {name} --trace FILE -o FILE.toml"
+        )));
+    }
+    let (read, _) = spec::device_text(&LIBRARY, &device.label, &device.text)?;
+    let what = match &read.params {
+        DeviceParams::Rotating(drive) => format!("rotating, {} rpm", drive.rpm),
+        DeviceParams::Flash(_) => "flash".into(),
+        DeviceParams::CachedFlash(_) => "flash behind a cache".into(),
+        DeviceParams::Queue(_) => "a queue".into(),
+        DeviceParams::Fitted(_) => "fitted to measurements".into(),
+    };
+    // A generator of its own, so that the figures are the same each time.
+    let mut state = 1u64;
+    let places = read.capacity.0 / 8;
+    let mut random = |write| {
+        let mut place = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) % places.max(1) * 8
+        };
+        let requests: Vec<(u64, u32, bool)> = (0..2_000).map(|_| (place(), 8, write)).collect();
+        2_000.0 / array::demerit::alone(&read.params, requests.into_iter())
+    };
+    let (reads, writes) = (random(false), random(true));
+    let in_order = (0..400u64).map(|n| (n * 512 % read.capacity.0.saturating_sub(511).max(1), 512, false));
+    let seconds = array::demerit::alone(&read.params, in_order);
+    let rate = BytesPerSecond::new(Bytes::KIB.get() as f64 * 256.0 * 400.0 / seconds);
+    Ok(format!(
+        "{name}: {}\ndevice, {what}, {}\nqueue depth 1: random 4 KiB reads {reads:.0} IOPS, writes {writes:.0} IOPS; \
+         256 KiB reads in order from its start {rate}\n",
+        read.about,
+        read.capacity.bytes(),
+    ))
+}
