@@ -47,6 +47,48 @@ fn a_log_of_fio_is_read_in_both_versions() {
     assert_eq!(read(third).files(), ["/dev/sda", "/dev/sdb"]);
 }
 
+#[test]
+fn traces_of_disksim_spc_and_alibaba_are_read() {
+    let ascii = "0.50 0 8 16 1\n1.50 1 24 8 0x0\n";
+    assert_eq!(seen(&read(ascii)), [("read", 0, 4096, 8192, 0), ("write", 1, 12_288, 4096, 1000)]);
+    let spc = "0,8,8192,R,0.000500\n1,24,4096,w,0.001500\n";
+    assert_eq!(seen(&read(spc)), seen(&read(ascii)));
+    let alibaba = "device_id,opcode,offset,length,timestamp\n7,R,4096,8192,1577808000000500\n\
+        3,W,12288,4096,1577808000001500\n";
+    assert_eq!(seen(&read(alibaba)), seen(&read(ascii)));
+    assert_eq!(seen(&read(&alibaba[alibaba.find('7').unwrap()..])), seen(&read(ascii)));
+    for (bad, line) in
+        [("0.50 0 8 16 1\n1 2\n", 2), ("0,8,8192,R,0.1\n0,8,8192,X,0.2\n", 2), ("7,R,0,8192,1\n7,R,0\n", 2)]
+    {
+        assert!(wrong(bad).starts_with(&format!("t.txt:{line}: ")), "{}", wrong(bad));
+    }
+}
+
+const VALIDATION: &str = "R Miss 8 2 14095.370 1000.0\nW Hit 16 4 900.5 250.25\nR Hit 10 2 500 40\n";
+
+#[test]
+fn a_trace_with_think_times_keeps_what_it_took_and_is_replayed_closed() {
+    let trace = read(VALIDATION);
+    assert!(trace.thinks());
+    assert_eq!(
+        seen(&trace),
+        [("read", 0, 4096, 1024, 0), ("write", 0, 8192, 2048, 1000), ("read", 0, 5120, 1024, 1250)]
+    );
+    let mut reader = TraceReader::new("t").with_answers();
+    VALIDATION.lines().for_each(|line| reader.line(line.as_bytes()).unwrap());
+    let took: Vec<_> = reader.drain().map(|each| (each.response.unwrap(), each.think.unwrap())).collect();
+    assert_eq!(took[1], (Nanos::new(900_500), Nanos::new(250_250)));
+    let csv = "op,offset_bytes,size_bytes,response_us,think_us\nread,4096,1024,14095.370,1000.0\n\
+        write,8192,2048,900.5,250.25\nread,5120,1024,500,40\n";
+    assert_eq!(seen(&read(csv)), seen(&trace));
+    // Servers that take 3 ms: each request comes its think time after the one before has ended.
+    let mut job = jobs(&asking(VALIDATION, "pace = \"trace\"\ndepth = 1"), &[1 << 20]).remove(0);
+    let answers = drive(&mut job, &mut Servers::new(1, Nanos::from_millis(3)));
+    let gaps: Vec<u64> =
+        answers.windows(2).map(|pair| (pair[1].issued - pair[0].finished).get() / 1000).collect();
+    assert_eq!(gaps, [1000, 250]);
+}
+
 const BLKPARSE: &str = "
   8,0    3        1     0.000000000   697  G   W 223490 + 8 [kjournald]
   8,0    3        2     0.000001829   697  Q   W 223490 + 8 [kjournald]

@@ -191,7 +191,7 @@ impl Exact {
             let per_track = u64::from(zone.sectors_per_track.max(1));
             let skew = |sectors: f64, at_least| {
                 let turned = (sectors / per_track as f64).rem_euclid(1.0);
-                let skew = truncated::<u64>((turned * revolution as f64).round());
+                let skew = truncated::<u64>(turned * revolution as f64);
                 skew + at_least_revolutions(skew, at_least, revolution)
             };
             let track = revolution + skew(zone.track_skew, head_switch);

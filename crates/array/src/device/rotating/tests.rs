@@ -1,6 +1,6 @@
 //! Two drives that the tests of this folder share: one measured to the sector, one from its data sheet.
 
-use units::Instant;
+use units::{Instant, Share};
 
 use super::*;
 use crate::device::Command;
@@ -126,4 +126,260 @@ fn a_spindle_of_its_own_phase_turns_as_fast_and_is_elsewhere() {
     assert_eq!(quarter, first_read(0.0, revolution / 4));
     assert_eq!(quarter, first_read(0.25, revolution));
     assert_ne!(quarter, first_read(0.0, 0));
+}
+
+/// What each of `commands` takes, in microseconds; it comes so many microseconds after the one before has ended.
+fn each_us(params: &RotatingParams, commands: &[(u64, u64, u32, bool)]) -> Vec<f64> {
+    let mut drive = Drive::new(params);
+    let mut now = Instant::START;
+    let one = |&(gap_us, first, sectors, write): &(u64, u64, u32, bool)| {
+        now = now + micros(gap_us);
+        let class = if write { Class::HostWrite } else { Class::HostRead };
+        let command = Command { first, sectors, tag: 0, write, class, ready: now, given: now };
+        let end = drive.submit(now, command).expect("the drive is idle");
+        drive.finish(end);
+        let took = (end - now).get() as f64 / 1e3;
+        now = end;
+        took
+    };
+    commands.iter().map(one).collect()
+}
+
+/// The drive that was measured to the sector, with another buffer policy.
+fn cheetah_with(change: impl Fn(&mut DriveCacheParams)) -> RotatingParams {
+    let mut params = cheetah_9lp();
+    change(params.cache.as_mut().expect("the drive has a buffer"));
+    params
+}
+
+const REVOLUTION_US: f64 = 5_973.0;
+/// Long enough for every read-ahead to end.
+const LONG: u64 = 40_000;
+
+#[test]
+fn a_drive_of_streams_reads_ahead_of_what_goes_on_and_not_of_a_read_by_itself() {
+    let next = |policy| {
+        let params = cheetah_with(|cache| cache.continuous_read = policy);
+        // Two reads that follow each other, and one that leaves sectors out.
+        let took =
+            each_us(&params, &[(0, 1_000, 4, false), (LONG, 1_004, 4, false), (LONG, 1_012, 4, false)]);
+        [took[1] < 500.0, took[2] < 500.0]
+    };
+    assert_eq!(next(ContinuousRead::None), [false, false]);
+    assert_eq!(next(ContinuousRead::Stream), [false, true]);
+    assert_eq!(next(ContinuousRead::NextTrack), [true, true]);
+    assert_eq!(next(ContinuousRead::Segment), [true, true]);
+}
+
+#[test]
+fn a_read_ahead_ends_where_the_policy_says() {
+    // The track of sector 0 ends at 254, its cylinder at 12 × 254, and a segment is 561 long.
+    let reaches = |policy, sector: u64| {
+        let params = cheetah_with(|cache| {
+            (cache.continuous_read, cache.segment, cache.read_ahead) =
+                (policy, Sectors(4_000), Sectors(4_000));
+        });
+        each_us(&params, &[(0, 0, 4, false), (200_000, sector - 1, 1, false)])[1] < 500.0
+    };
+    for (policy, end) in
+        [(ContinuousRead::Track, 254), (ContinuousRead::NextTrack, 508), (ContinuousRead::Cylinder, 3_048)]
+    {
+        assert!(reaches(policy, end) && !reaches(policy, end + 1), "{policy:?}");
+    }
+    assert!(reaches(ContinuousRead::Segment, 4_000) && !reaches(ContinuousRead::Segment, 4_001));
+}
+
+#[test]
+fn a_minimum_of_read_ahead_holds_where_the_policy_would_end_before() {
+    let second = |least| {
+        let params = cheetah_with(|cache| {
+            (cache.continuous_read, cache.read_ahead_least) = (ContinuousRead::None, Sectors(least));
+        });
+        each_us(&params, &[(0, 1_000, 4, false), (LONG, 1_004, 4, false)])[1]
+    };
+    assert!(second(8) < 500.0 && second(0) > 500.0);
+}
+
+#[test]
+fn which_writes_are_acknowledged_early_decides_which_overhead_they_have() {
+    let overheads = |fast_write| {
+        let params = cheetah_with(|cache| (cache.fast_write, cache.write_segments) = (fast_write, 3));
+        // One by itself, one that appends while that is dirty, and one elsewhere.
+        let commands = [(LONG, 500_000, 4, true), (1, 500_004, 4, true), (LONG, 9_000_000, 4, true)];
+        each_us(&params, &commands).iter().map(|took| (took - 4.0 * 6.4).round()).collect::<Vec<_>>()
+    };
+    assert_eq!(overheads(FastWrite::All), [748.0, 500.0, 500.0]);
+    assert_eq!(overheads(FastWrite::Appending), [907.0, 500.0, 896.0]);
+    assert!(overheads(FastWrite::None).iter().all(|took| *took > 1_000.0));
+}
+
+#[test]
+fn a_write_begins_once_enough_of_it_is_in_the_buffer() {
+    // 200 sectors take 16 ms over a slow interface, and 5 ms under the head.
+    let took = |share| {
+        let mut params = cheetah_with(|cache| cache.write_after = Share::new(share).unwrap());
+        params.link = BytesPerSecond::new(6.4e6);
+        each_us(&params, &[(0, 0, 200, true)])[0]
+    };
+    let all = 907.0 + 200.0 * 80.0;
+    assert!(took(0.0) < all + 1.0, "{}", took(0.0));
+    assert!(took(1.0) > all + 200.0 / 254.0 * REVOLUTION_US, "{}", took(1.0));
+    assert!(took(0.5) > all / 2.0 && took(0.5) < took(1.0));
+}
+
+#[test]
+fn a_read_that_is_forwarded_late_and_reselected_ends_later_by_both() {
+    let took = |forward, reselect, data| {
+        let mut params = cheetah_with(|cache| cache.forward_after = Share::new(forward).unwrap());
+        params.link = BytesPerSecond::new(6.4e6);
+        (params.overhead.reselect, params.overhead.data) = (micros(reselect), micros(data));
+        each_us(&params, &[(0, 0, 100, false)])[0]
+    };
+    let plain = took(0.0, 0, 0);
+    assert!((took(0.0, 160, 25) - plain - 185.0).abs() < 1.0);
+    let media = 100.0 / 254.0 * REVOLUTION_US;
+    assert!((took(1.0, 0, 0) - plain - media).abs() < 1.0);
+}
+
+#[test]
+fn reads_and_writes_have_completions_of_their_own() {
+    let mut params = cheetah_9lp();
+    (params.overhead.read_completion, params.overhead.write_completion) = (micros(241), micros(50));
+    let with = each_us(&params, &[(0, 0, 4, false), (LONG, 900_000, 4, true)]);
+    let without = each_us(&cheetah_9lp(), &[(0, 0, 4, false), (LONG + 241, 900_000, 4, true)]);
+    assert!((with[0] - without[0] - 241.0).abs() < 0.1);
+    assert!((with[1] - without[1] - 50.0).abs() < 0.1);
+}
+
+#[test]
+fn a_write_that_follows_another_elsewhere_is_detached_and_its_continuation_is_not() {
+    let mut params = cheetah_9lp();
+    let detached = DetachedWrite { command: micros(3_000), ..DetachedWrite::default() };
+    params.overhead.detached_write = Some(detached);
+    params.cache.as_mut().unwrap().fast_write = FastWrite::None;
+    let steps = |commands: &[(u64, u64, u32, bool)]| {
+        let mut drive = Drive::new(&params);
+        let mut now = Instant::START;
+        let mut processed = 0;
+        for &(gap, first, sectors, write) in commands {
+            now = now + micros(gap);
+            let class = Class::HostWrite;
+            let command = Command { first, sectors, tag: 0, write, class, ready: now, given: now };
+            let end = drive.submit(now, command).unwrap();
+            processed = (drive.finish(end).0.steps.processed - now).get() / 1_000;
+            now = end;
+        }
+        processed
+    };
+    assert_eq!(steps(&[(0, 500, 4, true), (LONG, 90_000, 4, true)]), 3_000);
+    assert_eq!(steps(&[(0, 500, 4, true), (LONG, 504, 4, true)]), 896);
+    assert_eq!(steps(&[(0, 500, 4, false), (LONG, 90_000, 4, true)]), 907);
+}
+
+#[test]
+fn a_write_is_not_on_its_track_before_the_least_seek() {
+    let mut params = cheetah_9lp();
+    params.overhead.least_write_seek = micros(600);
+    // A write that goes on where the arm stands needs no movement, and waits all the same.
+    let commands = [(0, 500, 4, true), (LONG, 504, 4, true)];
+    let (with, without) = (each_us(&params, &commands)[1], each_us(&cheetah_9lp(), &commands)[1]);
+    let later = with - without;
+    assert!(later == 0.0 || (later - REVOLUTION_US).abs() < 1.0, "{later}");
+    let on_track = |params: &RotatingParams| {
+        let mut drive = Drive::new(params);
+        let (now, class) = (Instant::START, Class::HostWrite);
+        let command = Command { first: 0, sectors: 4, tag: 0, write: true, class, ready: now, given: now };
+        let end = drive.submit(now, command).unwrap();
+        let steps = drive.finish(end).0.steps;
+        (steps.on_track - steps.free).get() / 1_000
+    };
+    assert_eq!((on_track(&params), on_track(&cheetah_9lp())), (600, 0));
+}
+
+#[test]
+fn a_read_on_arrival_takes_a_track_in_one_revolution_wherever_the_head_comes_to_it() {
+    let worst = |on_arrival| {
+        let params = cheetah_with(|cache| cache.read_on_arrival = on_arrival);
+        let commands: Vec<_> = (0..40).map(|n| (LONG + n * 149, 254 * (1 + n % 2), 254, false)).collect();
+        each_us(&params, &commands).into_iter().fold(0.0, f64::max)
+    };
+    // The interface takes a fourth of a revolution more for what came last.
+    assert!(worst(false) > 1.8 * REVOLUTION_US, "{}", worst(false));
+    assert!(worst(true) < 1.6 * REVOLUTION_US, "{}", worst(true));
+}
+
+#[test]
+fn sectors_that_pass_before_those_asked_for_are_kept_where_the_drive_keeps_them() {
+    let earlier = |keeps| {
+        let params = cheetah_with(|cache| {
+            (cache.free_blocks, cache.continuous_read) = (keeps, ContinuousRead::None);
+        });
+        // Whichever angle the first read comes at, most of the track passes in some of them.
+        let hits = (0..20u64).filter(|n| {
+            let took = each_us(&params, &[(n * 331, 250, 2, false), (LONG, 248, 2, false)]);
+            took[1] < 500.0
+        });
+        hits.count()
+    };
+    assert_eq!(earlier(false), 0);
+    assert!(earlier(true) > 15, "{}", earlier(true));
+}
+
+#[test]
+fn what_is_written_empties_the_segments_that_hold_a_part_of_it() {
+    let params = cheetah_with(|cache| cache.continuous_read = ContinuousRead::None);
+    let before = each_us(&params, &[(0, 1_000, 8, false), (LONG, 1_002, 2, false)])[1];
+    let after = each_us(&params, &[(0, 1_000, 8, false), (LONG, 1_006, 2, true), (LONG, 1_002, 2, false)])[2];
+    assert!(before < 500.0 && after > 500.0, "{before}, {after}");
+}
+
+#[test]
+fn reads_are_answered_from_what_was_written_only_where_the_drive_does() {
+    let second = |hits| {
+        let params = cheetah_with(|cache| cache.hits_on_written = hits);
+        each_us(&params, &[(0, 5_000, 8, true), (LONG, 5_000, 4, false)])[1]
+    };
+    assert!(second(true) < 500.0 && second(false) > 500.0);
+}
+
+#[test]
+fn a_segment_for_writes_leaves_those_of_reads_alone() {
+    let survives = |separate| {
+        let params = cheetah_with(|cache| {
+            (cache.segments, cache.separate_write, cache.write_segments) = (2, separate, 2);
+            cache.continuous_read = ContinuousRead::None;
+        });
+        let writes = [(LONG, 800_000, 4, true), (LONG, 900_000, 4, true)];
+        let all = [&[(0, 1_000, 8, false)][..], &writes, &[(LONG, 1_000, 4, false)]].concat();
+        each_us(&params, &all)[3] < 500.0
+    };
+    assert!(survives(true) && !survives(false));
+}
+
+#[test]
+fn a_negative_settling_shortens_a_writes_movement_and_never_below_nothing() {
+    let on_track = |settle_ns, first| {
+        let params = RotatingParams { write_settle_ns: settle_ns, ..cheetah_9lp() };
+        let mut drive = Drive::new(&params);
+        let (now, class) = (Instant::START, Class::HostWrite);
+        let command = Command { first, sectors: 4, tag: 0, write: true, class, ready: now, given: now };
+        let end = drive.submit(now, command).unwrap();
+        let steps = drive.finish(end).0.steps;
+        (steps.on_track - steps.free).get()
+    };
+    // A head switch of 30 us, and a seek of one cylinder of 831 us.
+    assert_eq!([on_track(-100_000, 254), on_track(-100_000, 12 * 254)], [0, 731_000]);
+    assert_eq!(on_track(200_000, 254), 230_000);
+}
+
+#[test]
+fn a_negative_skew_is_the_same_angle_within_the_track() {
+    let stream = |skew: f64| {
+        let mut params = cheetah_9lp();
+        let Zones::Exact(zones) = &mut params.zones else { panic!("the drive has zones") };
+        zones.iter_mut().for_each(|zone| zone.track_skew = skew);
+        each_us(&params, &[(0, 200, 100, false)])[0]
+    };
+    assert!((stream(-20.0) - stream(234.0)).abs() < 0.1);
+    assert!(stream(20.0) < stream(-20.0));
 }

@@ -219,6 +219,14 @@ impl Reader<'_> {
             return self.list(depth).map(Value::List);
         }
         let word = self.until(&[',', '{', '}', '[', ']', '\n']);
+        if self.peek() == Some('\n') && !word.is_empty() {
+            // The brace may stand on the next line.
+            let end = self.at;
+            self.skip();
+            if self.peek() != Some('{') {
+                self.at = end;
+            }
+        }
         match self.peek() {
             Some('{') => {
                 self.at += 1;
