@@ -14,7 +14,8 @@ use crate::input::arrays::{self, LIBRARY, UserDevice};
 use crate::input::traces;
 use crate::output::{self, TreeFormat};
 
-/// A trace may reach so much farther than the description says: one that counts fewer blocks than the drive has.
+/// A trace may reach so much farther than the description says, or as far as its tracks hold: a description may count fewer
+/// blocks than the drive has.
 const BEYOND: f64 = 1.05;
 /// A recording whose reads grow so much slower than the description's interface came over a slower bus.
 const SLOWER: f64 = 0.9;
@@ -146,7 +147,8 @@ fn described(
             drive.link = shown;
         }
         let room = drive.capacity.0;
-        if end > room && end as f64 <= room as f64 * BEYOND {
+        let holds = (drive.raw().0 as f64).max(room as f64 * BEYOND);
+        if end > room && end as f64 <= holds {
             let (reaches, holds) = (Sectors(end).bytes(), Sectors(room).bytes());
             notes.push(format!(
                 "capacity: {reaches} as far as the trace reaches; the description has {holds}"

@@ -49,6 +49,16 @@ pub struct RotatingParams {
 }
 
 impl RotatingParams {
+    /// Sectors that its tracks hold, spares among them; of a spiral the user's capacity.
+    pub fn raw(&self) -> Sectors {
+        let Zones::Exact(zones) = &self.zones else { return self.capacity };
+        let ends = zones.iter().skip(1).map(|zone| zone.first_cylinder).chain([self.cylinders]);
+        let tracks = zones.iter().zip(ends).map(|(zone, end)| {
+            u64::from(end.saturating_sub(zone.first_cylinder)) * u64::from(zone.sectors_per_track)
+        });
+        Sectors(tracks.sum::<u64>() * u64::from(self.surfaces))
+    }
+
     /// The time of one revolution.
     pub fn revolution(&self) -> Nanos {
         Nanos::from_secs_f64(60.0 / self.rpm)
