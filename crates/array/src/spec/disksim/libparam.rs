@@ -203,7 +203,7 @@ impl Reader<'_> {
                     self.at += 1;
                     return Ok(items);
                 }
-                Some('}' | '{') => return Err(self.wrong("a brace where a list goes on")),
+                Some('}' | '{') => return Err(self.wrong("a brace inside a list")),
                 Some(_) => items.push(self.value(depth + 1)?),
             }
         }
