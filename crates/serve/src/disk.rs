@@ -189,7 +189,9 @@ impl Disk {
                 (lba / GROUP..=last / GROUP).all(|group| {
                     let from = lba.max(group * GROUP);
                     let to = last.min(group * GROUP + GROUP - 1);
+                    // A hole that has tags was spoilt, or has lost what was written there.
                     reaches(data_at(from), data_at(to) + SECTOR as u64)
+                        && (reaches(tag_at(from), tag_at(to) + 4) || has_no_tags(medium.as_ref(), from, to))
                 })
             }
         }
@@ -271,6 +273,12 @@ fn put_tags(medium: &dyn Medium, lba: u64, tags: &[u32]) -> io::Result<()> {
         *bytes = tag.to_le_bytes();
     }
     medium.write(tag_at(lba), bytes)
+}
+
+fn has_no_tags(medium: &dyn Medium, from: u64, to: u64) -> bool {
+    let mut tags = [0; TAGS as usize];
+    let tags = &mut tags[..narrow::<usize>(to + 1 - from) * 4];
+    medium.read(tag_at(from), tags).is_ok() && tags.iter().all(|&byte| byte == 0)
 }
 
 fn checked(lba: u64, data: &[u8], tags: &[u32]) -> Result<(), DiskError> {
@@ -431,6 +439,7 @@ mod tests {
             disk.spoil(5).unwrap();
             let mut read = [0; 8 * SECTOR];
             assert!(matches!(disk.read(0, &mut read), Err(DiskError::Mismatch { lba: 5 })));
+            assert!(!disk.is_hole(0, 8), "what is unreadable is not nothing");
             disk.write(5, &[0; SECTOR]).unwrap();
             disk.read(0, &mut read).unwrap();
         }

@@ -131,6 +131,8 @@ struct Access<'a> {
     disks: &'a [Option<Arc<Disk>>],
     /// Where writes go instead of to the disks.
     record: Option<&'a mut Record>,
+    /// Whether zeros are left out, or taken away: background work keeps a disk as sparse as those it reads.
+    is_thin: bool,
     /// Writes that a disk refused.
     failed: Vec<(u16, io::Error)>,
 }
@@ -152,6 +154,7 @@ impl Members for Access<'_> {
     fn write(&mut self, member: u16, lba: Lba, from: &[u8]) -> Result<(), MemberFault> {
         match &mut self.record {
             Some(record) => record.write(member, lba.0, from),
+            None if self.is_thin => self.write_thin(member, lba.0, from),
             None => self.do_now(member, lba.0, Change::Write(from)),
         }
         Ok(())
@@ -160,7 +163,26 @@ impl Members for Access<'_> {
 
 impl<'a> Access<'a> {
     fn new(state: &'a SetState, record: Option<&'a mut Record>) -> Access<'a> {
-        Access { disks: &state.disks, record, failed: Vec::new() }
+        Access { disks: &state.disks, record, is_thin: false, failed: Vec::new() }
+    }
+
+    fn thin(state: &'a SetState) -> Access<'a> {
+        Access { is_thin: true, ..Access::new(state, None) }
+    }
+
+    fn write_thin(&mut self, member: u16, mut lba: u64, from: &[u8]) {
+        // As many sectors as a file system gives room to at once, and more.
+        for part in from.chunks(128 * SECTOR) {
+            let sectors = (part.len() / SECTOR) as u64;
+            let is_zero = part.iter().all(|&byte| byte == 0);
+            let is_hole = is_zero && disk(self.disks, member).is_ok_and(|disk| disk.is_hole(lba, sectors));
+            match (is_zero, is_hole) {
+                (_, true) => {}
+                (true, false) => self.do_now(member, lba, Change::Discard(sectors)),
+                (false, _) => self.do_now(member, lba, Change::Write(part)),
+            }
+            lba += sectors;
+        }
     }
 
     #[inline]
@@ -491,7 +513,7 @@ impl SetStore {
             let regions = lba / self.region..=(lba + sectors - 1) / self.region;
             nvram.intend(self.number, regions).map_err(|error| refused(&error))?;
         }
-        let mut access = Access { disks: &state.disks, record: None, failed };
+        let mut access = Access { disks: &state.disks, record: None, is_thin: false, failed };
         record.changes().for_each(|(member, lba, change)| access.do_now(member, lba, change));
         if access.failed.iter().any(|(_, why)| is_full(why)) {
             // The record stays in the journal, and nothing may overwrite it.
@@ -786,7 +808,12 @@ impl SetStore {
         loop {
             let next = sweep.next(&self.geometry, &state.health, array::raid::first, &mut scratch.plan)?;
             let Some(unit) = next else { return Ok(true) };
-            let mut access = Access::new(state, None);
+            // What nothing was ever written to is zeros on every member, and consistent.
+            if state.disks.iter().flatten().all(|disk| disk.is_hole(unit.lba.0, unit.sectors.0)) {
+                sweep.settle(unit);
+                return Ok(true);
+            }
+            let mut access = Access::thin(state);
             let worked = scratch.executor.work(&self.geometry, &scratch.plan, &mut access);
             failed.append(&mut access.failed);
             match worked {
