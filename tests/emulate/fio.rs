@@ -166,10 +166,10 @@ fn every_format_has_the_same_figures() {
 fn a_mistake_names_its_place_and_touches_nothing() {
     let user = User::new();
     user.write("bad.fio", "[a]\nrw=randread\nzonemode=zbd\nsize=1m\n");
-    user.fathom("as fio bad.fio").with(2).saying(&["bad.fio:3", "zonemode=zbd"]);
+    user.fathom("as fio bad.fio").with(1).saying(&["bad.fio:3", "zonemode=zbd"]);
     user.fathom("run bad.fio").with(2).saying(&["bad.fio:3", "zonemode=zbd"]);
-    user.fathom("as fio --name=a --size=1m --iodeth=4").with(2).saying(&["iodeth", "did you mean `iodepth`"]);
-    user.fathom("as fio --name=a --size=1m --ioengine=rbd").with(2).saying(&["ioengine=rbd"]);
+    user.fathom("as fio --name=a --size=1m --iodeth=4").with(1).saying(&["iodeth", "did you mean `iodepth`"]);
+    user.fathom("as fio --name=a --size=1m --ioengine=rbd").with(1).saying(&["ioengine=rbd"]);
     assert_eq!(user.files(), ["bad.fio"]);
 }
 
@@ -302,7 +302,7 @@ fn what_was_written_sets_out_after_so_many_writes_and_is_not_waited_for() {
 fn a_users_file_is_not_written_on_a_jobs_word() {
     let user = User::new();
     user.write("mine", vec![7u8; 1 << 20]);
-    user.fathom("as fio --name=a --filename=mine --rw=write --size=1m").with(3);
+    user.fathom("as fio --name=a --filename=mine --rw=write --size=1m").with(1);
     assert!(std::fs::read(user.path("mine")).unwrap().iter().all(|byte| *byte == 7));
     user.fathom("as fio --name=a --filename=mine --rw=randread --size=1m").done();
     user.fathom_of([
@@ -378,4 +378,133 @@ fn the_json_has_every_key_of_the_real_fio() {
     let wanted = order(&String::from_utf8(real.stdout).unwrap());
     let common: Vec<&String> = ours.iter().filter(|key| wanted.contains(key)).collect();
     assert!(wanted.iter().filter(|key| ours.contains(key)).eq(common), "{wanted:?}\n{ours:?}");
+}
+
+/// What fio says of a file: whether it went well.
+fn real_fio(user: &User, words: &str) -> Option<bool> {
+    let output =
+        Command::new("fio").args(words.split_whitespace()).current_dir(user.path("")).output().ok()?;
+    Some(output.status.success())
+}
+
+#[test]
+fn fio_verifies_what_fathom_has_stamped_and_the_other_way_round() {
+    let user = User::new();
+    if real_fio(&user, "--version").is_none() {
+        lacks("fio", "needs fio, to verify what it wrote");
+        return;
+    }
+    let kinds = [
+        "crc32c", "md5", "sha256", "sha512", "sha1", "sha3-256", "xxhash", "crc64", "crc32", "crc16", "crc7",
+        "meta",
+    ];
+    for (kind, more) in kinds.iter().zip(["", "--verify_interval=512", "--verify_offset=200"].iter().cycle())
+    {
+        let file = format!("--bs=4k --size=64k --verify={kind} {more}");
+        let theirs = format!("--name=theirs --filename=theirs {file}");
+        assert_eq!(real_fio(&user, &format!("{theirs} --rw=randwrite --do_verify=0")), Some(true), "{kind}");
+        user.fathom(&format!("as fio {theirs} --rw=read")).done();
+        user.fathom(&format!("as fio {theirs} --rw=randwrite --verify_only=1")).done();
+        std::fs::remove_file(user.path("theirs")).unwrap();
+        let ours = format!("--name=ours --filename=ours {file}");
+        user.fathom(&format!("as fio {ours} --rw=randwrite")).done();
+        assert_eq!(std::fs::metadata(user.path("ours")).unwrap().len(), 64 << 10, "as large as fio's");
+        for how in ["--rw=read", "--rw=randwrite --verify_only=1"] {
+            assert_eq!(real_fio(&user, &format!("{ours} {how}")), Some(true), "{kind} {more} {how}");
+        }
+        std::fs::remove_file(user.path("ours")).unwrap();
+    }
+}
+
+#[test]
+fn of_a_mix_of_reads_and_writes_what_was_written_alone_is_verified_now_and_later() {
+    let user = User::new();
+    for rw in ["rw", "randrw", "randrw --bssplit=4k/50:16k/50"] {
+        let line = format!("as fio --name=a --rw={rw} --size=4m --verify=crc32c --output-format=json");
+        let out = user.fathom(&line).done().json();
+        let bytes = |op: &str| out["jobs"][0][op]["io_bytes"].as_u64().unwrap();
+        // The reads of the job, and those of all that it wrote.
+        assert_eq!(bytes("read"), 4 << 20, "{rw}");
+        let only = user.fathom(&format!("{line} --verify_only=1")).done().json();
+        assert_eq!(only["jobs"][0]["read"]["io_bytes"].as_u64(), Some(bytes("write")), "{rw}");
+        std::fs::remove_file(user.path("a.0.0")).unwrap();
+    }
+}
+
+#[test]
+fn requests_of_several_sizes_cover_all_of_a_file() {
+    let user = User::new();
+    let line =
+        "as fio --name=a --rw=randwrite --bssplit=4k/50:64k/50 --size=8m --log_offset=1 --write_bw_log=w";
+    user.fathom(line).done();
+    let log = std::fs::read_to_string(user.path("w_bw.1.log")).unwrap();
+    let mut blocks = vec![0; 2048];
+    for line in log.lines() {
+        let fields: Vec<usize> = line.split(", ").map(|field| field.parse().unwrap()).collect();
+        for block in fields[4] / 4096..(fields[4] + fields[3]) / 4096 {
+            blocks[block] += 1;
+        }
+    }
+    assert!(blocks.iter().all(|visits| *visits == 1));
+}
+
+#[test]
+fn nothing_is_said_unless_something_is_wrong_and_answers_need_no_job() {
+    let user = User::new();
+    let ended = user
+        .fathom("as fio --name=a --rw=read --bs 4k --size 1m --iodepth 8 --direct 1 --output-format=json");
+    let ended = ended.done();
+    assert_eq!(ended.err, "");
+    let notes = ended.json()["fathom"]["notes"].clone();
+    assert!(notes[0].as_str().unwrap().contains("iodepth=8 has no effect"), "{notes}");
+    assert!(
+        user.last()["plan"]["text"].as_str().unwrap().contains("# job `a`: ioengine=psync keeps one request")
+    );
+    assert_eq!(user.fathom("as fio --version").done().out, "fio-3.42\n");
+    assert!(user.fathom("as fio --cmdhelp=rw").done().out.starts_with("rw "));
+    assert!(user.fathom("as fio --cmdhelp").done().out.lines().count() > 200);
+    assert!(user.fathom("as fio --enghelp").done().out.contains("io_uring"));
+    assert!(user.fathom("as fio --help").done().out.contains("--output-format"));
+    user.write("j.fio", "[global]\nrw=read\nthread\n[a]\nsize=1m\n");
+    assert_eq!(
+        user.fathom("as fio --showcmd j.fio").done().out,
+        "fio --rw=read --thread --name=a --size=1m \n"
+    );
+    for wrong in ["--iodepth=0", "--rwmixread=150", "--filename=.", "--bogus"] {
+        user.fathom(&format!("as fio --name=a --rw=randrw --size=1m {wrong}")).with(1);
+    }
+}
+
+/// Command lines in the forms of wrappers that measure with fio and read what it prints.
+#[test]
+fn the_command_lines_of_wrappers_are_read() {
+    let user = User::new();
+    std::fs::create_dir(user.path("jobs")).unwrap();
+    user.write(
+        "jobs/common.inc",
+        "direct=1\nrandrepeat=0\nverify=0\nioengine=libaio\ngtod_reduce=0\ncpus_allowed=0\n",
+    );
+    user.write(
+        "jobs/iops.fio",
+        "[global]\ninclude common.inc\n[rand-read]\nbs=4k\niodepth=128\nreadwrite=randread\n",
+    );
+    for line in [
+        "--name=rand_rw_4k --ioengine=libaio --rw=randrw --rwmixread=50 --bs=4k --iodepth=64 --numjobs=2 --size=2G \
+         --runtime=30 --gtod_reduce=1 --direct=1 --filename=test.fio --group_reporting --minimal",
+        "--randrepeat=0 --verify=0 --ioengine=libaio --direct=1 --gtod_reduce=1 --name=read_seq --filename=t --bs=1M \
+         --iodepth=16 --size=2G --readwrite=read --time_based --ramp_time=2s --runtime=15s --thread --numjobs=4 \
+         --offset_increment=500M",
+        "jobs/iops.fio --idle-prof=percpu --filename=t --size=1g --output-format=json --output=o.json",
+        "--directory=. --name=fio-scaling --ioengine=libaio --rw=randrw --size=1G --direct=1 --iodepth=1 --runtime=15 \
+         --numjobs=4 --blocksize=4k --group_reporting --output-format=terse --terse-version=5",
+        "--directory=. --minimal --write_lat_log log --name=x --size=1g",
+        "--output-format=json --random_generator=tausworthe64 --ioengine=libaio --name=fill-device --filename=t \
+         --blocksize=512k --iodepth=64 --rw=write --direct=1 --size=10g",
+        "--ioengine=libaio --runtime=30 --time_based --ramp_time=10 --numjobs=1 --direct=1 --bs=4096B --iodepth=16 \
+         --end_fsync=0 --write_iops_log=o --write_bw_log=o --write_lat_log=o --log_avg_msec=100 --size=1024M \
+         --output-format=json,normal --name=cbt --rw=randwrite --filename=t --eta=never --status-interval 5",
+    ] {
+        let ended = user.fathom(&format!("as fio --parse-only {line}")).done();
+        assert_eq!((ended.out.as_str(), ended.err.as_str()), ("", ""), "{line}");
+    }
 }

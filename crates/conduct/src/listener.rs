@@ -23,6 +23,36 @@ pub trait Listener: fmt::Debug + Send {
     fn end(&mut self, at: Instant);
 }
 
+/// Two that listen to the same load.
+#[derive(Debug)]
+struct Both([Box<dyn Listener>; 2]);
+
+impl Listener for Both {
+    fn wants(&self, workload: &Workload) -> bool {
+        self.0.iter().any(|one| one.wants(workload))
+    }
+
+    fn begin(&mut self, load: &Load, files: &[Vec<String>], at: Instant) {
+        self.0.iter_mut().for_each(|one| one.begin(load, files, at));
+    }
+
+    fn hear(&mut self, workload: usize, requests: &[Logged]) {
+        self.0.iter_mut().for_each(|one| one.hear(workload, requests));
+    }
+
+    fn end(&mut self, at: Instant) {
+        self.0.iter_mut().for_each(|one| one.end(at));
+    }
+}
+
+/// `more` beside whoever listens already.
+pub fn join(listener: Option<Box<dyn Listener>>, more: Box<dyn Listener>) -> Box<dyn Listener> {
+    match listener {
+        None => more,
+        Some(first) => Box::new(Both([first, more])),
+    }
+}
+
 /// Whether somebody listens who wants to hear of `workload`.
 pub fn wants(listener: &Option<Box<dyn Listener>>, workload: &Workload) -> bool {
     listener.as_ref().is_some_and(|listener| listener.wants(workload))

@@ -8,6 +8,10 @@ pub struct JobEnvironment<'a> {
     pub file: &'a dyn Fn(&str) -> io::Result<String>,
     /// The value of an environment variable; `None` where it is not set.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The bytes of a file that a job file names, likewise.
+    pub bytes: &'a dyn Fn(&str) -> io::Result<Vec<u8>>,
+    /// What a name leads to; `None` where nothing is there, or nobody can say yet.
+    pub kind: &'a dyn Fn(&str) -> Option<NamedKind>,
     /// The size of a file or device that is there; `None` where none is, or nobody can say yet.
     pub size_bytes: &'a dyn Fn(&str) -> Option<u64>,
     /// What the user named in place of the file's own targets (`--on`); mostly empty.
@@ -20,11 +24,24 @@ pub struct JobEnvironment<'a> {
     pub ram_bytes: u64,
 }
 
+/// What a name in a job file leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamedKind {
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+    /// A device, or another thing that is neither.
+    Device,
+}
+
 impl JobEnvironment<'_> {
     /// Nothing environment: no file, no variable, one processor. For texts that stand alone, and for tests.
     pub const NONE: JobEnvironment<'static> = JobEnvironment {
         file: &|_| Err(io::Error::from(io::ErrorKind::NotFound)),
         variable: &|_| None,
+        bytes: &|_| Err(io::Error::from(io::ErrorKind::NotFound)),
+        kind: &|_| None,
         size_bytes: &|_| None,
         targets: &[],
         salt: 1,

@@ -34,7 +34,7 @@ pub mod seeker;
 pub mod sqlio;
 
 pub use encoding::decoded;
-pub use environment::JobEnvironment;
+pub use environment::{JobEnvironment, NamedKind};
 pub use job_file::{JobFile, job_file, job_files, results_of};
 pub use output::{NoFigures, Output, outputs};
 pub use plan::quoted;

@@ -15,6 +15,10 @@ use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
 use units::Bytes;
 use units::convert::narrow;
 
+use workload::Streams;
+use workload::spec::Content;
+
+use crate::content::Filler;
 use crate::handle;
 use crate::restore::{Change, Journal, MadeFile, Noted};
 use crate::safety::Permit;
@@ -22,7 +26,7 @@ use crate::scratch::Step;
 
 const ATTRIBUTE: &str = "user.fathom.plain";
 
-/// Zeros are written in pieces of this size.
+/// What is expanded is written in pieces of this size.
 const PIECE: Bytes = Bytes::MIB;
 
 /// What the system refused of a plain file.
@@ -130,17 +134,27 @@ pub fn create(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Writes zeros from the end of the file to `size`, and back to the storage. `step` is asked before each MiB with
+/// Writes zeros or noise from the end of the file to `size`, and back to the storage. `step` is asked before each MiB with
 /// what is there by then. Returns whether it came to the end.
-pub fn fill(file: &mut File, size: Bytes, step: &mut dyn FnMut(Bytes) -> Step) -> io::Result<bool> {
-    let zeros = vec![0u8; narrow::<usize>(PIECE.get())];
+pub fn fill(
+    file: &mut File,
+    size: Bytes,
+    noise: bool,
+    step: &mut dyn FnMut(Bytes) -> Step,
+) -> io::Result<bool> {
+    let mut piece_of = vec![0u8; narrow::<usize>(PIECE.get())];
+    let random = Content::Random { compress: 1.0, dedupe: 1.0 };
+    let mut filler = noise.then(|| Filler::new(random, Streams::new(1), "plain file"));
     let mut at = Bytes::new(io::Seek::seek(file, io::SeekFrom::End(0))?);
     while at < size {
         if step(at) != Step::Continue {
             return Ok(false);
         }
         let piece = (size - at).min(PIECE);
-        file.write_all(&zeros[..narrow::<usize>(piece.get())])?;
+        if let Some(filler) = &mut filler {
+            filler.fill(&mut piece_of);
+        }
+        file.write_all(&piece_of[..narrow::<usize>(piece.get())])?;
         at += piece;
     }
     file.sync_all()?;
@@ -188,7 +202,7 @@ mod tests {
         let folder = folder();
         let path = folder.path().join("made");
         let mut file = create(&path).unwrap();
-        assert!(fill(&mut file, Bytes::new(3 << 20 | 7), &mut |_| Step::Continue).unwrap());
+        assert!(fill(&mut file, Bytes::new(3 << 20 | 7), false, &mut |_| Step::Continue).unwrap());
         assert_eq!(file.metadata().unwrap().len(), 3 << 20 | 7);
         assert!(!is_as_left(&file), "not before it was left");
         leave(&file).unwrap();
@@ -223,9 +237,9 @@ mod tests {
         let path = folder.path().join("grown");
         let mut file = create(&path).unwrap();
         file.write_all(b"kept").unwrap();
-        assert!(fill(&mut file, Bytes::new(10), &mut |_| Step::Continue).unwrap());
+        assert!(fill(&mut file, Bytes::new(10), false, &mut |_| Step::Continue).unwrap());
         assert_eq!(std::fs::read(&path).unwrap(), b"kept\0\0\0\0\0\0");
-        assert!(!fill(&mut file, Bytes::GIB, &mut |_| Step::Abort).unwrap());
+        assert!(!fill(&mut file, Bytes::GIB, false, &mut |_| Step::Abort).unwrap());
         assert_eq!(file.metadata().unwrap().len(), 10);
     }
 }

@@ -26,8 +26,10 @@ use crate::target::Resolved;
 pub struct PlainFile {
     /// The least that it holds in the end, and the size that addresses are drawn from.
     pub size: Bytes,
-    /// Expanded to that size with zeros before the first load; otherwise it grows as it is written.
+    /// Expanded to that size before the first load; otherwise it grows as it is written.
     pub expand: bool,
+    /// What it is expanded with does not compress; otherwise it is zeros.
+    pub noise: bool,
     /// First cut to this size, if it is longer.
     pub cut: Option<Bytes>,
     /// Before each load that reads, expanded to its size with zeros, without being measured: an earlier load may have
@@ -107,7 +109,7 @@ impl PlainSet {
             }
             if wanted.expand {
                 let started = clock.now();
-                let whole = plain::fill(&mut file, wanted.size, &mut |at| {
+                let whole = plain::fill(&mut file, wanted.size, wanted.noise, &mut |at| {
                     live(layout_news(clock.now(), started, at, wanted.size));
                     if stop.load(Ordering::Relaxed) { Step::Abort } else { Step::Continue }
                 });
@@ -141,7 +143,7 @@ impl PlainSet {
         for (wanted, each) in self.wanted.iter().zip(targets).filter(|(wanted, _)| wanted.whole) {
             let Some(mut file) = writable(each)? else { continue };
             let started = clock.now();
-            let whole = plain::fill(&mut file, wanted.size, &mut |at| {
+            let whole = plain::fill(&mut file, wanted.size, wanted.noise, &mut |at| {
                 live(layout_news(clock.now(), started, at, wanted.size));
                 if stop.load(Ordering::Relaxed) { Step::Abort } else { Step::Continue }
             });

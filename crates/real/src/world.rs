@@ -261,7 +261,7 @@ impl World for RealWorld {
     }
 
     fn tell(&mut self, listener: Box<dyn Listener>) {
-        self.listener = Some(listener);
+        self.listener = Some(conduct::listener::join(self.listener.take(), listener));
     }
 
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<MeasuredLoad, WorldError> {

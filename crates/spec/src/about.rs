@@ -2,7 +2,7 @@
 //! record's schema.
 
 /// Every key with its line, in the order of the reference page.
-const ABOUT: [(&str, &str); 67] = [
+const ABOUT: [(&str, &str); 70] = [
     ("pattern", "Access pattern: the address of the next request (fio: `rw`, `random_distribution`)."),
     ("size", "Block size: bytes of one request."),
     ("reads", "Share of requests that read."),
@@ -38,6 +38,10 @@ const ABOUT: [(&str, &str); 67] = [
         "Once `depth` is reached, no request is issued until no more than this many are in flight.",
     ),
     ("reopen_every", "A worker closes and reopens its files or devices after this many requests."),
+    (
+        "reopen_cold",
+        "Drops the files from the page cache whenever they are opened again (fio: `invalidate`).",
+    ),
     ("flow", "Ratio of this workload's requests to those of the others that have a `flow` (fio: `flow`)."),
     ("pace", "Arrival process or rate limit: when the next request is due."),
     ("start", "Delay before the first request."),
@@ -60,10 +64,12 @@ const ABOUT: [(&str, &str); 67] = [
     ),
     ("dedupe", "Deduplication ratio: blocks over distinct blocks (fio: `dedupe_percentage`)."),
     ("verify", "Whether reads are verified against written data (fio: `verify`)."),
+    ("stamp", "Header that marks written blocks: Fathom's own or fio's (fio: `verify`, `verify_interval`)."),
     (
         "read_back",
         "Reads back the writes of a worker after this many, and the last ones at its end (fio: `verify_backlog`).",
     ),
+    ("reread", "Reads what the same workload would write, and leaves its reads out (fio: `verify_only`)."),
     ("engine", "I/O engine: how requests are submitted to the kernel."),
     ("submit_batch", "Maximum number of requests submitted in one system call."),
     ("complete_batch", "Minimum number of completions that a worker with nothing to submit waits for."),

@@ -148,7 +148,7 @@ macro_rules! field {
 }
 
 /// In the order of the reference page.
-static FIELDS: [Field; 67] = [
+static FIELDS: [Field; 70] = [
     field!(word "pattern" pattern),
     field!(text "size", |w| asked(w).map(|w| text(&w.sizes)), |w, said| said.parse().map(|sizes| w.sizes = sizes)),
     field!(text "reads", |w| asked(w).map(|w| share(w.mix.reads)), |w, said| unit(said).map(|part| w.mix.reads = part)),
@@ -184,6 +184,7 @@ static FIELDS: [Field; 67] = [
         |w| w.sequence.reopen_every.map(count),
         |w, said| optional(said, "none", number).map(|every| w.sequence.reopen_every = every)
     ),
+    field!(switch "reopen_cold" sequence.reopen_cold),
     field!(count "flow" or "none" sequence.flow),
     field!(word "pace" pace),
     field!(time "start" stop.start),
@@ -215,7 +216,9 @@ static FIELDS: [Field; 67] = [
         |w, said| ratio(w, said, |_, dedupe, ratio| *dedupe = ratio)
     ),
     field!(word "verify" verify),
+    field!(word "stamp" stamp),
     field!(count "read_back" or "none" sequence.read_back),
+    field!(switch "reread" sequence.reread),
     field!(word "engine" engine.kind),
     field!(count "submit_batch" engine.submit_batch),
     field!(count "complete_batch" engine.complete_batch),

@@ -4,7 +4,7 @@ use units::{Bytes, Share};
 
 use crate::{
     Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace,
-    Pattern, Sequence, SizeSplit, Span, Stop, Verify, Workload,
+    Pattern, Sequence, SizeSplit, Span, Stamp, Stop, Verify, Workload,
 };
 
 impl Workload {
@@ -48,6 +48,7 @@ impl Workload {
             direct: true,
             engine,
             verify: Verify::None,
+            stamp: Stamp::Fathom,
             iolog: None,
             tree: None,
         }

@@ -6,6 +6,7 @@
 use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 
 use crate::Op;
+use crate::stamp::Stamp;
 use crate::steady::Steady;
 use crate::trace::Replay;
 use crate::tree::Tree;
@@ -59,6 +60,8 @@ pub struct Workload {
     pub content: Content,
     /// Whether writes are stamped, and reads held against the stamps.
     pub verify: Verify,
+    /// How written blocks are marked where they are.
+    pub stamp: Stamp,
     /// Every random choice follows from this, the workload's name and the worker's number.
     pub seed: u64,
     /// Bypass the page cache.
@@ -89,12 +92,13 @@ impl Workload {
 
     /// Whether anything is written.
     pub fn writes(&self) -> bool {
-        self.mix.has_writes() || (self.rewrites != Share::NONE && self.mix.followed().is_some())
+        let writes = self.mix.has_writes() || (self.rewrites != Share::NONE && self.mix.followed().is_some());
+        writes && !self.sequence.reread
     }
 
     /// Whether data is trimmed away.
     pub fn discards(&self) -> bool {
-        self.mix.trims.get() > 0.0
+        self.mix.trims.get() > 0.0 && !self.sequence.reread
     }
 
     /// Whether anything on the target changes.
@@ -445,6 +449,10 @@ pub struct Sequence {
     /// After so many requests of a worker, and once all of them have ended, it closes its files and opens them again; at
     /// least 1.
     pub reopen_every: Option<u32>,
+    /// The page cache forgets a worker's files whenever it opens them again.
+    pub reopen_cold: bool,
+    /// Only those of its requests that write are asked, and they read; the others are left out.
+    pub reread: bool,
 }
 
 impl Sequence {
@@ -456,6 +464,8 @@ impl Sequence {
         flow: None,
         read_back: None,
         reopen_every: None,
+        reopen_cold: false,
+        reread: false,
     };
 }
 
@@ -534,8 +544,8 @@ pub enum Content {
     Pattern(Vec<u8>),
 }
 
-/// The longest pattern that writes repeat, in bytes. The same limit as in fio.
-pub const MOST_PATTERN: usize = 512;
+/// The longest pattern that writes repeat, in bytes.
+pub const MOST_PATTERN: usize = 64 << 10;
 
 /// Whether what is read is held against what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

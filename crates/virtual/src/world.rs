@@ -325,7 +325,7 @@ impl World for ModelledWorld {
     }
 
     fn tell(&mut self, listener: Box<dyn Listener>) {
-        self.listener = Some(listener);
+        self.listener = Some(conduct::listener::join(self.listener.take(), listener));
     }
 
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<MeasuredLoad, WorldError> {

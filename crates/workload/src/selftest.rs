@@ -65,7 +65,7 @@ pub fn run() -> Vec<Check> {
 
 fn addresses(pattern: &Pattern, blocks: u64) -> impl FnMut() -> u64 + use<> {
     let region = Region { start: Bytes::ZERO, len: BLOCK * blocks };
-    let grain = Grain { align: BLOCK, largest: BLOCK, keeps_slots: false };
+    let grain = Grain { align: BLOCK, largest: BLOCK, keeps_slots: false, mixed: false };
     let mut addresses = Addresses::new(pattern, region, Part::WHOLE, grain, Streams::new(SEED), "selftest");
     move || addresses.next(narrow::<u32>(BLOCK.get())).get() / BLOCK.get()
 }

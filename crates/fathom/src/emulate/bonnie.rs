@@ -96,6 +96,7 @@ fn test_once(
     let files = job.data_files.iter().map(|file| PlainFile {
         size: Bytes::new(file.bytes),
         expand: false,
+        noise: false,
         whole: false,
         cut: None,
         keep: false,

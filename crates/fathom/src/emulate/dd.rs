@@ -29,6 +29,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         (Side::Write(_), TargetKind::File | TargetKind::NewFile) => vec![PlainFile {
             size: Bytes::new(transfer.start + transfer.total),
             expand: false,
+            noise: false,
             whole: false,
             cut: command.truncate.then_some(Bytes::new(transfer.start)),
             keep: true,

@@ -26,6 +26,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         PlainFile {
             size,
             expand: command.create.is_some(),
+            noise: false,
             cut: command.create.map(Bytes::new),
             whole: false,
             keep: true,

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use conduct::search::{LOOK_LEAST, SearchOptions, load_of};
 use formats::fio::Command;
+use real::PlainFile;
 use record::World;
-use units::Nanos;
+use units::{Bytes, Nanos};
 
+use super::fio_logs::FioLogs;
 use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};
 use crate::input::environment;
@@ -17,14 +19,28 @@ use crate::session::recorder::Recorded;
 use crate::terminal::Display;
 use crate::terminal::progress::Progress;
 
+/// The code is fio's: 0, or 1 for whatever went wrong.
 pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+    let ending = served(context, arguments).unwrap_or_else(Failure::ending);
+    let is_fios = (1..128).contains(&ending.code);
+    Ok(if is_fios { Ending { code: 1, ..ending } } else { ending })
+}
+
+fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let command = environment::with("", &[], |around| Command::parse(arguments, around))?;
-    if command.wanted.version {
-        print(&format!("fathom-{}\n", env!("CARGO_PKG_VERSION")))?;
+    if let Some(text) = &command.wanted.answer {
+        print(text)?;
         return Ok(Ending::done());
     }
+    // Scripts take anything on stderr for a fault: notes are in the plan, and in the report's `fathom` object.
+    let mut order = command.translated().clone();
+    if !command.wanted.verbose {
+        order.notes.clear();
+    }
     if command.wanted.parse_only {
-        context.plan("fio", command.translated())?;
+        if !command.awaits_trace() {
+            context.plan("fio", &order)?;
+        }
         return Ok(Ending::done());
     }
     if let Some(path) = &command.wanted.file {
@@ -32,25 +48,59 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     }
     // The files stay, as fio's do, so that the next job finds them laid out.
     let scratch = Scratch { keep: !command.removes_files(), ..Scratch::default() };
-    let session = context.open("fio", command.translated(), scratch)?;
+    let mut session = match command.file_sizes() {
+        Some(sizes) => {
+            context.open_plain("fio", &order, plain_files(&sizes, scratch.keep), command.makes_files())?
+        }
+        None => context.open_as("fio", &order, scratch, command.makes_files())?,
+    };
+    let logs = FioLogs::of(&command);
+    if let Some(logs) = &logs {
+        session.tell(Box::new(logs.clone()));
+    }
+    print_head(&command)?;
     let recorded = match command.slo() {
         Some(promise) => look_for(promise, session)?,
         None => session.measure(&mut |_| {}),
     };
     let text = command.report(&recorded.run);
     match &command.wanted.file {
-        Some(path) => output::write_whole(path.as_ref(), &text)?,
+        Some(path) => output::write_whole(path.as_ref(), &(command.head() + &text))?,
         None => print(&text)?,
     }
     for (name, log) in command.logs(&recorded.run) {
         output::write_whole(name.as_ref(), &log)?;
     }
+    if let Some(what) = logs.and_then(|logs| logs.finish()) {
+        return Ok(Ending { code: 1, reason: what });
+    }
     let failed = command.failed(&recorded.run);
     let ending = context.end(recorded);
-    // fio's own code is the number of jobs that failed, which scripts hold against 0 or 1.
-    match failed {
-        0 => Ok(ending),
-        _ => Ok(Ending { code: 1, ..ending }),
+    match (failed, ending.code) {
+        (1.., 0) => Ok(Ending { code: 1, reason: format!("{failed} jobs ended with an error") }),
+        _ => Ok(ending),
+    }
+}
+
+/// Files as large as the jobs need them, as fio lays them out.
+fn plain_files(sizes: &[u64], keep: bool) -> Vec<PlainFile> {
+    let file = |size: &u64| PlainFile {
+        size: Bytes::new(*size),
+        expand: true,
+        noise: true,
+        cut: None,
+        whole: false,
+        keep,
+    };
+    sizes.iter().map(file).collect()
+}
+
+/// What fio says of its jobs before they start, where its report is to be read.
+fn print_head(command: &Command) -> Result<(), Failure> {
+    let head = command.head();
+    match (&command.wanted.file, head.is_empty()) {
+        (None, false) => print(&head),
+        _ => Ok(()),
     }
 }
 

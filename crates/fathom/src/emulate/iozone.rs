@@ -72,6 +72,7 @@ fn plain_file(command: &Command) -> PlainFile {
     PlainFile {
         size: Bytes::new(command.largest_file()),
         expand: command.mapped,
+        noise: false,
         whole: !command.children.is_empty(),
         cut: command.empties().then_some(Bytes::ZERO),
         keep: command.keep,

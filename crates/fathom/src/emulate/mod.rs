@@ -11,6 +11,7 @@ mod bonnie;
 mod dd;
 mod diskspd;
 mod fio;
+mod fio_logs;
 mod hdparm;
 mod iometer;
 mod iozone;
@@ -171,7 +172,18 @@ pub struct Scratch {
 impl Context<'_> {
     /// Opens the world for `order`, which `tool` stands behind. Notes go to stderr.
     pub fn open(&self, tool: &str, order: &TranslatedJob, scratch: Scratch) -> Result<Session, Failure> {
-        self.open_with(tool, order, scratch, Vec::new())
+        self.open_with(tool, order, scratch, Vec::new(), true)
+    }
+
+    /// The same for a tool that can be told to make no files.
+    pub fn open_as(
+        &self,
+        tool: &str,
+        order: &TranslatedJob,
+        scratch: Scratch,
+        makes_files: bool,
+    ) -> Result<Session, Failure> {
+        self.open_with(tool, order, scratch, Vec::new(), makes_files)
     }
 
     /// The same for a tool that makes files of its own names: how each target that is a file is treated.
@@ -181,7 +193,18 @@ impl Context<'_> {
         order: &TranslatedJob,
         files: Vec<PlainFile>,
     ) -> Result<Session, Failure> {
-        self.open_with(tool, order, Scratch::default(), files)
+        self.open_with(tool, order, Scratch::default(), files, true)
+    }
+
+    /// The same for a tool that makes files of its own names and can be told to make none.
+    pub fn open_plain(
+        &self,
+        tool: &str,
+        order: &TranslatedJob,
+        files: Vec<PlainFile>,
+        makes_files: bool,
+    ) -> Result<Session, Failure> {
+        self.open_with(tool, order, Scratch::default(), files, makes_files)
     }
 
     fn open_with(
@@ -190,6 +213,7 @@ impl Context<'_> {
         order: &TranslatedJob,
         scratch: Scratch,
         plain: Vec<PlainFile>,
+        create: bool,
     ) -> Result<Session, Failure> {
         let planned = self.plan(tool, order)?;
         let options = RealOptions {
@@ -198,7 +222,7 @@ impl Context<'_> {
             keep: scratch.keep,
             scratch: scratch.size,
             // A classic tool makes the files that it names, or has said no by now.
-            create: true,
+            create,
             plain,
             ..RealOptions::default()
         };

@@ -32,6 +32,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     let plain = |(file, found): (&formats::sqlio::File, &TargetInfo)| PlainFile {
         size: Bytes::new(file.needs.max(found.size)),
         expand: file.expands(),
+        noise: false,
         cut: None,
         whole: false,
         keep: true,

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use formats::JobEnvironment;
+use formats::{JobEnvironment, NamedKind};
 
 use crate::input::targets;
 use crate::output;
@@ -16,6 +16,10 @@ pub fn with<T>(name: &str, targets: &[String], reader: impl FnOnce(&JobEnvironme
     let machine = real::this_machine().environment;
     reader(&JobEnvironment {
         file: &|path| text(path).or_else(|error| beside(name, path).map_or(Err(error), |path| text(&path))),
+        bytes: &|path| {
+            bytes(path).or_else(|error| beside(name, path).map_or(Err(error), |path| bytes(&path)))
+        },
+        kind: &kind,
         variable: &|variable| std::env::var(variable).ok(),
         size_bytes: &size_bytes,
         targets,
@@ -33,6 +37,26 @@ pub fn text(path: &str) -> io::Result<String> {
         true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than any job file")),
         false => Ok(text),
     }
+}
+
+/// The bytes of a file of reasonable size.
+fn bytes(path: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(units::name::path(path))?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > LARGEST {
+        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than any pattern")),
+        false => Ok(bytes),
+    }
+}
+
+/// What a name leads to; `None` where nothing is there.
+fn kind(name: &str) -> Option<NamedKind> {
+    let found = units::name::path(name).metadata().ok()?;
+    Some(match found.file_type() {
+        kind if kind.is_file() => NamedKind::File,
+        kind if kind.is_dir() => NamedKind::Directory,
+        _ => NamedKind::Device,
+    })
 }
 
 fn beside(name: &str, path: &str) -> Option<String> {

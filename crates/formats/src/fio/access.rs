@@ -135,9 +135,27 @@ pub(super) fn reads_percent(options: &Options, rw: Rw) -> Result<f64, Refusal> {
     })
 }
 
+/// Whether places are drawn again before all were visited.
+pub(super) fn may_repeat(options: &Options) -> Result<bool, Refusal> {
+    let is_skewed = options.text("random_distribution").is_some_and(|law| !law.starts_with("random"));
+    Ok(is_skewed || options.flag("norandommap")? == Some(true))
+}
+
 /// The sizes of reads, writes and trims.
-pub(super) fn sizes(options: &Options) -> Result<[Sizes; 3], Refusal> {
-    let fixed = options.three("bs", |text| block(options, text))?;
+pub(super) fn sizes(options: &Options, rw: Rw, notes: &mut Vec<String>) -> Result<[Sizes; 3], Refusal> {
+    let parts = |text: &str| match options.base.size(text)? {
+        whole if whole > LARGEST_REQUEST.get() && rw.has == [false, false, true] => trimmed_in_parts(whole),
+        _ => block(options, text),
+    };
+    if let Some(setting) = options.get("bs").filter(|_| rw.has == [false, false, true]) {
+        let whole = options.base.size(setting.value.rsplit(',').next().unwrap_or_default()).unwrap_or(0);
+        if whole > LARGEST_REQUEST.get() {
+            notes.push(format!(
+                "trims of {whole} bytes go to the kernel in parts of less than 2 GiB, each counted"
+            ));
+        }
+    }
+    let fixed = options.three("bs", parts)?;
     let fixed = fixed.map(|size| vec![(size.unwrap_or(4096), 1.0)]);
     let ranges = options.three("bsrange", |text| range(options, text))?;
     let splits = match options.get("bssplit") {
@@ -150,6 +168,10 @@ pub(super) fn sizes(options: &Options) -> Result<[Sizes; 3], Refusal> {
     }
     for (slot, given) in sizes.iter_mut().zip(splits) {
         *slot = given.unwrap_or_else(|| std::mem::take(slot));
+    }
+    // Each block is written as it was trimmed.
+    if rw.rewrites_trims() {
+        sizes[WRITE] = sizes[TRIM].clone();
     }
     Ok(sizes)
 }
@@ -165,7 +187,16 @@ fn block(options: &Options, text: &str) -> Result<u64, String> {
     }
 }
 
-/// `1k-16k` or `1k:16k`: every multiple of the smallest one up to the largest, each as often.
+/// A trim that is longer than a request can be: equal parts of at most 1 GiB.
+fn trimmed_in_parts(whole: u64) -> Result<u64, String> {
+    let parts = whole.div_ceil(1 << 30);
+    let even =
+        (parts..parts.saturating_mul(4)).find(|parts| whole % parts == 0 && (whole / parts) % 4096 == 0);
+    even.map(|parts| whole / parts).ok_or_else(|| "a size that divides into parts below 2 GiB".into())
+}
+
+/// `1k-16k` or `1k:16k`: every multiple of the smallest one up to the largest, each as often; where they are more than
+/// a workload can have, as many of them as it can, spread evenly.
 fn range(options: &Options, text: &str) -> Result<Sizes, String> {
     let (low, high) = text.split_once(['-', ':']).unwrap_or((text, text));
     let (low, high) = (block(options, low)?, block(options, high)?);
@@ -173,12 +204,12 @@ fn range(options: &Options, text: &str) -> Result<Sizes, String> {
         return Err(format!("`{text}` is not a range of sizes such as 4k-64k"));
     }
     let steps = high / low;
-    if steps > MOST_SIZES as u64 {
-        return Err(format!(
-            "`{text}` has {steps} sizes, and a workload at most {MOST_SIZES}; say some of them with bssplit"
-        ));
+    let most = MOST_SIZES as u64;
+    if steps <= most {
+        return Ok((1..=steps).map(|step| (low * step, 1.0)).collect());
     }
-    Ok((1..=steps).map(|step| (low * step, 1.0)).collect())
+    let spread = |place: u64| 1 + (steps - 1) * place / (most - 1);
+    Ok((0..most).map(|place| (low * spread(place), 1.0)).collect())
 }
 
 fn split_of_three(options: &Options, setting: &Setting) -> Result<[Option<Sizes>; 3], Refusal> {
@@ -194,9 +225,12 @@ fn split(options: &Options, text: &str) -> Result<Sizes, String> {
     let mut sizes: Vec<(u64, Option<f64>)> = Vec::new();
     for part in text.split(':') {
         let (size, weight) = part.split_once('/').unwrap_or((part, ""));
-        let size = block(options, size)?;
         let weight = if weight.trim().is_empty() { None } else { Some(value::share(weight)?) };
-        sizes.push((size, weight));
+        // The sizes of a range share its part.
+        let several =
+            if size.contains('-') { range(options, size)? } else { vec![(block(options, size)?, 1.0)] };
+        let each = weight.map(|weight| weight / several.len() as f64);
+        sizes.extend(several.into_iter().map(|(size, _)| (size, each)));
     }
     let said: f64 = sizes.iter().filter_map(|(_, weight)| *weight).sum();
     if said > 100.0 {

@@ -58,7 +58,7 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
         for member in &mut members {
             member.keys.extend(verify::keys(&jobs[member.job], seed)?);
             if verify::is_only(&jobs[member.job])? {
-                *member = verify::only(member);
+                *member = verify::only(&jobs[member.job], member);
             }
         }
         let first = &jobs[phase[0]];
@@ -88,9 +88,17 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
             notes.extend(verify::note(job));
         }
     }
-    notes.dedup();
+    let mut said = std::collections::BTreeSet::new();
+    notes.retain(|note| said.insert(note.clone()));
+    // What a job asks for and does not get stays with the record, in the text of its plan.
+    let told: String =
+        notes.iter().map(|note| format!("# {}\n", note.replace(char::is_control, " "))).collect();
     let unlink = jobs.iter().all(|job| job.files.unlink);
-    Ok(Arrangement { translated: TranslatedJob { plan: plan.text(), targets, notes }, phases, unlink })
+    Ok(Arrangement {
+        translated: TranslatedJob { plan: told + &plan.text(), targets, notes },
+        phases,
+        unlink,
+    })
 }
 
 /// Jobs that create, stat or delete files work in one directory, and beside no others.
@@ -119,9 +127,12 @@ fn check_logs(jobs: &[Job]) -> Result<(), Refusal> {
     }
 }
 
+/// fio's own, where a job says none.
+const DEFAULT_SEED: u64 = 0xb189_9bed;
+
 /// The seed of the plan.
 fn seed_of(jobs: &[Job], salt: u32) -> Result<u64, Refusal> {
-    let mut seed = 1;
+    let mut seed = DEFAULT_SEED;
     for job in jobs {
         let repeats = job.options.flag("randrepeat")?.unwrap_or(true);
         let all = job.options.flag("allrandrepeat")?.unwrap_or(repeats);
@@ -253,14 +264,31 @@ fn exits(jobs: &[Job], phase: &[usize]) -> Result<Vec<String>, Refusal> {
 /// Whether the page cache is asked to forget the targets before a phase.
 fn forgets(jobs: &[Job], phase: &[usize]) -> Result<bool, Refusal> {
     for job in phase.iter().map(|index| &jobs[*index]) {
-        let invalidates = job.options.flag("invalidate")?.unwrap_or(true);
-        let reads =
-            (job.rw.has[READ] || job.replay.is_some()) && job.engine.name != "null" && job.tree.is_none();
-        if !is_direct(&job.options)? && invalidates && reads {
+        if forgets_of(job)? {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+fn forgets_of(job: &Job) -> Result<bool, Refusal> {
+    let invalidates = job.options.flag("invalidate")?.unwrap_or(true);
+    let reads = (job.rw.has[READ] || job.replay.is_some()) && job.engine.name != "null" && job.tree.is_none();
+    Ok(!is_direct(&job.options)? && invalidates && reads)
+}
+
+/// A job that goes through its files more than once opens them anew for each pass, and the page cache forgets them: so many
+/// requests are a pass.
+fn passes(job: &Job) -> Result<Option<u32>, Refusal> {
+    let comes_again = job.options.flag("time_based")? == Some(true) || job.options.count("loops")? > Some(1);
+    let may_reopen = matches!(job.engine.name, "pread" | "preadv2" | "auto" | "io_uring");
+    if !comes_again || !may_reopen || !forgets_of(job)? {
+        return Ok(None);
+    }
+    let mut sizes = (0..3).filter(|op| job.rw.has[*op]).flat_map(|op| &job.sizes[op]).map(|(size, _)| *size);
+    let Some(size) = sizes.next().filter(|first| sizes.all(|size| size == *first)) else { return Ok(None) };
+    let requests = job.region.total.map(|total| total / size).filter(|requests| *requests > 0);
+    Ok(requests.and_then(|requests| u32::try_from(requests).ok()))
 }
 
 /// One workload of a phase.
@@ -362,7 +390,9 @@ fn too_many(job: &Job) -> Refusal {
 /// Whether all clones of a job are one workload: their figures are reported together, and each does the same in
 /// files of its own, or anywhere in the same.
 fn as_one(job: &Job) -> bool {
-    let is_told_apart = job.length.delay_ns != job.length.delay_most_ns || job.logs.is_any();
+    let is_told_apart = job.length.delay_ns != job.length.delay_most_ns
+        || job.logs.is_any()
+        || job.keys.iter().any(|(key, _)| *key == "iolog");
     let own_files = !job.files.shared
         || job.files.apart && job.files.each == 1 && matches!(job.region.span, Some(Amount::Bytes(_)));
     let roams = job.rw.random && job.files.each == 1;
@@ -432,11 +462,21 @@ fn member(
     sequence(job, &mut keys)?;
     // The null engine has no page cache to bypass.
     keys.extend(job.keys.iter().filter(|(key, _)| *key != "direct" || job.engine.name != "null").cloned());
+    // Each clone has a log of its own, the first one under the name that was said.
+    if let Some((_, log)) = keys.iter_mut().find(|(key, _)| *key == "iolog")
+        && let Some(clone) = clone.filter(|clone| *clone > 0)
+        && let Some(path) = job.options.text("write_iolog")
+    {
+        *log = quoted(&format!("{path}.{clone}"));
+    }
     Ok(Member { job: index, name, keys, joins: false })
 }
 
 /// How it goes on from request to request, and what ends it beside its own length.
 fn sequence(job: &Job, keys: &mut Vec<Key>) -> Result<(), Refusal> {
+    if let Some(requests) = passes(job)? {
+        keys.extend([("reopen_every", requests.to_string()), ("reopen_cold", "true".into())]);
+    }
     keys.extend(job.engine.low_water.map(|low| ("low_water", low.to_string())));
     let batches = [("submit_batch", job.engine.submit_batch), ("complete_batch", job.engine.complete_batch)];
     keys.extend(batches.into_iter().filter(|batch| batch.1 > 1).map(|(key, count)| (key, count.to_string())));

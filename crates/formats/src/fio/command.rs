@@ -2,6 +2,7 @@
 
 use crate::options::{Given, Notes, Opt, Style, Syntax, flag, optional, parsed, split, text, unsupported};
 use crate::{JobEnvironment, Refusal, TranslatedJob};
+use units::convert::narrow;
 
 use super::TOOL;
 use super::arrange::{self, Arrangement};
@@ -28,9 +29,18 @@ pub struct Wanted {
     pub file: Option<String>,
     /// Only check the jobs.
     pub parse_only: bool,
-    /// Only print the version.
-    pub version: bool,
+    /// Only print this: the version, help, or jobs as a command line.
+    pub answer: Option<String>,
+    /// Which terse lines, 2 to 5; 0 stands for 3.
+    pub terse_version: u8,
+    /// Say on stderr what a job asks for and does not get.
+    pub verbose: bool,
+    /// Write the bandwidth of all jobs together, by operation.
+    pub all_bandwidth: Option<String>,
 }
+
+/// The version whose job files and outputs are meant, as fio prints it.
+pub const VERSION: &str = "fio-3.42";
 
 /// One of fio's output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +64,18 @@ impl Command {
         if wanted.formats.is_empty() {
             wanted.formats.push(Format::Normal);
         }
+        if line.shows_command {
+            wanted.answer = Some(as_words(&line.job_files(environment)?));
+        }
+        if wanted.answer.is_some() {
+            let nothing = TranslatedJob { plan: String::new(), targets: Vec::new(), notes: Vec::new() };
+            let arrangement = Arrangement { translated: nothing, phases: Vec::new(), unlink: false };
+            return Ok(Command { jobs: Vec::new(), arrangement, wanted });
+        }
+        // Where jobs are only checked, what they name may come to be later.
+        let later = |name: &str| (environment.size_bytes)(name).or(Some(1 << 40));
+        let of_later = JobEnvironment { size_bytes: &later, ..*environment };
+        let environment = if wanted.parse_only { &of_later } else { environment };
         let mut jobs = Vec::new();
         for mut sections in line.job_files(environment)? {
             if !line.only.is_empty() {
@@ -61,8 +83,8 @@ impl Command {
             }
             jobs.extend(self::jobs(&sections, environment)?);
         }
-        if jobs.is_empty() && !wanted.version {
-            let what = "nothing to do: name a job file, or a job with --name".into();
+        if jobs.is_empty() {
+            let what = "No job(s) defined: name a job file, or a job with --name".into();
             return Err(Refusal::Usage { tool: TOOL, what });
         }
         if line.is_readonly
@@ -72,14 +94,7 @@ impl Command {
             return Err(Refusal::Usage { tool: TOOL, what });
         }
         let origin = if line.files.is_empty() { "a command line".into() } else { line.files.join(", ") };
-        let mut arrangement = match jobs.is_empty() {
-            true => Arrangement {
-                translated: TranslatedJob { plan: String::new(), targets: Vec::new(), notes: Vec::new() },
-                phases: Vec::new(),
-                unlink: false,
-            },
-            false => arrange::arrange(&jobs, &origin, environment.salt)?,
-        };
+        let mut arrangement = arrange::arrange(&jobs, &origin, environment.salt)?;
         arrangement.translated.notes.extend(line.notes);
         let command = Command { jobs, arrangement, wanted };
         command.check_search()?;
@@ -89,6 +104,27 @@ impl Command {
     /// The plan that does what the command asks.
     pub fn translated(&self) -> &TranslatedJob {
         &self.arrangement.translated
+    }
+
+    /// Whether a file that is not there may be made; a job with `allow_file_create=0` says no.
+    pub fn makes_files(&self) -> bool {
+        !self.jobs.iter().any(|job| job.options.flag("allow_file_create") == Ok(Some(false)))
+    }
+
+    /// Whether a trace is asked again that is not there yet, or no text: it is read when it is run.
+    pub fn awaits_trace(&self) -> bool {
+        self.jobs.iter().filter_map(|job| job.replay.as_ref()).any(|replay| !replay.is_text)
+    }
+
+    /// How large each target becomes where it is a file, in the order of the targets: 0 where nothing says so. `None` for
+    /// jobs on files by their names.
+    pub fn file_sizes(&self) -> Option<Vec<u64>> {
+        if self.jobs.iter().any(|job| job.tree.is_some()) {
+            return None;
+        }
+        let size =
+            |target: &String| self.jobs.iter().filter_map(|job| job.reaches_in(target)).max().unwrap_or(0);
+        Some(self.arrangement.translated.targets.iter().map(size).collect())
     }
 
     /// Whether the files that were made are removed, as with `unlink=1`; fio leaves them otherwise.
@@ -146,6 +182,7 @@ pub(crate) struct Line {
     only: Vec<String>,
     notes: Vec<String>,
     is_readonly: bool,
+    shows_command: bool,
     wanted: Wanted,
 }
 
@@ -165,7 +202,6 @@ pub(crate) const SYNTAX: Syntax<Line> = Syntax {
 };
 
 const NO_SERVER: &str = "fathom has no server; run it on that host";
-const IN_GUIDE: &str = "the guide lists what is supported";
 
 const OPTIONS: &[Opt<Line>] = &[
     parsed(
@@ -182,16 +218,34 @@ const OPTIONS: &[Opt<Line>] = &[
     text("--section", "NAME", "only that job of the job files", |line, name| line.only.push(name.into())),
     flag("--readonly", "jobs that write are refused", |line| line.is_readonly = true),
     flag("--parse-only", "only checks the jobs", |line| line.wanted.parse_only = true),
-    flag("--version --v", "prints the version", |line| line.wanted.version = true),
-    optional("--terse-version", "3", "which terse output", |_, given| match given.value {
-        "" | "3" => Ok(()),
-        _ => Err(given.unsupported("version 3 is")),
+    flag("--version --v", "prints the version", |line| line.answer(format!("{VERSION}\n"))),
+    flag("--help --h", "prints this", |line| line.answer(help())),
+    flag("--showcmd", "prints a job file as a command line", |line| line.shows_command = true),
+    flag("--verbose", "says on stderr what jobs request and do not get", |line| line.wanted.verbose = true),
+    optional("--cmdhelp", "OPTION", "what becomes of a job option, or of all of them", |line, given| {
+        let told = options::told(given.value);
+        line.answer(told.ok_or_else(|| Refusal::unknown(TOOL, given.value, &options::names()))?);
+        Ok(())
     }),
-    optional("--status-interval", "TIME", "changes nothing: one report is printed, at the end", |line, _| {
+    optional("--enghelp", "ENGINE", "which engines are served", |line, given| {
+        line.answer(super::job::engines_told(given.value));
+        Ok(())
+    }),
+    parsed("--terse-version", "2-5", "which terse output", |line, given| {
+        line.wanted.terse_version = narrow::<u8>(given.number(2..=5_u32)?);
+        Ok(())
+    }),
+    parsed("--status-interval", "TIME", "changes nothing: one report is printed, at the end", |line, _| {
         line.notes.push("--status-interval: one report is printed, at the end".into());
         Ok(())
     }),
-    optional(
+    optional("--bandwidth-log", "NAME", "the bandwidth of all jobs together goes to logs", |line, given| {
+        let name = if given.value.is_empty() { "agg" } else { given.value };
+        line.wanted.all_bandwidth = Some(name.into());
+        Ok(())
+    }),
+    flag("--warnings-fatal", "changes nothing: what is wrong is refused anyway", |_| ()),
+    parsed(
         "--idle-prof",
         "HOW",
         "changes nothing: the record holds how idle the processors were",
@@ -200,16 +254,13 @@ const OPTIONS: &[Opt<Line>] = &[
             Ok(())
         },
     ),
-    optional(
-        "--eta --eta-newline --eta-interval --warnings-fatal --max-jobs --alloc-size --aux-path --debug --bandwidth-log",
+    parsed(
+        "--eta --eta-newline --eta-interval --max-jobs --alloc-size --aux-path --debug",
         "VALUE",
         "changes no request and prints nothing here",
         |_, _| Ok(()),
     ),
-    unsupported("--help --h", "`man fio`, or the guide for what is supported"),
     unsupported("--server --client --remote-config --daemonize", NO_SERVER),
-    unsupported("--showcmd", "`fathom plan convert JOBFILE` shows what a job file comes to"),
-    unsupported("--cmdhelp --enghelp", IN_GUIDE),
     unsupported("--cpuclock-test", "`fathom doctor` looks at this machine"),
     unsupported("--crctest", "`fathom doctor --self-test` tests the tool"),
     unsupported("--inflate-log", "there are no logs"),
@@ -217,12 +268,37 @@ const OPTIONS: &[Opt<Line>] = &[
     unsupported("--trigger --trigger-file --trigger-timeout --trigger-remote", "nothing is executed"),
 ];
 
+/// The sections of job files as options of a command line, as `--showcmd` prints them.
+fn as_words(files: &[Vec<Section>]) -> String {
+    let mut line = String::from("fio ");
+    for section in files.iter().flatten() {
+        if !section.is_global() {
+            line += &format!("--name={} ", section.name);
+        }
+        for setting in section.settings.iter().filter(|setting| setting.known.name != "name") {
+            let name = setting.known.name;
+            line += &match setting.value.as_str() {
+                "" => format!("--{name} "),
+                value => format!("--{name}={value} "),
+            };
+        }
+    }
+    line + "\n"
+}
+
+fn help() -> String {
+    format!(
+        "{VERSION}\nfathom as fio [OPTION | JOB OPTION | JOB FILE]...\n{}\n--cmdhelp lists the options of jobs.\n",
+        SYNTAX.help()
+    )
+}
+
 fn formats(given: &Given<'_>) -> Result<Vec<Format>, Refusal> {
     let mut formats = Vec::new();
     for word in given.value.split(',') {
         let format = match word.trim() {
             "normal" => Format::Normal,
-            "terse" | "minimal" => Format::Terse,
+            "terse" | "minimal" | "csv" => Format::Terse,
             "json" => Format::Json,
             "json+" => Format::JsonPlus,
             _ => return Err(given.wrong("normal, terse, json, json+, or several apart by commas")),
@@ -248,12 +324,23 @@ impl Line {
                 SYNTAX.named(self, &own, value, &mut rest)?;
                 continue;
             }
-            // A value may also follow as an argument of its own, where the option needs one.
-            let needs_value = options::find(name).is_some_and(|known| !known.bare);
-            let value = value.or_else(|| rest.next_if(|_| needs_value).map(String::as_str));
+            // A value may also follow as an argument of its own, where the option needs one, or is a switch.
+            let known = options::find(name);
+            let is_value = |next: &&String| match known {
+                // The name of a log may be left out in a job file alone.
+                Some(known) if known.name.ends_with("_log") => !next.starts_with("--"),
+                Some(known) if known.bare => matches!(next.as_str(), "0" | "1"),
+                known => known.is_some(),
+            };
+            let value = value.or_else(|| rest.next_if(is_value).map(String::as_str));
             self.job_option(name, value)?;
         }
         Ok(())
+    }
+
+    /// The first thing that is asked to be printed, in place of running anything.
+    fn answer(&mut self, text: String) {
+        self.wanted.answer.get_or_insert(text);
     }
 
     fn job_option(&mut self, name: &str, value: Option<&str>) -> Result<(), Refusal> {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use record::{Engine, Op, Point, PointKind, Run, WorkloadResult};
 use units::Nanos;
 use units::convert::truncated;
-use workload::spec::Pace;
+use workload::spec::{Pace, Workload};
 
 use super::steady::Attained;
 use crate::point::is_in_order;
@@ -41,6 +41,9 @@ pub(super) struct Entry {
     pub system_percent: f64,
     /// Requests in flight of one job.
     pub depth: f64,
+    /// Requests that are handed over at a time at most, and taken back at least.
+    pub submit_batch: u64,
+    pub complete_batch: u64,
     /// What `latency_target` asked for.
     pub target: Target,
     /// The window of `steadystate`.
@@ -131,6 +134,24 @@ impl Direction {
         if self.runtime_ms == 0 { 0.0 } else { self.requests as f64 * 1000.0 / self.runtime_ms as f64 }
     }
 
+    /// Takes in what was done afterwards.
+    fn add(&mut self, later: &Direction) {
+        self.requests += later.requests;
+        self.bytes += later.bytes;
+        self.runtime_ms += later.runtime_ms;
+        self.slat.merge(&later.slat);
+        self.clat.merge(&later.clat);
+        self.lat.merge(&later.lat);
+        let pairs = [
+            (&mut self.bandwidth, &later.bandwidth),
+            (&mut self.rate, &later.rate),
+            (&mut self.mean_ns, &later.mean_ns),
+        ];
+        for (samples, later) in pairs {
+            samples.0.extend(&later.0);
+        }
+    }
+
     /// Bytes a second.
     pub(super) fn bytes_per_second(&self) -> u64 {
         match self.runtime_ms {
@@ -170,6 +191,9 @@ impl Entry {
         {
             add(&mut syncs, &class.response);
         }
+        let batches = |of: fn(&Workload) -> u32| {
+            workloads.iter().map(|each| u64::from(of(&each.spec))).max().unwrap_or(1)
+        };
         let started_ms = epoch_seconds(&run.started).unwrap_or(0) * 1000;
         Entry {
             name: workloads.first().map(|workload| workload.name.clone()).unwrap_or_default(),
@@ -187,20 +211,20 @@ impl Entry {
             user_percent: cpu(|cpu| cpu.user_s),
             system_percent: cpu(|cpu| cpu.system_s),
             depth: depth(workloads),
+            submit_batch: batches(|spec| spec.engine.submit_batch),
+            complete_batch: batches(|spec| spec.engine.complete_batch),
             target: Target::default(),
             steady: None,
             failed: None,
         }
     }
 
-    /// Takes in what was read back of a job's writes: its errors, and its reads where the job itself has none.
+    /// Takes in what was read back of a job's writes: its errors, and its reads beside those of the job itself.
     pub(super) fn read_back(&mut self, readers: &Entry) {
         if self.error == 0 {
             self.error = readers.error;
         }
-        if self.directions[0].requests == 0 {
-            self.directions[0].clone_from(&readers.directions[0]);
-        }
+        self.directions[0].add(&readers.directions[0]);
         self.elapsed_s = self.elapsed_s.max(readers.elapsed_s);
     }
 
@@ -223,6 +247,34 @@ impl Entry {
             0 => 0.0,
             all => (count(from).saturating_sub(count(below))) as f64 * 100.0 / all as f64,
         }
+    }
+
+    /// fio's table of requests handed over at a time: 0, 1 to 4, 5 to 8 and so on. Where it is not known how many went
+    /// together, all of it is where the fewest and the most both lie, or nowhere.
+    pub(super) fn submit_table(&self) -> [f64; 7] {
+        self.batch_table(1, self.submit_batch)
+    }
+
+    /// The same of those that were taken back.
+    pub(super) fn complete_table(&self) -> [f64; 7] {
+        self.batch_table(self.complete_batch, truncated::<u64>(self.depth.ceil()).max(1))
+    }
+
+    fn batch_table(&self, least: u64, most: u64) -> [f64; 7] {
+        let place = |count: u64| match count {
+            0 => 0,
+            1..=4 => 1,
+            5..=8 => 2,
+            9..=16 => 3,
+            17..=32 => 4,
+            33..=64 => 5,
+            _ => 6,
+        };
+        let mut table = [0.0; 7];
+        if self.requests() > 0 && place(least) == place(most) {
+            table[place(most)] = 100.0;
+        }
+        table
     }
 
     /// fio's table of depths: 1, 2, 4 and so on to 64 and more. All of it is in one place here: the depth that is

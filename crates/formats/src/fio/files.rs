@@ -2,7 +2,7 @@
 
 use units::convert::narrow;
 
-use crate::{JobEnvironment, Refusal};
+use crate::{JobEnvironment, NamedKind, Refusal};
 
 use super::section::Origin;
 use super::settings::Options;
@@ -97,6 +97,14 @@ impl Files {
             return Ok(Files { of_clone: everywhere(names), each, known_size, apart, ..base });
         }
         let folders = options.text("directory").map(split).unwrap_or_default();
+        if let Some(setting) = options.get("filename") {
+            let is_folder = |name: &String| (environment.kind)(name) == Some(NamedKind::Directory);
+            if let Some(folder) = split(&setting.value).iter().find(|name| is_folder(name)) {
+                return Err(
+                    setting.wrong(format!("{folder} is a directory; directory={folder} makes files in it"))
+                );
+            }
+        }
         if let Some(setting) = options.get("filename")
             && options.get("filename_format").is_none_or(|format| format.value.is_empty())
         {
@@ -105,6 +113,10 @@ impl Files {
                 return Err(setting.unsupported("neither stdin nor stdout can be measured"));
             }
             return Files { unlink, ..base }.named(names, &folders, clones, environment);
+        }
+        // A job that is called as a device measures that.
+        if count == 1 && (environment.kind)(job).is_some_and(|kind| kind == NamedKind::Device) {
+            return Files { unlink, ..base }.named(vec![job.to_owned()], &[], clones, environment);
         }
         base.made(options, job, narrow::<usize>(count), &folders, clones, environment)
     }
@@ -159,7 +171,7 @@ impl Files {
         let format = format.unwrap_or("$jobname.$jobnum.$filenum");
         let name = |clone: usize, file: usize| {
             let name = format
-                .replace("$jobname", &job.replace('/', "_"))
+                .replace("$jobname", job)
                 .replace("$jobnum", &clone.to_string())
                 .replace("$filenum", &file.to_string())
                 .replace("$clientuid", "");

@@ -59,7 +59,7 @@ impl Reader<'_> {
             } else if let Some(path) =
                 line.strip_prefix("include ").or_else(|| line.strip_prefix("include\t"))
             {
-                self.include(path.trim(), &origin, depth)?;
+                self.include(name, path.trim(), &origin, depth)?;
             } else {
                 self.option(line, &origin)?;
             }
@@ -79,12 +79,15 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn include(&mut self, path: &str, origin: &Origin, depth: usize) -> Result<(), Refusal> {
+    /// Reads a file from where the program runs, or from beside the file that names it.
+    fn include(&mut self, from: &str, path: &str, origin: &Origin, depth: usize) -> Result<(), Refusal> {
         if depth >= DEEPEST {
             return Err(origin.refuse(format!("files include each other more than {DEEPEST} deep")));
         }
         let path = self.filled(path, origin)?;
+        let beside = || from.rsplit_once('/').map(|(folder, _)| format!("{folder}/{path}"));
         let text = (self.environment.file)(&path)
+            .or_else(|error| beside().map_or(Err(error), |path| (self.environment.file)(&path)))
             .map_err(|error| origin.refuse(format!("the included file `{path}` cannot be read: {error}")))?;
         self.file(&path, &text, depth + 1)
     }

@@ -4,7 +4,7 @@ use units::convert::truncated;
 
 use crate::{JobEnvironment, Refusal};
 
-use super::access::{self, Places, READ, Rw, Sizes, TRIM, WRITE};
+use super::access::{self, Places, READ, Rw, Sizes, WRITE};
 use super::checks::Checks;
 use super::files::{Files, Service};
 use super::log::Logs;
@@ -40,6 +40,8 @@ pub(super) struct Job {
     pub tree: Option<Tree>,
     /// The trace that it asks again in place of requests of its own.
     pub replay: Option<Replay>,
+    /// The bytes of `verify_pattern`.
+    pub verify_pattern: Option<Vec<u8>>,
     /// Its reads and its writes, where only one of them has a rate.
     pub halves: Option<Box<[Job; 2]>>,
     /// Keys of a plan that need no more thought, with their values as TOML.
@@ -133,11 +135,12 @@ impl Job {
         environment: &JobEnvironment<'_>,
     ) -> Result<Job, Refusal> {
         let options = Options::of(globals, section)?;
+        check_bounds(&options)?;
         let mut notes = Vec::new();
         // A name stands on one line in tables.
         let name = options.text("name").unwrap_or(&section.name).replace(char::is_control, " ");
         let rw = Rw::read(&options)?;
-        let sizes = access::sizes(&options)?;
+        let sizes = access::sizes(&options, rw, &mut notes)?;
         let mut engine = engine(&options, &mut notes)?;
         if let Some(setting) = options.get("filename").filter(|setting| Files::are_nothing(&setting.value)) {
             notes.push(format!("{} works as the null engine: nothing leaves the program", setting.value));
@@ -147,11 +150,12 @@ impl Job {
         if clones == 0 || clones > 65_536 {
             return Err(refuse(&options, "numjobs", "1 to 65536"));
         }
-        check_pairs(&options, rw, &sizes)?;
+        check_pairs(&options, rw)?;
+        check_overlap(&options, rw, engine.depth)?;
         let halves = halves(&options, rw, globals, section, environment)?;
         let tree = Tree::read(&options)?;
         let smallest = (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size).min();
-        let replay = Replay::read(&options, environment)?;
+        let replay = Replay::read(&options, engine.name == "null", environment)?;
         if let (Some(_), Some(_), Some(setting)) = (&tree, &replay, options.get("ioengine")) {
             return Err(setting.unsupported("a trace is of blocks, not of files and directories"));
         }
@@ -178,7 +182,7 @@ impl Job {
                     environment,
                 )?;
                 let region = region(&options, &files, smallest.unwrap_or(4096))?;
-                let length = length(&options, &region, &files, &mut notes)?;
+                let length = length(&options, rw, &sizes, &region, &files, &mut notes)?;
                 (files, region, length)
             }
         };
@@ -202,10 +206,13 @@ impl Job {
         }
         // Whatever rw says, a trace may have any operation.
         let may_ask = if replay.is_some() { Rw { has: [true; 3], ..rw } } else { rw };
-        let keys = super::keys::plain(&options, may_ask, &sizes, &mut notes)?;
+        let keys = super::keys::plain(&options, may_ask, &sizes, environment, &mut notes)?;
         check_percentiles(&options)?;
-        let keys = with_log(keys, &options, clones, tree.is_some())?;
-        let (checks, logs) = (Checks::read(&options)?, Logs::read(&options, &name, &mut notes)?);
+        let verify_pattern =
+            options.read("verify_pattern", |text| super::pattern::bytes(text, environment))?;
+        let keys = with_log(keys, &options, tree.is_some())?;
+        let (checks, logs) =
+            (Checks::read(&options)?, Logs::read(&options, &name, smallest.unwrap_or(4096))?);
         let steady = super::steady::rule(&options, &mut notes)?;
         Ok(Job {
             section: section.name.clone(),
@@ -225,6 +232,7 @@ impl Job {
             tree,
             replay,
             halves,
+            verify_pattern,
             keys,
             checks,
             logs,
@@ -241,6 +249,23 @@ impl Job {
     }
 }
 
+impl Job {
+    /// How far its clones come in the file of that name; `None` where they do not use it, or nothing says so.
+    pub(super) fn reaches_in(&self, file: &str) -> Option<u64> {
+        let clones = self.files.of_clone.iter().enumerate();
+        let last = clones
+            .filter(|(_, names)| names.iter().any(|name| name == file))
+            .map(|(clone, _)| clone)
+            .last()?;
+        let (Amount::Bytes(offset), Some(Amount::Bytes(span))) = (self.region.offset, self.region.span)
+        else {
+            return None;
+        };
+        let moved = if self.files.shared { self.region.increment.saturating_mul(last as u64) } else { 0 };
+        Some(offset.saturating_add(moved).saturating_add(span))
+    }
+}
+
 fn only_size(rw: Rw, sizes: &[Sizes; 3]) -> Option<u64> {
     let mut all = (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size);
     let first = all.next()?;
@@ -254,8 +279,62 @@ pub(super) fn refuse(options: &Options, name: &str, want: &str) -> Refusal {
     )
 }
 
-const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, null, filecreate, filestat and \
-                       filedelete are";
+/// Numbers below which, and shares above which, fio says no whatever else the job says.
+fn check_bounds(options: &Options) -> Result<(), Refusal> {
+    if let Some(setting) = options.get("iodepth").filter(|_| options.count("iodepth") == Ok(Some(0))) {
+        return Err(setting.wrong("at least 1"));
+    }
+    for share in ["rwmixread", "rwmixwrite", "dedupe_percentage", "buffer_compress_percentage"] {
+        options.share(share)?;
+    }
+    options.three("percentage_random", super::value::share)?;
+    Ok(())
+}
+
+/// Requests in flight overlap only where places are drawn without a map; fio then holds one of them back.
+fn check_overlap(options: &Options, rw: Rw, depth: u32) -> Result<(), Refusal> {
+    let Some(setting) = options.get("serialize_overlap") else { return Ok(()) };
+    let may_overlap = depth > 1 && rw.random && access::may_repeat(options)?;
+    match options.flag("serialize_overlap")? == Some(true) && may_overlap {
+        true => Err(setting.unsupported(
+            "of requests that are drawn without a map two may overlap, and neither waits; leave norandommap out",
+        )),
+        false => Ok(()),
+    }
+}
+
+const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, null, filecreate, filestat, \
+                       filedelete, dircreate, dirstat and dirdelete are";
+
+/// Engines of fio that are refused, each with its reason.
+const REFUSED: &[(&str, &str)] = &[
+    ("sg", "SCSI commands past the block layer are not sent; measure the disk itself, /dev/sdX"),
+    ("io_uring_cmd", "NVMe commands past the block layer are not sent; measure the namespace, /dev/nvmeXnY"),
+    ("splice", "data that goes through a pipe is not measured; psync moves it once"),
+    ("cpuio", "a job that only burns processor time asks no storage; run one beside fathom"),
+    ("exec", "nothing is executed; run it beside fathom"),
+    ("e4defrag", "extents are not moved"),
+    ("falloc", "space is not allocated without data; rw=write writes it"),
+    ("ftruncate", "files are not truncated again and again"),
+];
+
+/// What `--enghelp` says.
+pub(super) fn engines_told(name: &str) -> String {
+    let refused = REFUSED.iter().find(|(refused, _)| *refused == name);
+    match refused {
+        Some((engine, why)) => format!("{engine} is not supported: {why}\n"),
+        None => format!(
+            "Available IO engines:\n{}\n",
+            ENGINES
+                .trim_end_matches(" are")
+                .replace(" and ", ", ")
+                .split(", ")
+                .map(|engine| format!("\t{engine}"))
+                .collect::<Vec<_>>()
+                .join("\n")
+        ),
+    }
+}
 
 fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engine, Refusal> {
     let asked = options.text("ioengine").unwrap_or("psync");
@@ -269,11 +348,16 @@ fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engine, Refusal>
         }
         "mmap" => ("mmap", false),
         "null" => ("null", true),
+        "page_fault" => {
+            notes.push("ioengine=page_fault runs as mmap: data is copied to and from the mapping".into());
+            ("mmap", false)
+        }
         // A tree has no engine.
-        "filecreate" | "filestat" | "filedelete" => ("auto", false),
+        tree if super::tree::is_one(tree) => ("auto", false),
         _ => {
             let setting = options.get("ioengine").expect("the default is supported");
-            return Err(setting.unsupported(ENGINES));
+            let refused = REFUSED.iter().find(|(name, _)| *name == asked);
+            return Err(setting.unsupported(refused.map_or(ENGINES, |(_, why)| *why)));
         }
     };
     let depth = options.count32("iodepth")?.unwrap_or(1).max(1);
@@ -325,6 +409,11 @@ fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Ref
     {
         offset = Amount::Bytes(at.next_multiple_of(align));
     }
+    // What moves from clone to clone is said in bytes.
+    if let (Amount::Percent(part), Some(size)) = (offset, files.known_size) {
+        let at = truncated::<u64>(size as f64 * part.min(100.0) / 100.0);
+        offset = Amount::Bytes(at - at % smallest);
+    }
     let increment = match options.amount("offset_increment")? {
         None => 0,
         Some(Amount::Bytes(bytes)) => bytes,
@@ -362,7 +451,7 @@ fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Ref
             Some(Amount::Bytes(span))
         }
         (None, Some(Amount::Percent(part))) if part >= 100.0 && offset == Amount::Bytes(0) => None,
-        (None, Some(part)) => Some(part),
+        (None, Some(Amount::Percent(part))) => Some(Amount::Percent(part.min(100.0))),
     };
     let known = |amount: Amount| match amount {
         Amount::Bytes(bytes) => Some(bytes),
@@ -378,12 +467,6 @@ fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Ref
             files.first_name()
         )));
     }
-    if let Some(setting) = options.get("allow_file_create")
-        && files.are_new
-        && options.flag("allow_file_create")? == Some(false)
-    {
-        return Err(setting.wrong(format!("{} is not there", files.first_name())));
-    }
     if span.is_some() && files.each > 1 && files.service != Service::RoundRobin && offset != Amount::Bytes(0)
     {
         return Err(refuse(options, "offset", "with several files it wants file_service_type=roundrobin"));
@@ -393,6 +476,8 @@ fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Ref
 
 fn length(
     options: &Options,
+    rw: Rw,
+    sizes: &[Sizes; 3],
     region: &Region,
     files: &Files,
     notes: &mut Vec<String>,
@@ -418,6 +503,11 @@ fn length(
         Some(Amount::Bytes(bytes)) if bytes > 0 => Some(bytes.min(region.total.unwrap_or(bytes))),
         _ => region.total,
     };
+    // A stream that leaves something out ends with its pass.
+    let size = match only_size(rw, sizes) {
+        Some(each) if !rw.random && rw.skip != 0 => size.map(|size| passed(size, each, rw.skip)),
+        _ => size,
+    };
     let whole = io_size.or(size).map(|bytes| bytes.saturating_mul(loops));
     if let Some(setting) = options.get("fill_device")
         && options.flag("fill_device")? == Some(true)
@@ -430,7 +520,7 @@ fn length(
     let mut passes = None;
     let bytes = match whole {
         _ if time_based => None,
-        None if requests.is_none() && ramp_ns == 0 => {
+        None if requests.is_none() && (ramp_ns == 0 || run_ns.is_none()) => {
             passes = Some(loops);
             None
         }
@@ -440,17 +530,16 @@ fn length(
         }
         whole => whole,
     };
-    if ramp_ns > 0 && (bytes.is_some() || requests.is_some()) {
-        return Err(refuse(
-            options,
-            "ramp_time",
-            "a job that ends by bytes or requests has no ramp; say runtime=",
-        ));
-    }
-    if ramp_ns > 0 && run_ns.is_none() {
-        return Err(refuse(options, "ramp_time", "it goes with runtime="));
-    }
     Ok(Length { run_ns, ramp_ns, delay_ns, delay_most_ns, bytes, requests, passes })
+}
+
+/// Of `size` bytes those that a pass in requests of `each` visits, `skip` bytes from the end of one to the next.
+fn passed(size: u64, each: u64, skip: i64) -> u64 {
+    let step = match u64::try_from(skip) {
+        Ok(skip) => each.saturating_add(skip),
+        Err(_) => skip.unsigned_abs().saturating_sub(each).max(1),
+    };
+    (size.saturating_sub(each) / step + 1).saturating_mul(each)
 }
 
 /// The delay of a job, or the range that each clone draws one from.
@@ -471,15 +560,9 @@ pub(super) fn delays(options: &Options) -> Result<(u64, u64), Refusal> {
 }
 
 /// Each block that is trimmed is written again, by one request as large.
-fn check_pairs(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result<(), Refusal> {
+fn check_pairs(options: &Options, rw: Rw) -> Result<(), Refusal> {
     if !rw.rewrites_trims() {
         return Ok(());
-    }
-    let setting = options.get("rw").expect("it is not the default");
-    if sizes[WRITE] != sizes[TRIM] {
-        return Err(
-            setting.unsupported("each block is written as it was trimmed; say one bs= for trims and writes")
-        );
     }
     match options.get("verify").filter(|verify| !["0", "none", "null"].contains(&verify.value.as_str())) {
         Some(verify) => {
@@ -546,9 +629,26 @@ fn pace(
         }
         return Ok((think(options, think_ns)?, None));
     };
+    // Of a pause and a rate the slower one decides: a pause that fits between two requests of the rate is part of it.
     if think_ns > 0 {
-        let setting = options.get("thinktime").expect("it has a value");
-        return Err(setting.unsupported("a job with a rate has no think time; leave one of them out"));
+        let paused = think(options, think_ns)?;
+        let (every, pause) = match paused {
+            Pace::Think { ns, blocks } => (f64::from(blocks), ns),
+            _ => {
+                let setting = options.get("thinktime_iotime").expect("it has a value");
+                return Err(
+                    setting.unsupported("a job with a rate pauses after requests; leave one of them out")
+                );
+            }
+        };
+        let is_slower = pause as f64 / 1e9 > every / per_second;
+        notes.push(format!(
+            "of rate and thinktime the slower one holds: here the {}",
+            if is_slower { "thinktime" } else { "rate" }
+        ));
+        if is_slower {
+            return Ok((paused, rw.is_mixed().then_some(reads)));
+        }
     }
     let poisson = match options.text("rate_process") {
         None | Some("linear") => false,
@@ -628,7 +728,6 @@ pub(super) fn same_sizes(rw: Rw, sizes: &[Sizes; 3]) -> bool {
 fn with_log(
     mut keys: Vec<(&'static str, String)>,
     options: &Options,
-    clones: u32,
     is_tree: bool,
 ) -> Result<Vec<(&'static str, String)>, Refusal> {
     let Some(setting) = options.get("write_iolog").filter(|setting| !setting.value.is_empty()) else {
@@ -636,10 +735,6 @@ fn with_log(
     };
     if is_tree {
         return Err(setting.unsupported("a log has requests to blocks, and this engine works on files"));
-    }
-    if clones > 1 {
-        return Err(setting
-            .unsupported("clones would be mixed in one log; write a job with a log of its own for each"));
     }
     // A plan says `none` where it writes no log.
     let path = if setting.value == "none" { "./none" } else { &setting.value };

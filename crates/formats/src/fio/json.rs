@@ -27,6 +27,8 @@ pub(super) struct Report {
     pub entries: Vec<Entry>,
     /// Whether every bucket of the histograms is printed.
     pub bins: bool,
+    /// What the jobs ask for and do not get.
+    pub notes: Vec<String>,
 }
 
 /// The document, with its last line ended.
@@ -45,10 +47,22 @@ pub(super) fn document(run: &Run, report: &Report) -> String {
     let jobs = report.entries.iter().map(|entry| job(entry, report.bins)).collect();
     keys.push(entry("jobs", Json::List(jobs)));
     keys.push(entry("disk_util", Json::List(disks(run).iter().map(Disk::json).collect())));
+    keys.push(entry("fathom", fathom(run, report)));
     let mut text = String::new();
     Json::Object(keys).print(&mut text, 0);
     text.push('\n');
     text
+}
+
+/// What fio's keys have no place for.
+fn fathom(run: &Run, report: &Report) -> Json {
+    let texts = |all: &mut dyn Iterator<Item = String>| Json::List(all.map(Json::Text).collect());
+    Json::Object(vec![
+        entry("version", Json::Text(run.tool.version.clone())),
+        entry("run", Json::Text(run.id.clone())),
+        entry("notes", texts(&mut report.notes.iter().cloned())),
+        entry("findings", texts(&mut run.findings.iter().map(|finding| finding.sentence.clone()))),
+    ])
 }
 
 /// What stands where fio has its own version.
@@ -100,9 +114,9 @@ fn job(job: &Entry, bins: bool) -> Json {
         "iodepth_level",
         Json::Object(depths.into_iter().zip(job.depth_table()).map(share).collect()),
     ));
-    for name in ["iodepth_submit", "iodepth_complete"] {
-        // How many requests a system call carries is not counted.
-        keys.push(entry(name, Json::Object(batches.map(|batch| share((batch, 0.0))).into())));
+    for (name, parts) in [("iodepth_submit", job.submit_table()), ("iodepth_complete", job.complete_table())]
+    {
+        keys.push(entry(name, Json::Object(batches.into_iter().zip(parts).map(share).collect())));
     }
     for (name, unit) in [("latency_ns", 1), ("latency_us", 1000), ("latency_ms", 1_000_000)] {
         let table = figures::table(job, unit);
@@ -115,8 +129,10 @@ fn job(job: &Entry, bins: bool) -> Json {
     keys.extend([
         entry("latency_depth", Json::Count(truncated::<u64>(job.depth.round()))),
         entry("latency_target", Json::Count(job.target.ns)),
+        entry("latency_target_ns", Json::Count(job.target.ns)),
         entry("latency_percentile", Json::Figure(job.target.percent)),
         entry("latency_window", Json::Count(job.target.window_us)),
+        entry("latency_window_us", Json::Count(job.target.window_us)),
     ]);
     keys.extend(job.steady.as_ref().map(steady));
     Json::Object(keys)

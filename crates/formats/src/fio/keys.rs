@@ -2,7 +2,7 @@
 
 use units::{Bytes, Nanos};
 
-use crate::Refusal;
+use crate::{JobEnvironment, Refusal};
 
 use super::access::{READ, Rw, Sizes, WRITE};
 use super::settings::Options;
@@ -12,13 +12,14 @@ pub(super) fn plain(
     options: &Options,
     rw: Rw,
     sizes: &[Sizes; 3],
+    environment: &JobEnvironment<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<(&'static str, String)>, Refusal> {
     let mut keys = Vec::new();
     keys.push(("direct", is_direct(options)?.to_string()));
     align(options, rw, sizes, &mut keys)?;
     durability(options, rw, &mut keys)?;
-    content(options, rw, &mut keys)?;
+    content(options, rw, environment, &mut keys)?;
     engine(options, &mut keys)?;
     processors(options, &mut keys, notes)?;
     memory_policy(options, notes)?;
@@ -54,6 +55,14 @@ fn align(
         keys.push(("align", format!("\"{}\"", Bytes::new(align).exact())));
         return Ok(());
     }
+    // A stream that leaves something out begins where size and gap have a common measure.
+    if let ([size], false, 1..) = (&sizes_of(rw, sizes)[..], rw.random, rw.skip.unsigned_abs()) {
+        let common = gcd(*size, rw.skip.unsigned_abs());
+        if common < *size {
+            keys.push(("align", format!("\"{}\"", Bytes::new(common).exact())));
+        }
+        return Ok(());
+    }
     // A stream of several sizes lies without gaps, so its requests begin where the sizes have a common measure.
     let all = || (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size);
     let common = all().fold(0, gcd);
@@ -61,6 +70,15 @@ fn align(
         keys.push(("align", format!("\"{}\"", Bytes::new(common).exact())));
     }
     Ok(())
+}
+
+/// The different sizes of its operations.
+fn sizes_of(rw: Rw, sizes: &[Sizes; 3]) -> Vec<u64> {
+    let mut all: Vec<u64> =
+        (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 fn given_aligns(options: &Options) -> Result<[Option<u64>; 3], Refusal> {
@@ -88,7 +106,7 @@ pub(super) fn aligns_of(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result
     }
 }
 
-fn gcd(one: u64, other: u64) -> u64 {
+pub(super) fn gcd(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { gcd(other, one % other) }
 }
 
@@ -151,7 +169,12 @@ fn set_out_every(options: &Options) -> Result<u32, Refusal> {
     }
 }
 
-fn content(options: &Options, rw: Rw, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
+fn content(
+    options: &Options,
+    rw: Rw,
+    environment: &JobEnvironment<'_>,
+    keys: &mut Vec<(&'static str, String)>,
+) -> Result<(), Refusal> {
     if !rw.changes() {
         return Ok(());
     }
@@ -160,7 +183,7 @@ fn content(options: &Options, rw: Rw, keys: &mut Vec<(&'static str, String)>) ->
     let pattern =
         options.get("verify_pattern").or_else(|| options.get("buffer_pattern").filter(|_| !is_compressed));
     if let Some(setting) = pattern {
-        let bytes = super::pattern::bytes(&setting.value).map_err(|want| setting.wrong(want))?;
+        let bytes = super::pattern::bytes(&setting.value, environment).map_err(|want| setting.wrong(want))?;
         keys.push(("content", pattern_text(&bytes)));
         return Ok(());
     }

@@ -36,7 +36,8 @@ use crate::{JobEnvironment, JobFile, Refusal, TranslatedJob};
 
 #[cfg(test)]
 pub(crate) use command::SYNTAX;
-pub use command::{Command, Format, Wanted};
+pub use command::{Command, Format, VERSION, Wanted};
+pub use log::RequestLog;
 #[cfg(test)]
 pub(crate) use options::markdown;
 pub use output::{JSON, TERSE, TEXT};

@@ -51,6 +51,25 @@ pub(super) fn find(name: &str) -> Option<Known> {
     })
 }
 
+/// What becomes of the option of that name, in the form of fio's `--cmdhelp`; of all of them for `all` or nothing. `None`
+/// where there is none.
+pub(super) fn told(name: &str) -> Option<String> {
+    let line = |name: &str, verdict: Verdict| {
+        let what = match verdict {
+            Supported => "supported".to_owned(),
+            Ignored(None) => "changes nothing here".into(),
+            Ignored(Some(note)) => format!("changes nothing here: {note}"),
+            Unsupported { why, .. } => format!("not supported: {why}"),
+        };
+        format!("{name:24}: {what}\n")
+    };
+    if !matches!(name, "" | "all") {
+        return find(name).map(|known| line(known.name, known.verdict));
+    }
+    let all = TABLE.iter().flat_map(|row| row.names.split(' ').map(|option| (option, row.verdict)));
+    Some(all.map(|(option, verdict)| line(option.split('=').next().unwrap_or(option), verdict)).collect())
+}
+
 /// All names and aliases, to suggest from.
 pub(super) fn names() -> Vec<&'static str> {
     TABLE.iter().flat_map(|row| row.names.split([' ', '='])).collect()
@@ -88,9 +107,9 @@ const TABLE: &[Row] = &[
          bssplit rwmixread rwmixwrite percentage_random random_distribution random_generator randseed",
     ),
     flags("bs_unaligned=blocksize_unaligned norandommap randrepeat allrandrepeat"),
+    unsupported("random_sequence_stride", OFF, "it goes with random_distribution=sequence"),
     unsupported("bs_is_seq_rand", OFF, "say sizes for reads and writes, or write two jobs"),
     noted("rwmixcycle", "fio itself no longer heeds it"),
-    unsupported("random_sequence_stride", &[], "it goes with random_distribution=sequence"),
     ignored("softrandommap"),
     unsupported("sprandom", OFF, "a `prepare` phase of a plan fills the target more than once"),
     unsupported(
@@ -139,10 +158,9 @@ const TABLE: &[Row] = &[
          thinktime_iotime latency_target latency_window latency_percentile max_latency",
     ),
     noted("iodepth_batch_complete_max", "all requests that have ended are taken at once"),
-    unsupported("serialize_overlap", OFF, "without norandommap no block repeats before all were accessed"),
     noted("io_submit_mode", "a request is sent when it is due, whatever the ones before it do"),
     ignored("thread rate_cycle=ratecycle"),
-    flags("rate_ignore_thinktime latency_run"),
+    flags("rate_ignore_thinktime latency_run serialize_overlap"),
     noted("thinktime_spin", "think time is waited, not burnt"),
     unsupported("thinkcycles", OFF, "thinktime= is the nearest"),
     // When.
@@ -159,9 +177,12 @@ const TABLE: &[Row] = &[
     // What writes hold.
     flags("zero_buffers do_verify verify_only"),
     ignored(
-        "refill_buffers scramble_buffers verify_fatal verify_interval=verify_blocksize verify_offset \
-         verify_async verify_async_cpus verify_state_save verify_write_sequence verify_header_seed",
+        "refill_buffers scramble_buffers verify_fatal verify_async verify_async_cpus verify_write_sequence \
+         verify_header_seed",
     ),
+    supported("verify_interval=verify_blocksize verify_offset"),
+    flags("verify_state_load"),
+    noted("verify_state_save", "no file of states is written: what carries a header is checked"),
     supported(
         "buffer_pattern buffer_compress_percentage dedupe_percentage verify verify_pattern verify_backlog \
          verify_backlog_batch",
@@ -171,8 +192,7 @@ const TABLE: &[Row] = &[
     noted("dedupe_global", "each worker repeats blocks of its own, in the part that dedupe_percentage says"),
     noted("verify_dump", "the record has the place of each block that was wrong"),
     unsupported("verify_pattern_interval", OFF, "a pattern begins with each request"),
-    unsupported("verify_state_load", OFF, "what is read can be checked only in the run that wrote it"),
-    unsupported("verify_policy", &[], "what is read can be checked only in the run that wrote it"),
+    noted("verify_policy", "what carries a header is checked"),
     noted("experimental_verify", "what was written is always read back by the same stream, not from a log"),
     unsupported(
         "trim_percentage trim_backlog trim_backlog_batch trim_verify_zero",
@@ -224,19 +244,17 @@ const TABLE: &[Row] = &[
     // Reports.
     flags(
         "clat_percentiles lat_percentiles write_bw_log write_lat_log write_iops_log log_offset \
-         per_job_logs",
+         per_job_logs write_hist_log log_prio log_issue_time",
     ),
     ignored(
-        "slat_percentiles significant_figures unit_base bwavgtime iopsavgtime log_hist_msec \
-         log_hist_coarseness log_prio log_issue_time log_entries log_compression log_compression_cpus \
-         log_store_compressed log_alternate_epoch_clock_id block_error_percentiles error_dump",
+        "slat_percentiles significant_figures unit_base bwavgtime iopsavgtime log_entries log_compression \
+         log_compression_cpus log_alternate_epoch_clock_id block_error_percentiles error_dump",
     ),
-    supported("percentile_list kb_base log_avg_msec log_max_value=log_window_value"),
+    unsupported("log_store_compressed", OFF, "logs are text; leave it out, and compress them afterwards"),
+    supported(
+        "percentile_list kb_base log_avg_msec log_max_value=log_window_value log_hist_msec log_hist_coarseness",
+    ),
     unsupported("unified_rw_reporting", &["0", "none"], "reads and writes are reported apart"),
-    noted(
-        "write_hist_log",
-        "no log of histograms is written; the record keeps one of each operation and size",
-    ),
     noted("log_unix_epoch log_alternate_epoch", "times in logs are from the start of the job"),
     noted("continue_on_error", "requests that fail are counted, and end the run where there are too many"),
     noted("ignore_error", "every request that fails is counted"),

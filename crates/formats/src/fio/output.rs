@@ -1,7 +1,7 @@
 //! fio's reports of a run: of one that fio's own jobs asked for, and of any other.
 
 use record::{Point, Run, WorkloadResult};
-use units::convert::narrow;
+use units::convert::{narrow, truncated};
 
 use crate::{NoFigures, Output};
 
@@ -11,6 +11,7 @@ use super::command::{Command, Format};
 use super::figures::{self, Entry, Percentiles, Target};
 use super::job::Job;
 use super::json::{self, Report};
+use super::log::RequestLog;
 use super::steady::Attained;
 use super::text;
 use super::value::Bare;
@@ -36,7 +37,7 @@ pub const TERSE: Output = Output {
     name: "fio-terse",
     ending: "fio.terse",
     about: "fio's terse output, version 3",
-    write: |run| Ok(text::terse(run, &any(run)?)),
+    write: |run| Ok(text::terse(run, &any(run)?, 3)),
 };
 
 /// Each workload of each point.
@@ -60,9 +61,10 @@ impl Command {
     /// What fio would print of `run`, which carried the order out; several formats one after the other.
     pub fn report(&self, run: &Run) -> String {
         let report = self.entries(run);
+        let version = self.wanted.terse_version;
         let print = |format: &Format| match format {
             Format::Normal => text::report(run, &report),
-            Format::Terse => text::terse(run, &report),
+            Format::Terse => text::terse(run, &report, version),
             Format::Json => json::document(run, &report),
             Format::JsonPlus => json::document(run, &Report { bins: true, ..report.clone() }),
         };
@@ -72,15 +74,66 @@ impl Command {
     /// The logs that the jobs of `run` write: names and contents. Jobs that write to one name follow each other in it.
     pub fn logs(&self, run: &Run) -> Vec<(String, String)> {
         let mut files: Vec<(String, String)> = Vec::new();
-        for (number, (entry, job)) in self.jobs_of(run).iter().enumerate() {
-            for (name, text) in self.jobs[*job].logs.files(number + 1, entry) {
-                match files.iter_mut().find(|(known, _)| *known == name) {
-                    Some((_, before)) => before.push_str(&text),
-                    None => files.push((name, text)),
-                }
+        let points = self.points(run);
+        for (number, (load, job, name)) in self.numbered().into_iter().enumerate() {
+            let Some(point) = points.get(load) else { continue };
+            let Some(workload) = point.workloads.iter().find(|workload| workload.name == *name) else {
+                continue;
+            };
+            let entry = Entry::of(run, point, &[workload]);
+            for (name, text) in self.jobs[job].logs.files(number + 1, &entry) {
+                add(&mut files, name, &text);
             }
         }
+        if let Some(name) = &self.wanted.all_bandwidth {
+            self.all_bandwidth(name, run, &mut files);
+        }
         files
+    }
+
+    /// Logs that are written while requests end.
+    pub fn request_logs(&self) -> Vec<RequestLog> {
+        let numbered = self.numbered().into_iter().enumerate();
+        numbered
+            .flat_map(|(number, (load, job, name))| self.jobs[job].logs.of_requests(number + 1, load, name))
+            .collect()
+    }
+
+    /// Every job of every load in fio's order: the load, the job, and the name of its workload.
+    fn numbered(&self) -> Vec<(usize, usize, &String)> {
+        let of_load = |(load, reported): (usize, &'_ Vec<super::arrange::Reported>)| -> Vec<(usize, usize)> {
+            (0..reported.len()).map(|place| (load, place)).collect()
+        };
+        let places = self.phases().iter().enumerate().flat_map(of_load);
+        places
+            .flat_map(|(load, place)| {
+                let reported = &self.phases()[load][place];
+                reported.workloads.iter().map(move |name| (load, reported.job, name))
+            })
+            .collect()
+    }
+
+    /// The bandwidth of all jobs together over time, `agg-read_bw.log` and its kin.
+    fn all_bandwidth(&self, name: &str, run: &Run, files: &mut Vec<(String, String)>) {
+        for (direction, operation) in ["read", "write", "trim"].into_iter().enumerate() {
+            let mut lines = String::new();
+            for point in self.points(run) {
+                let all: Vec<&WorkloadResult> = point.workloads.iter().collect();
+                let entry = Entry::of(run, point, &all);
+                for (second, rate) in (1_u64..).zip(&entry.directions[direction].bandwidth.0) {
+                    lines += &format!("{}, {}, 0, 0, 0\n", second * 1000, truncated::<u64>(rate.round()));
+                }
+            }
+            add(files, format!("{name}-{operation}_bw.log"), &lines);
+        }
+    }
+
+    /// What fio says before its jobs start; empty where no report is to be read.
+    pub fn head(&self) -> String {
+        match self.wanted.formats.contains(&Format::Normal) {
+            true => text::head(&self.jobs),
+            false => String::new(),
+        }
     }
 
     /// Jobs that ended with an error, which is fio's own exit code.
@@ -90,7 +143,7 @@ impl Command {
 
     fn entries(&self, run: &Run) -> Report {
         let entries = self.jobs_of(run).into_iter().map(|(entry, _)| entry).collect();
-        Report { globals: Vec::new(), entries, bins: false }
+        Report { entries, notes: self.translated().notes.clone(), ..Report::default() }
     }
 
     /// The entries of a report, each with the number of its first job.
@@ -156,11 +209,20 @@ impl Command {
     }
 }
 
+fn add(files: &mut Vec<(String, String)>, name: String, text: &str) {
+    match files.iter_mut().find(|(known, _)| *known == name) {
+        Some((_, before)) => before.push_str(text),
+        None => files.push((name, text.to_owned())),
+    }
+}
+
 /// What was said, in fio's own names. What readers look for is there also where it was not said.
 fn echo(job: &Job) -> Vec<(String, String)> {
     let mut said: Vec<(String, String)> =
         job.options.all().map(|setting| (setting.known.name.to_owned(), setting.value.clone())).collect();
-    for (name, value) in [("rw", "read"), ("bs", "4k"), ("iodepth", "1"), ("numjobs", "1")] {
+    for (name, value) in
+        [("name", job.name.as_str()), ("rw", "read"), ("bs", "4k"), ("iodepth", "1"), ("numjobs", "1")]
+    {
         if !said.iter().any(|(known, _)| known == name) {
             said.push((name.into(), value.into()));
         }

@@ -1,17 +1,20 @@
 //! fio's patterns of bytes: `0xdeadface`, `-1024`, `"text"`, and several of them one after the other.
 
-/// As in fio.
-const MOST: usize = 512;
+use crate::JobEnvironment;
+
+/// As many as a plan takes.
+const MOST: usize = workload::spec::MOST_PATTERN;
 
 /// The bytes of `text`.
 ///
 /// Hexadecimal digits are bytes from left to right, the first of an odd number alone; a decimal number is its 32 bits
-/// from the lowest byte on, as many as it needs; quoted text is its bytes.
-pub(super) fn bytes(text: &str) -> Result<Vec<u8>, String> {
+/// from the lowest byte on, as many as it needs; text in double quotes is its bytes, a name in single ones the bytes of
+/// that file.
+pub(super) fn bytes(text: &str, environment: &JobEnvironment<'_>) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
-        let (part, after) = part(rest)?;
+        let (part, after) = part(rest, environment)?;
         bytes.extend(part);
         if bytes.len() > MOST {
             return Err(format!("at most {MOST} bytes"));
@@ -21,13 +24,15 @@ pub(super) fn bytes(text: &str) -> Result<Vec<u8>, String> {
     if bytes.is_empty() { Err("bytes such as 0xdeadface or \"text\"".into()) } else { Ok(bytes) }
 }
 
-fn part(text: &str) -> Result<(Vec<u8>, &str), String> {
+fn part<'a>(text: &'a str, environment: &JobEnvironment<'_>) -> Result<(Vec<u8>, &'a str), String> {
     if let Some(after) = text.strip_prefix('"') {
         let (inner, after) = after.split_once('"').ok_or("a text ends with a quote")?;
         return Ok((inner.as_bytes().to_vec(), after));
     }
-    if text.starts_with('\'') {
-        return Err("the bytes of a file are not read; write them here".into());
+    if let Some(after) = text.strip_prefix('\'') {
+        let (name, after) = after.split_once('\'').ok_or("a file's name ends with a quote")?;
+        let bytes = (environment.bytes)(name).map_err(|error| format!("{name}: {error}"))?;
+        return Ok((bytes, after));
     }
     if text.starts_with('%') {
         return Err("the place of a block is in the stamp of verify=crc32c, not in a pattern".into());
@@ -88,11 +93,15 @@ mod tests {
             ("0", "00"),
             ("0xdeadface", "deadface"),
         ] {
-            assert_eq!(bytes(text).map(|found| digits(&found)), Ok(wanted.into()), "{text}");
+            assert_eq!(
+                bytes(text, &JobEnvironment::NONE).map(|found| digits(&found)),
+                Ok(wanted.into()),
+                "{text}"
+            );
         }
         for wrong in ["", "x", "0x", "\"a", "%o", "'file'", "99999999999"] {
-            assert!(bytes(wrong).is_err(), "{wrong}");
+            assert!(bytes(wrong, &JobEnvironment::NONE).is_err(), "{wrong}");
         }
-        assert!(bytes(&format!("0x{}", "ab".repeat(513))).is_err());
+        assert!(bytes(&format!("0x{}", "ab".repeat(MOST + 1)), &JobEnvironment::NONE).is_err());
     }
 }

@@ -16,6 +16,8 @@ use super::value::Bare;
 pub(super) struct Replay {
     /// The files that the trace names, or those that stand for them.
     pub files: Vec<String>,
+    /// Whether its text can be read; what blktrace has recorded cannot.
+    pub is_text: bool,
     /// What a plan says of it, with values as TOML.
     pub keys: Vec<(&'static str, String)>,
 }
@@ -31,6 +33,7 @@ impl Replay {
     /// The trace that a job asks again; `None` where it makes its requests itself.
     pub(super) fn read(
         options: &Options,
+        is_null: bool,
         environment: &JobEnvironment<'_>,
     ) -> Result<Option<Replay>, Refusal> {
         let Some(setting) = options.get("read_iolog").filter(|setting| !setting.value.is_empty()) else {
@@ -54,6 +57,7 @@ impl Replay {
         let head = (environment.file)(file).ok();
         let files = match (named(options), environment.targets) {
             (_, [_, ..]) => environment.targets.to_vec(),
+            _ if is_null => vec!["null:".into()],
             (Some(files), []) => files,
             (None, []) => head.as_deref().map(added).unwrap_or_default(),
         };
@@ -87,10 +91,10 @@ impl Replay {
         if let Some(skip) = skipped(options)? {
             keys.push(("trace_skip", quoted(&skip)));
         }
-        if options.get("replay_redirect").is_some() {
+        if options.get("replay_redirect").is_some() || is_null {
             keys.push(("trace_fold", "true".into()));
         }
-        Ok(Some(Replay { files, keys }))
+        Ok(Some(Replay { files, is_text: head.is_some(), keys }))
     }
 }
 

@@ -7,9 +7,49 @@ use units::Nanos;
 use units::convert::truncated;
 
 use super::figures::{self, Direction, Entry};
+use super::job::Job;
 use super::json::{self, Report};
 
 const NAMES: [&str; 3] = ["read", "write", "trim"];
+
+/// What fio says of its jobs before they start.
+pub(super) fn head(jobs: &[Job]) -> String {
+    let mut text = String::new();
+    let mut group = 0;
+    for (index, job) in jobs.iter().enumerate() {
+        group += u32::from(index > 0 && (job.waits || job.new_group));
+        let size = |op: usize| {
+            let sizes = job.sizes[op].iter().map(|(size, _)| *size);
+            let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
+            format!("{least}B-{most}B")
+        };
+        let (rw, engine) =
+            (job.options.text("rw").unwrap_or("read"), job.options.text("ioengine").unwrap_or("psync"));
+        let depth = job.options.text("iodepth").unwrap_or("1");
+        let (reads, writes, trims) = (size(0), size(1), size(2));
+        let _ = writeln!(
+            text,
+            "{}: (g={group}): rw={rw}, bs=(R) {reads}, (W) {writes}, (T) {trims}, ioengine={engine}, iodepth={depth}",
+            job.name
+        );
+        if job.clones > 1 {
+            text.push_str("...\n");
+        }
+    }
+    let threads = |job: &&Job| job.options.flag("thread") == Ok(Some(true));
+    let sum = |wanted: bool| -> u64 {
+        jobs.iter().filter(|job| threads(job) == wanted).map(|job| u64::from(job.clones)).sum()
+    };
+    let counted = |count: u64, one: &str, more: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        count => Some(format!("{count} {more}")),
+    };
+    let started = [counted(sum(true), "thread", "threads"), counted(sum(false), "process", "processes")];
+    let started = started.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+    let _ = writeln!(text, "{}\nStarting {started}", super::command::VERSION);
+    text
+}
 
 /// The report.
 pub(super) fn report(run: &Run, report: &Report) -> String {
@@ -61,6 +101,9 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
     };
     let depths = ["1", "2", "4", "8", "16", "32", ">=64"];
     let _ = writeln!(text, "  IO depths    : {}", named(depths, entry.depth_table()));
+    let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
+    let _ = writeln!(text, "     submit    : {}", named(batches, entry.submit_table()));
+    let _ = writeln!(text, "     complete  : {}", named(batches, entry.complete_table()));
     let [reads, writes, trims] = &entry.directions;
     let _ = writeln!(
         text,
@@ -70,6 +113,21 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
         trims.requests,
         entry.syncs.count()
     );
+    let _ = writeln!(
+        text,
+        "     latency   : target={}, window={}, percentile={:.2}%, depth={}",
+        entry.target.ns,
+        entry.target.window_us,
+        entry.target.percent,
+        truncated::<u64>(entry.depth.round())
+    );
+    if let Some((count, first)) = entry.failed {
+        let _ = writeln!(
+            text,
+            "     errors    : total={count}, first_error={first}/<{}>",
+            figures::error_text(first)
+        );
+    }
     if let Some(steady) = &entry.steady {
         let attained = if steady.criterion.is_met { "yes" } else { "no" };
         let (name, value) = (steady.name(), steady.value());
@@ -246,14 +304,21 @@ fn disks(text: &mut String, run: &Run) {
     }
 }
 
-/// One line for each entry, in the fields of terse version 3.
-pub(super) fn terse(run: &Run, report: &Report) -> String {
+/// One line for each entry, in the fields of that terse version, 2 to 5; 0 is 3.
+pub(super) fn terse(run: &Run, report: &Report, version: u8) -> String {
+    let version = if version == 0 { 3 } else { version };
     let mut text = String::new();
     for entry in &report.entries {
-        let mut fields: Vec<String> = ["3".into(), json::version(run), entry.name.clone()].into();
+        let mut fields: Vec<String> = match version {
+            // The oldest has neither the tool nor, after the name, anything but the group and the error.
+            2 => vec!["2".into(), entry.name.clone()],
+            version => vec![version.to_string(), json::version(run), entry.name.clone()],
+        };
         fields.extend([entry.group.to_string(), entry.error.to_string()]);
-        for of in &entry.directions[..2] {
-            terse_direction(&mut fields, of, &entry.percentiles.list);
+        // Trims stand beside reads and writes from version 4 on.
+        let directions = if version >= 4 { 3 } else { 2 };
+        for of in &entry.directions[..directions] {
+            terse_direction(&mut fields, of, &entry.percentiles.list, version);
         }
         fields.push(format!("{:.6}%", entry.user_percent));
         fields.push(format!("{:.6}%", entry.system_percent));
@@ -262,7 +327,7 @@ pub(super) fn terse(run: &Run, report: &Report) -> String {
         for unit in [1000, 1_000_000] {
             fields.extend(figures::table(entry, unit).iter().map(|(_, part)| format!("{part:3.2}%")));
         }
-        for disk in json::disks(run) {
+        for disk in json::disks(run).into_iter().filter(|_| version > 2) {
             fields.extend([disk.name, disk.reads.to_string(), disk.writes.to_string()]);
             fields.extend(vec!["0".to_owned(); 5]);
             fields.push(format!("{:3.2}%", disk.busy));
@@ -274,7 +339,7 @@ pub(super) fn terse(run: &Run, report: &Report) -> String {
     text
 }
 
-fn terse_direction(fields: &mut Vec<String>, of: &Direction, list: &[f64]) {
+fn terse_direction(fields: &mut Vec<String>, of: &Direction, list: &[f64], version: u8) {
     let bw = of.bytes_per_second() >> 10;
     let figures = [of.bytes >> 10, bw, truncated::<u64>(of.per_second()), of.runtime_ms];
     fields.extend(figures.map(|figure| figure.to_string()));
@@ -298,6 +363,12 @@ fn terse_direction(fields: &mut Vec<String>, of: &Direction, list: &[f64]) {
     fields.extend([of.bandwidth.least().to_string(), of.bandwidth.most().to_string()]);
     fields.push(format!("{part:.6}%"));
     fields.extend([of.bandwidth.mean(), of.bandwidth.deviation()].map(|value| format!("{value:.6}")));
+    if version >= 5 {
+        let rate = &of.rate;
+        fields.extend([of.bandwidth.0.len().to_string(), rate.least().to_string(), rate.most().to_string()]);
+        fields.extend([rate.mean(), rate.deviation()].map(|value| format!("{value:.6}")));
+        fields.push(rate.0.len().to_string());
+    }
 }
 
 #[cfg(test)]

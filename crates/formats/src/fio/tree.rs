@@ -33,8 +33,16 @@ fn op_of(engine: &str) -> Option<&'static str> {
         "filecreate" => "create",
         "filestat" => "stat",
         "filedelete" => "delete",
+        "dircreate" => "mkdir",
+        "dirstat" => "stat",
+        "dirdelete" => "rmdir",
         _ => return None,
     })
+}
+
+/// Whether an engine moves no data.
+pub(super) fn is_one(engine: &str) -> bool {
+    op_of(engine).is_some()
 }
 
 impl Tree {
@@ -50,7 +58,7 @@ impl Tree {
             return Err(setting.unsupported("stat is"));
         }
         let idle = |setting: &Setting| matches!(setting.value.as_str(), "0" | "none" | "null");
-        for name in ["filename", "rate", "rate_iops", "thinktime", "number_ios", "io_size", "verify"] {
+        for name in ["rate", "rate_iops", "thinktime", "number_ios", "io_size", "verify"] {
             if let Some(setting) = options.get(name).filter(|setting| !idle(setting)) {
                 let why =
                     "files are counted by nrfiles=, and each is visited as soon as the one before is done";
@@ -64,7 +72,9 @@ impl Tree {
                 );
             }
         }
-        let count = options.count("nrfiles")?.unwrap_or(1).max(1);
+        // Names are counted: the files themselves lie in a folder that is Fathom's own.
+        let named = options.text("filename").map_or(1, |names| super::files::split(names).len() as u64);
+        let count = options.count("nrfiles")?.unwrap_or(1).max(named);
         let random = options.text("file_service_type").is_some_and(|order| order.starts_with("random"));
         let goes_round = op == "stat";
         let timed = options.flag("time_based")? == Some(true);
@@ -137,11 +147,12 @@ impl Tree {
     /// The keys of a workload of `workers` of its clones.
     pub(super) fn keys(self, workers: u32) -> Vec<(&'static str, String)> {
         let all = |each: u64| each.saturating_mul(workers.into()).min(i64::MAX as u64).to_string();
-        let mut keys = vec![
-            ("tree", quoted(self.op)),
-            ("count", all(self.count)),
-            ("file_size", quoted(&self.file_size())),
-        ];
+        let mut keys = vec![("tree", quoted(self.op))];
+        match self.op {
+            // As many directories, below one that is there.
+            "mkdir" | "rmdir" => keys.extend([("levels", "1".into()), ("fanout", all(self.count))]),
+            _ => keys.extend([("count", all(self.count)), ("file_size", quoted(&self.file_size()))]),
+        }
         if self.is_random {
             keys.push(("order", quoted("random")));
         }
@@ -160,8 +171,9 @@ impl Tree {
 pub(super) const WHOLE: Region = Region { offset: Amount::Bytes(0), increment: 0, span: None, total: None };
 
 /// Words for the user.
-pub(super) const NOTE: &str = "its files lie in a folder of its own below `fathom-tree`, and fio's figures of them \
-                               stand for files, not for requests";
+pub(super) const NOTE: &str = "its files lie in a folder of its own below `fathom-tree`, whatever filename= calls them, \
+                               and fio's figures of them stand for files, not for requests; dirstat looks at files, \
+                               by the same call";
 
 fn file_sizes(options: &Options, count: u64) -> Result<(Bytes, Bytes), Refusal> {
     let filesize = each_size(options)?;
@@ -174,7 +186,7 @@ fn file_sizes(options: &Options, count: u64) -> Result<(Bytes, Bytes), Refusal> 
         None => None,
     };
     // fio's filecreate opens its files and writes nothing to them.
-    if options.text("ioengine") == Some("filecreate") {
+    if !matches!(options.text("ioengine"), Some("filestat" | "filedelete")) {
         return Ok((Bytes::ZERO, Bytes::ZERO));
     }
     let (least, most) = filesize.or(size.map(|size| (size / count, size / count))).unwrap_or((0, 0));

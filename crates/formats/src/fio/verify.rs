@@ -5,19 +5,47 @@
 
 use crate::Refusal;
 
-use super::access::{READ, WRITE};
+use units::Bytes;
+use workload::spec::HeaderKind;
+
+use super::access::WRITE;
 use super::arrange::Member;
 use super::job::Job;
 use super::section::Setting;
 
 fn setting(job: &Job) -> Option<&Setting> {
     let idle = |setting: &Setting| matches!(setting.value.as_str(), "0" | "none" | "null");
-    job.options.get("verify").filter(|setting| !idle(setting))
+    // The null engine reads nothing that could be checked: fio pretends.
+    job.options.get("verify").filter(|setting| !idle(setting) && job.engine.name != "null")
 }
 
 /// Kinds whose blocks hold the pattern and nothing else.
 fn is_pattern(setting: &Setting) -> bool {
     matches!(setting.value.as_str(), "pattern" | "null_pattern")
+}
+
+/// The header of fio's that each block carries, as a plan's `stamp` says it.
+fn stamp(job: &Job, setting: &Setting) -> Result<String, Refusal> {
+    let kind = match setting.value.as_str() {
+        "crc32c-intel" => "crc32c",
+        kind => kind,
+    };
+    if HeaderKind::named(kind).is_none() {
+        let names = HeaderKind::ALL.map(|(_, name, _)| name).join(", ");
+        return Err(setting.wrong(format!("one of {names}, pattern and null")));
+    }
+    let mut text = format!("fio({kind}");
+    // One for each so many bytes of a request, where that is less than a request has and divides it.
+    let sizes = || (0..3).filter(|op| job.rw.has[*op]).flat_map(|op| &job.sizes[op]).map(|(size, _)| *size);
+    let asked = job.options.size("verify_interval")?.filter(|every| *every > 0);
+    if let Some(every) = asked.filter(|every| sizes().any(|size| size > *every)) {
+        let every = sizes().fold(every, super::keys::gcd);
+        text += &format!(", every {}", Bytes::new(every).exact());
+    }
+    if let Some(at) = job.options.size("verify_offset")?.filter(|at| *at > 0) {
+        text += &format!(", at {}", Bytes::new(at).exact());
+    }
+    Ok(format!("\"{text})\""))
 }
 
 /// The keys that `verify=` comes to for a job. Only a job that does nothing but read expects all of it to be stamped.
@@ -26,9 +54,14 @@ pub(super) fn keys(job: &Job, seed: u64) -> Result<Vec<(&'static str, String)>, 
     let verify = match job.rw.has[WRITE] {
         _ if is_pattern(setting) => "content",
         true => "written",
+        // What an earlier run was stopped at is not known: what carries a header is checked.
+        false if job.options.flag("verify_state_load")? == Some(true) => "written",
         false => "all",
     };
     let mut keys = vec![("verify", format!("\"{verify}\""))];
+    if !is_pattern(setting) {
+        keys.push(("stamp", stamp(job, setting)?));
+    }
     if job.rw.has[WRITE] {
         // Not that of the phase: the one that reads back must ask for the same blocks.
         keys.push(("seed", seed.to_string()));
@@ -40,7 +73,7 @@ pub(super) fn keys(job: &Job, seed: u64) -> Result<Vec<(&'static str, String)>, 
         let Some(pattern) = job.options.get("verify_pattern") else {
             return Err(setting.wrong("it goes with verify_pattern="));
         };
-        let bytes = super::pattern::bytes(&pattern.value).map_err(|want| pattern.wrong(want))?;
+        let bytes = job.verify_pattern.clone().ok_or_else(|| pattern.wrong("bytes such as 0xdeadface"))?;
         // A job that writes says so already.
         if !job.rw.changes() {
             keys.push(("content", super::keys::pattern_text(&bytes)));
@@ -83,15 +116,15 @@ pub(super) fn read_back(jobs: &[Job], members: &[Member]) -> Result<Vec<Member>,
             continue;
         }
         if read_back_every(job)?.is_none() && !is_only(job)? {
-            readers.push(reader(member));
+            readers.push(reader(member, job.rw.is_mixed()));
         }
     }
     Ok(readers)
 }
 
 /// What reads only what an earlier run of the same job has written: every block must carry its stamp.
-pub(super) fn only(member: &Member) -> Member {
-    let mut reader = reader(member);
+pub(super) fn only(job: &Job, member: &Member) -> Member {
+    let mut reader = reader(member, job.rw.is_mixed());
     reader.keys.extend(member.keys.iter().filter(|(key, _)| *key == "iolog").cloned());
     for (key, value) in &mut reader.keys {
         if *key == "verify" && value == "\"written\"" {
@@ -101,8 +134,8 @@ pub(super) fn only(member: &Member) -> Member {
     reader
 }
 
-/// The same requests, all of them reads, as fast as they go.
-fn reader(member: &Member) -> Member {
+/// The same requests, all of them reads, as fast as they go; of a mix of reads and writes those that write alone.
+fn reader(member: &Member, is_mixed: bool) -> Member {
     const OF_WRITES: [&str; 14] = [
         "reads",
         "trims",
@@ -121,23 +154,22 @@ fn reader(member: &Member) -> Member {
     ];
     // What is looked for stays, what was written goes.
     let looks_for = member.keys.contains(&("verify", "\"content\"".into()));
-    let kept =
-        |(key, _): &&(&'static str, String)| !OF_WRITES.contains(key) && (looks_for || *key != "content");
-    let as_reads = |(key, value): &(&'static str, String)| match *key {
-        "mix" => (*key, value.replace("reads = \"0%\"", "reads = \"100%\"")),
-        key => (key, value.clone()),
+    let kept = |(key, _): &&(&'static str, String)| {
+        !OF_WRITES.contains(key) && (looks_for || *key != "content") || is_mixed && *key == "reads"
     };
-    let keys = member.keys.iter().filter(kept).map(as_reads).collect();
+    let mut keys: Vec<(&'static str, String)> = member.keys.iter().filter(kept).cloned().collect();
+    if is_mixed {
+        keys.push(("reread", "true".into()));
+    }
     Member { job: member.job, name: member.name.clone(), keys, joins: member.joins }
 }
 
 /// Words for the user, once for each job.
 pub(super) fn note(job: &Job) -> Option<String> {
     let setting = setting(job)?;
-    let behind = if job.rw.has[WRITE] && job.rw.has[READ] { "; all its blocks are read back" } else { "" };
     let what = match is_pattern(setting) {
         true => "reads are verified against the pattern",
-        false => "blocks carry Fathom's own stamp with a CRC-32, whatever the kind",
+        false => return None,
     };
-    Some(format!("job `{}`: verify={}: {what}{behind}", job.name, setting.value))
+    Some(format!("job `{}`: verify={}: {what}", job.name, setting.value))
 }

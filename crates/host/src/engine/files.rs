@@ -62,6 +62,10 @@ fn open_file(workload: &Workload, FileRef { path, permit }: &FileRef) -> Result<
         None if workload.changes_data() => return Err(EngineError::NoPermit { path: path.into() }),
         _ => open_to_read(workload, path)?,
     };
+    if workload.sequence.reopen_cold {
+        // What cannot be forgotten stays: the record tells how much the page cache holds.
+        let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
+    }
     let is_block_device = rustix::fs::fstat(&file)
         .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice);
     Ok(OpenFile { path: path.clone(), file, is_block_device })

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use units::Bytes;
 use units::convert::narrow;
-use workload::spec::{Content, Verify, Workload};
+use workload::spec::{Content, Header, HeaderKind, Stamp as Marks, Verify, Workload};
 use workload::{JobSpec, Op, Outcome, Request, Verified, Wrong};
 
 use super::Verification;
 use super::books::{Known, Ledger};
+use super::header::{self, HeaderFlaw, Sum};
 use super::stamp::{self, Flaw, Stamp};
 
 /// Wrong blocks that are kept, as many as a job keeps failures.
@@ -24,7 +25,34 @@ pub struct Checks {
     blocks: usize,
     /// What everything that is read repeats, where it is no stamp that is looked for.
     pattern: Option<Arc<[u8]>>,
+    headers: Option<Headers>,
     found: Arc<CheckCounts>,
+}
+
+/// Blocks carry headers of fio's in place of Fathom's stamps.
+#[derive(Clone, Debug)]
+struct Headers {
+    header: Header,
+    /// Whether all requests are as long as the largest, so that sums are known before they are planned.
+    is_one_size: bool,
+    /// What lies behind a header that says nothing of it; otherwise empty.
+    body: Arc<[u8]>,
+}
+
+impl Headers {
+    /// The length of a block in a request of that length.
+    fn len(&self, request: usize) -> usize {
+        self.header.every.map_or(request, |every| narrow::<usize>(every.get())).min(request)
+    }
+
+    /// Whether a block has room for one.
+    fn fits(&self, block: usize) -> bool {
+        block >= narrow::<usize>(self.header.at.get()) + self.header.kind.len()
+    }
+
+    fn sum(&self, block: &[u8]) -> Sum {
+        Sum::of(self.header.kind, &block[self.header.kind.len()..])
+    }
 }
 
 /// What was found so far.
@@ -45,13 +73,31 @@ impl Checks {
             (Verify::Content, _) => Some([0].as_slice().into()),
             _ => None,
         };
-        Checks { known: known.clone(), verify: workload.verify, blocks, pattern, found: Arc::default() }
+        let headers = match workload.stamp {
+            Marks::Fio(header) if pattern.is_none() => {
+                let body: &[u8] = match (&workload.content, header.kind) {
+                    (Content::Pattern(bytes), HeaderKind::PatternHeader) => bytes,
+                    _ => &[],
+                };
+                let is_one_size = job.sizes.0.len() == 1;
+                Some(Headers { header, is_one_size, body: body.into() })
+            }
+            _ => None,
+        };
+        let verify = workload.verify;
+        Checks { known: known.clone(), verify, blocks, pattern, headers, found: Arc::default() }
     }
 
     /// A checker for so many requests in flight.
     pub fn checker(&self, depth: u32) -> Checker {
-        let slot = || SlotBuffers { number: 0, before: vec![0; self.blocks + 1], sums: vec![0; self.blocks] };
+        let slot = || SlotBuffers {
+            number: 0,
+            before: vec![0; self.blocks + 1],
+            sums: vec![0; self.blocks],
+            header_sums: Vec::new(),
+        };
         Checker {
+            headers: self.headers.clone(),
             known: self.known.clone(),
             verify: self.verify,
             pattern: self.pattern.clone(),
@@ -78,6 +124,7 @@ pub struct Checker {
     known: Verification,
     verify: Verify,
     pattern: Option<Arc<[u8]>>,
+    headers: Option<Headers>,
     slots: Vec<SlotBuffers>,
     found: Arc<CheckCounts>,
 }
@@ -91,6 +138,8 @@ struct SlotBuffers {
     before: Vec<u32>,
     /// The sums of the blocks it will write.
     sums: Vec<u32>,
+    /// The same for headers of fio's, where they are known beforehand.
+    header_sums: Vec<Sum>,
 }
 
 impl Checker {
@@ -100,6 +149,13 @@ impl Checker {
             return;
         }
         debug_assert!(slot < self.slots.len(), "the job must have the slot");
+        if let Some(headers) = &self.headers {
+            let blocks = content.chunks(headers.len(content.len())).filter(|block| headers.fits(block.len()));
+            let known = blocks.filter(|_| headers.is_one_size).map(|block| headers.sum(block));
+            self.slots[slot].header_sums.clear();
+            self.slots[slot].header_sums.extend(known);
+            return;
+        }
         let blocks = content.chunks_exact(narrow::<usize>(self.known.books.block));
         self.slots[slot].sums.iter_mut().zip(blocks).for_each(|(sum, block)| *sum = stamp::sum_of(block));
     }
@@ -166,6 +222,17 @@ impl Checker {
         if !is_stamped {
             return;
         }
+        if let Some(headers) = &self.headers {
+            let len = headers.len(bytes.len());
+            let offsets = (request.offset.get()..).step_by(len);
+            let blocks = bytes.chunks_mut(len).zip(offsets).filter(|(block, _)| headers.fits(block.len()));
+            for (index, (block, offset)) in blocks.enumerate() {
+                let known = slot.header_sums.get(index).copied();
+                let sum = known.unwrap_or_else(|| headers.sum(block));
+                header::put(block, headers.header, offset, number, &sum);
+            }
+            return;
+        }
         let offsets = (request.offset.get()..).step_by(narrow::<usize>(block));
         for ((bytes, sum), offset) in
             bytes.chunks_exact_mut(narrow::<usize>(block)).zip(&slot.sums).zip(offsets)
@@ -196,6 +263,10 @@ impl Checker {
         let (whole, _) = self.blocks(request);
         let before = &self.slots[request.token.0 as usize].before;
         let (mut checked, mut wrong) = (0, None);
+        if let Some(headers) = &self.headers {
+            let (checked, wrong) = self.check_headers(headers, request, bytes);
+            return self.told(request, outcome, checked, wrong);
+        }
         for (block, before) in whole.clone().zip(before) {
             let offset = block * size;
             let start = narrow::<usize>(offset - request.offset.get());
@@ -216,6 +287,47 @@ impl Checker {
             }
             checked += size;
         }
+        self.told(request, outcome, checked, wrong)
+    }
+
+    /// Bytes of a read that were checked against headers, and the first block that was wrong.
+    fn check_headers(&self, headers: &Headers, request: &Request, bytes: &[u8]) -> (u64, Option<Wrong>) {
+        let (ledger, size) = (self.ledger(request), self.known.books.block);
+        let before = &self.slots[request.token.0 as usize].before;
+        let (whole, _) = self.blocks(request);
+        let len = headers.len(bytes.len());
+        let (mut checked, mut wrong) = (0, None);
+        for (start, block) in (0..).step_by(len).zip(bytes.chunks(len)) {
+            let offset = request.offset.get() + start as u64;
+            let touched = offset / size..(offset + block.len() as u64).div_ceil(size);
+            if !headers.fits(block.len()) || touched.start < whole.start || touched.end > whole.end {
+                continue;
+            }
+            let word = |block: u64| {
+                let before = before[narrow::<usize>(block - whole.start)];
+                Known::between(before, ledger.look(block))
+            };
+            // Where only a part was written since, the header no longer holds.
+            let first = word(touched.start);
+            let known =
+                if touched.clone().all(|block| word(block) == first) { first } else { Known::Nothing };
+            match judge_header(self.verify, headers, known, (start, offset), block) {
+                BlockVerdict::Unknown => continue,
+                BlockVerdict::Right => {}
+                BlockVerdict::Wrong { expected, found } if wrong.is_none() => {
+                    let (file, offset, len) =
+                        (request.file, Bytes::new(offset), Bytes::new(block.len() as u64));
+                    wrong = Some(Wrong { file, offset, len, expected, found });
+                }
+                BlockVerdict::Wrong { .. } => {}
+            }
+            checked += block.len() as u64;
+        }
+        (checked, wrong)
+    }
+
+    /// Counts what was checked of a read, and keeps what was wrong.
+    fn told(&self, request: &Request, outcome: Outcome, checked: u64, wrong: Option<Wrong>) -> Outcome {
         assert!(checked <= u64::from(request.len), "no more can be checked than was read");
         self.found.checked.fetch_add(checked, Ordering::Relaxed);
         self.found.unknown.fetch_add(u64::from(request.len) - checked, Ordering::Relaxed);
@@ -252,6 +364,45 @@ fn judge_content(pattern: &[u8], known: Known, start: usize, bytes: &[u8]) -> Bl
             found: format!("{:02x} at byte {at} of the block", bytes[at]),
         },
     }
+}
+
+/// The same by a header of fio's. `start` is where the block begins in its request, and in the file.
+fn judge_header(
+    verify: Verify,
+    headers: &Headers,
+    known: Known,
+    (start, offset): (usize, u64),
+    block: &[u8],
+) -> BlockVerdict {
+    if known == Known::Nothing {
+        return BlockVerdict::Unknown;
+    }
+    let wanted = match known {
+        Known::Written(number) => format!("the header of write {number} of this run, of byte {offset}"),
+        _ => format!("a header of fio's ({}) of byte {offset}", headers.header.kind.name()),
+    };
+    let found = match (known, header::read(block, headers.header, offset)) {
+        (Known::Written(number), Ok(seed)) if seed != u64::from(number) => format!("that of write {seed}"),
+        (_, Ok(_)) => {
+            let body = &headers.body;
+            // Those at another place have the pattern's beginning under them.
+            let begins = if headers.header.at.is_zero() { headers.header.kind.len() } else { block.len() };
+            return match body.is_empty() {
+                true => BlockVerdict::Right,
+                false => judge_content(body, known, start + begins, &block[begins..]),
+            };
+        }
+        (Known::Untouched, Err(HeaderFlaw::None | HeaderFlaw::Other(_))) if verify == Verify::Written => {
+            return BlockVerdict::Unknown;
+        }
+        (_, Err(HeaderFlaw::None)) if block.iter().all(|byte| *byte == 0) => "zeros".into(),
+        (_, Err(HeaderFlaw::None)) => {
+            let start: String = block.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+            format!("no header; it begins with {start}")
+        }
+        (_, Err(HeaderFlaw::Other(found) | HeaderFlaw::Changed(found))) => found,
+    };
+    BlockVerdict::Wrong { expected: wanted, found }
 }
 
 fn judge(verify: Verify, key: u64, known: Known, offset: u64, bytes: &[u8]) -> BlockVerdict {

@@ -9,6 +9,7 @@
 
 mod books;
 mod check;
+mod header;
 mod stamp;
 
 use std::sync::Arc;

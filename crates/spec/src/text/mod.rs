@@ -7,6 +7,7 @@ mod content;
 mod lines;
 mod load;
 mod pattern;
+mod stamp;
 mod steady;
 mod trace;
 

@@ -1,11 +1,13 @@
 //! Where the next request goes: one generator per pattern.
 //!
 //! Random patterns work on *slots*: the region is cut into pieces of the largest request size, a slot is drawn,
-//! and a smaller request is placed at a random aligned offset within it. So a split of sizes still covers each
-//! slot once per pass. Only draws with repeats know no slots: each goes to any aligned place where it fits.
+//! and a smaller request is placed at a random aligned offset within it. Only draws with repeats know no slots: each
+//! goes to any aligned place where it fits. `Random` of several sizes keeps a map of what it has covered instead, so
+//! that every aligned place is visited once in a pass.
 //!
 //! **Invariant:** an address depends on seed, specification and count alone, never on how requests ended.
 
+mod covering;
 mod run;
 mod slots;
 #[cfg(test)]
@@ -17,6 +19,7 @@ use units::convert::narrow;
 use crate::rng::Streams;
 use crate::spec::Pattern;
 
+use covering::Covering;
 use run::Run;
 use slots::Slots;
 
@@ -52,6 +55,8 @@ pub struct Grain {
     pub largest: Bytes,
     /// No request may cross a multiple of the largest one, because LUNs meet there.
     pub keeps_slots: bool,
+    /// Requests have several sizes, and whoever draws them takes a smaller one where there is room for no more.
+    pub mixed: bool,
 }
 
 /// Generates offsets from the start of the file.
@@ -59,6 +64,8 @@ pub struct Grain {
 pub struct Addresses {
     base: u64,
     walk: Walk,
+    /// Whether a request takes a smaller size where there is room for no more.
+    fits: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -84,6 +91,7 @@ enum Walk {
         step: u64,
     },
     Slots(Slots),
+    Covering(Covering),
     /// Some requests go to a drawn place, the others go on where the last one ended.
     Continued {
         run: Run,
@@ -146,9 +154,13 @@ impl Addresses {
             Pattern::ReverseStride(step) => {
                 Walk::Back { run: Run::of(region, part, grain, true), step: step.get() }
             }
+            Pattern::Random if Covering::is_for(region, part, grain) => {
+                Walk::Covering(Covering::new(region, part, grain, streams, name))
+            }
             _ => Walk::Slots(Slots::new(pattern, region, part, grain, streams, name)),
         };
-        Addresses { base: region.start.get(), walk }
+        let fits = grain.mixed && matches!(walk, Walk::Upwards(_)) || matches!(walk, Walk::Covering(_));
+        Addresses { base: region.start.get(), walk, fits }
     }
 
     /// Addresses of which some are drawn from `pattern` and the others go on where the last one ended: from the
@@ -165,7 +177,7 @@ impl Addresses {
         let drawn = if pattern.is_random() { pattern } else { &Pattern::RandomWithRepeats };
         let slots = Slots::new(drawn, region, part, grain, streams, name);
         let run = Run { end: region.len.get(), ..Run::of(region, part, grain, false) };
-        Addresses { base: region.start.get(), walk: Walk::Continued { run, slots, last: 0 } }
+        Addresses { base: region.start.get(), walk: Walk::Continued { run, slots, last: 0 }, fits: false }
     }
 
     /// The offset of the next request, `len` bytes long, where requests differ in how they are placed. A pattern
@@ -194,6 +206,30 @@ impl Addresses {
         Bytes::new(self.base + within)
     }
 
+    /// Whether requests of several sizes leave nothing out in a pass, the last of which takes what is left: ask with
+    /// [`Addresses::cover`] then.
+    pub fn covers(&self) -> bool {
+        self.fits
+    }
+
+    /// The offset of the next request of `len` bytes, its offset if possible a multiple of `align`; and the position and
+    /// length of the one of `sizes` that it has: the largest that there is room for, `len` at most.
+    pub fn cover(&mut self, len: u32, align: u64, sizes: &[u32]) -> (Bytes, u16, u32) {
+        let (at, position) = match &mut self.walk {
+            Walk::Covering(covering) => covering.next(len, align, sizes),
+            Walk::Upwards(run) => {
+                let room = run.end.saturating_sub(run.next);
+                let most = if room == 0 { len } else { narrow::<u32>(room.min(len.into())) };
+                let fitting = (0..sizes.len()).filter(|position| sizes[*position] <= most);
+                let asked = || sizes.iter().position(|size| *size == len);
+                let position = fitting.max_by_key(|position| sizes[*position]).or_else(asked).unwrap_or(0);
+                (run.up(sizes[position].into()), position)
+            }
+            _ => panic!("nothing is kept of what was covered"),
+        };
+        (Bytes::new(self.base + at), narrow::<u16>(position), sizes[position])
+    }
+
     /// The offset of the next request, `len` bytes long.
     #[inline]
     pub fn next(&mut self, len: u32) -> Bytes {
@@ -205,6 +241,7 @@ impl Addresses {
             Walk::Stepped { run, step, passed } => run.stepped(len, *step, *passed),
             Walk::Back { run, step } => run.back(len, *step),
             Walk::Slots(slots) => slots.next(len, slots.align),
+            Walk::Covering(covering) => covering.next(narrow::<u32>(len), 1, &[narrow::<u32>(len)]).0,
             Walk::Continued { slots, .. } => {
                 let step = Step { go: Go::Elsewhere, align: slots.align };
                 return self.next_of(narrow::<u32>(len), step);

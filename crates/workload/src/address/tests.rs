@@ -13,7 +13,7 @@ fn region(len: u64) -> Region {
 }
 
 fn grain(align: u64, largest: u64) -> Grain {
-    Grain { align: Bytes::new(align), largest: Bytes::new(largest), keeps_slots: false }
+    Grain { align: Bytes::new(align), largest: Bytes::new(largest), keeps_slots: false, mixed: false }
 }
 
 fn of(pattern: Pattern, len: u64, part: Part) -> Addresses {

@@ -28,6 +28,8 @@ pub struct BlockRequests {
     turn: usize,
     ops: Choice<Op>,
     sizes: Choice<(u16, u32)>,
+    /// Where places are those that no request has covered yet: all sizes, of which the largest that fits is taken.
+    fits: Option<Vec<u32>>,
     lines: Option<Lines>,
     /// Where the worker is in the trace that it asks again, if it does.
     trace: Option<Cursor>,
@@ -47,6 +49,7 @@ impl RequestSource for BlockRequests {
         let own = |purpose: &str| streams.open(&format!("{purpose}/{}/{}", spec.name, spec.worker.index));
         let (classes, base) = classes(spec);
         let source = BlockRequests {
+            fits: None,
             addresses: generators(spec, streams),
             trace: match &spec.pattern {
                 Pattern::Trace(replay) => {
@@ -67,6 +70,9 @@ impl RequestSource for BlockRequests {
             base,
             last_flushes: if spec.flush_at_end { spec.files.numbers() } else { 0..0 },
         };
+        let covers = source.addresses.first().is_some_and(Addresses::covers);
+        let all = || spec.sizes.0.iter().map(|(size, _)| narrow::<u32>(size.get())).collect();
+        let source = BlockRequests { fits: covers.then(all), ..source };
         let options = JobOptions {
             submit_batch: spec.submit_batch,
             complete_batch: spec.complete_batch,
@@ -90,8 +96,8 @@ impl RequestSource for BlockRequests {
 
     #[inline]
     fn next(&mut self) -> Next<Request> {
-        let drawn = self.drawn();
-        let (file, offset) = self.place_of(&drawn);
+        let mut drawn = self.drawn();
+        let (file, offset) = self.place_of(&mut drawn);
         let Drawn { op, size, len, pause, .. } = drawn;
         let request = Request { offset, len, token: Token(0), file, op };
         Next { request, class: self.class(op, size), pause }
@@ -148,18 +154,32 @@ impl BlockRequests {
 
     /// The file and offset of the request that was drawn last.
     #[inline]
-    fn place_of(&mut self, drawn: &Drawn) -> (u16, Bytes) {
+    fn place_of(&mut self, drawn: &mut Drawn) -> (u16, Bytes) {
         if let Some(trace) = &self.trace {
             return trace.place();
         }
         if drawn.len == 0 {
             return self.flush_place();
         }
+        if self.fits.is_some() {
+            return self.covered(drawn);
+        }
         let addresses = &mut self.addresses[self.turn];
         let at = match drawn.step {
             None => addresses.next(drawn.len),
             Some(step) => addresses.next_of(drawn.len, step),
         };
+        self.mapped(at)
+    }
+
+    /// The next place that was not visited in this pass, and as much of the request as there is room for.
+    fn covered(&mut self, drawn: &mut Drawn) -> (u16, Bytes) {
+        let sizes = self.fits.as_deref().unwrap_or_default();
+        let step = drawn.step.map_or(1, |step| step.align);
+        let (at, size, len) = self.addresses[self.turn].cover(drawn.len, step, sizes);
+        if len != drawn.len {
+            (drawn.size, drawn.len) = (size, len);
+        }
         self.mapped(at)
     }
 
@@ -195,8 +215,9 @@ fn generators(spec: &JobSpec, streams: Streams) -> Vec<Addresses> {
         return Vec::new();
     }
     let keeps_slots = matches!(spec.files, FileMap::Concatenated(_) | FileMap::Striped { .. });
-    let grain = Grain { align: spec.align, largest: spec.sizes.largest(), keeps_slots };
     let continues = spec.lines.iter().any(|line| line.jumps.is_some());
+    let mixed = !continues && spec.sizes.smallest() < spec.sizes.largest();
+    let grain = Grain { align: spec.align, largest: spec.sizes.largest(), keeps_slots, mixed };
     let make = if continues { Addresses::continued } else { Addresses::new };
     let generator = |name: &str| make(&spec.pattern, spec.region, spec.part, grain, streams, name);
     match spec.files {
@@ -242,7 +263,7 @@ fn classes(spec: &JobSpec) -> (Vec<(Class, bool)>, [u16; 4]) {
         let may_come = ops.iter().any(|(possible, _)| *possible == op)
             || (op == Op::Flush && (spec.flush_every.is_some() || spec.flush_at_end))
             || (op == Op::Write && spec.rewrites != Share::NONE)
-            || (op == Op::Read && spec.sequence.read_back.is_some());
+            || (op == Op::Read && (spec.sequence.read_back.is_some() || spec.sequence.reread));
         if !may_come {
             continue;
         }
@@ -273,7 +294,9 @@ fn may_come_together(spec: &JobSpec, op: Op, size: Bytes) -> bool {
                     || (Some(*known) == spec.mix.followed()
                         && op == Op::Write
                         && spec.rewrites != Share::NONE)
-                    || (*known == Op::Write && op == Op::Read && spec.sequence.read_back.is_some())
+                    || (*known == Op::Write
+                        && op == Op::Read
+                        && (spec.sequence.read_back.is_some() || spec.sequence.reread))
             })
     };
     op == Op::Flush || spec.lines.is_empty() || spec.lines.iter().any(has)

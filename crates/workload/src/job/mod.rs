@@ -75,6 +75,8 @@ impl std::iter::Sum for Progress {
 pub struct Job<S: RequestSource = BlockRequests> {
     spec: S::Spec,
     source: S,
+    /// What waits for a slot, where requests are looked through for those that write.
+    drawn: Option<Next<S::Request>>,
     options: JobOptions,
     /// Whether requests may be held back or followed by others: most workloads do not pay for it.
     is_particular: bool,
@@ -129,6 +131,7 @@ impl<S: RequestSource> Job<S> {
             digest: 0,
             error_samples: Vec::with_capacity(ERROR_SAMPLES_MAX),
             journal: None,
+            drawn: None,
             source,
             options,
             spec,
@@ -283,7 +286,7 @@ impl<S: RequestSource> Job<S> {
     /// Whether nothing more is asked for, whatever the time.
     #[inline]
     fn has_ended(&self) -> bool {
-        self.stopped || self.ops_left == 0 || self.bytes_left == 0
+        self.stopped || (self.ops_left == 0 || self.bytes_left == 0) && self.drawn.is_none()
     }
 
     #[inline]
@@ -331,6 +334,9 @@ impl<S: RequestSource> Job<S> {
                 if let Some(wake) = self.held_back(now) {
                     return wake;
                 }
+                if self.options.sequence.reread && !self.finds_write() {
+                    return self.wind_up(now, out);
+                }
             }
             let (due, token) = match self.next_slot(now) {
                 Ok(found) => found,
@@ -357,18 +363,40 @@ impl<S: RequestSource> Job<S> {
             self.digest = request.fold(self.digest);
             return request;
         }
-        self.ops_left -= 1;
-        let Next { request, class, pause } = self.source.next();
+        let Next { request, class, .. } = match self.drawn.take() {
+            Some(drawn) => drawn,
+            None => self.draw(),
+        };
         let request = request.in_slot(token);
-        let len = request.bytes();
-        self.options.pacer.drew(len, pause);
-        self.bytes_left = self.bytes_left.saturating_sub(u64::from(len));
         self.writes_since_flush += u32::from(request.action() == Op::Write);
         self.digest = request.fold(self.digest);
         if self.rewrites.is_some() {
             self.decide_rewrite(&request, class);
         }
         self.issue(due, now, request, class)
+    }
+
+    #[inline]
+    fn draw(&mut self) -> Next<S::Request> {
+        self.ops_left -= 1;
+        let next = self.source.next();
+        let len = next.request.bytes();
+        self.options.pacer.drew(len, next.pause);
+        self.bytes_left = self.bytes_left.saturating_sub(u64::from(len));
+        next
+    }
+
+    /// Draws on to a request that writes, and keeps the read of its block; `false` where none is left.
+    fn finds_write(&mut self) -> bool {
+        while self.drawn.is_none() {
+            if self.has_ended() {
+                return false;
+            }
+            let next = self.draw();
+            let read = self.source.read_back(&next.request, next.class);
+            self.drawn = read.map(|(request, class)| Next { request, class, ..next });
+        }
+        true
     }
 
     /// Gives a request its slot.

@@ -106,7 +106,7 @@ impl FileMap {
 impl JobSpec {
     /// Whether anything is written.
     pub fn writes(&self) -> bool {
-        self.mix.has_writes() || self.rewrites != Share::NONE
+        (self.mix.has_writes() || self.rewrites != Share::NONE) && !self.sequence.reread
     }
 }
 

@@ -7,7 +7,8 @@ use units::{Bytes, Nanos, SECTOR_BYTES};
 
 use super::replay;
 use crate::spec::{
-    Content, EngineKind, Extent, Files, FlushKind, LunLayout, Pace, Pattern, Span, Stop, Verify, Workload,
+    Content, EngineKind, Extent, Files, FlushKind, LunLayout, Pace, Pattern, Span, Stamp, Stop, Verify,
+    Workload,
 };
 use crate::tree::{FileOp, MOST_NODES, Shape, Tree};
 
@@ -351,7 +352,8 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
         faults.push(fault("cooldown", message, "write `cooldown = \"0s\"`, or `flush_at_end = false`"));
     }
     let Some(counted) = counted else { return };
-    for (key, time) in [("warmup", stop.warmup), ("cooldown", stop.cooldown)] {
+    // A load that is shorter than its warm-up has nothing to measure, which its result says.
+    for (key, time) in [("cooldown", stop.cooldown)] {
         if !time.is_zero() {
             let message = format!("`{counted}` counts from the start and leaves no room for a {key}");
             faults.push(fault(
@@ -389,6 +391,14 @@ fn sequence(workload: &Workload, faults: &mut Vec<Fault>) {
             message,
             "leave it out, or write `depth = 1` or `engine = \"io_uring\"`",
         ));
+    }
+    if sequence.reopen_cold && (sequence.reopen_every.is_none() || workload.direct) {
+        let message = "`reopen_cold` goes with `reopen_every` and the page cache".into();
+        faults.push(fault("reopen_cold", message, "write `reopen_every = 1000` and `direct = false`"));
+    }
+    if sequence.reread && (!workload.mix.has_writes() || workload.verify == Verify::None) {
+        let message = "`reread` reads what a workload that writes has written, and checks it".into();
+        faults.push(fault("reread", message, "write `verify = \"written\"`, and let the workload write"));
     }
     if sequence.read_back.is_some() && !workload.writes() {
         let message = "nothing is written that could be read back".into();
@@ -437,6 +447,20 @@ fn stamps(workload: &Workload, faults: &mut Vec<Fault>) {
         let message = "random data is not known beforehand, so that nothing can be compared with it".into();
         let help = "write `content = \"zeros\"` or a pattern, or `verify = \"written\"`";
         faults.push(fault("verify", message, help));
+    }
+    if let Stamp::Fio(header) = workload.stamp {
+        let end = header.at + Bytes::new(header.kind.len() as u64);
+        let mut sizes = workload.sizes.0.iter().map(|(size, _)| *size);
+        let odd =
+            sizes.find(|size| *size < end || header.every.is_some_and(|every| !size.is_multiple_of(every)));
+        if let Some(size) = odd {
+            let message = format!("requests of {} do not hold headers as {}", size.exact(), workload.stamp);
+            faults.push(fault(
+                "stamp",
+                message,
+                "let `every` divide all sizes, and let `at` and a header fit them",
+            ));
+        }
     }
     let sector = Bytes::new(SECTOR_BYTES);
     if let Some(odd) = workload.stamped().find(|distance| !distance.is_multiple_of(sector)) {

@@ -12,7 +12,9 @@ use crate::plan::settle::{PointOrder, Settle};
 use crate::plan::state::StateWord;
 use crate::plan::text::{ContentText, CpuList, Factor, OpList, Ratio};
 use crate::spec::steady::Steady;
-use crate::spec::{EngineKind, Extent, Files, FlushKind, LunLayout, OpenSync, Pace, Pattern, Span, Verify};
+use crate::spec::{
+    EngineKind, Extent, Files, FlushKind, LunLayout, OpenSync, Pace, Pattern, Span, Stamp, Verify,
+};
 use crate::tree::{FileOp, FilesIn, Fsync, Order};
 
 /// A type that the value of a key is read as, within what the key's own kind allows.
@@ -42,7 +44,7 @@ macro_rules! by_text {
 
 by_text! {
     Bytes, ContentText, CpuList, EngineKind, Extent, Factor, FileOp, Files, FilesIn, FlushKind, Fsync, LunLayout, Metric,
-    Nanos, OpList, OpenSync, Order, Pace, Pattern, PointOrder, Ratio, Settle, Share, Span, StateWord, Steady, Verify,
+    Nanos, OpList, OpenSync, Order, Pace, Pattern, PointOrder, Ratio, Settle, Share, Span, Stamp, StateWord, Steady, Verify,
 }
 
 impl KeyValue for bool {

@@ -112,6 +112,8 @@ keys! {
          `low_water` say otherwise."
     low_water (Count(0, 65_535), "none", 8) [spec.sequence.low_water] _
         "Below `depth`. Without it each request that completes is followed by the next one at once."
+    reopen_cold (Switch, "false", true) [spec.sequence.reopen_cold] _
+        "It goes with `reopen_every`, and with `direct = false`: what was not written back yet stays."
     reopen_every (Count(1, MOST_U32), "none", 100) [spec.sequence.reopen_every] _
         "It first waits until all of its requests have completed; the time to close and open is part of the \
          next request's. A virtual array waits too, but its LUNs take no time to open. It needs `depth = 1` \
@@ -204,10 +206,23 @@ keys! {
          or the largest part of it, at least 512B, that divides all sizes and alignments. What is wrong \
          counts as a failed request; the record says where, what was expected and what was found, and the \
          program ends with code 6. On real storage only: a virtual array holds no data."
+    stamp (Choice(&["fathom", "fio(crc32c)", "fio(md5, every 4KiB, at 100B)"]), "fathom", "fio(crc32c)")
+        [spec.stamp] _
+        "With `verify`. `fathom`: 32 bytes in each block. `fio(crc32c)`: the header that fio writes at the \
+         beginning of each request with `verify=crc32c`, so that fio reads what was written here and the other \
+         way round. Of its kinds there are meta, md5, crc64, crc32, crc32c, crc16, crc7, sha256, sha512, \
+         sha3-224, sha3-256, sha3-384, sha3-512, xxhash, sha1 and pattern_hdr. `every 4KiB` writes a header for \
+         each so many bytes of a request (fio: `verify_interval`), `at 100B` moves it into them \
+         (`verify_offset`). Headers say nothing of the plan's `seed`. A header holds for the requests that \
+         wrote it: what is read must begin there and be as long, or `every` must divide both."
     read_back (Count(1, MOST_U32), "none", 32) [spec.sequence.read_back] _
         "With `verify` they are checked then. These reads are figures of their own beside the writes, in no \
          count that ends the load; those at the end lie behind the measured time of a load that ends by \
          `run`."
+    reread (Switch, "false", true) [spec.sequence.reread] _
+        "With the keys of a workload that has written, its `seed` among them, and `verify`: the blocks that it \
+         has written are read, in the same order, and no others. What it has read counts towards `bytes`, \
+         `ops` and `loops` as it did there. It changes nothing."
 
     "I/O engine":
     engine (Choice(&["auto", "io_uring", "pread", "preadv2", "mmap", "stdio", "null"]), "auto", "io_uring")

@@ -1,0 +1,125 @@
+//! Writes fio's logs of requests while they end.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use conduct::Listener;
+use formats::fio::{Command, RequestLog};
+use units::Instant;
+use workload::Logged;
+use workload::plan::Load;
+use workload::spec::Workload;
+
+use crate::output::Growing;
+
+/// The logs, shared between whoever waits for the end and whoever hears of requests.
+#[derive(Clone, Debug)]
+pub struct FioLogs(Arc<Mutex<Open>>);
+
+#[derive(Debug, Default)]
+struct Open {
+    logs: Vec<RequestLog>,
+    /// Loads that have begun.
+    loads: usize,
+    /// The workloads of the load that goes on, by their positions.
+    names: Vec<String>,
+    /// Those that have a line.
+    files: Vec<(String, Growing)>,
+    trouble: Option<String>,
+}
+
+impl FioLogs {
+    /// The logs of requests that the jobs of `command` ask for; `None` where there are none.
+    pub fn of(command: &Command) -> Option<FioLogs> {
+        let logs = command.request_logs();
+        (!logs.is_empty()).then(|| FioLogs(Arc::new(Mutex::new(Open { logs, ..Open::default() }))))
+    }
+
+    /// Gives the files their names; what went wrong, if anything did.
+    pub fn finish(&self) -> Option<String> {
+        self.with(|open| {
+            // A job that asked nothing has an empty log.
+            for index in 0..open.logs.len() {
+                let file = open.logs[index].file.clone();
+                open.add(&file, "");
+            }
+            for (name, file) in std::mem::take(&mut open.files) {
+                if let Err(error) = file.finish() {
+                    open.trouble.get_or_insert(format!("writing {name}: {error}"));
+                }
+            }
+            open.trouble.take()
+        })
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Open) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Open {
+    fn add(&mut self, name: &str, text: &str) {
+        if self.trouble.is_some() {
+            return;
+        }
+        if let Err(error) = self.write(name, text) {
+            self.trouble = Some(format!("writing {name}: {error}"));
+        }
+    }
+
+    fn write(&mut self, name: &str, text: &str) -> std::io::Result<()> {
+        let known = self.files.iter().position(|(known, _)| known == name);
+        let index = match known {
+            Some(index) => index,
+            None => {
+                self.files.push((name.to_owned(), Growing::create(Path::new(name), false)?));
+                self.files.len() - 1
+            }
+        };
+        self.files[index].1.write_all(text.as_bytes())
+    }
+
+    /// Has each log of the load that goes on add to its file.
+    fn each(
+        &mut self,
+        which: impl Fn(&RequestLog) -> bool,
+        mut act: impl FnMut(&mut RequestLog, &mut String),
+    ) {
+        let load = self.loads.saturating_sub(1);
+        for index in 0..self.logs.len() {
+            if self.logs[index].load != load || !which(&self.logs[index]) {
+                continue;
+            }
+            let mut text = String::new();
+            act(&mut self.logs[index], &mut text);
+            let file = self.logs[index].file.clone();
+            self.add(&file, &text);
+        }
+    }
+}
+
+impl Listener for FioLogs {
+    fn wants(&self, workload: &Workload) -> bool {
+        self.with(|open| open.logs.iter().any(|log| log.workload == workload.name))
+    }
+
+    fn begin(&mut self, load: &Load, _: &[Vec<String>], at: Instant) {
+        self.with(|open| {
+            open.loads += 1;
+            open.names = load.workloads.iter().map(|workload| workload.name.clone()).collect();
+            open.each(|_| true, |log, _| log.begin(at));
+        });
+    }
+
+    fn hear(&mut self, workload: usize, requests: &[Logged]) {
+        self.with(|open| {
+            let Some(name) = open.names.get(workload).cloned() else { return };
+            open.each(|log| log.workload == name, |log, text| log.hear(requests, text));
+        });
+    }
+
+    fn end(&mut self, at: Instant) {
+        self.with(|open| open.each(|_| true, |log, text| log.end(at, text)));
+    }
+}
