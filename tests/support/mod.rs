@@ -85,6 +85,24 @@ impl User {
         Ended::of(&self.command(line).output().unwrap())
     }
 
+    /// Runs it where it may use one processor alone.
+    pub fn fathom_on_one_processor(&self, line: &str) -> Ended {
+        let there = self.command(line);
+        let mut alone = Command::new("taskset");
+        alone.env_clear().stdin(Stdio::null());
+        alone.args(["--cpu-list", "0"]).arg(there.get_program()).args(there.get_args());
+        for (name, value) in there.get_envs() {
+            match value {
+                Some(value) => alone.env(name, value),
+                None => alone.env_remove(name),
+            };
+        }
+        if let Some(folder) = there.get_current_dir() {
+            alone.current_dir(folder);
+        }
+        Ended::of(&alone.output().unwrap())
+    }
+
     /// Runs it with arguments that have spaces in them.
     pub fn fathom_of<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Ended {
         Ended::of(&self.command_of(arguments).output().unwrap())

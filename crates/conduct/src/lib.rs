@@ -7,6 +7,7 @@
 pub mod checks;
 mod event;
 mod history;
+mod in_order;
 mod limit;
 pub mod listener;
 mod machine;
@@ -21,11 +22,12 @@ mod world;
 
 pub use event::{Beside, Event, Live};
 pub use history::History;
+pub use in_order::{Taker, in_order, processors};
 pub use listener::Listener;
 pub use machine::Machine;
 pub use recent::{Recent, Responses};
 pub use result::span_of;
-pub use run::{Outcome, run, run_interleaved};
+pub use run::{Outcome, run, run_interleaved, run_on};
 pub use world::{
-    Cause, FileNames, MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World, WorldError,
+    Apart, Cause, FileNames, MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World, WorldError,
 };

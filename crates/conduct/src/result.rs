@@ -6,7 +6,7 @@ use record::{
     Class, Edges, Engine, EngineUsed, ErrorSample, OpTotal, Point, WorkerResult, WorkloadResult, summarise,
 };
 use stats::Histogram;
-use units::{Bytes, Instant, OpsPerSecond};
+use units::{Bytes, Instant, Nanos, OpsPerSecond};
 use workload::Verified;
 use workload::plan::Load;
 use workload::spec::Workload;
@@ -21,7 +21,8 @@ use crate::world::{FileNames, MeasuredLoad, MeasuredState, MeasuredWorker, Measu
 /// The stored shape of a load that `world` has just answered.
 pub fn load_point(frame: Point, load: &Load, answer: MeasuredLoad, world: &dyn World) -> Point {
     assert_eq!(load.workloads.len(), answer.workloads.len(), "a world answers for every workload");
-    point(frame, load, answer, !world.is_stopped(), world.has_percentiles())
+    let measured = point(frame, load, answer, !world.is_stopped(), world.has_percentiles());
+    measured.later(world.since().get())
 }
 
 fn point(frame: Point, load: &Load, answer: MeasuredLoad, complete: bool, has_percentiles: bool) -> Point {
@@ -58,16 +59,17 @@ fn without_percentiles(workload: &mut WorkloadResult) {
     workload.responses_over_time = None;
 }
 
-/// The stored shape of a state.
-pub fn state_point(frame: Point, answer: MeasuredState) -> Point {
-    Point {
+/// The stored shape of a state, whose clock began `since` then.
+pub fn state_point(frame: Point, answer: MeasuredState, since: Nanos) -> Point {
+    let measured = Point {
         started_ns: answer.started.nanos(),
         ended_ns: answer.ended.nanos(),
         complete: answer.complete,
         series: answer.series,
         breakdown: answer.breakdown,
         ..frame
-    }
+    };
+    measured.later(since.get())
 }
 
 fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResult, Vec<record::Series>) {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use record::{Breakdown, CpuUse, DeviceCounters, EngineUsed, Environment, Series, Target};
 use units::convert::narrow;
-use units::{Bytes, Instant, OpsPerSecond};
+use units::{Bytes, Instant, Nanos, OpsPerSecond};
 use workload::plan::{Load, Settle, State};
 use workload::tally::Tally;
 use workload::tree::{FileOp, Shape, TreeError};
@@ -44,8 +44,27 @@ pub trait World {
         true
     }
 
-    /// The present of this world.
+    /// The present of this world, on the clock of the run.
     fn now(&self) -> Instant;
+
+    /// When the clock began, on that of the run, that what it measures next is told by: it may have begun anew with a
+    /// point ([`renew`](World::renew)).
+    fn since(&self) -> Nanos {
+        Nanos::ZERO
+    }
+
+    /// All is at rest, or nothing was done yet, and the point of that number comes next. A world that can sees to it that
+    /// nothing of what was before is left: neither states of parts that nobody empties nor a place in a random stream.
+    fn renew(&mut self, _index: usize) {}
+
+    /// As this world will be once it is at rest and renewed for the point of that number, which is `load`: one of its own
+    /// that goes on apart from it. `None` where what came before is part of what the load will find.
+    fn apart(&self, _index: usize, _load: &Load) -> Option<Apart> {
+        None
+    }
+
+    /// So much time has passed in worlds apart from this one.
+    fn skip(&mut self, _time: Nanos) {}
 
     /// Follows each request from now on, so that loads tell where its time went. Call before the first; a world that
     /// cannot know does nothing.
@@ -81,6 +100,9 @@ pub trait World {
         Vec::new()
     }
 }
+
+/// Makes a world for one point, on whatever thread that is measured on.
+pub type Apart = Box<dyn Fn() -> Box<dyn World> + Send + Sync>;
 
 /// What a load saw.
 #[derive(Debug)]

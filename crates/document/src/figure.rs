@@ -1,7 +1,8 @@
 //! Documents whose values are figures, each with what it rests on.
 //!
 //! A figure is a bare value, or `{ value = …, source = "…", confidence = "high" }`. A bare value rests on the `source`
-//! and `confidence` of its table, or of the nearest table around it that has them.
+//! and `confidence` of its table, or of the nearest table around it that has them. A figure that was fitted also has the
+//! `bounds` that it was fitted within.
 
 use std::sync::Arc;
 
@@ -28,10 +29,21 @@ pub struct Basis {
     pub source: Option<String>,
     /// How sure it is.
     pub confidence: Option<Confidence>,
+    /// Of a figure that was fitted, what it was fitted within.
+    pub fitted: Option<Fitted>,
+}
+
+/// What a figure was fitted within.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fitted {
+    /// The least and the most that it may be, as written.
+    pub bounds: [String; 2],
+    /// Figures of the same file that are what it is: in the same table by their keys, elsewhere dotted.
+    pub also: Vec<String>,
 }
 
 /// The keys of a table that is one figure.
-const KEYS: [&str; 3] = ["value", "source", "confidence"];
+const KEYS: [&str; 5] = ["value", "source", "confidence", "bounds", "also"];
 
 /// Gives every value of `table` its [`Node::basis`], and makes a value of each table that is a figure. No `source` and
 /// no `confidence` is left among the keys.
@@ -48,7 +60,10 @@ fn rest(node: &mut Node, outer: &Arc<Basis>, mistakes: &Mistakes) {
     match &mut node.value {
         Value::Table(table) => {
             let Some(value) = table.remove("value") else { return within(table, outer, mistakes) };
-            let basis = basis(table, outer, mistakes);
+            let mut basis = basis(table, outer, mistakes);
+            if let Some(fitted) = fitted(table, mistakes) {
+                basis = Arc::new(Basis { fitted: Some(fitted), ..Basis::clone(&basis) });
+            }
             for (key, _) in table.iter() {
                 let message = format!("`a figure` has no key `{}`", key.text);
                 let near = nearest(&key.text, KEYS).map(|near| format!("did you mean `{near}`? It takes "));
@@ -100,7 +115,35 @@ fn basis(table: &mut Table, outer: &Arc<Basis>, mistakes: &Mistakes) -> Arc<Basi
     }
     // A source of its own with no confidence says nothing about how sure the outer source was.
     let confidence = if source.is_some() { confidence } else { confidence.or(outer.confidence) };
-    Arc::new(Basis { source: source.or_else(|| outer.source.clone()), confidence })
+    Arc::new(Basis { source: source.or_else(|| outer.source.clone()), confidence, fitted: None })
+}
+
+/// Takes `bounds` and `also` out of the table of a figure.
+fn fitted(table: &mut Table, mistakes: &Mistakes) -> Option<Fitted> {
+    let (bounds, also) = (table.remove("bounds"), table.remove("also"));
+    let texts = |node: &Node, right: &str| {
+        let texts = match &node.value {
+            Value::List(items) => items.iter().map(Node::scalar).collect::<Option<Vec<_>>>(),
+            _ => None,
+        };
+        mistakes.take(&node.place, texts.ok_or_else(|| Wrong::said(right.to_owned())))
+    };
+    let names = also.as_ref().and_then(|node| {
+        texts(node, "`also`: write the keys of figures that are the same: also = [\"server_write\"]")
+    });
+    let Some(node) = bounds else {
+        if let Some(also) = also {
+            let help = "`also`: only a figure with `bounds` says what is the same";
+            mistakes.wrong(&also.place, Wrong::said(help));
+        }
+        return None;
+    };
+    const RIGHT: &str =
+        "`bounds`: write the least and the most that it may be: bounds = [\"20us\", \"80us\"]";
+    let both = texts(&node, RIGHT)?;
+    let both = <[String; 2]>::try_from(both).map_err(|_| Wrong::said(RIGHT));
+    let bounds = mistakes.take(&node.place, both)?;
+    Some(Fitted { bounds, also: names.unwrap_or_default() })
 }
 
 #[cfg(test)]
@@ -133,6 +176,24 @@ mod tests {
         assert_eq!(rests(inner.get("z").unwrap()), ("b".into(), Some(Confidence::Low)));
         assert_eq!(inner.get("z").and_then(Node::scalar).as_deref(), Some("2"));
         assert!(table.get("source").is_none() && inner.get("source").is_none());
+    }
+
+    #[test]
+    fn a_fitted_figure_has_bounds_and_its_neighbours_have_none() {
+        let text = "x = { value = \"5us\", bounds = [\"1us\", \"9us\"], also = [\"y\"] }\ny = 1\n";
+        let (table, mistakes) = read(text);
+        assert!(mistakes.none());
+        let fitted = |key: &str| table.get(key).unwrap().basis.as_deref().unwrap().fitted.clone();
+        let expected = Fitted { bounds: ["1us".into(), "9us".into()], also: vec!["y".into()] };
+        assert_eq!((fitted("x"), fitted("y")), (Some(expected), None));
+    }
+
+    #[test]
+    fn bounds_that_are_not_two_values_are_told() {
+        for bad in ["bounds = 3", "bounds = [1]", "bounds = [1, {}]", "also = [\"y\"]"] {
+            let (_, mistakes) = read(&format!("x = {{ value = 1, {bad} }}\n"));
+            assert!(mistakes.into_result().unwrap_err().to_string().contains("bounds"), "{bad}");
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ mod tree;
 
 pub use error::{Errors, Mistake, Weight};
 pub use fields::Fields;
-pub use figure::{Basis, Confidence, figures};
+pub use figure::{Basis, Confidence, Fitted, figures};
 pub use mistakes::{Mistakes, Wrong};
 pub use nearest::{nearest, slips_within};
 pub use read::{Read, one_or_more};

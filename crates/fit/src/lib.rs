@@ -12,6 +12,7 @@ mod concatenation;
 mod front;
 mod geometry;
 mod identified;
+mod least;
 mod lines;
 mod members;
 mod model;
@@ -26,6 +27,7 @@ mod writes;
 
 pub use concatenation::Concatenated;
 pub use identified::{Counted, Ground, Identified, Told, Unknown};
+pub use least::{Least, least};
 pub use model::{Access, Cache, Dies, Level, Model};
 pub use refine::{Ask, Wanted, by_run};
 pub use statement::{Fit, FitError, fit, layout};

@@ -85,6 +85,28 @@ impl Point {
         each().next().filter(|_| self.workloads.len() == 1)
     }
 
+    /// The same `by_ns` nanoseconds later on the run's clock.
+    pub fn later(mut self, by_ns: u64) -> Point {
+        let later = |at: &mut u64| *at = at.saturating_add(by_ns);
+        later(&mut self.started_ns);
+        later(&mut self.ended_ns);
+        for workload in &mut self.workloads {
+            later(&mut workload.measured_from_ns);
+            workload.responses_over_time.iter_mut().for_each(|map| later(&mut map.from_ns));
+            workload.stalls.iter_mut().for_each(|silence| later(&mut silence.from_ns));
+            workload.error_samples.iter_mut().for_each(|sample| later(&mut sample.at_ns));
+        }
+        for series in &mut self.series {
+            series.from_ns.iter_mut().for_each(later);
+            series.at_ns.iter_mut().for_each(later);
+        }
+        if let Some(window) = self.breakdown.as_mut().and_then(|breakdown| breakdown.window.as_mut()) {
+            later(&mut window.from_ns);
+            later(&mut window.until_ns);
+        }
+        self
+    }
+
     /// One of a phase of that name before anything of it was measured: the first of its kind, nothing swept.
     pub fn before(
         index: u32,

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use array::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
+use array::device::DeviceParams;
+use array::device::flash::{FlashParams, Translation};
 use array::files::Unwritten;
 use array::raid::HealthError;
 use array::sim::{FilePlace, Sim, Topology, WorkError, WorkOrder};
 use array::spec::{self, ArraySpec, Shipped, Source};
-use conduct::{Listener, Live, Machine, MeasuredLoad, MeasuredState, World, WorldError, checks};
+use conduct::{Apart, Listener, Live, Machine, MeasuredLoad, MeasuredState, World, WorldError, checks};
 use document::Errors;
 use record::names::fact;
 use record::{Breakdown, Environment, Series};
@@ -30,8 +32,17 @@ const SETTLE_MOST: Nanos = Nanos::from_secs(3600);
 pub struct ModelledWorld {
     asked: String,
     environment: Environment,
-    spec: ArraySpec,
+    spec: Arc<ArraySpec>,
+    /// The array of `spec`, perhaps with something changed.
+    topology: Arc<Topology>,
+    seed: u64,
     sim: Sim,
+    /// When the clock of `sim` began, on that of the run.
+    since: Nanos,
+    /// Disks that have been failed, in order.
+    failed: Vec<u32>,
+    /// Whether rest leaves nothing behind but these: no page map, no background work, no file system.
+    is_forgetful: bool,
     sizes: Vec<Bytes>,
     stop: Arc<AtomicBool>,
     /// Background work that goes on beside the phases that follow, and since when.
@@ -39,6 +50,7 @@ pub struct ModelledWorld {
     /// What the file system of its host has not yet written.
     held: Unwritten,
     listener: Option<Box<dyn Listener>>,
+    keeps_shares: bool,
     keeps_seconds: bool,
 }
 
@@ -68,7 +80,7 @@ impl ModelledWorld {
         let spec = spec::array(library, address)?;
         let mut topology = spec.topology.clone();
         change(&mut topology);
-        ModelledWorld::made(plan, address, spec, &topology, machine, stop)
+        ModelledWorld::made(plan, address, spec, topology, machine, stop)
     }
 
     /// The array at `address` that was read before.
@@ -79,18 +91,21 @@ impl ModelledWorld {
         machine: &Machine,
         stop: Arc<AtomicBool>,
     ) -> Result<ModelledWorld, ModelError> {
-        ModelledWorld::made(plan, address, spec.clone(), &spec.topology, machine, stop)
+        ModelledWorld::made(plan, address, spec.clone(), spec.topology.clone(), machine, stop)
     }
 
     fn made(
         plan: &Plan,
         address: &str,
         spec: ArraySpec,
-        topology: &Topology,
+        topology: Topology,
         machine: &Machine,
         stop: Arc<AtomicBool>,
     ) -> Result<ModelledWorld, ModelError> {
-        let sim = Sim::new(topology, plan.seed).map_err(|error| ModelError::Geometry(error.to_string()))?;
+        let sim = Sim::new(&topology, plan.seed).map_err(|error| ModelError::Geometry(error.to_string()))?;
+        let has_map = |model: &DeviceParams| {
+            matches!(model, DeviceParams::Flash(FlashParams { translation: Translation::Mapped { .. }, .. }))
+        };
         let sizes = sim.lun_sizes();
         checks::verifies_nothing(plan, "a virtual array").map_err(ModelError::Unfit)?;
         checks::names_targets(plan, sizes.len(), "LUNs; `array:NAME?luns=N` has more")
@@ -98,13 +113,19 @@ impl ModelledWorld {
         let world = ModelledWorld {
             asked: address.into(),
             environment: machine.environment.clone(),
-            spec,
+            spec: Arc::new(spec),
+            is_forgetful: !topology.models.iter().any(has_map),
+            topology: Arc::new(topology),
+            seed: plan.seed,
             sim,
+            since: Nanos::ZERO,
+            failed: Vec::new(),
             sizes,
             stop,
             works: Vec::new(),
             held: Unwritten::default(),
             listener: None,
+            keeps_shares: false,
             keeps_seconds: false,
         };
         checks::fits_lengths(plan, |workload| world.files(workload).1)
@@ -116,6 +137,7 @@ impl ModelledWorld {
 
     /// The simulation, for what no plan says.
     pub(crate) fn sim(&mut self) -> &mut Sim {
+        self.is_forgetful = false;
         &mut self.sim
     }
 
@@ -156,11 +178,28 @@ impl ModelledWorld {
                 "{array} has no disk {disk}; its {disks} disks count from 0"
             )));
         }
-        self.sim.fail_disk(disk).map_err(disk_refused)
+        self.sim.fail_disk(disk).map_err(disk_refused)?;
+        self.failed.push(disk);
+        Ok(())
+    }
+
+    /// The array at rest, with the disks that have failed, as it begins the point of that number.
+    fn renewed(&self, index: usize) -> Sim {
+        // Of the first point the seed is the plan's own; the others are as far from it as from each other.
+        let seed = self.seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut sim = Sim::new(&self.topology, seed).expect("it was made of this topology before");
+        for disk in &self.failed {
+            sim.fail_disk(*disk).expect("it failed before");
+        }
+        if self.keeps_shares {
+            sim.trace_latency();
+        }
+        sim
     }
 
     /// Starts work, and lets it end where it is waited for: how far it came, and then where the time went.
     fn background(&mut self, work: &Background) -> Result<(Vec<Series>, Option<Breakdown>), WorldError> {
+        self.is_forgetful = false;
         let (kind, name) = kind_of(work.work);
         let order = WorkOrder { kind, set: 0, slot: None };
         let started = self.sim.now();
@@ -313,10 +352,60 @@ impl World for ModelledWorld {
     }
 
     fn now(&self) -> Instant {
-        self.sim.now()
+        self.sim.now().saturating_add(self.since)
+    }
+
+    fn since(&self) -> Nanos {
+        self.since
+    }
+
+    fn renew(&mut self, index: usize) {
+        if self.is_forgetful {
+            self.since = self.now().saturating_since(Instant::default());
+            self.sim = self.renewed(index);
+        }
+    }
+
+    fn apart(&self, index: usize, load: &Load) -> Option<Apart> {
+        let is_of_trees = load.workloads.iter().any(|workload| workload.tree.is_some());
+        if !self.is_forgetful || is_of_trees || self.listener.is_some() {
+            return None;
+        }
+        let (asked, environment, spec) = (self.asked.clone(), self.environment.clone(), self.spec.clone());
+        let (topology, failed, sizes) = (self.topology.clone(), self.failed.clone(), self.sizes.clone());
+        let (stop, seed) = (self.stop.clone(), self.seed);
+        let (keeps_shares, keeps_seconds) = (self.keeps_shares, self.keeps_seconds);
+        Some(Box::new(move || {
+            let sim = Sim::new(&topology, seed).expect("it was made of this topology before");
+            let mut world = ModelledWorld {
+                asked: asked.clone(),
+                environment: environment.clone(),
+                spec: spec.clone(),
+                topology: topology.clone(),
+                seed,
+                sim,
+                since: Nanos::ZERO,
+                failed: failed.clone(),
+                is_forgetful: true,
+                sizes: sizes.clone(),
+                stop: stop.clone(),
+                works: Vec::new(),
+                held: Unwritten::default(),
+                listener: None,
+                keeps_shares,
+                keeps_seconds,
+            };
+            world.renew(index);
+            Box::new(world)
+        }))
+    }
+
+    fn skip(&mut self, time: Nanos) {
+        self.since = self.since + time;
     }
 
     fn keep_shares(&mut self) {
+        self.keeps_shares = true;
         self.sim.trace_latency();
     }
 

@@ -160,7 +160,7 @@ fn typed_value(at: &Place, text: &str) -> Node {
             _ => Value::Text(text.into()),
         },
     };
-    let basis = Basis { source: Some("typed in the address".into()), confidence: None };
+    let basis = Basis { source: Some("typed in the address".into()), ..Basis::default() };
     Node { basis: Some(Arc::new(basis)), ..implied(at, value) }
 }
 

@@ -1,7 +1,7 @@
 //! The shipped library loads whole, and each fault is named with its place and its cure.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use units::Bytes;
@@ -141,6 +141,42 @@ fn every_pair_of_option_values_builds_or_is_an_impossible_set() {
             }
         }
     }
+}
+
+/// Every figure of a file, those of its options too.
+fn leaves<'t>(path: &str, table: &'t document::Table, all: &mut Vec<(String, &'t document::Node)>) {
+    for (key, node) in table.iter() {
+        let path = format!("{path}.{}", key.text);
+        match node.table() {
+            Some(inner) => leaves(&path, inner, all),
+            None => all.push((path, node)),
+        }
+    }
+}
+
+#[test]
+fn a_figure_that_rests_on_a_fit_says_what_it_was_fitted_within() {
+    let known = fitted(&Shipped, &BTreeSet::new()).unwrap_or_else(|error| panic!("{error}"));
+    let mut bare = Vec::new();
+    for shelf in [Shelf::Array, Shelf::Device] {
+        for name in Shipped.names(shelf) {
+            let found = Shipped.find(shelf, &name).unwrap();
+            let file = tree::parse(&found.label, &found.text, &Mistakes::default()).unwrap();
+            let mut all = Vec::new();
+            leaves(&name, &file.table, &mut all);
+            for (path, node) in all {
+                let source =
+                    node.basis.as_deref().and_then(|basis| basis.source.as_deref()).unwrap_or_default();
+                let is_number =
+                    node.scalar().is_some_and(|text| text.starts_with(|one: char| one.is_ascii_digit()));
+                let is_fit = source.starts_with("fit") || source.starts_with("chosen with");
+                if is_number && is_fit && !known.iter().any(|figure| figure.is_at(&node.place)) {
+                    bare.push(format!("{}: `{path}` ({source})", node.place));
+                }
+            }
+        }
+    }
+    assert!(bare.is_empty(), "fitted, and without bounds:\n{}", bare.join("\n"));
 }
 
 #[test]

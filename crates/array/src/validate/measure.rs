@@ -1,11 +1,15 @@
 //! Runs a case's configuration through the simulation.
 
+use std::collections::BTreeMap;
+
 use stats::Histogram;
+use stats::batch_mean;
 use units::convert::{narrow, truncated};
 use units::{Bytes, Nanos, Share};
 
 use workload::spec::{EngineSpec, Extent, OpMix, OpenSync, Pattern, SizeSplit, Span, Stop, Workload};
-use workload::{CompileError, Job, compile, tally::Tally};
+use workload::tally::{ClassInterval, Interval, Tally};
+use workload::{CompileError, Job, compile};
 
 use crate::background::BackgroundKind;
 use crate::raid::{GeometryError, HealthError};
@@ -62,15 +66,47 @@ pub fn measure(
     metric: Metric,
     seed: u64,
 ) -> Result<f64, MeasureError> {
-    let spec = array(library, &subject.array)?;
-    if metric == Metric::Knee {
-        return knee(&spec, subject, seed);
+    Question::new(library, subject, metric)?.answer(seed)
+}
+
+/// What is asked of one configuration, its array read.
+pub struct Question<'s> {
+    spec: ArraySpec,
+    subject: &'s Subject,
+    metric: Metric,
+}
+
+impl<'s> Question<'s> {
+    /// `metric` of `subject` by the arrays of `library`.
+    pub fn new(
+        library: &dyn Source,
+        subject: &'s Subject,
+        metric: Metric,
+    ) -> Result<Question<'s>, MeasureError> {
+        Ok(Question { spec: array(library, &subject.array)?, subject, metric })
     }
-    if let (Metric::Time | Metric::WorkRate, Some(occasion)) = (metric, subject.occasion) {
-        return pace(&spec, subject, occasion, metric, seed);
+
+    /// Questions with the same key have the same answer: the array part for part, whatever it is called, the loads, the
+    /// work and the metric are the same.
+    pub fn key(&self) -> String {
+        let Subject { array: _, loads, occasion, within } = self.subject;
+        let loads: Vec<Load> =
+            loads.iter().map(|load| Load { name: String::new(), ..load.clone() }).collect();
+        format!("{:?} {loads:?} {occasion:?} {within:?} {:?}", self.spec.topology, self.metric)
     }
-    let tallies = run(&spec, subject, &subject.loads, seed)?;
-    read(metric, &tallies, subject.within)
+
+    /// As [`measure`] has it.
+    pub fn answer(&self, seed: u64) -> Result<f64, MeasureError> {
+        let Question { spec, subject, metric } = self;
+        if *metric == Metric::Knee {
+            return knee(spec, subject, seed);
+        }
+        if let (Metric::Time | Metric::WorkRate, Some(occasion)) = (metric, subject.occasion) {
+            return pace(spec, subject, occasion, *metric, seed);
+        }
+        let tallies = run(spec, subject, &subject.loads, *metric, seed)?;
+        read(*metric, &tallies, subject.within)
+    }
 }
 
 /// When each percent of the subject's background work is reached without a load; `None` where it has a load, or no such
@@ -216,7 +252,7 @@ fn knee(spec: &ArraySpec, subject: &Subject, seed: u64) -> Result<f64, MeasureEr
     const MOST: u32 = 4096;
     let rate = |workers: u32| {
         let loads: Vec<Load> = subject.loads.iter().map(|load| Load { workers, ..load.clone() }).collect();
-        read(Metric::Iops, &run(spec, subject, &loads, seed)?, None)
+        read(Metric::Iops, &run(spec, subject, &loads, Metric::Iops, seed)?, None)
     };
     let (mut workers, mut before) = (1, rate(1)?);
     while workers < MOST {
@@ -229,13 +265,76 @@ fn knee(spec: &ArraySpec, subject: &Subject, seed: u64) -> Result<f64, MeasureEr
     Err(MeasureError::Nothing { what: format!("operations still grow at {MOST} parallel requests") })
 }
 
-fn run(spec: &ArraySpec, subject: &Subject, loads: &[Load], seed: u64) -> Result<Vec<Tally>, MeasureError> {
+/// Lets the loads run, each as long as it says. A rate that a load warms up for is taken as soon as it is known.
+fn run(
+    spec: &ArraySpec,
+    subject: &Subject,
+    loads: &[Load],
+    metric: Metric,
+    seed: u64,
+) -> Result<Vec<Tally>, MeasureError> {
     let mut sim = Sim::new(&spec.topology, seed)?;
     if let Some(occasion) = subject.occasion {
         begin(&mut sim, spec, occasion)?;
     }
     let clients = clients(&sim, spec, subject, loads, seed)?;
-    Ok(sim.run(clients).tallies)
+    let mut rates = match metric {
+        Metric::Iops | Metric::Throughput if loads.iter().all(|load| !load.warmup.is_zero()) => {
+            Some(Rates::of(metric))
+        }
+        _ => None,
+    };
+    let outcome = sim.run_watched(clients, |_, job| {
+        let intervals = job.take_intervals();
+        let are_known = rates.as_mut().is_some_and(|rates| rates.are_known(&intervals));
+        if are_known { Watch::Stop } else { Watch::GoOn }
+    });
+    Ok(outcome.tallies)
+}
+
+/// The rates of all jobs together in the seconds of the window that are over.
+struct Rates {
+    metric: Metric,
+    seconds: BTreeMap<u64, f64>,
+}
+
+/// Seconds that a rate is known from at the least.
+const SECONDS: usize = 6;
+
+/// The 95 % interval of a known rate reaches no further than this part of it.
+const KNOWN_WITHIN: f64 = 0.005;
+
+impl Rates {
+    fn of(metric: Metric) -> Rates {
+        Rates { metric, seconds: BTreeMap::new() }
+    }
+
+    /// Takes what a job has closed; whether the rate is known by batch means ([`batch_mean`]), and neither half of the
+    /// seconds differs from it by more than their interval may.
+    fn are_known(&mut self, intervals: &[Interval]) -> bool {
+        for interval in intervals.iter().filter(|interval| interval.measured) {
+            // Those of a window are cut a second apart from the same instant for all jobs.
+            if interval.until.saturating_since(interval.from) == Nanos::from_secs(1) {
+                let amount = interval.classes.iter().map(|class| self.amount(class)).sum::<f64>();
+                *self.seconds.entry(interval.from.nanos()).or_default() += amount;
+            }
+        }
+        // Of the last one some jobs may not have told yet.
+        let over: Vec<f64> = self.seconds.values().rev().skip(1).rev().copied().collect();
+        if over.len() < SECONDS {
+            return false;
+        }
+        let mean = |seconds: &[f64]| seconds.iter().sum::<f64>() / seconds.len() as f64;
+        let (early, late) = over.split_at(over.len() / 2);
+        let Some(known) = batch_mean(&over) else { return false };
+        let is_near = |part: &[f64]| (mean(part) / known.mean - 1.0).abs() <= KNOWN_WITHIN;
+        let is_narrow = known.interval.is_some_and(|interval| interval.relative_half_width() <= KNOWN_WITHIN);
+        is_narrow && is_near(early) && is_near(late)
+    }
+
+    fn amount(&self, class: &ClassInterval) -> f64 {
+        if self.metric == Metric::Throughput { class.bytes.as_f64() } else { class.ops as f64 }
+    }
 }
 
 /// A job for each worker of each load.
@@ -340,6 +439,7 @@ fn read(metric: Metric, tallies: &[Tally], within: Option<Nanos>) -> Result<f64,
 mod tests {
     use super::*;
     use crate::spec::Shipped;
+    use workload::tally::{Action, Class};
 
     fn part(part: f64) -> Share {
         Share::new(part).expect("a share")
@@ -369,6 +469,39 @@ mod tests {
 
     fn measured(subject: &Subject, metric: Metric) -> f64 {
         measure(&Shipped, subject, metric, 1).expect("the shipped array can do it")
+    }
+
+    /// Whether a rate is known after seconds of so many requests.
+    fn known_after(counts: &[u64]) -> Option<usize> {
+        let mut rates = Rates::of(Metric::Iops);
+        counts.iter().zip(1u64..).position(|(ops, second)| {
+            let class = ClassInterval {
+                class: Class { op: Action::Block(workload::Op::Read), size: Bytes::KIB },
+                ops: *ops,
+                bytes: Bytes::KIB * *ops,
+                response: Vec::new(),
+                service: Vec::new(),
+                longest: Nanos::ZERO,
+            };
+            let interval = Interval {
+                from: units::Instant::from_nanos(second * 1_000_000_000),
+                until: units::Instant::from_nanos((second + 1) * 1_000_000_000),
+                measured: true,
+                classes: vec![class],
+            };
+            rates.are_known(&[interval])
+        })
+    }
+
+    #[test]
+    fn a_rate_is_known_once_its_interval_is_narrow_and_not_while_it_changes() {
+        // The seventh second says that the sixth is over.
+        assert_eq!(known_after(&[1_000; 20]), Some(6));
+        let rough: Vec<u64> = (0..20).map(|at| 1_000 + at % 2 * 200).collect();
+        assert_eq!(known_after(&rough), None);
+        let rising: Vec<u64> = (0..20).map(|at| 1_000 + at * 10).collect();
+        assert_eq!(known_after(&rising), None);
+        assert_eq!(known_after(&[1_000; 6]), None);
     }
 
     #[test]

@@ -86,8 +86,9 @@ pub struct Scores {
 impl Scores {
     /// The scores of `judged`.
     pub fn of(judged: &[Judged<'_>]) -> Scores {
-        let counting =
-            |fitted: bool| judged.iter().filter(move |one| one.counts() && one.case.fits.is_some() == fitted);
+        let counting = |fitted: bool| {
+            judged.iter().filter(move |one| one.counts() && one.case.fits.is_empty() != fitted)
+        };
         Scores {
             foretold: Score::of(counting(false)),
             fitted: Score::of(counting(true)),

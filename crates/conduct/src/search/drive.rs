@@ -234,7 +234,7 @@ impl<'a, 'w> Driver<'a, 'w> {
         (self.watch)(Event::PointStarted { index, of, name, expected: None, expected_after: Nanos::ZERO });
         let watch = &mut *self.watch;
         let answer = self.world.state(state, &mut |live| watch(Event::Live { index, live, so_far: None }))?;
-        let point = state_point(frame, answer);
+        let point = state_point(frame, answer, self.world.since());
         (self.watch)(Event::PointEnded { point: &point });
         self.outcome.points.push(point);
         Ok(())

@@ -99,7 +99,8 @@ pub const VALIDATE: &str = "\
 Examples:
   fathom validate                           all published results
   fathom validate --only md3000             those of one array
-  fathom validate --cases mine.toml         your own";
+  fathom validate --cases mine.toml         your own
+  fathom validate --leave-out each          by models that were fitted without them";
 
 pub const COMPLETIONS: &str = "\
 Examples:

@@ -133,7 +133,7 @@ fn figure(known: &Known) -> Published {
         latency_us: of(Metric::LatencyMean, 1e-6),
         source: case.source.clone(),
         about: case.about.clone(),
-        fits: case.fits.clone(),
+        fits: (!case.fits.is_empty()).then(|| case.fits.join(", ")),
     }
 }
 

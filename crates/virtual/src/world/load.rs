@@ -22,7 +22,7 @@ use workload::plan::Load;
 use workload::spec::{OpenSync, Workload};
 use workload::steady::SteadyWatch;
 use workload::tree::{Shape, Tree, compile_tree};
-use workload::{FlowTotals, Job, Progress, RequestSource, compile};
+use workload::{FlowTotals, Job, Logged, Progress, RequestSource, compile};
 
 use super::ModelledWorld;
 use super::breakdown::breakdown;
@@ -47,15 +47,20 @@ impl ModelledWorld {
         live: &mut dyn FnMut(Live),
     ) -> Result<MeasuredLoad, WorldError> {
         let is_of_trees = load.workloads.iter().any(|workload| workload.tree.is_some());
+        self.is_forgetful &= !is_of_trees;
         let asked = if is_of_trees { ask_for_files(load)? } else { self.ask_for_blocks(load)? };
         let Asked { clients, file_clients, workload_of, mut answers } = asked;
-        let (started, stop) = (self.sim.now(), self.stop.clone());
+        let (started, stop, since) = (self.sim.now(), self.stop.clone(), self.since);
         if let Some(listener) = &mut self.listener {
             let listed = |answer: &MeasuredWorkload| match &answer.files {
                 FileNames::Listed(names) => names.clone(),
                 FileNames::Tree { .. } => Vec::new(),
             };
-            listener.begin(load, &answers.iter().map(listed).collect::<Vec<_>>(), started);
+            listener.begin(
+                load,
+                &answers.iter().map(listed).collect::<Vec<_>>(),
+                started.saturating_add(since),
+            );
         }
         let watch = |workload: &Workload| workload.stop.steady.map(SteadyWatch::new);
         let blocks = load.workloads.iter().filter(|_| !is_of_trees);
@@ -66,6 +71,7 @@ impl ModelledWorld {
             progress: vec![Progress::default(); workload_of.len()],
             watches: blocks.map(watch).collect(),
             listener: &mut self.listener,
+            since,
             started,
             stop: &stop,
         };
@@ -86,13 +92,13 @@ impl ModelledWorld {
         if !is_of_trees {
             breakdown.shares = shares::of(load, &outcome, &workload_of);
         }
-        for (tally, workload) in outcome.tallies.into_iter().zip(workload_of) {
-            listener::tell(&mut self.listener, workload, &tally.logged);
+        for (mut tally, workload) in outcome.tallies.into_iter().zip(workload_of) {
+            tell(&mut self.listener, since, workload, std::mem::take(&mut tally.logged));
             let worker = MeasuredWorker { tally, cpu: None, ceiling: None, verified: None };
             answers[workload].workers.push(worker);
         }
         if let Some(listener) = &mut self.listener {
-            listener.end(outcome.until);
+            listener.end(outcome.until.saturating_add(since));
         }
         for (answer, history) in answers.iter_mut().zip(histories) {
             answer.history = history;
@@ -158,6 +164,8 @@ struct Heard<'a> {
     progress: Vec<Progress>,
     watches: Vec<Option<SteadyWatch>>,
     listener: &'a mut Option<Box<dyn Listener>>,
+    /// When this clock began, on that of the run.
+    since: Nanos,
     started: Instant,
     stop: &'a AtomicBool,
 }
@@ -171,7 +179,7 @@ impl Heard<'_> {
     ) -> Watch {
         let mut is_steady = false;
         for (job, (client, workload)) in jobs {
-            listener::tell(self.listener, workload, &job.take_logged());
+            tell(self.listener, self.since, workload, job.take_logged());
             let intervals = job.take_intervals();
             self.now = intervals.last().map_or(self.now, |interval| interval.until.max(self.now));
             self.recent.take(&intervals);
@@ -186,6 +194,15 @@ impl Heard<'_> {
         live(Live { now, started, doing: "load", progress, responses, done: None, heard, beside });
         if is_steady || self.stop.load(Ordering::Relaxed) { Watch::Stop } else { Watch::GoOn }
     }
+}
+
+/// Tells requests on the clock of the run.
+fn tell(listener: &mut Option<Box<dyn Listener>>, since: Nanos, workload: usize, mut requests: Vec<Logged>) {
+    for request in &mut requests {
+        request.issued = request.issued.saturating_add(since);
+        request.finished = request.finished.saturating_add(since);
+    }
+    listener::tell(listener, workload, &requests);
 }
 
 fn answer(workload: &Workload, jobs: &[workload::JobSpec], files: &[FilePlace]) -> MeasuredWorkload {

@@ -49,8 +49,8 @@ pub struct Case {
     pub tolerance: Share,
     /// Whether it counts.
     pub score: Score,
-    /// The figures of the library that were fitted with its help, if any: it then shows agreement, not foresight.
-    pub fits: Option<String>,
+    /// The figures of the library that were fitted with its help, as `FILE KEY`: it then shows agreement, not foresight.
+    pub fits: Vec<String>,
 }
 
 /// What is compared.

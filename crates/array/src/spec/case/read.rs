@@ -28,7 +28,7 @@ struct Given {
     unit: Option<Unit>,
     tolerance: Option<Share>,
     score: Option<Score>,
-    fits: Option<String>,
+    fits: Option<Fits>,
 }
 
 impl Given {
@@ -206,7 +206,7 @@ impl Book {
             unit,
             tolerance,
             score: given.score.unwrap_or(Score::Counts),
-            fits: given.fits,
+            fits: given.fits.unwrap_or_default().0,
         })
     }
 
@@ -311,6 +311,29 @@ fn read_occasion(fields: &Fields<'_>) -> Activity {
     fields.check(&["to", "from"], occasion.from.get() < occasion.to.get(), "it lies above `from`");
     fields.finish();
     occasion
+}
+
+/// Figures of the library as `FILE KEY`; where the file is left out it is that of the one before.
+#[derive(Clone, Default)]
+struct Fits(Vec<String>);
+
+impl Read for Fits {
+    const WANT: &'static str = "figures of the library: \"FILE KEY, KEY\", or a list of such";
+    fn read(node: &Node) -> Result<Self, Wrong> {
+        let texts: Vec<String> = document::one_or_more(node)?;
+        let mut before = None;
+        let mut names = Vec::new();
+        for name in texts.iter().flat_map(|text| text.split(',')).map(str::trim) {
+            let (own, key) = name.split_once(' ').map_or((None, name), |(file, key)| (Some(file), key));
+            before = own.or(before);
+            let Some(file) = before.filter(|_| !key.is_empty() && !key.contains(' ')) else {
+                let message = format!("`{name}` names no figure of the library");
+                return Err(Wrong::new(message, "write FILE KEY, as in \"md3000 link.rate\"").at(&node.place));
+            };
+            names.push(format!("{file} {key}"));
+        }
+        Ok(Fits(names))
+    }
 }
 
 /// One name, or a list of them.

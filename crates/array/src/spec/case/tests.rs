@@ -1,7 +1,9 @@
 //! The shipped cases load, name arrays that build, and faults in a case are named with place and cure.
 
 use super::*;
-use crate::spec::{Shipped, array};
+use std::collections::BTreeSet;
+
+use crate::spec::{Shipped, array, fitted};
 
 fn all() -> Vec<CaseFile> {
     shipped()
@@ -68,6 +70,30 @@ fn ids_are_unique_over_all_shipped_files_and_no_figure_is_both_a_case_and_left_o
     ids.dedup();
     assert_eq!(ids.len(), count);
     assert!(count > 280, "{count} figures are accounted for");
+}
+
+#[test]
+fn cases_name_every_figure_with_bounds_and_no_other() {
+    let known = fitted(&Shipped, &BTreeSet::new()).unwrap_or_else(|error| panic!("{error}"));
+    let known: BTreeSet<&str> = known.iter().map(|figure| figure.name.as_str()).collect();
+    let files = all();
+    let named: BTreeSet<&str> = files
+        .iter()
+        .flat_map(|file| &file.cases)
+        .flat_map(|case| case.fits.iter().map(String::as_str))
+        .collect();
+    assert_eq!(named.difference(&known).collect::<Vec<_>>(), Vec::<&&str>::new(), "named, without bounds");
+    assert_eq!(known.difference(&named).collect::<Vec<_>>(), Vec::<&&str>::new(), "of no case's `fits`");
+}
+
+#[test]
+fn the_file_of_a_fitted_figure_is_said_once() {
+    let fits =
+        |text: &str| one(&format!("{{ id = \"a\", plan = \"small\", value = 3, fits = {text} }}")).fits;
+    assert_eq!(fits("\"md3000 link.rate, cache.line\""), ["md3000 link.rate", "md3000 cache.line"]);
+    assert_eq!(fits("[\"x a.b\", \"y c\"]"), ["x a.b", "y c"]);
+    assert!(complaint("{ id = \"a\", plan = \"small\", array = \"x\", metric = \"iops\", value = 3, fits = \"link.rate\" }")
+        .contains("FILE KEY"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use campaign::{Turn, TurnKey};
+use conduct::{Taker, in_order, processors};
 use host::clock::Clock;
 use library::{Filter, Library, Place};
 use real::{Beside, Journal, RealOptions, UpkeepOptions};
@@ -19,10 +20,11 @@ use super::subject::{Request, Subject};
 use crate::ending::{Ending, Failure};
 use crate::input::targets;
 use crate::output;
+use crate::session::recorder::Recorded;
 use crate::session::signals::Signals;
 use crate::session::store::Store;
 use crate::session::{self, final_ending};
-use crate::terminal;
+use crate::terminal::{self, Display};
 
 /// So many runs that fail one after the other end the campaign: what is wrong will not go away by itself.
 const FAILURES_MOST: usize = 3;
@@ -229,32 +231,20 @@ impl<'a> Course<'a> {
 
     /// Measures `turns`; the ending where something ends all of it.
     fn measure(&mut self, turns: &[Turn]) -> Result<Option<Ending>, Failure> {
-        let mut in_a_row = 0;
         // From now on a signal ends the campaign in order.
         interrupted()?;
-        for (index, turn) in turns.iter().enumerate() {
-            self.left = turns.len() - index;
-            self.say_turn(turn, &turns[index..]);
-            let began = self.clock.now();
-            let failures = self.failed.len();
-            if let Some(ending) = self.one(turn, began)? {
-                return Ok(Some(ending));
-            }
-            if let Some(code) = interrupted()? {
-                return Ok(Some(interrupted_by(code)));
-            }
-            in_a_row = if self.failed.len() > failures { in_a_row + 1 } else { 0 };
-            if in_a_row == FAILURES_MOST {
-                let last = self.failed.last().cloned().unwrap_or_default();
-                let reason = format!("{in_a_row} runs failed one after the other, the last: {last}");
-                return Ok(Some(Ending { code: 5, reason }));
-            }
-        }
-        Ok(None)
+        let (subject, arguments) = (self.subject, self.arguments);
+        // Virtual arrays know nothing of each other; what is real, or is changed by a command, is one after the other.
+        let threads =
+            if subject.is_apart() && arguments.metrics.metrics.is_none() { processors() } else { 1 };
+        let ahead = |at: usize| Some(Ahead::of(subject, arguments, &turns[at]));
+        let mut turns = Turns { course: self, turns, in_a_row: 0, ended: Ok(None) };
+        in_order(turns.turns.len(), threads, &ahead, &mut turns);
+        turns.ended
     }
 
-    /// One run: the state, the load, the state again.
-    fn one(&mut self, turn: &Turn, began: Instant) -> Result<Option<Ending>, Failure> {
+    /// One run: the state, the load, the state again; or what was measured ahead of it.
+    fn one(&mut self, turn: &Turn, began: Instant, ahead: Option<Ahead>) -> Result<Option<Ending>, Failure> {
         let label = self.subject.label(turn);
         let request = self.subject.request(turn, &self.arguments.change.tags)?;
         let proofs = match self.state.prepare(self.subject, turn) {
@@ -274,7 +264,10 @@ impl<'a> Course<'a> {
                 return Ok(None);
             }
         };
-        let (run, ending) = self.run(request, proofs, self.subject.proof_of(turn))?;
+        let (run, ending) = match ahead {
+            None => self.run(request, proofs, self.subject.proof_of(turn))?,
+            Some(ahead) => ahead.kept(self.store)?,
+        };
         if [2, 3, 8].contains(&ending.code) {
             return Ok(Some(ending));
         }
@@ -298,26 +291,9 @@ impl<'a> Course<'a> {
         proofs: Vec<record::StateProof>,
         read_back: session::recorder::ReadBack,
     ) -> Result<(Run, Ending), Failure> {
-        let Request { planned, targets, mut cell, proofs: of_options } = request;
-        cell.proofs = [of_options, proofs].concat();
-        let options = RealOptions {
-            targets,
-            consents: targets::consents(&self.arguments.destroy)?,
-            keep: self.arguments.keep,
-            scratch: self.arguments.scratch,
-            create: false,
-            plain: Vec::new(),
-            upkeep: UpkeepOptions::default(),
-            beside: Beside::default(),
-            looks_inside: true,
-            journal: Journal::default(),
-        };
         let library = self.store.open_to_save(false)?;
-        let (mut session, mut progress) =
-            session::open(planned, &options, library, self.arguments.showing.wanted())?;
-        session.in_cell(cell, read_back);
-        let recorded = session.measure(&mut |event| progress.show(event));
-        progress.finish();
+        let display = self.arguments.showing.wanted();
+        let recorded = measured(request, proofs, read_back, self.arguments, library, display)?;
         let run = recorded.run.clone();
         Ok((run, final_ending(recorded)))
     }
@@ -344,6 +320,101 @@ impl<'a> Course<'a> {
         let sum: u64 = ahead.iter().map(|turn| of_plan(turn.plan)).sum();
         // Whole seconds: it is a forecast.
         Some(Nanos::from_secs(sum.div_ceil(1_000_000_000)))
+    }
+}
+
+/// Measures a cell, and keeps it in `library` where there is one.
+fn measured(
+    request: Request,
+    proofs: Vec<record::StateProof>,
+    read_back: session::recorder::ReadBack,
+    arguments: &CampaignArgs,
+    library: Option<Library>,
+    display: Display,
+) -> Result<Recorded, Failure> {
+    let Request { planned, targets, mut cell, proofs: of_options } = request;
+    cell.proofs = [of_options, proofs].concat();
+    let options = RealOptions {
+        targets,
+        consents: targets::consents(&arguments.destroy)?,
+        keep: arguments.keep,
+        scratch: arguments.scratch,
+        create: false,
+        plain: Vec::new(),
+        upkeep: UpkeepOptions::default(),
+        beside: Beside::default(),
+        looks_inside: true,
+        journal: Journal::default(),
+    };
+    let (mut session, mut progress) = session::open(planned, &options, library, display)?;
+    session.in_cell(cell, read_back);
+    let recorded = session.measure(&mut |event| progress.show(event));
+    progress.finish();
+    Ok(recorded)
+}
+
+/// A cell that was measured before its turn, and is in no library yet.
+struct Ahead(Result<Recorded, Failure>);
+
+impl Ahead {
+    fn of(subject: &Subject, arguments: &CampaignArgs, turn: &Turn) -> Ahead {
+        let request = subject.request(turn, &arguments.change.tags);
+        Ahead(request.and_then(|request| {
+            measured(request, Vec::new(), subject.proof_of(turn), arguments, None, Display::None)
+        }))
+    }
+
+    /// Its run, which `store` has from now on.
+    fn kept(self, store: &Store) -> Result<(Run, Ending), Failure> {
+        let recorded = self.0?;
+        let (run, is_refused) = (recorded.run.clone(), recorded.is_refused);
+        let ending = final_ending(recorded);
+        if let Some(mut library) = store.open_to_save(false)?.filter(|_| !is_refused) {
+            library.save(&run)?;
+        }
+        Ok((run, ending))
+    }
+}
+
+/// The turns of a campaign in order.
+struct Turns<'t, 'a> {
+    course: &'t mut Course<'a>,
+    turns: &'t [Turn],
+    in_a_row: usize,
+    ended: Result<Option<Ending>, Failure>,
+}
+
+impl Turns<'_, '_> {
+    fn one(&mut self, index: usize, ahead: Option<Ahead>) -> Result<Option<Ending>, Failure> {
+        let (course, turn) = (&mut *self.course, &self.turns[index]);
+        course.left = self.turns.len() - index;
+        course.say_turn(turn, &self.turns[index..]);
+        let began = course.clock.now();
+        let failures = course.failed.len();
+        if let Some(ending) = course.one(turn, began, ahead)? {
+            return Ok(Some(ending));
+        }
+        if let Some(code) = interrupted()? {
+            return Ok(Some(interrupted_by(code)));
+        }
+        self.in_a_row = if course.failed.len() > failures { self.in_a_row + 1 } else { 0 };
+        Ok((self.in_a_row == FAILURES_MOST).then(|| {
+            let last = course.failed.last().cloned().unwrap_or_default();
+            let reason = format!("{} runs failed one after the other, the last: {last}", self.in_a_row);
+            Ending { code: 5, reason }
+        }))
+    }
+}
+
+impl Taker<Option<Ahead>> for Turns<'_, '_> {
+    /// The foremost is measured where it is seen, as it is taken.
+    fn next(&mut self, _: usize, is_free: bool) -> Option<Option<Ahead>> {
+        is_free.then_some(None)
+    }
+
+    fn take(&mut self, index: usize, ahead: Option<Ahead>) -> bool {
+        self.ended = self.one(index, ahead);
+        matches!(self.ended, Ok(None))
     }
 }
 

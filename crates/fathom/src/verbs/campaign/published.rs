@@ -264,7 +264,7 @@ fn answered(subject: &Subject, asked: &Asked<'_>, tags: &[String], stop: &Atomic
     let chosen: Vec<&Case> = group.cases.iter().collect();
     // The first block asks as `fathom validate` does; each block draws other addresses.
     let seed = subject.campaign.seed + u64::from(*block) - 1;
-    let verdicts = validate::results(&chosen, seed, stop, &|_, _| ());
+    let verdicts = validate::results(&chosen, seed, stop, &mut |_, _| ());
     if stop.load(Ordering::Relaxed) {
         return None;
     }
@@ -294,7 +294,7 @@ fn claim(group: &str, case: &Case, verdict: Option<&CaseResult>, courses: Vec<Wo
             load: loads(&case.claim),
             about: case.about.clone(),
             tolerance: case.tolerance.get(),
-            fits: case.fits.clone().unwrap_or_default(),
+            fits: case.fits.join(", "),
             listed: match &case.score {
                 Score::Counts => String::new(),
                 Score::Listed(why) => why.clone(),

@@ -177,6 +177,14 @@ impl Subject {
         targets_of(&self.campaign).iter().all(|target| target.starts_with("array:"))
     }
 
+    /// Whether its cells are virtual arrays that no command and no person changes, so that each is measured by itself.
+    pub fn is_apart(&self) -> bool {
+        let by_itself = |factor: &Factor| {
+            factor.check.is_none() && !matches!(factor.means, Some(Means::Set(_) | Means::Ask(_)))
+        };
+        self.is_virtual() && self.campaign.factors.iter().all(by_itself)
+    }
+
     fn bare_targets(&self, turn: &Turn) -> Vec<String> {
         let levels = self.levels(turn);
         let by_factor = self.campaign.factors.iter().find_map(|factor| match &factor.means {

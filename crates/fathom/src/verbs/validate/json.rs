@@ -19,7 +19,7 @@ pub struct Document<'a> {
 
 /// A case.
 #[derive(Serialize)]
-struct Row<'a> {
+pub struct Row<'a> {
     id: &'a str,
     system: &'a str,
     source: &'a str,
@@ -32,8 +32,8 @@ struct Row<'a> {
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_modelled: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fits: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    fits: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     does_not_count: Option<&'a str>,
 }
@@ -56,7 +56,7 @@ struct Three {
 
 /// A score.
 #[derive(Serialize)]
-struct One {
+pub struct One {
     figures: usize,
     median_error: Option<f64>,
     within_25_percent: Option<f64>,
@@ -76,7 +76,7 @@ pub fn document<'a>(judged: &[(&'a str, Judged<'a>)], seed: u64) -> Document<'a>
     }
 }
 
-fn row<'a>(system: &'a str, judged: Judged<'a>) -> Row<'a> {
+pub fn row<'a>(system: &'a str, judged: Judged<'a>) -> Row<'a> {
     let Judged { case, result } = judged;
     let (verdict, not_modelled) = match &result.ruling {
         Ruling::Passes => ("within tolerance", None),
@@ -95,7 +95,7 @@ fn row<'a>(system: &'a str, judged: Judged<'a>) -> Row<'a> {
         tolerance: case.tolerance.get(),
         verdict,
         not_modelled,
-        fits: case.fits.as_deref(),
+        fits: &case.fits,
         does_not_count: match &case.score {
             Counting::Counts => None,
             Counting::Listed(why) => Some(why),
@@ -107,7 +107,7 @@ fn three(scores: &Scores) -> Three {
     Three { foretold: one(&scores.foretold), fitted: one(&scores.fitted), all: one(&scores.all) }
 }
 
-fn one(score: &Score) -> One {
+pub fn one(score: &Score) -> One {
     One {
         figures: score.figures,
         median_error: score.median_error,

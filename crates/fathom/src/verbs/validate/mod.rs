@@ -1,19 +1,24 @@
 //! `fathom validate`: virtual arrays against published figures, case by case, and what they foretell.
 
+mod answers;
 mod json;
+mod leave_out;
+mod left_out;
 mod text;
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use array::spec::case::{Case, cases, shipped};
-use array::validate::{CaseResult, Judged, Score, judge, measure};
+use array::validate::{CaseResult, Judged, Score, judge};
 use clap::Args;
+use conduct::{Taker, in_order, processors};
 use host::clock::Clock;
 use units::Share;
 
+use self::answers::Answers;
+use self::leave_out::LeaveOut;
 use crate::ending::{Ending, Failure};
 use crate::input::arrays::LIBRARY;
 use crate::input::path_value;
@@ -32,6 +37,11 @@ pub struct ValidateArgs {
     /// Random seed
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Cross-validation: fit the fitted figures anew without a group of cases, and score that group. `each`: every array
+    /// with its options in turn; `systems`: every file of cases in turn; else the group of that system, or of addresses
+    /// that contain this
+    #[arg(long, value_name = "GROUP")]
+    pub leave_out: Option<LeaveOut>,
     /// Exit with 1 where the median error of the foretold figures is above this
     #[arg(long, value_name = "SHARE", default_value = "12%")]
     pub max_median: Share,
@@ -60,6 +70,9 @@ pub fn validate(arguments: &ValidateArgs) -> Result<Ending, Failure> {
             "no case has `{only}` in its id or the name of its file; `fathom validate` lists them all"
         )));
     }
+    if let Some(asked) = &arguments.leave_out {
+        return leaving_out(asked, &chosen, arguments);
+    }
     let clock = Clock::start();
     let begun = clock.now();
     let is_text = arguments.format == TreeFormat::Text;
@@ -67,13 +80,11 @@ pub fn validate(arguments: &ValidateArgs) -> Result<Ending, Failure> {
         output::print(&text::heading())?;
     }
     let cases: Vec<&Case> = chosen.iter().map(|(_, case)| *case).collect();
-    let rows = Mutex::new(text::InOrder::new(&cases));
-    let results = results(&cases, arguments.seed, &AtomicBool::new(false), &|position, result| {
-        let mut rows = rows.lock().expect("no holder panics");
-        let text = rows.add(position, result);
+    let results = results(&cases, arguments.seed, &AtomicBool::new(false), &mut |position, result| {
         // Where stdout cannot be written, the last rows say so.
-        let _printed = if is_text { output::print(&text) } else { Ok(()) };
-        terminal::show_line(&rows.progress(clock.now().saturating_since(begun)));
+        let _printed = if is_text { output::print(&text::row(cases[position], result)) } else { Ok(()) };
+        let elapsed = clock.now().saturating_since(begun);
+        terminal::show_line(&text::progress(&cases, position + 1, elapsed));
     });
     let judged: Vec<(&str, Judged<'_>)> = chosen
         .iter()
@@ -85,30 +96,56 @@ pub fn validate(arguments: &ValidateArgs) -> Result<Ending, Failure> {
         TreeFormat::Json => output::json(&json::document(&judged, arguments.seed))?,
     })?;
     let foretold = text::scores(&judged).foretold;
-    Ok(match short_of(&foretold, arguments) {
+    Ok(match short_of(&foretold, "foretold", arguments) {
         None => Ending::done(),
         Some(reason) => Ending { code: 1, reason },
     })
 }
 
-/// What of the score of the foretold is not as asked; `None` where all is, or nothing was foretold.
-fn short_of(foretold: &Score, arguments: &ValidateArgs) -> Option<String> {
+/// Groups of cases, each with the score that it has where nothing was fitted with it.
+fn leaving_out(
+    asked: &LeaveOut,
+    cases: &[(&str, &Case)],
+    arguments: &ValidateArgs,
+) -> Result<Ending, Failure> {
+    let is_text = arguments.format == TreeFormat::Text;
+    if is_text {
+        output::print(&left_out::heading())?;
+    }
+    let left = leave_out::leave_out(asked, cases, &LIBRARY, arguments.seed, &mut |group, ended, all| {
+        let _printed = if is_text { output::print(&left_out::row(group)) } else { Ok(()) };
+        terminal::show_line(&format!("{ended} of {all} groups"));
+    })?;
+    output::print(&match arguments.format {
+        TreeFormat::Text => left_out::closing(&left),
+        TreeFormat::Json => output::json(&left_out::document(&left, arguments.seed))?,
+    })?;
+    let judged: Vec<Judged<'_>> =
+        left.iter().flat_map(leave_out::LeftOut::judged).map(|(_, judged)| judged).collect();
+    Ok(match short_of(&Score::of(&judged), "left-out", arguments) {
+        None => Ending::done(),
+        Some(reason) => Ending { code: 1, reason },
+    })
+}
+
+/// What of the score of the `kind` of cases is not as asked; `None` where all is, or there are none.
+fn short_of(score: &Score, kind: &str, arguments: &ValidateArgs) -> Option<String> {
     let (most, least) = (arguments.max_median, arguments.min_within);
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let below = |share: Option<Share>| share.filter(|share| share.get() < least.get());
-    if foretold.figures > 0 && foretold.median_error.is_none_or(|error| error > most.get()) {
-        let error = foretold.median_error.map_or("beyond any number".into(), percent);
-        return Some(format!("the median error of the foretold figures is {error}, above {most}"));
+    if score.figures > 0 && score.median_error.is_none_or(|error| error > most.get()) {
+        let error = score.median_error.map_or("beyond any number".into(), percent);
+        return Some(format!("the median error of the {kind} figures is {error}, above {most}"));
     }
-    if let Some(share) = below(foretold.within_25) {
+    if let Some(share) = below(score.within_25) {
         return Some(format!(
-            "{} of the foretold figures lie within 25 %, fewer than {least}",
+            "{} of the {kind} figures lie within 25 %, fewer than {least}",
             percent(share.get())
         ));
     }
-    below(foretold.claims_share()).map(|share| {
+    below(score.claims_share()).map(|share| {
         format!(
-            "{} of the foretold bounds, orders and equalities hold, fewer than {least}",
+            "{} of the {kind} bounds, orders and equalities hold, fewer than {least}",
             percent(share.get())
         )
     })
@@ -146,34 +183,35 @@ fn systems(arguments: &ValidateArgs) -> Result<Vec<System>, Failure> {
     Ok(systems)
 }
 
-/// Every case through its simulations: many side by side, one on each processor. Each is given to `ended` with its
-/// position as soon as it has ended. Once `stop` is set no more are begun, and those that are missing have no result.
+/// Every case through its simulations, on all processors. Each is given to `ended` with its position, in order, as soon
+/// as it and those before it have ended. Once `stop` is set no more are begun, and those that are missing have no result.
 pub fn results(
     chosen: &[&Case],
     seed: u64,
     stop: &AtomicBool,
-    ended: &(dyn Fn(usize, &CaseResult) + Sync),
+    ended: &mut dyn FnMut(usize, &CaseResult),
 ) -> Vec<CaseResult> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(chosen.len()));
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..processors {
-            scope.spawn(|| {
-                loop {
-                    let position = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(case) = chosen.get(position) else { return };
-                    if stop.load(Ordering::Relaxed) {
-                        return;
-                    }
-                    let result = judge(case, |subject, metric| measure(&LIBRARY, subject, metric, seed));
-                    ended(position, &result);
-                    done.lock().expect("no holder panics").push((position, result));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().expect("no holder panics");
-    done.sort_by_key(|(position, _)| *position);
-    done.into_iter().map(|(_, result)| result).collect()
+    let answers = Answers::new(seed);
+    let result = |position: usize| {
+        (!stop.load(Ordering::Relaxed))
+            .then(|| judge(chosen[position], |subject, metric| answers.of(&LIBRARY, subject, metric)))
+    };
+    let mut taken = Taken { results: Vec::with_capacity(chosen.len()), ended };
+    in_order(chosen.len(), processors(), &result, &mut taken);
+    taken.results
+}
+
+/// Results so far.
+struct Taken<'e> {
+    results: Vec<CaseResult>,
+    ended: &'e mut dyn FnMut(usize, &CaseResult),
+}
+
+impl Taker<Option<CaseResult>> for Taken<'_> {
+    fn take(&mut self, position: usize, result: Option<CaseResult>) -> bool {
+        let Some(result) = result else { return false };
+        (self.ended)(position, &result);
+        self.results.push(result);
+        true
+    }
 }

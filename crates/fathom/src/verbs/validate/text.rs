@@ -12,41 +12,16 @@ pub fn heading() -> String {
     )
 }
 
-/// Rows in the order of the cases, whatever the order they end in.
-pub struct InOrder<'a> {
-    cases: &'a [&'a Case],
-    rows: Vec<Option<String>>,
-    printed: usize,
-    ended: usize,
+/// How many have ended in `elapsed`, which is next, and how long the others take at that pace.
+pub fn progress(cases: &[&Case], ended: usize, elapsed: Nanos) -> String {
+    let all = cases.len();
+    let left = elapsed.as_secs_f64() * (all - ended) as f64 / ended.max(1) as f64;
+    let next = cases.get(ended).map(|case| format!(", next {}", case.id)).unwrap_or_default();
+    format!("{ended} of {all} cases{next}, about {left:.0} s left")
 }
 
-impl<'a> InOrder<'a> {
-    /// Of these cases, none of which has ended.
-    pub fn new(cases: &'a [&'a Case]) -> InOrder<'a> {
-        InOrder { cases, rows: vec![None; cases.len()], printed: 0, ended: 0 }
-    }
-
-    /// The rows that can be printed now that this one is there.
-    pub fn add(&mut self, position: usize, result: &CaseResult) -> String {
-        self.ended += 1;
-        self.rows[position] = Some(row(self.cases[position], result));
-        let mut text = String::new();
-        while let Some(row) = self.rows.get_mut(self.printed).and_then(Option::take) {
-            text += &row;
-            self.printed += 1;
-        }
-        text
-    }
-
-    /// How many have ended in `elapsed`, and how long the others take at that pace.
-    pub fn progress(&self, elapsed: Nanos) -> String {
-        let (ended, all) = (self.ended, self.cases.len());
-        let left = elapsed.as_secs_f64() * (all - ended) as f64 / ended.max(1) as f64;
-        format!("{ended} of {all} cases, about {left:.0} s left")
-    }
-}
-
-fn row(case: &Case, result: &CaseResult) -> String {
+/// A case and what became of it.
+pub fn row(case: &Case, result: &CaseResult) -> String {
     let number = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.2}"));
     let error = result.error.map_or_else(String::new, |error| format!("{:+.1} %", error * 100.0));
     let ruling = match &result.ruling {
@@ -54,7 +29,7 @@ fn row(case: &Case, result: &CaseResult) -> String {
         Ruling::Fails => format!("LEAVES its tolerance of {}", case.tolerance),
         Ruling::Impossible(why) => format!("NOT MODELLED: {why}"),
     };
-    let fitted = if case.fits.is_some() { ", fitted" } else { "" };
+    let fitted = if case.fits.is_empty() { "" } else { ", fitted" };
     let listed = if case.score == Counting::Counts { "" } else { " (does not count)" };
     format!(
         "{:<16} {:>12} {:>12} {:<9} {:>8}  {ruling}{fitted}{listed}\n",
@@ -120,7 +95,7 @@ pub fn closing(judged: &[(&str, Judged<'_>)]) -> String {
     text + &answer(&all)
 }
 
-fn percent(share: Option<f64>) -> String {
+pub fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "-".into(), |share| format!("{:.1}%", share * 100.0))
 }
 
@@ -178,6 +153,6 @@ fn answer(all: &Scores) -> String {
     text
 }
 
-fn several(count: usize, what: &str) -> String {
+pub fn several(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
