@@ -180,8 +180,7 @@ impl<'p> Course<'p> {
             world: &worlds[at],
         };
         let work = |at: usize| {
-            (!needless[at].load(Ordering::Relaxed))
-                .then(|| piece(at).carried_out(Nanos::ZERO, &mut |_, _| ()))
+            (!needless[at].load(Ordering::Relaxed)).then(|| piece(at).carried_out(Nanos::ZERO, &mut |_| ()))
         };
         let mut taker =
             Front { course: self, first, needless: &needless, piece: &piece, world, watch, goes_on: true };
@@ -353,18 +352,15 @@ struct Measured {
 }
 
 impl Piece<'_, '_> {
-    /// Measures it; `live` is told of how far it is, the point as far as it has come being `since` later.
-    fn carried_out(
-        &self,
-        since: Nanos,
-        live: &mut dyn FnMut(Live<'_>, (&plan::Point, &Point, &Load, Nanos, bool)),
-    ) -> Measured {
+    /// Measures it; `watch` is told of how far it is, the point as far as it has come being `since` later.
+    fn carried_out(&self, since: Nanos, watch: &mut dyn FnMut(Event<'_>)) -> Measured {
         let Task::Load(load) = &self.point.task else { unreachable!("states are not measured apart") };
         let mut world = (self.world)();
         let (frame, has_percentiles) = (frame(self.plan, self.point), world.has_percentiles());
         let (since, began) = (since + world.since(), world.now());
-        let answer =
-            world.load(load, &mut |heard| live(heard, (self.point, &frame, load, since, has_percentiles)));
+        let answer = world.load(load, &mut |live| {
+            tell_growing((self.point, &frame, load), live, (since, has_percentiles), watch);
+        });
         let ended = world.now();
         let point = answer.map(|answer| load_point(frame.clone(), load, answer, &*world));
         let rested = (self.then_rests && point.is_ok()).then(|| {
@@ -409,9 +405,7 @@ impl Taker<Option<Measured>> for Front<'_, '_, '_> {
         }
         let (piece, watch) = ((self.piece)(at), &mut *self.watch);
         let since = self.world.now().saturating_since(Instant::default());
-        Some(Some(piece.carried_out(since, &mut |live, (point, frame, load, since, has_percentiles)| {
-            tell_growing((point, frame, load), live, (since, has_percentiles), watch);
-        })))
+        Some(Some(piece.carried_out(since, watch)))
     }
 
     fn take(&mut self, at: usize, measured: Option<Measured>) -> bool {

@@ -401,7 +401,7 @@ impl World for ModelledWorld {
     }
 
     fn skip(&mut self, time: Nanos) {
-        self.since = self.since + time;
+        self.since += time;
     }
 
     fn keep_shares(&mut self) {
