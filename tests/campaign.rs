@@ -90,6 +90,23 @@ fn every_cell_is_measured_once_in_each_block_and_the_effects_are_named() {
 }
 
 #[test]
+fn virtual_cells_are_the_same_records_in_the_same_order_on_one_processor_and_on_several() {
+    let (several, one) = (user(QUEUES), user(QUEUES));
+    several.fathom("campaign campaign.toml --quiet").done();
+    one.fathom_on_one_processor("campaign campaign.toml --quiet").done();
+    for number in 1..=8 {
+        let record = |user: &User| {
+            let mut run = user.fathom(&format!("show {number} --format json")).done().json();
+            // Who measured it when.
+            let run = run.as_object_mut().unwrap();
+            ["id", "started", "ended", "command"].iter().for_each(|key| drop(run.remove(*key)));
+            run.clone()
+        };
+        assert_eq!(record(&several), record(&one), "run {number}");
+    }
+}
+
+#[test]
 fn a_report_of_a_campaign_computes_its_effects_from_the_runs_in_it() {
     let user = user(QUEUES);
     user.fathom("campaign campaign.toml -q").done();
