@@ -171,7 +171,7 @@ fn planted(published_of_four: u32) -> [(&'static str, String); 2] {
 fn a_figure_is_found_again_from_the_rows_that_are_left_and_a_wrong_row_shows_as_an_error() {
     let user = User::new();
     let left_out = |published_of_four: u32, options: &str| -> Value {
-        planted(published_of_four).into_iter().for_each(|(name, text)| user.write(name, text));
+        planted(published_of_four).into_iter().for_each(|(name, text)| drop(user.write(name, text)));
         let line = format!("validate --cases rows.toml {options} --format json --max-median 100%");
         user.fathom(&line).done().json()
     };
@@ -198,7 +198,7 @@ fn a_figure_is_found_again_from_the_rows_that_are_left_and_a_wrong_row_shows_as_
 #[test]
 fn a_figure_that_no_other_row_names_lies_in_the_middle_of_its_bounds() {
     let user = User::new();
-    planted(20_000).into_iter().for_each(|(name, text)| user.write(name, text));
+    planted(20_000).into_iter().for_each(|(name, text)| drop(user.write(name, text)));
     let line = "validate --cases rows.toml --leave-out systems --max-median 100% --min-within 0%";
     let document = user.fathom(&format!("{line} --format json")).done().json();
     let found = &document["groups"][0]["refitted"][0];
