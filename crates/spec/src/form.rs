@@ -17,7 +17,7 @@ use crate::text::{ContentText, CpuList, DataOp, Factor, LineList, OpList, Ratio,
 use crate::text::{number, share_text, unit, unknown};
 use crate::trace::Replay;
 use crate::tree::{FileOp, Tree};
-use crate::{Content, Pattern, Workload};
+use crate::{Content, Pattern, Stamp, Workload};
 
 /// The value of a key as it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -179,12 +179,17 @@ static FIELDS: [Field; 70] = [
     field!(count "workers" workers),
     field!(count "depth" depth),
     field!(count "low_water" or "none" sequence.low_water),
+    // Records from before it have none.
+    field!(
+        Switch "reopen_cold",
+        |w| w.sequence.reopen_cold.then_some(Value::Switch(true)),
+        |w, said| switch(said).map(|on| w.sequence.reopen_cold = on)
+    ),
     field!(
         CountOrWord "reopen_every",
         |w| w.sequence.reopen_every.map(count),
         |w, said| optional(said, "none", number).map(|every| w.sequence.reopen_every = every)
     ),
-    field!(switch "reopen_cold" sequence.reopen_cold),
     field!(count "flow" or "none" sequence.flow),
     field!(word "pace" pace),
     field!(time "start" stop.start),
@@ -216,9 +221,17 @@ static FIELDS: [Field; 70] = [
         |w, said| ratio(w, said, |_, dedupe, ratio| *dedupe = ratio)
     ),
     field!(word "verify" verify),
-    field!(word "stamp" stamp),
+    field!(
+        text "stamp",
+        |w| (w.stamp != Stamp::Fathom).then(|| text(w.stamp)),
+        |w, said| said.parse().map(|stamp| w.stamp = stamp)
+    ),
     field!(count "read_back" or "none" sequence.read_back),
-    field!(switch "reread" sequence.reread),
+    field!(
+        Switch "reread",
+        |w| w.sequence.reread.then_some(Value::Switch(true)),
+        |w, said| switch(said).map(|on| w.sequence.reread = on)
+    ),
     field!(word "engine" engine.kind),
     field!(count "submit_batch" engine.submit_batch),
     field!(count "complete_batch" engine.complete_batch),

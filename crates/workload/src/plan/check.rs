@@ -394,11 +394,17 @@ fn sequence(workload: &Workload, faults: &mut Vec<Fault>) {
     }
     if sequence.reopen_cold && (sequence.reopen_every.is_none() || workload.direct) {
         let message = "`reopen_cold` goes with `reopen_every` and the page cache".into();
-        faults.push(fault("reopen_cold", message, "write `reopen_every = 1000` and `direct = false`"));
+        faults.push(Fault {
+            caution: true,
+            ..fault("reopen_cold", message, "write `reopen_every = 1000` and `direct = false`")
+        });
     }
     if sequence.reread && (!workload.mix.has_writes() || workload.verify == Verify::None) {
         let message = "`reread` reads what a workload that writes has written, and checks it".into();
-        faults.push(fault("reread", message, "write `verify = \"written\"`, and let the workload write"));
+        faults.push(Fault {
+            caution: true,
+            ..fault("reread", message, "write `verify = \"written\"`, and let the workload write")
+        });
     }
     if sequence.read_back.is_some() && !workload.writes() {
         let message = "nothing is written that could be read back".into();

@@ -187,6 +187,8 @@ fn sequence() -> impl Strategy<Value = Sequence> {
     (1u32.., any::<bool>(), proptest::option::of(0u32..=65_535), count(), count()).prop_map(
         |(consecutive, repeat_offset, low_water, flow, read_back)| Sequence {
             reopen_every: read_back,
+            reopen_cold: repeat_offset,
+            reread: read_back.is_some_and(|every| every % 2 == 0),
             consecutive,
             repeat_offset,
             low_water,
@@ -316,6 +318,10 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
                 durability,
                 content,
                 verify,
+                stamp: match HeaderKind::ALL.get((seed % 20) as usize) {
+                    Some((kind, ..)) => Stamp::Fio(Header { kind: *kind, every: None, at: Bytes::ZERO }),
+                    None => Stamp::Fathom,
+                },
                 seed,
                 direct: direct && tree.is_none(),
                 iolog: None,

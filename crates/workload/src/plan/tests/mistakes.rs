@@ -158,7 +158,6 @@ const SWEEPS: &[Case] = &[
 const TOGETHER: &[Case] = &[
     ("[[phase]]\nname = \"a\"\n", "t.toml:1:1", &["no stop condition", "run = \"30s\""]),
     ("[[phase]]\nrun = \"0s\"\n", "t.toml:2:7", &["measures nothing"]),
-    ("[[phase]]\nops = 5\nwarmup = \"5s\"", "t.toml:3:10", &["no room for a warmup"]),
     ("[[phase]]\nrun = \"1s\"\nreads = \"80%\"\ntrims = \"30%\"", "t.toml:3:9", &["110%", "at most 100%"]),
     ("[[phase]]\nrun = \"1s\"\nsize = \"1000B\"", "t.toml:3:8", &["multiple of 512B", "1KiB"]),
     ("[[phase]]\nrun = \"1s\"\nalign = \"100B\"", "t.toml:3:9", &["multiple of 512B"]),
