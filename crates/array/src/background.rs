@@ -15,7 +15,8 @@ pub struct BackgroundParams {
     pub policy: BackgroundPolicy,
     /// What happens before the first unit, as a share of the whole work's idle time.
     pub startup: Share,
-    /// Most bytes a second of one member, whatever the load; `None`: no limit. The processor's or the firmware's.
+    /// Most bytes a second to and from one member, whatever the load; `None`: no limit. The processor's or the
+    /// firmware's: what is written and read back passes it twice.
     pub member_limit: Option<BytesPerSecond>,
 }
 

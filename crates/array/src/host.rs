@@ -13,8 +13,18 @@ pub struct HostParams {
     pub request: Nanos,
     /// Time for which each request holds its file or LUN: one over the most requests per second of one file.
     pub per_file: Nanos,
+    /// By what part of `per_file` each further file that has requests under way makes it longer: what all files share
+    /// (locks, counters, lists) goes from one processor to the next.
+    ///
+    /// So *n* files get *n* / (1 + contention (*n* - 1)) times what one gets: the law of Gunther, "A General Theory of
+    /// Computational Scalability Based on Rational Functions" (2008), with contention alone.
+    pub contention: Share,
     /// What a file system adds to each request's processor time.
     pub file_system: Nanos,
+    /// Layers that each request passes between file and driver: file system, volume manager, multipath.
+    pub layers: u32,
+    /// Processor time of each of them for a request that is sent.
+    pub layer: Nanos,
     /// Largest request the block layer sends; longer ones are split.
     pub max_transfer: Bytes,
     /// Requests outstanding per LUN and path; the rest wait in the host.

@@ -21,6 +21,8 @@ pub struct Turns {
 struct Turn {
     who: u32,
     left: u64,
+    /// Whether it goes between the turns of others.
+    between: bool,
 }
 
 /// Who ends next, and after how long.
@@ -45,7 +47,17 @@ impl Turns {
     /// Has `who` join with `work` of at least one nanosecond; its first turn comes at the end of the present round.
     pub fn join(&mut self, who: u32, work: u64) {
         debug_assert!(work > 0, "who joins must have work");
-        self.ring.push(Turn { who, left: work });
+        self.ring.push(Turn { who, left: work, between: false });
+    }
+
+    /// The same for one that waits for no round: it follows the turn under way, and those that came like it.
+    pub fn join_between(&mut self, who: u32, work: u64) {
+        debug_assert!(work > 0, "who joins must have work");
+        let mut at = (self.turn + 1).min(self.ring.len());
+        while self.ring.get(at).is_some_and(|turn| turn.between) {
+            at += 1;
+        }
+        self.ring.insert(at, Turn { who, left: work, between: true });
     }
 
     /// Those present and what each has left, in nanoseconds.
@@ -114,7 +126,7 @@ impl Turns {
         }
         let index = (self.turn + count - 1) % count;
         self.turn -= usize::from(index < self.turn);
-        let Turn { who, left } = self.ring.remove(index);
+        let Turn { who, left, .. } = self.ring.remove(index);
         Some((who, left))
     }
 
@@ -225,6 +237,22 @@ mod tests {
         assert_eq!((next.after, turns.end(next, 10)), (0, 0));
         let next = turns.next(10).expect("two are present");
         assert_eq!((next.after, turns.end(next, 10)), (15, 2));
+    }
+
+    #[test]
+    fn one_that_goes_between_waits_for_the_turn_under_way_and_for_no_round() {
+        let mut turns = Turns::default();
+        (0..5).for_each(|who| turns.join(who, 100));
+        turns.pass(13, 10);
+        turns.join_between(7, 2);
+        turns.join_between(8, 2);
+        let ended = |turns: &mut Turns| {
+            let next = turns.next(10).expect("some are present");
+            (turns.end(next, 10), next.after)
+        };
+        // Seven of the second turn are left.
+        assert_eq!((ended(&mut turns), ended(&mut turns)), ((7, 9), (8, 2)));
+        assert_eq!(turns.each().map(|(_, left)| left).collect::<Vec<_>>(), [90, 90, 100, 100, 100]);
     }
 
     proptest! {

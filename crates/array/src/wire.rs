@@ -33,11 +33,20 @@ pub struct Transfer {
     pub class: Class,
     /// Which byte stream it is a part of; `None` where it waits for no other.
     pub flow: Option<u32>,
+    /// Whether it waits for the turn under way alone: a command without data, whose frame goes between those of others.
+    pub between: bool,
 }
 
 impl Default for Transfer {
     fn default() -> Transfer {
-        Transfer { ready: Instant::START, work: Nanos::ZERO, token: 0, class: Class::HostRead, flow: None }
+        Transfer {
+            ready: Instant::START,
+            work: Nanos::ZERO,
+            token: 0,
+            class: Class::HostRead,
+            flow: None,
+            between: false,
+        }
     }
 }
 
@@ -233,7 +242,11 @@ impl Wire {
             lane.idle.1 = now;
         }
         let made_up = lane.make_up(since, now, work.saturating_sub(LEAST), self.meter.since());
-        lane.turns.join(place, work.saturating_sub(made_up).get());
+        let left = work.saturating_sub(made_up).get();
+        match self.transfers[place].between {
+            true => lane.turns.join_between(place, left),
+            false => lane.turns.join(place, left),
+        }
         lane.next = lane.turns.next(self.quantum);
         self.present += 1;
     }
@@ -249,7 +262,7 @@ impl Wire {
         if lane.turns.is_empty() {
             lane.idle = (at, Instant::NEVER);
         }
-        let Transfer { ready, work, token, class, flow } = self.transfers[place];
+        let Transfer { ready, work, token, class, flow, .. } = self.transfers[place];
         self.transfers.give(place);
         debug_assert!(self.present > 0, "a transfer must end once");
         self.present -= 1;

@@ -159,7 +159,7 @@ impl Array {
         };
         let server = server + copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(len)));
         let engine = &mut self.back.engines[controller as usize];
-        let command = engine.host_work(op == Op::Write, len);
+        let command = engine.host_work(now, op == Op::Write, len);
         let processed = engine.processor.book(now, now, command, class);
         let ready = engine.processor.book(now, processed, server, class);
         debug_assert!(now <= processed && processed <= ready, "a processor must not work in the past");
@@ -180,7 +180,7 @@ impl Array {
         debug_assert_ne!(here, owner, "a part must be passed on to the other controller");
         traffic.requests[place].controller = owner;
         let (now, engine) = (traffic.time.now(), &mut self.back.engines[here as usize]);
-        let command = engine.host_work(op == Op::Write, 0);
+        let command = engine.host_work(now, op == Op::Write, 0);
         let ready = engine.processor.book(now, now, command, class);
         traffic.requests.trace(place).pass(Stage::ControllerProcessor, ready, command);
         // The data cross the same link, whichever way they go.
@@ -636,6 +636,7 @@ impl Array {
             if now.nanos() / age != (now.nanos() - SETTLED.get()) / age {
                 cache.press();
             }
+            cache.expire(now);
         }
         self.destage(traffic, controller);
         self.nodes[controller as usize].ticking = false;

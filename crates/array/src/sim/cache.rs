@@ -75,6 +75,8 @@ struct StripeCut {
 #[derive(Clone, Copy, Debug)]
 struct Dirty {
     grains: u128,
+    /// When the first of it was written.
+    born: Instant,
     touched: Instant,
     /// How many flushes had come before the first of it was written.
     since: u64,
@@ -111,6 +113,8 @@ pub struct Cache {
     dirty: BTreeMap<Key, Dirty>,
     /// Stripes that became full, in that order; some may be gone since.
     full: VecDeque<Key>,
+    /// Stripes in the order in which the first of each was written; some may be gone since.
+    ages: VecDeque<(Instant, Key)>,
     dirty_bytes: u64,
     destaging_bytes: u64,
     destaging: u32,
@@ -153,6 +157,7 @@ impl Cache {
             ahead: (params.read && rule.streams > 0 && rule.max > 0).then(|| ReadAhead::new(rule)),
             dirty: BTreeMap::new(),
             full: VecDeque::new(),
+            ages: VecDeque::new(),
             dirty_bytes: 0,
             destaging_bytes: 0,
             destaging: 0,
@@ -240,12 +245,17 @@ impl Cache {
     pub fn take_over(&mut self, partner: &mut Cache, volume: VolumeRange) {
         let stripes = partner.stripes_of(volume);
         let StripeCut { stripe, grain, .. } = self.cuts[volume.set as usize];
-        while let Some((&key, &Dirty { grains, touched, .. })) = partner.dirty.range(stripes.clone()).next() {
+        while let Some((&key, &Dirty { grains, touched, born, .. })) =
+            partner.dirty.range(stripes.clone()).next()
+        {
             partner.dirty.remove(&key);
             let bytes = |grains: u128| u64::from(grains.count_ones()) * grain * SECTOR_BYTES;
             partner.dirty_bytes -= bytes(grains);
             let since = self.flushes;
-            let entry = self.dirty.entry(key).or_insert(Dirty { grains: 0, touched, since });
+            let entry = self.dirty.entry(key).or_insert_with(|| {
+                self.ages.push_back((born, key));
+                Dirty { grains: 0, born, touched, since }
+            });
             self.dirty_bytes += bytes(grains & !entry.grains);
             entry.grains |= grains;
             if entry.grains == ones(stripe.div_ceil(grain)) {
@@ -406,7 +416,10 @@ impl Cache {
             let last = (until - 1 - number * stripe) / grain;
             let grains = ones(last + 1) & !ones(first);
             let since = self.flushes;
-            let entry = self.dirty.entry((set, number)).or_insert(Dirty { grains: 0, touched: now, since });
+            let entry = self.dirty.entry((set, number)).or_insert_with(|| {
+                self.ages.push_back((now, (set, number)));
+                Dirty { grains: 0, born: now, touched: now, since }
+            });
             let new = grains & !entry.grains;
             entry.grains |= grains;
             entry.touched = now;
@@ -460,6 +473,20 @@ impl Cache {
         debug_assert!(bytes > 0, "a stripe must not be destaged of which nothing is dirty");
         self.assert_counts();
         Some(DestageBatch { set: key.0, transfer, bytes })
+    }
+
+    /// Has what was first written longer ago than data may wait leave, however little is dirty.
+    pub fn expire(&mut self, now: Instant) {
+        while let Some(&(born, key)) = self.ages.front() {
+            let is_here = self.dirty.get(&key).is_some_and(|dirty| dirty.born == born);
+            if is_here && (self.pressing || born + self.params.dirty_age > now) {
+                return;
+            }
+            self.ages.pop_front();
+            if is_here {
+                self.urgent.push_back(key);
+            }
+        }
     }
 
     fn next_full(&mut self) -> Option<Key> {
@@ -853,6 +880,24 @@ mod tests {
         assert!(cache.destage(Instant::START, false, &mut Vec::new()).is_some());
         assert!(!cache.is_dirty());
         assert_eq!(cache.dirty_bytes(), 32 * 512, "on its way");
+    }
+
+    #[test]
+    fn what_is_old_leaves_in_the_order_it_was_written_however_little_is_dirty() {
+        let mut cache = cache(Bytes::MIB * 64);
+        let (start, mut extents) = (Instant::START, Vec::new());
+        assert!(cache.write(start, 0, 5 * 512, 5 * 512 + 8));
+        assert!(cache.write(start + Nanos::from_secs(1), 0, 512, 520));
+        let mut leave = |cache: &mut Cache, seconds: u64| {
+            let now = start + Nanos::from_secs(seconds);
+            cache.expire(now);
+            cache.destage(now, false, &mut extents).map(|_| extents[0].lba.0 / 512)
+        };
+        assert_eq!(leave(&mut cache, 9), None, "the members have other work");
+        assert_eq!(leave(&mut cache, 10), Some(5));
+        assert_eq!(leave(&mut cache, 10), None, "the other is a second younger");
+        assert_eq!(leave(&mut cache, 11), Some(1));
+        assert!(cache.ages.is_empty());
     }
 
     #[test]

@@ -33,9 +33,11 @@ impl Engine {
         }
     }
 
-    /// What a host command that carries `bytes` costs a processor.
-    pub fn host_work(&self, write: bool, bytes: u64) -> Nanos {
+    /// What a host command that carries `bytes` costs a processor, if it comes at `now`.
+    pub fn host_work(&self, now: Instant, write: bool, bytes: u64) -> Nanos {
         let command = if write { self.params.write_command } else { self.params.read_command };
+        let shared = if self.processor.until() > now { self.params.interrupt } else { Nanos::ZERO };
+        let command = command.saturating_sub(shared);
         command + self.params.copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(bytes)))
     }
 

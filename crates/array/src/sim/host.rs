@@ -1,5 +1,6 @@
 //! A host at work: its processors, its files, and the limits on what it has outstanding.
 
+use units::convert::truncated;
 use units::{Instant, Nanos};
 
 use crate::host::HostParams;
@@ -8,7 +9,7 @@ use crate::station::Station;
 
 use super::gate::Gate;
 use super::pages::Pages;
-use super::request::{HostRequest, Requests};
+use super::request::{HostRequest, Purpose, Requests};
 
 /// A host at work.
 pub struct Host {
@@ -19,6 +20,8 @@ pub struct Host {
     params: HostParams,
     /// What is outstanding for each LUN.
     gates: Vec<Gate>,
+    /// How many LUNs have something outstanding, or waiting for that.
+    active: u64,
     /// Its page cache, for jobs that do not ask for direct I/O.
     pub pages: Option<Pages>,
     /// What is outstanding in each session, those at the first controller first.
@@ -35,6 +38,7 @@ impl Host {
             files: vec![Station::new(1); luns],
             params: params.clone(),
             gates: vec![Gate::default(); luns],
+            active: 0,
             pages: params.page_cache.as_ref().map(|pages| Pages::new(pages, params.max_transfer)),
             sessions: vec![Gate::default(); sessions],
             dealt: 0,
@@ -44,14 +48,21 @@ impl Host {
     /// The software's part of a request; when it reaches the driver.
     pub fn prepare(&mut self, now: Instant, requests: &mut Requests, place: u32) -> Instant {
         let through_file = self.through_file(now, requests, place);
-        let work = Nanos::new(self.params.request.get() + self.params.file_system.get());
-        self.operation(now, through_file, work, requests, place)
+        self.operation(now, through_file, self.sending() + self.params.file_system, requests, place)
+    }
+
+    /// What a request that is sent costs a processor: the driver, and the layers above it.
+    fn sending(&self) -> Nanos {
+        self.params.request + self.params.layer * u64::from(self.params.layers)
     }
 
     fn through_file(&mut self, now: Instant, requests: &mut Requests, place: u32) -> Instant {
         let HostRequest { lun, class, .. } = requests[place];
-        let through = self.files[lun as usize].book(now, now, self.params.per_file, class);
-        requests.trace(place).pass(Stage::HostFile, through, self.params.per_file);
+        let others = self.active - u64::from(self.gates[lun as usize].present() > 0);
+        let longer = self.params.contention.get() * self.params.per_file.get() as f64 * others as f64;
+        let work = self.params.per_file + Nanos::new(truncated(longer));
+        let through = self.files[lun as usize].book(now, now, work, class);
+        requests.trace(place).pass(Stage::HostFile, through, work);
         through
     }
 
@@ -64,7 +75,7 @@ impl Host {
 
     /// The block layer's and the driver's part of what the page cache sends; when it reaches the driver.
     pub fn dispatch(&mut self, now: Instant, ready: Instant, requests: &mut Requests, place: u32) -> Instant {
-        self.operation(now, ready, self.params.request, requests, place)
+        self.operation(now, ready, self.sending(), requests, place)
     }
 
     /// `work` of a processor for a request, which is there at `ready`; when it ends.
@@ -83,12 +94,20 @@ impl Host {
     }
 
     /// Whether a request may be sent to `lun` now; if not it waits for one to come back.
-    pub fn admit(&mut self, lun: usize, request: u32) -> bool {
-        self.gates[lun].enter(self.params.lun_depth, request)
+    pub fn admit(&mut self, lun: usize, request: u32, purpose: Purpose) -> bool {
+        let (gate, depth) = (&mut self.gates[lun], self.params.lun_depth);
+        self.active += u64::from(gate.present() == 0);
+        match purpose {
+            // The block layer lets requests that somebody waits for pass what is written back in the background.
+            Purpose::Writeback => gate.enter_patiently(depth, request),
+            _ => gate.enter(depth, request),
+        }
     }
 
     /// A request to `lun` has come back; the one that may be sent now.
     pub fn release(&mut self, lun: usize) -> Option<u32> {
-        self.gates[lun].leave()
+        let next = self.gates[lun].leave();
+        self.active -= u64::from(self.gates[lun].present() == 0);
+        next
     }
 }

@@ -161,7 +161,8 @@ impl Hosts {
         let request = &mut traffic.requests[place];
         debug_assert_eq!(request.pending, 0, "only what has no parts is sent");
         (request.sent, request.outstanding) = (ready, true);
-        if self.each[request.host as usize].admit(request.lun as usize, place) {
+        let HostRequest { host, lun, purpose, .. } = *request;
+        if self.each[host as usize].admit(lun as usize, place, purpose) {
             self.enter_session(traffic, array, place, ready);
         }
     }

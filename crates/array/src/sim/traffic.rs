@@ -11,7 +11,7 @@ use workload::Op;
 
 use crate::latency::Stage;
 use crate::link::Link;
-use crate::protocol::ProtocolParams;
+use crate::protocol::{ProtocolKind, ProtocolParams};
 use crate::wire::{Carried, Transfer};
 
 use super::event::Event;
@@ -212,10 +212,16 @@ impl Traffic {
             return;
         }
         self.requests[place].wires += 1;
-        let HostRequest { class, leg, .. } = self.requests[place];
+        let HostRequest { class, leg, op, .. } = self.requests[place];
+        // SAS and Fibre Channel: frames of a command go between those of others' data. A session is a byte stream.
+        let between = leg == Leg::Out && op != Op::Write && self.protocol.kind == ProtocolKind::Block;
         // A session is a byte stream; what crosses to the partner is none of it.
         let flow = if matches!(leg, Leg::Out | Leg::Back) { self.connection(place) } else { None };
-        self.network.carry(&mut self.time, wire, Transfer { ready, work, token: place, class, flow });
+        self.network.carry(
+            &mut self.time,
+            wire,
+            Transfer { ready, work, token: place, class, flow, between },
+        );
     }
 
     /// Has a request go on that no wire carries, by an event or at once where it may be. Whether it is there at once.

@@ -119,6 +119,8 @@ pub struct Works {
     units: Slab<UnitInFlight>,
     /// The last plan, for the next.
     plan: Plan,
+    /// What it moves of each member, likewise.
+    passed: Vec<Sectors>,
     params: Vec<BackgroundParams>,
     luns: Vec<LunPlacement>,
 }
@@ -130,6 +132,7 @@ impl Works {
             works: Vec::new(),
             units: Slab::new(),
             plan: Plan::new(),
+            passed: Vec::new(),
             params: params.to_vec(),
             luns: luns.to_vec(),
         }
@@ -296,7 +299,11 @@ impl Works {
             BackgroundPolicy::Rate(rate) | BackgroundPolicy::Md { max: rate, .. } => rate.time_for(bytes),
             _ => Nanos::ZERO,
         };
-        let ceiling = work.params.member_limit.map_or(Nanos::ZERO, |rate| rate.time_for(bytes));
+        // What is written and read back passes twice.
+        let ceiling = work
+            .params
+            .member_limit
+            .map_or(Nanos::ZERO, |rate| rate.time_for(busiest(&self.plan, &mut self.passed).bytes()));
         work.not_before = work.not_before.max(now) + limit.max(ceiling);
         let place = self.units.take();
         self.units[place] = UnitInFlight { work: number, unit: Some(unit), launched: now };
@@ -366,6 +373,19 @@ impl Works {
             }
         }
     }
+}
+
+/// What a plan moves of the member that it moves most of; `passed` is used for the sums.
+fn busiest(plan: &Plan, passed: &mut Vec<Sectors>) -> Sectors {
+    passed.clear();
+    for step in plan.reads().iter().chain(plan.writes()).chain(plan.checks()) {
+        let member = usize::from(step.member);
+        if passed.len() <= member {
+            passed.resize(member + 1, Sectors(0));
+        }
+        passed[member].0 += step.sectors.0;
+    }
+    passed.iter().copied().max().unwrap_or(Sectors(0))
 }
 
 /// What a set has to do for `order`, and on which slot; spares and fresh disks take their places.

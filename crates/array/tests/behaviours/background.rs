@@ -3,6 +3,7 @@
 use array::background::BackgroundKind::{Clone, Initialise, InitialiseOnline, InitialiseVerify, Rebuild};
 use array::raid::{Geometry, Health, Level, SetSpec};
 use array::spec::case::ActivityKind::{Background, Degraded};
+use array::spec::case::Load;
 use units::{Nanos, Sectors};
 
 use crate::fixture::*;
@@ -59,6 +60,23 @@ fn initialising_online_takes_as_long_as_offline_without_a_host_and_verifying_muc
     let offline = of(Initialise);
     assert_equal(of(InitialiseOnline), offline, 0.1);
     assert_more(of(InitialiseVerify), offline, 1.5);
+}
+
+#[test]
+fn what_is_read_back_passes_a_members_limit_twice() {
+    // The data services layer lets 24 MB/s of each member through, far below what the disks do.
+    let of = |kind| minutes(NEW, &[], Background(kind), 0.0, 10.0);
+    assert_equal(of(InitialiseVerify) / of(Initialise), 2.0, 0.1);
+    assert_equal(of(InitialiseOnline) / of(Initialise), 1.0, 0.05);
+}
+
+#[test]
+fn with_the_write_cache_on_a_rebuild_takes_most_of_what_several_workers_get_of_a_degraded_set() {
+    // Four workers, as the published tests have; the cache is full of what they have written.
+    let array = "perc-3-qc?raid=5&disks=12";
+    let load = Load { workers: 4, ..oltp(4) };
+    let [degraded, rebuilding] = [Degraded, Background(Rebuild)].map(|work| iops_during(array, &load, work));
+    assert_more(degraded, rebuilding, 2.0);
 }
 
 #[test]

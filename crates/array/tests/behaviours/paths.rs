@@ -51,6 +51,15 @@ fn reads_and_writes_at_once_use_both_directions_and_go_higher_than_reads_alone()
 }
 
 #[test]
+fn buffered_reads_go_on_beside_writes_because_what_is_written_back_lets_them_pass() {
+    // Behind 128 MiB of dirty pages in the host, and behind their data on the link, a read would wait half a second.
+    let read = Load { direct: false, ..stream(kib(1024), 1) };
+    let write = Load { offset: gib(64), ..writing(read.clone()) };
+    let alone = rate("md3000", &read);
+    assert_more(rate_of("md3000", &[read, write]), alone, 1.1);
+}
+
+#[test]
 fn an_adapter_of_twice_the_rate_does_no_better_where_the_drives_are_the_limit() {
     let load = random(kib(64), 48);
     let of = |hba: &str| rate(&format!("esds-s24s-g2240?hba={hba}"), &load);

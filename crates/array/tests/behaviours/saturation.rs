@@ -1,7 +1,7 @@
 //! Where more load gives no more, and what the limit is.
 
 use array::spec::case::Load;
-use units::Nanos;
+use units::{Bytes, Nanos};
 
 use crate::fixture::*;
 
@@ -42,6 +42,43 @@ fn a_flat_line_that_moves_with_files_and_not_with_threads_is_a_limit_of_the_file
     let one_file = iops("dsi3500?luns=4", &threads(4, 1));
     assert_equal(iops("dsi3500?luns=4", &threads(8, 1)), one_file, 0.05);
     assert_more(iops("dsi3500?luns=4", &threads(1, 4)), one_file, 2.0);
+}
+
+#[test]
+fn each_further_file_adds_less_because_what_all_files_share_goes_round_among_processors() {
+    let of = |contention: &str, files: u32| {
+        let load = Load { workers: 2, luns: files, span: Some(Bytes::MIB * 16), ..random(kib(8), 8) };
+        let load = Load { warmup: Nanos::from_millis(500), run: Nanos::from_millis(100), ..load };
+        iops(&format!("dsi3500?luns={files}&host.contention={contention}"), &load)
+    };
+    let [one, two, six, ten] = [1, 2, 6, 10].map(|files| of("5.5%", files));
+    let gains = [two - one, (six - two) / 4.0, (ten - six) / 4.0];
+    assert!(gains[0] > gains[1] && gains[1] > gains[2], "{gains:?}");
+    // Gunther's law: n / (1 + contention (n - 1)).
+    assert_equal(ten / one, 10.0 / (1.0 + 0.055 * 9.0), 0.03);
+    assert_equal(of("0%", 10) / of("0%", 1), 10.0, 0.03);
+}
+
+#[test]
+fn many_faster_disks_show_behind_a_processor_that_takes_busy_commands_along() {
+    let of = |interrupt: &str, drive: &str| {
+        iops(
+            &format!("perc-3-qc?raid=0&disks=32&drive={drive}&controller.interrupt={interrupt}"),
+            &Load { workers: 4, ..oltp(64) },
+        )
+    };
+    let gain = |interrupt: &str| of(interrupt, "cheetah-x15") / of(interrupt, "cheetah-18lp");
+    assert_more(gain("70us"), 1.15, 1.0);
+    assert_equal(gain("0us"), 1.0, 0.05);
+}
+
+#[test]
+fn every_layer_of_the_host_costs_small_requests_their_share() {
+    let load = Load { span: Some(Bytes::MIB * 8), warmup: Nanos::from_secs(15), ..random(kib(8), 1) };
+    let of = |layers: u32| iops(&format!("md3000?host.layers={layers}"), &load);
+    let [raw, one, three] = [0, 1, 3].map(of);
+    assert!(raw > one && one > three, "{raw}, {one}, {three}");
+    assert!((0.7..0.9).contains(&(three / raw)), "about a fifth: {three} of {raw}");
 }
 
 #[test]

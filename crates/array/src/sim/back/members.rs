@@ -63,7 +63,7 @@ impl BackEnd {
         self.channels.crossings[token] = crossing;
         let class = crossing.command.map_or(Class::HostRead, |command| command.class);
         self.channels.wires[wire as usize]
-            .join(time.now(), Transfer { ready, work, token, class, flow: None });
+            .join(time.now(), Transfer { ready, work, token, class, ..Transfer::default() });
         self.arm(time, wire);
     }
 
