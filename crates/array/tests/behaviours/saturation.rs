@@ -74,7 +74,12 @@ fn many_faster_disks_show_behind_a_processor_that_takes_busy_commands_along() {
 
 #[test]
 fn every_layer_of_the_host_costs_small_requests_their_share() {
-    let load = Load { span: Some(Bytes::MIB * 8), warmup: Nanos::from_secs(15), ..random(kib(8), 1) };
+    let load = Load {
+        span: Some(Bytes::MIB * 64),
+        warmup: Nanos::from_secs(40),
+        run: Nanos::from_secs(1),
+        ..random(kib(8), 1)
+    };
     let of = |layers: u32| iops(&format!("md3000?host.layers={layers}"), &load);
     let [raw, one, three] = [0, 1, 3].map(of);
     assert!(raw > one && one > three, "{raw}, {one}, {three}");
