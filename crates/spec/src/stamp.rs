@@ -120,7 +120,7 @@ impl HeaderKind {
     }
 
     /// Bytes before the data that it covers.
-    pub const fn len(self) -> usize {
+    pub const fn bytes(self) -> usize {
         HEADER_LEN + self.sum_len()
     }
 }

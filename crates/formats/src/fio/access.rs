@@ -190,8 +190,8 @@ fn block(options: &Options, text: &str) -> Result<u64, String> {
 /// A trim that is longer than a request can be: equal parts of at most 1 GiB.
 fn trimmed_in_parts(whole: u64) -> Result<u64, String> {
     let parts = whole.div_ceil(1 << 30);
-    let even =
-        (parts..parts.saturating_mul(4)).find(|parts| whole % parts == 0 && (whole / parts) % 4096 == 0);
+    let even = (parts..parts.saturating_mul(4))
+        .find(|parts| whole.is_multiple_of(*parts) && (whole / parts).is_multiple_of(4096));
     even.map(|parts| whole / parts).ok_or_else(|| "a size that divides into parts below 2 GiB".into())
 }
 

@@ -256,7 +256,7 @@ impl Job {
         let last = clones
             .filter(|(_, names)| names.iter().any(|name| name == file))
             .map(|(clone, _)| clone)
-            .last()?;
+            .next_back()?;
         let (Amount::Bytes(offset), Some(Amount::Bytes(span))) = (self.region.offset, self.region.span)
         else {
             return None;

@@ -47,11 +47,11 @@ impl Headers {
 
     /// Whether a block has room for one.
     fn fits(&self, block: usize) -> bool {
-        block >= narrow::<usize>(self.header.at.get()) + self.header.kind.len()
+        block >= narrow::<usize>(self.header.at.get()) + self.header.kind.bytes()
     }
 
     fn sum(&self, block: &[u8]) -> Sum {
-        Sum::of(self.header.kind, &block[self.header.kind.len()..])
+        Sum::of(self.header.kind, &block[self.header.kind.bytes()..])
     }
 }
 
@@ -386,7 +386,7 @@ fn judge_header(
         (_, Ok(_)) => {
             let body = &headers.body;
             // Those at another place have the pattern's beginning under them.
-            let begins = if headers.header.at.is_zero() { headers.header.kind.len() } else { block.len() };
+            let begins = if headers.header.at.is_zero() { headers.header.kind.bytes() } else { block.len() };
             return match body.is_empty() {
                 true => BlockVerdict::Right,
                 false => judge_content(body, known, start + begins, &block[begins..]),

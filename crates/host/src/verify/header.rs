@@ -144,7 +144,7 @@ pub(super) enum HeaderFlaw {
 /// Marks a block, whose data behind the header has that sum, as what write `number` wrote at `offset`.
 pub(super) fn put(block: &mut [u8], header: Header, offset: u64, number: u32, sum: &Sum) {
     let Header { kind, at, .. } = header;
-    let len = kind.len();
+    let len = kind.bytes();
     let mut head = [0; HEADER_LEN];
     head[..2].copy_from_slice(&MARK.to_le_bytes());
     head[2..4].copy_from_slice(&kind.number().to_le_bytes());
@@ -183,7 +183,7 @@ pub(super) fn read(block: &[u8], header: Header, offset: u64) -> Result<u64, Hea
         return read_at_start(block, kind, offset);
     }
     let mut moved = block.to_vec();
-    swap(&mut moved, at, kind.len());
+    swap(&mut moved, at, kind.bytes());
     read_at_start(&moved, kind, offset)
 }
 
@@ -210,7 +210,7 @@ fn read_at_start(block: &[u8], kind: HeaderKind, offset: u64) -> Result<u64, Hea
     if eight(16) != offset {
         return Err(HeaderFlaw::Changed(format!("the header of byte {}", eight(16))));
     }
-    let (sum, len) = (Sum::of(kind, &block[kind.len()..]), kind.sum_len());
+    let (sum, len) = (Sum::of(kind, &block[kind.bytes()..]), kind.sum_len());
     match block[HEADER_LEN..HEADER_LEN + len] == sum.0[..len] {
         true => Ok(eight(8)),
         false => Err(HeaderFlaw::Changed("data that does not fit its header".into())),
@@ -232,7 +232,7 @@ mod tests {
         for (kind, name, _) in HeaderKind::ALL {
             for at in [0, 300] {
                 let mut block: Vec<u8> = (0..1024_u32).map(|i| (i * 7 % 251).to_le_bytes()[0]).collect();
-                let sum = Sum::of(kind, &block[kind.len()..]);
+                let sum = Sum::of(kind, &block[kind.bytes()..]);
                 put(&mut block, header(kind, at), 8192, 70_000, &sum);
                 assert_eq!(read(&block, header(kind, at), 8192), Ok(70_000), "{name}");
                 assert!(read(&block, header(kind, at), 4096).is_err(), "{name}");

@@ -41,7 +41,7 @@ impl FromStr for Stamp {
         for part in parts {
             match part.split_once(' ') {
                 Some(("every", size)) => {
-                    header.every = Some(unit::<Bytes>(size)?).filter(|every| !every.is_zero())
+                    header.every = Some(unit::<Bytes>(size)?).filter(|every| !every.is_zero());
                 }
                 Some(("at", size)) => header.at = unit(size)?,
                 _ => {
@@ -52,7 +52,7 @@ impl FromStr for Stamp {
                 }
             }
         }
-        let end = header.at + Bytes::new(header.kind.len() as u64);
+        let end = header.at + Bytes::new(header.kind.bytes() as u64);
         match header.every {
             Some(every) if every < end => wrong(
                 format!("a header at {} does not fit each {}", header.at.exact(), every.exact()),

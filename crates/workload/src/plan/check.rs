@@ -455,7 +455,7 @@ fn stamps(workload: &Workload, faults: &mut Vec<Fault>) {
         faults.push(fault("verify", message, help));
     }
     if let Stamp::Fio(header) = workload.stamp {
-        let end = header.at + Bytes::new(header.kind.len() as u64);
+        let end = header.at + Bytes::new(header.kind.bytes() as u64);
         let mut sizes = workload.sizes.0.iter().map(|(size, _)| *size);
         let odd =
             sizes.find(|size| *size < end || header.every.is_some_and(|every| !size.is_multiple_of(every)));
