@@ -16,6 +16,7 @@ pub(crate) struct Backlog<R> {
 impl<R> Backlog<R> {
     /// Reads back after every so many writes.
     pub(crate) fn new(every: u32) -> Backlog<R> {
+        assert!(every > 0, "something is written before it is read back");
         // A backlog that is read back at the end alone grows as it is written.
         let kept = (every as usize).min(4096);
         Backlog {
@@ -31,6 +32,7 @@ impl<R> Backlog<R> {
         if self.written.len() >= self.every {
             self.due.extend(self.written.drain(..));
         }
+        debug_assert!(self.written.len() < self.every, "what is complete is due");
     }
 
     /// The next read that is due.

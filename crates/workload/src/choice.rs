@@ -30,7 +30,12 @@ impl<T: Copy> Choice<T> {
                 (truncated::<u64>(seen * u64::MAX as f64), *value)
             })
             .collect();
-        Choice { alternatives, stream }
+        let choice = Choice { alternatives, stream };
+        debug_assert!(
+            choice.alternatives.is_sorted_by_key(|(until, _)| *until),
+            "each alternative ends where the next begins"
+        );
+        choice
     }
 
     /// The next one. Draws nothing where there is only one.
@@ -53,6 +58,10 @@ pub(crate) fn op_weights(mix: OpMix) -> Vec<(Op, f64)> {
         (Op::Trim, mix.trims.get()),
         (Op::Flush, mix.flushes.get()),
     ];
+    debug_assert!(
+        (weights.iter().map(|(_, weight)| weight).sum::<f64>() - 1.0).abs() < 1e-6,
+        "operations make up the whole"
+    );
     weights.into_iter().filter(|(_, weight)| *weight > 1e-9).collect()
 }
 

@@ -27,6 +27,7 @@ pub(crate) struct Flow {
 impl Flow {
     /// A part of that weight, which counts `at_once`, before the first request of any job, or from its own first.
     pub(crate) fn new(totals: &Arc<FlowTotals>, weight: u32, at_once: bool) -> Flow {
+        assert!(weight > 0, "who takes part in a flow has a part");
         let mut flow =
             Flow { totals: totals.clone(), weight: u64::from(weight), requests: 0, has_joined: false };
         if at_once {

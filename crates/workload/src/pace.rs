@@ -71,6 +71,7 @@ enum Every {
 impl Bursts {
     /// `requests` at a time; when all of them have ended, `delay`.
     pub(crate) fn every(requests: u32, delay: Nanos) -> Bursts {
+        assert!(requests > 0, "a burst has a request");
         let every = Every::Requests(requests, delay);
         Bursts { every, left: requests, pause: Nanos::ZERO, ready: None }
     }
@@ -252,6 +253,7 @@ impl Pacer {
 
     /// Moves a schedule on by `count` arrivals, at least 1; all but the last of them at their mean distance.
     pub(crate) fn skip(&mut self, count: u64) {
+        assert!(count > 0, "a schedule moves on");
         if let Pacer::Schedule { arrivals, .. } = self {
             arrivals.skip(count - 1);
         }

@@ -49,6 +49,7 @@ impl<R: IoRequest> Rewrites<R> {
         if is_next {
             self.gathered -= WHOLE;
         }
+        debug_assert!(self.gathered < WHOLE, "less than a write is left over");
         let follows = may && is_next;
         self.follows[write.token().0 as usize] = follows.then_some((write, class));
         follows

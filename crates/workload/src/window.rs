@@ -24,6 +24,7 @@ impl Window {
         let until = run.map_or(Instant::NEVER, |run| from.saturating_add(run));
         let mut window = Window { from, until, begun: now, interval_from: now, edge: now };
         window.edge = window.edge_after(now);
+        debug_assert!(window.begun <= window.from && window.from <= window.until, "a warm-up, then a window");
         window
     }
 
@@ -58,6 +59,7 @@ impl Window {
             () => interval_from.saturating_add(seconds(interval_from)),
         };
         self.edge = self.edge_after(self.interval_from);
+        debug_assert!(self.edge > now, "the next edge lies ahead");
     }
 
     /// Ends the window with the last completion where the load ended before its time.

@@ -146,7 +146,7 @@ impl Clients {
     }
 
     /// The one outside, where there is one.
-    pub(super) fn from_outside(&mut self) -> Option<&mut super::outside::Outside> {
+    pub(super) fn outside(&mut self) -> Option<&mut super::outside::Outside> {
         self.running.iter_mut().find_map(|client| match &mut client.job {
             Initiator::Outside(outside) => Some(outside),
             _ => None,

@@ -298,7 +298,7 @@ impl Sim {
     /// Without [`Sim::admit`] before.
     pub fn submit(&mut self, at: Instant, request: Request) {
         self.idle_until(at);
-        let outside = self.clients.from_outside().expect("requests from outside must have been admitted");
+        let outside = self.clients.outside().expect("requests from outside must have been admitted");
         outside.hand(request);
         self.ask(0);
     }
@@ -310,7 +310,7 @@ impl Sim {
 
     /// Requests from outside that have ended since this was last called, in order.
     pub fn take_ended(&mut self) -> Vec<Completion> {
-        self.clients.from_outside().map(|outside| outside.take_ended().collect()).unwrap_or_default()
+        self.clients.outside().map(|outside| outside.take_ended().collect()).unwrap_or_default()
     }
 
     /// Does `act`, and tells where the time went meanwhile.

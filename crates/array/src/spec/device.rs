@@ -276,12 +276,6 @@ fn buffer(fields: Fields<'_>) -> DriveCacheParams {
     params
 }
 
-impl Default for FastWrite {
-    fn default() -> FastWrite {
-        FastWrite::None
-    }
-}
-
 impl Read for FastWrite {
     const WANT: &'static str = "true, false or \"appending\"";
     fn read(node: &Node) -> Result<Self, Wrong> {

@@ -20,7 +20,9 @@ impl Run {
         let unit = grain.align.get();
         let units = u128::from(region.len.get() / unit);
         let cut = |index: u32| narrow::<u64>(units * u128::from(index) / u128::from(part.of)) * unit;
+        assert!(part.index < part.of, "a worker is one of those that share the region");
         let (start, end) = (cut(part.index), cut(part.index + 1));
+        debug_assert!(end <= region.len.get(), "parts lie within the region");
         Run { next: if from_end { end } else { start }, start, end }
     }
 
@@ -31,6 +33,7 @@ impl Run {
         }
         let offset = self.next;
         self.next += len;
+        debug_assert!(self.next <= self.end, "a request lies within the worker's part");
         offset
     }
 
@@ -47,6 +50,7 @@ impl Run {
             self.next = self.end;
         }
         self.next -= len;
+        debug_assert!(self.next >= self.start, "a request lies within the worker's part");
         self.next
     }
 
@@ -84,6 +88,10 @@ impl Run {
             self.next = *pass_start;
         }
         let offset = self.next;
+        debug_assert!(
+            offset >= self.start && offset + len <= self.end,
+            "a request lies within the worker's part"
+        );
         self.next += stride;
         offset
     }

@@ -81,6 +81,7 @@ impl Slots {
         let slot = grain.largest.round_up(grain.align).get();
         let slots = region.len.get() / slot;
         assert!(slots > 0, "the region holds no request");
+        assert!(part.index < part.of, "a worker is one of those that share the region");
         let own = |purpose: &str| streams.open(&format!("{purpose}/{name}/{}", part.index));
         let shared_key = |purpose: &str| streams.key(&format!("{purpose}/{name}"));
         let draw = match pattern {
@@ -141,6 +142,7 @@ impl Draw {
             Draw::Once { order, turn, turns } => once(order, turn, *turns),
             Draw::InTurn { turn, turns, slots } => {
                 let slot = *turn;
+                debug_assert!(slot < *slots, "a turn is one of the slots");
                 *turn = (*turn + *turns) % *slots;
                 slot
             }
@@ -175,6 +177,7 @@ impl Draw {
 /// The slot whose turn it is in a permutation, of which each worker takes every so many.
 #[inline(always)]
 fn once(order: &Permutation, turn: &mut u64, turns: u64) -> u64 {
+    debug_assert!(*turn < order.len(), "a turn is one of the permutation");
     let slot = order.at(*turn);
     *turn += turns;
     while *turn >= order.len() {

@@ -109,6 +109,7 @@ impl<S: RequestSource> Job<S> {
     /// checked it.
     pub fn new(spec: S::Spec) -> Job<S> {
         let (source, options) = S::new(&spec);
+        assert!(options.depth > 0 && options.submit_batch > 0, "a job may have a request in flight");
         Job {
             is_particular: options.is_particular(),
             rewrites: Rewrites::new(options.rewrites, options.depth),
@@ -156,6 +157,7 @@ impl<S: RequestSource> Job<S> {
 
     /// Fixes the window and the schedule to the world's clock. Call once, before the first `plan`.
     pub fn start(&mut self, now: Instant) {
+        assert_eq!(self.planned, 0, "a job starts before its first request");
         let now = now.saturating_add(self.options.start);
         self.going_on.begins = now;
         self.statistics.start(now, &self.options);
@@ -402,6 +404,7 @@ impl<S: RequestSource> Job<S> {
     /// Gives a request its slot.
     #[inline]
     fn issue(&mut self, due: Instant, now: Instant, request: S::Request, class: u16) -> S::Request {
+        debug_assert!(self.in_flight() < self.options.depth, "no more are in flight than the depth");
         self.planned += 1;
         self.slots.put(request.token(), Slot { due, issued: now, request, class });
         request

@@ -293,6 +293,11 @@ impl ClassStatistics {
             self.total.bytes += bytes;
         }
         let response = self.open.pour(measured.then_some(&mut self.total.response));
+        debug_assert_eq!(
+            response.iter().map(|bucket| bucket.count).sum::<u64>(),
+            ops,
+            "every request of an interval is in a bucket"
+        );
         let service = self.services.close(&response, measured);
         let interval = ClassInterval { class, ops, bytes, response, service, longest };
         Some(interval)

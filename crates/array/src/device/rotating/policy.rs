@@ -69,9 +69,10 @@ pub enum ContinuousRead {
 }
 
 /// Which writes are acknowledged once they are in the buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FastWrite {
     /// None: each waits for the media. (0)
+    #[default]
     None,
     /// All, the firmware's short path being that of writes that append to what waits for the media. (1)
     Appending,

@@ -133,7 +133,7 @@ fn each_us(params: &RotatingParams, commands: &[(u64, u64, u32, bool)]) -> Vec<f
     let mut drive = Drive::new(params);
     let mut now = Instant::START;
     let one = |&(gap_us, first, sectors, write): &(u64, u64, u32, bool)| {
-        now = now + micros(gap_us);
+        now += micros(gap_us);
         let class = if write { Class::HostWrite } else { Class::HostRead };
         let command = Command { first, sectors, tag: 0, write, class, ready: now, given: now };
         let end = drive.submit(now, command).expect("the drive is idle");
@@ -262,7 +262,7 @@ fn a_write_that_follows_another_elsewhere_is_detached_and_its_continuation_is_no
         let mut now = Instant::START;
         let mut processed = 0;
         for &(gap, first, sectors, write) in commands {
-            now = now + micros(gap);
+            now += micros(gap);
             let class = Class::HostWrite;
             let command = Command { first, sectors, tag: 0, write, class, ready: now, given: now };
             let end = drive.submit(now, command).unwrap();
