@@ -129,6 +129,13 @@ fn a_key_leaves_the_full_screen_and_the_run_goes_on_to_its_end() {
     {
         assert!(shown.contains(words), "`{words}` is not in:\n{shown}");
     }
+    terminal.key("Space");
+    terminal.wait_for("frozen; the run continues");
+    let frozen = terminal.shown();
+    terminal.tmux(&["run-shell", "sleep 1.2"]).unwrap();
+    assert_eq!(terminal.shown(), frozen, "nothing is drawn on a frozen screen");
+    terminal.key("Space");
+    wait_until("the screen is drawn again", || !terminal.shown().contains("frozen"));
     terminal.tmux(&["resize-window", "-x", "40", "-y", "12"]).unwrap();
     wait_until("the screen fits the new size", || {
         let shown = terminal.shown();

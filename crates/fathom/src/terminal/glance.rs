@@ -46,6 +46,8 @@ pub struct Glance {
     pub times: Option<(Nanos, Nanos)>,
     /// Since when storage does not answer, in words.
     pub waiting: Option<String>,
+    /// Whether it stays as it is drawn now.
+    pub is_frozen: bool,
 }
 
 impl Glance {

@@ -47,7 +47,7 @@ pub enum Colour {
 pub enum Display {
     /// One line on a terminal, plain lines elsewhere
     Auto,
-    /// A full screen; `q` turns it into one line, and the run continues
+    /// A full screen; `q` turns it into one line, Space freezes it, and the run continues
     Full,
     /// One line that changes
     Line,

@@ -1,4 +1,5 @@
-//! Who draws on the terminal while a run goes on: one line that changes, or a full screen that a key turns into one.
+//! Who draws on the terminal while a run goes on: one line that changes, or a full screen that a key turns into one or
+//! freezes.
 
 use std::io::Read;
 use std::os::fd::AsFd;
@@ -41,6 +42,8 @@ pub struct Shared {
     /// Processor time of the drawing so far.
     cost_ns: AtomicU64,
     is_ended: AtomicBool,
+    /// Whether the user keeps the full screen as it is.
+    is_frozen: AtomicBool,
 }
 
 impl Shared {
@@ -53,6 +56,11 @@ impl Shared {
     pub fn cost(&self) -> Nanos {
         Nanos::new(self.cost_ns.load(Ordering::Relaxed))
     }
+
+    /// Whether the user keeps the full screen as it is: until that ends nothing is drawn, and nothing need be told.
+    pub fn is_frozen(&self) -> bool {
+        self.is_frozen.load(Ordering::Relaxed)
+    }
 }
 
 impl Painter {
@@ -64,7 +72,7 @@ impl Painter {
             true => Mode::Full(None),
             false => Mode::Line(0),
         };
-        let mut drawing = Drawing { shared: own, ear, keys: None, mode };
+        let mut drawing = Drawing { shared: own, ear, keys: None, mode, is_stale: true };
         let thread = std::thread::Builder::new().name("fathom-display".into()).spawn(move || drawing.run());
         Some(Painter { shared, thread: Some(thread.ok()?) })
     }
@@ -93,6 +101,8 @@ struct Drawing {
     ear: &'static UnixStream,
     keys: Option<std::fs::File>,
     mode: Mode,
+    /// Whether a frozen screen is to be drawn once more, since a key or another program has changed it.
+    is_stale: bool,
 }
 
 enum Mode {
@@ -108,7 +118,9 @@ impl Drawing {
             self.begin_full();
         }
         while !self.shared.is_ended.load(Ordering::Relaxed) {
-            self.draw();
+            if std::mem::take(&mut self.is_stale) || !self.shared.is_frozen() {
+                self.draw();
+            }
             self.shared.cost_ns.store(thread_time().get(), Ordering::Relaxed);
             self.wait();
             self.heed();
@@ -129,7 +141,7 @@ impl Drawing {
         }
     }
 
-    /// Waits until it is time to draw again, a key is pressed, or somebody rings.
+    /// Waits until it is time to draw again, which it never is of a frozen screen, a key is pressed, or somebody rings.
     fn wait(&mut self) {
         let every = if tty::is_up() { SCREEN_EVERY } else { LINE_EVERY };
         let timeout = Timespec { tv_sec: 0, tv_nsec: i64::try_from(every.get()).unwrap_or(0) };
@@ -137,7 +149,8 @@ impl Drawing {
         // Who reads a terminal of another job is stopped.
         let keys = self.keys.as_ref().filter(|_| tty::is_up());
         ears.extend(keys.map(|keys| PollFd::from_borrowed_fd(keys.as_fd(), PollFlags::IN)));
-        let _interrupted = poll(&mut ears, Some(&timeout));
+        let timeout = (!self.shared.is_frozen()).then_some(&timeout);
+        let _interrupted = poll(&mut ears, timeout);
         let rung: Vec<bool> = ears.iter().map(|ear| !ear.revents().is_empty()).collect();
         drop(ears);
         let mut heard = [0; 64];
@@ -149,12 +162,26 @@ impl Drawing {
             if count == 0 {
                 self.keys = None;
             }
-            if heard[..count].iter().any(|key| matches!(key, b'q' | b'Q')) {
+            for key in &heard[..count] {
+                self.press(*key);
+            }
+        }
+    }
+
+    fn press(&mut self, key: u8) {
+        match key {
+            b' ' if matches!(self.mode, Mode::Full(_)) => {
+                self.shared.is_frozen.fetch_xor(true, Ordering::Relaxed);
+                self.is_stale = true;
+            }
+            b'q' | b'Q' => {
                 HAS_LEFT.store(true, Ordering::Relaxed);
                 tty::leave();
                 terminal::say_held();
+                self.shared.is_frozen.store(false, Ordering::Relaxed);
                 self.mode = Mode::Line(0);
             }
+            _ => {}
         }
     }
 
@@ -169,6 +196,7 @@ impl Drawing {
             tty::leave();
             tty::enter();
             self.mode = Mode::Full(None);
+            self.is_stale = true;
         }
     }
 
@@ -179,6 +207,7 @@ impl Drawing {
                 let area = Rect::new(0, 0, columns, rows);
                 let mut now = Buffer::empty(area);
                 let mut glance = self.shared.glance().clone();
+                glance.is_frozen = self.shared.is_frozen();
                 if terminal::is_ending() && glance.waiting.is_none() {
                     glance.waiting = Some("the run ends; Ctrl-C again leaves at once".into());
                 }

@@ -126,6 +126,10 @@ impl Progress {
             return;
         }
         if let Event::Live { live, .. } = event {
+            if self.painter.as_ref().is_some_and(|painter| painter.shared().is_frozen()) {
+                // Nobody sees how long storage is silent.
+                return self.rest();
+            }
             let is_soon = self.clock.now().saturating_since(self.last_told) < TOLD_EVERY;
             if self.painter.is_some()
                 && is_soon

@@ -22,6 +22,9 @@ use crate::terminal::{has_unicode, stderr_has_colour};
 const LABEL: usize = 10;
 /// Rows of the rate over time, at least: below that it says nothing.
 const CHART_LEAST: usize = 3;
+/// What keys do, as far as there is room.
+const KEYS: [&str; 2] =
+    ["Space: freeze   q: one line   Ctrl-C: end the run", "q: one line   Ctrl-C: end the run"];
 /// Devices that have a row of their own.
 const DEVICES: usize = 8;
 
@@ -140,11 +143,10 @@ fn draw_row(row: &Row, place: usize, width: usize, look: Look, buffer: &mut Buff
 
 /// All rows in their order, the most that there may be.
 fn rows(glance: &Glance, said: &[String], look: Look, width: usize) -> Vec<Row> {
-    let keys = "q: one line   Ctrl-C: end the run";
-    let head_room = width.saturating_sub(keys.len() + 2);
-    let head = match glance.head.chars().count() <= head_room {
-        true => format!("{:head_room$}  {keys}", glance.head),
-        false => glance.head.clone(),
+    let head_room = |keys: &str| width.saturating_sub(keys.len() + 2);
+    let head = match KEYS.into_iter().find(|keys| glance.head.chars().count() <= head_room(keys)) {
+        Some(keys) => format!("{:room$}  {keys}", glance.head, room = head_room(keys)),
+        None => glance.head.clone(),
     };
     let mut rows = vec![
         Row::line(4, Tone::Faint, head),
@@ -153,6 +155,9 @@ fn rows(glance: &Glance, said: &[String], look: Look, width: usize) -> Vec<Row> 
     ];
     if let Some(waiting) = &glance.waiting {
         rows.push(Row::line(0, Tone::Wrong, waiting.clone()));
+    }
+    if glance.is_frozen {
+        rows.push(Row::line(0, Tone::Title, "frozen; the run continues; Space: unfreeze".into()));
     }
     if glance.doing != "load" {
         rows.push(Row::new(1, "now", vec![glance.rates()]));

@@ -89,7 +89,7 @@ impl Seen {
             "lay out" | "fill" | "trim" => true,
             _ => false,
         };
-        if moved || !is_awaited {
+        if moved || !is_awaited || self.moved.is_none() {
             (self.moved, self.said) = (Some(now), None);
         }
         (self.progress, self.doing) = (live.progress, live.doing);
