@@ -84,6 +84,9 @@ pub trait Metered {
     fn close_meter(&mut self, now: Instant);
     /// Its past.
     fn meter(&mut self) -> &mut Meter;
+    /// Nanoseconds that its servers together have been busy since the window began, until `now`, which is no earlier than
+    /// what it was last told.
+    fn busy_by(&self, now: Instant) -> u64;
 }
 
 /// A visit whose instants are all known.
@@ -248,6 +251,18 @@ impl Meter {
         self.busy_ns
     }
 
+    /// Nanoseconds spent serving until `now`, all servers together: without what is booked beyond it.
+    pub fn busy_by(&self, now: Instant) -> u64 {
+        if self.apart {
+            return self.busy_ns;
+        }
+        let going_on = self.serving * now.nanos().saturating_sub(self.changed_at);
+        let ends_later = self.booked.iter().filter(|visit| visit.ended > now);
+        let beyond: u64 =
+            ends_later.map(|visit| visit.ended.saturating_since(visit.started.max(now)).get()).sum();
+        (self.busy_ns + going_on).saturating_sub(beyond)
+    }
+
     /// Visits of one class.
     pub fn visits(&self, class: Class) -> Visits {
         self.by_class[class as usize]
@@ -312,6 +327,7 @@ mod tests {
         let mut meter = Meter::default();
         meter.arrive(at(0));
         meter.begin(at(0));
+        assert_eq!(meter.busy_by(at(7)), 7);
         meter.arrive(at(10));
         meter.leave(at(40), at(0), at(0), Class::HostRead);
         meter.begin(at(40));
@@ -355,6 +371,7 @@ mod tests {
     fn a_visit_that_is_booked_beyond_the_window_counts_in_both_as_far_as_it_lies_in_each() {
         let mut meter = Meter::default();
         meter.visit(at(0), at(0), at(60), at(160), Class::HostRead);
+        assert_eq!((meter.busy_by(at(50)), meter.busy_by(at(100)), meter.busy_by(at(200))), (0, 40, 100));
         meter.close(at(100), nobody());
         assert_eq!(meter.busy_ns(), 40);
         assert_eq!(meter.visits(Class::HostRead), Visits { count: 1, wait_ns: 60, service_ns: 40 });

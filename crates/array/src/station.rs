@@ -116,6 +116,10 @@ impl Metered for Station {
     fn meter(&mut self) -> &mut Meter {
         &mut self.meter
     }
+
+    fn busy_by(&self, now: Instant) -> u64 {
+        self.meter.busy_ns().saturating_sub(self.left(now).get())
+    }
 }
 
 #[cfg(test)]

@@ -318,7 +318,8 @@ impl Wire {
         }
     }
 
-    fn busy_by(&self, now: Instant) -> u64 {
+    /// Nanoseconds that its lanes together have been busy ever, until `now`.
+    fn ever_busy_by(&self, now: Instant) -> u64 {
         let busy = |lane: &Lane| {
             let since = if lane.turns.is_empty() { 0 } else { now.saturating_since(lane.now).get() };
             lane.busy + since
@@ -336,7 +337,7 @@ impl Metered for Wire {
         self.catch_up(now);
         self.meter.restart(now);
         self.meter.edge(self.booked);
-        self.busy_before = self.busy_by(now);
+        self.busy_before = self.ever_busy_by(now);
     }
 
     fn close_meter(&mut self, now: Instant) {
@@ -354,12 +355,16 @@ impl Metered for Wire {
         let here = moving.chain(waiting);
         self.meter.close(now, here);
         self.meter.edge(self.booked);
-        let busy = self.busy_by(now) - self.busy_before;
+        let busy = self.ever_busy_by(now) - self.busy_before;
         self.meter.add_busy(Nanos::new(busy));
     }
 
     fn meter(&mut self) -> &mut Meter {
         &mut self.meter
+    }
+
+    fn busy_by(&self, now: Instant) -> u64 {
+        self.ever_busy_by(now).saturating_sub(self.busy_before)
     }
 }
 

@@ -69,6 +69,11 @@ pub mod series {
     pub const RESPONSE_P99: &str = " response p99";
     /// How the name of an array's own work ends, after the work: `rebuild done`, in `share`: the part that is done.
     pub const DONE: &str = " done";
+    /// How the name of a series of a virtual array's part begins, before the part as its breakdown calls it:
+    /// `part.disk 3.busy`.
+    pub const PART: &str = "part.";
+    /// How the name of the part of each stretch in which a device or part served ends, in `share`, after a dot.
+    pub const BUSY: &str = "busy";
     /// The part of the time of all processors of the machine in which they had nothing to do, in `share`.
     pub const CPU_IDLE: &str = "cpu.idle";
     /// The part in which they had nothing to do but to wait for storage, in `share`.

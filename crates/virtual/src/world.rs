@@ -1,6 +1,7 @@
 //! A virtual array: the trait of a world over its simulation.
 
 mod breakdown;
+mod courses;
 mod load;
 
 use std::sync::Arc;

@@ -66,7 +66,7 @@ impl Sim {
     }
 
     /// Every part that work passes through, with its name: all but the disks.
-    fn each_part(&mut self, mut visit: impl FnMut(&dyn Fn() -> String, &mut dyn Metered)) {
+    pub(super) fn each_part(&mut self, mut visit: impl FnMut(&dyn Fn() -> String, &mut dyn Metered)) {
         for files in self.clients.file_systems() {
             visit(&|| "host 0 file system".into(), files.processors());
         }

@@ -31,6 +31,7 @@ mod cache;
 mod chain;
 mod clients;
 mod commit;
+mod courses;
 mod engine;
 mod event;
 mod gate;
@@ -62,6 +63,7 @@ use workload::{Completion, Errno, Job, Request};
 
 pub use back::{BackEnd, Disk, Ended, Freed, OperationSpec, Owner, Set};
 pub use clients::{Client, FilePlace};
+pub use courses::{Course, Courses};
 pub use engine::Engine;
 pub use event::Event;
 pub use outcome::{Component, RunOutcome};
@@ -366,6 +368,7 @@ impl Sim {
         watch: &mut dyn FnMut(usize, &mut Initiator) -> Watch,
     ) -> (RunOutcome, Unwritten) {
         let (from, events) = (self.now(), self.traffic.time.entered());
+        let mut courses = Courses::begin(from);
         self.clients.enter(running);
         self.restart_meters();
         self.clients.start(from);
@@ -378,6 +381,9 @@ impl Sim {
             if !self.step() && !self.hosts.paths.give_all_up(&mut self.traffic) {
                 break;
             }
+            if courses.is_due(self.now()) {
+                self.sample(&mut courses);
+            }
             if self.clients.first_has_ended() {
                 self.stop();
             }
@@ -388,11 +394,14 @@ impl Sim {
             }
         }
         let until = self.now();
+        if courses.is_half_due(until) {
+            self.sample(&mut courses);
+        }
         self.check();
         let breakdown = self.breakdown(until.saturating_since(from));
         let (tallies, latency, held) = self.clients.finish();
         let events = self.traffic.time.entered() - events;
-        (RunOutcome { breakdown, tallies, latency, from, until, events }, held)
+        (RunOutcome { breakdown, courses, tallies, latency, from, until, events }, held)
     }
 
     /// Has all jobs plan nothing more of their own accord.

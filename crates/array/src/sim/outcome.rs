@@ -6,6 +6,8 @@ use workload::tally::Tally;
 use crate::latency::LatencyTotals;
 use crate::meter::{Class, Meter, Visits};
 
+use super::courses::Courses;
+
 /// The end of a run.
 #[derive(Debug)]
 pub struct RunOutcome {
@@ -16,6 +18,8 @@ pub struct RunOutcome {
     pub latency: Vec<LatencyTotals>,
     /// Every part that did something.
     pub breakdown: Vec<Component>,
+    /// How busy each part was over time.
+    pub courses: Courses,
     /// When the run began and ended.
     pub from: Instant,
     /// Its end: the last completion.

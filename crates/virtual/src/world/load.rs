@@ -26,6 +26,7 @@ use workload::{FlowTotals, Job, Logged, Progress, RequestSource, compile};
 
 use super::ModelledWorld;
 use super::breakdown::breakdown;
+use super::courses;
 use crate::shares;
 
 /// Who asks the array, and what is known of each workload before it does.
@@ -87,6 +88,8 @@ impl ModelledWorld {
                 .run_watched(clients, |client, job| heard.hear([(job, (client, workload_of[client]))], live))
         };
         let histories = heard.histories;
+        let mut series = self.series_of_works();
+        series.extend(courses::series(&outcome.courses));
         let warmup = load.workloads.iter().map(|workload| workload.stop.warmup).max().unwrap_or(Nanos::ZERO);
         let mut breakdown = breakdown(&outcome.breakdown, outcome.from, outcome.until, warmup);
         if !is_of_trees {
@@ -107,7 +110,7 @@ impl ModelledWorld {
             started: outcome.from,
             ended: outcome.until,
             workloads: answers,
-            series: self.series_of_works(),
+            series,
             cpu: None,
             devices: Vec::new(),
             breakdown: Some(breakdown),

@@ -1,0 +1,133 @@
+//! How busy each part was over time.
+//!
+//! **Invariant:** a long run takes no more than a short one: when there are too many stretches, two become one.
+
+use units::{Instant, Nanos};
+
+use super::Sim;
+
+/// Stretches are as long at first.
+const FIRST: Nanos = Nanos::from_secs(1);
+/// More of them are put together.
+const MOST: usize = 64;
+
+/// How busy each part was, stretch by stretch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Courses {
+    /// When the first stretch began.
+    pub from: Instant,
+    /// When each ended.
+    pub ends: Vec<Instant>,
+    /// Every part, disks last.
+    pub parts: Vec<Course>,
+    each: Nanos,
+    next: Instant,
+}
+
+/// How busy one part was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Course {
+    /// Its kind and number, as in [`Component`](super::Component).
+    pub name: String,
+    servers: u32,
+    /// Nanoseconds that its servers together were busy until the end of each stretch.
+    busy_ns: Vec<u64>,
+}
+
+impl Courses {
+    /// Nothing yet, from `from` on.
+    pub(super) fn begin(from: Instant) -> Courses {
+        let next = from.saturating_add(FIRST);
+        Courses { from, ends: Vec::new(), parts: Vec::new(), each: FIRST, next }
+    }
+
+    /// Whether a stretch has ended by `now`.
+    #[inline]
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        now >= self.next
+    }
+
+    /// The part of each stretch in which the servers of part `number` were busy, 0 to 1.
+    pub fn utilisation(&self, number: usize) -> Vec<f64> {
+        let Some(part) = self.parts.get(number) else { return Vec::new() };
+        let (mut began, mut before) = (self.from, 0);
+        let share = |(end, busy_ns): (&Instant, &u64)| {
+            let whole = end.saturating_since(began).get() as f64 * f64::from(part.servers);
+            let busy = busy_ns.saturating_sub(before) as f64;
+            (began, before) = (*end, *busy_ns);
+            if whole > 0.0 { (busy / whole).min(1.0) } else { 0.0 }
+        };
+        self.ends.iter().zip(&part.busy_ns).map(share).collect()
+    }
+
+    /// The last stretch ends at `now`, unless it is too short to tell anything.
+    pub(super) fn is_half_due(&self, now: Instant) -> bool {
+        now.saturating_add(Nanos::new(self.each.get() / 2)) >= self.next
+    }
+
+    fn take(&mut self, now: Instant, number: usize, name: &dyn Fn() -> String, servers: u32, busy_ns: u64) {
+        if number == self.parts.len() {
+            self.parts.push(Course { name: name(), servers, busy_ns: Vec::new() });
+        }
+        debug_assert!(self.ends.last() == Some(&now), "a stretch has one end");
+        self.parts[number].busy_ns.push(busy_ns);
+    }
+
+    fn end_stretch(&mut self, now: Instant) {
+        if self.ends.len() == MOST {
+            keep_every_other(&mut self.ends);
+            self.parts.iter_mut().for_each(|part| keep_every_other(&mut part.busy_ns));
+            self.each = self.each * 2;
+        }
+        self.ends.push(now);
+        self.next = now.saturating_add(self.each);
+    }
+}
+
+/// Of ends those of pairs, so that what is between them is that of both.
+fn keep_every_other<T: Copy>(all: &mut Vec<T>) {
+    *all = all.iter().copied().skip(1).step_by(2).collect();
+}
+
+impl Sim {
+    /// Ends a stretch of `courses` for every part.
+    pub(super) fn sample(&mut self, courses: &mut Courses) {
+        let now = self.now();
+        courses.end_stretch(now);
+        let mut number = 0;
+        self.each_part(|name, part| {
+            courses.take(now, number, name, part.servers(), part.busy_by(now));
+            number += 1;
+        });
+        for (n, disk) in self.array.back.disks.iter_mut().enumerate() {
+            let servers = disk.device.servers();
+            let busy_ns = match disk.device.workers() {
+                Some(workers) => workers.busy_by(now),
+                None => disk.device.meter().busy_by(now),
+            };
+            courses.take(now, number + n, &|| format!("disk {n}"), servers, busy_ns);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_run_has_no_more_stretches_than_a_short_one_and_each_keeps_what_it_was() {
+        let at = |seconds: u64| Instant::START.saturating_add(Nanos::from_secs(seconds));
+        let mut courses = Courses::begin(at(0));
+        for second in 1..=1000 {
+            if courses.is_due(at(second)) {
+                courses.end_stretch(at(second));
+                // Two servers, of which one is busy in every other second of a hundred.
+                courses.take(at(second), 0, &|| "disk 0".into(), 2, second * 500_000_000);
+            }
+        }
+        assert!((32..=64).contains(&courses.ends.len()), "{}", courses.ends.len());
+        assert!(courses.utilisation(0).iter().all(|share| (share - 0.25).abs() < 1e-9));
+        assert_eq!(courses.utilisation(0).len(), courses.ends.len());
+        assert!(courses.utilisation(1).is_empty());
+    }
+}
