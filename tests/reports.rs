@@ -1,9 +1,11 @@
 //! Runs written up, from the command line.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
+use std::process::Command;
 
-use crate::support::User;
+use crate::support::{User, has_large};
 
 /// A swept load and one that is not, on a virtual queue.
 const PLAN: &str = r#"
@@ -107,6 +109,139 @@ fn numbers_of_a_workbook_are_formulas_over_its_data() {
     let formulas = sheet.descendants().filter(|node| node.has_tag_name("f")).filter_map(|node| node.text());
     assert!(formulas.clone().count() > 2 && formulas.clone().any(|formula| formula.contains("Data!$D$")));
     assert!(text.contains("<pane "), "heads stay in view");
+}
+
+/// Every sheet of a workbook by its number in the file, and how many charts there are.
+fn sheets(path: &std::path::Path) -> (BTreeMap<String, String>, usize) {
+    let mut archive = zip::ZipArchive::new(fs::File::open(path).unwrap()).expect("a workbook is an archive");
+    let names: Vec<String> = archive.file_names().map(|name| name.unwrap().into_owned()).collect();
+    let charts = names.iter().filter(|name| name.starts_with("xl/charts/chart")).count();
+    let sheets = names.into_iter().filter(|name| name.starts_with("xl/worksheets/sheet"));
+    let mut read = |name: String| {
+        let mut text = String::new();
+        archive.by_name(&name).unwrap().read_to_string(&mut text).unwrap();
+        (name, text)
+    };
+    (sheets.map(&mut read).collect(), charts)
+}
+
+/// Numbers of the cells of a sheet by their places; `formulas` alone, or what is written there.
+fn numbers(sheet: &str, formulas: bool) -> BTreeMap<String, f64> {
+    let sheet = roxmltree::Document::parse(sheet).unwrap();
+    let cells = sheet.descendants().filter(|node| node.has_tag_name("c") && node.attribute("t") != Some("s"));
+    let number = |cell: roxmltree::Node<'_, '_>| {
+        let child = |name: &str| cell.children().find(|node| node.has_tag_name(name));
+        if child("f").is_some() != formulas {
+            return None;
+        }
+        Some((cell.attribute("r")?.to_owned(), child("v")?.text()?.parse().ok()?))
+    };
+    cells.filter_map(number).collect()
+}
+
+/// Words that the cells of a workbook share, by their numbers.
+fn shared_words(path: &std::path::Path) -> Vec<String> {
+    let mut archive = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
+    let mut text = String::new();
+    archive.by_name("xl/sharedStrings.xml").unwrap().read_to_string(&mut text).unwrap();
+    let words = roxmltree::Document::parse(&text).unwrap();
+    let each = words.descendants().filter(|node| node.has_tag_name("si"));
+    each.map(|node| node.descendants().filter_map(|part| part.text()).collect()).collect()
+}
+
+/// Words of the cells of one column of a sheet by their places.
+fn words_of(sheet: &str, column: char, words: &[String]) -> BTreeMap<String, String> {
+    let sheet = roxmltree::Document::parse(sheet).unwrap();
+    let cells = sheet.descendants().filter(|node| node.has_tag_name("c") && node.attribute("t") == Some("s"));
+    let word = |cell: roxmltree::Node<'_, '_>| {
+        let place = cell.attribute("r").filter(|place| place.starts_with(column))?;
+        let number: usize = cell.children().find(|node| node.has_tag_name("v"))?.text()?.parse().ok()?;
+        Some((place.to_owned(), words.get(number)?.clone()))
+    };
+    cells.filter_map(word).collect()
+}
+
+/// The workbook at `from` without what its formulas come to, at `to`.
+fn without_results(from: &std::path::Path, to: &std::path::Path) {
+    let mut archive = zip::ZipArchive::new(fs::File::open(from).unwrap()).unwrap();
+    let mut written = zip::ZipWriter::new(fs::File::create(to).unwrap());
+    for index in 0..archive.len() {
+        let mut file = archive.by_index(index).unwrap();
+        let name = file.name().unwrap().into_owned();
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).unwrap();
+        if name.starts_with("xl/worksheets/sheet") {
+            let text = String::from_utf8(bytes).unwrap();
+            let mut parts = text.split("</f><v>");
+            let mut bare = parts.next().unwrap_or_default().to_owned();
+            for part in parts {
+                bare += "</f>";
+                bare += part.split_once("</v>").expect("a result ends").1;
+            }
+            bytes = bare.into_bytes();
+        }
+        written.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        written.write_all(&bytes).unwrap();
+    }
+    written.finish().unwrap();
+}
+
+#[test]
+fn a_spreadsheet_program_computes_every_number_of_a_workbook_as_the_record_has_it_and_draws_its_charts() {
+    let user = User::new();
+    user.fathom("run rebuild --on array:md3000?raid=5 --set run=600s --set warmup=1s").done();
+    let record = user.fathom("show 1 --format json").done().json();
+    user.fathom("report 1 -o whole.xlsx").done();
+    let (ours, charts) = sheets(&user.path("whole.xlsx"));
+    let data = ours.values().find(|sheet| !sheet.contains("<f>")).expect("raw figures have no formulas");
+    let raw = numbers(data, false);
+    assert!(raw.len() > 500 && charts > 5, "{} raw figures, {charts} charts", raw.len());
+
+    // Each raw figure is what the record has at the place that stands beside it.
+    let words = shared_words(&user.path("whole.xlsx"));
+    let pointers = words_of(data, 'C', &words);
+    let held = raw.iter().filter_map(|(cell, value)| {
+        let at = pointers.get(&cell.replace('D', "C"))?;
+        Some((at, *value, record.pointer(at)?.as_f64()?))
+    });
+    let held: Vec<_> = held.collect();
+    for (at, value, recorded) in &held {
+        assert!((value - recorded).abs() <= 1e-9 * recorded.abs(), "{at}: {value}, the record {recorded}");
+    }
+    assert!(held.len() > 500, "{} of {} raw figures", held.len(), raw.len());
+
+    if !has_large("soffice") {
+        return;
+    }
+    without_results(&user.path("whole.xlsx"), &user.path("bare.xlsx"));
+    let profile = format!("-env:UserInstallation=file://{}", user.path("office").display());
+    let mut office = Command::new("soffice");
+    office.args([
+        profile.as_str(),
+        "--headless",
+        "--convert-to",
+        "xlsx",
+        "--outdir",
+        "computed",
+        "bare.xlsx",
+    ]);
+    let done = office.current_dir(user.path("")).env("HOME", user.path("")).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let (theirs, drawn) = sheets(&user.path("computed/bare.xlsx"));
+    assert_eq!((theirs.len(), drawn), (ours.len(), charts), "every sheet, every chart");
+    let mut compared = 0;
+    for (name, sheet) in &ours {
+        let computed = numbers(&theirs[name], true);
+        for (cell, value) in numbers(sheet, true) {
+            let other = computed.get(&cell).unwrap_or_else(|| panic!("{name} {cell} came to no number"));
+            assert!(
+                (other - value).abs() <= 1e-9 * value.abs(),
+                "{name} {cell}: {other}, the record {value}"
+            );
+            compared += 1;
+        }
+    }
+    assert!(compared > 500, "{compared} formulas");
 }
 
 #[test]

@@ -17,6 +17,8 @@ use tempfile::TempDir;
 
 pub use devices::{Frozen, Loop, Mounted, Throttled, mkfs};
 pub use postgres::Postgres;
+#[allow(unused_imports, reason = "not every binary of tests needs large programs")]
+pub use skip::has_large;
 pub use skip::{lacks, skipped};
 
 /// The shortest measurement that says something: a target of 4 MiB, read for a fifth of a second.

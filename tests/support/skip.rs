@@ -16,9 +16,30 @@ pub fn skipped(why: &str) {
 #[track_caller]
 #[allow(dead_code, reason = "not every binary of tests runs other programs")]
 pub fn lacks(program: &str, why: &str) {
-    let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
-    let is_there = path.split(':').any(|folder| Path::new(folder).join(program).exists());
     let is_strict = std::env::var("FATHOM_TESTS").is_ok_and(|mode| mode == "strict");
-    assert!(is_there || !is_strict, "{program} is not installed, and FATHOM_TESTS=strict: make test-tools");
+    assert!(
+        is_there(program) || !is_strict,
+        "{program} is not installed, and FATHOM_TESTS=strict: make test-tools"
+    );
     skipped(why);
+}
+
+/// Whether `program` is there, which is as large as what the tests of the page need: with `FATHOM_PAGE_TESTS=can-skip` it
+/// may be missing in any case. Says on stderr that the test is left out where it is.
+#[allow(dead_code, reason = "not every binary of tests runs other programs")]
+#[track_caller]
+pub fn has_large(program: &str) -> bool {
+    if is_there(program) {
+        return true;
+    }
+    match std::env::var("FATHOM_PAGE_TESTS").is_ok_and(|mode| mode == "can-skip") {
+        true => skipped(&format!("needs {program}, which is not installed")),
+        false => lacks(program, &format!("needs {program}, which is not installed")),
+    }
+    false
+}
+
+fn is_there(program: &str) -> bool {
+    let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
+    path.split(':').any(|folder| Path::new(folder).join(program).exists())
 }

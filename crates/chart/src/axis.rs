@@ -129,10 +129,15 @@ impl Laid {
 
 /// Multiples of 1, 2 or 5 times a power of ten; of seconds also of minutes and hours.
 fn linear_ticks(from: f64, to: f64, wanted: f64, unit: Unit) -> Vec<f64> {
-    let step = step(unit, (to - from) / wanted);
-    let first = (from / step).ceil();
-    let count = ((to - first * step) / step + 1e-9).floor().max(0.0);
-    (0..=count_of(count)).map(|index| (first + f64::from(index)) * step).collect()
+    let ticks = |wanted: f64| {
+        let step = step(unit, (to - from) / wanted);
+        let first = (from / step).ceil();
+        let count = ((to - first * step) / step + 1e-9).floor().max(0.0);
+        (0..=count_of(count)).map(|index| (first + f64::from(index)) * step).collect::<Vec<f64>>()
+    };
+    // A single one, such as zero, tells nothing of how long the axis is.
+    let first = ticks(wanted);
+    if first.len() > 1 { first } else { ticks(wanted * 2.0) }
 }
 
 fn step(unit: Unit, least: f64) -> f64 {

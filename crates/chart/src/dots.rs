@@ -51,12 +51,17 @@ const LINE: f64 = 14.0;
 /// Between a mark in the legend and its name.
 const MARK: f64 = 13.0;
 
-/// The name of a row in lines around `middle`, as many as its height has room for; else cut.
-fn named(name: &str, room: f64, middle: f64, height: f64) -> Vec<(f64, String)> {
-    let lines = match label::broken(name, room, TYPE) {
-        lines if lines.len() as f64 * LINE <= height => lines,
+/// Lines of the name of a row: no more than two, else it is cut.
+fn lines(name: &str, room: f64) -> Vec<String> {
+    match label::broken(name, room, TYPE) {
+        lines if lines.len() <= 2 => lines,
         _ => vec![cut_within(name, room, TYPE)],
-    };
+    }
+}
+
+/// The name of a row in lines around `middle`.
+fn named(name: &str, room: f64, middle: f64) -> Vec<(f64, String)> {
+    let lines = lines(name, room);
     let first = middle - LINE * (lines.len() as f64 - 1.0) / 2.0;
     (0..).map(|line| first + LINE * f64::from(line)).zip(lines).collect()
 }
@@ -90,9 +95,9 @@ impl Dots {
     }
 
     pub(crate) fn svg(&self, width: f64, described: &str) -> String {
-        let lanes: Vec<f64> = self.rows.iter().map(Row::height).collect();
         let names = self.rows.iter().map(|row| self::width(&row.name, TYPE)).fold(0.0, f64::max);
         let left = names.min(width * 0.36) + 14.0;
+        let lanes: Vec<f64> = self.rows.iter().map(|row| row.height(left - 13.0)).collect();
         let entries = self.legend(left, width);
         let legend = match entries.len() {
             0 | 1 => 4.0,
@@ -110,10 +115,10 @@ impl Dots {
         self.draw_axis(&mut canvas, &axis, (legend, bottom), width);
         let mut top = legend;
         for (row, lane) in self.rows.iter().zip(lanes) {
-            for (y, line) in named(&row.name, left - 13.0, top + lane / 2.0, lane) {
+            for (y, line) in named(&row.name, left - 13.0, top + lane / 2.0) {
                 canvas.text((0.0, y + 4.0), Anchor::Start, "", &line);
             }
-            self.draw_row(&mut canvas, &axis, row, top, left);
+            self.draw_row(&mut canvas, &axis, row, top + (lane - row.own_height()) / 2.0, left);
             top += lane;
         }
         canvas.done(described)
@@ -148,12 +153,12 @@ impl Dots {
     fn draw_row(&self, canvas: &mut Canvas, axis: &Laid, row: &Row, top: f64, left: f64) {
         if row.dots.is_empty() {
             let missing = if row.missing.is_empty() { "not measured" } else { &row.missing };
-            canvas.text((left, top + ROW / 2.0 + 4.0), Anchor::Start, "faint", missing);
+            canvas.text((left, top + ROW / 2.0 + 4.0), Anchor::Start, "faint over", missing);
         }
         let mut last: f64 = left;
         for (lane, dot) in row.dots.iter().enumerate() {
             let lane = if row.together.is_empty() { lane } else { 0 };
-            let y = top + 4.0 + ROW * (lane as f64 + 0.5);
+            let y = top + ROW * (lane as f64 + 0.5);
             let Some(x) = axis.at(dot.value) else { continue };
             let class = hue(dot.series);
             let ends = dot.band.and_then(|(low, high)| Some((axis.at(low)?, axis.at(high)?)));
@@ -167,20 +172,29 @@ impl Dots {
             });
             last = last.max(right);
             if row.together.is_empty() {
-                canvas.text((right + 9.0, y + 4.0), Anchor::Start, "", &self.axis.unit.written(dot.value));
+                let told = self.axis.unit.written(dot.value);
+                canvas.text((right + 9.0, y + 4.0), Anchor::Start, "over", &told);
             }
         }
         if !row.together.is_empty() && !row.dots.is_empty() {
-            let y = top + 8.0 + ROW * 0.5;
-            canvas.text((last + 9.0, y), Anchor::Start, "", &row.together);
+            let y = top + ROW * 0.5 + 4.0;
+            canvas.text((last + 9.0, y), Anchor::Start, "over", &row.together);
         }
     }
 }
 
 impl Row {
-    fn height(&self) -> f64 {
+    /// Of its dots alone.
+    fn own_height(&self) -> f64 {
         let lanes = if self.together.is_empty() { self.dots.len().max(1) } else { 1 };
-        lanes as f64 * ROW + if self.together.is_empty() { 8.0 } else { 2.0 }
+        lanes as f64 * ROW
+    }
+
+    /// With room to the next one, and for its name within `room`.
+    fn height(&self, room: f64) -> f64 {
+        let apart = if self.together.is_empty() { 8.0 } else { 2.0 };
+        let named = lines(&self.name, room).len() as f64 * LINE + 8.0;
+        (self.own_height() + apart).max(if named > LINE + 8.0 { named } else { 0.0 })
     }
 }
 

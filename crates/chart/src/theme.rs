@@ -61,6 +61,7 @@ pub fn style(theme: Theme, scope: &str) -> String {
          {scope}.chart .limit-text{{fill:{limit}}}\
          {scope}.chart .hole{{fill:{paper};stroke:{grid}}}\
          {scope}.chart .halo{{stroke:{paper}}}\
+         {scope}.chart .over{{stroke:{paper};stroke-width:3px;stroke-linejoin:round;paint-order:stroke}}\
          {scope}.chart .inside{{fill:{paper}}}"
     );
     let hues = hues.iter().enumerate().map(|(index, hue)| (format!("h{index}"), *hue));

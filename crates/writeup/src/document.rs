@@ -59,7 +59,48 @@ pub struct Figure {
     pub small: bool,
     /// What they are drawn from.
     pub table: Table,
+    /// What a workbook shows beside the table, since it has the room.
+    pub details: Vec<Detail>,
 }
+
+/// What is shown where there is room for every sample.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Detail {
+    /// Lines over time.
+    Course(Course),
+    /// Numbers of rows and columns as colours.
+    Map(Table),
+}
+
+/// Plots over one axis of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Course {
+    /// Of what.
+    pub title: String,
+    /// From top to bottom.
+    pub plots: Vec<CoursePlot>,
+}
+
+/// Lines over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoursePlot {
+    /// What goes upwards: `rate`.
+    pub measure: String,
+    /// What its numbers count.
+    pub unit: Unit,
+    /// Its lines, each with its name.
+    pub lines: Vec<(String, Samples)>,
+}
+
+impl CoursePlot {
+    /// Whether anything was sampled.
+    pub(crate) fn has_samples(&self) -> bool {
+        self.lines.iter().any(|(_, samples)| !samples.is_empty())
+    }
+}
+
+/// What was sampled, each with its time in seconds.
+pub type Samples = Vec<(f64, Number)>;
 
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq)]

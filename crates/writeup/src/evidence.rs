@@ -64,8 +64,12 @@ impl Evidence {
         whole.into_iter().chain(courses).collect()
     }
 
-    /// What the campaign says that the runs are; `None` where they are not all of one.
+    /// What the campaign says that the runs are; `None` where they are not all of one, and of one run alone, which says
+    /// nothing of a campaign and is written up as any other.
     pub(crate) fn effects(&self) -> Option<Effects> {
+        if is_alone(&self.runs) {
+            return None;
+        }
         let mut campaigns = self.runs.iter().map(|run| run.cell.as_ref().map(|cell| &cell.campaign));
         let first = campaigns.next()??;
         campaigns.all(|campaign| campaign == Some(first)).then(|| campaign::effects(&self.runs))
@@ -117,10 +121,15 @@ struct Chosen {
     courses: BTreeSet<(usize, usize)>,
 }
 
+/// Whether there is one run, so that nothing is held against anything.
+fn is_alone(runs: &[Run]) -> bool {
+    runs.len() == 1
+}
+
 /// Points that are shown second by second: those that are alone in their phase first, then the ends and the middle of sweeps.
 /// Of a campaign, which shows its cells and effects, what happened over time in its cells.
 fn chosen(runs: &[Run]) -> Chosen {
-    if runs.iter().all(|run| run.cell.is_some()) {
+    if runs.iter().all(|run| run.cell.is_some()) && !is_alone(runs) {
         return Chosen { courses: courses(runs), ..Chosen::default() };
     }
     let each = (OF_ALL / runs.len().max(1)).clamp(1, OF_A_RUN);

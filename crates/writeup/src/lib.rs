@@ -17,6 +17,7 @@ mod number;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod picture;
+mod samples;
 mod summary;
 mod sweep;
 mod verify;

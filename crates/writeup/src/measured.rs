@@ -1,10 +1,13 @@
 //! Figures of points, each with its place in the records.
 
 use chart::Unit;
-use record::{LatencySummary, Metric, OpSummary, Point, PointKind, Run, quantile_name};
+use record::names::series::OPS;
+use record::{LatencySummary, Metric, OpSummary, Point, PointKind, Run, Series, quantile_name};
 use units::{Bytes, OpsPerSecond, Share};
 
+use crate::document::Samples;
 use crate::number::{Number, Source};
+use crate::samples::{Join, at_once, thinned};
 
 /// One measured point of one run.
 #[derive(Clone, Copy, Debug)]
@@ -126,6 +129,35 @@ impl<'a> Measured<'a> {
             }
             _ => latency_of(summary.response.as_ref()?, metric, at),
         }
+    }
+
+    /// Seconds since it began.
+    pub fn since(self, at_ns: u64) -> f64 {
+        at_ns.saturating_sub(self.point.started_ns) as f64 / 1e9
+    }
+
+    /// Series of its load whose names end with `ending`, by their places.
+    pub fn of_load(self, ending: &str) -> impl Iterator<Item = (usize, &'a Series)> {
+        let is_it = move |series: &Series| series.workload.is_some() && series.name.ends_with(ending);
+        self.point.series.iter().enumerate().filter(move |(_, series)| is_it(series))
+    }
+
+    /// What the series of a load that is number `index` and ends with `ending` has at `place`.
+    pub fn of_load_at(self, index: usize, series: &Series, place: usize, ending: &str) -> Number {
+        let unit = if ending == OPS { Unit::PerSecond } else { Unit::Nanos };
+        self.number(&format!("/series/{index}/values/{place}"), series.values[place], unit)
+    }
+
+    /// The load's rate over time, or its 99th percentile: rates of all operations added up, of percentiles the highest; of
+    /// long stretches the mean rate and the highest percentile.
+    pub fn over_time(self, ending: &str) -> Samples {
+        let (at_one_time, of_a_stretch) =
+            if ending == OPS { (Join::Sum, Join::Mean) } else { (Join::Most, Join::Most) };
+        let each = self.of_load(ending).flat_map(|(index, series)| {
+            let places = series.at_ns.iter().enumerate().take(series.values.len());
+            places.map(move |(place, at_ns)| (*at_ns, self.of_load_at(index, series, place, ending)))
+        });
+        thinned(at_once(each, at_one_time, |at_ns| self.since(at_ns)), of_a_stretch)
     }
 
     /// Its rate over its seconds: the end of each since the point began in seconds, and the requests in it. Of the

@@ -1,7 +1,10 @@
 //! A report as a workbook: the records' figures on one sheet, a sheet for each table whose numbers are formulas over it,
-//! and a chart of the spreadsheet's own beside each table that has one.
+//! and a chart of the spreadsheet's own beside each table that has one. What happened over time has sheets of its own:
+//! [`detail`].
 
-use std::collections::BTreeMap;
+mod detail;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use chart::Unit;
 use rust_xlsxwriter::{
@@ -46,13 +49,20 @@ pub fn xlsx(report: &WriteUp, evidence: &Evidence) -> Result<Vec<u8>, XlsxFailur
     let mut sheets = vec![book.front(report)?];
     for block in report.sections.iter().flat_map(|section| &section.blocks) {
         match block {
-            Block::Figure(figure) => sheets.push(book.table(&figure.table, Some(figure))?),
+            Block::Figure(figure) => {
+                sheets.push(book.table(&figure.table, Some(figure))?);
+                for detail in &figure.details {
+                    sheets.push(book.detail(figure, detail)?);
+                }
+            }
             Block::Table(table) => sheets.push(book.table(table, None)?),
             Block::Text(_) => {}
         }
     }
     sheets.push(book.data.sheet(evidence, &evidence.records()?)?);
-    for sheet in sheets {
+    for mut sheet in sheets {
+        // On paper, or as a PDF, charts stand beside their numbers.
+        sheet.set_landscape().set_print_fit_to_pages(1, 0);
         workbook.push_worksheet(sheet);
     }
     Ok(workbook.save_to_buffer()?)
@@ -158,6 +168,7 @@ impl Book {
             Source::At(..) | Source::Quantile(..) => self.data.cell(source),
             Source::Sum(parts) => format!("SUM({})", list(self, parts)),
             Source::Most(parts) => format!("MAX({})", list(self, parts)),
+            Source::Mean(parts) => format!("AVERAGE({})", list(self, parts)),
             Source::Ratio(pair) => {
                 let (above, below) = (self.formula(&pair.0), self.formula(&pair.1));
                 format!("({above})/({below})")
@@ -375,6 +386,22 @@ fn chart(sheet: &mut Worksheet, name: &str, figure: &Figure, places: &[Place]) -
             }
         }
     }
+    let units: BTreeSet<&str> =
+        numbers.iter().filter_map(|(column, _)| Some(shown(figure.table.columns[*column].unit?).2)).collect();
+    let upwards = match (units.len(), units.first()) {
+        (1, Some(unit)) if !unit.is_empty() => (*unit).to_owned(),
+        _ => {
+            numbers.iter().map(|(column, _)| figure.table.columns[*column].head()).next().unwrap_or_default()
+        }
+    };
+    let along = figure.table.columns[0].head();
+    // Of bars the axis of values lies along.
+    let (across, up) = match kind {
+        ChartType::Bar | ChartType::BarStacked => (&upwards, &along),
+        _ => (&along, &upwards),
+    };
+    chart.x_axis().set_name(across.as_str());
+    chart.y_axis().set_name(up.as_str());
     chart.set_width(760).set_height(420);
     let beside = places.last().map_or(1, |place| place.first + if place.has_interval { 6 } else { 2 });
     sheet.insert_chart(1, beside, &chart)?;

@@ -25,30 +25,44 @@ const ROW = 26;
 const LEGEND_ROW = 20;
 const MOST_SERIES = 6;
 
-/** How many lines the legend takes at a width, and what fits in one. */
-function legendLines(series: string[], width: number): number {
+/** Pixels of a letter of a legend, and those around its name. */
+const LETTER = 7;
+const AROUND = 40;
+
+/** How many lines the legend takes at a width. A name that is wider than all of it is broken, so that names which begin
+ * alike stay apart. */
+export function legendLines(series: string[], width: number): number {
   let lines = 1;
   let used = 0;
   for (const name of series) {
-    const length = Math.min(name.length * 7 + 40, width);
+    const length = name.length * LETTER + AROUND;
     if (used + length > width && used > 0) {
       lines += 1;
       used = 0;
     }
-    used += length;
+    lines += Math.max(0, Math.ceil((length - AROUND) / Math.max(width - AROUND, LETTER)) - 1);
+    used += Math.min(length, width);
   }
   return series.length > 1 ? lines : 0;
 }
 
+/** Where the rows begin, and how many lines the longest name of one takes there. */
+function labels(rows: string[], width: number): { left: number; lines: number } {
+  const longest = Math.max(...rows.map(row => row.length), 4) * 6.6 + 12;
+  const left = Math.min(longest, width * 0.42);
+  return { left, lines: Math.ceil((longest - 12) / Math.max(left - 12, 1)) };
+}
+
 export function dotsHeight(of: Dots, width: number): number {
   const lines = Math.max(1, Math.min(of.series.length, MOST_SERIES));
-  return of.rows.length * Math.max(ROW, lines * 9 + 8) + 56 + legendLines(of.series, width) * LEGEND_ROW;
+  const row = Math.max(ROW, lines * 9 + 8, labels(of.rows, width).lines * 14 + 6);
+  return of.rows.length * row + 56 + legendLines(of.series, width) * LEGEND_ROW;
 }
 
 export function dotsChart(of: Dots): Draw {
   return (colours, width) => {
     const count = Math.min(of.series.length, MOST_SERIES);
-    const left = Math.min(Math.max(...of.rows.map(row => row.length), 4) * 6.6 + 12, width * 0.42);
+    const { left } = labels(of.rows, width);
     const top = legendLines(of.series, width) * LEGEND_ROW + 8;
     const bounds = of.dots.flatMap(dot => [dot.value, dot.low ?? dot.value, dot.high ?? dot.value]);
     const scale = of.log ? { type: 'log', ...decades(bounds) } : { type: 'value', min: 0 };
@@ -64,7 +78,7 @@ export function dotsChart(of: Dots): Draw {
         left: 0,
         itemWidth: 12,
         itemHeight: 10,
-        textStyle: { color: colours.ink, width: width - 40, overflow: 'truncate' },
+        textStyle: { color: colours.ink, width: width - AROUND, overflow: 'break' },
         data: of.series.slice(0, count).map((name, series) => ({ name, icon: SHAPES[series] ?? 'circle' })),
       },
       tooltip: tooltip(colours, {
@@ -83,7 +97,7 @@ export function dotsChart(of: Dots): Draw {
         axisTick: { show: false },
         axisLine: { show: false },
         splitLine: { show: true, lineStyle: { color: colours.line } },
-        axisLabel: { color: colours.ink, width: left - 12, overflow: 'truncate', interval: 0 },
+        axisLabel: { color: colours.ink, width: left - 12, overflow: 'break', interval: 0 },
       }),
       series: of.series.slice(0, count).flatMap((name, series) => {
         const dots = of.dots.filter(dot => dot.series === series);

@@ -246,6 +246,7 @@ impl<'a> Subject<'a> {
                 .filter(|(_, chart)| !matches!(chart, Chart::Dots(dots) if dots.rows.is_empty()))
                 .collect(),
             small: false,
+            details: Vec::new(),
             table: self.effects_table(&all),
         })
     }
@@ -345,6 +346,7 @@ impl<'a> Subject<'a> {
             ),
             panels: vec![(String::new(), Chart::Dots(chart))],
             small: false,
+            details: Vec::new(),
             table: self.cells_table(place),
         }
     }
@@ -514,10 +516,19 @@ impl<'a> Subject<'a> {
     }
 }
 
+/// A factor as people call it.
+fn factor_name(factor: &str) -> &str {
+    match factor {
+        "on" => "target",
+        "raid" => "RAID level",
+        other => other,
+    }
+}
+
 impl Told<'_> {
     /// `raid × disks`
     fn name(&self) -> String {
-        self.of.1.factors.join(" × ")
+        self.of.1.factors.iter().map(|factor| factor_name(factor)).collect::<Vec<_>>().join(" × ")
     }
 
     /// `raid 10 × disks 8`

@@ -53,6 +53,7 @@ fn figure(subject: &Subject<'_>, phases: &[Phase<'_>], metric: Metric) -> Option
         subtitle: format!("{} of each point; the bar is the 95 % interval", capital(&measured::name(metric))),
         panels: vec![(String::new(), Chart::Dots(chart))],
         small: false,
+        details: Vec::new(),
         table: table(subject, &groups, &runs, metric),
     })
 }

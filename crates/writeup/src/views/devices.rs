@@ -1,11 +1,13 @@
-//! What each device and link beneath the target did, second by second.
+//! What each device and link beneath the target did, second by second; of a virtual array each part.
 
-use chart::{Axis, Chart, HUES, Line, Mark, Plot, Scale, Stack, Unit};
+use chart::{HUES, Unit};
 use record::Series;
+use record::names::series::{BUSY, PART};
 
-use crate::document::{Cell, Column, Figure, Sentence, Table};
+use crate::document::{Cell, Column, Course, CoursePlot, Detail, Figure, Samples, Sentence, Table};
 use crate::measured::Measured;
-use crate::number::{Number, Source};
+use crate::number::Number;
+use crate::samples::{Join, joined, stack, thinned};
 
 use super::Subject;
 
@@ -13,8 +15,6 @@ use super::Subject;
 const PANELS: usize = 4;
 /// Fewer samples are no course.
 const LEAST: usize = 8;
-/// Marks of a line: more than a screen has places for.
-const MARKS: usize = 300;
 
 /// What is drawn of a device: its name at the axis, its unit, and the series that are added up to it.
 const MEASURES: [(&str, Unit, &[&str]); 3] = [
@@ -40,52 +40,89 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
     };
     let small = panels.len() > 1;
     let title = |name: &str| if small { name.to_owned() } else { String::new() };
+    let courses: Vec<Course> = panels.iter().map(|(name, devices)| course(title(name), devices)).collect();
+    let is_virtual = panels.iter().flat_map(|(_, devices)| devices).any(|device| device.prefix == PART);
     vec![Figure {
         kind: "devices",
         reading,
-        subtitle: "Devices and links beneath the target, by the counters of the system".into(),
-        panels: panels.iter().map(|(name, devices)| (title(name), Chart::Stack(stack(devices)))).collect(),
+        subtitle: match is_virtual {
+            true => format!("Utilization of parts of the virtual array over time; the {HUES} busiest"),
+            false => "Devices and links beneath the target, by the counters of the system".into(),
+        },
+        panels: courses.iter().map(|course| (course.title.clone(), stack(course))).collect(),
         small,
         table: table(&panels),
+        details: courses.into_iter().map(Detail::Course).collect(),
     }]
 }
 
 /// One device beside one point.
+#[derive(Clone, Copy)]
 struct Device<'a> {
+    /// How the names of its series begin: its kind.
+    prefix: &'a str,
     name: &'a str,
     measured: Measured<'a>,
 }
 
-/// What is watched beneath the target, the busiest kinds first; not more than can be told apart.
+/// What is watched beneath the target, disks before links; not more than can be told apart. Of a virtual array the
+/// busiest part of each kind, then other busy parts.
 fn devices(measured: Measured<'_>) -> Vec<Device<'_>> {
-    let mut names: Vec<&str> = Vec::new();
-    for kind in ["disk", "net"] {
+    let mut found: Vec<Device<'_>> = Vec::new();
+    for prefix in ["disk.", "net.", PART] {
         for series in &measured.point.series {
-            let rest = series.name.strip_prefix(kind).and_then(|rest| rest.strip_prefix('.'));
+            let rest = series.name.strip_prefix(prefix);
             let Some((name, what)) = rest.and_then(|rest| rest.rsplit_once('.')) else { continue };
             let is_drawn = MEASURES.iter().any(|(.., own)| own.contains(&what));
-            if is_drawn && series.values.len() >= LEAST && !names.contains(&name) {
-                names.push(name);
+            let is_known = found.iter().any(|device| device.prefix == prefix && device.name == name);
+            if is_drawn && series.values.len() >= LEAST && !is_known {
+                found.push(Device { prefix, name, measured });
             }
         }
     }
-    names.into_iter().take(HUES).map(|name| Device { name, measured }).collect()
+    if found.iter().all(|device| device.prefix == PART) {
+        found = busiest_of_each_kind(found);
+    }
+    found.truncate(HUES);
+    found
+}
+
+/// `devices` with the busiest of each kind first, each part by how busy it was on the whole.
+fn busiest_of_each_kind(devices: Vec<Device<'_>>) -> Vec<Device<'_>> {
+    let sum = |device: &Device<'_>| -> f64 {
+        device.series(&[BUSY]).iter().flat_map(|(_, series)| &series.values).sum()
+    };
+    let mut by_sum: Vec<(f64, Device<'_>)> =
+        devices.into_iter().map(|device| (sum(&device), device)).collect();
+    by_sum.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let (mut kinds, mut first, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    for (_, device) in by_sum {
+        let kind: Vec<&str> = device.name.split(' ').filter(|word| word.parse::<u32>().is_err()).collect();
+        match kinds.contains(&kind) {
+            true => others.push(device),
+            false => {
+                kinds.push(kind);
+                first.push(device);
+            }
+        }
+    }
+    first.extend(others);
+    first
 }
 
 impl<'a> Device<'a> {
     /// Its series that are called so, with their places.
     fn series(&self, what: &[&str]) -> Vec<(usize, &'a Series)> {
         let is_it = |series: &Series| {
-            let rest = series.name.strip_prefix("disk.").or_else(|| series.name.strip_prefix("net."));
-            let parts = rest.and_then(|rest| rest.rsplit_once('.'));
+            let parts = series.name.strip_prefix(self.prefix).and_then(|rest| rest.rsplit_once('.'));
             parts.is_some_and(|(name, own)| name == self.name && what.contains(&own))
         };
         self.measured.point.series.iter().enumerate().filter(|(_, series)| is_it(series)).collect()
     }
 
-    /// Sums of the series by sample, with its place and the time since the point began. What a sample says that ends a
-    /// moment after the one before it, as the last one of a load does, is chance.
-    fn sums(&self, what: &[&str]) -> Vec<(usize, f64, f64)> {
+    /// Sums of the series by sample, with the time since the point began. What a sample says that ends a moment after the
+    /// one before it, as the last one of a load does, is chance.
+    fn samples(&self, what: &[&str], unit: Unit) -> Samples {
         let all = self.series(what);
         let Some((_, first)) = all.first() else { return Vec::new() };
         let ends = &first.at_ns;
@@ -93,56 +130,32 @@ impl<'a> Device<'a> {
         let usual = if ends.len() > 1 { gap(1).unwrap_or(0) } else { 0 };
         let is_whole = |at: &usize| gap(*at).is_none_or(|gap| gap >= usual / 2);
         let sum = |at: usize| {
-            let values = all.iter().filter_map(|(_, series)| series.values.get(at));
-            let since_ns = ends[at].saturating_sub(self.measured.point.started_ns);
-            (at, since_ns as f64 / 1e9, values.sum::<f64>())
+            let numbers = all.iter().filter_map(|(index, series)| {
+                let value = *series.values.get(at)?;
+                Some(self.measured.number(&format!("/series/{index}/values/{at}"), value, unit))
+            });
+            Some((self.measured.since(ends[at]), joined(numbers.collect(), Join::Sum)?))
         };
-        (0..ends.len()).filter(is_whole).map(sum).collect()
-    }
-
-    fn marks(&self, what: &[&str]) -> Vec<Mark> {
-        let sums = self.sums(what);
-        let mark = |stretch: &[(usize, f64, f64)]| Mark {
-            x: stretch[stretch.len() / 2].1,
-            y: Some(stretch.iter().map(|(.., value)| value).sum::<f64>() / stretch.len() as f64),
-            ..Mark::default()
-        };
-        sums.chunks(sums.len().div_ceil(MARKS).max(1)).map(mark).collect()
+        (0..ends.len()).filter(is_whole).filter_map(sum).collect()
     }
 
     /// The largest of all samples.
     fn most(&self, what: &[&str], unit: Unit) -> Option<Number> {
-        let (at, _, value) = self.sums(what).into_iter().max_by(|one, other| one.2.total_cmp(&other.2))?;
-        let parts = self.series(what).into_iter().filter(|(_, series)| series.values.len() > at);
-        let source = |(index, _): (usize, &Series)| {
-            Source::At(self.measured.run, format!("/points/{}/series/{index}/values/{at}", self.measured.at))
-        };
-        let mut sources: Vec<Source> = parts.map(source).collect();
-        let source = if sources.len() == 1 { sources.pop()? } else { Source::Sum(sources) };
-        Some(Number { value, unit, source })
+        let numbers = self.samples(what, unit).into_iter().map(|(_, number)| number);
+        numbers.max_by(|one, other| one.value.total_cmp(&other.value))
     }
 }
 
-fn stack(devices: &[Device<'_>]) -> Stack {
-    let plot = |(name, unit, what): &(&str, Unit, &[&str])| {
-        let line = |(hue, device): (usize, &Device<'_>)| Line {
-            name: device.name.into(),
-            hue,
-            points: device.marks(what),
-            ..Line::default()
-        };
-        Plot {
-            x: Axis::new("time", Unit::Seconds, Scale::Linear),
-            y: Axis {
-                range: (*unit == Unit::Share).then_some((0.0, 1.0)),
-                ..Axis::new(*name, *unit, Scale::Linear)
-            },
-            lines: devices.iter().enumerate().map(line).collect(),
-            rules: Vec::new(),
-        }
+fn course(title: String, devices: &[Device<'_>]) -> Course {
+    let plot = |(measure, unit, what): &(&str, Unit, &[&str])| CoursePlot {
+        measure: (*measure).into(),
+        unit: *unit,
+        lines: devices
+            .iter()
+            .map(|device| (device.name.to_owned(), thinned(device.samples(what, *unit), Join::Mean)))
+            .collect(),
     };
-    let has_points = |plot: &Plot| plot.lines.iter().any(|line| !line.points.is_empty());
-    Stack { plots: MEASURES.iter().map(plot).filter(has_points).collect() }
+    Course { title, plots: MEASURES.iter().map(plot).filter(CoursePlot::has_samples).collect() }
 }
 
 fn reading(point: &str, devices: &[Device<'_>]) -> Option<Sentence> {
@@ -163,15 +176,22 @@ fn reading(point: &str, devices: &[Device<'_>]) -> Option<Sentence> {
     }
 }
 
-/// The largest sample of each.
+/// The largest sample of each, of what was sampled.
 fn table(panels: &[(String, Vec<Device<'_>>)]) -> Table {
+    let devices = || panels.iter().flat_map(|(_, devices)| devices);
+    let is_there = |what: &[&str]| devices().any(|device| !device.series(what).is_empty());
+    let measures: Vec<_> = MEASURES.iter().filter(|(.., what)| is_there(what)).collect();
     let mut columns = vec![Column::words("point"), Column::words("device")];
-    columns.extend(MEASURES.iter().map(|(name, unit, _)| Column::numbers(format!("highest {name}"), *unit)));
+    columns.extend(measures.iter().map(|(name, unit, _)| Column::numbers(format!("highest {name}"), *unit)));
     let row = |point: &str, device: &Device<'_>| {
         let words = [Cell::words(point), Cell::words(device.name)];
-        let numbers = MEASURES.iter().map(|(_, unit, what)| Cell::number(device.most(what, *unit)));
+        let numbers = measures.iter().map(|(_, unit, what)| Cell::number(device.most(what, *unit)));
         words.into_iter().chain(numbers).collect()
     };
-    let rows = panels.iter().flat_map(|(name, devices)| devices.iter().map(move |device| row(name, device)));
-    Table { title: "devices over time".into(), columns, rows: rows.collect() }
+    let rows = panels.iter().flat_map(|(name, devices)| devices.iter().map(move |device| (name, device)));
+    Table {
+        title: "devices over time".into(),
+        columns,
+        rows: rows.map(|(name, device)| row(name, device)).collect(),
+    }
 }

@@ -79,6 +79,7 @@ fn changes(
         subtitle: format!("Change from {} with its 95 % interval, the largest first", subject.label(0)),
         panels: vec![(String::new(), Chart::Dots(chart))],
         small: false,
+        details: Vec::new(),
         table: table(subject, comparison, place, rows),
     }
 }

@@ -75,6 +75,7 @@ pub(super) fn figures(subject: &Subject<'_>, phase: &Phase<'_>) -> Vec<Figure> {
         ),
         panels: drawn,
         small,
+        details: Vec::new(),
         table: table(&filled, (rows_key, &rows), (columns_key, &columns), metric),
     }]
 }

@@ -1,10 +1,12 @@
 //! Response times over time: a latency heat map of each point.
 
+use std::collections::BTreeSet;
+
 use chart::{Axis, Chart, Density, Patch, Plot, Rule, Scale, Unit};
 use record::response_map::{edges, quantile};
 use record::{ResponseMap, WorkloadResult};
 
-use crate::document::{Cell, Column, Figure, Sentence, Table};
+use crate::document::{Cell, Column, Detail, Figure, Sentence, Table};
 use crate::measured::Measured;
 use crate::number::{Number, Source};
 
@@ -15,6 +17,8 @@ use super::progress::milestones;
 const PANELS: usize = 6;
 /// Fewer stretches are no course.
 const LEAST: usize = 8;
+/// Rows of a table of counts: four for each doubling of what nanoseconds in 64 bits can tell.
+const ROWS: usize = 256;
 /// Events that are named in one panel.
 const EVENTS: usize = 3;
 /// Longer than any run, in nanoseconds: a record that says more has been tampered with.
@@ -42,6 +46,7 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
         panels: maps.iter().map(|map| (map.title(small), Chart::Density(map.density(range)))).collect(),
         small,
         table: table(&maps),
+        details: maps.iter().map(|map| Detail::Map(map.counts())).collect(),
     }]
 }
 
@@ -105,6 +110,29 @@ impl Map<'_> {
             what: format!("requests in {}", Unit::Nanos.written(self.of.each_ns as f64)),
             cells: self.buckets().map(cell).collect(),
         }
+    }
+
+    /// How many requests there are of each latency in each stretch: a row for each bucket of latencies, the slowest on top.
+    fn counts(&self) -> Table {
+        let known: BTreeSet<u32> = self.buckets().map(|(_, (index, _))| *index).collect();
+        let (stretches, least, most) = (self.of.stretches.len(), known.first(), known.last());
+        let rows = least.zip(most).into_iter().flat_map(|(least, most)| (*least..=*most).rev().take(ROWS));
+        let row = |index: u32| {
+            let (low, _) = edges(index);
+            let mut cells = vec![Cell::Words(Unit::Nanos.written(low.get() as f64))];
+            cells.extend((0..stretches).map(|at| Cell::number(self.count(at, index))));
+            cells
+        };
+        let mut columns = vec![Column::words("latency from")];
+        let from = |at| Column::numbers(Unit::Seconds.written(self.begins(at)), Unit::Count);
+        columns.extend((0..stretches).map(from));
+        Table { title: format!("requests, {}", self.name), columns, rows: rows.map(row).collect() }
+    }
+
+    fn count(&self, at: usize, index: u32) -> Option<Number> {
+        let place = self.of.stretches.get(at)?.iter().position(|(own, _)| *own == index)?;
+        let rest = format!("/workloads/{}/responses_over_time/stretches/{at}/{place}/1", self.workload.0);
+        Some(self.measured.number(&rest, self.of.stretches[at][place].1 as f64, Unit::Count))
     }
 
     /// How far the array's own work was, and when nothing ended.

@@ -121,6 +121,7 @@ fn along(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>], metric: 
         ),
         panels: drawn.collect(),
         small: several,
+        details: Vec::new(),
         table: table(subject, phase, lines, metric),
     })
 }
@@ -289,6 +290,7 @@ fn latency(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]) -> Opt
         ),
         panels: drawn.collect(),
         small: several,
+        details: Vec::new(),
         table: latencies_table(subject, phase, lines),
     })
 }

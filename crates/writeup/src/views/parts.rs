@@ -88,6 +88,7 @@ fn latency(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<Figure> {
             .into(),
         panels: vec![(String::new(), Chart::Bars(chart))],
         small: false,
+        details: Vec::new(),
         table: table(&traced),
     })
 }
@@ -202,6 +203,7 @@ fn utilisation(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<Figure>
         subtitle: "Utilization of the busiest part of each kind, at the highest rate of each load".into(),
         panels: vec![(String::new(), Chart::Heat(heat))],
         small: false,
+        details: Vec::new(),
         table,
     })
 }

@@ -70,6 +70,7 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
         subtitle: "Latency by percentile, up to the last that ten requests exceed".into(),
         panels: drawn.collect(),
         small,
+        details: Vec::new(),
         table: table(subject, &panels),
     }]
 }

@@ -1,20 +1,16 @@
 //! How far an array's own work came: initialisation, clone, rebuild, verification; and what the load got meanwhile.
 
-use std::collections::BTreeMap;
-
-use chart::{Axis, Chart, HUES, Line, Mark, Plot, Scale, Stack, Unit};
+use chart::{HUES, Unit};
 use record::names::series::{DONE, OPS, RESPONSE_P99};
 use record::{Metric, Point, Series};
 
-use crate::document::{Cell, Column, Figure, Sentence, Table};
+use crate::document::{Cell, Column, Course, CoursePlot, Detail, Figure, Samples, Sentence, Table};
 use crate::measured::Measured;
-use crate::number::{Number, Source};
+use crate::number::Number;
+use crate::samples::{Join, every_so_often, joined, stack};
 
 use super::Subject;
 use super::corners::capital;
-
-/// Marks of a line: more than a screen has places for.
-const MARKS: usize = 300;
 
 /// Per cent against time with rate and p99 of the load below it, a panel for each kind of work, a line for each run and
 /// point.
@@ -28,10 +24,11 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
             families.push(work.family());
         }
     }
-    let panel = |family: &&str| {
+    let course = |family: &&str| {
         let own: Vec<&Work<'_>> = works.iter().filter(|work| work.family() == *family).take(HUES).collect();
-        (if families.len() > 1 { capital(family) } else { String::new() }, Chart::Stack(stack(&own)))
+        course(if families.len() > 1 { capital(family) } else { String::new() }, &own)
     };
+    let courses: Vec<Course> = families.iter().map(course).collect();
     let hidden =
         families.iter().any(|family| works.iter().filter(|work| work.family() == *family).count() > HUES);
     let rest = if hidden { "; the first six, the table has all" } else { "" };
@@ -41,9 +38,10 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
         subtitle: format!(
             "What is done of the work, and rate and p99 of the load beside it, against time{rest}"
         ),
-        panels: families.iter().map(panel).collect(),
+        panels: courses.iter().map(|course| (course.title.clone(), stack(course))).collect(),
         small: false,
         table: table(&works),
+        details: courses.into_iter().map(Detail::Course).collect(),
     }]
 }
 
@@ -92,32 +90,19 @@ fn name(subject: &Subject<'_>, works: &mut [Work<'_>]) {
     }
 }
 
-/// The plots of one kind of work, from top to bottom: how much is done, the rate, the 99th percentile.
-fn stack(works: &[&Work<'_>]) -> Stack {
-    let plot = |y: Axis, marks: &dyn Fn(&Work<'_>) -> Vec<Mark>| {
-        let line = |(hue, work): (usize, &&Work<'_>)| Line {
-            name: work.name.clone(),
-            hue,
-            points: marks(work),
-            ..Line::default()
-        };
-        Plot {
-            x: Axis::new("time", Unit::Seconds, Scale::Linear),
-            y,
-            lines: works.iter().enumerate().map(line).collect(),
-            rules: Vec::new(),
-        }
+/// Of one kind of work, from top to bottom: how much is done, the rate, the 99th percentile.
+fn course(title: String, works: &[&Work<'_>]) -> Course {
+    let plot = |measure: &str, unit: Unit, samples: &dyn Fn(&Work<'_>) -> Samples| CoursePlot {
+        measure: measure.into(),
+        unit,
+        lines: works.iter().map(|work| (work.name.clone(), samples(work))).collect(),
     };
-    let done = Axis { range: Some((0.0, 1.0)), ..Axis::new("done", Unit::Share, Scale::Linear) };
-    let rate = Axis::new("rate", Unit::PerSecond, Scale::Linear);
-    let tail = Axis::new("p99 latency", Unit::Nanos, Scale::Log10);
     let plots = [
-        plot(done, &|work| work.done()),
-        plot(rate, &|work| work.beside(OPS)),
-        plot(tail, &|work| work.beside(RESPONSE_P99)),
+        plot("done", Unit::Share, &|work| work.done()),
+        plot("rate", Unit::PerSecond, &|work| work.measured.over_time(OPS)),
+        plot("p99 latency", Unit::Nanos, &|work| work.measured.over_time(RESPONSE_P99)),
     ];
-    let has_points = |plot: &Plot| plot.lines.iter().any(|line| !line.points.is_empty());
-    Stack { plots: plots.into_iter().filter(has_points).collect() }
+    Course { title, plots: plots.into_iter().filter(CoursePlot::has_samples).collect() }
 }
 
 impl<'a> Work<'a> {
@@ -130,48 +115,9 @@ impl<'a> Work<'a> {
         if self.work().contains("initialisation") { "initialisation" } else { self.work() }
     }
 
-    /// Seconds since the point began.
-    fn since(&self, at_ns: u64) -> f64 {
-        at_ns.saturating_sub(self.measured.point.started_ns) as f64 / 1e9
-    }
-
-    fn done(&self) -> Vec<Mark> {
-        let all = self.series.at_ns.iter().zip(&self.series.values);
-        let stride = self.series.values.len().div_ceil(MARKS).max(1);
-        let last = self.series.values.len() - 1;
-        all.enumerate()
-            .filter(|(index, _)| index % stride == 0 || *index == last)
-            .map(|(_, (at, value))| Mark { x: self.since(*at), y: Some(*value), ..Mark::default() })
-            .collect()
-    }
-
-    /// Series of the load whose names end with `ending`, by their places.
-    fn of_load(&self, ending: &str) -> impl Iterator<Item = (usize, &'a Series)> {
-        let is_it = move |series: &Series| series.workload.is_some() && series.name.ends_with(ending);
-        self.measured.point.series.iter().enumerate().filter(move |(_, series)| is_it(series))
-    }
-
-    /// The load's rate, or its 99th percentile: rates of all operations added up, of percentiles the highest; of long
-    /// stretches the mean rate and the highest percentile.
-    fn beside(&self, ending: &str) -> Vec<Mark> {
-        let is_rate = ending == OPS;
-        let mut all: BTreeMap<u64, f64> = BTreeMap::new();
-        for (_, series) in self.of_load(ending) {
-            for (at, value) in series.at_ns.iter().zip(&series.values) {
-                let known = all.entry(*at).or_insert(0.0);
-                *known = if is_rate { *known + value } else { known.max(*value) };
-            }
-        }
-        let all: Vec<(u64, f64)> = all.into_iter().collect();
-        let mark = |stretch: &[(u64, f64)]| {
-            let values = || stretch.iter().map(|(_, value)| *value);
-            let value = match is_rate {
-                true => values().sum::<f64>() / stretch.len() as f64,
-                false => values().fold(0.0, f64::max),
-            };
-            Mark { x: self.since(stretch[stretch.len() / 2].0), y: Some(value), ..Mark::default() }
-        };
-        all.chunks(all.len().div_ceil(MARKS).max(1)).map(mark).collect()
+    fn done(&self) -> Samples {
+        let all = self.series.at_ns.iter().enumerate().take(self.series.values.len());
+        every_so_often(all.map(|(at, at_ns)| (self.measured.since(*at_ns), self.value(at))).collect())
     }
 
     fn value(&self, at: usize) -> Number {
@@ -190,22 +136,12 @@ impl<'a> Work<'a> {
     /// What the load's series that end with `ending` say of the stretch in which the work was at its place `at`.
     fn then(&self, at: usize, ending: &str) -> Option<Number> {
         let moment = self.series.at_ns[at];
-        let each = self.of_load(ending).filter_map(|(index, series)| {
+        let each = self.measured.of_load(ending).filter_map(|(index, series)| {
             let place =
                 series.at_ns.partition_point(|end| *end < moment).min(series.at_ns.len().checked_sub(1)?);
-            let pointer = format!("/points/{}/series/{index}/values/{place}", self.measured.at);
-            Some((*series.values.get(place)?, Source::At(self.measured.run, pointer)))
+            (place < series.values.len()).then(|| self.measured.of_load_at(index, series, place, ending))
         });
-        let (values, mut sources): (Vec<f64>, Vec<Source>) = each.unzip();
-        let is_rate = ending == OPS;
-        let value =
-            values.iter().copied().reduce(|one, other| if is_rate { one + other } else { one.max(other) })?;
-        let source = match (sources.len(), is_rate) {
-            (1, _) => sources.pop()?,
-            (_, true) => Source::Sum(sources),
-            (_, false) => Source::Most(sources),
-        };
-        Some(Number { value, unit: if is_rate { Unit::PerSecond } else { Unit::Nanos }, source })
+        joined(each.collect(), if ending == OPS { Join::Sum } else { Join::Most })
     }
 }
 

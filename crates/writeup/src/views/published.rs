@@ -131,7 +131,7 @@ impl<'a> Group<'a> {
                     .number(self.count("foretold/figures", foretold.figures))
                     .words(" that it foretold, ")
                     .number(self.count("foretold/within_25", foretold.within_25))
-                    .words(" are within 25 %."),
+                    .words(if foretold.within_25 == 1 { " is within 25 %." } else { " are within 25 %." }),
             };
         }
         if *listed > 0 {
@@ -160,6 +160,7 @@ impl<'a> Group<'a> {
             ),
             panels: self.panels(figures),
             small: false,
+            details: Vec::new(),
             table: self.table(figures),
         }
     }
@@ -315,7 +316,8 @@ impl<'a> Group<'a> {
             subtitle: "What is done of the work against time, without a load; marks are published times"
                 .into(),
             panels: families.iter().map(panel).collect(),
-            small: true,
+            small: families.len() > 1,
+            details: Vec::new(),
             table: self.courses_table(&lines),
         })
     }

@@ -48,6 +48,7 @@ pub(super) fn section(subject: &Subject<'_>) -> Option<Section> {
                 .into(),
         panels: vec![(String::new(), Chart::Dots(chart))],
         small: false,
+        details: Vec::new(),
         table: ladder(subject, &searches),
     };
     let curves = searches.iter().filter_map(|(run, search)| curve(subject, *run, search)).map(Block::Figure);
@@ -114,6 +115,7 @@ fn curve(subject: &Subject<'_>, run: usize, search: &Search) -> Option<Figure> {
         ),
         panels: vec![(String::new(), Chart::Plot(plot))],
         small: false,
+        details: Vec::new(),
         table: Table {
             title: "trials of the search".into(),
             columns: vec![

@@ -1,9 +1,10 @@
 //! Rates and latencies second by second.
 
 use chart::{Axis, Chart, Line, Mark, Plot, Rule, Scale, Unit};
+use record::names::series::{OPS, RESPONSE_P99};
 use record::{Metric, Series, phase_title};
 
-use crate::document::{Cell, Column, Figure, Sentence, Table};
+use crate::document::{self, Cell, Column, CoursePlot, Detail, Figure, Sentence, Table};
 use crate::measured::Measured;
 use crate::number::{Number, Source};
 
@@ -62,6 +63,10 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
         panels: drawn.collect(),
         small,
         table: table(subject, &panels),
+        details: panels
+            .iter()
+            .map(|(title, courses)| Detail::Course(samples(subject, title, courses)))
+            .collect(),
     }]
 }
 
@@ -79,7 +84,7 @@ impl<'a> Course<'a> {
         }
         let mut seconds: Vec<f64> = Vec::new();
         for workload in 0..measured.point.workloads.len() {
-            let own = measured.seconds(workload, record::names::series::OPS);
+            let own = measured.seconds(workload, OPS);
             seconds.resize(seconds.len().max(own.len()), 0.0);
             seconds.iter_mut().zip(own).for_each(|(sum, rate)| *sum += rate);
         }
@@ -123,9 +128,26 @@ fn reading(subject: &Subject<'_>, panels: &[(String, Vec<Course<'_>>)]) -> Sente
     sentence.words(rest)
 }
 
+/// Rates and 99th percentiles of one panel.
+fn samples(subject: &Subject<'_>, title: &str, courses: &[Course<'_>]) -> document::Course {
+    let plot = |measure: &str, unit, ending| CoursePlot {
+        measure: measure.into(),
+        unit,
+        lines: courses
+            .iter()
+            .map(|course| (subject.named(course.measured.run, title), course.measured.over_time(ending)))
+            .collect(),
+    };
+    let plots = [plot("rate", Unit::PerSecond, OPS), plot("p99 latency", Unit::Nanos, RESPONSE_P99)];
+    document::Course {
+        title: title.into(),
+        plots: plots.into_iter().filter(CoursePlot::has_samples).collect(),
+    }
+}
+
 /// Where each point's latency second by second is to be had: the largest p99 of any second.
 fn worst(measured: Measured<'_>) -> Option<Number> {
-    let is_tail = |series: &&(usize, &Series)| series.1.name.ends_with(record::names::series::RESPONSE_P99);
+    let is_tail = |series: &&(usize, &Series)| series.1.name.ends_with(RESPONSE_P99);
     let series: Vec<(usize, &Series)> = measured.point.series.iter().enumerate().collect();
     let numbers = series.iter().filter(is_tail).flat_map(|(index, series)| {
         series.values.iter().enumerate().map(move |(at, value)| {
