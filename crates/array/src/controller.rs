@@ -27,6 +27,12 @@ pub struct ControllerParams {
     pub place: Nanos,
     /// Whether a flush goes on to the members, so that they write what their own caches hold.
     pub flush_members: bool,
+    /// Whether volumes are files of the box's own file system, of which one write at a time looks for the pages that it
+    /// covers in part, and has them read: the lock of the inode.
+    ///
+    /// Linux: `generic_file_aio_write` holds `i_mutex` in `mm/filemap.c`, and `block_write_begin` in `fs/buffer.c` waits
+    /// for the read meanwhile. A block device is written without (`blkdev_aio_write` in `fs/block_dev.c`).
+    pub file_lock: bool,
     /// The journal of the box's own file system, which makes written data stable; `None`: each write that has to be
     /// stable has the members flushed for itself.
     pub journal: Option<JournalParams>,
@@ -58,7 +64,7 @@ pub struct ControllerParams {
 /// The journal of a box's own file system.
 ///
 /// At most one transaction is committed at a time. Writes that have to be stable and were written while one was under
-/// way share the next.
+/// way share the next, unless each has the log forced for itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JournalParams {
     /// Bytes that a transaction writes; zero: it is the flush of the members alone.
@@ -67,6 +73,12 @@ pub struct JournalParams {
     pub at: Share,
     /// Bytes of the journal, which is written round and round.
     pub size: Bytes,
+    /// How long it takes to force the log for one write, where that happens while the file is held: forces then follow
+    /// one another, and there are neither records nor flushes to wait for. `None`: transactions are shared.
+    ///
+    /// Linux 2.6.33, `xfs_write` in `fs/xfs/linux-2.6/xfs_lrw.c`: a stable write waits for its data with the inode's
+    /// `iolock` given back, and takes it again for `xfs_fsync`.
+    pub force: Option<Nanos>,
 }
 
 /// Which controller may serve a volume.
@@ -126,6 +138,11 @@ pub struct CacheParams {
     ///
     /// Linux md starts no more than one of them while others are under way (`IO_THRESHOLD` in `drivers/md/raid5.c`).
     pub partial_window: u32,
+    /// Bytes of each member that the layer with the parity keeps of the stripes that have passed through it last: what
+    /// is here needs no read when another part of its stripe is written. Zero: none.
+    ///
+    /// Linux md's stripe cache (`drivers/md/raid5.c`, `R5_UPTODATE`; 256 pages of each member unless set otherwise).
+    pub stripes: Bytes,
     /// Sequential prefetch.
     pub prefetch: PrefetchParams,
 }

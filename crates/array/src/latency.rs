@@ -73,6 +73,8 @@ stages! {
     Mirror => "controller mirror",
     /// Room in a controller's cache, and a cache that has to be emptied first.
     CacheRoom => "cache room",
+    /// A file of the box's own file system that another write holds.
+    FileLock => "file lock",
     /// Stripes that others change, and units that background work holds.
     StripeLocks => "stripe locks",
     /// A transaction of the journal that makes it stable: until it begins, or has ended for others.

@@ -25,6 +25,7 @@ pub mod latency;
 pub mod link;
 pub mod meter;
 pub mod parity;
+pub mod processor;
 pub mod protocol;
 pub mod raid;
 pub mod readahead;

@@ -259,6 +259,14 @@ impl Plan {
             })
     }
 
+    /// Leaves out what stripes would read before they are written: whoever writes knows it.
+    pub fn knows_what_it_would_read(&mut self) {
+        self.reads.clear();
+        for stripe in &mut self.stripes {
+            stripe.reads = 0..0;
+        }
+    }
+
     /// Whether nothing is to be done.
     pub fn is_empty(&self) -> bool {
         self.reads.is_empty() && self.writes.is_empty() && self.checks.is_empty()

@@ -5,6 +5,8 @@
 //!
 //! **Invariant:** what a controller has acknowledged and not yet written is in its cache as dirty.
 
+use std::collections::VecDeque;
+
 use units::convert::narrow;
 use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 use workload::Op;
@@ -24,7 +26,7 @@ use super::event::Event;
 use super::node::Node;
 use super::request::{Doing, HostRequest, Leg};
 use super::traffic::Traffic;
-use super::volume::Volumes;
+use super::volume::{Volume, Volumes};
 
 /// The controllers, their volumes, and the members behind them.
 pub struct Array {
@@ -44,6 +46,18 @@ pub struct Array {
     drained: Vec<u32>,
     /// By set: the transactions of the journal on it.
     commits: Vec<Commits>,
+    /// By volume: the lock of the file that it is.
+    files: Vec<FileLock>,
+}
+
+/// The lock of a volume that is a file.
+#[derive(Debug, Default)]
+struct FileLock {
+    /// The write that reads what it covers in part.
+    holder: Option<u32>,
+    waiting: VecDeque<u32>,
+    /// Until when its log is being forced.
+    logged: Instant,
 }
 
 /// What an ended transfer of a cache leaves to do.
@@ -84,6 +98,7 @@ impl Array {
             nodes: (0..topology.controllers.max(1)).map(node).collect(),
             commits: back.sets.iter().map(|_| Commits::default()).collect(),
             volumes: Volumes::new(&topology.luns),
+            files: topology.luns.iter().map(|_| FileLock::default()).collect(),
             back,
             params: topology.controller.clone(),
             protocol: topology.protocol.clone(),
@@ -246,6 +261,9 @@ impl Array {
         let spec = Self::operation(traffic, place, part.set, ready);
         let Extent { lba, sectors } = part.extent();
         if self.back.read(&mut traffic.time, spec, lba, sectors).is_err() {
+            // A write that held its file holds it no more.
+            let lun = traffic.requests[place].lun;
+            self.files[lun as usize].holder.take_if(|holder| *holder == place);
             traffic.fail(place, ready);
         }
     }
@@ -272,7 +290,7 @@ impl Array {
 
     fn write(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
         let HostRequest { class, controller, len, durable, .. } = traffic.requests[place];
-        if self.fill(traffic, place, ready) {
+        if self.waits_for_file(traffic, place) || self.fill(traffic, place, ready) {
             return;
         }
         let partner = self.partner_of(controller).is_some();
@@ -288,7 +306,8 @@ impl Array {
             }
         }
         let part = self.range_of(traffic, place);
-        if self.write_out_with_others(traffic, place, &part) {
+        if self.write_part(traffic, place, &part, ready) || self.write_out_with_others(traffic, place, &part)
+        {
             return;
         }
         if let Some(cache) = self.cache(controller) {
@@ -303,23 +322,54 @@ impl Array {
         }
     }
 
-    /// Has a write that must be stable gathered with others of its stripe, on a set with parity behind a journal: it is
-    /// dirty first, and leaves at once. `false`: it goes by itself.
-    fn write_out_with_others(&mut self, traffic: &mut Traffic, place: u32, part: &PartRange) -> bool {
+    /// Takes in a part of a write that an SMB client sends one part after the other, and of which the whole is to be
+    /// stable: all but the last are dirty and answered, and with the last all of the file leaves (`fsync`). `false`: it
+    /// goes by itself.
+    fn write_part(&mut self, traffic: &mut Traffic, place: u32, part: &PartRange, ready: Instant) -> bool {
+        let HostRequest { last, controller, lun, .. } = traffic.requests[place];
+        let comes_in_parts = self.protocol.kind == ProtocolKind::Smb1 && traffic.requests[place].is_part();
         let now = traffic.time.now();
-        let gathers = self.params.journal.is_some()
-            && self.must_be_stable(&traffic.requests[place])
-            && self.back.sets[part.set as usize].geometry.spec().level.parity() > 0;
-        let controller = traffic.requests[place].controller;
         let &PartRange { set, from, to, .. } = part;
-        let Some(cache) = self.cache(controller).filter(|_| gathers) else { return false };
+        let whole = self.volumes[lun].range;
+        let Some(cache) = self.cache(controller).filter(|cache| comes_in_parts && !cache.is_protected())
+        else {
+            return false;
+        };
         if !cache.write(now, set, from, to) {
             return false;
         }
-        traffic.requests[place].doing = Doing::Stable;
-        traffic.requests[place].pending = 1;
+        if last {
+            let waits = cache.drain(whole, place);
+            debug_assert!(waits, "what is dirty has to leave");
+            let stable = self.must_be_stable(&traffic.requests[place]);
+            let request = &mut traffic.requests[place];
+            (request.pending, request.doing) = (1, if stable { Doing::Stable } else { Doing::Asked });
+        } else {
+            traffic.respond(place, ready);
+        }
+        self.keep_ticking(traffic, controller);
+        self.destage(traffic, controller);
+        true
+    }
+
+    /// Has a write gathered with others of its stripe, on a set with parity whose layer keeps stripes: it is dirty first,
+    /// and leaves at once. `false`: it goes by itself.
+    fn write_out_with_others(&mut self, traffic: &mut Traffic, place: u32, part: &PartRange) -> bool {
+        let now = traffic.time.now();
+        let has_parity = self.back.sets[part.set as usize].geometry.spec().level.parity() > 0;
+        let controller = traffic.requests[place].controller;
+        let &PartRange { set, from, to, .. } = part;
+        let Some(cache) = self.cache(controller).filter(|cache| has_parity && cache.keeps_stripes()) else {
+            return false;
+        };
+        if !cache.write(now, set, from, to) {
+            return false;
+        }
         let waits = cache.hurry(VolumeRange { set, from, to }, place);
         debug_assert!(waits, "what is dirty has to leave");
+        let stable = self.must_be_stable(&traffic.requests[place]);
+        let request = &mut traffic.requests[place];
+        (request.pending, request.doing) = (1, if stable { Doing::Stable } else { Doing::Asked });
         self.keep_ticking(traffic, controller);
         self.destage(traffic, controller);
         true
@@ -337,8 +387,31 @@ impl Array {
         traffic.requests[place].fills += 1;
         traffic.requests[place].doing = Doing::Filling;
         let part = PartRange { set, from, to: to.min(end), end };
+        self.files[traffic.requests[place].lun as usize].holder =
+            Some(place).filter(|_| self.params.file_lock);
         self.read_members(traffic, place, &part, ready);
         true
+    }
+
+    /// Whether a write waits for another that holds its file.
+    fn waits_for_file(&mut self, traffic: &Traffic, place: u32) -> bool {
+        let file = &mut self.files[traffic.requests[place].lun as usize];
+        let waits = file.holder.is_some_and(|holder| holder != place);
+        if waits {
+            file.waiting.push_back(place);
+        }
+        waits
+    }
+
+    /// A write that held its file has gone on: so do those that have waited for it, up to the next that holds it.
+    fn let_file_go(&mut self, traffic: &mut Traffic, lun: u32) {
+        let now = traffic.time.now();
+        while self.files[lun as usize].holder.is_none()
+            && let Some(next) = self.files[lun as usize].waiting.pop_front()
+        {
+            traffic.requests.trace(next).wait(Stage::FileLock, now);
+            self.write(traffic, next, now);
+        }
     }
 
     /// The lines that a write covers in part have come: they are kept, and it goes on.
@@ -352,7 +425,10 @@ impl Array {
         {
             cache.keep(set, from, to);
         }
+        let lun = traffic.requests[place].lun;
+        self.files[lun as usize].holder = None;
         self.write(traffic, place, now);
+        self.let_file_go(traffic, lun);
     }
 
     /// Has a write taken into the cache, once those before it are and there is room.
@@ -377,7 +453,8 @@ impl Array {
         let cache = self.nodes[controller as usize].cache.as_ref();
         let volatile = cache.is_some_and(|cache| !cache.is_protected());
         let whole = last || !matches!(self.protocol.kind, ProtocolKind::Smb1 | ProtocolKind::Smb2);
-        (volatile || durable) && whole && self.params.flush_members
+        let forces = self.params.journal.is_some_and(|journal| journal.force.is_some());
+        (volatile || durable) && whole && (self.params.flush_members || forces)
     }
 
     /// Has all that was acknowledged of a volume reach stable storage, then answers.
@@ -439,6 +516,9 @@ impl Array {
         match (ended, self.params.journal) {
             (Doing::Filling, _) => self.filled(traffic, place),
             (Doing::Stable, None) => self.flush_members(traffic, place, now),
+            (Doing::Stable, Some(JournalParams { force: Some(force), .. })) => {
+                self.force_log(traffic, place, force);
+            }
             (Doing::Stable, Some(journal)) => {
                 let set = self.volumes[traffic.requests[place].lun].range.set;
                 if self.commits[set as usize].join(place) {
@@ -453,6 +533,16 @@ impl Array {
             (Doing::Asked, _) => return true,
         }
         false
+    }
+
+    /// Has the log of the file that a volume is forced for a write to it, after those before it, and answers.
+    fn force_log(&mut self, traffic: &mut Traffic, place: u32, force: Nanos) {
+        let file = &mut self.files[traffic.requests[place].lun as usize];
+        let begins = file.logged.max(traffic.time.now());
+        file.logged = begins + force;
+        let ended = file.logged;
+        traffic.requests.trace(place).pass(Stage::Journal, ended, force);
+        traffic.respond(place, ended);
     }
 
     /// Begins the transaction that `leader` stands for: its record, and then the flush that makes it stable.
@@ -559,7 +649,11 @@ impl Array {
             let (ready, _) = engine.cross(now, now, engine.crossing(batch.bytes), class);
             let owner = Owner::Cache { controller, transfer: batch.transfer };
             let spec = OperationSpec { set: batch.set, owner, class, controller, ready };
-            if self.back.write(&mut traffic.time, spec, &extents).is_err() {
+            let written = match batch.is_known {
+                true => self.back.write_known(&mut traffic.time, spec, &extents),
+                false => self.back.write(&mut traffic.time, spec, &extents),
+            };
+            if written.is_err() {
                 // The set has lost more than it can: there is nowhere to write to.
                 self.back.done.push(Ended::at(owner, now));
             }
@@ -719,6 +813,15 @@ impl Array {
             self.working_caches().for_each(|cache| cache.urge(range));
         }
         self.destage_all(traffic);
+    }
+
+    /// Has the cache of the controller that serves a volume keep sectors `from..to` of it.
+    pub fn hold(&mut self, lun: u32, from: u64, to: u64) {
+        let Volume { range, owner, .. } = self.volumes[lun];
+        let (from, to) = (range.from + from, (range.from + to).min(range.to));
+        if let Some(cache) = self.cache(owner).filter(|_| from < to) {
+            cache.keep(range.set, from, to);
+        }
     }
 
     /// Empties what caches keep for reads.

@@ -6,10 +6,11 @@
 //! **Invariant:** a flush ends when all that was dirty of its volume as it came is with the members, and waits for
 //! nothing newer.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
 
-use units::{Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
+use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 
 use crate::controller::CacheParams;
 use crate::raid::{Extent, Geometry};
@@ -70,6 +71,39 @@ struct StripeCut {
     grain: u64,
     /// Whether stripes have parity.
     parity: bool,
+    /// How many stripes that have passed are kept.
+    kept: usize,
+}
+
+/// What is known of the stripes that have passed last.
+#[derive(Debug, Default)]
+struct Passed {
+    grains: BTreeMap<Key, u128>,
+    order: VecDeque<Key>,
+}
+
+impl Passed {
+    fn known(&self, key: Key) -> u128 {
+        self.grains.get(&key).copied().unwrap_or(0)
+    }
+
+    /// Keeps what has passed of a stripe, of at most `kept` of them.
+    fn keep(&mut self, key: Key, grains: u128, kept: usize) {
+        if kept == 0 {
+            return;
+        }
+        match self.grains.entry(key) {
+            Entry::Occupied(mut known) => *known.get_mut() |= grains,
+            Entry::Vacant(place) => {
+                place.insert(grains);
+                self.order.push_back(key);
+            }
+        }
+        while self.order.len() > kept {
+            let Some(oldest) = self.order.pop_front() else { break };
+            self.grains.remove(&oldest);
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +136,8 @@ pub struct DestageBatch {
     pub transfer: u32,
     /// Bytes.
     pub bytes: u64,
+    /// Whether it writes a stripe with parity of which all is known.
+    pub is_known: bool,
 }
 
 /// A controller's cache.
@@ -124,6 +160,7 @@ pub struct Cache {
     /// Where the sweep over partly dirty stripes is.
     cursor: Key,
     pressing: bool,
+    passed: Passed,
     /// Stripes that somebody waits for, some of them perhaps gone since.
     urgent: VecDeque<Key>,
     /// Stripes that writes wait for which must be stable; the same.
@@ -152,7 +189,7 @@ impl Cache {
         };
         let size = params.size.get();
         Cache {
-            cuts: sets.map(cut).collect(),
+            cuts: sets.map(|geometry| cut(geometry, params.stripes)).collect(),
             tags: Tags::new(if params.read { size } else { 0 }, params.line.get()),
             ahead: (params.read && rule.streams > 0 && rule.max > 0).then(|| ReadAhead::new(rule)),
             dirty: BTreeMap::new(),
@@ -165,6 +202,7 @@ impl Cache {
             room: params.write_room().get(),
             cursor: (0, 0),
             pressing: false,
+            passed: Passed::default(),
             urgent: VecDeque::new(),
             hurried: VecDeque::new(),
             released: 0,
@@ -175,6 +213,11 @@ impl Cache {
             writers: VecDeque::new(),
             params: params.clone(),
         }
+    }
+
+    /// Whether the layer with the parity keeps stripes that have passed.
+    pub fn keeps_stripes(&self) -> bool {
+        !self.params.stripes.is_zero()
     }
 
     /// Whether writes may be acknowledged from here, given whether the partner is there to mirror them.
@@ -458,8 +501,11 @@ impl Cache {
             },
         };
         let dirty = self.dirty.remove(&key)?;
-        let StripeCut { stripe, grain, parity } = self.cuts[key.0 as usize];
-        let reads_first = parity && dirty.grains != ones(stripe.div_ceil(grain));
+        let StripeCut { stripe, grain, parity, kept } = self.cuts[key.0 as usize];
+        let all = ones(stripe.div_ceil(grain));
+        let is_known = parity && (dirty.grains | self.passed.known(key)) == all;
+        let reads_first = parity && !is_known;
+        self.passed.keep(key, dirty.grains, kept);
         self.reading += u32::from(reads_first);
         runs(dirty.grains, grain, key.1 * stripe, stripe, extents);
         let grains = u64::from(dirty.grains.count_ones());
@@ -472,7 +518,7 @@ impl Cache {
         let transfer = self.begin(CacheTransfer::Destage { bytes, reads_first, stripe: key, since });
         debug_assert!(bytes > 0, "a stripe must not be destaged of which nothing is dirty");
         self.assert_counts();
-        Some(DestageBatch { set: key.0, transfer, bytes })
+        Some(DestageBatch { set: key.0, transfer, bytes, is_known })
     }
 
     /// Has what was first written longer ago than data may wait leave, however little is dirty.
@@ -499,13 +545,19 @@ impl Cache {
     }
 
     fn next_hurried(&mut self) -> Option<Key> {
-        let Cache { hurried, released, dirty, under_way, .. } = self;
+        let Cache { hurried, released, dirty, under_way, passed, cuts, .. } = self;
         hurried.retain(|key| dirty.contains_key(key));
         // Linux md holds stripes that read first back while others read, and then starts all of them together
         // (`raid5_activate_delayed`).
         *released = if self.reading == 0 { hurried.len() } else { (*released).min(hurried.len()) };
-        let free = hurried.iter().take(*released).position(|key| !under_way.contains(key))?;
-        *released -= 1;
+        let reads_nothing = |key: &Key| {
+            let StripeCut { stripe, grain, .. } = cuts[key.0 as usize];
+            (dirty[key].grains | passed.known(*key)) == ones(stripe.div_ceil(grain))
+        };
+        let mut each = hurried.iter().enumerate();
+        let free = each
+            .position(|(index, key)| (index < *released || reads_nothing(key)) && !under_way.contains(key))?;
+        *released -= usize::from(free < *released);
         hurried.remove(free)
     }
 
@@ -575,12 +627,20 @@ fn ones(count: u64) -> u128 {
 }
 
 /// Full stripes where they make sense as units of work; else half a mebibyte, which one seek is worth.
-fn cut(geometry: &Geometry) -> StripeCut {
+fn cut(geometry: &Geometry, stripes: Bytes) -> StripeCut {
     let full = geometry.full_stripe().0;
     let stripe = if (64..=16_384).contains(&full) { full } else { 1024 };
     assert!(stripe > 0, "a stripe must have sectors");
     assert!(stripe.div_ceil(stripe.div_ceil(GRAINS)) <= GRAINS, "a stripe must have a bit for each grain");
-    StripeCut { stripe, grain: stripe.div_ceil(GRAINS), parity: geometry.spec().level.parity() > 0 }
+    let (parity, chunk) = (geometry.spec().level.parity() > 0, geometry.spec().chunk.0.max(1));
+    // What is no stripe of the set cannot be kept as one.
+    let kept = if parity && stripe == full { stripes.get() / (chunk * SECTOR_BYTES) } else { 0 };
+    StripeCut {
+        stripe,
+        grain: stripe.div_ceil(GRAINS),
+        parity,
+        kept: usize::try_from(kept).unwrap_or(usize::MAX),
+    }
 }
 
 /// The runs of set grains of a stripe as sectors of the set.
@@ -613,7 +673,7 @@ mod tests {
     use super::*;
     use crate::controller::PrefetchParams;
     use crate::raid::{Level, SetSpec};
-    use units::{Bytes, Share};
+    use units::Share;
 
     fn geometry() -> Geometry {
         Geometry::new(SetSpec::new(Level::Raid5, 5, Sectors(128), Sectors(1 << 20)))
@@ -637,6 +697,7 @@ mod tests {
             dirty_age: Nanos::from_secs(10),
             destage_window: 4,
             partial_window: 4,
+            stripes: Bytes::ZERO,
             prefetch: PrefetchParams { streams: 8, confirm: 2, start: Bytes::KIB * 256, max: Bytes::MIB },
         };
         Cache::new(&params, std::iter::once(&geometry))
@@ -832,6 +893,35 @@ mod tests {
         assert_eq!(cache.to_fill(0, line + 1, 4 * line + 1), Some((4 * line, 5 * line)));
         assert!(cache.write(Instant::START, 0, line + 1, 2 * line + 1));
         assert_eq!(cache.dirty_bytes(), 2 * line * SECTOR_BYTES, "lines are dirty whole");
+    }
+
+    #[test]
+    fn a_stripe_whose_other_parts_have_just_passed_reads_nothing_first() {
+        let reads_first = |stripes: Bytes, between: u64| {
+            let mut params = cache(Bytes::MIB * 64).params;
+            params.stripes = stripes;
+            let geometry = geometry();
+            let mut cache = Cache::new(&params, std::iter::once(&geometry));
+            let (now, mut extents) = (Instant::START, Vec::new());
+            let mut write = |cache: &mut Cache, from: u64, to: u64| {
+                assert!(cache.write(now, 0, from, to));
+                assert!(cache.hurry(VolumeRange { set: 0, from, to }, 1));
+                let batch = cache.destage(now, false, &mut extents).expect("somebody waits for it");
+                let transfer = cache.end(batch.transfer, &mut Vec::new());
+                assert!(
+                    matches!(transfer, CacheTransfer::Destage { reads_first, .. } if reads_first != batch.is_known)
+                );
+                !batch.is_known
+            };
+            assert!(write(&mut cache, 0, 384), "the rest of the stripe is not known");
+            for stripe in 1..=between {
+                assert!(!write(&mut cache, stripe * 512, (stripe + 1) * 512), "it is full");
+            }
+            write(&mut cache, 384, 512)
+        };
+        assert!(!reads_first(Bytes::MIB, 0) && !reads_first(Bytes::MIB, 15));
+        // A mebibyte of each member are 16 chunks.
+        assert!(reads_first(Bytes::MIB, 16) && reads_first(Bytes::ZERO, 0));
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Commits {
     /// Where the record of the transaction goes on a volume of sectors `from..to`, each after the one before; `None`
     /// where there is none.
     pub fn record(&mut self, journal: JournalParams, from: u64, to: u64) -> Option<Extent> {
-        let JournalParams { record, at, size } = journal;
+        let JournalParams { record, at, size, .. } = journal;
         let (sectors, bytes) = (record.get() / SECTOR_BYTES, record.get());
         let slots = size.get().checked_div(bytes)?.max(1);
         let start = truncated::<u64>(at.get() * (to - from) as f64)
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn records_follow_one_another_round_the_journal() {
         let at = Share::new(0.5).expect("a share");
-        let journal = JournalParams { record: Bytes::KIB * 4, at, size: Bytes::KIB * 8 };
+        let journal = JournalParams { record: Bytes::KIB * 4, at, size: Bytes::KIB * 8, force: None };
         let mut commits = Commits::default();
         let mut next = || commits.record(journal, 1000, 3000).expect("there is a record").lba.0;
         assert_eq!([next(), next(), next()], [2000, 2008, 2000]);

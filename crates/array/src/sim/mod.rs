@@ -58,7 +58,7 @@ mod volume;
 mod works;
 
 use units::convert::{narrow, truncated};
-use units::{Bytes, Instant, Lba, Nanos, Share};
+use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Share};
 use workload::{Completion, Errno, Job, Request};
 
 pub use back::{BackEnd, Disk, Ended, Freed, OperationSpec, Owner, Set};
@@ -140,6 +140,11 @@ impl Sim {
     /// then the other LUNs.
     pub fn lun_sizes(&self) -> Vec<Bytes> {
         self.hosts.sizes().to_vec()
+    }
+
+    /// Has the cache of the controller that serves `lun` hold its bytes `from..to` for reads, as far as it has room.
+    pub fn hold(&mut self, lun: u32, from: Bytes, to: Bytes) {
+        self.array.hold(lun, from.get() / SECTOR_BYTES, to.get() / SECTOR_BYTES);
     }
 
     /// Bytes that controllers have acknowledged and not yet written to members.

@@ -117,6 +117,13 @@ pub struct HostRequest {
     pub fills: u8,
 }
 
+impl HostRequest {
+    /// Whether it is one of several parts of what was asked.
+    pub fn is_part(&self) -> bool {
+        self.parent != NONE
+    }
+}
+
 impl Default for HostRequest {
     fn default() -> HostRequest {
         HostRequest {

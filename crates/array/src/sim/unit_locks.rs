@@ -68,6 +68,11 @@ pub struct UnitLocks {
 }
 
 impl UnitLocks {
+    /// Whether background work goes on on the set.
+    pub fn is_worked_on(&self) -> bool {
+        self.works > 0
+    }
+
     fn is_held(&self, span: MemberRange) -> bool {
         self.held.iter().chain(&self.wanted).any(|(_, held)| held.meets(span))
     }
@@ -133,7 +138,7 @@ impl BackEnd {
     ) -> Result<(), PlanError> {
         let units = &mut self.locking.units[spec.set as usize];
         if units.works == 0 {
-            return self.write_now(time, spec, extents).map(drop);
+            return self.write_now(time, spec, extents, false).map(drop);
         }
         let span = MemberRange::of_write(&self.sets[spec.set as usize].geometry, extents);
         if units.is_held(span) {
@@ -144,7 +149,7 @@ impl BackEnd {
             self.locking.waits.arrive(time.now());
             return Ok(());
         }
-        let operation = self.write_now(time, spec, extents)?;
+        let operation = self.write_now(time, spec, extents, false)?;
         self.operations[operation].beside_work = Some(spec.set);
         self.locking.units[spec.set as usize].writes.push((operation, span));
         Ok(())

@@ -182,9 +182,11 @@ fn build(library: &dyn Source, mut file: File, address: &Address, mistakes: &Mis
     let host = fields.need_table("host").map(parts::host);
     let adapter = fields.table("adapter").map(parts::counted_link);
     let link = fields.need_table("link").map(parts::counted_link);
-    let protocol = fields.need_table("protocol").map(parts::protocol);
+    let processor = fields.table("processor").map(parts::processor);
+    let protocol =
+        fields.need_table("protocol").map(|protocol| parts::protocol(protocol, processor.as_ref()));
     let (controller, cache) = (fields.need_table("controller"), fields.table("cache"));
-    let controller = controller.map(|controller| parts::controller(controller, cache));
+    let controller = controller.map(|controller| parts::controller(controller, cache, processor.as_ref()));
     let channel = fields.table("channel").map(parts::counted_link);
     let devices = fields.need_table("devices").and_then(|devices| layout::devices(library, devices));
     let raid = fields.need_table("raid").map(layout::Wanted::read);

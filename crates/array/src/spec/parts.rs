@@ -8,6 +8,7 @@ use crate::controller::{CacheParams, ControllerParams, Handover, JournalParams, 
 use crate::files::FilesParams;
 use crate::host::{HostParams, Multipath, NoPath, PageCacheParams, StripeParams};
 use crate::link::{Duplex, LinkParams, QUANTUM};
+use crate::processor::{ProcessorParams, ProtocolWork};
 use crate::protocol::{ProtocolKind, ProtocolParams};
 
 /// A share that a key holds by default. All callers give constants between 0 and 1.
@@ -169,8 +170,27 @@ fn stripe(fields: Fields<'_>) -> StripeParams {
     params
 }
 
-/// A protocol's figures.
-pub(super) fn protocol(fields: Fields<'_>) -> ProtocolParams {
+/// A processor's figures.
+pub(super) fn processor(fields: Fields<'_>) -> ProcessorParams {
+    let cycles = |key: &'static str| -> f64 { fields.need(key) };
+    let params = ProcessorParams {
+        clock_mhz: fields.need("clock_mhz"),
+        operation: cycles("operation"),
+        frame: cycles("frame"),
+        copy: cycles("copy"),
+        member: cycles("member_command"),
+    };
+    fields.check(&["clock_mhz"], params.clock_mhz > 0.0, "give what the data sheet says, such as 1200");
+    let cycles = [params.operation, params.frame, params.copy, params.member];
+    let keys = ["operation", "frame", "copy", "member_command"];
+    let are_some = cycles.iter().all(|cycles| *cycles >= 0.0 && cycles.is_finite());
+    fields.check(&keys, are_some, "cycles are none or more");
+    fields.finish();
+    params
+}
+
+/// A protocol's figures, with what serving it takes on `processor`.
+pub(super) fn protocol(fields: Fields<'_>, processor: Option<&ProcessorParams>) -> ProtocolParams {
     let kinds = [
         ("block", ProtocolKind::Block),
         ("iscsi", ProtocolKind::Iscsi),
@@ -179,6 +199,24 @@ pub(super) fn protocol(fields: Fields<'_>) -> ProtocolParams {
         ("smb2", ProtocolKind::Smb2),
     ];
     let whole = Bytes::GIB;
+    let frame: Option<Bytes> = fields.unless_none("frame");
+    let operation = fields.or("work", 1.0);
+    let copies = ["read_copies", "write_copies"].map(|key| fields.or(key, 1.0));
+    fields.check(&["work"], operation >= 0.0, "a protocol makes nothing, or more, to do");
+    fields.check(
+        &["read_copies", "write_copies"],
+        copies.iter().all(|times| *times >= 0.0),
+        "copies are none or more",
+    );
+    let works = copies.map(|copies| ProtocolWork { operation, copies, frame });
+    let served = |work: &ProtocolWork| processor.map_or(Nanos::ZERO, |processor| processor.operation(work));
+    // What the processor moves comes on top of a rate that the file gives.
+    let moved = |work: &ProtocolWork, rate: Option<BytesPerSecond>| {
+        let rates = [rate, processor.and_then(|processor| processor.rate(work))];
+        let seconds: f64 = rates.iter().flatten().map(|rate| 1.0 / rate.get()).sum();
+        (seconds > 0.0).then(|| BytesPerSecond::new(1.0 / seconds))
+    };
+    let [read, written] = &works;
     let params = ProtocolParams {
         kind: fields.need_choice("kind", &kinds).unwrap_or(ProtocolKind::Block),
         read_size: fields.or("read_size", whole),
@@ -189,11 +227,11 @@ pub(super) fn protocol(fields: Fields<'_>) -> ProtocolParams {
         hop: fields.or("hop", Nanos::ZERO),
         hops: fields.or("hops", 0),
         client: fields.or("client", Nanos::ZERO),
-        server_read: fields.or("server_read", Nanos::ZERO),
-        server_write: fields.or("server_write", Nanos::ZERO),
+        server_read: fields.or("server_read", Nanos::ZERO) + served(read),
+        server_write: fields.or("server_write", Nanos::ZERO) + served(written),
         window: fields.unless_none("window"),
-        server_read_copy: fields.unless_none("server_read_copy"),
-        server_write_copy: fields.unless_none("server_write_copy"),
+        server_read_copy: moved(read, fields.unless_none("server_read_copy")),
+        server_write_copy: moved(written, fields.unless_none("server_write_copy")),
         sync_writes: fields.or("sync_writes", false),
         immediate: fields.or("immediate", whole),
         burst: fields.or("burst", whole),
@@ -216,7 +254,11 @@ enum Owner {
 }
 
 /// The number of controllers, and the figures of each. `cache` is the file's `[cache]`.
-pub(super) fn controller(fields: Fields<'_>, cache: Option<Fields<'_>>) -> (u32, ControllerParams) {
+pub(super) fn controller(
+    fields: Fields<'_>,
+    cache: Option<Fields<'_>>,
+    processor: Option<&ProcessorParams>,
+) -> (u32, ControllerParams) {
     let number = count(&fields, "count", 1);
     fields.check(&["count"], number <= 2, "an array has one controller, or two");
     let owners =
@@ -232,12 +274,14 @@ pub(super) fn controller(fields: Fields<'_>, cache: Option<Fields<'_>>) -> (u32,
         processors: count(&fields, "processors", 1),
         read_command: fields.need("read_command"),
         write_command: fields.need("write_command"),
-        member_command: fields.or("member_command", Nanos::ZERO),
+        member_command: fields.or("member_command", Nanos::ZERO)
+            + processor.map_or(Nanos::ZERO, ProcessorParams::member),
         interrupt: fields.or("interrupt", Nanos::ZERO),
         locate: fields.or("locate", Nanos::ZERO),
         place: fields.or("place", Nanos::ZERO),
         // A cache that keeps what it holds has no need to ask the members.
         flush_members: fields.or("flush_members", cache.as_ref().is_none_or(|cache| !cache.protected)),
+        file_lock: fields.or("file_lock", false),
         journal: fields.table("journal").map(journal),
         copy: fields.unless_none("copy"),
         accepts: fields.unless_none("accepts"),
@@ -271,6 +315,7 @@ fn journal(fields: Fields<'_>) -> JournalParams {
         record: fields.or("record", Bytes::ZERO),
         at: fields.or("at", share(0.5)),
         size: fields.or("size", Bytes::MIB * 128),
+        force: fields.unless_none("force"),
     };
     let sectors = params.record.is_multiple_of(Bytes::new(512)) && params.size >= params.record;
     fields.check(
@@ -306,6 +351,7 @@ fn cache(fields: Fields<'_>) -> CacheParams {
         dirty_age: fields.or("dirty_age", Nanos::from_secs_f64(10.0)),
         destage_window,
         partial_window: count(&fields, "partial_window", destage_window),
+        stripes: fields.or("stripes", Bytes::ZERO),
         prefetch: fields.table("prefetch").map_or(no_prefetch, prefetch),
     };
     let rising = params.dirty_low <= params.dirty_high;

@@ -13,6 +13,8 @@ macro_rules! library {
 
 pub(super) const ARRAYS: &[(&str, &str, &str)] = library! { "arrays":
     "arc-1210-3",
+    "cpu-atom",
+    "cpu-marvell",
     "drobo-pro",
     "drobo-usb",
     "ds2413plus",

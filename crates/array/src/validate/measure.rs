@@ -277,6 +277,7 @@ fn run(
     if let Some(occasion) = subject.occasion {
         begin(&mut sim, spec, occasion)?;
     }
+    loads.iter().for_each(|load| hold(&mut sim, load));
     let clients = clients(&sim, spec, subject, loads, seed)?;
     let mut rates = match metric {
         Metric::Iops | Metric::Throughput if loads.iter().all(|load| !load.warmup.is_zero()) => {
@@ -334,6 +335,22 @@ impl Rates {
 
     fn amount(&self, class: &ClassInterval) -> f64 {
         if self.metric == Metric::Throughput { class.bytes.as_f64() } else { class.ops as f64 }
+    }
+}
+
+/// Has the memory of the array hold what a load finds there.
+fn hold(sim: &mut Sim, load: &Load) {
+    let sizes = sim.lun_sizes();
+    let used = |size: Bytes| match (load.span, load.span_share) {
+        (Some(span), _) => span.get(),
+        (None, share) => truncated::<u64>(share.unwrap_or(Share::ALL).get() * size.as_f64()),
+    };
+    for (lun, &size) in (0..load.luns).zip(&sizes) {
+        let end = (load.offset.get() + used(size)).min(size.get());
+        let held = truncated::<u64>(load.held.get() * used(size) as f64).min(end);
+        if held > 0 {
+            sim.hold(lun, Bytes::new(end - held), Bytes::new(end));
+        }
     }
 }
 
@@ -457,6 +474,7 @@ mod tests {
             direct: true,
             span: None,
             span_share: None,
+            held: Share::NONE,
             luns: 1,
             offset: Bytes::ZERO,
             align: None,

@@ -3,7 +3,7 @@
 use units::Share;
 
 use super::{CaseResult, Ruling};
-use crate::spec::case::{Case, Claim, Score as Counting};
+use crate::spec::case::{Case, Claim, Load, Score as Counting};
 
 /// A case and what became of it.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +70,67 @@ impl Score {
     pub fn is_empty(&self) -> bool {
         self.figures + self.claims == 0
     }
+}
+
+/// How far a model puts figures of one load in the order that was published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ranking {
+    /// Pairs of figures that count, of one load asked of different configurations, whose published values are further
+    /// apart than their tolerance.
+    pub pairs: usize,
+    /// Those of them that are modelled in the published order.
+    pub ordered: usize,
+}
+
+impl Ranking {
+    /// That of `judged`, which are of one system, as far as `is_of` takes in their load.
+    pub fn of(judged: &[Judged<'_>], is_of: impl Fn(&Load) -> bool) -> Ranking {
+        let figure = |one: &&Judged<'_>| match &one.case.claim {
+            Claim::Absolute { subject, .. } => {
+                let takes_in = matches!(&subject.loads[..], [load] if is_of(load));
+                takes_in && one.counts() && one.result.value.is_some()
+            }
+            _ => false,
+        };
+        let figures: Vec<&Judged<'_>> = judged.iter().filter(figure).collect();
+        let mut ranking = Ranking::default();
+        for (index, one) in figures.iter().enumerate() {
+            for other in figures[..index].iter().filter(|other| are_alike(one.case, other.case)) {
+                let over = |one: Option<f64>, other: Option<f64>| {
+                    one.zip(other).map_or(1.0, |(one, other)| one / other)
+                };
+                let published = over(one.result.published, other.result.published);
+                let modelled = over(one.result.value, other.result.value);
+                let tolerance = 1.0 + one.case.tolerance.get().max(other.case.tolerance.get());
+                if published.max(1.0 / published) > tolerance {
+                    ranking.pairs += 1;
+                    ranking.ordered += usize::from((published > 1.0) == (modelled > 1.0));
+                }
+            }
+        }
+        ranking
+    }
+
+    /// That of both together.
+    pub fn and(self, other: Ranking) -> Ranking {
+        Ranking { pairs: self.pairs + other.pairs, ordered: self.ordered + other.ordered }
+    }
+
+    /// The part of the pairs that is in order; none where there are no pairs.
+    pub fn share(&self) -> Option<Share> {
+        share(self.ordered, self.pairs)
+    }
+}
+
+/// Whether two cases ask the same of what may be different configurations.
+fn are_alike(one: &Case, other: &Case) -> bool {
+    let load = |case: &Case| match case.claim.subjects().first() {
+        Some(subject) if subject.occasion.is_none() => {
+            subject.loads.first().map(|load| Load { name: String::new(), held: Share::NONE, ..load.clone() })
+        }
+        _ => None,
+    };
+    one.metric == other.metric && load(one).is_some() && load(one) == load(other)
 }
 
 /// The three scores of a set of cases.

@@ -124,6 +124,48 @@ fn fitted_and_foretold_figures_are_scored_apart_and_all_of_them_together() {
 }
 
 #[test]
+fn pairs_of_one_load_that_lie_further_apart_than_their_tolerance_are_ranked() {
+    let figure = |published: u32, modelled: u32, more: &str| {
+        format!("{{ id = \"a\", array = \"m{modelled}\", plan = \"p\", value = {published}{more} }}")
+    };
+    // Published 100 and 105 are too near each other; 50 against either of them counts, and once comes out wrong.
+    let lines = [
+        figure(100, 40, ""),
+        figure(105, 90, ""),
+        figure(50, 45, ""),
+        figure(500, 1, ", score = false, why = \"nobody knows\""),
+        figure(500, 1, ", metric = \"latency-mean\", unit = \"ms\""),
+    ];
+    let cases: Vec<Case> = lines.iter().map(|line| case(line)).collect();
+    let results: Vec<CaseResult> = lines.iter().map(|line| verdict(line)).collect();
+    let judged: Vec<Judged<'_>> =
+        cases.iter().zip(&results).map(|(case, result)| Judged { case, result }).collect();
+    let ranking = Ranking::of(&judged, |_| true);
+    assert_eq!(ranking, Ranking { pairs: 2, ordered: 1 });
+    assert_eq!((ranking.share(), Ranking::default().share()), (Share::new(0.5), None));
+    assert_eq!(ranking.and(ranking), Ranking { pairs: 4, ordered: 2 });
+    assert_eq!(Ranking::of(&judged, |load| load.depth > 1), Ranking::default());
+}
+
+#[test]
+fn reads_of_what_the_memory_of_the_array_holds_wait_for_no_disk() {
+    let of = |held: &str| {
+        let text = format!(
+            "source = \"s\"\ntolerance = \"10%\"\narray = \"px6-300d?raid=0\"\n\
+             case = [{{ id = \"a\", plan = \"p\", value = 1 }}]\n[plan.p]\npattern = \"random\"\nsize = \"4KiB\"\n\
+             span = \"1GiB\"\nmetric = \"iops\"\nwarmup = \"0s\"\nrun = \"2s\"\n{held}"
+        );
+        let Claim::Absolute { subject, .. } = cases("c.toml", &text).unwrap().cases.remove(0).claim else {
+            panic!("absolute")
+        };
+        measure(&crate::spec::Shipped, &subject, Metric::Iops, 7).unwrap()
+    };
+    let (nothing, half, all) = (of(""), of("held = \"50%\"\n"), of("held = \"100%\"\n"));
+    assert!(half > nothing * 1.6 && half < nothing * 2.4, "{nothing}, {half}");
+    assert!(all > nothing * 5.0, "{nothing}, {all}");
+}
+
+#[test]
 fn a_configuration_is_measured_by_the_simulation_and_twice_the_same() {
     let text = "{ id = \"a\", array = \"local-ssd-raid0\", plan = \"p\", value = 1 }";
     let Claim::Absolute { subject, .. } = case(text).claim else { panic!("absolute") };

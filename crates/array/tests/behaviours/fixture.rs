@@ -32,6 +32,7 @@ pub fn random(size: Bytes, depth: u32) -> Load {
         direct: true,
         span: None,
         span_share: None,
+        held: Share::NONE,
         luns: 1,
         offset: Bytes::ZERO,
         align: None,

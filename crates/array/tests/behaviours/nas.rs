@@ -45,27 +45,78 @@ fn hops_lower_what_one_outstanding_request_reaches() {
     assert_more(none, three, 1.5);
 }
 
-#[test]
-fn sequential_nfs_writes_are_about_half_of_iscsi_writes_and_nearly_the_same_for_every_level_without_parity() {
-    let write = writing(Load { span: Some(gib(2)), ..stream(kib(512), 16) });
-    let of = |options: &str| rate(&format!("px6-300d?{options}"), &write);
-    let nfs = of("raid=0&protocol=nfs3");
-    assert_equal(nfs / of("raid=0&protocol=iscsi"), 0.55, 0.25);
-    assert_equal(of("raid=10&protocol=nfs3"), nfs, 0.25);
-    assert_equal(of("raid=jbod&protocol=nfs3"), nfs, 0.25);
-    // Answered from memory it would be the wire's rate.
-    assert_more(of("raid=0&protocol=nfs3&protocol.sync_writes=false"), nfs, 1.3);
+/// Sequential writes of a test disk.
+fn streaming() -> Load {
+    writing(Load { span: Some(gib(2)), ..stream(kib(512), 16) })
+}
+
+/// Random writes of it that cover pages in part.
+fn scattered() -> Load {
+    writing(Load { span: Some(gib(2)), align: Some(Bytes::new(512)), ..random(kib(4), 16) })
 }
 
 #[test]
-fn random_nfs_writes_wait_for_the_disks_and_follow_their_number() {
-    let write = writing(Load { span: Some(gib(2)), align: Some(Bytes::new(512)), ..random(kib(4), 16) });
-    let of = |options: &str| iops(&format!("px6-300d?protocol=nfs3&raid=0&{options}"), &write);
-    let two = of("disks=2");
-    assert!((100.0..400.0).contains(&two), "{two}");
-    assert_more(of("disks=6"), two, 1.25);
-    assert_more(of("disks=2&protocol.sync_writes=false"), two, 1.5);
-    assert_more(of("disks=2&cache.fills=false"), two, 1.25);
+fn sequential_nfs_writes_are_about_half_of_iscsi_writes_and_the_same_for_every_level() {
+    let of = |options: &str| rate(&format!("px6-300d?{options}"), &streaming());
+    let nfs = of("raid=0&protocol=nfs3");
+    assert_equal(nfs / of("raid=0&protocol=iscsi"), 0.55, 0.25);
+    for level in ["jbod&disks=1", "1&disks=2", "10&disks=6", "5&disks=4", "5&disks=5", "6&disks=6"] {
+        assert_equal(of(&format!("raid={level}&protocol=nfs3")), nfs, 0.15);
+    }
+    // Answered from memory, or with many writes to a force of the log, it would be the wire's rate.
+    assert_more(of("raid=0&protocol=nfs3&protocol.sync_writes=false"), nfs, 1.3);
+    assert_more(of("raid=0&protocol=nfs3&controller.journal.force=none"), nfs, 1.3);
+}
+
+#[test]
+fn sequential_nfs_writes_to_a_level_with_parity_need_the_stripes_that_md_keeps() {
+    let of = |options: &str| {
+        rate(
+            &format!("px6-300d?raid=5&disks=5&protocol=nfs3&controller.journal.force=none{options}"),
+            &streaming(),
+        )
+    };
+    assert_more(of(""), of("&cache.stripes=0B"), 1.5);
+}
+
+#[test]
+fn random_nfs_writes_to_pages_that_are_not_there_go_through_the_file_one_at_a_time_whatever_the_disks() {
+    let of = |options: &str| iops(&format!("px6-300d?protocol=nfs3&{options}"), &scattered());
+    let one = of("raid=jbod&disks=1");
+    assert!((100.0..200.0).contains(&one), "{one}");
+    for set in ["raid=1&disks=2", "raid=0&disks=4", "raid=0&disks=6", "raid=5&disks=5"] {
+        assert_equal(of(set), one, 0.35);
+    }
+    assert_more(of("raid=0&disks=6&controller.file_lock=false"), of("raid=0&disks=6"), 2.0);
+    assert_more(of("raid=0&disks=6&cache.fills=false"), of("raid=0&disks=6"), 2.0);
+}
+
+#[test]
+fn random_nfs_writes_to_pages_that_are_in_memory_wait_for_nothing_but_the_log() {
+    let held = Load { held: part(0.8), ..scattered() };
+    let of =
+        |options: &str, load: &Load| iops(&format!("px6-300d?protocol=nfs3&raid=0&disks=6&{options}"), load);
+    let log = of("cache.fills=false", &scattered());
+    assert_equal(log, 1000.0, 0.05);
+    assert_more(of("", &held), of("", &scattered()), 2.0);
+    assert_more(of("cache.fills=false&controller.journal.force=0.25ms", &scattered()), log, 1.5);
+}
+
+#[test]
+fn parts_of_a_write_that_an_smb_client_sends_leave_the_box_together() {
+    let of = |size| rate("ix2-200?protocol=smb1", &writing(Load { span: Some(gib(5)), ..stream(size, 1) }));
+    // Alone each part waits for a revolution of the disks.
+    assert_more(of(kib(480)), of(kib(60)), 2.0);
+}
+
+#[test]
+fn a_faster_clock_and_larger_frames_speed_up_a_box_that_its_processor_limits() {
+    let read = stream(kib(512), 1);
+    let of = |options: &str, load: &Load| rate(&format!("ix4-200d?protocol=smb1{options}"), load);
+    let slow = of("", &read);
+    assert_more(of("&jumbo=on", &read), slow, 1.05);
+    assert_more(of("&processor.clock_mhz=2400", &read), slow, 1.5);
+    assert_more(of("&processor.clock_mhz=2400", &tiny(1)), of("", &tiny(1)), 1.3);
 }
 
 #[test]

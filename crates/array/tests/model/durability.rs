@@ -43,6 +43,7 @@ fn write_back(protected: bool) -> CacheParams {
         dirty_age: Nanos::from_secs(30),
         destage_window: 4,
         partial_window: 4,
+        stripes: Bytes::ZERO,
         prefetch: PrefetchParams { streams: 0, confirm: 2, start: Bytes::ZERO, max: Bytes::ZERO },
     }
 }

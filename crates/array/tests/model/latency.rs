@@ -262,6 +262,7 @@ fn cache() -> CacheParams {
         dirty_age: Nanos::from_secs(10),
         destage_window: 8,
         partial_window: 8,
+        stripes: Bytes::ZERO,
     }
 }
 

@@ -152,6 +152,7 @@ fn a_stripe_that_is_written_again_while_it_is_destaged_is_destaged_again_afterwa
         dirty_age: Nanos::from_secs(30),
         destage_window: 2,
         partial_window: 2,
+        stripes: Bytes::ZERO,
         prefetch: PrefetchParams { streams: 0, confirm: 2, start: Bytes::ZERO, max: Bytes::ZERO },
     });
     let row = CHUNK * 4;

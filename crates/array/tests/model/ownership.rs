@@ -46,6 +46,7 @@ fn topology(handover: Handover, size: Bytes) -> Topology {
         dirty_age: Nanos::from_secs(30),
         destage_window: 4,
         partial_window: 4,
+        stripes: Bytes::ZERO,
         prefetch: PrefetchParams { streams: 0, confirm: 2, start: Bytes::ZERO, max: Bytes::ZERO },
     });
     topology

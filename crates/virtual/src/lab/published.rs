@@ -10,7 +10,7 @@ use array::sim::Topology;
 use array::spec::case::{self, Activity, ActivityKind, Case, Claim, Load, Metric, Score};
 use array::spec::{Address, ArraySpec, Shipped, array};
 use serde::Serialize;
-use units::Bytes;
+use units::{Bytes, Share};
 
 use super::{LabPattern, LabWorkload};
 
@@ -82,6 +82,7 @@ pub fn all() -> Vec<(String, Vec<u32>, LabWorkload, String)> {
     let one = |known: &Known| {
         let Known { case, load, failed, address, .. } = known;
         let is_whole = load.span_share.is_none()
+            && load.held == Share::NONE
             && load.offset.is_zero()
             && load.align.is_none()
             && known.topology().is_some_and(|topology| topology.lun_sizes().len() == 1);
@@ -113,6 +114,7 @@ fn is_load(load: &Load, workload: &LabWorkload, spec: &ArraySpec) -> bool {
         && load.direct
         && load.span == workload.span
         && load.span_share.is_none()
+        && load.held == Share::NONE
         && load.offset.is_zero()
         && load.align.is_none()
         && load.luns as usize == spec.topology.lun_sizes().len()

@@ -294,12 +294,27 @@ impl BackEnd {
         planned.map(drop)
     }
 
+    /// Starts a write to a stripe of which all is known that is not written, so that parity follows without a read.
+    pub fn write_known(
+        &mut self,
+        time: &mut Timeline,
+        spec: OperationSpec,
+        extents: &[Extent],
+    ) -> Result<(), PlanError> {
+        if self.locking.units[spec.set as usize].is_worked_on() {
+            // Background work has its own idea of what stands on the members.
+            return self.write(time, spec, extents);
+        }
+        self.write_now(time, spec, extents, true).map(drop)
+    }
+
     /// Starts a write that nothing stands in the way of; its operation.
     pub(super) fn write_now(
         &mut self,
         time: &mut Timeline,
         spec: OperationSpec,
         extents: &[Extent],
+        is_known: bool,
     ) -> Result<u32, PlanError> {
         debug_assert!(
             extents.windows(2).all(|pair| pair[0].lba + pair[0].sectors <= pair[1].lba),
@@ -309,6 +324,9 @@ impl BackEnd {
         let mut plan = self.planning.plan.take().unwrap_or_default();
         let set = &self.sets[spec.set as usize];
         let planned = set.geometry.plan_gathered(&set.health, extents, &mut plan);
+        if is_known {
+            plan.knows_what_it_would_read();
+        }
         let planned = planned.map(|()| self.launch(time, spec, &plan));
         self.planning.plan = Some(plan);
         planned

@@ -155,6 +155,7 @@ fn read_plan(name: &str, fields: &Fields<'_>) -> Plan {
         luns: at_least_one(fields, "luns"),
         offset: fields.or("offset", Bytes::ZERO),
         align: fields.get("align"),
+        held: fields.or("held", Share::NONE),
         warmup: fields.or("warmup", Nanos::from_secs_f64(5.0)),
         run: fields.or("run", Nanos::from_secs_f64(20.0)),
     };

@@ -44,6 +44,8 @@ pub struct Load {
     pub offset: Bytes,
     /// What each request begins at a multiple of; `None`: of its own size.
     pub align: Option<Bytes>,
+    /// The share of what is used, its end, that the memory of the array holds as the load begins, as after a pass over it.
+    pub held: Share,
     /// Load that is not counted, before.
     pub warmup: Nanos,
     /// The measured time.

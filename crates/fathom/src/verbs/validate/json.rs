@@ -1,11 +1,11 @@
 //! What `fathom validate --format json` prints.
 
 use array::spec::case::Score as Counting;
-use array::validate::{Judged, Ruling, Score, Scores};
+use array::validate::{Judged, Ranking, Ruling, Score, Scores};
 use serde::Serialize;
 use units::Share;
 
-use super::text::{by_system, scores, without_largest};
+use super::text::{by_system, ranking, scores, without_largest};
 
 /// All cases and their scores.
 #[derive(Serialize)]
@@ -15,6 +15,15 @@ pub struct Document<'a> {
     systems: Vec<Named<'a>>,
     all: Three,
     without_largest: Option<Named<'a>>,
+    ranking: Ranked,
+    ranking_of_random: Ranked,
+}
+
+/// Pairs of figures of one load that lie further apart than their tolerance, and those in the published order.
+#[derive(Serialize)]
+struct Ranked {
+    pairs: usize,
+    ordered: usize,
 }
 
 /// A case.
@@ -73,7 +82,13 @@ pub fn document<'a>(judged: &[(&'a str, Judged<'a>)], seed: u64) -> Document<'a>
         systems: by_system(judged).into_iter().map(named).collect(),
         all: three(&scores(judged)),
         without_largest: without_largest(judged).map(named),
+        ranking: ranked(ranking(judged, false)),
+        ranking_of_random: ranked(ranking(judged, true)),
     }
+}
+
+fn ranked(Ranking { pairs, ordered }: Ranking) -> Ranked {
+    Ranked { pairs, ordered }
 }
 
 pub fn row<'a>(system: &'a str, judged: Judged<'a>) -> Row<'a> {

@@ -1,7 +1,7 @@
 //! The table of `fathom validate`: cases as they end, and what they say together.
 
-use array::spec::case::{Case, Score as Counting};
-use array::validate::{CaseResult, Judged, Ruling, Score, Scores};
+use array::spec::case::{Case, Pattern, Score as Counting};
+use array::validate::{CaseResult, Judged, Ranking, Ruling, Score, Scores};
 use units::{Nanos, Share};
 
 /// Above the cases.
@@ -92,7 +92,32 @@ pub fn closing(judged: &[(&str, Judged<'_>)]) -> String {
     if let Some((largest, scores)) = &largest {
         text += &line(&format!("all but {largest}"), scores);
     }
-    text + &answer(&all)
+    text + &answer(&all) + &ranked(ranking(judged, false), ranking(judged, true))
+}
+
+/// How far figures of one load are in the published order, all systems together; of random loads alone where it is so
+/// asked.
+pub fn ranking(judged: &[(&str, Judged<'_>)], random: bool) -> Ranking {
+    let of_one = |of_one: &[(&str, Judged<'_>)]| {
+        let each: Vec<Judged<'_>> = of_one.iter().map(|(_, one)| *one).collect();
+        Ranking::of(&each, |load| !random || load.pattern == Pattern::Random)
+    };
+    judged.chunk_by(|one, other| one.0 == other.0).map(of_one).fold(Ranking::default(), Ranking::and)
+}
+
+fn ranked(all: Ranking, random: Ranking) -> String {
+    if all.pairs == 0 {
+        return String::new();
+    }
+    let of_random = match random.pairs {
+        0 => String::new(),
+        pairs => format!("; of random loads {} of {pairs}", percent(random.share().map(Share::get))),
+    };
+    format!(
+        "Ranking: {} of {} of one load further apart than their tolerance are in the published order{of_random}.\n",
+        percent(all.share().map(Share::get)),
+        several(all.pairs, "pair"),
+    )
 }
 
 pub fn percent(share: Option<f64>) -> String {
