@@ -222,11 +222,26 @@ fn options_change_what_they_name() {
 
 #[test]
 fn a_choice_adds_to_the_one_it_inherits() {
-    // The request size comes from `nas-gige`, the cost from `nas-arm`.
+    // The request size comes from the choice, the copies from the protocol beside it.
     let spec = array(&Shipped, "ix4-200d?protocol=smb1").unwrap();
     assert_eq!(spec.topology.protocol.read_size, Bytes::KIB * 60);
     assert_eq!(spec.topology.protocol.outstanding, 1);
-    assert_eq!(spec.topology.protocol.server_read, "190us".parse().unwrap());
+    assert!(spec.topology.protocol.server_read_copy.is_some());
+}
+
+#[test]
+fn what_serving_a_protocol_takes_follows_from_the_processor_of_the_box() {
+    let of = |options: &str| array(&Shipped, &format!("ix4-200d?{options}")).unwrap().topology;
+    let [iscsi, smb] = ["protocol=iscsi", "protocol=smb1"].map(|options| of(options).protocol.server_read);
+    assert!(smb < iscsi && smb * 2 > iscsi, "{smb}, {iscsi}");
+    let slow = of("protocol=iscsi&processor.clock_mhz=600");
+    let half = |time: Nanos| Nanos::new(time.get() / 2);
+    assert!(half(slow.protocol.server_read).get().abs_diff(iscsi.get()) <= 1);
+    assert!(half(slow.controller.member_command) >= of("protocol=iscsi").controller.member_command);
+    let rate = |options: &str| of(options).protocol.server_read_copy.map(|rate| rate.get()).unwrap();
+    assert!(rate("jumbo=on") > rate("jumbo=off") * 1.1);
+    // A rate of the file's own comes on top of what the processor moves.
+    assert!(rate("protocol.server_read_copy=64MB/s") < rate("jumbo=off").min(64e6));
 }
 
 #[test]

@@ -260,6 +260,7 @@ fn a_transaction_costs_its_record_and_is_shared_by_what_was_written_during_the_o
             record: Bytes::KIB * 4,
             at: Share::new(0.5).expect("a share"),
             size: Bytes::MIB,
+            force: None,
         });
         let ask = Ask { depth, ..random(Bytes::KIB * 4, 0.0, 2_000) };
         mean_ms_of(&topology, &ask, None, Op::Write, true, false)
@@ -268,6 +269,39 @@ fn a_transaction_costs_its_record_and_is_shared_by_what_was_written_during_the_o
     // Apart they would take 16 ms, two for each write.
     let shared = write(true, 8);
     assert!(shared > 8.5 && shared < 12.0, "{shared}");
+}
+
+#[test]
+fn a_log_that_is_forced_for_each_write_is_forced_for_one_after_the_other() {
+    let write = |depth: u32| {
+        let mut topology = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
+        topology.controller.flush_members = false;
+        topology.controller.journal = Some(JournalParams {
+            record: Bytes::ZERO,
+            at: Share::NONE,
+            size: Bytes::MIB,
+            force: Some(Nanos::from_millis(3)),
+        });
+        let ask = Ask { depth, ..random(Bytes::KIB * 4, 0.0, 2_000) };
+        mean_ms_of(&topology, &ask, None, Op::Write, true, false)
+    };
+    // The device works beside the log: only one that is alone waits for both.
+    assert!((write(1) - 4.0).abs() < 1e-3, "{}", write(1));
+    assert!((write(8) / 24.0 - 1.0).abs() < 0.02, "{}", write(8));
+}
+
+#[test]
+fn writes_to_a_file_read_what_they_cover_in_part_one_after_the_other() {
+    let write = |file_lock: bool| {
+        let mut topology = bare(Level::Raid0, 4, 128, Sectors(1 << 24), millisecond());
+        topology.controller.file_lock = file_lock;
+        topology.controller.cache = Some(CacheParams { read: true, fills: true, ..write_back(false) });
+        let ask = Ask { depth: 8, ..random(Bytes::new(512), 0.0, 1_000) };
+        mean_ms(&topology, &ask, None, Op::Write)
+    };
+    // Eight wait for a read of a millisecond each; four devices read at once where nothing holds them.
+    let (apart, together) = (write(true), write(false));
+    assert!(apart > 7.5 && together < apart / 1.5, "{apart}, {together}");
 }
 
 #[test]
