@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use units::Bytes;
+use units::{Bytes, Nanos};
 
 use super::*;
 use crate::controller::Ownership;
