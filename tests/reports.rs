@@ -146,7 +146,10 @@ fn shared_words(path: &std::path::Path) -> Vec<String> {
     archive.by_name("xl/sharedStrings.xml").unwrap().read_to_string(&mut text).unwrap();
     let words = roxmltree::Document::parse(&text).unwrap();
     let each = words.descendants().filter(|node| node.has_tag_name("si"));
-    each.map(|node| node.descendants().filter_map(|part| part.text()).collect()).collect()
+    let text = |node: roxmltree::Node<'_, '_>| {
+        node.descendants().filter(|part| part.is_text()).filter_map(|part| part.text()).collect()
+    };
+    each.map(text).collect()
 }
 
 /// Words of the cells of one column of a sheet by their places.
