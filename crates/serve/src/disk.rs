@@ -19,8 +19,10 @@ const LABEL: u64 = 64 << 10;
 /// Where the first group begins.
 const DATA: u64 = 2 * LABEL;
 /// Sectors of a group.
-pub const GROUP: u64 = 1024;
-const TAGS: u64 = GROUP * 4;
+pub const GROUP: u64 = GROUP_SECTORS as u64;
+const GROUP_SECTORS: usize = 1024;
+const TAGS: u64 = TAGS_BYTES as u64;
+const TAGS_BYTES: usize = GROUP_SECTORS * 4;
 const STRIDE: u64 = TAGS + GROUP * SECTOR as u64;
 /// Sectors of one piece of memory.
 const EXTENT: u64 = 512;
@@ -102,11 +104,11 @@ impl Disk {
             Store::Medium(medium) => {
                 for (lba, part) in parts(lba, into.len(), GROUP) {
                     let into = &mut into[part];
-                    let mut held = [0; TAGS as usize];
+                    let mut held = [0; TAGS_BYTES];
                     let held = &mut held[..into.len() / SECTOR * 4];
                     medium.read(tag_at(lba), held)?;
                     medium.read(data_at(lba), into)?;
-                    let mut tags = [0; GROUP as usize];
+                    let mut tags = [0; GROUP_SECTORS];
                     let tags = &mut tags[..into.len() / SECTOR];
                     for (tag, bytes) in tags.iter_mut().zip(held.as_chunks().0) {
                         *tag = u32::from_le_bytes(*bytes);
@@ -127,7 +129,7 @@ impl Disk {
             Store::Medium(medium) => {
                 for (lba, part) in parts(lba, from.len(), GROUP) {
                     let from = &from[part];
-                    let mut tags = [0; GROUP as usize];
+                    let mut tags = [0; GROUP_SECTORS];
                     let tags = &mut tags[..from.len() / SECTOR];
                     tag::compute(lba, from, tags);
                     medium.write(data_at(lba), from)?;
@@ -267,7 +269,7 @@ fn data_at(lba: u64) -> u64 {
 }
 
 fn put_tags(medium: &dyn Medium, lba: u64, tags: &[u32]) -> io::Result<()> {
-    let mut bytes = [0; TAGS as usize];
+    let mut bytes = [0; TAGS_BYTES];
     let bytes = &mut bytes[..tags.len() * 4];
     for (bytes, tag) in bytes.as_chunks_mut().0.iter_mut().zip(tags) {
         *bytes = tag.to_le_bytes();
@@ -276,7 +278,7 @@ fn put_tags(medium: &dyn Medium, lba: u64, tags: &[u32]) -> io::Result<()> {
 }
 
 fn has_no_tags(medium: &dyn Medium, from: u64, to: u64) -> bool {
-    let mut tags = [0; TAGS as usize];
+    let mut tags = [0; TAGS_BYTES];
     let tags = &mut tags[..narrow::<usize>(to + 1 - from) * 4];
     medium.read(tag_at(from), tags).is_ok() && tags.iter().all(|&byte| byte == 0)
 }
@@ -409,7 +411,7 @@ mod tests {
     #[test]
     fn what_was_written_is_read_across_groups_and_the_rest_is_zeros() {
         for disk in disks() {
-            let data: Vec<u8> = (0..1200 * SECTOR).map(|at| (at % 251) as u8).collect();
+            let data: Vec<u8> = (0..1200 * SECTOR).map(|at| narrow::<u8>(at % 251)).collect();
             disk.write(1000, &data).unwrap();
             let mut read = vec![1; 1202 * SECTOR];
             disk.read(999, &mut read).unwrap();

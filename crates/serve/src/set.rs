@@ -375,10 +375,12 @@ impl SetStore {
     ) -> Result<(), Fault> {
         self.checked(lba, from.len())?;
         let row = self.geometry.full_row().bytes().get();
-        let most = narrow::<usize>(match row {
-            ..=SEGMENT => SEGMENT / row * row,
-            ..=LARGEST_ROW => row,
-            _ => SEGMENT,
+        let most = narrow::<usize>(if row <= SEGMENT {
+            SEGMENT / row * row
+        } else if row <= LARGEST_ROW {
+            row
+        } else {
+            SEGMENT
         });
         let (mut lba, mut rest) = (lba, from);
         while !rest.is_empty() {
@@ -658,7 +660,7 @@ impl SetStore {
             if at >= end {
                 break;
             }
-            let until = if step > 0 { ((at / step + 1) * step).min(end) } else { end };
+            let until = at.checked_div(step).map_or(end, |steps| ((steps + 1) * step).min(end));
             let is_hole = self.is_hole(&state, at, until - at);
             let is_full = runs.len() == most;
             match runs.last_mut() {

@@ -11,7 +11,8 @@ use units::SECTOR_BYTES;
 pub const NEVER_WRITTEN: u32 = 0;
 
 /// Bytes of a sector.
-pub const SECTOR: usize = SECTOR_BYTES as usize;
+pub const SECTOR: usize = 512;
+const _: () = assert!(SECTOR as u64 == SECTOR_BYTES);
 
 /// The tags of consecutive sectors from `lba` on. `tags` has one for each.
 ///

@@ -101,7 +101,10 @@ impl Machine {
             match write(disk, &label) {
                 Ok(()) => written += 1,
                 Err(why) => {
-                    self.say(Severity::Warning, format!("drive {} did not take its label: {why}", bay.serial))
+                    self.say(
+                        Severity::Warning,
+                        format!("drive {} did not take its label: {why}", bay.serial),
+                    );
                 }
             }
         }

@@ -325,7 +325,8 @@ impl Machine {
                     since[slot] = at;
                 }
             }
-            (failed_since.push(since), last_serial.push(last));
+            failed_since.push(since);
+            last_serial.push(last);
             let disks = vec![None; set.bays.len()];
             let state = SetState { health, disks };
             sets.push(SetStore::new(number, set.geometry.clone(), state, common.clone()));

@@ -69,10 +69,13 @@ pub(super) struct Work {
     pub is_over: AtomicBool,
 }
 
+/// Work, and the thread that does it.
+type Running = (Arc<Work>, Option<JoinHandle<()>>);
+
 /// All of it.
 pub struct Works {
     machine: Weak<Machine>,
-    running: Mutex<Vec<(Arc<Work>, Option<JoinHandle<()>>)>>,
+    running: Mutex<Vec<Running>>,
     /// Most bytes a second of one member; 0: no limit.
     rate: AtomicU64,
     clock: Clock,

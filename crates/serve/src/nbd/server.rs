@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::handshake::Export;
 use super::limits;
-use super::session;
+use super::session::{self, Reply};
 use crate::machine::Machine;
 use crate::pace::Pacer;
 
@@ -273,7 +273,7 @@ impl Shared {
             }
         })?;
         let room = Arc::new(Room::default());
-        let ticket = || -> Option<Box<dyn FnOnce(Vec<u8>) + Send>> {
+        let ticket = || -> Option<Reply> {
             room.enter();
             let (room, send): (_, Sender<Vec<u8>>) = (room.clone(), send.clone());
             Some(Box::new(move |answer| {

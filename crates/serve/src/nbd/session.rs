@@ -30,6 +30,9 @@ struct Request {
 /// What `offset` and `len` of requests that change parts of sectors exclude each other by.
 static UNALIGNED: Mutex<()> = Mutex::new(());
 
+/// Takes one answer to its client.
+pub type Reply = Box<dyn FnOnce(Vec<u8>) + Send>;
+
 /// Talks to one client until it goes. `exports` are the LUNs of `machine`, in order.
 ///
 /// With a pacer, answers go to it together with `deliver`, which is called with each once its time has come.
@@ -38,7 +41,7 @@ pub fn serve<R: Read, W: Write>(
     exports: &[Export],
     input: R,
     output: W,
-    pacing: Option<(&Pacer, &dyn Fn() -> Option<Box<dyn FnOnce(Vec<u8>) + Send>>)>,
+    pacing: Option<(&Pacer, &dyn Fn() -> Option<Reply>)>,
     began: impl FnOnce(),
 ) -> io::Result<()> {
     let (mut input, mut output) = (Incoming::new(input), Outgoing::new(output));

@@ -19,6 +19,7 @@ use serve::machine::Options;
 use serve::nbd::Address;
 use serve::service::{Pace, Service, Setup};
 use tempfile::TempDir;
+use units::convert::narrow;
 
 /// A RAID 6 of six small disks with two spares.
 const ARRAY: &str = r#"
@@ -46,6 +47,9 @@ servers  = 1
 service  = "100us"
 law      = "fixed"
 "#;
+
+/// What four data disks hold.
+const SIZE: u64 = (4 * 96) << 20;
 
 /// The one disk that is no shipped one.
 struct Small;
@@ -113,6 +117,7 @@ impl Served {
     }
 
     /// Waits until no background work is left.
+    #[allow(clippy::disallowed_methods, reason = "background work is done in real time")]
     fn wait(&self) {
         while self.service().machine().is_busy() {
             std::thread::sleep(Duration::from_millis(5));
@@ -134,15 +139,14 @@ fn nbdinfo_and_nbdcopy_see_an_export_and_holes_and_get_back_what_they_wrote() {
     let Some(info) = served.client("nbdinfo", &["--json", &served.uri]) else { return };
     let info: serde_json::Value = serde_json::from_str(&info).unwrap();
     let export = &info["exports"][0];
-    assert_eq!(export["export-size"], 4 * 96 << 20);
+    assert_eq!(export["export-size"], SIZE);
     for can in ["can_flush", "can_fua", "can_trim", "can_zero", "can_multi_conn", "can_df"] {
         assert_eq!(export[can], true, "{can}");
     }
     assert_eq!(info["structured"], true);
-    let data: Vec<u8> = (0..4_u64 * 96 << 17).flat_map(|word| (word * 0x9E37_79B9).to_le_bytes()).collect();
-    let (data, size) = (&data[..64 << 20], 4 * 96 << 20);
-    fs::write(served.path("in.raw"), data).unwrap();
-    File::options().write(true).open(served.path("in.raw")).unwrap().set_len(size).unwrap();
+    let data: Vec<u8> = (0..8_u64 << 20).flat_map(|word| (word * 0x9E37_79B9).to_le_bytes()).collect();
+    fs::write(served.path("in.raw"), &data).unwrap();
+    File::options().write(true).open(served.path("in.raw")).unwrap().set_len(SIZE).unwrap();
     served.client("nbdcopy", &["in.raw", &served.uri]).unwrap();
     served.client("nbdcopy", &[&served.uri, "out.raw"]).unwrap();
     assert!(fs::read(served.path("in.raw")).unwrap() == fs::read(served.path("out.raw")).unwrap());
@@ -173,6 +177,7 @@ fn qemu_io_writes_reads_zeroes_and_discards() {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "any moment will do, and the client has the real clock")]
 fn fio_verifies_what_it_wrote_while_two_drives_are_pulled_and_rebuilt() {
     let served = Served::start(true, Pace::Max);
     let uri = format!("--uri={}", served.uri);
@@ -231,7 +236,7 @@ fn clients_that_are_half_open_silent_or_flooding_harm_nobody_and_256_are_held() 
         }
     }
     for (at, client) in held.iter_mut().enumerate() {
-        let mut data = vec![at as u8 ^ 0x33; 4096];
+        let mut data = vec![narrow::<u8>(at) ^ 0x33; 4096];
         assert_eq!(client.request(1, at as u64 * 4096, &mut data), Some(0));
         let mut read = vec![0; 4096];
         assert_eq!(client.request(0, at as u64 * 4096, &mut read), Some(0));
@@ -239,13 +244,14 @@ fn clients_that_are_half_open_silent_or_flooding_harm_nobody_and_256_are_held() 
     }
     // Beyond the end there is nothing to read or to write.
     let mut data = vec![0; 512];
-    assert_eq!(held[0].request(0, 4 * 96 << 20, &mut data), Some(22));
-    assert_eq!(held[0].request(1, 4 * 96 << 20, &mut data), Some(28));
+    assert_eq!(held[0].request(0, SIZE, &mut data), Some(22));
+    assert_eq!(held[0].request(1, SIZE, &mut data), Some(28));
     assert_eq!(held[0].request(0, u64::MAX - 100, &mut data), Some(22));
     drop(half_open);
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "the pace is one of the real clock")]
 fn with_the_pace_of_the_model_a_request_takes_as_long_as_in_it() {
     let served = Served::start(false, Pace::Model(1.0));
     let mut client = Plain::connect(&served.socket);

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serve::machine::{Machine, Shape};
 
+use units::convert::narrow;
+
 use crate::world::{Draws, Host, Loss, World, open, random_shape, wait};
 
 /// One life: random requests until the power goes, and what is there afterwards; also without as many members as the
@@ -16,14 +18,14 @@ fn one_life(seed: u64) -> bool {
     let what = format!("seed {seed}, {loss:?}, {:?}", shape.sets[0].geometry.spec());
     let mut machine = open(&shape, &world, loss);
     let mut host = Host::new(&machine);
-    let survives = shape.sets[0].geometry.spec().level.survives(shape.bays.len() as u32);
+    let survives = shape.sets[0].geometry.spec().level.survives(narrow(shape.bays.len()));
     for _ in 0..1 + draws.below(2) {
-        let degraded = if draws.one_in(3) { draws.below(survives as u64 + 1) } else { 0 };
+        let degraded = if draws.one_in(3) { draws.below(u64::from(survives) + 1) } else { 0 };
         let bays = machine.status().bays.len() as u64;
         for _ in 0..degraded {
             // One that has failed before cannot fail again, and then one less is lost.
             if machine.status().bays.iter().filter(|bay| bay.slot.is_none()).count() < survives as usize {
-                let _known = machine.fail(draws.below(bays) as u32);
+                let _known = machine.fail(narrow(draws.below(bays)));
             }
         }
         world.crash_after(1 + draws.below(60));
@@ -37,7 +39,7 @@ fn one_life(seed: u64) -> bool {
         machine = open(&shape, &world, loss);
         let lost = machine.status().bays.iter().filter(|bay| bay.slot.is_none()).count() as u64;
         if draws.one_in(2) && lost < u64::from(survives) {
-            let gone = draws.below(bays) as u32;
+            let gone = narrow::<u32>(draws.below(bays));
             if machine.status().bays[gone as usize].slot.is_some() {
                 // Without having been closed: as if it had not been there after the crash.
                 machine.fail(gone).unwrap();
@@ -89,6 +91,7 @@ fn consistent(machine: &Arc<Machine>, shape: &Shape, what: &str) {
     assert!(!last.text.contains(';'), "{what}: {}", last.text);
 }
 
+#[allow(clippy::print_stdout, reason = "how many crash points were tried is the result")]
 fn lives(seed: u64, count: u64) {
     let died = (seed..seed + count).filter(|&seed| one_life(seed)).count();
     println!("crash points: {died} of {count} lives from seed {seed}");

@@ -4,6 +4,8 @@ use array::raid::Level;
 use serve::config::Status;
 use serve::machine::{Insert, Machine, OpenError};
 
+use units::convert::narrow;
+
 use crate::world::{Bays, Draws, Host, Loss, World, open, options, random_shape, shape, wait};
 
 #[test]
@@ -28,7 +30,7 @@ fn within_what_the_level_survives_every_request_gives_what_was_written() {
                         // One whose copy has taken its place is in no slot any more.
                         let used: Vec<u32> =
                             bays.iter().filter(|bay| bay.slot.is_some()).map(|bay| bay.bay).collect();
-                        machine.fail(used[draws.below(used.len() as u64) as usize]).unwrap();
+                        machine.fail(used[narrow::<usize>(draws.below(used.len() as u64))]).unwrap();
                     }
                 }
                 2 => {
@@ -38,7 +40,7 @@ fn within_what_the_level_survives_every_request_gives_what_was_written() {
                     }
                 }
                 3 => {
-                    let _has_no_spare = machine.copy(draws.below(u64::from(spec.members)) as u32);
+                    let _has_no_spare = machine.copy(narrow(draws.below(u64::from(spec.members))));
                 }
                 _ => host.write(&machine, lba, count).unwrap(),
             }
@@ -99,7 +101,7 @@ fn silent_corruption_is_corrected_by_reads_and_by_a_scrub_and_never_read() {
             host.write(&machine, 0, all).unwrap();
             host.settle();
             // Behind both labels and the tags of the only group.
-            let bay = draws.below(4) as u32;
+            let bay = narrow::<u32>(draws.below(4));
             let spoilt: u64 = (0..5)
                 .filter(|_| world.spoil(bay, (128 << 10) + 4096 + draws.below(96 * 512)))
                 .count() as u64;

@@ -10,6 +10,7 @@ use serve::medium::Medium;
 use serve::set::{Fault, Scratch};
 use serve::shelf::Shelf;
 use units::Sectors;
+use units::convert::narrow;
 
 pub const SECTOR: usize = 512;
 type Sector = [u8; SECTOR];
@@ -105,7 +106,7 @@ impl World {
             for (sector, versions) in std::mem::take(&mut image.unsynced) {
                 if *loss == Loss::Reordered {
                     let last = image.sectors[&sector];
-                    let at = draws.below(versions.len() as u64 + 1) as usize;
+                    let at = narrow::<usize>(draws.below(versions.len() as u64 + 1));
                     image.sectors.insert(sector, versions.get(at).copied().unwrap_or(last));
                 }
             }
@@ -143,7 +144,7 @@ impl World {
         let image = state.images.get_mut(&bay_name(bay)).unwrap();
         match image.sectors.get_mut(&(at / SECTOR as u64)) {
             Some(sector) => {
-                sector[(at % SECTOR as u64) as usize] ^= 0x40;
+                sector[narrow::<usize>(at % SECTOR as u64)] ^= 0x40;
                 true
             }
             None => false,
@@ -153,6 +154,11 @@ impl World {
 
 pub fn bay_name(bay: u32) -> String {
     format!("bay {bay}")
+}
+
+/// The sector that holds byte `at`, and where in it.
+fn place(at: u64) -> (u64, usize) {
+    (at / SECTOR as u64, narrow(at % SECTOR as u64))
 }
 
 struct OnImage {
@@ -172,12 +178,14 @@ impl OnImage {
         let image = images.entry(self.name.clone()).or_default();
         let mut done = 0;
         while done < len {
-            let (sector, offset) = ((at + done) / SECTOR as u64, ((at + done) % SECTOR as u64) as usize);
-            let part = (len - done).min((SECTOR - offset) as u64) as usize;
+            let (sector, offset) = place(at + done);
+            let part = narrow::<usize>((len - done).min((SECTOR - offset) as u64));
             let old = image.sectors.get(&sector).copied().unwrap_or([0; SECTOR]);
             let mut new = old;
             match from {
-                Some(from) => new[offset..offset + part].copy_from_slice(&from[done as usize..][..part]),
+                Some(from) => {
+                    new[offset..offset + part].copy_from_slice(&from[narrow::<usize>(done)..][..part]);
+                }
                 None => new[offset..offset + part].fill(0),
             }
             done += part as u64;
@@ -204,8 +212,7 @@ impl Medium for OnImage {
         let Some(image) = state.images.get(&self.name) else { return Ok(()) };
         let mut done = 0;
         while done < into.len() {
-            let (sector, offset) =
-                ((at + done as u64) / SECTOR as u64, ((at + done as u64) % SECTOR as u64) as usize);
+            let (sector, offset) = place(at + done as u64);
             let part = (into.len() - done).min(SECTOR - offset);
             if let Some(held) = image.sectors.get(&sector) {
                 into[done..done + part].copy_from_slice(&held[offset..offset + part]);
@@ -313,7 +320,7 @@ pub fn random_shape(draws: &mut Draws, spares: u32) -> Shape {
         _ => (Level::Raid50, 6),
     };
     let chunk = 1 << draws.below(4);
-    shape(level, members as u32, spares, chunk, chunk * (4 + 2 * draws.below(4)))
+    shape(level, narrow(members), spares, chunk, chunk * (4 + 2 * draws.below(4)))
 }
 
 pub fn options(loss: Loss) -> Options {
@@ -352,7 +359,7 @@ fn contents(number: u64) -> Sector {
 
 impl Host {
     pub fn new(machine: &Machine) -> Host {
-        let sectors = machine.luns()[0].sectors as usize;
+        let sectors = narrow(machine.luns()[0].sectors);
         Host { scratch: Scratch::default(), sectors: vec![(0, Vec::new()); sectors], next: 1 }
     }
 
@@ -371,13 +378,13 @@ impl Host {
 
     /// Writes zeros.
     pub fn zero(&mut self, machine: &Machine, lba: u64, count: u64) -> Result<(), Fault> {
-        self.change(lba, &vec![0; count as usize]);
+        self.change(lba, &vec![0; narrow(count)]);
         machine.write_zeros(&mut self.scratch, 0, lba * SECTOR as u64, count * SECTOR as u64, false)
     }
 
     fn change(&mut self, lba: u64, numbers: &[u64]) {
         for (n, &number) in numbers.iter().enumerate() {
-            self.sectors[lba as usize + n].1.push(number);
+            self.sectors[narrow::<usize>(lba) + n].1.push(number);
         }
     }
 
@@ -393,7 +400,7 @@ impl Host {
 
     /// Only the request before this one is in doubt.
     pub fn settle_sectors(&mut self, lba: u64, count: u64) {
-        for (certain, later) in &mut self.sectors[lba as usize..(lba + count) as usize] {
+        for (certain, later) in &mut self.sectors[narrow::<usize>(lba)..narrow(lba + count)] {
             *certain = later.pop().unwrap();
             later.clear();
         }
@@ -406,7 +413,7 @@ impl Host {
             let found = found.unwrap_or_else(|fault| panic!("{what}: sector {lba}: {fault}"));
             let number = u64::from_le_bytes(found[..8].try_into().unwrap());
             assert!(found[..] == contents(number), "{what}: sector {lba} holds what nobody wrote");
-            let (certain, later) = &mut self.sectors[lba as usize];
+            let (certain, later) = &mut self.sectors[narrow::<usize>(lba)];
             assert!(
                 *certain == number || later.contains(&number),
                 "{what}: sector {lba} holds {number}, not {certain} or one of {later:?}",
@@ -423,7 +430,7 @@ impl Host {
                 errors += 1;
                 continue;
             };
-            let (certain, later) = &self.sectors[lba as usize];
+            let (certain, later) = &self.sectors[narrow::<usize>(lba)];
             let is_one = |number: &u64| found[..] == contents(*number);
             assert!(is_one(certain) || later.iter().any(is_one), "{what}: sector {lba} is wrong");
         }
@@ -431,7 +438,7 @@ impl Host {
     }
 
     pub fn read(&mut self, machine: &Machine, lba: u64, count: u64) -> Result<Vec<u8>, Fault> {
-        let mut into = vec![0xEE; count as usize * SECTOR];
+        let mut into = vec![0xEE; narrow::<usize>(count) * SECTOR];
         machine.read(&mut self.scratch, 0, lba * SECTOR as u64, &mut into)?;
         Ok(into)
     }
