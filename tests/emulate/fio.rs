@@ -441,8 +441,8 @@ fn requests_of_several_sizes_cover_all_of_a_file() {
     let mut blocks = vec![0; 2048];
     for line in log.lines() {
         let fields: Vec<usize> = line.split(", ").map(|field| field.parse().unwrap()).collect();
-        for block in fields[4] / 4096..(fields[4] + fields[3]) / 4096 {
-            blocks[block] += 1;
+        for visits in &mut blocks[fields[4] / 4096..(fields[4] + fields[3]) / 4096] {
+            *visits += 1;
         }
     }
     assert!(blocks.iter().all(|visits| *visits == 1));
