@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::support::repository;
 
 /// What of the system a crate names although its invariant forbids the rest; those that are not here name nothing of it.
-const SYSTEM: [(&str, &[&str]); 7] = [
+const SYSTEM: [(&str, &[&str]); 8] = [
     ("host", &["any"]),
     ("library", &["any"]),
     ("fathom", &["any"]),
@@ -17,6 +17,8 @@ const SYSTEM: [(&str, &[&str]); 7] = [
     ("web", &["any"]),
     // Files that `host` has opened with a permit.
     ("real", &["std::fs::File"]),
+    // Points side by side.
+    ("conduct", &["std::thread"]),
     // Trials side by side.
     ("virtual", &["std::thread"]),
 ];
@@ -43,8 +45,9 @@ const PAST_THE_WORLDS: [(&str, &[&str]); 2] = [
             "semaphores",
         ],
     ),
-    // The library of arrays with their LUNs, published figures with the work that some are of, and data loss.
-    ("array", &["background", "reliability", "sim", "spec", "validate"]),
+    // The library of arrays and devices with their LUNs, published figures with the work that some are of, recordings that
+    // a device is held to, and data loss.
+    ("array", &["background", "demerit", "device", "reliability", "sim", "spec", "validate"]),
 ];
 
 /// What tests of a crate use of others beside what the crate itself uses.

@@ -151,7 +151,8 @@ fn every_format_has_the_same_figures() {
     let line =
         "as fio --name=a --filename=array:md3000 --direct=1 --rw=randread --size=1g --runtime=2 --time_based";
     let formats = user.fathom(&format!("{line} --output-format=terse,normal")).done().out;
-    let (terse, normal) = formats.split_once('\n').unwrap();
+    let normal = formats.clone();
+    let terse = formats.lines().find(|line| line.starts_with("3;")).unwrap();
     let fields: Vec<&str> = terse.split(';').collect();
     let ops = user.last()["points"][0]["workloads"][0]["classes"][0]["ops"].as_u64().unwrap();
     // The fields of terse version 3: version, tool, job, group, error, then KiB, KiB/s, IOPS and ms of reads.
@@ -265,7 +266,7 @@ fn logs_have_a_line_for_each_second() {
     let line = "as fio --name=a --filename=array:md3000 --direct=1 --rw=randrw --size=1g --runtime=5 --time_based \
                 --write_bw_log=x --write_lat_log=x --log_avg_msec=1000 --write_iops_log";
     user.fathom(line).done();
-    assert_eq!(user.files(), ["a_iops.1.log", "x_bw.1.log", "x_clat.1.log", "x_lat.1.log"]);
+    assert_eq!(user.files(), ["a_iops.1.log", "x_bw.1.log", "x_clat.1.log", "x_lat.1.log", "x_slat.1.log"]);
     let log = std::fs::read_to_string(user.path("a_iops.1.log")).unwrap();
     let rows: Vec<Vec<u64>> =
         log.lines().map(|line| line.split(", ").map(|field| field.parse().unwrap()).collect()).collect();

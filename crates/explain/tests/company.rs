@@ -156,7 +156,7 @@ fn a_load_that_falls_behind_its_schedule_is_told() {
     workload(&mut run).classes[0].lag = Some(responses(600_000, 2_000, 0.5));
     set(&mut run, "pace", "rate(25k/s, poisson)");
     let finding = found(&run, "lag");
-    assert!(finding.sentence.contains("20000/s of 25000/s scheduled (20 % less)"), "{}", finding.sentence);
+    assert!(finding.sentence.contains("20,000/s of 25,000/s scheduled (20 % less)"), "{}", finding.sentence);
     assert_eq!(finding.numbers["offered_per_s"], 25_000.0);
 }
 

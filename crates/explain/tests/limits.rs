@@ -106,7 +106,7 @@ fn one_request_at_a_time_far_from_every_ceiling_is_latency_bound() {
     counted(&mut run, "sda", 5_000.0 * 4096.0);
     let finding = found(&run, "latency-bound");
     assert!(finding.sentence.contains("Latency-bound: queue depth"), "{}", finding.sentence);
-    assert!(finding.sentence.contains("= 5000 IOPS"), "{}", finding.sentence);
+    assert!(finding.sentence.contains("= 5,000 IOPS"), "{}", finding.sentence);
 }
 
 #[test]

@@ -237,7 +237,9 @@ fn a_file_behind_a_loop_that_was_made_in_another_mount_namespace_is_known() {
         reasons.iter().any(|reason| matches!(reason, Reason::BehindLoop { by, .. } if *by == node)),
         "{reasons:?}"
     );
-    assert_eq!(against_file(&image), []);
+    // The kernel lets go of the file when nobody else has the device open, as whoever looks for a free one may for a moment.
+    let gone = (0..50).any(|_| against_file(&image).is_empty() || run("sleep", &["0.1"]).is_none());
+    assert!(gone, "{:?}", against_file(&image));
 }
 
 #[test]

@@ -184,6 +184,11 @@ impl ModelledWorld {
         Ok(())
     }
 
+    /// What was done to the array stays part of what its next load finds, as within one plan.
+    pub(crate) fn remembers(&mut self) {
+        self.is_forgetful = false;
+    }
+
     /// The array at rest, with the disks that have failed, as it begins the point of that number.
     fn renewed(&self, index: usize) -> Sim {
         // Of the first point the seed is the plan's own; the others are as far from it as from each other.

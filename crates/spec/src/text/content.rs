@@ -89,6 +89,6 @@ mod tests {
         for wrong in ["pattern", "pattern(abc)", "pattern(xy)", "noise", "pattern(é)"] {
             assert!(wrong.parse::<ContentText>().is_err(), "{wrong}");
         }
-        assert!(format!("pattern({})", "00".repeat(513)).parse::<ContentText>().is_err());
+        assert!(format!("pattern({})", "00".repeat(MOST_PATTERN + 1)).parse::<ContentText>().is_err());
     }
 }

@@ -131,6 +131,7 @@ impl Simulated<'_> {
         if last > 0 {
             let states = plan.clone().only(|point| point.index < last);
             finished(conduct::run(&states, &mut world, &mut |_| ()))?;
+            world.remembers();
         }
         Ok((world, plan.only(|point| point.index == last)))
     }

@@ -216,7 +216,7 @@ fn generators(spec: &JobSpec, streams: Streams) -> Vec<Addresses> {
     }
     let keeps_slots = matches!(spec.files, FileMap::Concatenated(_) | FileMap::Striped { .. });
     let continues = spec.lines.iter().any(|line| line.jumps.is_some());
-    let mixed = !continues && spec.sizes.smallest() < spec.sizes.largest();
+    let mixed = spec.lines.is_empty() && spec.sizes.smallest() < spec.sizes.largest();
     let grain = Grain { align: spec.align, largest: spec.sizes.largest(), keeps_slots, mixed };
     let make = if continues { Addresses::continued } else { Addresses::new };
     let generator = |name: &str| make(&spec.pattern, spec.region, spec.part, grain, streams, name);

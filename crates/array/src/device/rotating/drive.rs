@@ -450,8 +450,9 @@ impl Drive {
             buffer.consume(segment, end);
         }
         if cache.free_blocks {
-            let passed =
-                self.layout.reach(place.clock) - self.layout.reach(place.clock.saturating_sub(media.waited));
+            // Across a zone's edge the clock that it waited by may reach as far as its place: then nothing has passed.
+            let waited_from = self.layout.reach(place.clock.saturating_sub(media.waited));
+            let passed = self.layout.reach(place.clock).saturating_sub(waited_from);
             let before = passed.min(self.layout.on_track(place));
             buffer.extend_down(segment, first - before);
         }
