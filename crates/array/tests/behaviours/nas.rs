@@ -56,7 +56,7 @@ fn scattered() -> Load {
 }
 
 #[test]
-fn sequential_nfs_writes_are_about_half_of_iscsi_writes_and_the_same_for_every_level() {
+fn sequential_nfs_writes_are_about_half_of_iscsi_writes_and_the_same_whether_there_is_parity_or_not() {
     let of = |options: &str| rate(&format!("px6-300d?{options}"), &streaming());
     let nfs = of("raid=0&protocol=nfs3");
     assert_equal(nfs / of("raid=0&protocol=iscsi"), 0.55, 0.25);
