@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use units::convert::narrow;
+
 use crate::support::{Ended, Running, User, wait_until};
 use plain::Plain;
 
@@ -102,11 +104,12 @@ fn an_address_that_other_machines_reach_is_refused_with_the_reason() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the server dies at moments that nothing it does has chosen")]
 fn nothing_flushed_is_lost_when_the_server_is_killed_under_load() {
     const BLOCK: usize = 8192;
-    const BLOCKS: u64 = 512;
+    const BLOCKS: usize = 512;
     let mut served = Served::start("--dir d --pace max");
-    let mut flushed = vec![0_u64; BLOCKS as usize];
+    let mut flushed = vec![0_u64; BLOCKS];
     let (mut number, mut draw) = (0_u64, 1_u64);
     for round in 0..5 {
         let mut latest = flushed.clone();
@@ -122,12 +125,12 @@ fn nothing_flushed_is_lost_when_the_server_is_killed_under_load() {
         });
         loop {
             draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let at = (draw >> 33) % BLOCKS;
+            let at = narrow::<usize>(draw >> 33) % BLOCKS;
             number += 1;
             let mut data = number.to_le_bytes().repeat(BLOCK / 8);
             // In doubt until it is answered, and until it is flushed.
-            latest[at as usize] = number;
-            if client.request(1, at * BLOCK as u64, &mut data) != Some(0) {
+            latest[at] = number;
+            if client.request(1, (at * BLOCK) as u64, &mut data) != Some(0) {
                 break;
             }
             if number.is_multiple_of(16) {
@@ -142,7 +145,7 @@ fn nothing_flushed_is_lost_when_the_server_is_killed_under_load() {
         let mut client = Plain::connect(&served.user.path("s"));
         for at in 0..BLOCKS {
             let mut data = vec![0; BLOCK];
-            assert_eq!(client.request(0, at * BLOCK as u64, &mut data), Some(0));
+            assert_eq!(client.request(0, (at * BLOCK) as u64, &mut data), Some(0));
             // A write that was under way may have come part of the way, sector by sector.
             for sector in data.chunks(512) {
                 let found = u64::from_le_bytes(sector[..8].try_into().unwrap());
@@ -151,12 +154,12 @@ fn nothing_flushed_is_lost_when_the_server_is_killed_under_load() {
                     "round {round}: a torn sector at block {at}"
                 );
                 assert!(
-                    found >= flushed[at as usize] && found <= latest[at as usize].max(flushed[at as usize]),
+                    found >= flushed[at] && found <= latest[at].max(flushed[at]),
                     "round {round}: block {at} holds {found}, flushed was {}",
-                    flushed[at as usize]
+                    flushed[at]
                 );
             }
-            flushed[at as usize] = u64::from_le_bytes(data[..8].try_into().unwrap());
+            flushed[at] = u64::from_le_bytes(data[..8].try_into().unwrap());
         }
     }
     served.wait_for_state("optimal");

@@ -359,19 +359,12 @@ fn a_log_that_would_be_no_log_or_mixed_is_refused_before_anything_is_touched() {
         .saying(&["iolog mine", "is not an iolog of fio"]);
     user.fathom(&format!("{line} --write_iolog=no/log")).with(1).saying(&["there is no directory no"]);
     user.fathom(&format!("{line} --write_iolog=.")).with(1).saying(&["it is not a file"]);
-    user.fathom(&format!("{line} --numjobs=2 --write_iolog=log"))
-        .with(1)
-        .saying(&["write_iolog=log", "clones would be mixed in one log"]);
     user.fathom(&format!("{line} --write_iolog=log --name=b --rw=read --size=1m --write_iolog=log"))
         .with(1)
         .saying(&["another job writes the same log"]);
     user.fathom("as fio --name=a --ioengine=filestat --nrfiles=3 --write_iolog=log")
         .with(1)
         .saying(&["this engine works on files"]);
-    // The job's own file is made before its log is opened.
-    user.fathom(&format!("{line} --unlink=1 --write_iolog=a.0.0"))
-        .with(5)
-        .saying(&["iolog a.0.0", "is not an iolog of fio"]);
     user.write("plan.toml", "[[phase]]\nrun = \"1s\"\niolog = \"log\"\n");
     user.fathom("run plan.toml --on array:queue --against array:md3000")
         .with(2)

@@ -96,6 +96,7 @@ fn a_job_of_fio_reads_back_what_it_wrote() {
     assert_eq!(verified["corrupt"], 0);
     let (checked, unknown) =
         (verified["checked_bytes"].as_u64().unwrap(), verified["unknown_bytes"].as_u64().unwrap());
-    assert_eq!(checked + unknown, 1 << 20);
-    assert!(checked > 1 << 18 && unknown > 1 << 18, "about half was written: {verified}");
+    // About half of the requests wrote; what the others read holds nothing of the job's own, and is not read again.
+    assert_eq!(unknown, 0, "{verified}");
+    assert!(((1 << 18)..(3 << 18)).contains(&checked), "about half was written: {verified}");
 }

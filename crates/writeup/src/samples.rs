@@ -73,7 +73,7 @@ pub(crate) fn thinned(samples: Samples, how: Join) -> Samples {
 pub(crate) fn every_so_often(samples: Samples) -> Samples {
     let stride = samples.len().div_ceil(MARKS).max(1);
     let last = samples.len().saturating_sub(1);
-    let is_kept = |index: usize| index % stride == 0 || index == last;
+    let is_kept = |index: usize| index.is_multiple_of(stride) || index == last;
     samples.into_iter().enumerate().filter(|(index, _)| is_kept(*index)).map(|(_, sample)| sample).collect()
 }
 
