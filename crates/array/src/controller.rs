@@ -141,7 +141,7 @@ pub struct CacheParams {
     /// Bytes of each member that the layer with the parity keeps of the stripes that have passed through it last: what
     /// is here needs no read when another part of its stripe is written. Zero: none.
     ///
-    /// Linux md's stripe cache (`drivers/md/raid5.c`, `R5_UPTODATE`; 256 pages of each member unless set otherwise).
+    /// Linux md's stripe cache (`drivers/md/raid5.c`, `R5_UPTODATE`; 256 pages of each member by default).
     pub stripes: Bytes,
     /// Sequential prefetch.
     pub prefetch: PrefetchParams,

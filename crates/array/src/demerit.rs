@@ -15,7 +15,7 @@ use crate::meter::Class;
 /// Response times are kept in this unit: up to 42 s, longer ones as that.
 const TICK_NS: u64 = 10;
 
-/// What a device is asked in a replay.
+/// The requests of a replay, as a device gets them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// First sector.
@@ -42,7 +42,7 @@ pub enum Arrives {
     },
 }
 
-/// A device that is asked what a recording says.
+/// A device that gets the requests of a recording.
 #[derive(Debug)]
 pub struct Replay {
     device: Device,
