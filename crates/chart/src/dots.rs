@@ -51,10 +51,10 @@ const LINE: f64 = 14.0;
 /// Between a mark in the legend and its name.
 const MARK: f64 = 13.0;
 
-/// Lines of the name of a row: no more than two, else it is cut.
+/// Lines of the name of a row: no more than three, else it is cut.
 fn lines(name: &str, room: f64) -> Vec<String> {
     match label::broken(name, room, TYPE) {
-        lines if lines.len() <= 2 => lines,
+        lines if lines.len() <= 3 => lines,
         _ => vec![cut_within(name, room, TYPE)],
     }
 }

@@ -342,8 +342,11 @@ fn facts(run: &Run, label: &str) -> RunFacts {
         add("world", "a virtual array, in virtual time".into());
     }
     add("version", format!("{} {}", run.tool.name, run.tool.version));
-    let measured: u64 = run.points.iter().map(|point| point.ended_ns.saturating_sub(point.started_ns)).sum();
-    add("points", format!("{}, {} in all", run.points.len(), Nanos::new(measured)));
+    if !run.points.is_empty() {
+        let measured: u64 =
+            run.points.iter().map(|point| point.ended_ns.saturating_sub(point.started_ns)).sum();
+        add("points", format!("{}, {} in all", run.points.len(), Nanos::new(measured)));
+    }
     add("grade", run.grading.as_ref().map(|grading| grading.grade.to_string()).unwrap_or_default());
     add("ending", format!("{} (exit code {})", run.ending.reason, run.ending.code));
     RunFacts {

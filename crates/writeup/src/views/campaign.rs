@@ -334,7 +334,9 @@ impl<'a> Subject<'a> {
         let claims = self.claims_of(figure);
         let rest = match claims.is_empty() {
             true => String::new(),
-            false => "; behind each row: measured of each claim".into(),
+            false => {
+                "; behind each row: measured of each claim, the figure itself where there is none".into()
+            }
         };
         let chart = if claims.is_empty() { self.dots(figure) } else { self.dots_with(figure, &claims) };
         Figure {
@@ -385,7 +387,7 @@ impl<'a> Subject<'a> {
                 dots,
                 missing: String::new(),
                 together: match parts.is_empty() {
-                    true => "no claim".into(),
+                    true => measured::unit(metric).written(cell.mean),
                     false => parts.join(", "),
                 },
             }
