@@ -32,10 +32,13 @@ fn cells(runs: &[Run]) -> Vec<String> {
 
 /// What a run is told apart by, in words that can each be left out: tags, parts of the addresses, the plan.
 fn words(run: &Run) -> Vec<String> {
+    let parts: Vec<String> = run.targets.iter().flat_map(|target| parts(&target.address)).collect();
+    // A tag that repeats what the address says, as `raid=5` does, tells nothing more.
+    let said = |tag: &String| parts.iter().any(|part| part.eq_ignore_ascii_case(tag));
     let tags = run.tags.iter().map(|(key, value)| format!("{key} {value}"));
-    let parts = run.targets.iter().flat_map(|target| parts(&target.address));
+    let tags: Vec<String> = tags.filter(|tag| !said(tag)).collect();
     let overrides = run.plan.overrides.iter().map(|change| change.replace('=', " "));
-    tags.chain(parts).chain(overrides).collect()
+    tags.into_iter().chain(parts).chain(overrides).collect()
 }
 
 /// `array:md3000?raid=5&disks=8` is `md3000`, `RAID 5`, `disks 8`; other addresses are one word.
@@ -84,6 +87,17 @@ mod tests {
         assert_eq!(on(&["array:md3000", "array:px6?raid=5"]), ["md3000", "px6, RAID 5"]);
         assert_eq!(on(&["array:md3000", "array:md3000?raid=5"]), ["md3000", "RAID 5"]);
         assert_eq!(on(&["/dev/sda"]), ["/dev/sda"]);
+    }
+
+    #[test]
+    fn a_tag_that_repeats_the_address_is_not_told_twice() {
+        let runs = ["5", "10"].map(|raid| {
+            let mut run = sample::run("random", Vec::new());
+            run.targets[0].address = format!("array:md3000?raid={raid}");
+            run.tags = [("raid".to_owned(), raid.to_owned()), ("room".to_owned(), format!("r{raid}"))].into();
+            run
+        });
+        assert_eq!(labels(&runs), ["room r5, RAID 5", "room r10, RAID 10"]);
     }
 
     #[test]

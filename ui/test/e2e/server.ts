@@ -1,5 +1,5 @@
 // A real `fathom ui` with a library of its own, and a browser. FATHOM names the program; FATHOM_PAGE=dist tests the page in
-// `dist` in front of it, instead of the one that the program holds.
+// `dist` in front of it, instead of the one that the program holds; FATHOM_PAGE_STORE=postgres://… keeps the library there.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -48,8 +48,9 @@ function fathom(store: string, ...words: string[]): void {
 
 /** A library with two runs to compare, one more, and a campaign. It is measured once for all files of tests. */
 function library(folder: string): string {
-  const store = join(folder, 'runs.sqlite');
-  const kept = process.env.FATHOM_PAGE_LIBRARY;
+  const team = process.env.FATHOM_PAGE_STORE;
+  const store = team ?? join(folder, 'runs.sqlite');
+  const kept = team ? undefined : process.env.FATHOM_PAGE_LIBRARY;
   if (kept && existsSync(join(kept, 'runs.sqlite'))) {
     cpSync(kept, folder, { recursive: true });
     return store;
