@@ -118,7 +118,10 @@ impl Device {
     /// Takes a command.
     pub fn submit(&mut self, now: Instant, command: Command) -> Submitted {
         match self {
-            Device::Rotating(drive) => Submitted::Queued(drive.submit(now, command)),
+            Device::Rotating(drive) => match drive.answer_beside(now, command) {
+                Some(end) => Submitted::Ends(end),
+                None => Submitted::Queued(drive.submit(now, command)),
+            },
             Device::Flash(drive) => Submitted::Ends(drive.submit(now, command)),
             Device::CachedFlash(device) => Submitted::Ends(device.submit(now, command)),
             Device::Queue(queue) => Submitted::Ends(queue.submit(now, command)),
@@ -127,10 +130,10 @@ impl Device {
     }
 
     /// How long `command`, which was submitted last, would have taken of a device that does nothing else. A drive with
-    /// an arm tells the [`Steps`] of each command instead.
+    /// an arm tells the [`Steps`] of each command that it has queued instead.
     pub fn alone(&self, command: Command) -> Nanos {
         match self {
-            Device::Rotating(_) => Nanos::ZERO,
+            Device::Rotating(drive) => drive.beside(),
             Device::Flash(drive) => drive.alone(command),
             Device::CachedFlash(device) => device.alone(command),
             Device::Queue(queue) => queue.alone(),

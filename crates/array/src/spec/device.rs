@@ -270,6 +270,8 @@ fn buffer(fields: Fields<'_>) -> DriveCacheParams {
         fast_write: fields.or("write_back", FastWrite::None),
         write_segments: at_least_one(&fields, "write_segments", Some(plain.write_segments)),
         separate_write: fields.or("separate_write", plain.separate_write),
+        write_after_idle: fields.or("write_after_idle", plain.write_after_idle),
+        answers_beside: fields.or("answers_beside", plain.answers_beside),
         ..plain
     };
     fields.finish();

@@ -43,6 +43,11 @@ pub struct Drive {
     dirty_limit: u64,
     /// When the last of what left the buffer is on the media.
     written_until: u64,
+    /// When the last command ended.
+    quiet_since: u64,
+    /// When the last answer beside the arm had crossed the interface, and what it took of an idle drive.
+    answered: u64,
+    beside: Nanos,
     last_was_write: bool,
     /// Where the last write ended.
     last_write_end: u64,
@@ -138,6 +143,9 @@ impl Drive {
             dirty_sectors: 0,
             dirty_limit: write_sectors,
             written_until: 0,
+            quiet_since: 0,
+            answered: 0,
+            beside: Nanos::ZERO,
             last_was_write: false,
             last_write_end: u64::MAX,
             waiting: Waiting::new(params.queue.window, params.queue.age_limit),
@@ -155,6 +163,57 @@ impl Drive {
     pub fn ahead_by(mut self, share: f64) -> Drive {
         self.phase = self.revolution.divide(truncated::<u64>(share * self.revolution.get() as f64)).1;
         self
+    }
+
+    /// Takes a command that its buffer answers while the arm works for another; when it will have ended. `None`: it is
+    /// for [`Drive::submit`]. In its meter such a command waits and takes no service: that is the arm's.
+    pub fn answer_beside(&mut self, now: Instant, command: Command) -> Option<Instant> {
+        let serving = self.serving.as_ref()?.command;
+        let cache = self.params.cache.filter(|cache| cache.answers_beside)?;
+        let Command { first, write, class, .. } = command;
+        let sectors = u64::from(command.sectors);
+        let (end, overhead) = (first + sectors, self.params.overhead);
+        // What the arm is at passes into the buffer and out of it.
+        let serves_it = first < serving.first + u64::from(serving.sectors) && serving.first < end;
+        let (command_time, completion) = if write {
+            let fits = cache.fast_write == FastWrite::All && self.dirty_sectors + sectors <= self.dirty_limit;
+            if serves_it || !fits {
+                return None;
+            }
+            (Nanos::new(self.overhead(overhead.write_hit)), overhead.write_completion)
+        } else {
+            let buffer = self.buffer.as_mut()?;
+            let found = buffer.find(first).filter(|&found| end <= buffer.segment(found).end)?;
+            if serves_it || self.ahead.is_some_and(|ahead| ahead.segment == found) {
+                return None;
+            }
+            buffer.touch(found);
+            if !cache.keeps_read {
+                buffer.consume(found, end);
+            }
+            (Nanos::new(self.overhead(overhead.read_hit)), overhead.read_completion)
+        };
+        let begun = now.nanos().max(command.ready.nanos());
+        let leaves = (begun + command_time.get() + overhead.data.get()).max(self.answered);
+        self.answered = leaves + sectors * self.sector_ns;
+        if write {
+            self.last_write_end = end;
+            if let Some(buffer) = self.buffer.as_mut() {
+                buffer.write(first, end);
+            }
+            self.hold(first, sectors, leaves);
+        }
+        let ended = Instant::from_nanos(self.answered + completion.get());
+        self.beside = command_time + overhead.data + completion + Nanos::new(sectors * self.sector_ns);
+        self.quiet_since = self.quiet_since.max(ended.nanos());
+        self.meter.visit(now, now, ended, ended, class);
+        debug_assert!(ended >= now + self.beside, "an answer takes its time");
+        Some(ended)
+    }
+
+    /// What the last command took that was answered beside the arm, less what it waited for the interface.
+    pub fn beside(&self) -> Nanos {
+        self.beside
     }
 
     /// Takes a command; where the drive was idle, the instant at which the command will end.
@@ -180,7 +239,15 @@ impl Drive {
             self.serving.take().expect("an end is scheduled only with a command in service");
         let [arrived, started] = [arrived, started].map(Instant::from_nanos);
         self.meter.leave(now, arrived, started, command.class);
+        self.quiet_since = self.quiet_since.max(now.nanos());
         (Finished { command, arrived, started, steps }, self.start_next(now.nanos()))
+    }
+
+    /// Writes that are acknowledged and not on their way to the media at `now`.
+    #[cfg(test)]
+    pub fn gathered(&mut self, now: Instant) -> usize {
+        self.destage_until(now.nanos());
+        self.dirty.len()
     }
 
     /// Writes all that it has acknowledged from `now` on, nearest first; when the last of it is on the media.
@@ -514,20 +581,28 @@ impl Drive {
             self.destage_one(begin);
             begin = begin.max(self.arm.free_at);
         }
-        let ready_at = begin;
         self.steps = at_once(processed, begin);
+        self.hold(first, sectors, begin);
+        begin + sectors * self.sector_ns
+    }
+
+    /// Has sectors in the buffer, from `ready_at` on, that are to be written to the media.
+    fn hold(&mut self, first: u64, sectors: u64, ready_at: u64) {
         match self.dirty.back_mut().filter(|last| last.first + last.sectors == first) {
             Some(last) => last.sectors += sectors,
             None => self.dirty.push_back(Extent { first, sectors, ready_at }),
         }
         self.dirty_sectors += sectors;
-        begin + sectors * self.sector_ns
+        debug_assert!(self.dirty_sectors <= self.dirty_limit, "no more may be held than there is room for");
     }
 
     /// Carries out the destages that began before `now`, while the drive had nothing else to do.
     fn destage_until(&mut self, now: u64) {
+        let patience = self.params.cache.map_or(Nanos::ZERO, |cache| cache.write_after_idle).get();
         while let Some(oldest) = self.dirty.front() {
-            let begin = self.arm.free_at.max(oldest.ready_at);
+            let waits = patience > 0 && self.dirty_sectors * 2 < self.dirty_limit;
+            let from = if waits { self.quiet_since + patience } else { 0 };
+            let begin = self.arm.free_at.max(oldest.ready_at).max(from);
             if begin >= now {
                 break;
             }

@@ -3,7 +3,7 @@
 //! The vocabulary is that of DiskSim 4's disk module (reference manual CMU-PDL-08-101, "Disks"): each field names the
 //! parameter that it is. Nothing here knows a drive.
 
-use units::{Sectors, Share};
+use units::{Nanos, Sectors, Share};
 
 /// The drive's buffer, and its policies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,6 +45,11 @@ pub struct DriveCacheParams {
     pub write_segments: u32,
     /// Whether one segment is for writes alone. (Use separate write segment)
     pub separate_write: bool,
+    /// For how long nothing has been asked of the drive before it writes what it has acknowledged. Once half of the room
+    /// for that is taken it writes whenever its arm is free.
+    pub write_after_idle: Nanos,
+    /// Whether what the buffer answers is answered while the arm works for another command, or in its turn.
+    pub answers_beside: bool,
 }
 
 /// How far a read from the media goes on.
@@ -102,6 +107,8 @@ impl DriveCacheParams {
             fast_write: FastWrite::None,
             write_segments: (segments / 2).max(1),
             separate_write: false,
+            write_after_idle: Nanos::ZERO,
+            answers_beside: false,
         }
     }
 

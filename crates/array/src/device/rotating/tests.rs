@@ -1,5 +1,6 @@
 //! Two drives that the tests of this folder share: one measured to the sector, one from its data sheet.
 
+use units::convert::narrow;
 use units::{Instant, Share};
 
 use super::*;
@@ -382,4 +383,84 @@ fn a_negative_skew_is_the_same_angle_within_the_track() {
     };
     assert!((stream(-20.0) - stream(234.0)).abs() < 0.1);
     assert!(stream(20.0) < stream(-20.0));
+}
+
+#[test]
+fn what_the_buffer_answers_is_answered_while_the_arm_works_for_another_and_nothing_else_is() {
+    let beside = |answers_beside, first, write| {
+        let params = cheetah_with(|cache| {
+            (cache.answers_beside, cache.fast_write) = (answers_beside, FastWrite::All);
+            (cache.continuous_read, cache.write_segments) = (ContinuousRead::Track, 1);
+        });
+        let mut drive = Drive::new(&params);
+        let command = |now, first, write| {
+            let class = if write { Class::HostWrite } else { Class::HostRead };
+            Command { first, sectors: 8, tag: 0, write, class, ready: now, given: now }
+        };
+        let kept = command(Instant::START, 1_000, false);
+        assert_eq!(drive.answer_beside(Instant::START, kept), None, "an idle drive serves it in its turn");
+        let read = drive.submit(Instant::START, kept).unwrap();
+        drive.finish(read);
+        let now = read + micros(LONG);
+        let far = drive.submit(now, command(now, 9_000_000, false)).unwrap();
+        let ended = drive.answer_beside(now, command(now, first, write));
+        assert!(ended.is_none_or(|end| end > now && end < far && end == now + drive.beside()));
+        assert_eq!(drive.present(), 1, "it never waits");
+        ended.is_some()
+    };
+    assert!(beside(true, 1_000, false) && beside(true, 2_000_000, true));
+    assert!(!beside(false, 1_000, false) && !beside(false, 2_000_000, true), "in its turn");
+    assert!(!beside(true, 5_000_000, false), "the media has it");
+    assert!(!beside(true, 9_000_004, false) && !beside(true, 9_000_004, true), "the arm is at it");
+}
+
+#[test]
+fn no_more_is_taken_beside_the_arm_than_there_is_room_for() {
+    let params = cheetah_with(|cache| {
+        (cache.answers_beside, cache.fast_write, cache.write_segments) = (true, FastWrite::All, 1);
+    });
+    let room = params.cache.unwrap().segment.0;
+    let mut drive = Drive::new(&params);
+    let now = Instant::START;
+    let command = |first, write| Command {
+        first,
+        sectors: 8,
+        tag: 0,
+        write,
+        class: Class::HostWrite,
+        ready: now,
+        given: now,
+    };
+    drive.submit(now, command(9_000_000, false)).unwrap();
+    let taken =
+        (0..room).take_while(|n| drive.answer_beside(now, command(n * 1_000, true)).is_some()).count();
+    assert_eq!(taken as u64, room / 8);
+}
+
+#[test]
+fn a_drive_gathers_writes_until_nothing_has_been_asked_of_it_for_a_while_or_half_of_its_room_is_taken() {
+    // Some writes of an eighth of the room each, and how many are on their way to the media some time later.
+    let written = |idle, writes: u64, gap_us| {
+        let params = cheetah_with(|cache| {
+            (cache.fast_write, cache.write_segments) = (FastWrite::All, 1);
+            cache.write_after_idle = Nanos::from_millis(idle);
+        });
+        let room = params.cache.unwrap().segment.0;
+        let mut drive = Drive::new(&params);
+        let mut now = Instant::START;
+        for n in 0..writes {
+            let sectors = narrow::<u32>(room / 8);
+            let first = 4_000_000 + n * 100_000;
+            let class = Class::HostWrite;
+            let command = Command { first, sectors, tag: 0, write: true, class, ready: now, given: now };
+            now = drive.submit(now, command).unwrap();
+            drive.finish(now);
+        }
+        now += micros(gap_us);
+        writes - drive.gathered(now) as u64
+    };
+    assert_eq!(written(20, 2, 1_000), 0, "it gathers");
+    assert!(written(0, 2, 1_000) > 0, "it writes at once");
+    assert_eq!(written(20, 2, 200_000), 2, "it has been left alone");
+    assert!(written(20, 5, 1_000) > 0, "half of the room is taken");
 }
