@@ -276,3 +276,34 @@ fn every_line_is_that_of_the_dd_which_is_installed() {
     }
     assert_eq!(fs::read(user.path("ours")).unwrap(), fs::read(user.path("theirs")).unwrap());
 }
+
+#[test]
+fn a_count_of_nothing_moves_nothing_and_makes_the_file() {
+    let user = User::new();
+    let ended = user.fathom("as dd if=/dev/zero of=made bs=4k count=0 seek=3").done();
+    assert!(ended.err.contains("0+0 records in\n0+0 records out\n0 bytes copied"), "{}", ended.err);
+    assert_eq!(fs::metadata(user.path("made")).unwrap().len(), 12_288);
+    user.write("kept", "data");
+    let refused = user.fathom("as dd if=/dev/zero of=kept count=0");
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert_eq!(fs::read(user.path("kept")).unwrap(), b"data");
+    user.fathom("as dd if=/dev/zero of=kept count=0 conv=notrunc").done();
+}
+
+#[test]
+fn help_and_version_are_answered_on_stdout() {
+    let user = User::new();
+    for line in [
+        "dd --version",
+        "dd --help",
+        "hdparm -V",
+        "iozone -h",
+        "iozone -v",
+        "bonnie++ -h",
+        "diskspd -?",
+        "sqlio -?",
+    ] {
+        let ended = user.fathom(&format!("as {line}")).done();
+        assert!(!ended.out.is_empty() && ended.err.is_empty(), "{line}: {}", ended.err);
+    }
+}

@@ -185,7 +185,7 @@ fn what_diskspd_cannot_do_here_is_refused_by_name() {
     for (line, words) in [
         ("-d1 missing.dat", ["missing.dat", "-c"]),
         ("-Sr x.dat", ["-Sr", "-Su"]),
-        ("-eDISK_IO x.dat", ["-eDISK_IO", "not supported"]),
+        ("-N x.dat", ["-N", "not supported"]),
         ("-c1G array:md3000", ["array:md3000", "-c"]),
         ("-o8", ["at least one", "file"]),
         ("-b8K -q x.dat", ["-q", "there is no option"]),

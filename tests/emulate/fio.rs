@@ -509,3 +509,37 @@ fn the_command_lines_of_wrappers_are_read() {
         assert_eq!((ended.out.as_str(), ended.err.as_str()), ("", ""), "{line}");
     }
 }
+
+#[test]
+fn no_log_and_no_report_takes_the_place_of_what_a_job_measures() {
+    let user = User::new();
+    user.write("data", &"x".repeat(65_536));
+    std::fs::hard_link(user.path("data"), user.path("x_lat.1.log")).unwrap();
+    for line in [
+        "--filename=x_lat.1.log --rw=read --write_lat_log=x",
+        "--filename=data --rw=read --output=./data",
+        "--filename=new --rw=write --size=64k --unlink=1 --write_iolog=new",
+    ] {
+        let ended = user.fathom(&format!("as fio --name=x {line}"));
+        assert_eq!(ended.code, Some(1), "{line}: {}", ended.err);
+        assert!(ended.err.contains("own file"), "{line}: {}", ended.err);
+    }
+    assert_eq!(std::fs::read(user.path("data")).unwrap(), "x".repeat(65_536).as_bytes());
+    assert!(!user.path("new").exists());
+}
+
+#[test]
+fn a_job_of_cpuio_burns_beside_others_and_reports_no_request() {
+    let user = User::new();
+    let out = user
+        .fathom(
+            "as fio --output-format=json --runtime=2 --time_based --name=burn --ioengine=cpuio --cpuload=50 --name=read \
+             --rw=read --size=1m --rate_iops=50",
+        )
+        .done()
+        .json();
+    assert_eq!(out["jobs"][0]["read"]["total_ios"], 0);
+    assert!(out["jobs"][1]["read"]["total_ios"].as_u64().unwrap() > 50);
+    let busy = out["jobs"][0]["usr_cpu"].as_f64().unwrap() + out["jobs"][0]["sys_cpu"].as_f64().unwrap();
+    assert!(busy > 5.0, "{busy} %");
+}

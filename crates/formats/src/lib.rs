@@ -6,6 +6,7 @@
 //! **Invariant:** text in, text out. Knows no world, opens no file, has no clock; what a tool reads from its
 //! surroundings (the size of memory, the date) is given. No text whatever makes a reader panic.
 
+mod answer;
 mod encoding;
 mod environment;
 mod job_file;
@@ -33,6 +34,7 @@ pub mod orion;
 pub mod seeker;
 pub mod sqlio;
 
+pub use answer::answer;
 pub use encoding::decoded;
 pub use environment::{JobEnvironment, NamedKind};
 pub use job_file::{JobFile, job_file, job_files, results_of};

@@ -473,6 +473,23 @@ impl<T: Notes> Syntax<T> {
         self.rows().flat_map(Opt::spellings).collect()
     }
 
+    /// How many options do something, change nothing, and are refused.
+    pub fn counts(&self) -> [usize; 3] {
+        let mut counts = [0; 3];
+        for row in self.rows().filter(|row| !row.help.is_empty() || matches!(row.does, Does::Usage)) {
+            let place = match row.does {
+                Does::Ignored => 1,
+                Does::Unsupported => 2,
+                _ => 0,
+            };
+            counts[place] += row
+                .spellings()
+                .filter(|name| name.starts_with(['-', '/']) || self.style == Style::Assignments)
+                .count();
+        }
+        counts
+    }
+
     /// The tables of the guide: what is supported, and what is not and why.
     pub fn markdown(&self) -> String {
         let (no, yes): (Vec<_>, Vec<_>) = self

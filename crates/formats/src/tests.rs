@@ -55,3 +55,73 @@ fn every_spelling_stands_once_in_its_table() {
         assert!(twice.is_empty() && !spellings.contains(&""), "{twice:?}");
     }
 }
+
+/// A tool's line in the guide: the version that is meant, files that are read, readers that its output is compared with by the tests.
+struct Told {
+    tool: &'static str,
+    version: &'static str,
+    counts: [usize; 3],
+    files: &'static str,
+    readers: &'static str,
+}
+
+fn told() -> Vec<Told> {
+    let with = |[one, other]: [[usize; 3]; 2]| [one[0] + other[0], one[1] + other[1], one[2] + other[2]];
+    let row = |tool, version, counts, files, readers| Told { tool, version, counts, files, readers };
+    vec![
+        row("dd", "coreutils 9.1", dd::SYNTAX.counts(), "", "a parser of its three lines"),
+        row(
+            "Bonnie++",
+            "2.00a",
+            bonnie::Generation::V200.syntax().counts(),
+            "",
+            "`bon_csv2txt`, `bon_csv2html`",
+        ),
+        row("Bonnie++", "1.03e", bonnie::Generation::V103.syntax().counts(), "", "a parser of its 27 fields"),
+        row(
+            "fio",
+            "3.42",
+            with([fio::SYNTAX.counts(), fio::counts()]),
+            "job files, iologs, blktrace",
+            "fio's own numbered tests, a reader of the JSON as fio-plot's",
+        ),
+        row("Iometer", "1998 to 1.1.0", iometer::SYNTAX.counts(), "`.icf`", "a parser of its 80 columns"),
+        row("hdparm", "9.65", hdparm::SYNTAX.counts(), "", "a parser of its lines"),
+        row("IOzone", "3.508", iozone::SYNTAX.counts(), "telemetry", "a parser of its table and reports"),
+        row("SQLIO", "1.5.SG", sqlio::SYNTAX.counts(), "parameter files", "a parser of its lines"),
+        row("diskspd", "2.2", diskspd::SYNTAX.counts(), "XML profiles", "a parser of its XML"),
+        row("Orion", "10.2 to 19c", orion::SYNTAX.counts(), "`.lun`", "a parser of its tables"),
+    ]
+}
+
+/// The table of the guide.
+fn served() -> String {
+    let mut table = String::from(
+        "| tool | version | options served | change nothing | refused | files read | output compared with |\n\
+         |---|---|--:|--:|--:|---|---|\n",
+    );
+    for Told { tool, version, counts: [served, idle, refused], files, readers } in told() {
+        let all = served + idle + refused;
+        let part = 100 * (served + idle) / all.max(1);
+        table += &format!(
+            "| {tool} | {version} | {served} of {all} | {idle} | {refused} ({part} % taken) | {files} | {readers} |\n"
+        );
+    }
+    table
+}
+
+const BEGINS: &str = "<!-- begin: made from the tables of options -->\n";
+const ENDS: &str = "<!-- end -->\n";
+
+#[test]
+fn the_table_of_classic_tools_is_up_to_date() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/classic-tools.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let (before, rest) = page.split_once(BEGINS).expect("the page has a place for the table");
+    let (found, after) = rest.split_once(ENDS).expect("the place has an end");
+    if std::env::var_os("UPDATE_DOCS").is_some() && found != served() {
+        std::fs::write(path, format!("{before}{BEGINS}{}{ENDS}{after}", served())).unwrap();
+        return;
+    }
+    assert!(found == served(), "the table is out of date; run UPDATE_DOCS=1 cargo test -p fathom-formats");
+}

@@ -25,6 +25,9 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     }
     let found = found(&command)?;
     let transfer = command.transfer(found)?;
+    if transfer.total == 0 {
+        return nothing(&command, transfer, found);
+    }
     let files = match (command.side, found.kind) {
         (Side::Write(_), TargetKind::File | TargetKind::NewFile) => vec![PlainFile {
             size: Bytes::new(transfer.start + transfer.total),
@@ -63,6 +66,39 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         }
         false => Ok(ending),
     }
+}
+
+/// `count=0`: a file is there afterwards, as long as `seek=` says, and nothing else happens. What holds data is cut by no
+/// word of dd's.
+fn nothing(command: &Command, transfer: Transfer, found: TargetInfo) -> Result<Ending, Failure> {
+    let (name, clock) = (&command.target, host::clock::Clock::start());
+    let failed = |source| Failure::System { what: format!("dd: making {name}"), source };
+    match (command.side, found.kind) {
+        (Side::Write(_), TargetKind::NewFile) => {
+            let file = std::fs::File::create_new(units::name::path(name)).map_err(failed)?;
+            file.set_len(transfer.start).map_err(failed)?;
+        }
+        (Side::Write(_), TargetKind::File) if command.truncate && found.size != transfer.start => {
+            let what =
+                format!("{name} would be cut to {} bytes; say `conv=notrunc`, or remove it", transfer.start);
+            return Err(Failure::Tool(Refusal::Usage { tool: "dd", what }));
+        }
+        _ => {}
+    }
+    let copied = Copied::so_far(
+        0,
+        clock.now().saturating_since(units::Instant::START).get().max(1),
+        command.ibs,
+        command.obs,
+    );
+    match command.status {
+        Status::None => {}
+        Status::NoTransfer => terminal::say_exactly(&copied.records()),
+        Status::All | Status::Progress => {
+            terminal::say_exactly(&(copied.records() + &copied.transfer(command.generation)));
+        }
+    }
+    Ok(Ending::done())
 }
 
 /// dd has read one block more when it notices, and does not count a block that was written in part.

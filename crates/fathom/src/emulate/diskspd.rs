@@ -1,7 +1,7 @@
 //! `fathom as diskspd -b8K -d60 -o8 -t2 -r -w30 -Sh -L -c10G FILE…`
 
 use formats::TargetInfo;
-use formats::diskspd::{Command, Format, profile_arguments, text, xml};
+use formats::diskspd::{Command, Format, asked_for, profile_arguments, text, xml};
 use real::{LookKind, PlainFile};
 use units::Bytes;
 
@@ -16,6 +16,10 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         _ => arguments.to_vec(),
     };
     let command = Command::parse(&arguments, context.seed())?;
+    if command.only_profile {
+        print(&asked_for(&command))?;
+        return Ok(Ending::done());
+    }
     let names: Vec<&str> = command.targets.iter().map(String::as_str).collect();
     let looks = look_all("diskspd", &names)?;
     let found: Vec<TargetInfo> =

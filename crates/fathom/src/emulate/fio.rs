@@ -46,6 +46,7 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
     if let Some(path) = &command.wanted.file {
         check_file(path)?;
     }
+    check_apart(&command.writes(), &command.translated().targets)?;
     // The files stay, as fio's do, so that the next job finds them laid out.
     let scratch = Scratch { keep: !command.removes_files(), ..Scratch::default() };
     let mut session = match command.file_sizes() {
@@ -109,7 +110,10 @@ fn look_for(promise: &str, session: Session) -> Result<Recorded, Failure> {
     let promise = promise.parse().map_err(|error| Failure::Usage(format!("latency_target: {error}")))?;
     let load = load_of(session.plan(), None).map_err(Failure::Usage)?;
     let run = load.workloads().first().and_then(|workload| workload.stop.run);
-    let search = within(run.filter(|_| session.kind() == World::Host), SearchOptions::of(vec![promise]));
+    // fio looks for the depth, up to iodepth=, so that no more is ever in flight.
+    let most = load.workloads().iter().map(|workload| workload.workers.saturating_mul(workload.depth)).sum();
+    let search = SearchOptions { depth: Some(most), ..SearchOptions::of(vec![promise]) };
+    let search = within(run.filter(|_| session.kind() == World::Host), search);
     let mut progress = Progress::new(Display::Auto);
     progress.of_world(session.kind());
     progress.say(&format!(
@@ -121,13 +125,39 @@ fn look_for(promise: &str, session: Session) -> Result<Recorded, Failure> {
     Ok(recorded)
 }
 
-/// `search` with looks no longer than `run`, as far as a look can be that short.
+/// As many rates are tried.
+const RATES: u64 = 20;
+
+/// `search` with looks so short that all of them fit into `run`, as far as a look can be that short.
 ///
-/// On real storage it is the user's time that passes, of which `runtime=` says how much there is for one load.
+/// On real storage it is the user's time that passes, of which `runtime=` says how much there is.
 fn within(run: Option<Nanos>, search: SearchOptions) -> SearchOptions {
     let Some(run) = run else { return search };
-    let look = run.clamp(LOOK_LEAST, search.look);
-    SearchOptions { look, longest: run.clamp(look, search.longest), ..search }
+    let each = Nanos::new(run.get() / RATES);
+    let look = each.clamp(LOOK_LEAST, search.look);
+    SearchOptions { look, longest: each.clamp(look, search.longest), ..search }
+}
+
+/// Whether no log or report takes the place of what is measured, whatever each of them is called.
+fn check_apart(written: &[String], targets: &[String]) -> Result<(), Failure> {
+    let mut pairs = written.iter().flat_map(|name| targets.iter().map(move |target| (name, target)));
+    match pairs.find(|(name, target)| is_same(name, target)) {
+        None => Ok(()),
+        Some((name, target)) => Err(Failure::Usage(format!(
+            "{name} is to be written, and is the job's own file {target}; give the log or the report another name"
+        ))),
+    }
+}
+
+/// Whether both names lead to one file, or would once it is there.
+fn is_same(name: &str, target: &str) -> bool {
+    let whole = |name: &str| {
+        let path = units::name::path(name);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let made = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
+        path.canonicalize().ok().or_else(made)
+    };
+    name == target || whole(name).is_some_and(|found| Some(found) == whole(target))
 }
 
 /// Whether a report can go to `path`: a file, or one that is not there yet in a directory that is.
@@ -148,15 +178,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_is_looked_at_for_as_long_as_runtime_says_within_bounds() {
+    fn all_looks_at_rates_fit_into_runtime_within_bounds() {
         let looks = |run_s: Option<u64>| {
             let search = within(run_s.map(Nanos::from_secs), SearchOptions::of(Vec::new()));
             (search.look.as_secs_f64(), search.longest.as_secs_f64())
         };
         assert_eq!(looks(None), (15.0, 240.0));
         assert_eq!(looks(Some(4)), (10.0, 10.0), "as many seconds as there must be batches");
-        assert_eq!(looks(Some(12)), (12.0, 12.0));
-        assert_eq!(looks(Some(60)), (15.0, 60.0));
-        assert_eq!(looks(Some(3600)), (15.0, 240.0));
+        assert_eq!(looks(Some(240)), (12.0, 12.0));
+        assert_eq!(looks(Some(1200)), (15.0, 60.0));
+        assert_eq!(looks(Some(36_000)), (15.0, 240.0));
+    }
+
+    #[test]
+    fn a_log_that_leads_to_the_jobs_own_file_is_found_by_any_of_its_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        std::fs::write(name("data"), "kept").unwrap();
+        std::os::unix::fs::symlink(name("data"), name("link")).unwrap();
+        assert!(is_same(&name("data"), &name("./data")));
+        assert!(is_same(&name("link"), &name("data")));
+        assert!(is_same(&name("not there"), &name("./not there")));
+        assert!(!is_same(&name("other"), &name("data")));
+        assert!(check_apart(&[name("link")], &[name("data")]).is_err());
     }
 }

@@ -148,6 +148,10 @@ pub fn run(arguments: &AsArgs, store: &Store) -> Result<Ending, Failure> {
     let Some(tool) = find(name) else {
         return Err(Failure::Usage(format!("there is no tool `{name}`. {}", list())));
     };
+    if let Some(text) = formats::answer(tool.names[0], words) {
+        output::print(&text)?;
+        return Ok(Ending::done());
+    }
     let consents = targets::consents(&arguments.destroy)?;
     let context = Context { store, consents, no_save: arguments.no_save };
     (tool.run)(&context, words)

@@ -47,6 +47,9 @@ impl Command {
             Some(Some(count)) => Some(count),
             None => None,
         };
+        if count == Some(0) {
+            return Ok(Transfer { start, total: 0, block, runs_out: false });
+        }
         let bounded = self.side == Side::Read || target.is_fixed();
         let room = target.size.saturating_sub(start);
         if bounded && room == 0 {
@@ -66,9 +69,6 @@ impl Command {
         };
         let writes = self.side != Side::Read;
         let runs_out = writes && bounded && count.is_none_or(|count| count > room);
-        if total == 0 {
-            return Err(usage("`count=0` moves nothing, so there is nothing to measure".into()));
-        }
         Ok(Transfer { start, total, block, runs_out })
     }
 

@@ -10,7 +10,6 @@ mod output;
 mod tests;
 
 pub use job::Transfer;
-#[cfg(test)]
 pub(crate) use options::SYNTAX;
 pub use options::{Amount, Command, FlushAtEnd, Side, Source, Status};
 pub use output::{Copied, Generation, OUTPUT};

@@ -5,7 +5,7 @@ use units::{Bytes, Nanos};
 use workload::plan::MOST_WORKLOADS;
 
 use super::TOOL;
-use super::options::{Access, Buffers, Command};
+use super::options::{Access, Buffers, Command, Spread, Throughput};
 use crate::plan::{Keys, Percent, PlanText};
 use crate::target::with_luns;
 use crate::translated::about;
@@ -99,14 +99,16 @@ impl Command {
             Keys::named("diskspd")
                 .with("size", Bytes::new(self.block))
                 .with("reads", Percent(100 - self.writes))
-                .with("depth", self.outstanding)
+                // A mapping answers one request at a time.
+                .with("depth", if self.mapped { 1 } else { self.outstanding })
                 .with("direct", self.direct)
                 .with("sync", if self.through && self.writes > 0 { "dsync" } else { "none" })
                 .with("content", self.content())
                 .with("warmup", Nanos::from_secs(self.warmup.into()))
                 .with("run", Nanos::from_secs(self.seconds.into()))
                 .with("cooldown", Nanos::from_secs(self.cooldown.into()))
-                .with("huge_pages", self.large_pages),
+                .with("huge_pages", self.large_pages)
+                .maybe("engine", self.mapped.then_some("mmap")),
         );
         for part in &parts {
             plan.workload(self.workload(part, sizes[part.target])?);
@@ -116,6 +118,25 @@ impl Command {
             targets: with_luns(self.targets.clone()),
             notes: self.notes.clone(),
         })
+    }
+
+    /// Where random requests go within `room` bytes, as a pattern of a plan.
+    fn random_places(&self, room: u64) -> String {
+        let zones: Vec<String> = match &self.spread {
+            None => return "random(repeats)".into(),
+            Some(Spread::Percent(parts)) => {
+                parts.iter().map(|(requests, span)| format!("{requests}% in {span}%")).collect()
+            }
+            Some(Spread::Bytes(parts)) => {
+                let said: u64 = parts.iter().filter_map(|part| part.1).sum();
+                let rest = room.saturating_sub(said).max(self.block);
+                let zone = |(requests, span): &(u32, Option<u64>)| {
+                    format!("{requests}% in {}", Bytes::new(span.unwrap_or(rest)).exact())
+                };
+                parts.iter().map(zone).collect()
+            }
+        };
+        format!("hot({})", zones.join(", "))
     }
 
     fn workload(&self, part: &Part, size: u64) -> Result<Keys, Refusal> {
@@ -134,16 +155,21 @@ impl Command {
             return Err(Refusal::usage(TOOL, what));
         }
         let (pattern, align) = match self.access {
-            Access::Random(align) => ("random(repeats)".into(), align),
+            Access::Random(align) => (self.random_places(room), align),
             Access::Interlocked if part.threads > 1 => ("sequential(interlocked)".into(), self.block),
             Access::Sequential(stride) if stride > self.block => (format!("stride({stride}B)"), self.block),
             Access::Sequential(_) | Access::Interlocked => ("sequential".into(), self.block),
         };
         let cpu = self.cpus.get(part.thread as usize % self.cpus.len().max(1)).filter(|_| !self.no_affinity);
-        let cap = |rate: u32| format!("cap({}B/s)", u64::from(rate) * 1000 * u64::from(part.threads));
+        let threads = u64::from(part.threads);
+        let cap = |rate: Throughput| match rate {
+            Throughput::Bytes(rate) => format!("cap({}B/s)", u64::from(rate) * 1000 * threads),
+            Throughput::Requests(rate) => format!("cap({}/s)", u64::from(rate) * threads),
+        };
         Ok(Keys::named(&part.name())
             .with("workers", part.threads)
             .with("pattern", pattern)
+            .maybe("random", self.random_percent.map(Percent))
             .with("offset", Bytes::new(start))
             .with("span", Bytes::new(room / self.block * self.block))
             .maybe("on", (self.targets.len() > 1).then_some(part.target + 1))

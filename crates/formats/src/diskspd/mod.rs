@@ -14,11 +14,10 @@ mod totals;
 mod xml;
 
 pub use job::Part;
-#[cfg(test)]
 pub(crate) use options::SYNTAX;
-pub use options::{Access, Buffers, Command, Format};
+pub use options::{Access, Buffers, Command, Format, Spread, Throughput};
 pub use profile::arguments as profile_arguments;
-pub use text::{OUTPUT, text};
+pub use text::{OUTPUT, asked_for, text};
 pub use totals::Row;
 pub use xml::{OUTPUT_XML, xml};
 

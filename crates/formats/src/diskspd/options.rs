@@ -4,7 +4,7 @@ use super::TOOL;
 use crate::Refusal;
 use crate::numbers::{BYTES, with_suffix};
 use crate::options::{
-    Given, Notes, Opt, Style, Syntax, flag, ignored, number, one_of, optional, parsed, unsupported, usage,
+    Given, Notes, Opt, Style, Syntax, flag, ignored, number, optional, parsed, unsupported, usage,
 };
 
 /// Where a thread's next request goes.
@@ -17,6 +17,24 @@ pub enum Access {
     /// `-si`: the threads of a target take turns in one stream.
     #[default]
     Interlocked,
+}
+
+/// `-rdpct` and `-rdabs`: how random requests are spread.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Spread {
+    /// Percent of the requests, percent of the target.
+    Percent(Vec<(u32, u32)>),
+    /// Percent of the requests, bytes; none is all that is left.
+    Bytes(Vec<(u32, Option<u64>)>),
+}
+
+/// `-g`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Throughput {
+    /// Bytes a millisecond.
+    Bytes(u32),
+    /// Requests a second.
+    Requests(u32),
 }
 
 /// What writes contain.
@@ -44,7 +62,7 @@ pub enum Format {
 }
 
 /// A command line of diskspd.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Command {
     /// As typed.
     pub words: Vec<String>,
@@ -82,8 +100,14 @@ pub struct Command {
     pub through: bool,
     /// `-Z`.
     pub buffers: Buffers,
-    /// `-g`: bytes a millisecond for each thread and target.
-    pub throughput: Option<u32>,
+    /// `-rs`: percent of the requests that go to a random place; the others go on where the last one ended.
+    pub random_percent: Option<u32>,
+    /// `-rd`: parts of the target and the percent of the requests that each is given.
+    pub spread: Option<Spread>,
+    /// `-Sm`: through a mapping of the file.
+    pub mapped: bool,
+    /// `-g`: bytes a millisecond for each thread and target, or requests a second with `i`.
+    pub throughput: Option<Throughput>,
     /// `-i` and `-j`: requests of a burst, milliseconds between bursts.
     pub bursts: Option<(u32, u32)>,
     /// `-a`: processors, in turn.
@@ -102,6 +126,8 @@ pub struct Command {
     pub seed: Option<u32>,
     /// `-R`.
     pub format: Format,
+    /// `-Rp`: only what would be done is printed.
+    pub only_profile: bool,
     /// What was understood but changes nothing.
     pub notes: Vec<String>,
 }
@@ -127,6 +153,8 @@ pub(crate) struct Draft {
     burst: Option<u32>,
     pause: Option<u32>,
     says_threads: bool,
+    /// `-O`: requests outstanding for each thread, whatever its targets.
+    of_thread: Option<u32>,
 }
 
 impl Notes for Draft {
@@ -189,11 +217,16 @@ const OPTIONS: &[Opt<Draft>] = &[
     number("-o", "requests outstanding for each thread and target (2)", 1..=65_536, |draft, depth| {
         draft.command.outstanding = depth;
     }),
-    optional("-r", "SIZE", "random access, at multiples of SIZE (of a block)", |draft, given| {
-        let align = if given.value.is_empty() { draft.command.block } else { draft.bytes(given, 1)? };
-        draft.random = Some(align);
-        Ok(())
+    number("-O", "requests outstanding for each thread, with one target", 1..=65_536, |draft, depth| {
+        draft.of_thread = Some(depth);
     }),
+    optional(
+        "-r",
+        "SIZE",
+        "random access, at multiples of SIZE (of a block); -rsPERCENT: of which so many are random; -rdpctIO/TARGET:… \
+         and -rdabsIO/SIZE:…: how they are spread",
+        Draft::at_random,
+    ),
     optional(
         "-s",
         "[i]SIZE",
@@ -207,9 +240,12 @@ const OPTIONS: &[Opt<Draft>] = &[
         draft.command.writes = if given.value.is_empty() { 0 } else { given.number(0..=100)? };
         Ok(())
     }),
-    optional("-S", "LETTERS", "b: page cache, u: past it, w: write-through, h: u and w", |draft, given| {
-        draft.caching(given, given.value)
-    }),
+    optional(
+        "-S",
+        "LETTERS",
+        "b: page cache, u: past it, w: write-through, h: u and w, m: through a mapping",
+        |draft, given| draft.caching(given, given.value),
+    ),
     optional("-h", "", "as -Sh", |draft, given| match given.value {
         "" => draft.caching(given, "h"),
         _ => Err(given.wrong("no value")),
@@ -220,9 +256,18 @@ const OPTIONS: &[Opt<Draft>] = &[
         "writes contain zeros; r: random bytes; SIZE: from so many of them",
         |draft, given| buffers(given, draft.command.block).map(|buffers| draft.command.buffers = buffers),
     ),
-    number("-g", "bytes a millisecond for each thread and target", 1..=u32::MAX, |draft, rate| {
-        draft.command.throughput = Some(rate);
-    }),
+    parsed(
+        "-g",
+        "N",
+        "bytes a millisecond for each thread and target; Ni: requests a second",
+        |draft, given| {
+            draft.command.throughput = Some(match given.value.strip_suffix('i') {
+                Some(rate) => Throughput::Requests(given.part(rate).number(1..=u32::MAX)?),
+                None => Throughput::Bytes(given.number(1..=u32::MAX)?),
+            });
+            Ok(())
+        },
+    ),
     number("-i", "requests of a burst", 1..=1_000_000, |draft, burst| draft.burst = Some(burst)),
     number("-j", "milliseconds between bursts", 1..=10_000_000, |draft, pause| draft.pause = Some(pause)),
     parsed("-a", "CPUS", "processors for the threads in turn", |draft, given| {
@@ -249,14 +294,20 @@ const OPTIONS: &[Opt<Draft>] = &[
             Ok(())
         },
     ),
-    one_of(
-        "-R",
-        "what is printed",
-        &[
-            flag("text", "text", |draft| draft.command.format = Format::Text),
-            flag("xml", "XML", |draft| draft.command.format = Format::Xml),
-        ],
-    ),
+    parsed("-R", "[p]text|xml", "what is printed; p: what would be done, and nothing is", |draft, given| {
+        let (only, format) = match given.value.strip_prefix('p') {
+            Some(format) => (true, format),
+            None => (false, given.value),
+        };
+        draft.command.only_profile = only;
+        draft.command.format = match format {
+            "text" => Format::Text,
+            "" if only => Format::Text,
+            "xml" => Format::Xml,
+            _ => return Err(given.wrong("`text` or `xml`, `ptext` or `pxml`")),
+        };
+        Ok(())
+    }),
     parsed("-I", "3", "priority; 3 is normal", |_, given| match given.number(1..=3)? {
         3 => Ok(()),
         _ => Err(given.unsupported("requests have normal priority; leave it out")),
@@ -266,11 +317,31 @@ const OPTIONS: &[Opt<Draft>] = &[
         Ok(())
     }),
     ignored("-x", "requests reach the kernel in the same way with and without it"),
-    unsupported("-e", "there are no such events here; the record has device counters"),
-    unsupported("-O", "requests are counted for each thread and target; use -o"),
+    parsed("-e", "EVENTS", "changes nothing: there are no such events here", |draft, given| {
+        draft
+            .command
+            .notes
+            .push(given.ignored("there are no such events here; the record has device counters"));
+        Ok(())
+    }),
     unsupported("-p", "the same block several times at once measures a cache; leave it out"),
     unsupported("-X", "a profile takes no other options"),
-    unsupported("-y", "there are no named events here; start and stop it from a script"),
+    parsed(
+        "-y",
+        "[sf]NAME",
+        "changes nothing: no other program waits for a named event here",
+        |draft, given| match given.value.chars().next() {
+            Some('s' | 'f') => {
+                draft.command.notes.push(given.ignored("no other program waits for a named event here"));
+                Ok(())
+            }
+            _ => {
+                Err(given
+                    .unsupported("there are no named events to wait for; start and stop it from a script"))
+            }
+        },
+    ),
+    unsupported("-N", "a mapping is flushed at the end of the run, not after each write; leave it out"),
     usage("-?", "usage: diskspd -bSIZE -dSECONDS -oN -tN -r|-s[i] -wPERCENT -Sh -L -cSIZE … TARGET…"),
 ];
 
@@ -306,6 +377,27 @@ impl Draft {
         given.read(read, "a size such as 4096, 64K, 1M, 2G or 3b (blocks)")
     }
 
+    /// `-r` and what may stand behind it.
+    fn at_random(&mut self, given: &Given<'_>) -> Result<(), Refusal> {
+        let random = self.random.unwrap_or(self.command.block);
+        if let Some(spread) = given.value.strip_prefix("dpct") {
+            self.command.spread =
+                Some(given.part(spread).read(shares, "shares such as 90/10:10/90, in percent")?);
+        } else if let Some(spread) = given.value.strip_prefix("dabs") {
+            let block = self.command.block;
+            let read = |text: &str| places(text, block);
+            self.command.spread =
+                Some(given.part(spread).read(read, "shares such as 90/10G:10, in percent and sizes")?);
+        } else if let Some(percent) = given.value.strip_prefix('s') {
+            self.command.random_percent = Some(given.part(percent).number(0..=100)?);
+        } else if !given.value.is_empty() {
+            self.random = Some(self.bytes(given, 1)?);
+            return Ok(());
+        }
+        self.random = Some(random);
+        Ok(())
+    }
+
     fn sequential(&mut self, given: &Given<'_>) -> Result<(), Refusal> {
         let (interlocked, stride) = match given.value.strip_prefix('i') {
             Some(stride) => (true, stride),
@@ -328,11 +420,15 @@ impl Draft {
                 'u' => (Some(false), false),
                 'h' => (Some(false), true),
                 'w' => (None, true),
+                'm' => {
+                    self.command.mapped = true;
+                    continue;
+                }
                 'r' => {
                     let why = "the cache of a remote server is used in any case; use -Su";
                     return Err(given.unsupported(why));
                 }
-                _ => return Err(given.wrong("the letters b, h, u and w")),
+                _ => return Err(given.wrong("the letters b, h, m, u and w")),
             };
             if cached.is_some() && self.cached.is_some() || through && self.command.through {
                 let what = format!("`{}` contradicts what was said before", given.typed());
@@ -347,6 +443,19 @@ impl Draft {
     fn finish(mut self) -> Result<Command, Refusal> {
         let usage = |what: &str| Refusal::usage(TOOL, what);
         self.command.direct = self.cached == Some(false);
+        if self.command.mapped && self.command.direct {
+            return Err(usage("`-Sm` maps the file into the page cache, which `-Su` and `-Sh` pass by"));
+        }
+        if let Some(depth) = self.of_thread {
+            if self.command.targets.len() > 1 {
+                let why = "requests are counted for each thread and target; use -o";
+                return Err(Refusal::unsupported(TOOL, "-O", why));
+            }
+            self.command.outstanding = depth;
+        }
+        if self.command.random_percent == Some(0) {
+            (self.random, self.command.random_percent) = (None, None);
+        }
         let block = self.command.block;
         if self.random.is_some() && self.command.thread_stride > 0 {
             return Err(usage("`-T` goes with sequential access, not with `-r`"));
@@ -410,6 +519,41 @@ fn buffers(given: &Given<'_>, block: u64) -> Result<Buffers, Refusal> {
             _ => Err(given.wrong("nothing, `r`, or a size such as 1M")),
         },
     }
+}
+
+/// `90/10:5/20`: percent of requests in percent of the target; what is not said is the rest in the rest.
+fn shares(text: &str) -> Option<Spread> {
+    let mut parts = Vec::new();
+    for part in text.split(':') {
+        let (requests, span) = part.split_once('/')?;
+        parts.push((requests.parse::<u32>().ok()?, span.parse::<u32>().ok()?));
+    }
+    let sum = |which: fn(&(u32, u32)) -> u32| parts.iter().map(which).try_fold(0_u32, u32::checked_add);
+    let (requests, span) = (sum(|part| part.0)?, sum(|part| part.1)?);
+    match (100_u32.checked_sub(requests)?, 100_u32.checked_sub(span)?) {
+        (0, _) => {}
+        // Requests that are left over need a place.
+        (_, 0) => return None,
+        rest => parts.push(rest),
+    }
+    parts.retain(|part| part.1 > 0);
+    Some(Spread::Percent(parts))
+}
+
+/// `90/10G:5/20G`: percent of requests in so many bytes; what is not said is the rest in the rest.
+fn places(text: &str, block: u64) -> Option<Spread> {
+    let mut parts = Vec::new();
+    for part in text.split(':') {
+        let (requests, span) = part.split_once('/')?;
+        let span = size(span, block).filter(|span| *span > 0)?;
+        parts.push((requests.parse::<u32>().ok()?, Some(span)));
+    }
+    let said = parts.iter().map(|part| part.0).try_fold(0_u32, u32::checked_add)?;
+    let rest = 100_u32.checked_sub(said)?;
+    if rest > 0 {
+        parts.push((rest, None));
+    }
+    Some(Spread::Bytes(parts))
 }
 
 /// A size, with `K`, `M`, `G`, or `b` for blocks of `block` bytes.

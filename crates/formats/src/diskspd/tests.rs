@@ -32,7 +32,6 @@ fn what_is_not_supported_is_named() {
     let cases = [
         ("-X profile", "-X"),
         ("-o0 x", "-o"),
-        ("-eDISK_IO x", "-eDISK_IO"),
         ("-Suh x", "contradicts"),
         ("-Sr x", "-Su"),
         ("-r -T1M x", "-T"),
@@ -40,6 +39,9 @@ fn what_is_not_supported_is_named() {
         ("-s4K x", "overlap"),
         ("-F4 -t2 x", "-F"),
         ("-i3 x", "-j"),
+        ("-yrgo x", "script"),
+        ("-N x", "-N"),
+        ("-O4 x y", "use -o"),
         ("-Z1M,file x", "-Zr"),
         ("-D500 x", "-D1000"),
         ("#1", "/dev/sdb"),
@@ -114,4 +116,34 @@ proptest! {
             }
         }
     }
+}
+
+/// The plan of a command on one target of 10 MiB.
+fn planned(line: &str) -> String {
+    // One blank around each `=`, wherever the plan aligns them.
+    let plan = parse(line).unwrap().translate(&[10 << 20]).unwrap();
+    self::plan(&plan);
+    plan.plan.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn random_requests_are_spread_over_parts_of_a_target_and_mixed_with_streams() {
+    let mixed = planned("-b4K -rs30 x");
+    assert!(mixed.contains("random = \"30%\""), "{mixed}");
+    assert!(planned("-b4K -r -rdpct90/10:5/20 x").contains("hot(90% in 10%, 5% in 20%, 5% in 70%)"));
+    assert!(planned("-b4K -rdabs90/1M x").contains("hot(90% in 1MiB, 10% in 9MiB)"));
+    assert!(parse("-rdpct90/10:20/20 x").is_err(), "110 % of the requests");
+    assert!(parse("-rdpct90/100 x").is_err(), "a tenth of the requests has no place");
+    assert!(!planned("-b4K -rs0 x").contains("random"), "no request is random");
+}
+
+#[test]
+fn throughput_mapping_and_requests_of_a_thread_are_as_said() {
+    assert!(planned("-b4K -g100i -F2 x").contains("cap(100/s)"));
+    assert!(planned("-b4K -g100 x").contains("cap(100000B/s)"));
+    assert!(planned("-b4K -Sbm x").contains("engine = \"mmap\""));
+    assert!(planned("-b4K -O7 -F2 x").contains("depth = 7"));
+    assert!(parse("-O7 -F2 x y").unwrap_err().to_string().contains("use -o"));
+    assert!(parse("-Sum x").is_err());
+    assert!(parse("-Rpxml x").unwrap().only_profile && parse("-Rp x").unwrap().only_profile);
 }

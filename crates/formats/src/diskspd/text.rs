@@ -7,7 +7,7 @@ use record::{Point, Run};
 use units::convert::narrow;
 
 use super::totals::{Counts, Row, processor, rows};
-use super::{Access, Buffers, Command};
+use super::{Access, Buffers, Command, Format};
 use crate::point::seconds;
 use crate::{NoFigures, Output};
 
@@ -22,7 +22,7 @@ struct Columns {
 
 /// The whole output of a command.
 pub fn text(command: &Command, run: &Run, sizes: &[u64]) -> String {
-    let mut text = format!("\nCommand Line: diskspd {}\n\n{}", command.words.join(" "), parameters(command));
+    let mut text = head(command);
     let columns = Columns { latency: command.latency, deviation: command.iops_deviation };
     let parts = command.parts();
     for point in &run.points {
@@ -33,6 +33,18 @@ pub fn text(command: &Command, run: &Run, sizes: &[u64]) -> String {
         text += &results(1, point, &rows, command.thread_count(), run.environment.cpus, columns);
     }
     text
+}
+
+/// What a command asks for, in the format that it asks for.
+pub fn asked_for(command: &Command) -> String {
+    match command.format {
+        Format::Text => head(command),
+        Format::Xml => super::xml::only_profile(command),
+    }
+}
+
+fn head(command: &Command) -> String {
+    format!("\nCommand Line: diskspd {}\n\n{}", command.words.join(" "), parameters(command))
 }
 
 fn parameters(command: &Command) -> String {
@@ -71,6 +83,9 @@ fn target_parameters(command: &Command, target: &str) -> String {
     let (burst, pause) = command.bursts.unwrap_or((0, 0));
     let mut text = format!("\tpath: '{target}'\n\t\tthink time: {pause}ms\n\t\tburst size: {burst}\n");
     let mut line = |words: String| text += &format!("\t\t{words}\n");
+    if command.mapped {
+        line("memory mapped I/O enabled".into());
+    }
     line(if command.direct { "software cache disabled" } else { "using software cache" }.into());
     line(match (command.through, command.direct) {
         (true, false) => "hardware and software write caches disabled, writethrough on".into(),
@@ -89,6 +104,12 @@ fn target_parameters(command: &Command, target: &str) -> String {
     });
     line(format!("block size: {}", command.block));
     line(match command.access {
+        Access::Random(align) if command.random_percent.is_some() => {
+            format!(
+                "using mixed random/sequential I/O ({}% random) (alignment/stride: {align})",
+                command.random_percent.unwrap_or(100)
+            )
+        }
         Access::Random(align) => format!("using random I/O (alignment: {align})"),
         Access::Interlocked => format!("using interlocked sequential I/O (stride: {})", command.block),
         Access::Sequential(stride) => format!("using sequential I/O (stride: {stride})"),

@@ -4,7 +4,7 @@ use record::{Point, Run};
 use units::convert::narrow;
 
 use super::totals::{Counts, Row, processor, rows};
-use super::{Access, Buffers, Command};
+use super::{Access, Buffers, Command, Throughput};
 use crate::point::seconds;
 use crate::{NoFigures, Output, point};
 
@@ -24,6 +24,13 @@ pub fn xml(command: &Command, run: &Run, sizes: &[u64]) -> String {
             time_span(out, point, &rows, run.environment.cpus, command.thread_count(), latency, deviation);
         }
     });
+    out.0
+}
+
+/// What a command asks for, as `-Rpxml` prints it.
+pub(super) fn only_profile(command: &Command) -> String {
+    let mut out = Xml::default();
+    profile(&mut out, command);
     out.0
 }
 
@@ -152,7 +159,11 @@ fn target(out: &mut Xml, command: &Command, path: &str) {
         out.element("MaxFileSize", command.most.unwrap_or(0));
         out.element("RequestCount", command.outstanding);
         out.element("WriteRatio", command.writes);
-        out.element("Throughput", command.throughput.unwrap_or(0));
+        match command.throughput {
+            Some(Throughput::Requests(rate)) => out.element("ThroughputIOPS", rate),
+            Some(Throughput::Bytes(rate)) => out.element("Throughput", rate),
+            None => out.element("Throughput", 0),
+        }
         out.element("ThreadsPerFile", command.threads);
         out.element("IOPriority", 3);
         out.element("Weight", 1);

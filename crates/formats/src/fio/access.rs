@@ -40,9 +40,12 @@ pub(super) struct Places {
 }
 
 impl Rw {
+    /// fio's default: a stream of reads.
+    pub(super) const READS: Rw = Rw { has: [true, false, false], random: false, skip: 0, consecutive: 1 };
+
     pub(super) fn read(options: &Options) -> Result<Rw, Refusal> {
         let Some(setting) = options.get("rw") else {
-            return Ok(Rw { has: [true, false, false], random: false, skip: 0, consecutive: 1 });
+            return Ok(Rw::READS);
         };
         let (word, skip) = match setting.value.split_once(':') {
             Some((word, skip)) => (word, Some(skip)),

@@ -7,7 +7,7 @@ use units::convert::narrow;
 use super::TOOL;
 use super::arrange::{self, Arrangement};
 use super::ini;
-use super::job::Job;
+use super::job::{Job, only_burns};
 use super::options;
 use super::section::{Origin, Section, Setting};
 
@@ -169,7 +169,24 @@ pub(super) fn jobs(sections: &[Section], environment: &JobEnvironment<'_>) -> Re
             false => jobs.push(Job::read(&globals, section, environment)?),
         }
     }
+    settle(&mut jobs)?;
     Ok(jobs)
+}
+
+/// Gives jobs that ask no storage the target of the others, since nothing that works is joined with a place for nothing.
+fn settle(jobs: &mut [Job]) -> Result<(), Refusal> {
+    let works = jobs.iter().find(|job| !only_burns(&job.options));
+    let Some(target) = works.and_then(|job| job.files.of_clone.first()?.first().cloned()) else {
+        return Ok(());
+    };
+    for job in jobs.iter_mut().filter(|job| only_burns(&job.options)) {
+        if target.starts_with("array:") {
+            let setting = job.options.get("ioengine").expect("it burns");
+            return Err(setting.unsupported("a virtual array's client has no other work; leave the job out"));
+        }
+        job.files.of_clone.iter_mut().for_each(|names| *names = vec![target.clone()]);
+    }
+    Ok(())
 }
 
 /// What a command line has said so far.

@@ -139,7 +139,8 @@ impl Job {
         let mut notes = Vec::new();
         // A name stands on one line in tables.
         let name = options.text("name").unwrap_or(&section.name).replace(char::is_control, " ");
-        let rw = Rw::read(&options)?;
+        // What burns processor time moves nothing, whatever rw says.
+        let rw = if only_burns(&options) { Rw::READS } else { Rw::read(&options)? };
         let sizes = access::sizes(&options, rw, &mut notes)?;
         let mut engine = engine(&options, &mut notes)?;
         if let Some(setting) = options.get("filename").filter(|setting| Files::are_nothing(&setting.value)) {
@@ -303,20 +304,23 @@ fn check_overlap(options: &Options, rw: Rw, depth: u32) -> Result<(), Refusal> {
     }
 }
 
-const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, null, filecreate, filestat, \
-                       filedelete, dircreate, dirstat and dirdelete are";
+const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, null, cpuio, filecreate, \
+                       filestat, filedelete, dircreate, dirstat and dirdelete are";
 
 /// Engines of fio that are refused, each with its reason.
 const REFUSED: &[(&str, &str)] = &[
     ("sg", "SCSI commands past the block layer are not sent; measure the disk itself, /dev/sdX"),
     ("io_uring_cmd", "NVMe commands past the block layer are not sent; measure the namespace, /dev/nvmeXnY"),
     ("splice", "data that goes through a pipe is not measured; psync moves it once"),
-    ("cpuio", "a job that only burns processor time asks no storage; run one beside fathom"),
-    ("exec", "nothing is executed; run it beside fathom"),
-    ("e4defrag", "extents are not moved"),
+    ("exec", EXEC),
+    ("e4defrag", DEFRAG),
     ("falloc", "space is not allocated without data; rw=write writes it"),
     ("ftruncate", "files are not truncated again and again"),
 ];
+
+pub(super) const DEFRAG: &str = "ioengine=e4defrag moves the extents of a file, which is no I/O; run `e4defrag` before, and measure it then";
+pub(super) const EXEC: &str =
+    "ioengine=exec runs a program, and a job file has none executed here; run it beside fathom";
 
 /// What `--enghelp` says.
 pub(super) fn engines_told(name: &str) -> String {
@@ -347,7 +351,8 @@ fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engine, Refusal>
             ("auto", true)
         }
         "mmap" => ("mmap", false),
-        "null" => ("null", true),
+        "null" | "cpp_null" => ("null", true),
+        "cpuio" => ("null", false),
         "page_fault" => {
             notes.push("ioengine=page_fault runs as mmap: data is copied to and from the mapping".into());
             ("mmap", false)
@@ -487,9 +492,11 @@ fn length(
     let (delay_ns, delay_most_ns) = delays(options)?;
     let requests = options.count("number_ios")?.filter(|count| *count > 0);
     let loops = options.count("loops")?.unwrap_or(1).max(1);
-    let time_based = options.flag("time_based")? == Some(true);
-    if time_based && run_ns.is_none() {
-        return Err(refuse(options, "time_based", "it goes with runtime="));
+    // As fio, which says so and goes on.
+    let is_timed = options.flag("time_based")? == Some(true) || only_burns(options);
+    let time_based = is_timed && run_ns.is_some();
+    if let (Some(_), None) = (options.get("time_based"), run_ns) {
+        notes.push("time_based without runtime= has no effect".into());
     }
     let io_size = match options.amount("io_size")? {
         Some(Amount::Percent(part)) => {
@@ -621,6 +628,9 @@ fn pace(
     sizes: &[Sizes; 3],
     notes: &mut Vec<String>,
 ) -> Result<(Pace, Option<f64>), Refusal> {
+    if only_burns(options) {
+        return Ok((burnt(options, notes)?, None));
+    }
     let think_ns = options.time_ns("thinktime", Bare::Microseconds)?.unwrap_or(0);
     let rates = rates(options, rw, sizes)?;
     let Some((per_second, reads)) = rates else {
@@ -662,6 +672,35 @@ fn pace(
         ));
     }
     Ok((Pace::Rate { per_second, poisson }, rw.is_mixed().then_some(reads)))
+}
+
+/// Whether a job asks no storage and only burns processor time, as ioengine=cpuio.
+pub(super) fn only_burns(options: &Options) -> bool {
+    options.text("ioengine") == Some("cpuio")
+}
+
+/// The pace of such a job: requests that go nowhere for as long as `cpuchunks` says, then the pause that leaves `cpuload`.
+fn burnt(options: &Options, notes: &mut Vec<String>) -> Result<Pace, Refusal> {
+    let load = options.count("cpuload")?.unwrap_or(0);
+    if !(1..=100).contains(&load) {
+        return Err(refuse(
+            options,
+            "cpuload",
+            "percent of a processor, from 1 to 100; ioengine=cpuio needs it",
+        ));
+    }
+    if options.time_ns("runtime", Bare::Seconds)?.unwrap_or(0) == 0 {
+        return Err(refuse(options, "runtime", "ioengine=cpuio needs it: nothing else ends the job"));
+    }
+    let busy_ns =
+        options.time_ns("cpuchunks", Bare::Microseconds)?.filter(|busy| *busy > 0).unwrap_or(50_000_000);
+    notes.push(
+        "ioengine=cpuio burns its time with requests that leave the program nowhere; none is reported".into(),
+    );
+    match load {
+        100 => Ok(Pace::Closed),
+        load => Ok(Pace::Spells { ns: busy_ns.saturating_mul(100 - load) / load, busy_ns }),
+    }
 }
 
 /// The pace of a job that pauses for `ns`.

@@ -152,6 +152,13 @@ impl Logs {
         all.into_iter().filter_map(|(kind, prefix)| Some((kind, prefix.as_deref()?))).collect()
     }
 
+    /// Names of all files of job number `job`, from 1.
+    pub(super) fn names(&self, job: usize) -> Vec<String> {
+        let histogram = self.histogram.as_deref().map(|prefix| (Kind::Histogram, prefix));
+        let kinds = self.kinds().into_iter().chain(histogram);
+        kinds.map(|(kind, prefix)| self.named(prefix, kind, job)).collect()
+    }
+
     /// Names and contents of the files of `entry`, job number `job` from 1, as far as they are made of seconds.
     pub(super) fn files(&self, job: usize, entry: &Entry) -> Vec<(String, String)> {
         if !self.is_of_seconds() {

@@ -39,7 +39,7 @@ pub(crate) use command::SYNTAX;
 pub use command::{Command, Format, VERSION, Wanted};
 pub use log::RequestLog;
 #[cfg(test)]
-pub(crate) use options::markdown;
+pub(crate) use options::{counts, markdown};
 pub use output::{JSON, TERSE, TEXT};
 
 const TOOL: &str = "fio";

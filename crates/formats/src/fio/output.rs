@@ -40,6 +40,9 @@ pub const TERSE: Output = Output {
     write: |run| Ok(text::terse(run, &any(run)?, 3)),
 };
 
+/// In the order of fio's lists of three.
+const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
+
 /// Each workload of each point.
 fn any(run: &Run) -> Result<Report, NoFigures> {
     let mut entries = Vec::new();
@@ -91,6 +94,25 @@ impl Command {
         files
     }
 
+    /// Every file that the command writes beside its targets: the report, logs of figures, logs of requests.
+    pub fn writes(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.wanted.file.iter().cloned().collect();
+        for (number, (_, job, _)) in self.numbered().into_iter().enumerate() {
+            names.extend(self.jobs[job].logs.names(number + 1));
+        }
+        for job in &self.jobs {
+            let Some(path) = job.options.text("write_iolog").filter(|path| !path.is_empty()) else {
+                continue;
+            };
+            names.push(path.to_owned());
+            names.extend((1..job.clones).map(|clone| format!("{path}.{clone}")));
+        }
+        if let Some(name) = &self.wanted.all_bandwidth {
+            names.extend(DIRECTIONS.map(|direction| format!("{name}-{direction}_bw.log")));
+        }
+        names
+    }
+
     /// Logs that are written while requests end.
     pub fn request_logs(&self) -> Vec<RequestLog> {
         let numbered = self.numbered().into_iter().enumerate();
@@ -115,7 +137,7 @@ impl Command {
 
     /// The bandwidth of all jobs together over time, `agg-read_bw.log` and its kin.
     fn all_bandwidth(&self, name: &str, run: &Run, files: &mut Vec<(String, String)>) {
-        for (direction, operation) in ["read", "write", "trim"].into_iter().enumerate() {
+        for (direction, operation) in DIRECTIONS.into_iter().enumerate() {
             let mut lines = String::new();
             for point in self.points(run) {
                 let all: Vec<&WorkloadResult> = point.workloads.iter().collect();
@@ -181,6 +203,9 @@ impl Command {
     fn entry(&self, run: &Run, point: &Point, workloads: &[&WorkloadResult], index: usize) -> Entry {
         let job = &self.jobs[index];
         let mut entry = Entry::of(run, point, workloads);
+        if super::job::only_burns(&job.options) {
+            entry.directions = Default::default();
+        }
         if job.tree.is_some() && job.rw.changes() {
             entry.directions.swap(READ, WRITE);
         }

@@ -646,3 +646,32 @@ fn a_job_with_a_log_asks_it_again() {
     assert_eq!(replay.skip, [workload::Op::Write, workload::Op::Flush]);
     assert_eq!((workloads[1].pace, workloads[1].align), (Pace::Closed, Some(units::Bytes::KIB * 4)));
 }
+
+#[test]
+fn a_job_of_cpuio_burns_a_share_of_its_time_and_asks_no_storage() {
+    let burns = only("[a]\nioengine=cpuio\ncpuload=20\ncpuchunks=10ms\nruntime=3\n");
+    let time = |ms: u64| units::Nanos::from_millis(ms);
+    assert_eq!(burns.pace, Pace::Spells { delay: time(40), busy: time(10) });
+    assert_eq!(burns.engine.kind, workload::spec::EngineKind::Null);
+    assert_eq!(only("[a]\nioengine=cpuio\ncpuload=100\nruntime=3\n").pace, Pace::Closed);
+    assert!(refusal("[a]\nioengine=cpuio\nruntime=3\n").contains("cpuload"));
+    assert!(refusal("[a]\nioengine=cpuio\ncpuload=50\n").contains("runtime"));
+}
+
+#[test]
+fn time_based_without_runtime_has_no_effect_as_in_fio() {
+    assert_eq!(
+        only("[a]\nioengine=cpp_null\nsize=1g\ntime_based\n").stop.bytes,
+        Some(units::Bytes::new(1 << 30))
+    );
+}
+
+#[test]
+fn every_file_that_a_command_writes_is_named_before_anything_runs() {
+    let line =
+        "--output=report --name=x --size=1m --numjobs=2 --write_lat_log=l --write_hist_log=h --write_iolog=i";
+    let names = command(line).unwrap().writes();
+    for name in ["report", "l_lat.1.log", "l_clat.2.log", "l_slat.1.log", "h_clat_hist.2.log", "i", "i.1"] {
+        assert!(names.iter().any(|other| other == name), "{name}: {names:?}");
+    }
+}

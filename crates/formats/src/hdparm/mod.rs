@@ -10,7 +10,6 @@ mod output;
 mod tests;
 
 pub use options::Command;
-#[cfg(test)]
 pub(crate) use options::SYNTAX;
 pub use output::{OUTPUT, figures, heading};
 

@@ -26,7 +26,6 @@ pub use sheet::{Disk, Sheet, Test, Worker, WorkerSettings};
 use record::Run;
 
 use crate::{JobEnvironment, JobFile, NoFigures, Output, Refusal, TranslatedJob};
-#[cfg(test)]
 pub(crate) use options::SYNTAX;
 
 const TOOL: &str = "iometer";

@@ -30,7 +30,6 @@ pub use job::Storage;
 pub use latencies::{
     HEAD as LATENCY_HEAD, file_of as latency_file, line as latency_line, times as latency_times,
 };
-#[cfg(test)]
 pub(crate) use options::SYNTAX;
 pub use options::{Command, Included};
 pub use output::{EXCEL, OUTPUT};

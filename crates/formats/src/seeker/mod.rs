@@ -10,6 +10,7 @@ mod output;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use options::USAGE;
 pub use options::{Command, Seekers};
 pub use output::{Figures, OUTPUT};
 

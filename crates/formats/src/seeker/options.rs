@@ -4,6 +4,9 @@ use crate::Refusal;
 
 const TOOL: &str = "seeker";
 
+/// All of its words.
+pub(crate) const USAGE: &str = "usage: seeker DEVICE [THREADS|auto]";
+
 /// A command line of seeker: `seeker DEVICE [THREADS]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
@@ -30,7 +33,7 @@ impl Command {
         let (device, threads) = match arguments {
             [device] => (device, None),
             [device, threads] => (device, Some(threads)),
-            _ => return Err(Refusal::usage(TOOL, "usage: seeker DEVICE [THREADS|auto]")),
+            _ => return Err(Refusal::usage(TOOL, USAGE)),
         };
         if device.starts_with('-') {
             return Err(Refusal::unknown(TOOL, device, &[]));

@@ -11,7 +11,6 @@ mod params;
 mod tests;
 
 pub use job::File;
-#[cfg(test)]
 pub(crate) use options::SYNTAX;
 pub use options::{Access, Buffering, Command};
 pub use output::{Figures, OUTPUT, initialised, preamble, result};

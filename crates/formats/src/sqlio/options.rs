@@ -115,6 +115,8 @@ const OPTIONS: &[Opt<Draft>] = &[
         &[
             flag("R r", "reads", |draft| draft.command.writes = false),
             flag("W w", "writes", |draft| draft.command.writes = true),
+            flag("WR wr", "writes: the first letter holds", |draft| draft.command.writes = true),
+            flag("RW rw", "reads: the first letter holds", |draft| draft.command.writes = false),
         ],
     ),
     number("-t", "threads for each file (1)", 1..=MOST, |draft, threads| draft.command.threads = threads),
@@ -128,9 +130,14 @@ const OPTIONS: &[Opt<Draft>] = &[
         Ok(())
     }),
     number("-i", "rows (64)", 1..=1 << 20, |draft, rows| draft.rows = Some(rows)),
-    number("-o", "requests outstanding for each thread and file", 1..=4096, |draft, depth| {
-        draft.command.outstanding = Some(depth);
-    }),
+    number(
+        "-o",
+        "requests outstanding for each thread and file; 0: as without it",
+        0..=4096,
+        |draft, depth| {
+            draft.command.outstanding = Some(depth).filter(|depth| *depth > 0);
+        },
+    ),
     number("-b", "KiB of a request (2)", 1..=1 << 20, |draft, kib| draft.command.block_kib = kib),
     number("-p", "the processor for the threads", 0..=63, |draft, cpu| draft.command.mask = 1 << cpu),
     parsed("-a", "MASK", "processors for the threads", |draft, given| {

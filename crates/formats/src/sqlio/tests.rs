@@ -28,7 +28,7 @@ fn flags_have_their_values_behind_them() {
 #[test]
 fn what_is_not_supported_is_named() {
     let cases = [
-        ("-kX", "`R` or `W`"),
+        ("-kX", "`R`, `W`"),
         ("-t0", "-t"),
         ("-t 4", "without a blank"),
         ("-dDEF", "-dDEF"),
@@ -120,4 +120,10 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn no_depth_is_one_request_at_a_time_and_of_two_letters_the_first_holds() {
+    assert_eq!(parse("-o0").unwrap().outstanding, None);
+    assert!(parse("-kWR").unwrap().writes && !parse("-kRW").unwrap().writes);
 }
