@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 # The page comes before the program that embeds it.
 .NOTPARALLEL:
-.PHONY: help demo gallery build ui ui-if-it-can test test-guest mutants miri fuzz lint docs bench cargo test-tools
+.PHONY: help demo gallery build ui ui-if-it-can test test-guest mutants miri fuzz lint docs bench cargo test-tools packages
 
 # rustup puts cargo here, and not every shell has been told.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -30,6 +30,7 @@ help:
 	@echo 'make miri    what is unsafe and can run there, under Miri (needs a nightly compiler with miri)'
 	@echo 'make fuzz    every parser with bytes nobody would write, FUZZ_SECONDS (600) each'
 	@echo 'make lint    words of the field, formatting, clippy and the API documentation, warnings as errors'
+	@echo 'make packages  a release: static binary, .deb, .rpm, OCI image, SBOM, checksums, into target/packages'
 	@echo 'make docs    the guide, into docs/book'
 	@echo 'make bench   benchmarks of the tool itself, and beside fio where that is installed'
 
@@ -86,8 +87,12 @@ lint: cargo
 	@cargo clippy --version >/dev/null 2>&1 || { echo 'lint: clippy is missing; install it: rustup component add clippy' >&2; exit 2; }
 	@if command -v python3 >/dev/null; then tests/words; else echo 'lint: python3 is missing; words are not checked'; fi
 	cargo fmt --all --check
+	tests/dependencies
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps
+
+packages: cargo ui-if-it-can
+	packages/build
 
 docs:
 	@command -v mdbook >/dev/null || { echo 'docs: mdbook is missing; install it: cargo install mdbook' >&2; exit 2; }

@@ -9,13 +9,14 @@
 //!
 //! **Invariant:** locks are taken in the order rows, bays (of the array), state of the set.
 
+mod work;
+mod write;
+
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use array::raid::{
-    Executor, Geometry, Health, MemberState, Members, Merger, Method, Plan, PlanError, Sweep, Task,
-};
+use array::raid::{Executor, Geometry, Health, MemberState, Members, Merger, Plan, PlanError, Sweep, Task};
 use units::convert::narrow;
 use units::{Lba, Sectors};
 
@@ -23,6 +24,8 @@ use crate::disk::{Disk, DiskError};
 use crate::nvram::{Change, Nvram, REGIONS, Record};
 use crate::rows::RowLocks;
 use crate::tag::SECTOR;
+
+pub use work::{Findings, is_rebuilding};
 
 /// Why the host gets no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -172,6 +175,7 @@ impl<'a> Access<'a> {
 
     fn write_thin(&mut self, member: u16, mut lba: u64, from: &[u8]) {
         // As many sectors as a file system gives room to at once, and more.
+        debug_assert!(from.len().is_multiple_of(SECTOR), "members are written in whole sectors");
         for part in from.chunks(128 * SECTOR) {
             let sectors = (part.len() / SECTOR) as u64;
             let is_zero = part.iter().all(|&byte| byte == 0);
@@ -206,16 +210,6 @@ fn disk(disks: &[Option<Arc<Disk>>], member: u16) -> Result<&Disk, DiskError> {
     disks.get(usize::from(member)).and_then(|disk| disk.as_deref()).ok_or(DiskError::Gone)
 }
 
-/// Whether what holds the member files is full, which is no fault of the member.
-fn is_full(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG))
-}
-
-/// Most bytes of the host's that are one record of the journal, unless a row is larger.
-const SEGMENT: u64 = 1 << 20;
-/// A larger row is written in parts.
-const LARGEST_ROW: u64 = 16 << 20;
-
 impl SetStore {
     /// The set number `number` of an array, with the disks that it has.
     pub fn new(number: u32, geometry: Geometry, state: SetState, common: Arc<Common>) -> SetStore {
@@ -223,6 +217,8 @@ impl SetStore {
         let is_striped = geometry.full_row() < geometry.capacity() || height <= 2048;
         let rows = RowLocks::new(if is_striped { height } else { 2048 });
         let region = geometry.member_used().0.div_ceil(REGIONS).next_multiple_of(2048);
+        assert!(state.disks.len() >= narrow::<usize>(geometry.spec().members), "each member has a place");
+        assert!(region > 0 && geometry.member_used().0 <= region * REGIONS, "the map covers every member");
         SetStore {
             number,
             geometry,
@@ -335,6 +331,7 @@ impl SetStore {
         lba: u64,
         failed: &mut Vec<(u16, io::Error)>,
     ) -> bool {
+        debug_assert!(lba < self.geometry.member_used().0, "a sector of the member that the set uses");
         let Some((mut health, slot)) = without(&self.geometry, &state.health, member) else { return false };
         loop {
             let sweep = Sweep::new(&self.geometry, &health, Task::Rebuild { slot }, Sectors(1));
@@ -365,294 +362,13 @@ impl SetStore {
         }
     }
 
-    /// Writes `from` at host sector `lba`.
-    pub fn write(
-        &self,
-        scratch: &mut Scratch,
-        lba: u64,
-        from: &[u8],
-        reports: &dyn Reports,
-    ) -> Result<(), Fault> {
-        self.checked(lba, from.len())?;
-        let row = self.geometry.full_row().bytes().get();
-        let most = narrow::<usize>(if row <= SEGMENT {
-            SEGMENT / row * row
-        } else if row <= LARGEST_ROW {
-            row
-        } else {
-            SEGMENT
-        });
-        let (mut lba, mut rest) = (lba, from);
-        while !rest.is_empty() {
-            // To the end of a row where there are several, so that whole ones stay whole.
-            let into_row = narrow::<usize>(lba % (most / SECTOR) as u64) * SECTOR;
-            let (part, others) = rest.split_at(rest.len().min(most - into_row));
-            self.write_segment(scratch, lba, part, reports)?;
-            (lba, rest) = (lba + (part.len() / SECTOR) as u64, others);
-        }
-        Ok(())
-    }
-
-    fn write_segment(
-        &self,
-        scratch: &mut Scratch,
-        lba: u64,
-        from: &[u8],
-        reports: &dyn Reports,
-    ) -> Result<(), Fault> {
-        let at = Lba(lba);
-        let sectors = Sectors((from.len() / SECTOR) as u64);
-        let (first, end) = self.geometry.member_span(at, sectors);
-        let _rows = self.rows.exclusive(first.0, end.0);
-        let failed = {
-            let state = self.state();
-            self.write_held(scratch, &state, at, from, reports)?
-        };
-        if failed.is_empty() {
-            return Ok(());
-        }
-        self.give_up(failed, reports)?;
-        // What was written counts only if it can be read without those that have failed just now.
-        let state = self.state();
-        self.geometry
-            .plan_read(&state.health, at, sectors, array::raid::first, &mut scratch.plan)
-            .map_err(fault)
-    }
-
-    /// Writes with the rows held; the members that refused.
-    fn write_held(
-        &self,
-        scratch: &mut Scratch,
-        state: &SetState,
-        at: Lba,
-        from: &[u8],
-        reports: &dyn Reports,
-    ) -> Result<Vec<(u16, io::Error)>, Fault> {
-        let sectors = Sectors((from.len() / SECTOR) as u64);
-        // Looked at last: without a copy in the usual case.
-        let mut doubtful: Option<Health> = None;
-        loop {
-            let health = doubtful.as_ref().unwrap_or(&state.health);
-            if let Err(why) = self.geometry.plan_write(health, at, sectors, &mut scratch.plan) {
-                return match doubtful {
-                    None => Err(fault(why)),
-                    Some(_) => self.write_by_sectors(scratch, state, at, from, reports),
-                };
-            }
-            let Scratch { executor, plan, record, .. } = scratch;
-            record.clear();
-            let mut access = Access::new(state, self.common.is_journaled.then_some(record));
-            let Err(bad) = executor.write(&self.geometry, plan, from, &mut access) else {
-                let failed = access.failed;
-                if !self.common.is_journaled {
-                    self.note_missed(state, &scratch.plan);
-                    return Ok(failed);
-                }
-                return self.bring_home(scratch, state, failed);
-            };
-            // As if the member had nothing there that counts, and yet took what is written.
-            let known = doubtful.as_ref().unwrap_or(&state.health);
-            let has_twin =
-                slot_of(&self.geometry, known, bad.member).is_some_and(|slot| known.twin(slot).is_some());
-            if has_twin {
-                // What is written must go to the copy in the making, too: right first, and then as planned.
-                let mut failed = Vec::new();
-                if !self.restore(scratch, state, bad.member, bad.lba, &mut failed) || !failed.is_empty() {
-                    return Err(Fault::Lost);
-                }
-                continue;
-            }
-            let Some((mut health, slot)) = without(&self.geometry, known, bad.member) else {
-                return Err(Fault::Lost);
-            };
-            health.progress(slot, Lba(0), Lba(u64::MAX));
-            doubtful = Some(health);
-        }
-    }
-
-    /// Where too much of a row is unreadable for all of it: it need not be at the same sectors.
-    #[cold]
-    fn write_by_sectors(
-        &self,
-        scratch: &mut Scratch,
-        state: &SetState,
-        at: Lba,
-        from: &[u8],
-        reports: &dyn Reports,
-    ) -> Result<Vec<(u16, io::Error)>, Fault> {
-        if from.len() == SECTOR {
-            return Err(Fault::Lost);
-        }
-        let mut failed = Vec::new();
-        for (n, sector) in from.chunks(SECTOR).enumerate() {
-            failed.extend(self.write_held(scratch, state, Lba(at.0 + n as u64), sector, reports)?);
-        }
-        Ok(failed)
-    }
-
-    /// Has the members do what is in the record, once that is in the journal.
-    fn bring_home(
-        &self,
-        scratch: &mut Scratch,
-        state: &SetState,
-        failed: Vec<(u16, io::Error)>,
-    ) -> Result<Vec<(u16, io::Error)>, Fault> {
-        let (Some(nvram), record) = (&self.common.nvram, &scratch.record) else { return Ok(failed) };
-        if record.is_empty() {
-            return Ok(failed);
-        }
-        if self.common.is_frozen.load(Ordering::Relaxed) {
-            return Err(Fault::NoSpace);
-        }
-        let refused = |error: &io::Error| if is_full(error) { Fault::NoSpace } else { Fault::Journal };
-        let appended =
-            nvram.append(self.number, record, || self.common.sync()).map_err(|error| refused(&error))?;
-        for (_, lba, change) in record.changes() {
-            let sectors = match change {
-                Change::Write(from) => (from.len() / SECTOR) as u64,
-                Change::Discard(sectors) => sectors,
-            };
-            let regions = lba / self.region..=(lba + sectors - 1) / self.region;
-            nvram.intend(self.number, regions).map_err(|error| refused(&error))?;
-        }
-        let mut access = Access { disks: &state.disks, record: None, is_thin: false, failed };
-        record.changes().for_each(|(member, lba, change)| access.do_now(member, lba, change));
-        if access.failed.iter().any(|(_, why)| is_full(why)) {
-            // The record stays in the journal, and nothing may overwrite it.
-            self.common.is_frozen.store(true, Ordering::Relaxed);
-            return Err(Fault::NoSpace);
-        }
-        let failed = access.failed;
-        appended.done();
-        Ok(failed)
-    }
-
-    /// Remembers what members that are away miss, where no journal does. Memory does not refuse it.
-    fn note_missed(&self, state: &SetState, plan: &Plan) {
-        let Some(nvram) = self.common.nvram.as_ref().filter(|_| !state.health.is_optimal()) else { return };
-        for step in plan.writes() {
-            let last = (step.lba + step.sectors).0 - 1;
-            let _noted = nvram.intend(self.number, step.lba.0 / self.region..=last / self.region);
-        }
-    }
-
-    /// Takes members out of use that refused a write.
-    fn give_up(&self, failed: Vec<(u16, io::Error)>, reports: &dyn Reports) -> Result<(), Fault> {
-        if failed.iter().any(|(_, why)| is_full(why)) {
-            return Err(Fault::NoSpace);
-        }
-        for (member, why) in failed {
-            if is_read(&self.state().health, member) {
-                reports.member_failed(self.number, member, &why);
-            }
-        }
-        Ok(())
-    }
-
-    /// Has host sectors read as zeros: whole stripes as if never written, unless they are to keep their room.
-    pub fn write_zeros(
-        &self,
-        scratch: &mut Scratch,
-        lba: u64,
-        sectors: u64,
-        keeps_room: bool,
-        reports: &dyn Reports,
-    ) -> Result<(), Fault> {
-        let (from, to) = if keeps_room { (lba, lba) } else { self.whole_stripes(lba, sectors)? };
-        let mut zeros = std::mem::take(&mut scratch.zeros);
-        zeros.resize(narrow::<usize>(SEGMENT), 0);
-        let mut fill = |mut at: u64, end: u64| {
-            while at < end {
-                let part = (end - at).min(SEGMENT / SECTOR as u64);
-                self.write(scratch, at, &zeros[..narrow::<usize>(part) * SECTOR], reports)?;
-                at += part;
-            }
-            Ok(())
-        };
-        let filled = if from < to {
-            fill(lba, from).and_then(|()| fill(to, lba + sectors))
-        } else {
-            fill(lba, lba + sectors)
-        };
-        scratch.zeros = zeros;
-        filled?;
-        self.discard_stripes(scratch, from, to, reports)
-    }
-
-    /// Has what can be of host sectors be as if never written; the rest stays.
-    pub fn trim(
-        &self,
-        scratch: &mut Scratch,
-        lba: u64,
-        sectors: u64,
-        reports: &dyn Reports,
-    ) -> Result<(), Fault> {
-        let (from, to) = self.whole_stripes(lba, sectors)?;
-        self.discard_stripes(scratch, from, to, reports)
-    }
-
-    /// The part of a range that can be discarded on every member by itself.
-    fn whole_stripes(&self, lba: u64, sectors: u64) -> Result<(u64, u64), Fault> {
-        match lba.checked_add(sectors) {
-            Some(end) if end <= self.geometry.capacity().0 => {}
-            _ => return Err(Fault::OutOfRange),
-        }
-        let step = if self.geometry.spec().level.parity() > 0 { self.geometry.full_stripe().0 } else { 1 };
-        Ok((lba.next_multiple_of(step), (lba + sectors) / step * step))
-    }
-
-    fn discard_stripes(
-        &self,
-        scratch: &mut Scratch,
-        from: u64,
-        to: u64,
-        reports: &dyn Reports,
-    ) -> Result<(), Fault> {
-        let stripe = self.geometry.full_stripe().0;
-        // At most a gibibyte at a time: requests wait for their rows meanwhile.
-        let step = ((2 << 20) / stripe).max(1).saturating_mul(stripe).min(2 << 20);
-        let step = if self.geometry.spec().level.parity() > 0 { step.max(stripe) } else { step };
-        let mut at = from;
-        while at < to {
-            let sectors = Sectors(step.min(to - at));
-            let (first, end) = self.geometry.member_span(Lba(at), sectors);
-            let _rows = self.rows.exclusive(first.0, end.0);
-            let failed = {
-                let state = self.state();
-                let Scratch { plan, record, merger, .. } = &mut *scratch;
-                self.geometry.plan_write(&state.health, Lba(at), sectors, plan).map_err(fault)?;
-                debug_assert!(
-                    plan.stripes().iter().all(|stripe| {
-                        matches!(stripe.method, Method::FullStripe | Method::WithoutParity)
-                    }),
-                    "only whole stripes are discarded",
-                );
-                record.clear();
-                for command in merger.merge(plan.writes(), Sectors(u32::MAX.into())) {
-                    record.discard(command.member, command.lba.0, command.sectors.0);
-                }
-                if self.common.is_journaled {
-                    self.bring_home(scratch, &state, Vec::new())?
-                } else {
-                    self.note_missed(&state, &scratch.plan);
-                    let mut access = Access::new(&state, None);
-                    let changes = scratch.record.changes();
-                    changes.for_each(|(member, lba, change)| access.do_now(member, lba, change));
-                    access.failed
-                }
-            };
-            self.give_up(failed, reports)?;
-            at += sectors.0;
-        }
-        Ok(())
-    }
-
     /// Which of the host sectors from `lba` on were never written: runs of sectors, with whether they are holes. At most
     /// `most` runs, and it may end before `sectors`.
     pub fn extents(&self, lba: u64, sectors: u64, most: usize) -> Result<Vec<(u64, bool)>, Fault> {
         self.whole_stripes(lba, sectors)?;
         let state = self.state();
         let mut runs: Vec<(u64, bool)> = Vec::new();
+        assert!(most > 0, "an answer has at least one run");
         let (mut at, end) = (lba, lba + sectors);
         let chunk = self.geometry.spec().chunk.0;
         let step = if self.geometry.full_row() < self.geometry.capacity() { chunk.min(4096) } else { 4096 };
@@ -670,6 +386,11 @@ impl SetStore {
             }
             at = until;
         }
+        debug_assert_eq!(
+            runs.iter().map(|run| run.0).sum::<u64>(),
+            at - lba,
+            "runs follow each other without a gap"
+        );
         Ok(runs)
     }
 
@@ -689,6 +410,7 @@ impl SetStore {
         let state = self.state();
         let mut access = Access::new(&state, None);
         for (member, lba, change) in record.changes() {
+            debug_assert!(lba < self.geometry.member_used().0, "a record is of sectors that the set uses");
             if is_read(&state.health, member) && disk(&state.disks, member).is_ok() {
                 access.do_now(member, lba, change);
             }
@@ -749,179 +471,4 @@ fn without(geometry: &Geometry, health: &Health, member: u16) -> Option<(Health,
     health.clear(u32::from(member)).ok()?;
     health.rebuild_on(slot, u32::from(member)).ok()?;
     Some((health, slot))
-}
-
-impl SetStore {
-    /// Does the next unit of a pass and tells the state how far it has got; `None` at its end.
-    ///
-    /// What is unreadable of the members that the unit reads is computed and written again; where that cannot be done,
-    /// `found` counts it and a rebuild leaves an unreadable sector.
-    pub fn work(
-        &self,
-        scratch: &mut Scratch,
-        sweep: &mut Sweep,
-        repairs: bool,
-        found: &mut Findings,
-        reports: &dyn Reports,
-    ) -> Result<Option<Sectors>, PlanError> {
-        let Some(unit) = sweep.ahead() else { return Ok(None) };
-        let (from, to) = (unit.lba.0, (unit.lba + unit.sectors).0);
-        let mut failed = Vec::new();
-        let _rows = self.rows.exclusive(from, to);
-        {
-            let state = self.state();
-            let is_equal = self.unit(scratch, &state, sweep, found, &mut failed, reports)?;
-            if !is_equal {
-                found.inconsistent += 1;
-                if repairs && failed.is_empty() {
-                    self.build_again(scratch, &state, from, to, &mut failed)?;
-                }
-            }
-        }
-        let is_full = self.give_up(failed, reports).is_err();
-        if is_full {
-            return Err(PlanError::NothingToDo {
-                task: "background work",
-                reason: "there is no space left for the member files; free some",
-            });
-        }
-        let mut state = self.state_mut();
-        match sweep.task() {
-            Task::Rebuild { slot } if is_rebuilding(&state.health, slot) => {
-                state.health.progress(slot, sweep.done_to(), sweep.reached());
-            }
-            Task::Clone { slot } if state.health.twin(slot).is_some() => {
-                state.health.progress(slot, sweep.done_to(), sweep.reached());
-            }
-            _ => {}
-        }
-        Ok(Some(unit.sectors))
-    }
-
-    fn unit(
-        &self,
-        scratch: &mut Scratch,
-        state: &SetState,
-        sweep: &mut Sweep,
-        found: &mut Findings,
-        failed: &mut Vec<(u16, io::Error)>,
-        reports: &dyn Reports,
-    ) -> Result<bool, PlanError> {
-        loop {
-            let next = sweep.next(&self.geometry, &state.health, array::raid::first, &mut scratch.plan)?;
-            let Some(unit) = next else { return Ok(true) };
-            // What nothing was ever written to is zeros on every member, and consistent.
-            if state.disks.iter().flatten().all(|disk| disk.is_hole(unit.lba.0, unit.sectors.0)) {
-                sweep.settle(unit);
-                return Ok(true);
-            }
-            let mut access = Access::thin(state);
-            let worked = scratch.executor.work(&self.geometry, &scratch.plan, &mut access);
-            failed.append(&mut access.failed);
-            match worked {
-                Ok(is_equal) => {
-                    sweep.settle(unit);
-                    return Ok(is_equal);
-                }
-                Err(bad) if self.restore(scratch, state, bad.member, bad.lba, failed) => {
-                    found.corrected += 1;
-                    reports.corrected(self.number, bad.member, bad.lba);
-                    sweep.abandon();
-                }
-                Err(bad) => {
-                    debug_assert!(!matches!(bad.why, DiskError::Gone), "a plan names disks that are there");
-                    sweep.settle(unit);
-                    self.by_sectors(
-                        scratch,
-                        state,
-                        sweep.task(),
-                        (unit.lba.0, unit.sectors.0),
-                        found,
-                        reports,
-                    );
-                    return Ok(true);
-                }
-            }
-        }
-    }
-
-    /// A unit that cannot be done whole: what can be done of it, and the rest unreadable on the disk that is filled.
-    #[cold]
-    fn by_sectors(
-        &self,
-        scratch: &mut Scratch,
-        state: &SetState,
-        task: Task,
-        (from, sectors): (u64, u64),
-        found: &mut Findings,
-        reports: &dyn Reports,
-    ) {
-        let target = match task {
-            Task::Rebuild { slot } => Some(state.health.member(slot)),
-            Task::Clone { slot } => state.health.twin(slot),
-            _ => None,
-        };
-        for lba in from..from + sectors {
-            let sweep = Sweep::new(&self.geometry, &state.health, task, Sectors(1));
-            let Ok(sweep) = sweep else { return };
-            let mut sweep = sweep.between(Lba(lba), Lba(lba + 1));
-            let planned = sweep.next(&self.geometry, &state.health, array::raid::first, &mut scratch.plan);
-            let Ok(Some(_)) = planned else { continue };
-            let mut access = Access::new(state, None);
-            let Err(bad) = scratch.executor.work(&self.geometry, &scratch.plan, &mut access) else {
-                continue;
-            };
-            if self.restore(scratch, state, bad.member, bad.lba, &mut Vec::new()) {
-                continue;
-            }
-            found.unreadable += 1;
-            reports.unreadable(self.number, bad.member, bad.lba);
-            if let Some(target) = target
-                && let Ok(disk) = disk(&state.disks, target)
-            {
-                // A disk that refuses even this is found by the next write to it.
-                let _refused = disk.spoil(lba);
-            }
-        }
-    }
-
-    /// Parity, or the other copies, anew from the data of a unit.
-    fn build_again(
-        &self,
-        scratch: &mut Scratch,
-        state: &SetState,
-        from: u64,
-        to: u64,
-        failed: &mut Vec<(u16, io::Error)>,
-    ) -> Result<(), PlanError> {
-        let task = Task::BuildParity { verify: false };
-        let mut sweep =
-            Sweep::new(&self.geometry, &state.health, task, Sectors(to - from))?.between(Lba(from), Lba(to));
-        let mut access = Access::new(state, None);
-        while let Some(unit) =
-            sweep.next(&self.geometry, &state.health, array::raid::first, &mut scratch.plan)?
-        {
-            // All of it was read a moment ago, and the rows are held.
-            let _done = scratch.executor.work(&self.geometry, &scratch.plan, &mut access);
-            sweep.settle(unit);
-        }
-        failed.append(&mut access.failed);
-        Ok(())
-    }
-}
-
-/// Whether a slot's disk is being filled.
-pub fn is_rebuilding(health: &Health, slot: u16) -> bool {
-    matches!(health.state(slot), MemberState::Rebuilding { .. })
-}
-
-/// What a pass over the members came upon.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Findings {
-    /// Sectors that did not match their checksums, or could not be read, and were written again.
-    pub corrected: u64,
-    /// Sectors that could not be computed either.
-    pub unreadable: u64,
-    /// Units in which every sector matched its checksum and parity, or a copy, differed all the same.
-    pub inconsistent: u64,
 }

@@ -1,7 +1,8 @@
 //! What libblkid knows a content by, where it is installed: it knows more than the table here, and what it knows is what
 //! the system's own tools would mount, assemble or warn of.
 //!
-//! Loaded when it is first asked for and never linked, so that a system without it runs the same program.
+//! Loaded when it is first asked for and never linked, so that a system without it runs the same program. A statically
+//! linked one does not load it.
 //!
 //! Source: libblkid's manual and `blkid.h` of util-linux 2.38; the loop over `blkid_do_probe` is that of wipefs(8).
 
@@ -43,6 +44,10 @@ pub(super) fn signatures(file: &File) -> Vec<Signature> {
 }
 
 fn load() -> Option<Calls> {
+    // A statically linked program has a C library of its own, which the library's would disagree with.
+    if cfg!(target_feature = "crt-static") {
+        return None;
+    }
     // SAFETY: libblkid runs nothing when it is loaded.
     let library = unsafe { Library::new("libblkid.so.1") }.ok()?;
     // SAFETY: each name stands for a function of the type it is given here (`blkid.h`), and the library is never

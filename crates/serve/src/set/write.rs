@@ -1,0 +1,314 @@
+//! What a host writes: data and zeros, through the journal where there is one.
+
+use std::io;
+use std::sync::atomic::Ordering;
+
+use array::raid::{Health, Method, Plan};
+use units::convert::narrow;
+use units::{Lba, Sectors};
+
+use super::{Access, Fault, Reports, Scratch, SetState, SetStore, fault, is_read, slot_of, without};
+use crate::nvram::Change;
+use crate::tag::SECTOR;
+
+/// Whether what holds the member files is full, which is no fault of the member.
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG))
+}
+
+/// Most bytes of the host's that are one record of the journal, unless a row is larger.
+const SEGMENT: u64 = 1 << 20;
+/// A larger row is written in parts.
+const LARGEST_ROW: u64 = 16 << 20;
+
+impl SetStore {
+    /// Writes `from` at host sector `lba`.
+    pub fn write(
+        &self,
+        scratch: &mut Scratch,
+        lba: u64,
+        from: &[u8],
+        reports: &dyn Reports,
+    ) -> Result<(), Fault> {
+        self.checked(lba, from.len())?;
+        let row = self.geometry.full_row().bytes().get();
+        let most = narrow::<usize>(if row <= SEGMENT {
+            SEGMENT / row * row
+        } else if row <= LARGEST_ROW {
+            row
+        } else {
+            SEGMENT
+        });
+        let (mut lba, mut rest) = (lba, from);
+        assert!(most > 0 && most.is_multiple_of(SECTOR), "a part is of whole sectors");
+        while !rest.is_empty() {
+            // To the end of a row where there are several, so that whole ones stay whole.
+            let into_row = narrow::<usize>(lba % (most / SECTOR) as u64) * SECTOR;
+            let (part, others) = rest.split_at(rest.len().min(most - into_row));
+            self.write_segment(scratch, lba, part, reports)?;
+            (lba, rest) = (lba + (part.len() / SECTOR) as u64, others);
+        }
+        Ok(())
+    }
+
+    fn write_segment(
+        &self,
+        scratch: &mut Scratch,
+        lba: u64,
+        from: &[u8],
+        reports: &dyn Reports,
+    ) -> Result<(), Fault> {
+        let at = Lba(lba);
+        let sectors = Sectors((from.len() / SECTOR) as u64);
+        let (first, end) = self.geometry.member_span(at, sectors);
+        debug_assert!(first < end, "a write touches its members");
+        let _rows = self.rows.exclusive(first.0, end.0);
+        let failed = {
+            let state = self.state();
+            self.write_held(scratch, &state, at, from, reports)?
+        };
+        if failed.is_empty() {
+            return Ok(());
+        }
+        self.give_up(failed, reports)?;
+        // What was written counts only if it can be read without those that have failed just now.
+        let state = self.state();
+        self.geometry
+            .plan_read(&state.health, at, sectors, array::raid::first, &mut scratch.plan)
+            .map_err(fault)
+    }
+
+    /// Writes with the rows held; the members that refused.
+    fn write_held(
+        &self,
+        scratch: &mut Scratch,
+        state: &SetState,
+        at: Lba,
+        from: &[u8],
+        reports: &dyn Reports,
+    ) -> Result<Vec<(u16, io::Error)>, Fault> {
+        let sectors = Sectors((from.len() / SECTOR) as u64);
+        // Looked at last: without a copy in the usual case.
+        let mut doubtful: Option<Health> = None;
+        loop {
+            let health = doubtful.as_ref().unwrap_or(&state.health);
+            if let Err(why) = self.geometry.plan_write(health, at, sectors, &mut scratch.plan) {
+                return match doubtful {
+                    None => Err(fault(why)),
+                    Some(_) => self.write_by_sectors(scratch, state, at, from, reports),
+                };
+            }
+            let Scratch { executor, plan, record, .. } = scratch;
+            record.clear();
+            let mut access = Access::new(state, self.common.is_journaled.then_some(record));
+            let Err(bad) = executor.write(&self.geometry, plan, from, &mut access) else {
+                let failed = access.failed;
+                if !self.common.is_journaled {
+                    self.note_missed(state, &scratch.plan);
+                    return Ok(failed);
+                }
+                return self.bring_home(scratch, state, failed);
+            };
+            // As if the member had nothing there that counts, and yet took what is written.
+            let known = doubtful.as_ref().unwrap_or(&state.health);
+            let has_twin =
+                slot_of(&self.geometry, known, bad.member).is_some_and(|slot| known.twin(slot).is_some());
+            if has_twin {
+                // What is written must go to the copy in the making, too: right first, and then as planned.
+                let mut failed = Vec::new();
+                if !self.restore(scratch, state, bad.member, bad.lba, &mut failed) || !failed.is_empty() {
+                    return Err(Fault::Lost);
+                }
+                continue;
+            }
+            let Some((mut health, slot)) = without(&self.geometry, known, bad.member) else {
+                return Err(Fault::Lost);
+            };
+            health.progress(slot, Lba(0), Lba(u64::MAX));
+            doubtful = Some(health);
+        }
+    }
+
+    /// Where too much of a row is unreadable for all of it: it need not be at the same sectors.
+    #[cold]
+    fn write_by_sectors(
+        &self,
+        scratch: &mut Scratch,
+        state: &SetState,
+        at: Lba,
+        from: &[u8],
+        reports: &dyn Reports,
+    ) -> Result<Vec<(u16, io::Error)>, Fault> {
+        if from.len() == SECTOR {
+            return Err(Fault::Lost);
+        }
+        let mut failed = Vec::new();
+        for (n, sector) in from.chunks(SECTOR).enumerate() {
+            failed.extend(self.write_held(scratch, state, Lba(at.0 + n as u64), sector, reports)?);
+        }
+        Ok(failed)
+    }
+
+    /// Has the members do what is in the record, once that is in the journal.
+    fn bring_home(
+        &self,
+        scratch: &mut Scratch,
+        state: &SetState,
+        failed: Vec<(u16, io::Error)>,
+    ) -> Result<Vec<(u16, io::Error)>, Fault> {
+        let (Some(nvram), record) = (&self.common.nvram, &scratch.record) else { return Ok(failed) };
+        if record.is_empty() {
+            return Ok(failed);
+        }
+        if self.common.is_frozen.load(Ordering::Relaxed) {
+            return Err(Fault::NoSpace);
+        }
+        let refused = |error: &io::Error| if is_full(error) { Fault::NoSpace } else { Fault::Journal };
+        let appended =
+            nvram.append(self.number, record, || self.common.sync()).map_err(|error| refused(&error))?;
+        for (_, lba, change) in record.changes() {
+            debug_assert!(
+                lba < self.geometry.member_used().0,
+                "no member is written beyond what the set uses"
+            );
+            let sectors = match change {
+                Change::Write(from) => (from.len() / SECTOR) as u64,
+                Change::Discard(sectors) => sectors,
+            };
+            let regions = lba / self.region..=(lba + sectors - 1) / self.region;
+            nvram.intend(self.number, regions).map_err(|error| refused(&error))?;
+        }
+        let mut access = Access { disks: &state.disks, record: None, is_thin: false, failed };
+        record.changes().for_each(|(member, lba, change)| access.do_now(member, lba, change));
+        if access.failed.iter().any(|(_, why)| is_full(why)) {
+            // The record stays in the journal, and nothing may overwrite it.
+            self.common.is_frozen.store(true, Ordering::Relaxed);
+            return Err(Fault::NoSpace);
+        }
+        let failed = access.failed;
+        appended.done();
+        Ok(failed)
+    }
+
+    /// Remembers what members that are away miss, where no journal does. Memory does not refuse it.
+    fn note_missed(&self, state: &SetState, plan: &Plan) {
+        let Some(nvram) = self.common.nvram.as_ref().filter(|_| !state.health.is_optimal()) else { return };
+        for step in plan.writes() {
+            let last = (step.lba + step.sectors).0 - 1;
+            let _noted = nvram.intend(self.number, step.lba.0 / self.region..=last / self.region);
+        }
+    }
+
+    /// Takes members out of use that refused a write.
+    pub(super) fn give_up(&self, failed: Vec<(u16, io::Error)>, reports: &dyn Reports) -> Result<(), Fault> {
+        if failed.iter().any(|(_, why)| is_full(why)) {
+            return Err(Fault::NoSpace);
+        }
+        for (member, why) in failed {
+            if is_read(&self.state().health, member) {
+                reports.member_failed(self.number, member, &why);
+            }
+        }
+        Ok(())
+    }
+
+    /// Has host sectors read as zeros: whole stripes as if never written, unless they are to keep their room.
+    pub fn write_zeros(
+        &self,
+        scratch: &mut Scratch,
+        lba: u64,
+        sectors: u64,
+        keeps_room: bool,
+        reports: &dyn Reports,
+    ) -> Result<(), Fault> {
+        let (from, to) = if keeps_room { (lba, lba) } else { self.whole_stripes(lba, sectors)? };
+        let mut zeros = std::mem::take(&mut scratch.zeros);
+        zeros.resize(narrow::<usize>(SEGMENT), 0);
+        let mut fill = |mut at: u64, end: u64| {
+            while at < end {
+                let part = (end - at).min(SEGMENT / SECTOR as u64);
+                self.write(scratch, at, &zeros[..narrow::<usize>(part) * SECTOR], reports)?;
+                at += part;
+            }
+            Ok(())
+        };
+        let filled = if from < to {
+            fill(lba, from).and_then(|()| fill(to, lba + sectors))
+        } else {
+            fill(lba, lba + sectors)
+        };
+        scratch.zeros = zeros;
+        filled?;
+        self.discard_stripes(scratch, from, to, reports)
+    }
+
+    /// Has what can be of host sectors be as if never written; the rest stays.
+    pub fn trim(
+        &self,
+        scratch: &mut Scratch,
+        lba: u64,
+        sectors: u64,
+        reports: &dyn Reports,
+    ) -> Result<(), Fault> {
+        let (from, to) = self.whole_stripes(lba, sectors)?;
+        self.discard_stripes(scratch, from, to, reports)
+    }
+
+    /// The part of a range that can be discarded on every member by itself.
+    pub(super) fn whole_stripes(&self, lba: u64, sectors: u64) -> Result<(u64, u64), Fault> {
+        match lba.checked_add(sectors) {
+            Some(end) if end <= self.geometry.capacity().0 => {}
+            _ => return Err(Fault::OutOfRange),
+        }
+        let step = if self.geometry.spec().level.parity() > 0 { self.geometry.full_stripe().0 } else { 1 };
+        assert!(step > 0, "a stripe has sectors");
+        Ok((lba.next_multiple_of(step), (lba + sectors) / step * step))
+    }
+
+    fn discard_stripes(
+        &self,
+        scratch: &mut Scratch,
+        from: u64,
+        to: u64,
+        reports: &dyn Reports,
+    ) -> Result<(), Fault> {
+        let stripe = self.geometry.full_stripe().0;
+        // At most a gibibyte at a time: requests wait for their rows meanwhile.
+        let step = ((2 << 20) / stripe).max(1).saturating_mul(stripe).min(2 << 20);
+        let step = if self.geometry.spec().level.parity() > 0 { step.max(stripe) } else { step };
+        assert!(step > 0, "each turn discards something");
+        let mut at = from;
+        while at < to {
+            let sectors = Sectors(step.min(to - at));
+            let (first, end) = self.geometry.member_span(Lba(at), sectors);
+            let _rows = self.rows.exclusive(first.0, end.0);
+            let failed = {
+                let state = self.state();
+                let Scratch { plan, record, merger, .. } = &mut *scratch;
+                self.geometry.plan_write(&state.health, Lba(at), sectors, plan).map_err(fault)?;
+                debug_assert!(
+                    plan.stripes().iter().all(|stripe| {
+                        matches!(stripe.method, Method::FullStripe | Method::WithoutParity)
+                    }),
+                    "only whole stripes are discarded",
+                );
+                record.clear();
+                for command in merger.merge(plan.writes(), Sectors(u32::MAX.into())) {
+                    record.discard(command.member, command.lba.0, command.sectors.0);
+                }
+                if self.common.is_journaled {
+                    self.bring_home(scratch, &state, Vec::new())?
+                } else {
+                    self.note_missed(&state, &scratch.plan);
+                    let mut access = Access::new(&state, None);
+                    let changes = scratch.record.changes();
+                    changes.for_each(|(member, lba, change)| access.do_now(member, lba, change));
+                    access.failed
+                }
+            };
+            self.give_up(failed, reports)?;
+            at += sectors.0;
+        }
+        Ok(())
+    }
+}
