@@ -12,6 +12,7 @@ mod finding;
 mod grade;
 mod held;
 mod histogram;
+pub mod judgement;
 mod metric;
 pub mod names;
 mod path;

@@ -63,6 +63,9 @@ pub struct Run {
     /// How far the figures can be relied on; absent where no storage was asked or nothing was judged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub grading: Option<crate::Grading>,
+    /// Whether it is good enough, where the plan says what is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub judgement: Option<crate::judgement::Judgement>,
     /// What showing progress on a terminal cost; absent where nothing was drawn.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub display: Option<DisplayCost>,
@@ -107,6 +110,7 @@ impl Run {
             points: Vec::new(),
             findings: self.findings.clone(),
             grading: self.grading.clone(),
+            judgement: self.judgement.clone(),
             display: self.display.clone(),
             ending: self.ending.clone(),
         }

@@ -86,6 +86,7 @@ pub fn run(plan: &str, points: Vec<Point>) -> Run {
         points,
         findings: Vec::new(),
         grading: None,
+        judgement: None,
         display: None,
         ending: Ending { complete: true, code: 0, reason: "done".into() },
     }

@@ -195,7 +195,7 @@ impl Ratio {
     }
 }
 
-fn welch(first: Estimate, second: Estimate) -> f64 {
+pub(crate) fn welch(first: Estimate, second: Estimate) -> f64 {
     let sum = first.variance + second.variance;
     let parts = first.variance.powi(2) / first.freedom + second.variance.powi(2) / second.freedom;
     match parts > 0.0 {
@@ -218,7 +218,7 @@ fn factor(freedom: f64) -> f64 {
 }
 
 /// The value that Student's distribution does not exceed with that probability.
-fn student(freedom: f64, probability: f64) -> f64 {
+pub(crate) fn student(freedom: f64, probability: f64) -> f64 {
     // Degrees of freedom are at least 1 wherever an estimate is made.
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |law| law.inverse_cdf(probability))
 }

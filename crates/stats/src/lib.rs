@@ -11,6 +11,7 @@ mod draws;
 pub mod exceedance;
 pub mod factorial;
 mod forecast;
+pub mod gate;
 mod histogram;
 mod interval;
 mod open;

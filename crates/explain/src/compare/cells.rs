@@ -14,7 +14,7 @@ use super::measured::Measured;
 /// What makes two cells the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key<'a> {
-    phase: &'a str,
+    pub phase: &'a str,
     swept: Vec<(&'a str, &'a str)>,
     pub workload: String,
     pub op: Ops,
@@ -111,6 +111,11 @@ impl<'a> Cell<'a> {
     pub fn metrics(&self) -> Vec<Metric> {
         debug_assert!(!self.measured.is_empty(), "a cell is made for a measurement");
         self.measured.first().map(Measured::metrics).unwrap_or_default()
+    }
+
+    /// What was measured, in order.
+    pub fn measured(&self) -> &[Measured<'a>] {
+        &self.measured
     }
 
     /// One for each measurement that has it.

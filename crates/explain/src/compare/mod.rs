@@ -9,8 +9,10 @@
 //! operation.
 
 mod cells;
+mod gate;
 mod limit;
 mod measured;
+mod objectives;
 mod pivot;
 mod search;
 mod settings;
@@ -20,7 +22,9 @@ use std::collections::BTreeMap;
 use record::{Basis, Compared, Comparison, PointKind, Run, Severity, Side, Unmatched, Verdict, World};
 use stats::difference::{Estimate, Noise, Ratio, false_discovery};
 
+pub use gate::{Asked, FALSE_ALARMS, POWER, gate};
 pub use limit::{Bound, FailOn, Limit, LimitError, Outcome};
+pub use objectives::{About, Promise, objectives};
 pub use pivot::{by, value_of};
 
 use cells::Cell;

@@ -363,6 +363,7 @@ pub fn begun(plan: PlanSource, tags: BTreeMap<String, String>, world: record::Wo
         points: Vec::new(),
         findings: Vec::new(),
         grading: None,
+        judgement: None,
         display: None,
         ending: record::Ending {
             complete: false,

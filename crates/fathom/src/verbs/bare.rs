@@ -31,6 +31,7 @@ pub fn run_of(points: Vec<Point>) -> Run {
         points,
         findings: Vec::new(),
         grading: None,
+        judgement: None,
         display: None,
         ending: Ending { complete: true, code: 0, reason: nothing() },
     }

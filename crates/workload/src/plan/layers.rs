@@ -8,6 +8,7 @@ use super::keys::workload::WORKLOAD;
 use super::keys::{self, Level};
 use super::outline::{Outline, Within, check_load_key, check_state_key};
 use super::synonyms;
+use super::vars;
 
 /// One `--set KEY=VALUE`.
 #[derive(Debug)]
@@ -102,7 +103,7 @@ impl<'a> Layers<'a> {
 /// Reads every `--set` argument; `first` is the number of the first of their texts.
 pub(crate) fn overrides(set: &[String], outline: &Outline<'_>, mistakes: &Mistakes) -> Vec<Override> {
     let mut overrides = Vec::new();
-    for (index, text) in set.iter().enumerate() {
+    for (index, text) in set.iter().enumerate().filter(|(_, text)| !vars::is_of_one(text)) {
         let source = SourceText::new("--set", text, index + 1);
         overrides.extend(one(&source, outline, mistakes));
     }

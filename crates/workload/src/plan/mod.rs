@@ -6,6 +6,7 @@
 //! **Invariant:** a [`Plan`] that exists can be carried out, once its traces are attached: every default is filled in,
 //! every point is known, and no text whatever makes the reader panic. Every mistake has its file, line and column.
 
+mod baseline;
 mod check;
 mod estimate;
 mod expand;
@@ -25,12 +26,14 @@ mod summary;
 mod sweep;
 pub(crate) mod synonyms;
 mod template;
+mod vars;
 
 #[cfg(test)]
 mod tests;
 
 use std::ops::Range;
 
+pub use baseline::Baseline;
 pub use check::{Fault, faults};
 pub use document::{Errors, Mistake, Place, SourceText, Weight, slips_within};
 pub use estimate::{Estimate, Written};
@@ -38,11 +41,13 @@ pub use metric::{Flat, Gain, Metric, Until};
 pub use outline::MOST_WORKLOADS;
 pub use rounds::{ROUND, Rounds, Tracked};
 pub use settle::{PointOrder, SETTLE_IDLE, Settle};
-pub use slo::{LatencyFigure, PromiseError, Slo, Time};
+pub use slo::{LatencyFigure, Objective, PromiseError, Rate, Slo, Time};
 pub use spec::text;
 pub use state::{Background, Prepare, State, StateWord, Watch, Work};
 pub use summary::{Summary, describe};
 pub use sweep::MOST_POINTS;
+
+use units::Share;
 
 use crate::spec::Workload;
 
@@ -57,6 +62,17 @@ pub struct Plan {
     pub tags: Vec<(String, String)>,
     /// Where every random choice comes from.
     pub seed: u64,
+    /// What it is for where the command line names nothing: targets as `--on` takes them. No consent to destroy follows
+    /// from them.
+    pub targets: Vec<String>,
+    /// What has to hold for the run to pass, in the order written.
+    pub objectives: Vec<Promised>,
+    /// What the run is held against.
+    pub baseline: Option<Baseline>,
+    /// How much worse than the baseline a figure may be.
+    pub tolerance: Share,
+    /// The virtual array that tells which part became slower; none where nothing does.
+    pub model: Option<String>,
     /// Its phases in order.
     pub phases: Vec<Phase>,
     /// The text as typed, without what `--set` changed.
@@ -64,6 +80,17 @@ pub struct Plan {
     /// What to beware of, although the plan can be carried out.
     pub cautions: Vec<Mistake>,
     points: Vec<Point>,
+}
+
+/// An objective, and where it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Promised {
+    /// What has to hold.
+    pub objective: Objective,
+    /// The phase that it is about, from 0; none where it is about every load.
+    pub phase: Option<usize>,
+    /// The line of the plan; 0 where it was not written there.
+    pub line: usize,
 }
 
 /// One `[[phase]]`.
@@ -140,7 +167,7 @@ impl Load {
 /// What the command line changes in a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// `KEY=VALUE`: a key of the plan, or of all workloads; `phase.NAME.KEY=VALUE` of one phase, by name or by
+    /// `KEY=VALUE`: a key of the plan, or of all workloads; `vars.NAME=VALUE` of a variable; `phase.NAME.KEY=VALUE` of one phase, by name or by
     /// number from 1; `phase.NAME.workload.NAME.KEY=VALUE` of one workload.
     pub set: Vec<String>,
     /// `KEY=VALUE`.

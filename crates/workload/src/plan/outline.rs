@@ -263,7 +263,7 @@ impl Within {
     /// Keys that are tables of their own, not entries.
     fn tables(self) -> &'static [&'static str] {
         match self {
-            Within::Top => &["phase", "defaults", "tags"],
+            Within::Top => &["phase", "defaults", "tags", "vars"],
             Within::Phase => &["workload"],
             Within::Defaults | Within::Workload => &[],
         }

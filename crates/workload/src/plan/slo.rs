@@ -5,7 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use units::{Nanos, Share};
+use units::{BytesPerSecond, Nanos, OpsPerSecond, Share};
 
 use crate::Op;
 
@@ -57,6 +57,31 @@ pub enum LatencyFigure {
 pub struct PromiseError {
     text: String,
     why: String,
+}
+
+/// What a load has to do: keep an SLO, or reach a rate.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Objective {
+    /// A time or the share of failures stays below a limit.
+    Keep(Slo),
+    /// A rate stays above a limit.
+    Reach {
+        /// Of which operations alone; `None` of all together.
+        of: Option<Op>,
+        /// The limit.
+        above: Rate,
+        /// The limit as it was written.
+        text: String,
+    },
+}
+
+/// A rate of requests or of bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rate {
+    /// Requests a second.
+    Iops(OpsPerSecond),
+    /// Bytes a second.
+    Throughput(BytesPerSecond),
 }
 
 /// Operations that an SLO can be about.
@@ -131,6 +156,54 @@ impl FromStr for Slo {
     }
 }
 
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (of, above, text) = match self {
+            Objective::Keep(slo) => return slo.fmt(f),
+            Objective::Reach { of, above, text } => (of, above, text),
+        };
+        if let Some(of) = of {
+            write!(f, "{}.", of.name())?;
+        }
+        let name = if matches!(above, Rate::Iops(_)) { "iops" } else { "mb_per_s" };
+        write!(f, "{name}>{text}")
+    }
+}
+
+impl FromStr for Objective {
+    type Err = PromiseError;
+
+    fn from_str(text: &str) -> Result<Objective, PromiseError> {
+        let Some((left, limit)) = text.split_once('>') else { return text.parse().map(Objective::Keep) };
+        let wrong = |why: &str| PromiseError { text: text.trim().into(), why: why.into() };
+        let (left, limit) = (left.trim(), limit.strip_prefix('=').unwrap_or(limit).trim());
+        let (of, figure) = match left.split_once('.') {
+            None => (None, left),
+            Some((word, figure)) => {
+                let of = OPS.into_iter().find(|op| op.name() == word);
+                (Some(of.ok_or_else(|| wrong("write read, write or trim before the `.`"))?), figure)
+            }
+        };
+        let with = |unit: &str| if limit.contains('/') { limit.to_owned() } else { format!("{limit}{unit}") };
+        let above = match figure {
+            "iops" => with("/s").parse().map(Rate::Iops).map_err(|error| wrong(&format!("{error}")))?,
+            "mb_per_s" => {
+                let unit = if limit.parse::<f64>().is_ok() { "MB/s" } else { "/s" };
+                with(unit).parse().map(Rate::Throughput).map_err(|error| wrong(&format!("{error}")))?
+            }
+            _ => return Err(wrong("only iops and mb_per_s have a least; times and errors stay below, with `<`")),
+        };
+        let is_sound = match above {
+            Rate::Iops(rate) => rate.get() > 0.0 && rate.get().is_finite(),
+            Rate::Throughput(rate) => rate.get() > 0.0 && rate.get().is_finite(),
+        };
+        if !is_sound {
+            return Err(wrong("every rate is above nothing"));
+        }
+        Ok(Objective::Reach { of, above, text: limit.into() })
+    }
+}
+
 impl Slo {
     /// What its figure must stay below, in the unit of its batches: a share of the requests, or nanoseconds.
     pub fn limit(&self) -> f64 {
@@ -191,6 +264,25 @@ mod tests {
             assert_eq!(text.parse::<Slo>().unwrap().to_string(), text);
         }
         assert_eq!("response p99 <= 5ms".parse::<Slo>().unwrap().to_string(), "p99<5ms");
+    }
+
+    #[test]
+    fn objectives_are_slos_and_least_rates_and_read_what_they_write() {
+        for text in ["p99<5ms", "iops>20k", "write.iops>5k", "mb_per_s>500MB/s", "mb_per_s>500", "iops>1000/s"] {
+            assert_eq!(text.parse::<Objective>().unwrap().to_string(), text);
+        }
+        let rate = |text: &str| match text.parse::<Objective>() {
+            Ok(Objective::Reach { above: Rate::Iops(rate), .. }) => rate.get(),
+            Ok(Objective::Reach { above: Rate::Throughput(rate), .. }) => rate.get(),
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!((rate(" iops >= 20k"), rate("mb_per_s > 500"), rate("mb_per_s>1GB/s")), (2e4, 5e8, 1e9));
+        let said = |text: &str| text.parse::<Objective>().unwrap_err().to_string();
+        assert!(said("p99 > 5ms").contains("with `<`"), "{}", said("p99 > 5ms"));
+        assert!(said("flush.iops > 5").contains("read, write or trim"));
+        assert!(said("iops > fast").contains("iops > fast"));
+        assert!(said("iops > 0").contains("above nothing"));
+        assert!(said("iops < 5k").contains("not known"));
     }
 
     #[test]

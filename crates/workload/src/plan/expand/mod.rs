@@ -25,9 +25,10 @@ use crate::plan::state::StateWord;
 use crate::plan::suggest::sentence;
 use crate::plan::sweep::MOST_POINTS;
 use crate::plan::synonyms;
+use crate::plan::vars;
 use crate::plan::template::Template;
 use crate::plan::text::SHARE_SLACK;
-use crate::plan::{Load, Metric, Overrides, Phase, Plan, Point, Task};
+use crate::plan::{Load, Metric, Objective, Overrides, Phase, Plan, Point, Promised, Task};
 use crate::rng::Streams;
 use crate::spec::Workload;
 
@@ -36,6 +37,8 @@ pub(crate) fn plan(label: &str, text: &str, changes: &Overrides) -> Result<Plan,
     let mistakes = Mistakes::default();
     let source = SourceText::new(label, text, 0);
     let Some(mut root) = parse(&source, outline::once, &mistakes) else { return mistakes.finish(None) };
+    vars::fill(&mut root, &changes.set, &mistakes);
+    mistakes.stop()?;
     synonyms::translate(&mut root, &mistakes);
     mistakes.stop()?;
     let outline = outline(&root, &Place::new(&source, 0..0), &mistakes);
@@ -44,13 +47,15 @@ pub(crate) fn plan(label: &str, text: &str, changes: &Overrides) -> Result<Plan,
     mistakes.stop()?;
     let layers = Layers::new(&outline, &set);
     let head = head(&layers);
-    let mut builder = Builder { points: Vec::new(), groups: 0, seed: head.seed, mistakes };
+    let of_plan = head.objectives.iter().map(|(objective, line)| promised(objective, None, *line));
+    let objectives = of_plan.collect();
+    let mut builder = Builder { points: Vec::new(), groups: 0, seed: head.seed, objectives, mistakes };
     let mut phases = Vec::new();
     for index in 0..outline.phases.len() {
         let phase = builder.phase(&outline, &layers, index);
         phases.push(phase);
     }
-    let Builder { points, mistakes, .. } = builder;
+    let Builder { points, objectives, mistakes, .. } = builder;
     let cautions = mistakes.into_result()?;
     let end = phases.iter().fold(0, |end, phase: &Phase| {
         assert_eq!(phase.points.start, end, "phases follow one another without a gap");
@@ -61,9 +66,28 @@ pub(crate) fn plan(label: &str, text: &str, changes: &Overrides) -> Result<Plan,
         points.iter().enumerate().all(|(index, point)| point.index == index),
         "points know their numbers"
     );
-    let name = if head.name.is_empty() { stem(label) } else { head.name };
-    let (about, seed, text) = (head.about, head.seed, text.to_string());
-    Ok(Plan { name, about, tags, seed, phases, text, cautions, points })
+    let name = if head.name.is_empty() { stem(label) } else { head.name.clone() };
+    let text = text.to_string();
+    let Head { about, seed, targets, baseline, tolerance, model, .. } = head;
+    Ok(Plan {
+        name,
+        about,
+        tags,
+        seed,
+        targets,
+        objectives,
+        baseline,
+        tolerance,
+        model,
+        phases,
+        text,
+        cautions,
+        points,
+    })
+}
+
+fn promised(objective: &Objective, phase: Option<usize>, line: usize) -> Promised {
+    Promised { objective: objective.clone(), phase, line }
 }
 
 /// `plans/oltp.toml` gives `oltp`.
@@ -159,6 +183,7 @@ struct Builder {
     points: Vec<Point>,
     groups: usize,
     seed: u64,
+    objectives: Vec<Promised>,
     mistakes: Mistakes,
 }
 
@@ -186,6 +211,8 @@ impl Builder {
             };
         }
         let swept = self.load(layers, index, table, &head);
+        let own = head.objectives.iter().map(|(objective, line)| promised(objective, Some(index), *line));
+        self.objectives.extend(own);
         if head.order == PointOrder::Shuffled {
             self.shuffle(first);
         }

@@ -1,11 +1,14 @@
 //! The keys of a plan and of a phase.
 
-use document::{Node, Wrong};
+use document::{Node, Value, Wrong};
+use units::Share;
 
 use super::{Entry, KeyDoc, KeyValue, Level};
+use crate::plan::baseline::Baseline;
 use crate::plan::metric::Until;
 use crate::plan::rounds::Rounds;
 use crate::plan::settle::{PointOrder, Settle};
+use crate::plan::slo::Objective;
 
 /// What the top of the file says.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +19,16 @@ pub(crate) struct Head {
     pub about: String,
     /// Where every random choice comes from.
     pub seed: u64,
+    /// Where it runs unless the command line says.
+    pub targets: Vec<String>,
+    /// What has to hold, with its line.
+    pub objectives: Vec<(Objective, usize)>,
+    /// What it is held against.
+    pub baseline: Option<Baseline>,
+    /// How much worse a figure may be.
+    pub tolerance: Share,
+    /// The virtual array that tells causes apart.
+    pub model: Option<String>,
 }
 
 /// What a phase says apart from its workloads.
@@ -35,6 +48,8 @@ pub(crate) struct PhaseHead {
     pub settle: Settle,
     /// In which order its points are measured.
     pub order: PointOrder,
+    /// What has to hold in it, with its line.
+    pub objectives: Vec<(Objective, usize)>,
 }
 
 keys! {
@@ -53,6 +68,31 @@ keys! {
         "Random seed of the plan."
         "The same seed and plan give the same requests on every machine. Point i of the plan, \
          counted from 0, uses seed + i."
+
+    "Judgement":
+    target (Text, "", "array:md3000?raid=5") [|h, n| texts(n).map(|found| h.targets = found)]
+        "Targets of the plan where `--on` names none."
+        "A text, or a list of texts, as `--on` takes them. Nothing is created, and no consent follows from it: data is \
+         destroyed only on `--destroy`, typed for that run."
+    slo (Text, "", (r#"slo = ["p99 < 5ms", "iops > 20k"]"#)) [|h, n| objectives(n).map(|found| h.objectives = found)]
+        "Objectives that each load of the plan has to meet; `fathom run` exits 1 where one is violated."
+        "A text, or a list of texts: `p99 < 5ms`, `service p99.9 < 10ms`, `read.mean < 800us`, `errors < 0.1%`, \
+         `iops > 20k`, `mb_per_s > 500MB/s`, `write.iops > 5k`. Judged with the 95% interval of the figure: violated \
+         where the whole interval is beyond the limit, kept where it is within, else inconclusive \
+         (`--inconclusive`). A phase may have objectives of its own besides."
+    baseline (Text, "none", "tag:release") [baseline]
+        "Runs of this plan that the run must not be worse than; `fathom run` exits 1 where it is."
+        "`tag:KEY` is all runs with the newest value of that label, `tag:KEY=VALUE` those with this value, else a run as \
+         in `fathom show`, or a record's file. What is judged is IOPS, and the mean response time where the rate is \
+         given, and the figure of `metric`. A violation counts once a second run confirms it (`--confirm`)."
+    tolerance (Share, "5%", "5%") [tolerance]
+        "How much worse than the baseline a figure may be."
+        "Worse by surely more is a violation. The result says with which probability a run that is not worse fails, \
+         and which slowdown is found nine times of ten."
+    model (Text, "none", "array:md3000?raid=5") [|h, n| a_model(n).map(|found| h.model = found)]
+        "The virtual array by which a slowdown from the baseline is traced to a part."
+        "An address as after `--on`, fitted to the baseline or described. Its parts are made slower one at a time; the \
+         part whose slowdown changes the figures as they have changed is named, or `unknown` where none does."
 }
 
 keys! {
@@ -99,6 +139,9 @@ keys! {
          flushes and then waits for so long: give one where an array takes longer to empty its write cache. \
          `none` continues at once. The result says what was done before each point and for how long. There \
          is no rest before the first load, next to a state of the plan, and on `null:`."
+    slo @ PhaseOnly (Text, "", "p99 < 5ms") [|h, n| objectives(n).map(|found| h.objectives = found)]
+        "Objectives that each load of this phase has to meet, besides those of the plan."
+        "As at the top of the plan."
     point_order (Choice(&["as-written", "shuffled"]), "as-written", "shuffled") [order]
         "Order in which the points of the phase are measured."
         "`as-written`: the last swept key fastest, repeats one after the other. `shuffled`: an order that \
@@ -123,4 +166,31 @@ pub(crate) fn a_name(node: &Node) -> Result<&str, Wrong> {
 /// A text that says what something is for.
 pub(crate) fn a_purpose(node: &Node) -> Result<&str, Wrong> {
     node.text("\"what it is for\"")
+}
+
+/// A text, or each of a list.
+fn each<T>(node: &Node, read: impl Fn(&Node) -> Result<T, Wrong>) -> Result<Vec<T>, Wrong> {
+    match &node.value {
+        Value::List(items) => {
+            items.iter().map(|item| read(item).map_err(|wrong| wrong.at(&item.place))).collect()
+        }
+        _ => read(node).map(|one| vec![one]),
+    }
+}
+
+fn texts(node: &Node) -> Result<Vec<String>, Wrong> {
+    each(node, |one| a_name(one).map(str::to_owned))
+}
+
+fn objectives(node: &Node) -> Result<Vec<(Objective, usize)>, Wrong> {
+    each(node, |one| Ok((one.read::<Objective>("p99 < 5ms")?, one.place.line())))
+}
+
+/// An address, or `none`.
+fn a_model(node: &Node) -> Result<Option<String>, Wrong> {
+    match a_name(node)? {
+        "none" => Ok(None),
+        address if address.starts_with("array:") => Ok(Some(address.to_owned())),
+        _ => Err(Wrong::new("a model is a virtual array", "write for example \"array:md3000?raid=5\"")),
+    }
 }

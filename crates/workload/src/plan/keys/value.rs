@@ -7,6 +7,7 @@ use units::convert::narrow;
 use units::{Bytes, Nanos, Share};
 
 use super::{KeyDoc, Kind};
+use crate::plan::baseline::Baseline;
 use crate::plan::metric::Metric;
 use crate::plan::settle::{PointOrder, Settle};
 use crate::plan::state::StateWord;
@@ -43,7 +44,7 @@ macro_rules! by_text {
 }
 
 by_text! {
-    Bytes, ContentText, CpuList, EngineKind, Extent, Factor, FileOp, Files, FilesIn, FlushKind, Fsync, LunLayout, Metric,
+    Baseline, Bytes, ContentText, CpuList, EngineKind, Extent, Factor, FileOp, Files, FilesIn, FlushKind, Fsync, LunLayout, Metric,
     Nanos, OpList, OpenSync, Order, Pace, Pattern, PointOrder, Ratio, Settle, Share, Span, Stamp, StateWord, Steady, Verify,
 }
 

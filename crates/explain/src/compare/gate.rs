@@ -1,0 +1,314 @@
+//! A run held against a baseline: is it worse by more than is allowed, how often would an unchanged one be called so, and
+//! which slowdown would be found.
+//!
+//! Between runs figures vary by more than their seconds show. What runs of one side differ by among each other is that
+//! noise; it is pooled with that of other cells where a cell has too few runs of its own.
+//!
+//! **Invariant:** the false alarms of all rows together are no more than was asked for.
+
+use record::judgement::{Gate, GateRow, Verdict};
+use record::{Metric, RUN_TO_RUN, Run};
+use spec::Pace;
+use stats::difference::{Estimate, Noise};
+use stats::gate::{Judged, Worsening};
+
+use super::cells::{self, Cell};
+use super::{Group, RESOLUTION, estimate, middle, settings};
+
+/// Of runs that are no worse than allowed this part is called violated at most.
+pub const FALSE_ALARMS: f64 = 0.01;
+
+/// The probability with which the worsening that is stated is found, by a run and by the one that confirms it.
+pub const POWER: f64 = 0.90;
+
+/// That of each of the two: both together miss no more than the sum of what each misses.
+const POWER_OF_EACH: f64 = 1.0 - (1.0 - POWER) / 2.0;
+
+/// With fewer degrees of freedom a cell's own noise is not relied on alone.
+const FREEDOM_ENOUGH: f64 = 4.0;
+
+/// As many settings that differ are named.
+const SETTINGS_TOLD: usize = 3;
+
+/// What is held against what.
+#[derive(Clone, Debug)]
+pub struct Asked<'a> {
+    /// The baseline in the words of the plan.
+    pub baseline: String,
+    /// Its runs.
+    pub base: Vec<&'a Run>,
+    /// The runs that are judged, repeats of each other.
+    pub runs: Vec<&'a Run>,
+    /// What is allowed, as a part.
+    pub tolerance: f64,
+    /// How often all rows together may be wrong about a run that is no worse.
+    pub false_alarms: f64,
+}
+
+/// Holds `asked.runs` against `asked.base`. Without a cell in common the verdict is inconclusive, and a note says so.
+pub fn gate(asked: &Asked<'_>) -> Gate {
+    let (base, runs) = (of_each(&asked.base), of_each(&asked.runs));
+    let pairs = pairs(&base, &runs);
+    let level = asked.false_alarms / pairs.len().max(1) as f64;
+    let rows: Vec<GateRow> = pairs.iter().map(|pair| row(pair, &pairs, asked.tolerance, level)).collect();
+    let verdict = rows.iter().map(|row| row.verdict).max().unwrap_or(Verdict::Inconclusive);
+    let ids = |runs: &[&Run]| runs.iter().map(|run| run.id.clone()).collect();
+    Gate {
+        baseline: asked.baseline.clone(),
+        baseline_runs: ids(&asked.base),
+        runs: ids(&asked.runs),
+        tolerance: asked.tolerance,
+        false_alarm_rate: asked.false_alarms,
+        power: POWER,
+        noise: noise_told(&pairs),
+        notes: notes(asked, rows.is_empty()),
+        rows,
+        verdict,
+        confirmed: verdict == Verdict::Violated && asked.runs.len() > 1,
+        cause: None,
+    }
+}
+
+/// The cells of each run by itself.
+fn of_each<'a>(runs: &[&'a Run]) -> Vec<Vec<Cell<'a>>> {
+    runs.iter().map(|run| cells::of(&[*run])).collect()
+}
+
+/// One figure of one cell: a value for each run of either side.
+struct Pair<'c, 'a> {
+    cell: &'c Cell<'a>,
+    metric: Metric,
+    base: Vec<f64>,
+    runs: Vec<f64>,
+    /// How sure the first measurement of either side is by itself.
+    alone: [Option<Estimate>; 2],
+    within: [Option<Estimate>; 2],
+    is_real: bool,
+}
+
+fn pairs<'c, 'a>(base: &'c [Vec<Cell<'a>>], runs: &'c [Vec<Cell<'a>>]) -> Vec<Pair<'c, 'a>> {
+    let Some(first) = base.first() else { return Vec::new() };
+    let mut pairs = Vec::new();
+    for cell in first.iter().filter(|cell| cell.total) {
+        let same = |of: &'c [Vec<Cell<'a>>]| -> Vec<&'c Cell<'a>> {
+            of.iter().filter_map(|run| run.iter().find(|other| other.key == cell.key)).collect()
+        };
+        let (base, runs) = (same(base), same(runs));
+        for metric in metrics(cell) {
+            let values = |cells: &[&Cell<'_>]| -> Vec<f64> {
+                cells.iter().filter_map(|cell| middle(&cell.values(metric))).collect()
+            };
+            let pair = Pair {
+                cell,
+                metric,
+                base: values(&base),
+                runs: values(&runs),
+                alone: [&base, &runs]
+                    .map(|side| side.first().and_then(|cell| estimate(cell, metric, None))),
+                within: [&base, &runs].map(|side| side.first().and_then(|cell| cell.within(metric))),
+                is_real: cell.measured().iter().any(|one| one.is_real),
+            };
+            if !pair.base.is_empty() && !pair.runs.is_empty() {
+                pairs.push(pair);
+            }
+        }
+    }
+    pairs
+}
+
+/// What a cell is judged by: its rate, or its mean response time where the rate is given; and what its plan is about.
+fn metrics(cell: &Cell<'_>) -> Vec<Metric> {
+    let Some(measured) = cell.measured().first() else { return Vec::new() };
+    let is_closed = measured.workload.spec.pace == Pace::Closed;
+    let usual = if is_closed { Metric::Iops } else { Metric::Mean };
+    let headline = Metric::of(&measured.point.headline);
+    let says_more = match headline {
+        Metric::Mean | Metric::Quantile(_) => headline != usual,
+        // Of a closed loop throughput is the rate in another unit; the longest of all has no interval.
+        Metric::Iops | Metric::Throughput | Metric::Max => false,
+    };
+    std::iter::once(usual).chain(says_more.then_some(headline)).collect()
+}
+
+impl Pair<'_, '_> {
+    fn groups(&self) -> [&[f64]; 2] {
+        [&self.base, &self.runs]
+    }
+}
+
+/// What runs of one side differ by among each other: of the cell, and where that rests on too few runs of all cells,
+/// whichever is more.
+fn noise(pair: &Pair<'_, '_>, all: &[Pair<'_, '_>]) -> Option<Noise> {
+    let own = Noise::of(pair.groups());
+    if own.is_some_and(|own| own.freedom >= FREEDOM_ENOUGH) {
+        return own;
+    }
+    let pooled = Noise::of(all.iter().filter(|one| one.metric == pair.metric).flat_map(Pair::groups));
+    [own, pooled].into_iter().flatten().reduce(|one, other| {
+        // The pooled one has more freedom; it counts unless the cell itself shows more.
+        if other.variance >= one.variance || other.freedom >= FREEDOM_ENOUGH && one.variance < 2.0 * other.variance {
+            other
+        } else {
+            one
+        }
+    })
+}
+
+/// One side's figure: the geometric mean of its runs.
+fn side(pair: &Pair<'_, '_>, number: usize, noise: Option<Noise>) -> Option<Estimate> {
+    let values = pair.groups()[number];
+    let value = middle(values)?;
+    let count = values.len() as f64;
+    let found = match noise {
+        Some(noise) => Estimate::new(value, noise.variance / count, noise.freedom)?,
+        None => pair.alone[number]?,
+    };
+    let within = pair.within[number];
+    let found = within.map_or(found, |within| found.at_least(within.variance / count, within.freedom));
+    Some(found.at_least(RESOLUTION, f64::INFINITY))
+}
+
+fn row(pair: &Pair<'_, '_>, all: &[Pair<'_, '_>], tolerance: f64, level: f64) -> GateRow {
+    let noise = noise(pair, all);
+    let sides = side(pair, 0, noise).zip(side(pair, 1, noise));
+    let (base, value) =
+        (middle(&pair.base).unwrap_or_default(), middle(&pair.runs).unwrap_or_default());
+    let more_is_better = pair.metric.more_is_better();
+    let found = sides.map(|(base, value)| Worsening::of(base, value, more_is_better));
+    let verdict = found.map_or(Verdict::Inconclusive, |found| match found.judge(tolerance, level) {
+        Judged::Kept => Verdict::Kept,
+        Judged::Violated => Verdict::Violated,
+        Judged::Inconclusive => Verdict::Inconclusive,
+    });
+    let bounds = found.map(|found| found.bounds(level));
+    let count = |values: &[f64]| u32::try_from(values.len()).unwrap_or(u32::MAX);
+    GateRow {
+        cell: pair.cell.title(),
+        metric: pair.metric.name(),
+        unit: pair.metric.unit().into(),
+        base,
+        value,
+        worse: if more_is_better { base / value - 1.0 } else { value / base - 1.0 },
+        worse_low: bounds.map(|(low, _)| low),
+        worse_high: bounds.map(|(_, high)| high),
+        detectable: found.map(|found| found.detectable(POWER_OF_EACH, tolerance, level)),
+        measurements: [count(&pair.base), count(&pair.runs)],
+        verdict,
+    }
+}
+
+fn noise_told(pairs: &[Pair<'_, '_>]) -> String {
+    let most = |side: usize| pairs.iter().map(|pair| pair.groups()[side].len()).max().unwrap_or(0);
+    let (base, runs) = (most(0), most(1));
+    if base > 1 || runs > 1 {
+        return format!("from {base} runs of the baseline and {runs} of this");
+    }
+    match pairs.iter().any(|pair| pair.is_real) {
+        true => format!(
+            "assumed: {:.0} % from run to run, as one run of each side shows none; measure the baseline with `--runs 5`",
+            100.0 * RUN_TO_RUN
+        ),
+        false => "from the seconds of one run of each side; measure the baseline with `--runs 5`".into(),
+    }
+}
+
+fn notes(asked: &Asked<'_>, is_empty: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if is_empty {
+        notes.push("Nothing to compare: no load of the run and of its baseline are the same.".to_owned());
+    }
+    let groups = [("baseline", &asked.base), ("run", &asked.runs)]
+        .map(|(name, runs)| Group { name: name.into(), runs: runs.clone() });
+    if groups.iter().any(|group| group.runs.is_empty()) {
+        return notes;
+    }
+    let cells: Vec<Vec<Cell<'_>>> = groups.iter().map(|group| cells::of(&group.runs)).collect();
+    let differing = settings::differences(&groups, &cells);
+    let told = differing.iter().take(SETTINGS_TOLD).map(|one| {
+        let value = |at: usize| one.values.get(at).cloned().flatten().unwrap_or_else(|| "none".into());
+        format!("{}: {} → {}", one.key, value(0), value(1))
+    });
+    let told: Vec<String> = told.collect();
+    if !told.is_empty() {
+        let more = differing.len() - told.len();
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        notes.push(format!("Differs from the baseline: {}{more}.", told.join("; ")));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use record::sample::{self, Stream};
+
+    use super::*;
+
+    /// A run whose rate is that many times 1,000, in one cell of each name.
+    fn run(times: f64, cells: &[&str]) -> Run {
+        let stream = Stream { op: "read", size_bytes: 4096, per_s: 1_000, median_ns: 400_000, spread: 0.1 };
+        let points = cells.iter().enumerate().map(|(index, name)| {
+            let mut workload = sample::workload("load", &[stream]);
+            workload.summary.iter_mut().for_each(|summary| summary.ops_per_s.value *= times);
+            sample::point(u32::try_from(index).unwrap(), name, vec![workload])
+        });
+        sample::run("quick", points.collect())
+    }
+
+    fn asked<'a>(base: &'a [Run], runs: &'a [Run], tolerance: f64) -> Asked<'a> {
+        Asked {
+            baseline: "tag:release".into(),
+            base: base.iter().collect(),
+            runs: runs.iter().collect(),
+            tolerance,
+            false_alarms: FALSE_ALARMS,
+        }
+    }
+
+    fn base() -> Vec<Run> {
+        [0.995, 1.0, 1.005, 0.998, 1.002].map(|times| run(times, &["p"])).into()
+    }
+
+    #[test]
+    fn a_run_that_is_much_slower_violates_and_an_equal_one_keeps() {
+        let base = base();
+        let of = |times: f64, tolerance: f64| gate(&asked(&base, &[run(times, &["p"])], tolerance));
+        let slow = of(0.7, 0.05);
+        assert_eq!(slow.verdict, Verdict::Violated, "{slow:?}");
+        assert!((slow.rows[0].worse - 1.0 / 0.7 + 1.0).abs() < 1e-3, "{:?}", slow.rows);
+        assert_eq!((slow.rows[0].measurements, slow.confirmed), ([5, 1], false));
+        assert_eq!(of(1.0, 0.05).verdict, Verdict::Kept);
+        assert_eq!(of(1.3, 0.05).verdict, Verdict::Kept, "better is no violation");
+        assert_eq!(of(0.953, 0.05).verdict, Verdict::Inconclusive);
+        assert!(of(1.0, 0.05).rows[0].detectable.is_some_and(|least| least > 0.05 && least < 0.2));
+    }
+
+    #[test]
+    fn a_second_run_confirms_and_more_cells_ask_for_more_evidence() {
+        let base = base();
+        let twice = gate(&asked(&base, &[run(0.7, &["p"]), run(0.71, &["p"])], 0.05));
+        assert!(twice.confirmed && twice.verdict == Verdict::Violated);
+        let many: Vec<Run> = [0.995, 1.0, 1.005, 0.998, 1.002].map(|times| run(times, &["p", "q", "r"])).into();
+        let one = gate(&asked(&base, &[run(1.0, &["p"])], 0.05));
+        let three = gate(&asked(&many, &[run(1.0, &["p", "q", "r"])], 0.05));
+        assert_eq!(three.rows.len(), 3);
+        assert!(three.rows[0].detectable > one.rows[0].detectable, "{:?} {:?}", three.rows, one.rows);
+    }
+
+    #[test]
+    fn without_a_cell_in_common_nothing_is_decided() {
+        let base = base();
+        let other = run(1.0, &["another"]);
+        let mut other = Run { id: "x".into(), ..other };
+        other.points[0].phase = "another".into();
+        let found = gate(&asked(&base, &[other], 0.05));
+        assert_eq!((found.verdict, found.rows.len()), (Verdict::Inconclusive, 0));
+        assert!(found.notes[0].contains("Nothing to compare"), "{:?}", found.notes);
+    }
+
+    #[test]
+    fn one_run_of_each_side_on_real_storage_rests_on_an_assumption_that_is_told() {
+        let found = gate(&asked(&base()[..1], &[run(0.97, &["p"])], 0.05));
+        assert!(found.noise.contains("assumed: 3 %"), "{}", found.noise);
+        assert_eq!(found.verdict, Verdict::Inconclusive);
+    }
+}

@@ -1,0 +1,354 @@
+//! Objectives held against what was measured: kept, violated, or inconclusive.
+//!
+//! **Invariant:** a verdict other than inconclusive follows from an interval, never from a figure alone.
+
+use record::judgement::{ObjectiveRow, Verdict};
+use record::{LATENCY_QUANTILES, Metric, Ops, Run};
+use stats::exceedance::binomial_bounds;
+
+use super::cells::{self, Cell};
+use super::{estimate, middle};
+
+/// How sure either end of an interval of 95 % is.
+const ONE_SIDED: f64 = 0.975;
+
+/// What has to hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Promise {
+    /// As the plan has it.
+    pub text: String,
+    /// The line of the plan; 0 where it was not written there.
+    pub line: u32,
+    /// The phase that it is about, as written; none where it is about every load.
+    pub phase: Option<String>,
+    /// Of which figure.
+    pub about: About,
+}
+
+/// The figure of an objective and its limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum About {
+    /// A mean or a percentile of times stays below that many nanoseconds.
+    Time {
+        /// Of which requests.
+        op: Ops,
+        /// Which figure.
+        metric: Metric,
+        /// Whether times count from the issue, not from when a request was due.
+        of_service: bool,
+        /// The limit.
+        below_ns: f64,
+    },
+    /// A rate stays above a limit, in its base unit.
+    Rate {
+        /// Of which requests.
+        op: Ops,
+        /// Which rate.
+        metric: Metric,
+        /// The limit.
+        above: f64,
+    },
+    /// Of all requests this part fails at most.
+    Errors {
+        /// The limit.
+        below: f64,
+    },
+}
+
+/// A figure with as much of its interval as is known.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    value: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    why: &'static str,
+}
+
+impl About {
+    fn op(&self) -> Ops {
+        match self {
+            About::Time { op, .. } | About::Rate { op, .. } => *op,
+            About::Errors { .. } => Ops::All,
+        }
+    }
+
+    fn limit(&self) -> f64 {
+        match self {
+            About::Time { below_ns, .. } => *below_ns,
+            About::Rate { above, .. } => *above,
+            About::Errors { below } => *below,
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        match self {
+            About::Time { .. } => "ns",
+            About::Rate { metric, .. } => metric.unit(),
+            About::Errors { .. } => "share",
+        }
+    }
+
+    fn verdict(&self, seen: &Seen) -> Verdict {
+        let limit = self.limit();
+        let (kept, violated) = match self {
+            About::Rate { .. } => {
+                (seen.low.is_some_and(|low| low >= limit), seen.high.is_some_and(|high| high < limit))
+            }
+            _ => (seen.high.is_some_and(|high| high < limit), seen.low.is_some_and(|low| low >= limit)),
+        };
+        match (kept, violated) {
+            (true, _) => Verdict::Kept,
+            (_, true) => Verdict::Violated,
+            _ => Verdict::Inconclusive,
+        }
+    }
+}
+
+/// Each of `promises` in each cell of `run` that it is about. Repeats of a point are one cell.
+///
+/// A promise about what no load of the run has gives one row without a cell, inconclusive.
+pub fn objectives(run: &Run, promises: &[Promise]) -> Vec<ObjectiveRow> {
+    let cells = cells::of(&[run]);
+    let mut rows = Vec::new();
+    for promise in promises {
+        let op = promise.about.op();
+        let is_of = |cell: &&Cell<'_>| {
+            let of_op = if op == Ops::All { cell.total } else { cell.key.op == op };
+            of_op && promise.phase.as_deref().is_none_or(|phase| phase == cell.key.phase)
+        };
+        let before = rows.len();
+        rows.extend(cells.iter().filter(is_of).map(|cell| row(promise, cell)));
+        if rows.len() == before {
+            let why = "no load that ran to its end has this figure".into();
+            rows.push(ObjectiveRow { why, ..blank(promise, String::new()) });
+        }
+    }
+    rows
+}
+
+fn blank(promise: &Promise, cell: String) -> ObjectiveRow {
+    ObjectiveRow {
+        objective: promise.text.clone(),
+        line: promise.line,
+        cell,
+        unit: promise.about.unit().into(),
+        limit: promise.about.limit(),
+        value: None,
+        low: None,
+        high: None,
+        verdict: Verdict::Inconclusive,
+        why: String::new(),
+    }
+}
+
+fn row(promise: &Promise, cell: &Cell<'_>) -> ObjectiveRow {
+    let seen = match promise.about {
+        About::Rate { metric, .. } => figure(cell, metric),
+        About::Errors { .. } => errors(cell),
+        About::Time { metric, of_service: true, .. } => service(cell, metric),
+        About::Time { metric, .. } => figure(cell, metric),
+    };
+    let verdict = promise.about.verdict(&seen);
+    let why = if verdict == Verdict::Inconclusive { seen.why } else { "" };
+    ObjectiveRow {
+        value: seen.value,
+        low: seen.low,
+        high: seen.high,
+        verdict,
+        why: why.into(),
+        ..blank(promise, cell.title())
+    }
+}
+
+/// A rate or a response time with its interval; between two percentiles of a summary, that of both together: the
+/// percentile lies between them.
+fn figure(cell: &Cell<'_>, metric: Metric) -> Seen {
+    let known = |metric: Metric| estimate(cell, metric, None).map(|found| (found.value, found.interval()));
+    if let Some((value, interval)) = known(metric) {
+        let why = "its interval reaches over the limit; measure longer, or repeat";
+        return Seen { value: Some(value), low: Some(interval.low), high: Some(interval.high), why };
+    }
+    let value = middle(&cell.values(metric));
+    let Metric::Quantile(q) = metric else {
+        return Seen { value, why: "too little was measured for an interval", ..Seen::default() };
+    };
+    let value = value.or_else(|| from_histograms(cell, |times| times.quantile(q).map(|time| time.get() as f64), false));
+    let around = |one: f64| known(Metric::Quantile(one)).map(|(_, interval)| interval);
+    let below = LATENCY_QUANTILES.into_iter().filter(|one| *one <= q).filter_map(around).next_back();
+    let above = LATENCY_QUANTILES.into_iter().filter(|one| *one >= q).find_map(around);
+    let why = "too few requests were so slow for an interval; measure longer";
+    Seen { value, low: below.map(|one| one.low), high: above.map(|one| one.high), why }
+}
+
+/// A service time. It has no interval of its own where requests waited for their turn; a response is never shorter.
+fn service(cell: &Cell<'_>, metric: Metric) -> Seen {
+    let has_own = cell
+        .measured()
+        .iter()
+        .any(|one| one.workload.classes.iter().any(|class| class.service.is_some()));
+    let response = figure(cell, metric);
+    if !has_own {
+        return response;
+    }
+    let value = from_histograms(
+        cell,
+        |times| match metric {
+            Metric::Quantile(q) => times.quantile(q).map(|time| time.get() as f64),
+            _ => times.mean(),
+        },
+        true,
+    );
+    Seen {
+        value,
+        low: None,
+        high: response.high,
+        why: "service times apart from waiting have no interval; promise a response time, or a rate that is kept",
+    }
+}
+
+/// The figure of all times of the cell's operation in its first measurement.
+fn from_histograms(
+    cell: &Cell<'_>,
+    figure: impl Fn(&stats::Histogram) -> Option<f64>,
+    of_service: bool,
+) -> Option<f64> {
+    let measured = cell.measured().first()?;
+    let own = measured
+        .workload
+        .classes
+        .iter()
+        .filter(|class| cell.key.op == Ops::All || Ops::from(class.op) == cell.key.op);
+    let times = own.filter_map(|class| match &class.service {
+        Some(service) if of_service => service.to_stats(),
+        _ => class.response.to_stats(),
+    });
+    let all = times.reduce(|mut all, one| {
+        all.merge(&one);
+        all
+    })?;
+    figure(&all)
+}
+
+fn errors(cell: &Cell<'_>) -> Seen {
+    let sum = |of: fn(&record::WorkloadResult) -> u64| {
+        cell.measured().iter().map(|one| of(one.workload)).sum::<u64>()
+    };
+    let (errors, all) = (sum(|one| one.errors), sum(|one| one.planned));
+    if all == 0 {
+        return Seen { why: "no request was issued", ..Seen::default() };
+    }
+    let bounds = binomial_bounds(errors, all, ONE_SIDED);
+    let why = "too few requests to be sure of so small a share; measure longer";
+    Seen { value: Some(errors as f64 / all as f64), low: Some(bounds.low), high: Some(bounds.high), why }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::sample::{self, Stream};
+    use record::{Figure, Op};
+
+    use super::*;
+
+    fn run() -> Run {
+        let stream = |op, per_s| Stream { op, size_bytes: 4096, per_s, median_ns: 400_000, spread: 0.1 };
+        let workload = sample::workload("load", &[stream("read", 3_000), stream("write", 1_000)]);
+        sample::run("quick", vec![sample::point(0, "p", vec![workload])])
+    }
+
+    fn judged(run: &Run, about: About) -> ObjectiveRow {
+        let promise = Promise { text: "it".into(), line: 7, phase: None, about };
+        let mut rows = objectives(run, &[promise]);
+        assert_eq!(rows.len(), 1, "{rows:?}");
+        rows.remove(0)
+    }
+
+    #[test]
+    fn a_rate_is_kept_or_violated_where_its_whole_interval_is_and_else_inconclusive() {
+        let of = |above: f64, op: Ops| {
+            judged(&run(), About::Rate { op, metric: Metric::Iops, above })
+        };
+        let all = of(1.0, Ops::All);
+        let (low, high) = (all.low.unwrap(), all.high.unwrap());
+        assert!(low < 4_000.0 && high > 4_000.0, "{all:?}");
+        assert_eq!((all.verdict, all.line, all.cell.as_str()), (Verdict::Kept, 7, "p"));
+        assert_eq!(of(high * 1.001, Ops::All).verdict, Verdict::Violated);
+        assert_eq!(of(4_000.0, Ops::All).verdict, Verdict::Inconclusive);
+        assert!(!of(4_000.0, Ops::All).why.is_empty() && all.why.is_empty());
+        assert_eq!(of(2_000.0, Op::Read.into()).verdict, Verdict::Kept);
+        assert_eq!(of(2_000.0, Op::Write.into()).verdict, Verdict::Violated);
+        let none = of(2_000.0, Op::Trim.into());
+        assert_eq!((none.verdict, none.cell.as_str(), none.value), (Verdict::Inconclusive, "", None));
+    }
+
+    #[test]
+    fn a_time_without_an_interval_decides_nothing_and_a_percentile_between_two_lies_between_them() {
+        let time = |run: &Run, metric, below_ns| {
+            judged(run, About::Time { op: Ops::All, metric, of_service: false, below_ns })
+        };
+        let mut run = run();
+        let p99 = time(&run, Metric::Quantile(0.99), 1.0);
+        let value = p99.value.unwrap();
+        assert!(p99.low.is_some_and(|low| low <= value), "{p99:?}");
+        assert_eq!(p99.verdict, Verdict::Violated);
+        assert_eq!(time(&run, Metric::Quantile(0.99), value * 10.0).verdict, Verdict::Kept);
+        let p97 = time(&run, Metric::Quantile(0.97), 1.0);
+        let p95 = time(&run, Metric::Quantile(0.95), 1.0);
+        assert_eq!((p97.low, p97.high), (p95.low, p99.high));
+        assert!(p97.value.is_some_and(|found| found <= value), "{p97:?}");
+        for summary in &mut run.points[0].workloads[0].summary {
+            let response = summary.response.as_mut().unwrap();
+            (response.mean_low_ns, response.mean_high_ns) = (None, None);
+            response.no_interval = Some("mean: too short".into());
+        }
+        let mean = time(&run, Metric::Mean, 1.0);
+        assert_eq!((mean.verdict, mean.low), (Verdict::Inconclusive, None));
+        assert!(mean.value.is_some() && !mean.why.is_empty());
+    }
+
+    #[test]
+    fn no_failure_of_few_requests_proves_no_small_share() {
+        let mut run = run();
+        let of = |run: &Run, below| judged(run, About::Errors { below }).verdict;
+        let workload = |run: &mut Run, planned, errors| {
+            (run.points[0].workloads[0].planned, run.points[0].workloads[0].errors) = (planned, errors);
+        };
+        workload(&mut run, 1_000, 0);
+        assert_eq!(of(&run, 0.001), Verdict::Inconclusive);
+        workload(&mut run, 10_000, 0);
+        assert_eq!(of(&run, 0.001), Verdict::Kept);
+        workload(&mut run, 10_000, 40);
+        assert_eq!(of(&run, 0.001), Verdict::Violated);
+    }
+
+    #[test]
+    fn an_objective_of_a_phase_is_held_against_its_loads_alone() {
+        let run = run();
+        let about = About::Rate { op: Ops::All, metric: Metric::Iops, above: 1.0 };
+        let of = |phase: &str| Promise { text: "it".into(), line: 0, phase: Some(phase.into()), about };
+        let phase = run.points[0].phase.clone();
+        let rows = objectives(&run, &[of(&phase), of("another")]);
+        assert_eq!(rows.iter().map(|row| row.cell.as_str()).collect::<Vec<_>>(), ["p", ""]);
+        let mut cut = run.clone();
+        cut.points[0].complete = false;
+        assert_eq!(objectives(&cut, &[of(&phase)])[0].verdict, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn service_times_of_a_schedule_are_kept_where_the_responses_are() {
+        let mut run = run();
+        let about = |below_ns| About::Time {
+            op: Ops::All,
+            metric: Metric::Quantile(0.99),
+            of_service: true,
+            below_ns,
+        };
+        let response = judged(&run, about(1.0));
+        assert_eq!(response.verdict, Verdict::Violated, "without a schedule both are the same");
+        for class in &mut run.points[0].workloads[0].classes {
+            class.service = Some(class.response.clone());
+        }
+        assert_eq!(judged(&run, about(1.0)).verdict, Verdict::Inconclusive);
+        assert_eq!(judged(&run, about(response.high.unwrap() * 1.01)).verdict, Verdict::Kept);
+        run.points[0].workloads[0].summary[0].ops_per_s = Figure { value: 0.0, low: None, high: None };
+    }
+}

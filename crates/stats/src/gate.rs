@@ -1,0 +1,124 @@
+//! Whether a figure has become worse by more than is allowed, how often one that has not is called so, and which
+//! slowdown is found.
+//!
+//! **Invariant:** a worsening is a positive number whatever the figure: less of a rate, more of a time.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::difference::{Estimate, Ratio, student};
+
+/// By how much a figure is worse than that of a baseline, on the scale of logarithms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Worsening {
+    /// Above zero where it is worse.
+    pub log: f64,
+    /// Its standard error.
+    pub error: f64,
+    /// Degrees of freedom behind the error.
+    pub freedom: f64,
+}
+
+/// What follows for a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// Surely no worse than allowed.
+    Kept,
+    /// Surely worse than allowed.
+    Violated,
+    /// Neither.
+    Inconclusive,
+}
+
+impl Worsening {
+    /// Of `value` against `base`, which were measured apart from each other.
+    ///
+    /// Student's distribution with the degrees of freedom of two unequal variances, as in [`Ratio::of`].
+    pub fn of(base: Estimate, value: Estimate, more_is_better: bool) -> Worsening {
+        let ratio = Ratio::of(base, value).value.ln();
+        let log = if more_is_better { -ratio } else { ratio };
+        Worsening {
+            log,
+            error: (base.variance + value.variance).sqrt(),
+            freedom: crate::difference::welch(base, value),
+        }
+    }
+
+    /// The verdict on a worsening of more than the part `tolerance`, either side of which is wrong with probability
+    /// `level` at most.
+    ///
+    /// One-sided tests at `level`: worse where the lower bound lies above the tolerance, kept where the upper one lies
+    /// below it.
+    pub fn judge(self, tolerance: f64, level: f64) -> Judged {
+        let limit = tolerance.ln_1p();
+        let half = student(self.freedom, 1.0 - level) * self.error;
+        if self.log - half > limit {
+            Judged::Violated
+        } else if self.log + half <= limit {
+            Judged::Kept
+        } else {
+            Judged::Inconclusive
+        }
+    }
+
+    /// Between which parts the worsening lies, each end wrong with probability `level` at most.
+    pub fn bounds(self, level: f64) -> (f64, f64) {
+        let half = student(self.freedom, 1.0 - level) * self.error;
+        ((self.log - half).exp_m1(), (self.log + half).exp_m1())
+    }
+
+    /// The probability with which a true worsening by the part `worse` is found at `level`, if the error is what it seems.
+    ///
+    /// By Student's distribution moved by the effect; source: Cohen, *Statistical Power Analysis*, 2nd edition,
+    /// chapter 2.
+    pub fn power(self, worse: f64, tolerance: f64, level: f64) -> f64 {
+        let beyond = worse.ln_1p() - tolerance.ln_1p();
+        if self.error == 0.0 {
+            return if beyond > 0.0 { 1.0 } else { 0.0 };
+        }
+        let at = beyond / self.error - student(self.freedom, 1.0 - level);
+        StudentsT::new(0.0, 1.0, self.freedom).map_or(0.0, |law| law.cdf(at))
+    }
+
+    /// The smallest true worsening, as a part, that is found with probability `power` at `level`.
+    pub fn detectable(self, power: f64, tolerance: f64, level: f64) -> f64 {
+        let reach = student(self.freedom, 1.0 - level) + student(self.freedom, power);
+        (tolerance.ln_1p() + reach * self.error).exp_m1()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(log: f64) -> Worsening {
+        Worsening { log, error: 0.01, freedom: 18.0 }
+    }
+
+    #[test]
+    fn less_of_a_rate_and_more_of_a_time_are_worse() {
+        let of = |value: f64| Estimate::new(value, 0.0001, 9.0).unwrap();
+        let rate = Worsening::of(of(100.0), of(80.0), true);
+        let time = Worsening::of(of(80.0), of(100.0), false);
+        assert!((rate.log - 1.25f64.ln()).abs() < 1e-12 && (time.log - rate.log).abs() < 1e-12);
+        assert!((rate.error - 0.0002f64.sqrt()).abs() < 1e-12 && (rate.freedom - 18.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_verdict_changes_where_the_one_sided_bound_reaches_the_tolerance() {
+        // t(18, 0.99) = 2.5524
+        let (limit, half) = (0.05f64.ln_1p(), 2.5524 * 0.01);
+        assert_eq!(at(limit + half + 1e-5).judge(0.05, 0.01), Judged::Violated);
+        assert_eq!(at(limit + half - 1e-5).judge(0.05, 0.01), Judged::Inconclusive);
+        assert_eq!(at(limit - half + 1e-5).judge(0.05, 0.01), Judged::Inconclusive);
+        assert_eq!(at(limit - half - 1e-5).judge(0.05, 0.01), Judged::Kept);
+    }
+
+    #[test]
+    fn what_is_detectable_is_found_with_that_power() {
+        let least = at(0.0).detectable(0.9, 0.05, 0.01);
+        assert!((at(0.0).power(least, 0.05, 0.01) - 0.9).abs() < 1e-6);
+        assert!((at(0.0).power(0.05, 0.05, 0.01) - 0.01).abs() < 1e-6, "at the limit it is the false alarms");
+        let exact = Worsening { log: 0.0, error: 0.0, freedom: 5.0 };
+        assert_eq!((exact.power(0.06, 0.05, 0.01), exact.power(0.04, 0.05, 0.01)), (1.0, 0.0));
+    }
+}
