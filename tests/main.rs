@@ -27,6 +27,7 @@ mod keeping;
 mod kernel;
 mod metrics;
 mod mutations;
+mod pipeline;
 mod plans;
 mod rebuilds;
 mod reports;

@@ -82,9 +82,6 @@ pub struct Gate {
     /// Whether a violation was seen again in a second run; false where there was none, and where none was measured.
     #[serde(default)]
     pub confirmed: bool,
-    /// Which part became slower; absent where nothing did, and where no model was given.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub cause: Option<Cause>,
     /// What else a reader has to know.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
@@ -118,31 +115,4 @@ pub struct GateRow {
     pub measurements: [u32; 2],
     /// What came of it.
     pub verdict: Verdict,
-}
-
-/// What a model says of a slowdown.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Cause {
-    /// The part that became slower: `disks`, `controller processor`, `cache`; `unknown` where none explains it.
-    pub part: String,
-    /// What became of it, in words: `1.30 times as slow`, `off`.
-    pub change: String,
-    /// The array that it was tried on.
-    pub model: String,
-    /// What the change of the part leaves unexplained of the change of the figures: 0 is nothing, 1 all.
-    pub unexplained: f64,
-    /// The other parts that were tried, the nearest first, each with what it leaves unexplained.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub others: Vec<OtherCause>,
-}
-
-/// A cause that explains less.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OtherCause {
-    /// The part.
-    pub part: String,
-    /// What became of it, in words.
-    pub change: String,
-    /// What it leaves unexplained.
-    pub unexplained: f64,
 }

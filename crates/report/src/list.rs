@@ -3,10 +3,46 @@
 use record::Entry;
 use units::{BytesPerSecond, OpsPerSecond};
 
+use crate::ReportError;
 use crate::grade;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Column, Table};
 use crate::words::{cut, harmless};
+
+/// An array with an object for each of `entries`, in their order: what a run's line shows, in base units, with `state` as
+/// it is shown. `number` and `id` name the run to the other verbs.
+pub fn list_json(entries: &[Entry]) -> Result<String, ReportError> {
+    let objects: Vec<serde_json::Value> = entries
+        .iter()
+        .map(|entry| {
+            serde_json::json!({
+                "number": entry.number,
+                "id": entry.id,
+                "started": entry.started,
+                "ended": entry.ended,
+                "plan": entry.plan,
+                "targets": entry.targets,
+                "world": entry.world,
+                "hostname": entry.hostname,
+                "tags": entry.tags,
+                "points": entry.points,
+                "peak_ops_per_s": entry.peak_ops_per_s,
+                "peak_bytes_per_s": entry.peak_bytes_per_s,
+                "grade": entry.grade,
+                "warnings": entry.warnings,
+                "invalid": entry.invalid,
+                "complete": entry.complete,
+                "code": entry.code,
+                "reason": entry.reason,
+            })
+        })
+        .collect();
+    serde_json::to_string_pretty(&objects).map(|text| text + "\n").map_err(|error| ReportError::Unwritable {
+        id: "list".into(),
+        format: "JSON",
+        why: error.to_string(),
+    })
+}
 
 /// A line for each of `entries`, in their order, under a line of titles. Ends with a line end.
 ///

@@ -5,7 +5,7 @@ use units::Nanos;
 
 use crate::style::{Look, Style};
 use crate::words::{harmless, thousands, wrap};
-use crate::{figures, grade, header, ladder, rounds, sweep, upkeep, warnings};
+use crate::{figures, grade, header, judgement, ladder, rounds, sweep, upkeep, warnings};
 
 /// The whole of `run` as text: what was measured, the table with each point's headline figure set off, sweeps
 /// as curves, the first errors, the grade with its reasons, and the warnings. Ends with a line end.
@@ -15,6 +15,7 @@ use crate::{figures, grade, header, ladder, rounds, sweep, upkeep, warnings};
 /// max, quantiles beyond p99, p50, interval, p99, MB/s, IOPS; a figure that is a point's headline stays longest.
 pub fn text(run: &Run, style: Style) -> String {
     let mut sections = measured(run, style, usize::MAX);
+    sections.push(judgement::lines(run, style));
     sections.push(grade::lines(run, style));
     sections.push(warnings::lines(run, style));
     sections.push(tail(run, style));
@@ -25,6 +26,7 @@ pub fn text(run: &Run, style: Style) -> String {
 /// `rest` says how to see the others, as a command.
 pub fn brief(run: &Run, style: Style, rest: &str) -> String {
     let mut sections = measured(run, style, ERRORS_IN_BRIEF);
+    sections.push(judgement::lines(run, style));
     sections.push(grade::short(run, style));
     sections.push(warnings::first(run, style, rest));
     sections.push(tail(run, style));

@@ -16,6 +16,9 @@ pub struct PlanChange {
     /// may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE", add = candidates::keys("="))]
     pub set: Vec<String>,
+    /// Set a variable of the plan, which its [vars] declares, such as size=8KiB; may be given several times
+    #[arg(long = "var", value_name = "NAME=VALUE")]
+    pub vars: Vec<String>,
     /// Label the run, such as room=3; may be given several times
     #[arg(long = "tag", value_name = "KEY=VALUE", add = candidates::tag_keys("="))]
     pub tags: Vec<String>,
@@ -23,7 +26,9 @@ pub struct PlanChange {
 
 impl PlanChange {
     pub fn overrides(&self) -> Overrides {
-        Overrides { set: self.set.clone(), tags: self.tags.clone() }
+        // The plan language has one list of what is set; variables are below `vars`.
+        let vars = self.vars.iter().map(|var| format!("vars.{var}"));
+        Overrides { set: vars.chain(self.set.iter().cloned()).collect(), tags: self.tags.clone() }
     }
 }
 

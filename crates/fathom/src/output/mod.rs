@@ -72,7 +72,7 @@ pub fn check_comparison(path: &Path) -> Result<(), Failure> {
     check_folder(path)
 }
 
-fn check_folder(path: &Path) -> Result<(), Failure> {
+pub fn check_folder(path: &Path) -> Result<(), Failure> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match folder.is_dir() {
         true => Ok(()),

@@ -15,6 +15,7 @@ use units::{Instant, Nanos};
 use workload::Progress;
 
 use crate::ending::Failure;
+use crate::session::sink::{self, Endpoint};
 use crate::terminal::OUTPUT;
 
 // Options of whoever measures. No doc comment: clap would take it for the help of the verb.
@@ -24,6 +25,11 @@ pub struct MetricsArgs {
     /// only, ADDRESS:PORT other hosts too
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = address, help_heading = OUTPUT)]
     pub metrics: Option<SocketAddr>,
+    /// While it runs, send live figures each second to this endpoint: udp://HOST:PORT or
+    /// http://HOST:PORT/write?db=NAME (InfluxDB line protocol; the token is INFLUX_TOKEN), or otlp://HOST:4318
+    /// (OpenTelemetry); may be given several times
+    #[arg(long, value_name = "URL", help_heading = OUTPUT)]
+    pub metrics_to: Vec<Endpoint>,
 }
 
 /// `9464` is a port of this machine alone.
@@ -54,6 +60,18 @@ const METRICS: [(&str, &str, &str); 14] = [
     ("fathom_scrapes_total", "counter", "Times that this was read"),
 ];
 
+/// Names and values that tell values of one metric apart.
+pub(super) type Labels = Vec<(String, String)>;
+
+/// One metric and what it is now.
+pub(super) struct Metric {
+    pub name: &'static str,
+    /// Whether it counts; otherwise it is a state.
+    pub counts: bool,
+    pub help: &'static str,
+    pub values: Vec<(Labels, f64)>,
+}
+
 /// What the last event said.
 #[derive(Default)]
 struct Now {
@@ -83,8 +101,21 @@ const REQUEST_MOST: usize = 4096;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl MetricsArgs {
+    /// Whether live figures are asked for.
+    pub fn are_wanted(&self) -> bool {
+        self.metrics.is_some() || !self.metrics_to.is_empty()
+    }
+
     /// Answers from now on to the end of the process, where that is asked for; says where.
     pub fn serve(&self) -> Result<(), Failure> {
+        if NOW.get().is_some() {
+            // Runs that follow one another are told of at one place.
+            return Ok(());
+        }
+        if !self.metrics_to.is_empty() {
+            NOW.get_or_init(Mutex::default);
+            sink::start(&self.metrics_to)?;
+        }
         let Some(address) = self.metrics else { return Ok(()) };
         let told = |source| Failure::System { what: format!("--metrics {address}"), source };
         let listener = TcpListener::bind(address).map_err(told)?;
@@ -163,57 +194,79 @@ impl Now {
         }
     }
 
-    /// In the text format of Prometheus, version 0.0.4.
-    fn text(&self) -> String {
-        let label = |name: &str, value: &str| {
-            let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-            format!("{name}=\"{value}\"")
-        };
+    /// Each metric of [`METRICS`] with the values that it has now, labels apart.
+    fn samples(&self) -> Vec<Metric> {
+        let label = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
         let sum: Progress = [self.before, self.progress].into_iter().sum();
+        let values = |name: &str| match name {
+            "fathom_info" => {
+                let version = label("version", env!("CARGO_PKG_VERSION"));
+                let of = [version, label("plan", &self.plan), label("targets", &self.targets)];
+                vec![(of.concat(), 1.0)]
+            }
+            "fathom_point_info" => {
+                vec![([label("point", &self.point), label("doing", self.doing)].concat(), 1.0)]
+            }
+            "fathom_points" => one(self.of as f64),
+            "fathom_points_done_total" => one(self.ended as f64),
+            "fathom_point_done_ratio" => self.done.map(one).unwrap_or_default(),
+            "fathom_requests_total" => one(sum.ops as f64),
+            "fathom_bytes_total" => one(sum.bytes as f64),
+            "fathom_errors_total" => one(sum.errors as f64),
+            "fathom_in_flight" => one(f64::from(self.progress.in_flight)),
+            "fathom_response_seconds" => self.responses.map_or_else(Vec::new, |seen| {
+                let each = [("0.5", seen.p50), ("0.99", seen.p99), ("1", seen.longest)];
+                each.map(|(q, time)| (label("quantile", q), time.as_secs_f64())).into()
+            }),
+            "fathom_lag_seconds" => {
+                self.responses.and_then(|seen| Some(one(seen.lag?.as_secs_f64()))).unwrap_or_default()
+            }
+            "fathom_time_seconds" => one(self.now.nanos() as f64 / 1e9),
+            "fathom_sampled" => {
+                self.beside.iter().map(|(series, value)| (label("series", series), *value)).collect()
+            }
+            _ => one(self.scrapes as f64),
+        };
+        METRICS.map(|(name, kind, help)| Metric { name, counts: kind == "counter", help, values: values(name) }).into()
+    }
+
+    /// In the text format of Prometheus, version 0.0.4, or as OpenMetrics 1.0.0.
+    fn text(&self, is_open: bool) -> String {
         let mut text = String::new();
-        for (name, kind, help) in METRICS {
-            let values: Vec<(String, f64)> = match name {
-                "fathom_info" => {
-                    let version = label("version", env!("CARGO_PKG_VERSION"));
-                    let of = [version, label("plan", &self.plan), label("targets", &self.targets)];
-                    vec![(of.join(","), 1.0)]
-                }
-                "fathom_point_info" => {
-                    vec![([label("point", &self.point), label("doing", self.doing)].join(","), 1.0)]
-                }
-                "fathom_points" => one(self.of as f64),
-                "fathom_points_done_total" => one(self.ended as f64),
-                "fathom_point_done_ratio" => self.done.map(one).unwrap_or_default(),
-                "fathom_requests_total" => one(sum.ops as f64),
-                "fathom_bytes_total" => one(sum.bytes as f64),
-                "fathom_errors_total" => one(sum.errors as f64),
-                "fathom_in_flight" => one(f64::from(self.progress.in_flight)),
-                "fathom_response_seconds" => self.responses.map_or_else(Vec::new, |seen| {
-                    let each = [("0.5", seen.p50), ("0.99", seen.p99), ("1", seen.longest)];
-                    each.map(|(q, time)| (label("quantile", q), time.as_secs_f64())).into()
-                }),
-                "fathom_lag_seconds" => {
-                    self.responses.and_then(|seen| Some(one(seen.lag?.as_secs_f64()))).unwrap_or_default()
-                }
-                "fathom_time_seconds" => one(self.now.nanos() as f64 / 1e9),
-                "fathom_sampled" => {
-                    self.beside.iter().map(|(series, value)| (label("series", series), *value)).collect()
-                }
-                _ => one(self.scrapes as f64),
-            };
+        for Metric { name, counts, help, values } in self.samples() {
+            let kind = if counts { "counter" } else { "gauge" };
+            // OpenMetrics names what is counted, and each value of it ends in `_total`.
+            let family = if is_open && counts { name.trim_end_matches("_total") } else { name };
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+            let _ = writeln!(text, "# HELP {family} {help}\n# TYPE {family} {kind}");
             for (labels, value) in values {
-                let labels = if labels.is_empty() { labels } else { format!("{{{labels}}}") };
+                let labels: Vec<String> = labels.iter().map(|(name, value)| label(name, value)).collect();
+                let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
                 let _ = writeln!(text, "{name}{labels} {value}");
             }
+        }
+        if is_open {
+            text.push_str("# EOF\n");
         }
         text
     }
 }
 
-fn one(value: f64) -> Vec<(String, f64)> {
-    vec![(String::new(), value)]
+/// A label as both text formats write it.
+fn label(name: &str, value: &str) -> String {
+    let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    format!("{name}=\"{value}\"")
+}
+
+/// What is known now, for whoever sends it on.
+pub(super) fn samples() -> Vec<Metric> {
+    let mut samples = Vec::new();
+    with(|now| samples = now.samples());
+    samples
+}
+
+fn one(value: f64) -> Vec<(Labels, f64)> {
+    vec![(Vec::new(), value)]
 }
 
 /// Answers one reader: `GET /metrics`, and nothing else.
@@ -231,15 +284,19 @@ fn answer(mut reader: TcpStream) -> std::io::Result<()> {
     let line = request.split(|byte| *byte == b'\r').next().unwrap_or_default();
     let mut words = line.split(|byte| *byte == b' ');
     let is_it = words.next() == Some(b"GET") && words.next() == Some(b"/metrics");
+    let is_open = String::from_utf8_lossy(&request).contains("application/openmetrics-text");
     let mut body = "Ask for GET /metrics.\n".to_owned();
     if is_it {
         with(|now| {
             now.scrapes += 1;
-            body = now.text();
+            body = now.text(is_open);
         });
     }
-    let (status, kind) =
-        if is_it { ("200 OK", "text/plain; version=0.0.4") } else { ("404 Not Found", "text/plain") };
+    let (status, kind) = match (is_it, is_open) {
+        (true, true) => ("200 OK", "application/openmetrics-text; version=1.0.0"),
+        (true, false) => ("200 OK", "text/plain; version=0.0.4"),
+        _ => ("404 Not Found", "text/plain"),
+    };
     let length = body.len();
     reader.write_all(
         format!("HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}")
@@ -276,7 +333,7 @@ mod tests {
     fn counts_go_on_from_point_to_point_and_a_state_is_of_the_point() {
         let mut now = Now { plan: "a \"b\"\\".into(), ..Now::default() };
         now.hear(&live(&load(1_000, 1)));
-        let text = now.text();
+        let text = now.text(false);
         for line in [
             r#"fathom_info{version=""#,
             r#",plan="a \"b\"\\",targets=""} 1"#,
@@ -297,14 +354,23 @@ mod tests {
             expected: None,
             expected_after: Nanos::ZERO,
         });
-        assert!(!now.text().contains("fathom_response_seconds{"), "nothing is known of the second yet");
+        assert!(!now.text(false).contains("fathom_response_seconds{"), "nothing is known of the second yet");
         now.hear(&live(&load(500, 3)));
-        let text = now.text();
+        let text = now.text(false);
         assert!(
             text.contains("fathom_requests_total 1500\n") && text.contains("fathom_errors_total 2\n"),
             "{text}"
         );
         assert!(text.contains("fathom_points 2\n") && text.contains("point=\"second\""), "{text}");
+    }
+
+    #[test]
+    fn open_metrics_name_what_is_counted_and_end_with_a_mark() {
+        let mut now = Now::default();
+        now.hear(&live(&load(1_000, 1)));
+        let text = now.text(true);
+        assert!(text.contains("# TYPE fathom_requests counter\nfathom_requests_total 1000\n"), "{text}");
+        assert!(text.ends_with("\n# EOF\n"), "{text}");
     }
 
     #[test]

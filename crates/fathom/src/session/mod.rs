@@ -8,6 +8,7 @@ pub mod panics;
 pub mod recorder;
 pub mod restore;
 pub mod signals;
+pub mod sink;
 pub mod store;
 
 use std::collections::BTreeSet;
@@ -28,7 +29,7 @@ use crate::terminal;
 use crate::terminal::Display;
 use crate::terminal::progress::Progress;
 use iologs::{Iologs, Trouble};
-use recorder::{ReadBack, Recorded, Recorder};
+use recorder::{Judge, ReadBack, Recorded, Recorder};
 use signals::Signals;
 
 /// A world that is open, and a record that has begun.
@@ -117,6 +118,11 @@ impl Session {
         self.recorder.set_cell(cell, read_back);
     }
 
+    /// Has `judge` say at the end whether the run is good enough.
+    pub fn judged_by(&mut self, judge: Judge) {
+        self.recorder.set_judge(judge);
+    }
+
     /// Tells `listener` of each request that it wants to hear of.
     pub fn tell(&mut self, listener: Box<dyn Listener>) {
         self.world.tell(listener);
@@ -167,6 +173,7 @@ impl Session {
     }
 
     fn end(mut self, outcome: Outcome) -> Recorded {
+        sink::finish();
         let ending = self.settled(ending(&outcome, &self.signals));
         self.recorder.set_targets(self.world.targets());
         self.recorder.set_rounds(outcome.rounds);

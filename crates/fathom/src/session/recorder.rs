@@ -39,9 +39,14 @@ pub struct Recorder {
     lost: Option<Lost>,
     /// Reads back the state that a cell of a campaign is about.
     read_back: Option<ReadBack>,
+    /// Says whether it is good enough.
+    judge: Option<Judge>,
     /// What showing progress costs.
     cost: Option<Arc<Cost>>,
 }
+
+/// Judges the run once it is whole; gives its ending where it is not good enough.
+pub type Judge = Box<dyn FnOnce(&mut Run) -> Ending>;
 
 /// Tells what the state is at the end of a run.
 pub type ReadBack = Box<dyn FnOnce(&Run) -> Vec<StateProof>>;
@@ -115,6 +120,7 @@ impl Recorder {
             patient_until: grown_at,
             lost: None,
             read_back: None,
+            judge: None,
             cost: None,
         }
     }
@@ -128,6 +134,11 @@ impl Recorder {
     pub fn set_cell(&mut self, cell: CampaignCell, read_back: ReadBack) {
         self.run.cell = Some(cell);
         self.read_back = Some(read_back);
+    }
+
+    /// Has `judge` say at the end whether the run is good enough.
+    pub fn set_judge(&mut self, judge: Judge) {
+        self.judge = Some(judge);
     }
 
     /// Keeps what `event` tells.
@@ -202,7 +213,15 @@ impl Recorder {
             self.run.cell.iter_mut().for_each(|cell| cell.proofs.extend(proofs.iter().cloned()));
         }
         explain::judge(&mut self.run);
-        self.run.ending = stored(judged(&self.run.findings, ending));
+        let mut ending = judged(&self.run.findings, ending);
+        // What was cut short has nothing to be judged by.
+        if let Some(judge) = self.judge.take().filter(|_| complete) {
+            let own = judge(&mut self.run);
+            if ending.code == 0 {
+                ending = own;
+            }
+        }
+        self.run.ending = stored(ending);
         let is_refused = self.run.points.is_empty()
             && self.run.search.is_none()
             && self.durable_at.is_none()

@@ -51,9 +51,9 @@ pub fn run(run: &RunArgs, arguments: &AgainstArgs, second: &str, store: &Store) 
                 .into(),
         )
     })?;
-    if run.metrics.metrics.is_some() {
+    if run.metrics.are_wanted() {
         return Err(Failure::Usage(
-            "--metrics tells of one side, and --against measures two interleaved; run the plan on each"
+            "--metrics and --metrics-to tell of one side, and --against measures two interleaved; run the plan on each"
                 .into(),
         ));
     }

@@ -253,6 +253,27 @@ impl<'a> Shelf<'a> {
         Ok(self.library()?.get(name)?)
     }
 
+    /// The newest runs of `plan` with the label `key`: those with `value`, or with the value of the newest; `most` of them,
+    /// the oldest first. Runs that were cut short, and invalid or failed ones, are left out.
+    pub fn labelled(
+        &mut self,
+        plan: &str,
+        (key, value): (&str, Option<&str>),
+        most: usize,
+    ) -> Result<Vec<Run>, Failure> {
+        let library = self.library()?;
+        let tags = vec![(key.to_owned(), value.map(str::to_owned))];
+        let filter = Filter { plan: Some(plan.to_owned()), tags, limit: Some(LOOKED_AT), ..Filter::default() };
+        let entries = library.list(&filter)?;
+        // A run that missed an objective was measured well.
+        let mut sound = entries.iter().filter(|entry| entry.complete && entry.code <= 1).peekable();
+        let wanted = sound.peek().and_then(|newest| newest.tags.get(key).cloned());
+        let same = sound.filter(|entry| entry.tags.get(key) == wanted.as_ref()).take(most);
+        let mut runs = same.map(|entry| Ok(library.get(entry.id.as_str())?)).collect::<Result<Vec<_>, Failure>>()?;
+        runs.reverse();
+        Ok(runs)
+    }
+
     /// The latest runs, of one plan if one is named, the newest first.
     fn latest(&mut self, plan: Option<String>) -> Result<Vec<Run>, Failure> {
         let library = self.library()?;

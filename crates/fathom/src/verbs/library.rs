@@ -29,6 +29,9 @@ pub struct LsArgs {
     /// Maximum number of runs listed
     #[arg(short = 'n', long, default_value_t = 20)]
     pub limit: u64,
+    /// The list as JSON: an array with an object for each run
+    #[arg(long)]
+    pub json: bool,
     /// Read every run in the library and list those whose checksum does not match
     #[arg(long)]
     pub check: bool,
@@ -44,6 +47,9 @@ pub struct ShowArgs {
     /// Format of stdout: text, json, jsonl, csv, md, or that of a classic tool; `fathom formats` lists all
     #[arg(long, value_enum, default_value_t = Format::Text, hide_possible_values = true)]
     pub format: Format,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
     /// All findings, and the checks behind the grade
     #[arg(long)]
     pub full: bool,
@@ -86,7 +92,11 @@ pub fn ls(arguments: &LsArgs, store: &Store) -> Result<Ending, Failure> {
     };
     let library = store.open()?;
     let Listed { entries, damaged, lost } = library.survey(&filter)?;
-    output::print(&report::list(&entries, terminal::style(&arguments.appearance)))?;
+    let text = match arguments.json {
+        true => report::list_json(&entries)?,
+        false => report::list(&entries, terminal::style(&arguments.appearance)),
+    };
+    output::print(&text)?;
     let damaged = damages(&library, &damaged, lost, arguments.check)?;
     damaged.iter().for_each(|what| terminal::say_sentence(&format!("fathom: {what}")));
     match damaged.len() {
@@ -122,8 +132,9 @@ fn damages(library: &Library, damaged: &[i64], lost: u64, is_read: bool) -> Resu
 pub fn show(arguments: &ShowArgs, store: &Store) -> Result<Ending, Failure> {
     let run = store.open()?.get(arguments.run.as_str())?;
     let rest = (!arguments.full).then(|| store.show_full(&run.id));
-    output::print(&output::rendered(&run, arguments.format, &arguments.appearance, rest.as_deref())?)?;
-    if arguments.format == Format::Text && arguments.charts.are_wanted() {
+    let format = if arguments.json { Format::Json } else { arguments.format };
+    output::print(&output::rendered(&run, format, &arguments.appearance, rest.as_deref())?)?;
+    if format == Format::Text && arguments.charts.are_wanted() {
         let evidence = writeup::evidence(vec![run], None, None);
         output::print(&arguments.charts.below(&evidence, &arguments.appearance))?;
     }

@@ -98,14 +98,17 @@ impl RunArgs {
     /// The plan, and how its targets are opened.
     pub fn read(&self) -> Result<(Planned, RealOptions), Failure> {
         let (planned, of_job) = plans::read_on(&self.plan, self.change.overrides(), &self.targets)?;
-        Ok((planned, self.options_for(of_job)?))
+        let options = self.options_for(of_job, &planned.plan.targets)?;
+        Ok((planned, options))
     }
 
-    /// What the command line says, on the targets of a tool's job file where it names none. What a job file names is
-    /// made where it is not there, as the tool itself would.
-    fn options_for(&self, of_job: Vec<String>) -> Result<RealOptions, Failure> {
+    /// What the command line says, on the targets of the plan, or of a tool's job file, where it names none. What a job
+    /// file names is made where it is not there, as the tool itself would. No consent follows from either.
+    fn options_for(&self, of_job: Vec<String>, of_plan: &[String]) -> Result<RealOptions, Failure> {
         let mut options = self.options()?;
-        if options.targets.is_empty() {
+        if options.targets.is_empty() && of_job.is_empty() {
+            options.targets = of_plan.to_vec();
+        } else if options.targets.is_empty() {
             options.targets = of_job;
             options.create = true;
         }

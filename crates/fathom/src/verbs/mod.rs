@@ -15,6 +15,7 @@ pub mod explain;
 pub mod fit;
 pub mod formats;
 pub mod import;
+pub mod judging;
 pub mod lab;
 pub mod lab_json;
 mod lab_text;

@@ -1,12 +1,16 @@
 //! `fathom run`
 
 use clap::Args;
+use record::Run;
 
 use crate::ending::{Ending, Failure};
 use crate::input::arrays;
+use crate::input::plans::Planned;
 use crate::session::dry_run;
+use crate::session::recorder::Recorded;
 use crate::session::store::Store;
 use crate::verbs::against::{self, AgainstArgs};
+use crate::verbs::judging::{Judging, JudgingArgs};
 use crate::verbs::measure::RunArgs;
 
 #[derive(Debug, Args)]
@@ -15,6 +19,8 @@ pub struct MeasureArgs {
     pub run: RunArgs,
     #[command(flatten)]
     pub against: AgainstArgs,
+    #[command(flatten)]
+    pub judging: JudgingArgs,
     /// On a virtual array: record the latency breakdown of each request (time in queue, cache, link, disk) for `fathom
     /// explain`. The simulation runs slower
     #[arg(long, conflicts_with = "against")]
@@ -22,13 +28,19 @@ pub struct MeasureArgs {
 }
 
 pub fn run(arguments: &MeasureArgs, store: &Store) -> Result<Ending, Failure> {
-    let (breakdown, run) = (arguments.breakdown, &arguments.run);
+    let (run, judging) = (&arguments.run, &arguments.judging);
     if let Some(second) = &arguments.against.against {
+        if judging.is_used() {
+            return Err(Failure::Usage(
+                "--against compares two targets; --runs, --junit, --annotations and --series are for one".into(),
+            ));
+        }
         return against::run(run, &arguments.against, second, store);
     }
     run.check_outputs()?;
+    judging.check()?;
     let (planned, options) = run.read()?;
-    if breakdown && arrays::address(&options.targets)?.is_none() {
+    if arguments.breakdown && arrays::address(&options.targets)?.is_none() {
         return Err(Failure::Usage(
             "--breakdown needs a virtual array, because real storage does not show where a request spends \
              its time; choose one with `--on array:NAME`"
@@ -38,11 +50,55 @@ pub fn run(arguments: &MeasureArgs, store: &Store) -> Result<Ending, Failure> {
     if run.dry_run {
         return dry_run::run(&planned.plan, &options);
     }
-    let (mut session, mut progress) = run.open(planned, &options, store)?;
-    if breakdown {
+    let asked = Judging::of(&planned.plan, judging, store)?;
+    let mut earlier: Vec<Run> = Vec::new();
+    let mut worst = Ending::done();
+    loop {
+        let count = earlier.len() + 1;
+        let (runs, confirm) = (usize::from(judging.runs), usize::from(judging.confirm));
+        let may_confirm = count < runs + confirm;
+        let judge = asked.as_ref().map(|asked| asked.judge(earlier.clone(), may_confirm));
+        let recorded = measured(arguments, planned.clone(), &options, judge, store)?;
+        let is_whole = recorded.run.ending.complete && matches!(recorded.run.ending.code, 0 | 1);
+        let is_suspect = may_confirm && Judging::needs_confirming(&recorded.run);
+        if is_whole && !recorded.is_refused && (count < runs || is_suspect) {
+            run.say_where(&recorded, store);
+            if recorded.run.ending.code != 0 {
+                worst = Ending { code: recorded.run.ending.code, reason: recorded.run.ending.reason.clone() };
+            } else if count >= runs {
+                crate::terminal::say_sentence(&recorded.run.ending.reason);
+            }
+            earlier.push(recorded.run);
+            continue;
+        }
+        let measured = recorded.run.clone();
+        let is_refused = recorded.is_refused;
+        let ending = run.end(recorded, store)?;
+        if !is_refused {
+            judging.deliver(&measured)?;
+            Judging::say(&measured);
+        }
+        return Ok(if ending.code == 0 { worst } else { ending });
+    }
+}
+
+/// The plan carried out once.
+fn measured(
+    arguments: &MeasureArgs,
+    planned: Planned,
+    options: &real::RealOptions,
+    judge: Option<crate::session::recorder::Judge>,
+    store: &Store,
+) -> Result<Recorded, Failure> {
+    let run = &arguments.run;
+    let (mut session, mut progress) = run.open(planned, options, store)?;
+    if arguments.breakdown {
         session.keep_breakdown();
+    }
+    if let Some(judge) = judge {
+        session.judged_by(judge);
     }
     let recorded = session.measure(&mut |event| run.watch(&mut progress, event));
     progress.finish();
-    run.end(recorded, store)
+    Ok(recorded)
 }

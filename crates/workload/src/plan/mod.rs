@@ -71,8 +71,6 @@ pub struct Plan {
     pub baseline: Option<Baseline>,
     /// How much worse than the baseline a figure may be.
     pub tolerance: Share,
-    /// The virtual array that tells which part became slower; none where nothing does.
-    pub model: Option<String>,
     /// Its phases in order.
     pub phases: Vec<Phase>,
     /// The text as typed, without what `--set` changed.

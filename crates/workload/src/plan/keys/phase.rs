@@ -27,8 +27,6 @@ pub(crate) struct Head {
     pub baseline: Option<Baseline>,
     /// How much worse a figure may be.
     pub tolerance: Share,
-    /// The virtual array that tells causes apart.
-    pub model: Option<String>,
 }
 
 /// What a phase says apart from its workloads.
@@ -89,10 +87,6 @@ keys! {
         "How much worse than the baseline a figure may be."
         "Worse by surely more is a violation. The result says with which probability a run that is not worse fails, \
          and which slowdown is found nine times of ten."
-    model (Text, "none", "array:md3000?raid=5") [|h, n| a_model(n).map(|found| h.model = found)]
-        "The virtual array by which a slowdown from the baseline is traced to a part."
-        "An address as after `--on`, fitted to the baseline or described. Its parts are made slower one at a time; the \
-         part whose slowdown changes the figures as they have changed is named, or `unknown` where none does."
 }
 
 keys! {
@@ -184,13 +178,4 @@ fn texts(node: &Node) -> Result<Vec<String>, Wrong> {
 
 fn objectives(node: &Node) -> Result<Vec<(Objective, usize)>, Wrong> {
     each(node, |one| Ok((one.read::<Objective>("p99 < 5ms")?, one.place.line())))
-}
-
-/// An address, or `none`.
-fn a_model(node: &Node) -> Result<Option<String>, Wrong> {
-    match a_name(node)? {
-        "none" => Ok(None),
-        address if address.starts_with("array:") => Ok(Some(address.to_owned())),
-        _ => Err(Wrong::new("a model is a virtual array", "write for example \"array:md3000?raid=5\"")),
-    }
 }

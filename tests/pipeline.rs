@@ -1,0 +1,256 @@
+//! A plan that says what is good enough, and a build server that reads what came of it.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, UdpSocket};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{User, lacks, skipped};
+
+/// A load on a virtual queue; half a minute of virtual time takes next to none.
+const PLAN: &str = r#"
+name = "gate"
+target = "array:queue?kind={queue}"
+slo = ["mean < {limit}", "iops > 10"]
+baseline = "tag:release"
+
+[vars]
+queue = "queue-mm1"
+limit = "10s"
+depth_of_it = 4
+
+[[phase]]
+name   = "load"
+run    = "60s"
+warmup = "1s"
+span   = "1GiB"
+depth  = "{depth_of_it}"
+"#;
+
+fn with_baseline() -> User {
+    let user = User::with_plan(PLAN);
+    for seed in 1..=5 {
+        user.fathom(&format!("run plan.toml --tag release=1 --set seed={seed}")).done();
+    }
+    user
+}
+
+fn gate(user: &User) -> Value {
+    user.fathom("show last --json").done().json()["judgement"]["gate"].clone()
+}
+
+#[test]
+fn a_violated_objective_ends_with_1_and_an_unmet_one_that_nobody_can_tell_passes_or_fails_as_asked() {
+    let user = User::with_plan(PLAN);
+    let told = user.fathom("run plan.toml --set baseline=none --junit out.xml").done().out;
+    assert!(told.contains("Objectives: kept") && told.contains("iops>10 kept of load"), "{told}");
+    let line = "run plan.toml --set baseline=none --var limit=1us --annotations --junit out.xml --series s.csv";
+    let violated = user.fathom(line).with(1).saying(&["exit 1: mean<1us violated of load"]);
+    assert!(violated.err.contains("::error file=plan.toml,line=4,title=fathom gate::mean<1us"), "{}", violated.err);
+    let xml = std::fs::read_to_string(user.path("out.xml")).unwrap();
+    let document = roxmltree::Document::parse(&xml).unwrap();
+    is_junit(&document);
+    let failures = document.descendants().filter(|node| node.has_tag_name("failure")).count();
+    assert_eq!(failures, 1, "{xml}");
+    let rows: Vec<csv::StringRecord> =
+        csv::Reader::from_path(user.path("s.csv")).unwrap().records().map(Result::unwrap).collect();
+    assert!(rows.len() >= 60, "{} rows for a minute", rows.len());
+    let record = user.fathom("show last --json").done().json();
+    assert_eq!(record["judgement"]["verdict"], "violated");
+    assert_eq!(record["ending"]["code"], 1);
+    // Without a run of that label nobody can tell.
+    user.fathom("run plan.toml").done().saying(&["No run of plan gate has the label"]);
+    user.fathom("run plan.toml --inconclusive fail").with(1).saying(&["No run of plan gate has the label"]);
+    let listed = user.fathom("ls --json").done().json();
+    let codes: Vec<i64> =
+        listed.as_array().unwrap().iter().map(|one| one["code"].as_i64().unwrap()).collect();
+    assert_eq!(codes, [1, 0, 1, 0], "the newest first");
+}
+
+/// What the schema of Ant's JUnit reports wants of elements, their order and their attributes.
+fn is_junit(document: &roxmltree::Document<'_>) {
+    let root = document.root_element();
+    assert_eq!(root.tag_name().name(), "testsuites");
+    let suites: Vec<_> = root.children().filter(|node| node.is_element()).collect();
+    assert_eq!(suites.len(), 1);
+    let number = |node: &roxmltree::Node<'_, '_>, name: &str| -> f64 {
+        node.attribute(name).unwrap_or_else(|| panic!("no {name}")).parse().unwrap()
+    };
+    for suite in suites {
+        assert_eq!(suite.tag_name().name(), "testsuite");
+        for name in ["name", "package", "id", "hostname"] {
+            assert!(suite.attribute(name).is_some_and(|value| !value.is_empty()), "{name}");
+        }
+        let stamp = suite.attribute("timestamp").unwrap();
+        assert!(stamp.len() == 19 && stamp.as_bytes()[10] == b'T', "{stamp}");
+        let inner: Vec<_> = suite.children().filter(|node| node.is_element()).collect();
+        let names: Vec<&str> = inner.iter().map(|node| node.tag_name().name()).collect();
+        let mut order = names.clone();
+        order.dedup();
+        assert_eq!(order, ["properties", "testcase", "system-out", "system-err"]);
+        let cases: Vec<_> = inner.iter().filter(|node| node.has_tag_name("testcase")).collect();
+        assert_eq!(number(&suite, "tests"), cases.len() as f64);
+        for (attribute, element) in [("failures", "failure"), ("errors", "error"), ("skipped", "skipped")] {
+            let found = suite.descendants().filter(|node| node.has_tag_name(element)).count();
+            assert_eq!(number(&suite, attribute), found as f64, "{attribute}");
+        }
+        for case in cases {
+            assert!(case.attribute("name").is_some() && case.attribute("classname").is_some());
+            assert!(number(case, "time") >= 0.0);
+        }
+    }
+}
+
+#[test]
+fn a_run_like_the_baseline_passes_and_a_slower_one_fails_once_a_second_has_confirmed_it() {
+    let user = with_baseline();
+    user.fathom("run plan.toml --set seed=9").done();
+    let equal = gate(&user);
+    assert_eq!(equal["baseline_runs"].as_array().unwrap().len(), 5, "{equal:#}");
+    assert_eq!(equal["false_alarm_rate"], 0.01);
+    assert!(equal["verdict"] != "violated" && equal["rows"][0]["detectable"].as_f64().is_some(), "{equal:#}");
+    // Four servers in place of one, then one again: a slowdown from that.
+    for seed in 11..=15 {
+        user.fathom(&format!("run plan.toml --var queue=queue-mm4 --tag release=2 --set seed={seed}"));
+    }
+    let before = user.fathom("ls --json -n 100").done().json().as_array().unwrap().len();
+    user.fathom("run plan.toml --set seed=21").with(1).saying(&["measured again", "worse than"]);
+    let slow = gate(&user);
+    assert_eq!((slow["verdict"].as_str(), slow["confirmed"].as_bool()), (Some("violated"), Some(true)), "{slow:#}");
+    let after = user.fathom("ls --json -n 100").done().json();
+    assert_eq!(after.as_array().unwrap().len(), before + 2, "the run and the one that confirms it");
+    assert_eq!(after[1]["code"], 0, "the first only suspects: {}", after[1]["reason"]);
+    user.fathom("run plan.toml --set seed=22 --confirm 0").with(1);
+    assert_eq!(gate(&user)["confirmed"], false);
+    user.fathom("run plan.toml --set seed=23 --set baseline=tag:release=1").done();
+}
+
+#[test]
+fn a_target_that_a_plan_names_is_no_consent_to_destroy_it() {
+    let user = User::with_plan("name = \"w\"\ntarget = \"data.bin\"\n[[phase]]\nreads = \"0%\"\nrun = \"1s\"\n");
+    user.write("data.bin", vec![7u8; 1 << 20]);
+    user.fathom("run plan.toml").with(3);
+    assert_eq!(std::fs::read(user.path("data.bin")).unwrap(), vec![7u8; 1 << 20]);
+    user.fathom("run plan.toml --set target=missing.bin").with(2);
+    assert!(!user.path("missing.bin").exists(), "nothing is created");
+}
+
+#[test]
+fn an_unknown_variable_is_shown_where_it_was_typed() {
+    let user = User::with_plan(PLAN);
+    user.fathom("run plan.toml --var queu=x").with(2).saying(&["no variable of the plan", "did you mean `queue`?"]);
+    let plan = PLAN.replace("{depth_of_it}", "{deep}");
+    user.write("plan.toml", plan);
+    user.fathom("plan check plan.toml").with(2).saying(&["`{deep}` is no variable of the plan", "plan.toml:"]);
+}
+
+/// Runs half a second of load that sends its figures to `url`.
+fn sends_to(user: &User, url: &str) {
+    user.directory("disk");
+    let set = "--set direct=false --set run=1500ms --set warmup=0s";
+    user.fathom(&format!("run read.toml --on disk --scratch 4MiB {set} --metrics-to {url}")).done();
+}
+
+fn reader() -> User {
+    let user = User::new();
+    user.write("read.toml", "name = \"read, all\"\n[[phase]]\nspan = \"4MiB\"\ndepth = 4\n");
+    user
+}
+
+#[test]
+fn lines_of_influxdb_reach_a_udp_endpoint_and_hold_to_the_protocol() {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+    sends_to(&reader(), &format!("udp://{}", socket.local_addr().unwrap()));
+    socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    let (mut text, mut datagram) = (String::new(), [0; 65536]);
+    while let Ok(read) = socket.recv(&mut datagram) {
+        text.push_str(std::str::from_utf8(&datagram[..read]).unwrap());
+    }
+    assert!(text.contains("fathom_info,version=") && text.contains("plan=read\\,\\ all"), "{text}");
+    let requests = text.lines().filter_map(|line| {
+        let mut parts = line.strip_prefix("fathom_requests_total value=")?.split(' ');
+        let value: f64 = parts.next()?.parse().ok()?;
+        parts.next()?.parse::<u64>().ok()?;
+        Some(value)
+    });
+    assert!(requests.fold(0.0, f64::max) > 100.0, "{text}");
+}
+
+#[test]
+fn a_collector_of_opentelemetry_is_sent_what_its_own_parser_reads() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let (mut all, mut part) = (Vec::new(), [0; 65536]);
+            loop {
+                let text = String::from_utf8_lossy(&all).into_owned();
+                if let Some((head, body)) = text.split_once("\r\n\r\n") {
+                    let length = head.split("Content-Length: ").nth(1).unwrap().split("\r\n").next().unwrap();
+                    if body.len() >= length.parse::<usize>().unwrap() {
+                        let _gone = tell.send((head.to_owned(), body.to_owned()));
+                        break;
+                    }
+                }
+                match stream.read(&mut part) {
+                    Ok(read) if read > 0 => all.extend(&part[..read]),
+                    _ => break,
+                }
+            }
+            let _gone = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+        }
+    });
+    sends_to(&reader(), &format!("otlp://{address}"));
+    let all: Vec<(String, String)> = told.try_iter().collect();
+    let (head, body) = all.last().expect("a request").clone();
+    assert!(head.starts_with("POST /v1/metrics HTTP/1.1") && head.contains("application/json"), "{head}");
+    let sent: Value = serde_json::from_str(&body).unwrap();
+    let metrics = sent["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array().unwrap();
+    let requests = metrics.iter().find(|one| one["name"] == "fathom_requests_total").unwrap();
+    assert!(requests["sum"]["dataPoints"][0]["asDouble"].as_f64().unwrap() > 100.0, "{requests:#}");
+    // The parser of the protocol's own definitions, where it is installed.
+    let program = "import sys\nfrom google.protobuf import json_format\n\
+        from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as pb\n\
+        m = json_format.Parse(sys.stdin.read(), pb.ExportMetricsServiceRequest())\n\
+        print(len(m.resource_metrics[0].scope_metrics[0].metrics))";
+    match fed("python3", &["-c", program], &body) {
+        Some((true, out)) => assert_eq!(out.trim(), metrics.len().to_string()),
+        Some((false, out)) if out.contains("ModuleNotFoundError") => {
+            skipped("python3 has no opentelemetry-proto, by which the request would be read");
+        }
+        Some((false, out)) => panic!("{out}"),
+        None => lacks("python3", "python3 is not installed"),
+    }
+}
+
+#[test]
+fn an_endpoint_that_does_not_answer_costs_the_run_nothing() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let user = reader();
+    user.directory("disk");
+    let line = format!(
+        "run read.toml --on disk --scratch 4MiB --set direct=false --set run=1s --metrics-to http://127.0.0.1:{port}/write?db=x"
+    );
+    let ended = user.fathom(&line).done();
+    assert_eq!(ended.err.matches("the run goes on").count(), 1, "{}", ended.err);
+    user.fathom("run read.toml --on disk --metrics-to https://x:1/write").with(2).saying(&["TLS"]);
+}
+
+/// Whether the program succeeded with that on its stdin, and what it said; none where it is not there.
+fn fed(program: &str, arguments: &[&str], input: &str) -> Option<(bool, String)> {
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .ok()?;
+    child.stdin.take()?.write_all(input.as_bytes()).ok()?;
+    let output = child.wait_with_output().ok()?;
+    let text = [output.stdout, output.stderr].concat();
+    Some((output.status.success(), String::from_utf8_lossy(&text).into_owned()))
+}
