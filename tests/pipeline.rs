@@ -240,6 +240,50 @@ fn an_endpoint_that_does_not_answer_costs_the_run_nothing() {
     user.fathom("run read.toml --on disk --metrics-to https://x:1/write").with(2).saying(&["TLS"]);
 }
 
+#[test]
+fn parsers_of_prometheus_read_both_texts_without_a_complaint() {
+    let user = reader();
+    user.directory("disk");
+    let mut running =
+        user.start("run read.toml --on disk --scratch 4MiB --set direct=false --set run=60s --metrics 0");
+    let line = running.wait_for("live figures: ");
+    let address = line.split("http://").nth(1).unwrap().trim().trim_end_matches("/metrics").to_owned();
+    let get = |accept: &str| {
+        let mut stream = std::net::TcpStream::connect(&address).unwrap();
+        write!(stream, "GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: {accept}\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.to_owned(), body.to_owned())
+    };
+    let (head, open) = get("application/openmetrics-text;version=1.0.0,text/plain;q=0.5");
+    assert!(head.contains("application/openmetrics-text; version=1.0.0"), "{head}");
+    let (head, plain) = get("text/plain");
+    assert!(head.contains("text/plain; version=0.0.4") && !plain.contains("# EOF"), "{head}");
+    running.signal(rustix::process::Signal::INT);
+    running.wait();
+    for (parser, text) in [("openmetrics", &open), ("", &plain)] {
+        let program = format!(
+            "import sys\nfrom prometheus_client.{}parser import text_string_to_metric_families as read\n\
+             names = [family.name for family in read(sys.stdin.read())]\nassert len(names) > 8, names",
+            if parser.is_empty() { String::new() } else { format!("{parser}.") }
+        );
+        match fed("python3", &["-c", &program], text) {
+            Some((true, _)) => {}
+            Some((false, out)) if out.contains("ModuleNotFoundError") => {
+                skipped("python3 has no prometheus_client, by which the text would be read");
+            }
+            Some((false, out)) => panic!("{out}\n{text}"),
+            None => lacks("python3", "python3 is not installed"),
+        }
+    }
+    match fed("promtool", &["check", "metrics"], &plain) {
+        // Its complaints about style end with 3, those about the format with 1.
+        Some((_, out)) => assert!(!out.contains("error while linting"), "{out}"),
+        None => skipped("promtool is not installed"),
+    }
+}
+
 /// Whether the program succeeded with that on its stdin, and what it said; none where it is not there.
 fn fed(program: &str, arguments: &[&str], input: &str) -> Option<(bool, String)> {
     let mut child = Command::new(program)

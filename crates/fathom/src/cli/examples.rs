@@ -7,7 +7,10 @@ Examples:
   fathom run oltp --on /dev/sdb --destroy Z1X2AB34 --set run=60s
                                             writes to the disk with that serial
   fathom run oltp --on /mnt/new --against /mnt/old --fail-on 'p99>10%'
-                                            A/B test of two targets, for CI";
+                                            A/B test of two targets, for CI
+  fathom run gate.toml --junit gate.xml     the plan's own target, slo and baseline
+  fathom run gate.toml --runs 5 --tag release=2.1
+                                            five runs that become the baseline";
 
 pub const SEARCH: &str = "\
 Examples:
