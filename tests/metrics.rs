@@ -108,5 +108,5 @@ fn an_address_that_cannot_be_had_is_refused_before_anything_runs() {
     assert!(ended.code != Some(0) && ended.err.contains("--metrics 127.0.0.1:"), "{}", ended.err);
     user.fathom("run plan.toml --on null: --against null: --metrics 0")
         .with(2)
-        .saying(&["--metrics tells of one side"]);
+        .saying(&["--metrics and --metrics-to tell of one side"]);
 }

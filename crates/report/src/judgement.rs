@@ -112,9 +112,9 @@ pub fn complaints(judgement: &Judgement) -> Vec<(Verdict, u32, String)> {
         let of = format!("baseline {}: ", gate.baseline);
         gate.rows.iter().map(move |row| (row.verdict, 0, of.clone() + &gate_row(row)))
     });
-    let empty = gate.filter(|gate| gate.rows.is_empty()).map(|gate| {
-        (gate.verdict, 0, format!("baseline {}: {}", gate.baseline, gate.notes.join(" ")))
-    });
+    let empty = gate
+        .filter(|gate| gate.rows.is_empty())
+        .map(|gate| (gate.verdict, 0, format!("baseline {}: {}", gate.baseline, gate.notes.join(" "))));
     let mut all: Vec<_> =
         objectives.chain(rows).chain(empty).filter(|(verdict, ..)| *verdict != Verdict::Kept).collect();
     all.sort_by_key(|(verdict, ..)| std::cmp::Reverse(*verdict));
@@ -189,12 +189,8 @@ pub fn junit(run: &Run, fails_open: bool) -> String {
     );
     xml.push_str("    <properties>\n");
     for (key, value) in properties(run) {
-        let _ = writeln!(
-            xml,
-            "      <property name=\"{}\" value=\"{}\"/>",
-            attribute(&key),
-            attribute(&value)
-        );
+        let _ =
+            writeln!(xml, "      <property name=\"{}\" value=\"{}\"/>", attribute(&key), attribute(&value));
     }
     xml.push_str("    </properties>\n");
     let each = if cases.is_empty() { 0.0 } else { seconds / cases.len() as f64 };
@@ -335,7 +331,10 @@ mod tests {
     #[test]
     fn an_annotation_names_the_plan_and_the_line_and_escapes_what_a_runner_would_take_for_its_own() {
         let text = annotations(&run(Verdict::Violated), false);
-        assert!(text.starts_with("::error file=ci/gate%2C new.toml,line=3,title=fathom gate::p99<5ms"), "{text}");
+        assert!(
+            text.starts_with("::error file=ci/gate%2C new.toml,line=3,title=fathom gate::p99<5ms"),
+            "{text}"
+        );
         assert!(text.contains("95 %25 CI") && text.lines().count() == 1, "{text}");
         assert!(annotations(&run(Verdict::Inconclusive), false).starts_with("::warning "));
         assert!(annotations(&run(Verdict::Inconclusive), true).starts_with("::error "));
@@ -347,9 +346,15 @@ mod tests {
         let of = |verdict, fails_open| junit(&run(verdict), fails_open);
         let violated = of(Verdict::Violated, false);
         assert!(violated.contains("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\""), "{violated}");
-        assert!(violated.contains("classname=\"gate.4k x8, &quot;hot&quot;\" name=\"p99&lt;5ms\""), "{violated}");
+        assert!(
+            violated.contains("classname=\"gate.4k x8, &quot;hot&quot;\" name=\"p99&lt;5ms\""),
+            "{violated}"
+        );
         let open = of(Verdict::Inconclusive, false);
-        assert!(open.contains("failures=\"0\" errors=\"0\" skipped=\"1\"") && open.contains("<skipped "), "{open}");
+        assert!(
+            open.contains("failures=\"0\" errors=\"0\" skipped=\"1\"") && open.contains("<skipped "),
+            "{open}"
+        );
         assert!(of(Verdict::Inconclusive, true).contains("failures=\"1\" errors=\"0\" skipped=\"0\""));
         assert!(!of(Verdict::Kept, true).contains("<failure"));
         let mut wrong = run(Verdict::Kept);

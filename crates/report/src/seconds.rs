@@ -36,7 +36,12 @@ pub fn seconds_csv(run: &Run) -> Result<String, ReportError> {
         }
         for (row, values) in rows {
             let at_s = row as f64 * (ROW_NS as f64 / 1e9);
-            let lead = [point.index.to_string(), csv_cell(&point.name), point.repeat.to_string(), format!("{at_s:.1}")];
+            let lead = [
+                point.index.to_string(),
+                csv_cell(&point.name),
+                point.repeat.to_string(),
+                format!("{at_s:.1}"),
+            ];
             let cells = names.iter().map(|name| values.get(name).map_or_else(String::new, f64::to_string));
             text += &line(lead.into_iter().chain(cells));
         }
@@ -62,7 +67,10 @@ mod tests {
         let text = seconds_csv(&run).unwrap();
         let mut lines = text.split("\r\n");
         let head = lines.next().unwrap();
-        assert!(head.starts_with("point,point_name,repeat,at_s,") && head.contains("load: read ops (per_s)"), "{head}");
+        assert!(
+            head.starts_with("point,point_name,repeat,at_s,") && head.contains("load: read ops (per_s)"),
+            "{head}"
+        );
         let first = lines.next().unwrap();
         assert!(first.starts_with("0,\"4k, hot\",1,"), "{first}");
         let most = run.points[0].series.iter().map(|series| series.at_ns.len()).max().unwrap();

@@ -143,7 +143,9 @@ fn noise(pair: &Pair<'_, '_>, all: &[Pair<'_, '_>]) -> Option<Noise> {
     let pooled = Noise::of(all.iter().filter(|one| one.metric == pair.metric).flat_map(Pair::groups));
     [own, pooled].into_iter().flatten().reduce(|one, other| {
         // The pooled one has more freedom; it counts unless the cell itself shows more.
-        if other.variance >= one.variance || other.freedom >= FREEDOM_ENOUGH && one.variance < 2.0 * other.variance {
+        if other.variance >= one.variance
+            || other.freedom >= FREEDOM_ENOUGH && one.variance < 2.0 * other.variance
+        {
             other
         } else {
             one
@@ -171,8 +173,7 @@ fn side(pair: &Pair<'_, '_>, number: usize, noise: Option<Noise>) -> Option<Esti
 fn row(pair: &Pair<'_, '_>, all: &[Pair<'_, '_>], tolerance: f64, level: f64) -> GateRow {
     let noise = noise(pair, all);
     let sides = side(pair, 0, noise).zip(side(pair, 1, noise));
-    let (base, value) =
-        (middle(&pair.base).unwrap_or_default(), middle(&pair.runs).unwrap_or_default());
+    let (base, value) = (middle(&pair.base).unwrap_or_default(), middle(&pair.runs).unwrap_or_default());
     let more_is_better = pair.metric.more_is_better();
     let found = sides.map(|(base, value)| Worsening::of(base, value, more_is_better));
     let verdict = found.map_or(Verdict::Inconclusive, |found| match found.judge(tolerance, level) {
@@ -287,7 +288,8 @@ mod tests {
         let base = base();
         let twice = gate(&asked(&base, &[run(0.7, &["p"]), run(0.71, &["p"])], 0.05));
         assert!(twice.confirmed && twice.verdict == Verdict::Violated);
-        let many: Vec<Run> = [0.995, 1.0, 1.005, 0.998, 1.002].map(|times| run(times, &["p", "q", "r"])).into();
+        let many: Vec<Run> =
+            [0.995, 1.0, 1.005, 0.998, 1.002].map(|times| run(times, &["p", "q", "r"])).into();
         let one = gate(&asked(&base, &[run(1.0, &["p"])], 0.05));
         let three = gate(&asked(&many, &[run(1.0, &["p", "q", "r"])], 0.05));
         assert_eq!(three.rows.len(), 3);

@@ -172,7 +172,8 @@ fn figure(cell: &Cell<'_>, metric: Metric) -> Seen {
     let Metric::Quantile(q) = metric else {
         return Seen { value, why: "too little was measured for an interval", ..Seen::default() };
     };
-    let value = value.or_else(|| from_histograms(cell, |times| times.quantile(q).map(|time| time.get() as f64), false));
+    let value = value
+        .or_else(|| from_histograms(cell, |times| times.quantile(q).map(|time| time.get() as f64), false));
     let around = |one: f64| known(Metric::Quantile(one)).map(|(_, interval)| interval);
     let below = LATENCY_QUANTILES.into_iter().filter(|one| *one <= q).filter_map(around).next_back();
     let above = LATENCY_QUANTILES.into_iter().filter(|one| *one >= q).find_map(around);
@@ -182,10 +183,8 @@ fn figure(cell: &Cell<'_>, metric: Metric) -> Seen {
 
 /// A service time. It has no interval of its own where requests waited for their turn; a response is never shorter.
 fn service(cell: &Cell<'_>, metric: Metric) -> Seen {
-    let has_own = cell
-        .measured()
-        .iter()
-        .any(|one| one.workload.classes.iter().any(|class| class.service.is_some()));
+    let has_own =
+        cell.measured().iter().any(|one| one.workload.classes.iter().any(|class| class.service.is_some()));
     let response = figure(cell, metric);
     if !has_own {
         return response;
@@ -202,7 +201,7 @@ fn service(cell: &Cell<'_>, metric: Metric) -> Seen {
         value,
         low: None,
         high: response.high,
-        why: "service times apart from waiting have no interval; promise a response time, or a rate that is kept",
+        why: "service times apart from waiting have no interval; use the response time in the SLO",
     }
 }
 
@@ -264,9 +263,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_kept_or_violated_where_its_whole_interval_is_and_else_inconclusive() {
-        let of = |above: f64, op: Ops| {
-            judged(&run(), About::Rate { op, metric: Metric::Iops, above })
-        };
+        let of = |above: f64, op: Ops| judged(&run(), About::Rate { op, metric: Metric::Iops, above });
         let all = of(1.0, Ops::All);
         let (low, high) = (all.low.unwrap(), all.high.unwrap());
         assert!(low < 4_000.0 && high > 4_000.0, "{all:?}");

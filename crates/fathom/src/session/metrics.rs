@@ -227,7 +227,9 @@ impl Now {
             }
             _ => one(self.scrapes as f64),
         };
-        METRICS.map(|(name, kind, help)| Metric { name, counts: kind == "counter", help, values: values(name) }).into()
+        METRICS
+            .map(|(name, kind, help)| Metric { name, counts: kind == "counter", help, values: values(name) })
+            .into()
     }
 
     /// In the text format of Prometheus, version 0.0.4, or as OpenMetrics 1.0.0.
@@ -241,7 +243,8 @@ impl Now {
             let _ = writeln!(text, "# HELP {family} {help}\n# TYPE {family} {kind}");
             for (labels, value) in values {
                 let labels: Vec<String> = labels.iter().map(|(name, value)| label(name, value)).collect();
-                let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+                let labels =
+                    if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
                 let _ = writeln!(text, "{name}{labels} {value}");
             }
         }

@@ -59,14 +59,18 @@ impl FromStr for Endpoint {
             _ => return Err(form.into()),
         };
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let is_named = host.rsplit_once(':').is_some_and(|(name, port)| !name.is_empty() && port.parse::<u16>().is_ok());
+        let is_named =
+            host.rsplit_once(':').is_some_and(|(name, port)| !name.is_empty() && port.parse::<u16>().is_ok());
         if !is_named || rest.chars().any(|letter| letter.is_whitespace() || letter.is_control()) {
             return Err(form.into());
         }
         let path = match (way, path.trim_end_matches('/')) {
             (Way::Otlp, "") => OTLP_PATH,
             (Way::InfluxHttp, "") => {
-                return Err("name where it takes lines: /write?db=NAME, or /api/v2/write?org=ORG&bucket=BUCKET".into());
+                return Err(
+                    "name where it takes lines: /write?db=NAME, or /api/v2/write?org=ORG&bucket=BUCKET"
+                        .into(),
+                );
             }
             (_, _) => path,
         };
@@ -94,7 +98,7 @@ pub(super) fn start(endpoints: &[Endpoint]) -> Result<(), Failure> {
                     && !std::mem::replace(is_told, true)
                 {
                     terminal::say_sentence(&format!(
-                        "--metrics-to {}: {error}; the run goes on, and later figures are tried",
+                        "--metrics-to {}: {error}; the run continues, and later figures are tried",
                         endpoint.host
                     ));
                 }
@@ -174,7 +178,11 @@ impl Endpoint {
         let read = stream.read(&mut answer).map_err(told)?;
         let answer = String::from_utf8_lossy(&answer[..read]);
         let status = answer.split(' ').nth(1).unwrap_or_default();
-        if status.starts_with('2') { Ok(()) } else { Err(format!("it answers {}", answer.lines().next().unwrap_or("nothing"))) }
+        if status.starts_with('2') {
+            Ok(())
+        } else {
+            Err(format!("it answers {}", answer.lines().next().unwrap_or("nothing")))
+        }
     }
 }
 
@@ -196,7 +204,9 @@ fn lines(figures: &[Metric], now_ns: i128) -> Vec<String> {
         let some = labels.iter().filter(|(_, value)| !value.is_empty());
         some.map(|(name, value)| format!(",{}={}", escaped(name), escaped(value))).collect()
     };
-    let each = figures.iter().flat_map(|figure| figure.values.iter().map(|(labels, value)| (figure.name, labels, value)));
+    let each = figures
+        .iter()
+        .flat_map(|figure| figure.values.iter().map(|(labels, value)| (figure.name, labels, value)));
     each.filter(|(_, _, value)| value.is_finite())
         .map(|(name, labels, value)| format!("{name}{} value={value} {now_ns}\n", tags(labels)))
         .collect()
@@ -232,8 +242,7 @@ fn otlp(figures: &[Metric], now_ns: i128) -> serde_json::Value {
             false => json!({ "name": name, "description": help, "gauge": { "dataPoints": points } }),
         }
     };
-    let metrics: Vec<Value> =
-        figures.iter().filter(|figure| !figure.values.is_empty()).map(metric).collect();
+    let metrics: Vec<Value> = figures.iter().filter(|figure| !figure.values.is_empty()).map(metric).collect();
     let service = vec![("service.name".to_owned(), "fathom".to_owned())];
     json!({ "resourceMetrics": [{
         "resource": { "attributes": attributes(&service) },
@@ -249,7 +258,12 @@ mod tests {
         let labels = vec![("plan".to_owned(), "a b,c=\\d".to_owned()), ("targets".into(), String::new())];
         vec![
             Metric { name: "fathom_info", counts: false, help: "1", values: vec![(labels, 1.0)] },
-            Metric { name: "fathom_requests_total", counts: true, help: "so many", values: vec![(Vec::new(), 5.0)] },
+            Metric {
+                name: "fathom_requests_total",
+                counts: true,
+                help: "so many",
+                values: vec![(Vec::new(), 5.0)],
+            },
             Metric { name: "fathom_lag_seconds", counts: false, help: "late", values: Vec::new() },
         ]
     }
@@ -267,7 +281,10 @@ mod tests {
         let sent = otlp(&figures(), 7);
         let metrics = sent["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array().unwrap();
         assert_eq!(metrics.len(), 2);
-        assert_eq!(metrics[0]["gauge"]["dataPoints"][0]["attributes"][0]["value"]["stringValue"], "a b,c=\\d");
+        assert_eq!(
+            metrics[0]["gauge"]["dataPoints"][0]["attributes"][0]["value"]["stringValue"],
+            "a b,c=\\d"
+        );
         assert_eq!(metrics[1]["sum"]["aggregationTemporality"], 2);
         assert_eq!(metrics[1]["sum"]["dataPoints"][0]["asDouble"], 5.0);
         assert_eq!(metrics[1]["sum"]["dataPoints"][0]["timeUnixNano"], "7", "64 bits are text in JSON");
@@ -279,7 +296,15 @@ mod tests {
         assert_eq!(of("otlp://collector:4318").unwrap().path, "/v1/metrics");
         assert_eq!(of("http://influx:8086/write?db=lab").unwrap().path, "/write?db=lab");
         assert_eq!(of("udp://[::1]:8089").unwrap().host, "[::1]:8089");
-        for wrong in ["influx:8086", "http://influx:8086", "https://influx:8086/write", "udp://influx", "ftp://a:1", "udp://:1", "http://a:1/w x"] {
+        for wrong in [
+            "influx:8086",
+            "http://influx:8086",
+            "https://influx:8086/write",
+            "udp://influx",
+            "ftp://a:1",
+            "udp://:1",
+            "http://a:1/w x",
+        ] {
             assert!(of(wrong).is_err(), "{wrong}");
         }
     }

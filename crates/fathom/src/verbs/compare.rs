@@ -263,13 +263,15 @@ impl<'a> Shelf<'a> {
     ) -> Result<Vec<Run>, Failure> {
         let library = self.library()?;
         let tags = vec![(key.to_owned(), value.map(str::to_owned))];
-        let filter = Filter { plan: Some(plan.to_owned()), tags, limit: Some(LOOKED_AT), ..Filter::default() };
+        let filter =
+            Filter { plan: Some(plan.to_owned()), tags, limit: Some(LOOKED_AT), ..Filter::default() };
         let entries = library.list(&filter)?;
         // A run that missed an objective was measured well.
         let mut sound = entries.iter().filter(|entry| entry.complete && entry.code <= 1).peekable();
         let wanted = sound.peek().and_then(|newest| newest.tags.get(key).cloned());
         let same = sound.filter(|entry| entry.tags.get(key) == wanted.as_ref()).take(most);
-        let mut runs = same.map(|entry| Ok(library.get(entry.id.as_str())?)).collect::<Result<Vec<_>, Failure>>()?;
+        let mut runs =
+            same.map(|entry| Ok(library.get(entry.id.as_str())?)).collect::<Result<Vec<_>, Failure>>()?;
         runs.reverse();
         Ok(runs)
     }

@@ -32,7 +32,8 @@ pub fn run(arguments: &MeasureArgs, store: &Store) -> Result<Ending, Failure> {
     if let Some(second) = &arguments.against.against {
         if judging.is_used() {
             return Err(Failure::Usage(
-                "--against compares two targets; --runs, --junit, --annotations and --series are for one".into(),
+                "--against compares two targets; --runs, --junit, --annotations and --series are for one"
+                    .into(),
             ));
         }
         return against::run(run, &arguments.against, second, store);

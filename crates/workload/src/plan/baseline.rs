@@ -47,7 +47,8 @@ impl FromStr for Baseline {
                 name => Ok(Baseline::Run(name.into())),
             };
         };
-        let (key, value) = label.split_once('=').map_or((label, None), |(key, value)| (key, Some(value.into())));
+        let (key, value) =
+            label.split_once('=').map_or((label, None), |(key, value)| (key, Some(value.into())));
         match key.trim() {
             "" => Err(wrong("a baseline by label names the label")),
             key => Ok(Baseline::Tag { key: key.into(), value }),

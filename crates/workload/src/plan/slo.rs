@@ -191,7 +191,11 @@ impl FromStr for Objective {
                 let unit = if limit.parse::<f64>().is_ok() { "MB/s" } else { "/s" };
                 with(unit).parse().map(Rate::Throughput).map_err(|error| wrong(&format!("{error}")))?
             }
-            _ => return Err(wrong("only iops and mb_per_s have a least; times and errors stay below, with `<`")),
+            _ => {
+                return Err(wrong(
+                    "only iops and mb_per_s have a least; times and errors stay below, with `<`",
+                ));
+            }
         };
         let is_sound = match above {
             Rate::Iops(rate) => rate.get() > 0.0 && rate.get().is_finite(),
@@ -268,7 +272,9 @@ mod tests {
 
     #[test]
     fn objectives_are_slos_and_least_rates_and_read_what_they_write() {
-        for text in ["p99<5ms", "iops>20k", "write.iops>5k", "mb_per_s>500MB/s", "mb_per_s>500", "iops>1000/s"] {
+        for text in
+            ["p99<5ms", "iops>20k", "write.iops>5k", "mb_per_s>500MB/s", "mb_per_s>500", "iops>1000/s"]
+        {
             assert_eq!(text.parse::<Objective>().unwrap().to_string(), text);
         }
         let rate = |text: &str| match text.parse::<Objective>() {

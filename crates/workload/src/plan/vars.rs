@@ -59,7 +59,11 @@ fn assign(values: &mut BTreeMap<String, Node>, text: &str, order: usize, mistake
     let source = SourceText::new(SWITCH, text, order);
     let Some((name, value)) = text.split_once('=') else {
         let whole = Place::new(&source, 0..text.len());
-        return mistakes.tell(&whole, format!("`{text}` has no `=`"), "write --var NAME=VALUE, as in --var size=8KiB");
+        return mistakes.tell(
+            &whole,
+            format!("`{text}` has no `=`"),
+            "write --var NAME=VALUE, as in --var size=8KiB",
+        );
     };
     let place = Place::new(&source, 0..name.trim_end().len());
     let name = name.trim();
@@ -108,7 +112,8 @@ fn filled(
     place: &Place,
     mistakes: &Mistakes,
 ) -> Option<Value> {
-    let whole = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).and_then(|name| values.get(name));
+    let whole =
+        text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).and_then(|name| values.get(name));
     if let Some(whole) = whole {
         return Some(whole.value.clone());
     }

@@ -235,8 +235,7 @@ impl<'a> Course<'a> {
         interrupted()?;
         let (subject, arguments) = (self.subject, self.arguments);
         // Virtual arrays know nothing of each other; what is real, or is changed by a command, is one after the other.
-        let threads =
-            if subject.is_apart() && !arguments.metrics.are_wanted() { processors() } else { 1 };
+        let threads = if subject.is_apart() && !arguments.metrics.are_wanted() { processors() } else { 1 };
         let ahead = |at: usize| Some(Ahead::of(subject, arguments, &turns[at]));
         let mut turns = Turns { course: self, turns, in_a_row: 0, ended: Ok(None) };
         in_order(turns.turns.len(), threads, &ahead, &mut turns);

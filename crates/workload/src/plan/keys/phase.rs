@@ -85,7 +85,7 @@ keys! {
          given, and the figure of `metric`. A violation counts once a second run confirms it (`--confirm`)."
     tolerance (Share, "5%", "5%") [tolerance]
         "How much worse than the baseline a figure may be."
-        "Worse by surely more is a violation. The result says with which probability a run that is not worse fails, \
+        "Worse by more than that with 99% confidence is a violation. The result says with which probability a run that is not worse fails, \
          and which slowdown is found nine times of ten."
 }
 
