@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn a_sentence_has_the_figure_its_interval_and_the_verdict() {
         let told = objective(&run(Verdict::Violated).judgement.unwrap().objectives[0]);
-        assert_eq!(told, "p99<5ms violated of 4k x8, \"hot\": 7 ms (95 % CI 6.5 ms to unknown)");
+        assert_eq!(told, "p99<5ms violated of 4k x8, \"hot\": 7.00 ms (95 % CI 6.50 ms to unknown)");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use units::{Instant, Nanos};
 use workload::Progress;
 
 use crate::ending::Failure;
-use crate::session::sink::{self, Endpoint};
+use crate::session::sink::{self, Endpoint, Labels, Metric};
 use crate::terminal::OUTPUT;
 
 // Options of whoever measures. No doc comment: clap would take it for the help of the verb.
@@ -60,18 +60,6 @@ const METRICS: [(&str, &str, &str); 14] = [
     ("fathom_scrapes_total", "counter", "Times that this was read"),
 ];
 
-/// Names and values that tell values of one metric apart.
-pub(super) type Labels = Vec<(String, String)>;
-
-/// One metric and what it is now.
-pub(super) struct Metric {
-    pub name: &'static str,
-    /// Whether it counts; otherwise it is a state.
-    pub counts: bool,
-    pub help: &'static str,
-    pub values: Vec<(Labels, f64)>,
-}
-
 /// What the last event said.
 #[derive(Default)]
 struct Now {
@@ -114,7 +102,7 @@ impl MetricsArgs {
         }
         if !self.metrics_to.is_empty() {
             NOW.get_or_init(Mutex::default);
-            sink::start(&self.metrics_to)?;
+            sink::start(&self.metrics_to, samples)?;
         }
         let Some(address) = self.metrics else { return Ok(()) };
         let told = |source| Failure::System { what: format!("--metrics {address}"), source };
@@ -262,7 +250,7 @@ fn label(name: &str, value: &str) -> String {
 }
 
 /// What is known now, for whoever sends it on.
-pub(super) fn samples() -> Vec<Metric> {
+fn samples() -> Vec<Metric> {
     let mut samples = Vec::new();
     with(|now| samples = now.samples());
     samples

@@ -15,7 +15,6 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::ending::Failure;
-use crate::session::metrics::{self, Labels, Metric};
 use crate::terminal;
 
 /// How often figures are sent.
@@ -28,6 +27,18 @@ const DATAGRAM_MOST: usize = 1_400;
 const OTLP_PATH: &str = "/v1/metrics";
 /// What holds the token of an InfluxDB.
 const TOKEN: &str = "INFLUX_TOKEN";
+
+/// Names and values that tell values of one metric apart.
+pub(super) type Labels = Vec<(String, String)>;
+
+/// One metric and what it is now.
+pub(super) struct Metric {
+    pub name: &'static str,
+    /// Whether it counts; otherwise it is a state.
+    pub counts: bool,
+    pub help: &'static str,
+    pub values: Vec<(Labels, f64)>,
+}
 
 /// Where figures are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,15 +94,15 @@ type Last = Sender<()>;
 
 static LAST: OnceLock<Mutex<Sender<Last>>> = OnceLock::new();
 
-/// Sends to `endpoints` each second from now on to the end of the process.
-pub(super) fn start(endpoints: &[Endpoint]) -> Result<(), Failure> {
+/// Sends what `samples` gives to `endpoints` each second from now on to the end of the process.
+pub(super) fn start(endpoints: &[Endpoint], samples: fn() -> Vec<Metric>) -> Result<(), Failure> {
     let endpoints = endpoints.to_vec();
     let (ask, asked) = channel::<Last>();
     let send = move || {
         let mut is_told = vec![false; endpoints.len()];
         loop {
             let last = asked.recv_timeout(EVERY);
-            let figures = metrics::samples();
+            let figures = samples();
             let now_ns = Timestamp::now().as_nanosecond();
             for (endpoint, is_told) in endpoints.iter().zip(&mut is_told) {
                 if let Err(error) = endpoint.send(&figures, now_ns)
