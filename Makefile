@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 # The page comes before the program that embeds it.
 .NOTPARALLEL:
-.PHONY: help demo gallery build ui ui-if-it-can test test-guest mutants miri fuzz lint docs bench cargo test-tools packages
+.PHONY: help demo gallery build ui ui-if-it-can test test-guest mutants miri fuzz lint docs bench cargo test-tools packages mpi
 
 # rustup puts cargo here, and not every shell has been told.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -22,6 +22,7 @@ help:
 	@echo '             another disk: make demo DEMO_DIR=/mnt/array'
 	@echo 'make ui      the page of `fathom ui`, into ui/dist; the next build embeds it (needs Node 20 and npm)'
 	@echo 'make gallery  the ready campaigns on the virtual arrays, as reports: published beside modelled (minutes)'
+	@echo 'make mpi     the program for many hosts, started by mpirun (needs Open MPI and libclang)'
 	@echo 'make test    every test, the page in a browser too; those that need root or a missing tool say so and are skipped'
 	@echo '             (FATHOM_TESTS=strict: a missing tool fails them)'
 	@echo 'make test-tools  install the tools that tests need (root, Debian); make test installs nothing'
@@ -62,6 +63,12 @@ gallery: build
 
 build: cargo
 	cargo build --release --locked -p fathom-io
+
+mpi: cargo
+	@missing=''; command -v mpirun >/dev/null || missing+=' openmpi-bin'; command -v mpicc >/dev/null || missing+=' libopenmpi-dev'; \
+	  ldconfig -p 2>/dev/null | grep -q 'libclang[-.0-9]*\.so' || ls /usr/lib/llvm-*/lib/libclang*.so* >/dev/null 2>&1 || missing+=' libclang-dev'; \
+	  [ -z "$$missing" ] || { echo "mpi: missing; install it: apt-get install$$missing" >&2; exit 2; }
+	cargo build --release --locked -p fathom-io --features mpi
 
 # The page is tested against the program that `cargo test` has built. Two tests more run at a time than there are
 # processors: many wait, for a tool's fixed seconds or for a rate, and those that compute go on meanwhile.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::support::repository;
 
 /// What of the system a crate names although its invariant forbids the rest; those that are not here name nothing of it.
-const SYSTEM: [(&str, &[&str]); 8] = [
+const SYSTEM: [(&str, &[&str]); 9] = [
     ("host", &["any"]),
     ("library", &["any"]),
     ("fathom", &["any"]),
@@ -17,6 +17,8 @@ const SYSTEM: [(&str, &[&str]); 8] = [
     ("web", &["any"]),
     // Files that `host` has opened with a permit.
     ("real", &["std::fs::File"]),
+    // Signs of life, and how long a message is waited for.
+    ("cluster", &["std::thread", "std::time"]),
     // Points side by side.
     ("conduct", &["std::thread"]),
     // Trials side by side.
@@ -51,7 +53,8 @@ const PAST_THE_WORLDS: [(&str, &[&str]); 2] = [
 ];
 
 /// What tests of a crate use of others beside what the crate itself uses.
-const TESTS: [(&str, &[&str]); 2] = [("virtual", &["explain"]), ("fit", &["array", "virtual", "workload"])];
+const TESTS: [(&str, &[&str]); 3] =
+    [("cluster", &["real"]), ("virtual", &["explain"]), ("fit", &["array", "virtual", "workload"])];
 
 /// The crates in the order of the code map, with what the page says they use.
 fn code_map() -> Vec<(String, BTreeSet<String>)> {
@@ -163,7 +166,7 @@ fn worlds_know_conduct_and_what_they_are_made_of_and_conduct_knows_none() {
     };
     assert_eq!(users("host"), ["fathom", "real"]);
     assert_eq!(users("array"), ["fathom", "serve", "virtual"]);
-    assert_eq!(users("conduct"), ["fathom", "real", "virtual"]);
+    assert_eq!(users("conduct"), ["cluster", "fathom", "real", "virtual"]);
     assert_eq!(users("real"), ["fathom"]);
     assert_eq!(users("virtual"), ["fathom"]);
 }

@@ -50,6 +50,7 @@ fn point(frame: Point, load: &Load, answer: MeasuredLoad, complete: bool, has_pe
         cpu: answer.cpu,
         devices: answer.devices,
         breakdown: answer.breakdown,
+        ranks: answer.ranks,
         ..frame
     }
 }
@@ -193,6 +194,7 @@ pub fn growing_point(frame: Point, load: &Load, live: &Live<'_>, has_percentiles
         cpu: None,
         devices: Vec::new(),
         breakdown: None,
+        ranks: Vec::new(),
     };
     point(frame, load, answer, false, has_percentiles)
 }

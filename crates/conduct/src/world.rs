@@ -4,10 +4,10 @@ use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
-use record::{Breakdown, CpuUse, DeviceCounters, EngineUsed, Environment, Series, Target};
+use record::{Breakdown, CpuUse, DeviceCounters, EngineUsed, Environment, RankResult, Series, Target};
 use units::convert::narrow;
 use units::{Bytes, Instant, Nanos, OpsPerSecond};
-use workload::plan::{Load, Settle, State};
+use workload::plan::{Load, Plan, Settle, State};
 use workload::tally::Tally;
 use workload::tree::{FileOp, Shape, TreeError};
 use workload::{CompileError, Verified};
@@ -15,6 +15,7 @@ use workload::{CompileError, Verified};
 use crate::event::Live;
 use crate::history::History;
 use crate::listener::Listener;
+use crate::rank::{Gate, Rank};
 
 /// Real or virtual storage.
 pub trait World {
@@ -76,6 +77,17 @@ pub trait World {
     /// Tells `listener` of the requests it wants to hear of, in the loads that follow.
     fn tell(&mut self, listener: Box<dyn Listener>);
 
+    /// Drives the share of `rank` of each load of `plan` from now on, beginning when `gate` says. An error says why this
+    /// world is not shared among processes. Call before the first load.
+    fn join(&mut self, _plan: &Plan, _rank: Rank, _gate: Box<dyn Gate>) -> Result<(), WorldError> {
+        Err(WorldError::unfit("a virtual array is one simulation; run it without `mpirun`"))
+    }
+
+    /// Why a process that drove its share has gone, where one has.
+    fn lost(&self) -> Option<String> {
+        None
+    }
+
     /// Runs workloads together until they are done or the world is told to stop. Calls `live` now and then.
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<MeasuredLoad, WorldError>;
 
@@ -121,6 +133,8 @@ pub struct MeasuredLoad {
     pub devices: Vec<DeviceCounters>,
     /// Where the time went, if the world knows.
     pub breakdown: Option<Breakdown>,
+    /// What each process did where several drove the load.
+    pub ranks: Vec<RankResult>,
 }
 
 /// What one workload saw.
@@ -219,6 +233,9 @@ pub enum WorldError {
     /// A mistake of Fathom's own.
     #[error("internal error: {0}")]
     Internal(String),
+    /// A process that drove its share has gone.
+    #[error("{0}; what was measured before is saved")]
+    Lost(String),
     /// The user asked for an end while the target was prepared.
     #[error("interrupted while the target was prepared")]
     Interrupted,
@@ -237,12 +254,13 @@ impl WorldError {
     }
 
     /// The exit code that belongs to it: 3 where writing was refused as unsafe, 5 where the storage or the system
-    /// failed, 8 where Fathom itself did, 130 after an interrupt, otherwise 2.
+    /// failed, 7 where a process has gone, 8 where Fathom itself did, 130 after an interrupt, otherwise 2.
     pub fn exit_code(&self) -> u8 {
         match self {
             WorldError::Unfit(_) => 2,
             WorldError::Refused(_) => 3,
             WorldError::Failed(_) => 5,
+            WorldError::Lost(_) => 7,
             WorldError::Internal(_) => 8,
             WorldError::Interrupted => 130,
         }

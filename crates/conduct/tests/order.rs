@@ -66,6 +66,7 @@ impl World for Noting {
             cpu: None,
             devices: Vec::new(),
             breakdown: None,
+            ranks: Vec::new(),
         })
     }
 

@@ -19,7 +19,7 @@ use clap::Parser;
 use crate::cli::{Cli, Verb};
 use crate::ending::{Ending, Failure};
 use crate::session::guard::{self, Side};
-use crate::session::{panics, restore, signals};
+use crate::session::{panics, ranks, restore, signals};
 
 fn main() -> ExitCode {
     if verbs::completions::answer::<Cli>() {
@@ -41,7 +41,9 @@ fn main() -> ExitCode {
         Ok(ending) => ending.unwrap_or_else(|failure| failure.ending()),
         Err(what) => Ending { code: 8, reason: format!("internal error: {what}") },
     };
+    let ending = ranks::ended(ending);
     ending.say();
+    ranks::leave(ending.code);
     ExitCode::from(ending.code)
 }
 
@@ -69,6 +71,10 @@ fn command_line() -> Vec<OsString> {
 
 fn run_verb(cli: &Cli) -> Result<Ending, Failure> {
     let store = &cli.store;
+    if cli.measures() {
+        let is_shared = matches!(cli.verb, Verb::Run(_) | Verb::Search(_));
+        ranks::join(is_shared)?;
+    }
     match &cli.verb {
         Verb::Run(arguments) => verbs::run::run(arguments, store),
         Verb::Search(arguments) => verbs::search::search(arguments, store),

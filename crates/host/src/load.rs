@@ -99,6 +99,22 @@ pub fn run<A: Assigned>(
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(LoadEvent),
 ) -> Result<Vec<WorkerOutcome>, EngineError> {
+    let ahead = start_ahead(assignments.iter().map(A::workers).sum());
+    run_from(assignments, clock, stop, &mut |now| Some(now().saturating_add(ahead)), on_event)
+}
+
+/// The instant at which all workers start, asked once they are ready, of whoever may read the clock; `None` where they do
+/// not start.
+pub type StartRule<'a> = &'a mut dyn FnMut(&dyn Fn() -> Instant) -> Option<Instant>;
+
+/// The same, with the workers starting when `start` says. Nothing was seen where it says that they do not.
+pub fn run_from<A: Assigned>(
+    assignments: &[A],
+    clock: &Clock,
+    stop: &AtomicBool,
+    start: StartRule<'_>,
+    on_event: &mut dyn FnMut(LoadEvent),
+) -> Result<Vec<WorkerOutcome>, EngineError> {
     let shared: Vec<A::Shared> = assignments.iter().map(A::share).collect::<Result<_, _>>()?;
     let workers: usize = assignments.iter().map(A::workers).sum();
     let lives: Vec<LiveProgress> = (0..workers).map(|_| LiveProgress::default()).collect();
@@ -127,7 +143,7 @@ pub fn run<A: Assigned>(
             }
         }
         drop(report);
-        pool.supervise(clock, stop, &lives, &reports, &mut on_load_event);
+        pool.supervise((clock, start), stop, &lives, &reports, &mut on_load_event);
         pool.join()
     })
 }
@@ -192,7 +208,7 @@ impl<'scope> WorkerPool<'scope> {
     /// Waits until all are ready, starts them, and passes events on until the last one has hung up.
     fn supervise(
         &mut self,
-        clock: &Clock,
+        (clock, start): (&Clock, StartRule<'_>),
         stop: &AtomicBool,
         lives: &[LiveProgress],
         reports: &Receiver<WorkerMessage>,
@@ -211,7 +227,7 @@ impl<'scope> WorkerPool<'scope> {
                 Ok(WorkerMessage::Event(_)) => unreachable!("no worker has started"),
             }
         }
-        let start = clock.now().saturating_add(start_ahead(tids.len()));
+        let Some(start) = start(&|| clock.now()) else { return self.gates.clear() };
         on_event(LoadEvent::Started(start, tids));
         for gate in self.gates.drain(..) {
             gate.send(start).expect("the worker waits at its gate");
@@ -238,7 +254,7 @@ impl<'scope> WorkerPool<'scope> {
 
 /// That many workers wake at their gates within this time, so that the last one is not late: a wake-up takes some tens
 /// of microseconds, and many share a processor. At most 2 ms, since each point of a plan waits for it.
-fn start_ahead(workers: usize) -> Nanos {
+pub fn start_ahead(workers: usize) -> Nanos {
     Nanos::from_micros(200 + 25 * workers as u64).min(Nanos::from_millis(2))
 }
 

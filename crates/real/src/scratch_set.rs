@@ -37,6 +37,8 @@ pub(crate) struct ScratchSet {
     /// What must be laid out in any case: no less than a span that a plan gives in bytes.
     least: Bytes,
     words: Option<String>,
+    /// Files of another process, which has laid them out by the time of the first load.
+    follows: bool,
 }
 
 impl ScratchSet {
@@ -78,7 +80,12 @@ impl ScratchSet {
         let specs = sizes.into_iter().enumerate().map(spec).collect();
         let words =
             words.into_iter().chain(new_files(targets, options.keep)).reduce(|all, more| all + "; " + &more);
-        Ok(ScratchSet { specs, made: Vec::new(), keep: options.keep, auto, least, words })
+        Ok(ScratchSet { specs, made: Vec::new(), keep: options.keep, auto, least, words, follows: false })
+    }
+
+    /// Uses the files that another process lays out, and makes and removes none.
+    pub(crate) fn follow(&mut self) {
+        (self.follows, self.words) = (true, None);
     }
 
     /// What the size was decided by, and which names are taken for new files.
@@ -132,6 +139,10 @@ impl ScratchSet {
                 self.made.push(None);
                 continue;
             };
+            if self.follows {
+                self.made.push(Some(Scratch::join(&spec.path).map_err(HostError::told)?));
+                continue;
+            }
             let until = started.saturating_add(TIME_TO_LAY_OUT);
             let budget = Budget { until, least: self.least.min(spec.size) };
             let mut scratch = Scratch::prepare(spec, &mut |progress| {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use conduct::listener::Listener;
-use conduct::{Live, MeasuredLoad, MeasuredState, World, WorldError, checks};
+use conduct::{Gate, Live, MeasuredLoad, MeasuredState, Rank, World, WorldError, checks};
 use host::clock::Clock;
 use host::engine::FileRef;
 use host::environment::UringState;
@@ -57,6 +57,31 @@ pub struct RealWorld {
     looks_inside: bool,
     listener: Option<Box<dyn Listener>>,
     keeps_seconds: bool,
+    /// Which of several processes this is, and where it waits for the others.
+    rank: Option<(Rank, GateOf)>,
+}
+
+/// A gate that says nothing of itself.
+struct GateOf(Box<dyn Gate>);
+
+impl std::fmt::Debug for GateOf {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str("Gate")
+    }
+}
+
+impl std::ops::Deref for GateOf {
+    type Target = dyn Gate;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl std::ops::DerefMut for GateOf {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut *self.0
+    }
 }
 
 impl RealWorld {
@@ -108,6 +133,7 @@ impl RealWorld {
             looks_inside: options.looks_inside,
             listener: None,
             keeps_seconds: false,
+            rank: None,
         };
         if !world.plain.is_any() {
             checks::fits_lengths(plan, |workload| world.lengths_for(workload))?;
@@ -264,6 +290,24 @@ impl World for RealWorld {
         self.listener = Some(conduct::listener::join(self.listener.take(), listener));
     }
 
+    fn join(&mut self, plan: &Plan, rank: Rank, gate: Box<dyn Gate>) -> Result<(), WorldError> {
+        shareable(plan)?;
+        if self.books.is_some() {
+            let why = "a plan that verifies what was written needs all workers in one process; run it without `mpirun`";
+            return Err(WorldError::unfit(why));
+        }
+        if self.plain.is_any() {
+            return Err(WorldError::unfit(
+                "the files of this tool are not shared among ranks; run it without `mpirun`",
+            ));
+        }
+        if !rank.makes_files() {
+            self.scratch.follow();
+        }
+        self.rank = Some((rank, GateOf(gate)));
+        Ok(())
+    }
+
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<MeasuredLoad, WorldError> {
         match load.workloads.iter().any(|workload| workload.tree.is_some()) {
             true => self.load_trees(load, live),
@@ -376,6 +420,25 @@ impl RealWorld {
             live(Live { done: Some(done), ..Live::beside(started, now, "idle") });
         }
     }
+}
+
+/// That nothing in `plan` needs its workers in one process.
+fn shareable(plan: &Plan) -> Result<(), WorldError> {
+    for workload in plan.points().iter().flat_map(workload::plan::Point::workloads) {
+        let what = match workload {
+            _ if workload.tree.is_some() => "works on files and directories",
+            _ if workload.sequence.read_back.is_some() => "reads back what it wrote",
+            _ if workload.stop.steady.is_some() => "ends once its figure is steady",
+            _ if workload.stop.exit_all => "ends the others when it ends",
+            _ if workload.sequence.flow.is_some() => "keeps a proportion to others",
+            _ => continue,
+        };
+        return Err(WorldError::unfit(format!(
+            "workload `{}` {what}, for which all workers must be in one process; run it without `mpirun`",
+            workload.name
+        )));
+    }
+    Ok(())
 }
 
 /// As many files of no storage as a workload, or its trace, names.

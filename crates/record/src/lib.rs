@@ -43,8 +43,8 @@ pub use path::{Ceiling, PathPart};
 pub use phase::{is_named, phase_title};
 pub use point::{
     Breakdown, BreakdownWindow, Class, ClassShare, Component, CpuUse, DeviceCounters, Edges, EngineUsed,
-    ErrorSample, OpTotal, PartShare, Point, PointKind, ResponseShare, Series, Settled, Shares, Silence,
-    Verified, WorkerResult, WorkloadResult,
+    ErrorSample, OpTotal, PartShare, Point, PointKind, RankClock, RankResult, ResponseShare, Series, Settled,
+    Shares, Silence, Verified, WorkerResult, WorkloadResult,
 };
 pub use response_map::ResponseMap;
 pub use run::{

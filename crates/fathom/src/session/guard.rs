@@ -12,6 +12,7 @@ use units::Nanos;
 
 use crate::ending::Ending;
 use crate::session::panics;
+use crate::session::ranks;
 use crate::session::restore;
 use crate::session::signals::{self, Hurry};
 use crate::session::store::Store;
@@ -138,6 +139,7 @@ fn ended(status: WaitStatus, store: &Store) -> u8 {
         return u8::try_from(code).unwrap_or(8);
     }
     let signal = status.terminating_signal().unwrap_or_default();
+    ranks::let_others_notice();
     restore::say(&restore::replayed(store, Nanos::ZERO));
     let name = name_of(signal);
     if matches!(

@@ -5,6 +5,7 @@ pub mod guard;
 pub mod iologs;
 pub mod metrics;
 pub mod panics;
+pub mod ranks;
 pub mod recorder;
 pub mod restore;
 pub mod signals;
@@ -78,8 +79,9 @@ impl Session {
             .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
         let logs = Iologs::of(&planned.plan)?;
         let options = &RealOptions { journal: restore::journal(), ..options.clone() };
-        let Opened { mut world, consents, scratch_words, leftover_words } =
+        let Opened { world, consents, scratch_words, leftover_words } =
             open_world(&planned.plan, options, &signals)?;
+        let mut world = ranks::headed(world, &planned.plan, &signals)?;
         let trouble = logs.map(|(logs, trouble)| {
             world.tell(Box::new(logs));
             trouble
@@ -174,7 +176,7 @@ impl Session {
 
     fn end(mut self, outcome: Outcome) -> Recorded {
         sink::finish();
-        let ending = self.settled(ending(&outcome, &self.signals));
+        let ending = self.settled(ending(&outcome, &self.signals, self.world.lost()));
         self.recorder.set_targets(self.world.targets());
         self.recorder.set_rounds(outcome.rounds);
         self.recorder.finish(outcome.complete, ending)
@@ -207,7 +209,7 @@ impl Session {
             })
         });
         let (outcome, found) = searched.unwrap_or_else(|what| (self.recorder.cut_short(what), None));
-        let mut ending = ending(&outcome, &self.signals);
+        let mut ending = ending(&outcome, &self.signals, self.world.lost());
         let unkept = found.as_ref().filter(|found| found.complete && found.met_per_s.is_none());
         if let (0, Some(found)) = (ending.code, unkept) {
             let reason = format!("no rate meets {}", found.slos.join(" and "));
@@ -247,7 +249,10 @@ fn open_world(plan: &Plan, options: &RealOptions, signals: &Signals) -> Result<O
 }
 
 /// How the measuring ended.
-fn ending(outcome: &Outcome, signals: &Signals) -> Ending {
+fn ending(outcome: &Outcome, signals: &Signals, lost: Option<String>) -> Ending {
+    if let Some(lost) = lost {
+        return Ending { code: 7, reason: format!("{lost}; what the other ranks measured is saved") };
+    }
     if let Some(code) = signals.exit_code() {
         return Ending {
             code,

@@ -8,6 +8,7 @@ mod tty;
 mod waiting;
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use clap::{Args, ValueEnum};
@@ -103,6 +104,14 @@ static LINE: Mutex<bool> = Mutex::new(false);
 /// To the beginning of the line, and nothing behind it.
 const CLEAR: &str = "\r\x1b[K";
 
+/// Whether another process speaks for this one.
+static IS_SILENT: AtomicBool = AtomicBool::new(false);
+
+/// Says nothing more on stderr, or speaks again.
+pub fn be_silent(is_silent: bool) {
+    IS_SILENT.store(is_silent, Ordering::Relaxed);
+}
+
 /// Connects the terminal with what handles signals. Only the first call does anything.
 pub fn connect(hooks: SignalHooks) {
     let _again = SIGNALS.set(hooks);
@@ -143,6 +152,9 @@ pub fn say(line: &str) {
 ///
 /// On a full screen it waits until that is gone.
 pub fn say_exactly(text: &str) {
+    if IS_SILENT.load(Ordering::Relaxed) {
+        return;
+    }
     if tty::is_up() {
         return locked(&HELD).push(text.to_owned());
     }

@@ -18,7 +18,7 @@ use crate::output::{self, Format};
 use crate::session::metrics::MetricsArgs;
 use crate::session::recorder::Recorded;
 use crate::session::store::Store;
-use crate::session::{self, Session, final_ending};
+use crate::session::{self, Session, final_ending, ranks};
 use crate::terminal::progress::Progress;
 use crate::terminal::{self, Appearance, Display, OUTPUT, Showing};
 
@@ -52,6 +52,10 @@ pub struct RunArgs {
     /// Total size of the scratch files (fio: `size`) [default: larger than the known caches, as far as space allows]
     #[arg(long, value_name = "SIZE", help_heading = TARGET)]
     pub scratch: Option<Bytes>,
+    /// Under `mpirun`: each rank makes scratch files of its own, as on hosts with disks of their own. Otherwise rank 0
+    /// makes them, in a directory that all hosts share
+    #[arg(long, help_heading = TARGET)]
+    pub file_per_rank: bool,
     #[command(flatten)]
     pub rebuild: RebuildArgs,
     /// Print the points, bytes, time and what would be destroyed; issue no I/O and open nothing for
@@ -125,7 +129,7 @@ impl RunArgs {
             create: self.create,
             plain: Vec::new(),
             upkeep: self.rebuild.options(),
-            beside: Beside::default(),
+            beside: Beside { taken: ranks::files_taken(self.file_per_rank), shares_free: false },
             looks_inside: true,
             journal: Journal::default(),
         })
@@ -134,6 +138,11 @@ impl RunArgs {
     /// That every file for results can be written, as far as can be told before there are any.
     pub fn check_outputs(&self) -> Result<(), Failure> {
         self.outputs.iter().try_for_each(|path| output::check(path))
+    }
+
+    /// How a rank other than 0 ended, which has done what rank 0 asked; `None` where this is no such rank.
+    pub fn serve(&self) -> Option<Ending> {
+        ranks::serve(|| self.read())
     }
 
     /// Opens what was read.

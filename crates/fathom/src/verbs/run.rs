@@ -38,6 +38,9 @@ pub fn run(arguments: &MeasureArgs, store: &Store) -> Result<Ending, Failure> {
         }
         return against::run(run, &arguments.against, second, store);
     }
+    if let Some(ending) = run.serve() {
+        return Ok(ending);
+    }
     run.check_outputs()?;
     judging.check()?;
     let (planned, options) = run.read()?;

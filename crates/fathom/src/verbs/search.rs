@@ -58,6 +58,9 @@ const RATES_USUAL: u64 = 17;
 
 pub fn search(arguments: &SearchArgs, store: &Store) -> Result<Ending, Failure> {
     let run = &arguments.run;
+    if let Some(ending) = run.serve() {
+        return Ok(ending);
+    }
     run.check_outputs()?;
     let search = search_options(arguments)?;
     let (planned, options) = run.read()?;

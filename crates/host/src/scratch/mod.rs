@@ -122,6 +122,15 @@ pub enum ScratchError {
         /// Why not.
         source: io::Error,
     },
+    /// Rank 0 has laid it out, and it is not there.
+    #[error(
+        "{path} is not there although rank 0 has laid it out: the directory is not shared with its host; name one that \
+         is, or give each rank files of its own with `--file-per-rank`"
+    )]
+    NotShared {
+        /// The path.
+        path: PathBuf,
+    },
     /// It would not fit, or leave too little.
     #[error(
         "{path}: {asked} do not fit: {free} are free, of which {reserve} are reserved; use a smaller size, \
@@ -217,6 +226,31 @@ impl Scratch {
         }
         enough_room(&spec.path, size, spec.reserve)?;
         Scratch::lay_out(spec, size, progress)
+    }
+
+    /// The file that another process has laid out and keeps locked; it is not removed from here.
+    pub fn join(path: &Path) -> Result<Scratch, ScratchError> {
+        let not_ours = || ScratchError::NotOurs { path: path.into() };
+        let look = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match rustix::fs::open(path, look, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT) => return Err(ScratchError::NotShared { path: path.into() }),
+            Err(Errno::LOOP) => return Err(not_ours()),
+            Err(error) => return Err(os(path, "open")(error.into())),
+        };
+        let header = header_of(&file).map_err(os(path, "read"))?.ok_or_else(not_ours)?;
+        let extents = extents(&file, header.data).map_err(os(path, "read its extents"))?;
+        let permit = leave(path, &file)?;
+        Ok(Scratch {
+            path: path.into(),
+            file,
+            permit,
+            header,
+            extents,
+            direct: false,
+            reused: true,
+            noted: None,
+        })
     }
 
     /// Where the file is.

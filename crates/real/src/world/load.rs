@@ -1,11 +1,12 @@
 //! Loads on real storage: monitors before, workers with what hears them, counters after.
 
 use conduct::listener;
-use conduct::{Live, MeasuredLoad, MeasuredWorkload, WorldError};
+use conduct::{Live, MeasuredLoad, MeasuredWorkload, WorldError, span_of};
 use host::load::{Assigned, Assignment, LoadEvent};
 use host::monitor::process_cpu;
 use record::CpuUse;
-use units::Share;
+use units::convert::narrow;
+use units::{Instant, Share};
 use workload::compile;
 use workload::plan::Load;
 use workload::spec::{EngineKind, Workload};
@@ -24,6 +25,9 @@ impl RealWorld {
         live: &mut dyn FnMut(Live),
     ) -> Result<MeasuredLoad, WorldError> {
         self.lay_out(live)?;
+        if let Some((_, gate)) = &mut self.rank {
+            gate.prepared();
+        }
         if load.workloads.iter().any(|workload| workload.mix.reads != Share::NONE) {
             self.plain.make_whole(&self.targets, &self.clock, &self.stop, live)?;
             self.look_inside();
@@ -31,7 +35,12 @@ impl RealWorld {
         let assignments = self.assignments(&load.workloads)?;
         let cached = cached_of(&assignments);
         let names: Vec<Vec<String>> = assignments.iter().map(names_of).collect();
-        let answers = assignments.iter().map(answer_of).collect();
+        let mut answers: Vec<MeasuredWorkload> = assignments.iter().map(answer_of).collect();
+        if self.rank.is_some() {
+            for (answer, workload) in answers.iter_mut().zip(&load.workloads) {
+                answer.span = span_of(&compile(workload, &self.files_for(workload).1)?);
+            }
+        }
         let mut measured = self.measure(load, &assignments, &names, answers, live)?;
         let cached = cached.zip(cached_of(&assignments));
         let (started, ended) = (measured.started, measured.ended);
@@ -48,7 +57,12 @@ impl RealWorld {
             if files.is_empty() {
                 workload.engine.kind = EngineKind::Null;
             }
-            let jobs = compile(&workload, &lengths)?;
+            let mut jobs = compile(&workload, &lengths)?;
+            if let Some((rank, _)) = &self.rank {
+                let share = rank.share(narrow::<u32>(jobs.len()));
+                jobs.truncate(share.end as usize);
+                jobs.drain(..share.start as usize);
+            }
             let verify = self.books.as_ref().map(|books| verification(books, &files, &lengths));
             let is_logged = listener::wants(&self.listener, &workload);
             Ok(Assignment { workload, jobs, files, verify, is_logged })
@@ -69,8 +83,15 @@ impl RealWorld {
         let (before, cpu_before) = (self.counted(), process_cpu());
         let monitor = self.monitor()?;
         let mut heard = Heard::new(assignments.len(), self.keeps_seconds, self.clock.now());
-        let listener = &mut self.listener;
-        let outcomes = host::load::run(assignments, &self.clock, &self.stop, &mut |event| {
+        let (listener, rank) = (&mut self.listener, &mut self.rank);
+        let mut rule = |now: &dyn Fn() -> Instant| match rank {
+            Some((_, gate)) => gate.start(now),
+            None => {
+                let workers = assignments.iter().map(A::workers).sum();
+                Some(now().saturating_add(host::load::start_ahead(workers)))
+            }
+        };
+        let outcomes = host::load::run_from(assignments, &self.clock, &self.stop, &mut rule, &mut |event| {
             match (&event, &mut *listener) {
                 (LoadEvent::Started(at, _), Some(listener)) => listener.begin(load, names, *at),
                 (LoadEvent::Logged(workload, requests), _) => listener::tell(listener, *workload, requests),
@@ -99,6 +120,7 @@ impl RealWorld {
             cpu: Some(CpuUse { user_s: cpu.user.as_secs_f64(), system_s: cpu.system.as_secs_f64() }),
             devices,
             breakdown: None,
+            ranks: Vec::new(),
         })
     }
 }

@@ -114,6 +114,7 @@ impl ModelledWorld {
             cpu: None,
             devices: Vec::new(),
             breakdown: Some(breakdown),
+            ranks: Vec::new(),
         })
     }
 

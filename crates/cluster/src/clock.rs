@@ -1,0 +1,109 @@
+//! How the clock of one rank runs against that of rank 0.
+
+/// One question and its answer: when it was sent and came back on the clock of rank 0, and when it was answered on the
+/// other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Sent, on the clock of rank 0.
+    pub sent_ns: u64,
+    /// Answered, on the other clock.
+    pub answered_ns: u64,
+    /// Back, on the clock of rank 0.
+    pub back_ns: u64,
+}
+
+impl Sample {
+    /// There and back.
+    pub(crate) fn way_ns(self) -> u64 {
+        self.back_ns.saturating_sub(self.sent_ns)
+    }
+
+    fn middle_ns(self) -> i128 {
+        i128::from(self.sent_ns) + i128::from(self.way_ns() / 2)
+    }
+
+    /// How far the other clock is ahead, wrong by half the way at most (Cristian, Distributed Computing 3, 1989).
+    fn offset_ns(self) -> i128 {
+        i128::from(self.answered_ns) - self.middle_ns()
+    }
+}
+
+/// What was seen of one clock: the quickest answers of the first and the last round of questions.
+#[derive(Clone, Debug, Default)]
+pub struct ClockWatch {
+    first: Option<Sample>,
+    last: Option<Sample>,
+}
+
+/// Drift is told of clocks that were watched for so long.
+const LONG_ENOUGH_NS: i128 = 5_000_000_000;
+
+impl ClockWatch {
+    /// Adds a round of questions; of each the quickest answer is kept.
+    pub fn add(&mut self, samples: &[Sample]) {
+        let Some(best) = samples.iter().copied().min_by_key(|sample| sample.way_ns()) else { return };
+        self.first.get_or_insert(best);
+        self.last = Some(best);
+    }
+
+    /// How far the clock is ahead, in nanoseconds; zero where nothing was asked.
+    pub fn offset_ns(&self) -> i128 {
+        self.last.map_or(0, Sample::offset_ns)
+    }
+
+    /// By how much that may be wrong at most.
+    pub fn uncertainty_ns(&self) -> u64 {
+        self.last.map_or(0, |sample| sample.way_ns().div_ceil(2))
+    }
+
+    /// How fast it gains, in parts per million; `None` where it was watched for less than five seconds.
+    pub fn drift_ppm(&self) -> Option<f64> {
+        let (first, last) = (self.first?, self.last?);
+        let between = last.middle_ns() - first.middle_ns();
+        (between >= LONG_ENOUGH_NS)
+            .then(|| (last.offset_ns() - first.offset_ns()) as f64 / between as f64 * 1e6)
+    }
+
+    /// What the clock shows when that of rank 0 shows `at_ns`; zero where it had not begun.
+    pub fn there_ns(&self, at_ns: u64) -> u64 {
+        u64::try_from(i128::from(at_ns) + self.offset_ns()).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A clock that is ahead by `ahead` and gains `ppm`, asked at `at` over ways of these lengths.
+    fn asked(at: u64, ahead: i64, ppm: f64, (there, back): (u64, u64)) -> Sample {
+        let arrived = at + there;
+        let gained = arrived as f64 * ppm / 1e6;
+        let answered_ns = u64::try_from(arrived as i64 + ahead + gained as i64).unwrap();
+        Sample { sent_ns: at, answered_ns, back_ns: at + there + back }
+    }
+
+    #[test]
+    fn an_offset_is_found_within_its_uncertainty_whichever_way_is_longer() {
+        for ahead in [-4_000_000_000_i64, 0, 5_000_000_000] {
+            for way in [(50_000, 50_000), (10_000, 900_000), (900_000, 10_000)] {
+                let mut watch = ClockWatch::default();
+                let slow = asked(9_000_000_000, ahead, 0.0, (20_000_000, 1_000));
+                watch.add(&[slow, asked(9_100_000_000, ahead, 0.0, way), slow]);
+                let wrong = (watch.offset_ns() - i128::from(ahead)).unsigned_abs();
+                assert!(wrong <= u128::from(watch.uncertainty_ns()), "{wrong} {way:?}");
+                assert_eq!(watch.uncertainty_ns(), (way.0 + way.1) / 2);
+            }
+        }
+    }
+
+    #[test]
+    fn drift_is_told_after_five_seconds_and_is_that_of_the_clock() {
+        let mut watch = ClockWatch::default();
+        watch.add(&[asked(1_000_000_000, 77, 30.0, (10_000, 10_000))]);
+        watch.add(&[asked(2_000_000_000, 77, 30.0, (10_000, 10_000))]);
+        assert_eq!(watch.drift_ppm(), None);
+        watch.add(&[asked(101_000_000_000, 77, 30.0, (10_000, 10_000))]);
+        let drift = watch.drift_ppm().unwrap();
+        assert!((drift - 30.0).abs() < 0.1, "{drift}");
+    }
+}

@@ -1,0 +1,46 @@
+//! Why ranks do not go on together.
+
+/// Why a plan is not carried out over ranks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ClusterError {
+    /// A rank has shown no sign of life.
+    #[error(
+        "rank {rank} on {host} shows no sign of life for {seconds} s: it has ended, is stopped, or its network is down"
+    )]
+    Silent {
+        /// Which.
+        rank: usize,
+        /// Its host; `an unknown host` before it has told.
+        host: String,
+        /// For how long.
+        seconds: u64,
+    },
+    /// A rank ended its part by itself.
+    #[error("rank {rank} on {host} ended early: {why}")]
+    Ended {
+        /// Which.
+        rank: usize,
+        /// Its host.
+        host: String,
+        /// Why.
+        why: String,
+    },
+    /// What came is no message of this version.
+    #[error("rank {rank} sent what is no message of this version of Fathom: {why}")]
+    Garbled {
+        /// Which.
+        rank: usize,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// That the ranks do not fit together: with which exit code they end, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
+#[error("{why}")]
+pub struct Refused {
+    /// The exit code of all of them.
+    pub code: u8,
+    /// What does not fit, and what to do.
+    pub why: String,
+}

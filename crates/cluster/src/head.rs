@@ -1,0 +1,572 @@
+//! Rank 0: a world that drives its share of each load itself, has the other ranks drive theirs, and merges what comes back.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use conduct::listener::Listener;
+use conduct::{Gate, Live, MeasuredLoad, MeasuredState, Rank, World, WorldError};
+use record::{CpuUse, Environment, RankClock, RankResult, Target};
+use units::convert::narrow;
+use units::{Instant, Nanos};
+use workload::Progress;
+use workload::plan::{Load, Plan, Settle, State, Task};
+use workload::tally::Interval;
+
+use crate::clock::{ClockWatch, Sample};
+use crate::error::{ClusterError, Refused};
+use crate::link::Link;
+use crate::message::{
+    Asked, Hello, Message, Shift, Unknown, WireInterval, WireLoad, interval_in, progress_in, worker_in,
+};
+
+/// How long one look for messages may take.
+const WAIT: Duration = Duration::from_millis(5);
+
+/// How many times a clock is asked before each load, unless an answer is quick before.
+const ASKED: usize = 64;
+
+/// A way there and back that leaves little to be wrong.
+const QUICK_NS: u64 = 150_000;
+
+/// How long after all are ready they start: the word of it must be there before.
+const AHEAD: Nanos = Nanos::from_millis(40);
+
+/// Rank 0 of a plan.
+pub struct Head {
+    world: Box<dyn World>,
+    link: Arc<Link>,
+    plan: Plan,
+    has_own_files: bool,
+    hellos: Vec<Hello>,
+    shared: Arc<Mutex<Shared>>,
+    /// Ends the load of `world`.
+    stop: Arc<AtomicBool>,
+    round: u64,
+}
+
+/// What the gate and the world behind it share.
+#[derive(Default)]
+struct Shared {
+    /// By rank; nothing of rank 0.
+    clocks: Vec<ClockWatch>,
+    heard: Heard,
+    /// Who has gone, and why.
+    lost: Option<ClusterError>,
+    hosts: Vec<String>,
+}
+
+/// What was heard in the round that goes on.
+#[derive(Default)]
+struct Heard {
+    round: u64,
+    load: Option<Asked>,
+    ready: Vec<bool>,
+    progress: BTreeMap<usize, [u64; 4]>,
+    intervals: BTreeMap<usize, Vec<(usize, WireInterval)>>,
+    seen: BTreeMap<usize, Result<Box<WireLoad>, Refused>>,
+    settled: BTreeMap<usize, Result<(), Refused>>,
+    told: Vec<(usize, Sample)>,
+    left: Vec<(usize, Vec<String>)>,
+    is_stopping: bool,
+}
+
+impl Shared {
+    /// Takes in all that has come, waiting for the first no longer than `wait`; notes who has gone.
+    fn listen(&mut self, link: &Link, wait: Duration, now: &dyn Fn() -> Instant) {
+        let mut wait = wait;
+        loop {
+            match link.receive(wait) {
+                Ok(Some((from, message))) => self.hear(from, message, now),
+                Ok(None) => break,
+                Err(error) => {
+                    if let ClusterError::Garbled { rank, .. } = error {
+                        link.forget(rank);
+                    }
+                    self.lost.get_or_insert(error);
+                }
+            }
+            wait = Duration::ZERO;
+        }
+        while let Some((rank, seconds)) = link.silent() {
+            link.forget(rank);
+            let host = self.host(rank);
+            self.lost.get_or_insert(ClusterError::Silent { rank, host, seconds });
+        }
+    }
+
+    fn hear(&mut self, from: usize, message: Message, now: &dyn Fn() -> Instant) {
+        let of_this = |round: u64| round == self.heard.round;
+        match message {
+            Message::Told { sent_ns, answered_ns } => {
+                let back_ns = now().nanos();
+                self.heard.told.push((from, Sample { sent_ns, answered_ns, back_ns }));
+            }
+            Message::Ready { round } if of_this(round) => self.heard.ready[from] = true,
+            Message::News { round, progress, intervals } if of_this(round) => {
+                self.heard.progress.insert(from, progress);
+                let flat = intervals
+                    .into_iter()
+                    .flat_map(|(workload, some)| some.into_iter().map(move |interval| (workload, interval)));
+                self.heard.intervals.entry(from).or_default().extend(flat);
+            }
+            Message::Seen { round, seen } if of_this(round) => {
+                if let Err(why) = &seen {
+                    let (host, why) = (self.host(from), why.why.clone());
+                    self.lost.get_or_insert(ClusterError::Ended { rank: from, host, why });
+                }
+                self.heard.seen.insert(from, seen);
+            }
+            Message::Settled(settled) => {
+                self.heard.settled.insert(from, settled);
+            }
+            Message::Left(left) => self.heard.left.push((from, left)),
+            _ => {}
+        }
+    }
+
+    fn host(&self, rank: usize) -> String {
+        self.hosts.get(rank).cloned().unwrap_or_else(|| "an unknown host".into())
+    }
+}
+
+struct HeadGate {
+    link: Arc<Link>,
+    shared: Arc<Mutex<Shared>>,
+}
+
+fn locked(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Gate for HeadGate {
+    fn prepared(&mut self) {
+        let mut shared = locked(&self.shared);
+        let round = shared.heard.round;
+        if let Some(load) = shared.heard.load.take() {
+            self.link.send_all(&Message::Load { round, load });
+        }
+    }
+
+    fn start(&mut self, now: &dyn Fn() -> Instant) -> Option<Instant> {
+        let mut shared = locked(&self.shared);
+        let round = shared.heard.round;
+        loop {
+            shared.listen(&self.link, WAIT, now);
+            let failed = shared.heard.seen.values().any(Result::is_err);
+            if shared.lost.is_some() || failed || shared.heard.is_stopping {
+                self.link.send_all(&Message::Stop { round });
+                return None;
+            }
+            if self.link.others().all(|rank| shared.heard.ready[rank]) {
+                break;
+            }
+        }
+        let at = now().saturating_add(AHEAD);
+        for rank in self.link.others() {
+            let at_ns = shared.clocks[rank].there_ns(at.nanos());
+            self.link.send(rank, &Message::Start { round, at_ns });
+        }
+        Some(at)
+    }
+}
+
+impl Head {
+    /// Greets all ranks and has them take part in `plan`, each with its share, in `world` and in worlds of their own.
+    ///
+    /// Within ten seconds all have answered, or it fails: because one is silent, is of another version, has another plan,
+    /// or cannot take part. Then all have been told.
+    pub fn open(
+        mut world: Box<dyn World>,
+        link: Arc<Link>,
+        plan: &Plan,
+        hello: &Hello,
+        has_own_files: bool,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Head, Refused> {
+        let size = link.size();
+        let shared =
+            Arc::new(Mutex::new(Shared { clocks: vec![ClockWatch::default(); size], ..Shared::default() }));
+        let gate = Box::new(HeadGate { link: link.clone(), shared: shared.clone() });
+        let rank = Rank { number: 0, of: narrow(size), has_own_files };
+        let joined = world.join(plan, rank, gate);
+        let joined = joined.map_err(|error| Refused { code: error.exit_code(), why: error.to_string() });
+        let hellos = joined.and_then(|()| greeted(&link, hello)).inspect_err(|why| refuse(&link, why))?;
+        locked(&shared).hosts = hellos.iter().map(|hello| hello.host.clone()).collect();
+        let plan = plan.clone();
+        Ok(Head { world, link, plan, has_own_files, hellos, shared, stop, round: 0 })
+    }
+
+    /// Asks each clock what it shows.
+    fn ask_clocks(&mut self) {
+        let now = || self.world.now();
+        let mut shared = locked(&self.shared);
+        for rank in self.link.others().collect::<Vec<_>>() {
+            let mut samples = Vec::with_capacity(ASKED);
+            for _ in 0..ASKED {
+                self.link.send(rank, &Message::Ask { sent_ns: now().nanos() });
+                // One that does not answer is noticed by its silence.
+                for _ in 0..20 {
+                    shared.listen(&self.link, WAIT, &now);
+                    if !shared.heard.told.is_empty() {
+                        break;
+                    }
+                }
+                let told = std::mem::take(&mut shared.heard.told);
+                if told.is_empty() {
+                    break;
+                }
+                samples.extend(told.into_iter().filter(|(from, _)| *from == rank).map(|(_, sample)| sample));
+                if samples.last().is_some_and(|last| last.way_ns() <= QUICK_NS) {
+                    break;
+                }
+            }
+            shared.clocks[rank].add(&samples);
+        }
+    }
+
+    /// Begins a round in which `load` is asked for.
+    fn begin_round(&mut self, load: &Load) {
+        self.round += 1;
+        let is_load = |task: &Task| matches!(task, Task::Load(own) if own == load);
+        let at = self.plan.points().iter().position(|point| is_load(&point.task));
+        let load = at.map_or_else(|| Asked::Workloads(load.workloads.clone()), Asked::Point);
+        let ready = vec![false; self.link.size()];
+        locked(&self.shared).heard = Heard { round: self.round, load: Some(load), ready, ..Heard::default() };
+    }
+
+    /// Waits until all that still live have told what their loads saw.
+    fn gather(&self) {
+        let mut is_told = false;
+        loop {
+            let mut shared = locked(&self.shared);
+            shared.listen(&self.link, WAIT, &|| self.world.now());
+            if self.link.others().all(|rank| shared.heard.seen.contains_key(&rank)) {
+                return;
+            }
+            if !is_told && (shared.lost.is_some() || self.world.is_stopped()) {
+                self.link.send_all(&Message::Stop { round: self.round });
+                is_told = true;
+            }
+        }
+    }
+
+    /// Merges what the other ranks saw into `own`.
+    fn merged(&self, mut own: MeasuredLoad, was_told_to_stop: bool) -> MeasuredLoad {
+        let mut shared = locked(&self.shared);
+        let (workers, ops, bytes) = counted(&own);
+        let host = |rank: usize| self.hellos[rank].host.clone();
+        own.ranks = vec![RankResult {
+            rank: 0,
+            host: host(0),
+            workers,
+            ops,
+            bytes,
+            ended_ns: Some(own.ended.nanos()),
+            late_ns: 0,
+            cpu: own.cpu,
+            clock: None,
+            lost: None,
+        }];
+        for rank in 1..self.link.size() {
+            let clock = self.clock_of(rank, &shared.clocks[rank]);
+            let seen = shared.heard.seen.remove(&rank);
+            let told = shared.heard.intervals.remove(&rank).unwrap_or_default();
+            let progress = shared.heard.progress.get(&rank).copied().map(progress_in);
+            let result = match seen {
+                Some(Ok(seen)) => {
+                    if !seen.complete && !was_told_to_stop {
+                        let why = "it was interrupted".into();
+                        shared.lost.get_or_insert(ClusterError::Ended { rank, host: host(rank), why });
+                    }
+                    add(&mut own, *seen, told).map_err(|Unknown| "what it sent cannot be read".to_owned())
+                }
+                Some(Err(why)) => Err(why.why),
+                None => Err("it showed no sign of life, and its part is not in the figures".into()),
+            };
+            own.ranks.push(match result {
+                Ok(done) => RankResult { rank: narrow(rank), host: host(rank), clock, ..done },
+                Err(why) => {
+                    let Progress { ops, bytes, .. } = progress.unwrap_or_default();
+                    let rank_result = lost_rank(narrow(rank), host(rank), why);
+                    RankResult { ops, bytes, clock, ..rank_result }
+                }
+            });
+        }
+        own
+    }
+
+    fn clock_of(&self, rank: usize, watch: &ClockWatch) -> Option<RankClock> {
+        let began = |rank: usize| i128::from(self.hellos[rank].began_ns);
+        let offset = began(rank) - began(0) + watch.offset_ns();
+        Some(RankClock {
+            offset_ns: i64::try_from(offset).ok()?,
+            uncertainty_ns: watch.uncertainty_ns(),
+            drift_ppm: watch.drift_ppm(),
+        })
+    }
+}
+
+fn lost_rank(rank: u32, host: String, why: String) -> RankResult {
+    RankResult {
+        rank,
+        host,
+        workers: 0,
+        ops: 0,
+        bytes: 0,
+        ended_ns: None,
+        late_ns: 0,
+        cpu: None,
+        clock: None,
+        lost: Some(why),
+    }
+}
+
+/// Workers, requests and bytes of a load.
+fn counted(load: &MeasuredLoad) -> (u32, u64, u64) {
+    let workers = || load.workloads.iter().flat_map(|workload| &workload.workers);
+    let bytes = workers().flat_map(|worker| &worker.tally.classes).map(|class| class.bytes.get()).sum();
+    (narrow(workers().count()), workers().map(|worker| worker.tally.ops()).sum(), bytes)
+}
+
+/// Adds what a rank saw; its instants are shifted so that its load began when that of rank 0 did, as it was agreed.
+fn add(
+    own: &mut MeasuredLoad,
+    seen: WireLoad,
+    told: Vec<(usize, WireInterval)>,
+) -> Result<RankResult, Unknown> {
+    let on_time = seen.started_ns.saturating_sub(seen.late_ns);
+    let shift = Shift(i128::from(own.started.nanos()) - i128::from(on_time));
+    if seen.workloads.len() != own.workloads.len() {
+        return Err(Unknown);
+    }
+    let (mut workers, mut intervals) = (Vec::new(), vec![Vec::<Interval>::new(); own.workloads.len()]);
+    for (workload, interval) in told {
+        intervals.get_mut(workload).ok_or(Unknown)?.push(interval_in(interval, shift)?);
+    }
+    for (number, workload) in seen.workloads.into_iter().enumerate() {
+        for interval in workload.intervals {
+            intervals[number].push(interval_in(interval, shift)?);
+        }
+        let of_it = workload.workers.into_iter().map(|worker| worker_in(worker, shift));
+        workers.push(of_it.collect::<Result<Vec<_>, _>>()?);
+    }
+    let all = || workers.iter().flatten();
+    let bytes = all().flat_map(|worker| &worker.tally.classes).map(|class| class.bytes.get()).sum();
+    let ended = shift.of(seen.ended_ns);
+    let result = RankResult {
+        workers: narrow(all().count()),
+        ops: all().map(|worker| worker.tally.ops()).sum(),
+        bytes,
+        ended_ns: Some(ended.nanos()),
+        late_ns: seen.late_ns,
+        cpu: seen.cpu,
+        ..lost_rank(0, String::new(), String::new())
+    };
+    own.ended = own.ended.max(ended);
+    if let (Some(sum), Some(one)) = (&mut own.cpu, seen.cpu) {
+        *sum = CpuUse { user_s: sum.user_s + one.user_s, system_s: sum.system_s + one.system_s };
+    }
+    for ((workload, workers), intervals) in own.workloads.iter_mut().zip(workers).zip(intervals) {
+        workload.workers.extend(workers);
+        workload.history.take(intervals);
+    }
+    Ok(RankResult { lost: None, ..result })
+}
+
+/// What all ranks say of themselves, in order, once all have; or why they do not fit together.
+fn greeted(link: &Link, own: &Hello) -> Result<Vec<Hello>, Refused> {
+    let mut hellos: BTreeMap<usize, Hello> = BTreeMap::from([(0, own.clone())]);
+    while hellos.len() < link.size() {
+        match link.receive(WAIT) {
+            Ok(Some((from, Message::Hello(hello)))) => {
+                hellos.insert(from, hello);
+            }
+            Ok(Some(_)) => {}
+            Ok(None) => {
+                if let Some((rank, seconds)) = link.silent() {
+                    link.forget(rank);
+                    let host = hellos.get(&rank).map_or("an unknown host", |hello| &hello.host).to_owned();
+                    let why = ClusterError::Silent { rank, host, seconds }.to_string();
+                    return Err(Refused { code: 7, why });
+                }
+            }
+            // Of another version, perhaps, which speaks otherwise.
+            Err(error) => return Err(Refused { code: 2, why: error.to_string() }),
+        }
+    }
+    hellos.iter().try_for_each(|(rank, hello)| fits(*rank, hello, own))?;
+    Ok(hellos.into_values().collect())
+}
+
+fn fits(rank: usize, hello: &Hello, own: &Hello) -> Result<(), Refused> {
+    let Hello { version, plan, host, refused, .. } = hello;
+    if let Some(Refused { code, why }) = refused {
+        return Err(Refused { code: *code, why: format!("rank {rank} on {host}: {why}") });
+    }
+    let differ = |what: &str, theirs: &str, ours: &str, remedy: &str| {
+        let why = format!(
+            "the ranks do not fit together: rank {rank} on {host} has {what} {theirs}, rank 0 has {ours}; {remedy}"
+        );
+        Err(Refused { code: 2, why })
+    };
+    if *version != own.version {
+        return differ("version", version, &own.version, "install the same version of Fathom on all hosts");
+    }
+    if *plan != own.plan {
+        return differ("plan", plan, &own.plan, "give all ranks the same plan and the same `--set`");
+    }
+    Ok(())
+}
+
+/// Has all ranks end before anything is done.
+pub fn refuse(link: &Link, why: &Refused) {
+    link.send_all(&Message::Refused(why.clone()));
+}
+
+impl World for Head {
+    fn kind(&self) -> record::World {
+        self.world.kind()
+    }
+
+    fn environment(&self) -> Environment {
+        self.world.environment()
+    }
+
+    fn targets(&self) -> Vec<Target> {
+        self.world.targets()
+    }
+
+    fn path(&self) -> Vec<record::PathPart> {
+        self.world.path()
+    }
+
+    fn write_cache(&self) -> Option<units::Bytes> {
+        self.world.write_cache()
+    }
+
+    fn has_percentiles(&self) -> bool {
+        self.world.has_percentiles()
+    }
+
+    fn now(&self) -> Instant {
+        self.world.now()
+    }
+
+    fn keep_seconds(&mut self) {
+        self.world.keep_seconds();
+    }
+
+    fn tell(&mut self, listener: Box<dyn Listener>) {
+        self.world.tell(listener);
+    }
+
+    fn lost(&self) -> Option<String> {
+        locked(&self.shared).lost.as_ref().map(ToString::to_string)
+    }
+
+    fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<MeasuredLoad, WorldError> {
+        self.begin_round(load);
+        self.ask_clocks();
+        let (link, shared, stop, round) = (&self.link, &self.shared, &self.stop, self.round);
+        let mut was_told_to_stop = false;
+        let own = self.world.load(load, &mut |seen: Live<'_>| {
+            let mut shared = locked(shared);
+            let now = seen.now;
+            shared.listen(link, Duration::ZERO, &|| now);
+            if shared.lost.is_some() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            if stop.load(Ordering::Relaxed) && !was_told_to_stop {
+                was_told_to_stop = true;
+                shared.heard.is_stopping = true;
+                link.send_all(&Message::Stop { round });
+            }
+            let others = shared.heard.progress.values().copied().map(progress_in);
+            let progress = others.chain([seen.progress]).sum();
+            drop(shared);
+            // Of the others' requests no point so far can tell.
+            live(Live { progress, heard: &[], ..seen });
+        });
+        let was_told_to_stop = was_told_to_stop || self.world.is_stopped();
+        let own = match own {
+            Ok(own) => own,
+            Err(error) => {
+                self.link.send_all(&Message::Stop { round });
+                return Err(error);
+            }
+        };
+        self.gather();
+        if let Some(lost) = self.lost() {
+            // What was measured is kept, and nothing comes after it.
+            self.stop.store(true, Ordering::Relaxed);
+            if own
+                .workloads
+                .iter()
+                .all(|workload| workload.workers.iter().all(|each| each.tally.planned == 0))
+            {
+                return Err(WorldError::Lost(lost));
+            }
+        }
+        Ok(self.merged(own, was_told_to_stop))
+    }
+
+    fn settle(
+        &mut self,
+        settle: Settle,
+        wrote: bool,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<Option<record::Settled>, WorldError> {
+        locked(&self.shared).heard.settled.clear();
+        self.link.send_all(&Message::settle(settle, wrote));
+        let own = self.world.settle(settle, wrote, live)?;
+        loop {
+            let mut shared = locked(&self.shared);
+            shared.listen(&self.link, WAIT, &|| self.world.now());
+            if let Some(lost) = &shared.lost {
+                return Err(WorldError::Lost(lost.to_string()));
+            }
+            if self.link.others().all(|rank| shared.heard.settled.contains_key(&rank)) {
+                let failed =
+                    shared.heard.settled.iter().find_map(|(rank, done)| Some((rank, done.as_ref().err()?)));
+                return match failed {
+                    None => Ok(own),
+                    Some((rank, why)) => Err(WorldError::Lost(format!("rank {rank}: {why}"))),
+                };
+            }
+        }
+    }
+
+    /// Rank 0 alone brings a target into a state that all use; where each has files of its own it cannot.
+    fn state(&mut self, state: &State, live: &mut dyn FnMut(Live)) -> Result<MeasuredState, WorldError> {
+        if self.has_own_files && !matches!(state, State::Idle(_)) {
+            return Err(WorldError::unfit(
+                "a state is that of a target that all ranks share; leave `--file-per-rank` out",
+            ));
+        }
+        self.world.state(state, live)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.world.is_stopped() || locked(&self.shared).lost.is_some()
+    }
+
+    fn put_back(&mut self) -> Vec<String> {
+        self.link.send_all(&Message::End);
+        // Files that all use stay until nobody does.
+        let mut shared = locked(&self.shared);
+        while !self.link.others().all(|rank| shared.heard.left.iter().any(|(from, _)| *from == rank)) {
+            shared.listen(&self.link, WAIT, &|| self.world.now());
+        }
+        let left = std::mem::take(&mut shared.heard.left);
+        drop(shared);
+        let of_rank = |(rank, left): (usize, Vec<String>)| {
+            let host = self.hellos[rank].host.clone();
+            left.into_iter().map(move |each| format!("on {host}: {each}"))
+        };
+        let mut all: Vec<String> = left.into_iter().flat_map(of_rank).collect();
+        all.extend(self.world.put_back());
+        all
+    }
+}

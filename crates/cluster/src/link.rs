@@ -1,0 +1,142 @@
+//! One rank's end of the talk: messages out and in, and who still lives.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::error::ClusterError;
+use crate::message::Message;
+use crate::transport::Transport;
+
+/// How often a rank says that it lives.
+const BEAT: Duration = Duration::from_millis(250);
+
+/// Without a sign of life for so many beats a rank is given up.
+const PATIENCE: u64 = 14;
+
+/// What a rank speaks and listens through. A thread of its own says now and then that the rank lives, whatever that does
+/// meanwhile.
+pub struct Link {
+    transport: Arc<dyn Transport>,
+    /// Beats so far: the only clock that silence is told by, which stands still while the process is stopped.
+    beats: Arc<AtomicU64>,
+    heard: Vec<AtomicU64>,
+    /// Who will say no more, and may be silent.
+    gone: Vec<AtomicBool>,
+    /// Came while something else was waited for.
+    kept: Mutex<VecDeque<(usize, Message)>>,
+    beating: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Link {
+    /// Speaks through `transport`, and begins to beat. Rank 0 beats for all, the others for rank 0.
+    pub fn new(transport: Arc<dyn Transport>) -> Link {
+        let beats = Arc::new(AtomicU64::new(0));
+        let (ending, ended) = channel::<()>();
+        let (out, count) = (transport.clone(), beats.clone());
+        let beat = move || {
+            let to = if out.rank() == 0 { 1..out.size() } else { 0..1 };
+            let bytes = Message::Beat.to_bytes();
+            while ended.recv_timeout(BEAT) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                count.fetch_add(1, Ordering::Relaxed);
+                to.clone().for_each(|rank| out.send(rank, bytes.clone()));
+            }
+        };
+        // Without the thread the others would give this rank up: it is as if it were stopped.
+        let beating = std::thread::Builder::new().spawn(beat).ok().map(|thread| (ending, thread));
+        let all = || 0..transport.size();
+        Link {
+            beats,
+            heard: all().map(|_| AtomicU64::new(0)).collect(),
+            gone: all().map(|_| AtomicBool::new(false)).collect(),
+            kept: Mutex::default(),
+            beating,
+            transport,
+        }
+    }
+
+    /// Which rank this is.
+    pub fn rank(&self) -> usize {
+        self.transport.rank()
+    }
+
+    /// How many there are.
+    pub fn size(&self) -> usize {
+        self.transport.size()
+    }
+
+    pub(crate) fn send(&self, to: usize, message: &Message) {
+        self.transport.send(to, message.to_bytes());
+    }
+
+    /// Sends to each of the others that has not gone.
+    pub(crate) fn send_all(&self, message: &Message) {
+        self.others().for_each(|rank| self.send(rank, message));
+    }
+
+    /// The others that have not gone.
+    pub(crate) fn others(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.size()).filter(|rank| *rank != self.rank() && !self.gone[*rank].load(Ordering::Relaxed))
+    }
+
+    /// That rank is waited for no more.
+    pub(crate) fn forget(&self, rank: usize) {
+        self.gone[rank].store(true, Ordering::Relaxed);
+    }
+
+    /// The next message that is no beat; `None` where none came within `wait`.
+    pub(crate) fn receive(&self, wait: Duration) -> Result<Option<(usize, Message)>, ClusterError> {
+        if let Some(kept) = self.kept().pop_front() {
+            return Ok(Some(kept));
+        }
+        self.fresh(wait)
+    }
+
+    /// The same, without those that were put aside.
+    fn fresh(&self, wait: Duration) -> Result<Option<(usize, Message)>, ClusterError> {
+        loop {
+            let Some((rank, bytes)) = self.transport.receive(wait) else { return Ok(None) };
+            self.heard[rank].store(self.beats.load(Ordering::Relaxed), Ordering::Relaxed);
+            match Message::from_bytes(&bytes) {
+                Ok(Message::Beat) => {}
+                Ok(message) => return Ok(Some((rank, message))),
+                Err(why) => return Err(ClusterError::Garbled { rank, why }),
+            }
+        }
+    }
+
+    /// Puts a message aside for whoever receives next.
+    pub(crate) fn keep(&self, from: usize, message: Message) {
+        self.kept().push_back((from, message));
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, VecDeque<(usize, Message)>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first of those that are listened to that has shown no sign of life for too long, and for how many seconds.
+    /// Ask once all that came was received.
+    pub(crate) fn silent(&self) -> Option<(usize, u64)> {
+        let now = self.beats.load(Ordering::Relaxed);
+        let mut listened = self.others().filter(|rank| self.rank() == 0 || *rank == 0);
+        let since = |rank: usize| now.saturating_sub(self.heard[rank].load(Ordering::Relaxed));
+        let rank = listened.find(|rank| since(*rank) >= PATIENCE)?;
+        Some((rank, since(rank) * narrow_ms(BEAT) / 1000))
+    }
+}
+
+fn narrow_ms(time: Duration) -> u64 {
+    units::convert::narrow(time.as_millis())
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        if let Some((ending, thread)) = self.beating.take() {
+            drop(ending);
+            let _panicked = thread.join();
+        }
+    }
+}

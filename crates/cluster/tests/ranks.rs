@@ -1,0 +1,226 @@
+//! Ranks as threads of one process: the same messages that go by MPI.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use cluster::{Ended, Head, Hello, Link, Refused, Threads, Transport, decline, serve};
+use conduct::{Outcome, World};
+use real::{RealOptions, RealWorld};
+use workload::plan::{Overrides, Plan};
+
+fn plan(text: &str) -> Plan {
+    Plan::parse("test.toml", text, &Overrides::default()).unwrap()
+}
+
+fn hello(rank: usize) -> Hello {
+    Hello {
+        version: "1".into(),
+        plan: "p".into(),
+        host: format!("host-{rank}"),
+        began_ns: 1_000_000_000 + 5_000_000_000 * rank as u64,
+        refused: None,
+    }
+}
+
+fn options(target: &str) -> RealOptions {
+    RealOptions { targets: vec![target.into()], scratch: None, ..RealOptions::default() }
+}
+
+fn alone(plan: &Plan, target: &str) -> Outcome {
+    let mut world = RealWorld::open(plan, &options(target), Arc::default()).unwrap();
+    let outcome = conduct::run(plan, &mut world, &mut |_| ());
+    assert!(world.put_back().is_empty());
+    outcome
+}
+
+/// What rank 0 came to, and how the others ended; each says of itself what `say` makes of its greeting.
+fn together(
+    plan: &Plan,
+    target: &str,
+    size: usize,
+    say: fn(usize, Hello) -> Hello,
+) -> (Result<Outcome, Refused>, Vec<Ended>) {
+    let mut ends: Vec<Arc<Link>> =
+        Threads::ranks(size).into_iter().map(|end| Arc::new(Link::new(Arc::new(end)))).collect();
+    let head = ends.remove(0);
+    std::thread::scope(|scope| {
+        let peers: Vec<_> = (1..)
+            .zip(ends)
+            .map(|(rank, link)| {
+                scope.spawn(move || {
+                    let stop: Arc<AtomicBool> = Arc::default();
+                    let mut world = RealWorld::open(plan, &options(target), stop.clone()).unwrap();
+                    serve(&link, say(rank, hello(rank)), plan, &mut world, false, &stop)
+                })
+            })
+            .collect();
+        let stop: Arc<AtomicBool> = Arc::default();
+        let world = RealWorld::open(plan, &options(target), stop.clone()).unwrap();
+        let opened = Head::open(Box::new(world), head, plan, &hello(0), false, stop);
+        let outcome = opened.map(|mut head| {
+            let outcome = conduct::run(plan, &mut head, &mut |_| ());
+            assert!(head.put_back().is_empty());
+            outcome
+        });
+        (outcome, peers.into_iter().map(|peer| peer.join().unwrap()).collect())
+    })
+}
+
+const COUNTED: &str = "seed = 7\n[defaults]\nops = 30_000\nrun = 'none'\nwarmup = '0s'\nspan = '64MiB'\nengine = 'null'\n\
+    [[phase]]\nname = 'random {workers}'\nworkers = [1, 3, 5]\nreads = '2/3'\nsize = '4KiB 70%, 16KiB 30%'\n\
+    [[phase]]\nname = 'sequential'\npattern = 'sequential'\nworkers = 4\nsize = '64KiB'\n";
+
+#[test]
+fn the_merged_record_of_any_number_of_ranks_is_that_of_one_process_with_the_same_jobs() {
+    let plan = plan(COUNTED);
+    let alone = alone(&plan, "null:1GiB");
+    assert!(alone.error.is_none(), "{:?}", alone.error);
+    for size in [2, 4] {
+        let (outcome, ended) = together(&plan, "null:1GiB", size, |_, hello| hello);
+        assert!(ended.iter().all(|each| *each == Ended::Done), "{ended:?}");
+        let outcome = outcome.unwrap();
+        assert!(outcome.complete && outcome.error.is_none(), "{:?}", outcome.error);
+        assert_eq!(outcome.points.len(), alone.points.len());
+        for (one, many) in alone.points.iter().zip(&outcome.points) {
+            let (one_load, many_load) = (&one.workloads[0], &many.workloads[0]);
+            assert_eq!(one_load.digests, many_load.digests, "{}", one.name);
+            assert_eq!(one_load.totals, many_load.totals, "{}", one.name);
+            assert_eq!(one_load.span_bytes, many_load.span_bytes);
+            assert_eq!((one_load.planned, one_load.completed), (many_load.planned, many_load.completed));
+            let counts = |load: &record::WorkloadResult| -> Vec<_> {
+                load.classes.iter().map(|class| (class.op, class.size_bytes, class.response.count)).collect()
+            };
+            assert_eq!(counts(one_load), counts(many_load), "no request is lost in merging");
+            assert_eq!(many.ranks.len(), size);
+            let workers: u32 = many.ranks.iter().map(|rank| rank.workers).sum();
+            assert_eq!(workers as usize, many_load.workers.len());
+            assert_eq!(
+                many.ranks.iter().map(|rank| rank.ops).sum::<u64>(),
+                many_load.workers.iter().map(|worker| worker.ops).sum::<u64>()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_date_that_is_five_seconds_ahead_is_told_and_spoils_no_start() {
+    let plan = plan(
+        "[defaults]\nengine = 'null'\nrun = '1s'\nwarmup = '0s'\nspan = '64MiB'\n[[phase]]\nworkers = 2\ndepth = 4\n",
+    );
+    let (outcome, _) = together(&plan, "null:1GiB", 2, |_, hello| hello);
+    let outcome = outcome.unwrap();
+    let [point] = &outcome.points[..] else { panic!("one point") };
+    let clock = point.ranks[1].clock.unwrap();
+    // Both worlds were opened within a second of each other.
+    assert!((4_000_000_000..=6_000_000_000).contains(&clock.offset_ns), "{clock:?}");
+    assert!(clock.uncertainty_ns < 100_000_000, "{clock:?}");
+    let rates =
+        point.series.iter().filter(|series| series.name.ends_with(" ops")).flat_map(|each| &each.at_ns);
+    assert_eq!(rates.count(), 1, "the seconds of both are the same");
+}
+
+#[test]
+fn ranks_of_another_version_or_plan_or_without_leave_end_before_anything_is_done() {
+    let plan = plan("[defaults]\nengine = 'null'\nrun = '1s'\n[[phase]]\nworkers = 2\n");
+    let version = |rank, hello: Hello| if rank == 1 { Hello { version: "2".into(), ..hello } } else { hello };
+    let other_plan = |rank, hello: Hello| if rank == 2 { Hello { plan: "q".into(), ..hello } } else { hello };
+    for (say, what) in [(version as fn(_, _) -> _, "version 2"), (other_plan as fn(_, _) -> _, "plan q")] {
+        let (outcome, ended) = together(&plan, "null:1GiB", 3, say);
+        let refused = outcome.map(|_| ()).unwrap_err();
+        assert!(refused.code == 2 && refused.why.contains(what), "{refused:?}");
+        assert!(ended.iter().all(|each| *each == Ended::Refused(refused.clone())), "{ended:?}");
+    }
+    let mut ends = Threads::ranks(2).into_iter().map(|end| Arc::new(Link::new(Arc::new(end))));
+    let (head, peer) = (ends.next().unwrap(), ends.next().unwrap());
+    let why = Refused { code: 3, why: "no consent".into() };
+    let told = std::thread::spawn(move || decline(&peer, hello(1), why));
+    let world = RealWorld::open(&plan, &options("null:1GiB"), Arc::default()).unwrap();
+    let refused = Head::open(Box::new(world), head, &plan, &hello(0), false, Arc::default()).map(|_| ());
+    let refused = refused.unwrap_err();
+    assert_eq!((refused.code, refused.why.as_str()), (3, "rank 1 on host-1: no consent"));
+    assert_eq!(told.join().unwrap(), Ended::Refused(refused));
+}
+
+/// A transport that says nothing more and hears nothing once it is cut.
+struct Cut {
+    inner: Threads,
+    is_cut: Arc<AtomicBool>,
+}
+
+impl Transport for Cut {
+    fn rank(&self) -> usize {
+        self.inner.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.inner.size()
+    }
+
+    fn send(&self, to: usize, bytes: Vec<u8>) {
+        if !self.is_cut.load(std::sync::atomic::Ordering::Relaxed) {
+            self.inner.send(to, bytes);
+        }
+    }
+
+    fn receive(&self, wait: std::time::Duration) -> Option<(usize, Vec<u8>)> {
+        let received = self.inner.receive(wait);
+        received.filter(|_| !self.is_cut.load(std::sync::atomic::Ordering::Relaxed))
+    }
+}
+
+#[test]
+fn a_rank_that_falls_silent_ends_the_point_and_what_the_others_measured_is_kept() {
+    let plan = plan(
+        "[defaults]\nengine = 'null'\nrun = '60s'\nwarmup = '0s'\npace = 'rate(200/s)'\nspan = '64MiB'\n[[phase]]\nworkers = 2\ndepth = 4\n",
+    );
+    let mut ends = Threads::ranks(2).into_iter();
+    let head = Arc::new(Link::new(Arc::new(ends.next().unwrap())));
+    let is_cut: Arc<AtomicBool> = Arc::default();
+    let cut = Cut { inner: ends.next().unwrap(), is_cut: is_cut.clone() };
+    let peer = Arc::new(Link::new(Arc::new(cut)));
+    std::thread::scope(|scope| {
+        let plan = &plan;
+        let other = scope.spawn(move || {
+            let stop: Arc<AtomicBool> = Arc::default();
+            let mut world = RealWorld::open(plan, &options("null:1GiB"), stop.clone()).unwrap();
+            serve(&peer, hello(1), plan, &mut world, false, &stop)
+        });
+        let stop: Arc<AtomicBool> = Arc::default();
+        let world = RealWorld::open(plan, &options("null:1GiB"), stop.clone()).unwrap();
+        let mut head = Head::open(Box::new(world), head, plan, &hello(0), false, stop).unwrap();
+        let mut looks = 0;
+        let outcome = conduct::run(plan, &mut head, &mut |event| {
+            if let conduct::Event::Live { .. } = event {
+                looks += 1;
+                is_cut.store(looks > 10, std::sync::atomic::Ordering::Relaxed);
+            }
+        });
+        let lost = head.lost().unwrap();
+        assert!(lost.contains("rank 1 on host-1 shows no sign of life"), "{lost}");
+        assert!(!outcome.complete && outcome.error.is_none(), "{:?}", outcome.error);
+        let [point] = &outcome.points[..] else { panic!("the point is kept") };
+        assert!(!point.complete && point.ranks[1].lost.is_some());
+        assert!(point.ranks[0].ops > 0 && point.workloads[0].workers.len() == 1);
+        assert!(head.put_back().is_empty());
+        assert!(matches!(other.join().unwrap(), Ended::Lost(_)));
+    });
+}
+
+#[test]
+fn all_ranks_use_the_scratch_file_that_rank_0_lays_out_and_removes() {
+    let home = tempfile::tempdir().unwrap();
+    let target = home.path().display().to_string();
+    let text = "seed = 3\n[defaults]\nops = 400\nrun = 'none'\nwarmup = '0s'\nspan = '8MiB'\nsize = '4KiB'\ndirect = false\nengine = 'sync'\n\
+        [[phase]]\nworkers = 3\nreads = '50%'\n";
+    let plan = plan(text);
+    let one = alone(&plan, &target);
+    assert!(one.error.is_none(), "{:?}", one.error);
+    let (outcome, ended) = together(&plan, &target, 2, |_, hello| hello);
+    let outcome = outcome.unwrap();
+    assert!(outcome.error.is_none(), "{:?} {ended:?}", outcome.error);
+    assert_eq!(outcome.points[0].workloads[0].digests, one.points[0].workloads[0].digests);
+    assert_eq!(outcome.points[0].workloads[0].errors, 0);
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "nothing is left behind");
+}

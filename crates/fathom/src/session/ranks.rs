@@ -1,0 +1,240 @@
+//! The ranks of `mpirun`: which of them this process is, what rank 0 opens, and what the others do instead.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use cluster::{Ended, Head, Hello, Link, Refused};
+use conduct::{World, WorldError};
+use host::clock::Clock;
+use real::RealOptions;
+use units::Nanos;
+use workload::plan::Plan;
+
+use crate::ending::{Ending, Failure};
+use crate::input::plans::Planned;
+use crate::session::signals::Signals;
+use crate::terminal;
+
+/// Scratch files that one rank may have of its own in a directory.
+const FILES_EACH: usize = 1000;
+
+/// How long the end of a rank that was killed is held back, so that rank 0 notices and saves what was measured before the
+/// launcher ends it as well.
+const NOTICE: Nanos = Nanos::from_secs(8);
+
+/// Within this time the launcher passes on what was printed.
+#[cfg(feature = "mpi")]
+const PRINTED: Nanos = Nanos::from_secs(1);
+
+/// This process among the ranks.
+#[cfg_attr(not(feature = "mpi"), expect(dead_code, reason = "a build for one process joins nobody"))]
+struct Joined {
+    link: Mutex<Option<Arc<Link>>>,
+    rank: usize,
+    size: usize,
+    /// Whether rank 0 has greeted the others, or they have been told that nothing is done.
+    is_settled: AtomicBool,
+    has_own_files: AtomicBool,
+    #[cfg(feature = "mpi")]
+    mpi: Arc<cluster::Mpi>,
+}
+
+static JOINED: OnceLock<Joined> = OnceLock::new();
+
+fn joined() -> Option<&'static Joined> {
+    JOINED.get()
+}
+
+impl Joined {
+    fn link(&self) -> Option<Arc<Link>> {
+        self.link.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// How many ranks the launcher of this process has started, where there are several.
+fn launched() -> Option<usize> {
+    let names = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
+    let size = names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok());
+    size.filter(|size| *size > 1)
+}
+
+/// Which rank the launcher says that this process is.
+fn number() -> usize {
+    let names = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"];
+    names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok()).unwrap_or(0)
+}
+
+/// Joins the other ranks, where a launcher has started several. An error where this program, or what it is to do
+/// (unless `is_shared`), is for one process.
+pub fn join(is_shared: bool) -> Result<(), Failure> {
+    let Some(size) = launched() else { return Ok(()) };
+    if !is_shared {
+        return Err(Failure::Usage(format!(
+            "this command runs in one process, and `mpirun` has started {size}; start it without, or use `fathom run` or \
+             `fathom search`"
+        )));
+    }
+    begin(size)
+}
+
+#[cfg(feature = "mpi")]
+fn begin(_size: usize) -> Result<(), Failure> {
+    let failed =
+        || Failure::System { what: "MPI".into(), source: std::io::Error::other("cannot be initialised") };
+    let mpi = Arc::new(cluster::Mpi::join().ok_or_else(failed)?);
+    use cluster::Transport as _;
+    let (rank, size) = (mpi.rank(), mpi.size());
+    let link = Mutex::new(Some(Arc::new(Link::new(mpi.clone()))));
+    let (is_settled, has_own_files) = (AtomicBool::new(false), AtomicBool::new(false));
+    let _first = JOINED.set(Joined { link, rank, size, is_settled, has_own_files, mpi });
+    Ok(())
+}
+
+#[cfg(not(feature = "mpi"))]
+fn begin(size: usize) -> Result<(), Failure> {
+    Err(Failure::Usage(format!(
+        "`mpirun` has started {size} processes, and this build of Fathom is for one; build it with `make mpi`"
+    )))
+}
+
+/// Numbers of scratch files that other ranks may have made in the same directory, where each makes its own.
+pub fn files_taken(has_own_files: bool) -> usize {
+    let Some(joined) = joined().filter(|_| has_own_files) else { return 0 };
+    joined.has_own_files.store(true, Ordering::Relaxed);
+    joined.rank * FILES_EACH
+}
+
+/// `world`, which is that of rank 0, at the head of the others; as it is where there are none.
+pub fn headed(world: Box<dyn World>, plan: &Plan, signals: &Signals) -> Result<Box<dyn World>, Failure> {
+    let Some((joined, link)) = joined().and_then(|joined| Some((joined, joined.link()?))) else {
+        return Ok(world);
+    };
+    let hello = hello(plan, &*world);
+    joined.is_settled.store(true, Ordering::Relaxed);
+    let has_own_files = joined.has_own_files.load(Ordering::Relaxed);
+    let head = Head::open(world, link, plan, &hello, has_own_files, signals.stop());
+    let head = head.map_err(|Refused { code, why }| match code {
+        3 => WorldError::Refused(why.into()),
+        5 => WorldError::Failed(why.into()),
+        7 => WorldError::Lost(why),
+        _ => WorldError::unfit(why),
+    })?;
+    Ok(Box::new(head))
+}
+
+/// What this rank says of itself.
+fn hello(plan: &Plan, world: &dyn World) -> Hello {
+    let mut digest = DefaultHasher::new();
+    format!("{plan:?}").hash(&mut digest);
+    let date = i128::from(injected_date_s()) * 1_000_000_000 + jiff::Timestamp::now().as_nanosecond();
+    let began = date - i128::from(world.now().nanos());
+    Hello {
+        version: injected_version().unwrap_or_else(|| env!("CARGO_PKG_VERSION").into()),
+        plan: format!("{:016x}", digest.finish()),
+        host: host_name(),
+        began_ns: u64::try_from(began).unwrap_or(0),
+        refused: None,
+    }
+}
+
+/// A rank that has no world says no more than its name.
+fn hello_without_world() -> Hello {
+    Hello { version: String::new(), plan: String::new(), host: host_name(), began_ns: 0, refused: None }
+}
+
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// For tests of what becomes of ranks whose versions and dates differ; not of a release build.
+fn injected_version() -> Option<String> {
+    std::env::var("FATHOM_RANK_VERSION").ok().filter(|_| cfg!(debug_assertions))
+}
+
+fn injected_date_s() -> i64 {
+    let ahead = std::env::var("FATHOM_RANK_DATE_AHEAD_S").ok().filter(|_| cfg!(debug_assertions));
+    ahead.and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+/// On a rank other than 0: reads the plan, opens its targets, and does what rank 0 asks until all is done. `None` where
+/// this is not such a rank.
+pub fn serve(read: impl FnOnce() -> Result<(Planned, RealOptions), Failure>) -> Option<Ending> {
+    let joined = joined().filter(|joined| joined.rank > 0)?;
+    let link = joined.link()?;
+    terminal::be_silent(true);
+    let ended = match opened(read) {
+        Ok((plan, mut world, signals)) => {
+            let hello = hello(&plan, &*world);
+            let own = joined.has_own_files.load(Ordering::Relaxed);
+            cluster::serve(&link, hello, &plan, &mut *world, own, &signals.stop())
+        }
+        Err(failure) => {
+            let Ending { code, reason } = failure.ending();
+            let why = Refused { code, why: reason };
+            cluster::decline(&link, hello_without_world(), why)
+        }
+    };
+    Some(match ended {
+        Ended::Done => Ending::done(),
+        // Rank 0 says it for all.
+        Ended::Refused(Refused { code, why }) => Ending { code, reason: why },
+        Ended::Lost(reason) => {
+            terminal::be_silent(false);
+            Ending { code: 7, reason: format!("rank {}: {reason}", joined.rank) }
+        }
+    })
+}
+
+type OpenedRank = (Plan, Box<dyn World>, Signals);
+
+fn opened(read: impl FnOnce() -> Result<(Planned, RealOptions), Failure>) -> Result<OpenedRank, Failure> {
+    let (planned, options) = read()?;
+    let signals = Signals::listen()
+        .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
+    let options = RealOptions { journal: super::restore::journal(), ..options };
+    let world = super::open_world(&planned.plan, &options, &signals)?.world;
+    Ok((planned.plan, world, signals))
+}
+
+/// How this rank ends; where rank 0 ends before it has greeted the others, they are told.
+pub fn ended(ending: Ending) -> Ending {
+    let Some(joined) = joined() else { return ending };
+    if joined.rank == 0
+        && !joined.is_settled.swap(true, Ordering::Relaxed)
+        && let Some(link) = joined.link()
+    {
+        let code = if ending.code == 0 { 2 } else { ending.code };
+        cluster::refuse(&link, &Refused { code, why: ending.reason.clone() });
+    }
+    ending
+}
+
+/// Leaves the other ranks: together with them, or where one has gone by ending all.
+pub fn leave(code: u8) {
+    let Some(joined) = joined() else { return };
+    debug_assert!(joined.size > 1, "one process alone joins nobody");
+    // The last message goes before the end, and nobody beats any more.
+    joined.link.lock().unwrap_or_else(PoisonError::into_inner).take();
+    #[cfg(feature = "mpi")]
+    match code {
+        7 => {
+            // What was printed goes through the launcher, which drops what it has not passed on by the abort.
+            let clock = Clock::start();
+            clock.sleep_until(clock.now().saturating_add(PRINTED));
+            joined.mpi.abort(7);
+        }
+        _ => joined.mpi.finish(),
+    }
+    #[cfg(not(feature = "mpi"))]
+    let _ = code;
+}
+
+/// Waits where this process was started as one of several ranks and was killed; the launcher would end all others at once.
+pub fn let_others_notice() {
+    if launched().is_some() && number() > 0 {
+        let clock = Clock::start();
+        clock.sleep_until(clock.now().saturating_add(NOTICE));
+    }
+}
