@@ -69,7 +69,7 @@ fn together(
 }
 
 const COUNTED: &str = "seed = 7\n[defaults]\nops = 30_000\nrun = 'none'\nwarmup = '0s'\nspan = '64MiB'\nengine = 'null'\n\
-    [[phase]]\nname = 'random {workers}'\nworkers = [1, 3, 5]\nreads = '2/3'\nsize = '4KiB 70%, 16KiB 30%'\n\
+    [[phase]]\nname = 'random {workers}'\nworkers = { sweep = [1, 3, 5] }\nreads = '2/3'\nsize = '4KiB'\n\
     [[phase]]\nname = 'sequential'\npattern = 'sequential'\nworkers = 4\nsize = '64KiB'\n";
 
 #[test]
@@ -124,9 +124,13 @@ fn a_date_that_is_five_seconds_ahead_is_told_and_spoils_no_start() {
 #[test]
 fn ranks_of_another_version_or_plan_or_without_leave_end_before_anything_is_done() {
     let plan = plan("[defaults]\nengine = 'null'\nrun = '1s'\n[[phase]]\nworkers = 2\n");
-    let version = |rank, hello: Hello| if rank == 1 { Hello { version: "2".into(), ..hello } } else { hello };
-    let other_plan = |rank, hello: Hello| if rank == 2 { Hello { plan: "q".into(), ..hello } } else { hello };
-    for (say, what) in [(version as fn(_, _) -> _, "version 2"), (other_plan as fn(_, _) -> _, "plan q")] {
+    let version =
+        |rank: usize, hello: Hello| if rank == 1 { Hello { version: "2".into(), ..hello } } else { hello };
+    let other_plan =
+        |rank: usize, hello: Hello| if rank == 2 { Hello { plan: "q".into(), ..hello } } else { hello };
+    for (say, what) in
+        [(version as fn(usize, Hello) -> Hello, "version 2"), (other_plan as fn(_, _) -> _, "plan q")]
+    {
         let (outcome, ended) = together(&plan, "null:1GiB", 3, say);
         let refused = outcome.map(|_| ()).unwrap_err();
         assert!(refused.code == 2 && refused.why.contains(what), "{refused:?}");
@@ -212,7 +216,7 @@ fn a_rank_that_falls_silent_ends_the_point_and_what_the_others_measured_is_kept(
 fn all_ranks_use_the_scratch_file_that_rank_0_lays_out_and_removes() {
     let home = tempfile::tempdir().unwrap();
     let target = home.path().display().to_string();
-    let text = "seed = 3\n[defaults]\nops = 400\nrun = 'none'\nwarmup = '0s'\nspan = '8MiB'\nsize = '4KiB'\ndirect = false\nengine = 'sync'\n\
+    let text = "seed = 3\n[defaults]\nops = 400\nrun = 'none'\nwarmup = '0s'\nspan = '8MiB'\nsize = '4KiB'\ndirect = false\nengine = 'pread'\n\
         [[phase]]\nworkers = 3\nreads = '50%'\n";
     let plan = plan(text);
     let one = alone(&plan, &target);
