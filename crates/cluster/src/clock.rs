@@ -72,13 +72,15 @@ impl ClockWatch {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
     use super::*;
 
     /// A clock that is ahead by `ahead` and gains `ppm`, asked at `at` over ways of these lengths.
     fn asked(at: u64, ahead: i64, ppm: f64, (there, back): (u64, u64)) -> Sample {
         let arrived = at + there;
-        let gained = arrived as f64 * ppm / 1e6;
-        let answered_ns = u64::try_from(arrived as i64 + ahead + gained as i64).unwrap();
+        let gained: i64 = units::convert::truncated(arrived as f64 * ppm / 1e6);
+        let answered_ns = u64::try_from(i128::from(arrived) + i128::from(ahead + gained)).unwrap();
         Sample { sent_ns: at, answered_ns, back_ns: at + there + back }
     }
 

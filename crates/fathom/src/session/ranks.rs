@@ -29,7 +29,6 @@ const NOTICE: Nanos = Nanos::from_secs(8);
 const PRINTED: Nanos = Nanos::from_secs(1);
 
 /// This process among the ranks.
-#[cfg_attr(not(feature = "mpi"), expect(dead_code, reason = "a build for one process joins nobody"))]
 struct Joined {
     link: Mutex<Option<Arc<Link>>>,
     rank: usize,
