@@ -513,7 +513,7 @@ fn the_command_lines_of_wrappers_are_read() {
 #[test]
 fn no_log_and_no_report_takes_the_place_of_what_a_job_measures() {
     let user = User::new();
-    user.write("data", &"x".repeat(65_536));
+    user.write("data", "x".repeat(65_536));
     std::fs::hard_link(user.path("data"), user.path("x_lat.1.log")).unwrap();
     for line in [
         "--filename=x_lat.1.log --rw=read --write_lat_log=x",

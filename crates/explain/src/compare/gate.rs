@@ -366,6 +366,7 @@ mod tests {
         assert!(share >= POWER - 0.05, "{share} of runs that are {said} worse fail");
     }
 
+    #[allow(clippy::print_stdout, reason = "the table is the result")]
     #[test]
     #[ignore = "a table for benches/RESULTS.md"]
     fn a_table_of_replays() {

@@ -123,9 +123,9 @@ fn filled(
     while let Some(open) = rest.find('{') {
         let (before, from) = rest.split_at(open);
         out.push_str(before);
-        if from.starts_with("{{") {
+        if let Some(behind) = from.strip_prefix("{{") {
             out.push_str("{{");
-            rest = &from[2..];
+            rest = behind;
             continue;
         }
         let Some(name) = from[1..].find('}').map(|end| &from[1..=end]).filter(|name| is_name(name)) else {
