@@ -29,9 +29,9 @@ pub use heat::Heat;
 pub use plot::{Line, Mark, Plot, Rule};
 pub use stack::Stack;
 pub use surface::Surface;
-pub use svg::escaped;
 pub use theme::{Theme, style};
 pub use unit::Unit;
+pub use units::name::xml as escaped;
 
 /// The hues that readers who confuse colours tell apart; beyond them lines are grey.
 pub const HUES: usize = 6;

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use units::name::xml as escaped;
+
 use crate::theme::{Theme, style};
 
 /// Sizes of type in pixels: ticks and labels, and names of axes.
@@ -185,25 +187,6 @@ fn number(value: f64) -> String {
         Some(whole) => whole.into(),
         None => text,
     }
-}
-
-/// `text` as content of an element or an attribute of XML or HTML. What commands a terminal or turns the direction of
-/// text is left out, and what XML cannot hold; line ends and tabs stay.
-pub fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\t' => out.push(letter),
-            hostile if units::name::is_hostile(hostile) => {}
-            '\u{fffe}' | '\u{ffff}' => {}
-            letter => out.push(letter),
-        }
-    }
-    out
 }
 
 /// `drawing` as a file of its own: a title and a subtitle above it, the colours of `theme` in it.

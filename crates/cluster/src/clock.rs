@@ -35,7 +35,7 @@ pub struct ClockWatch {
     last: Option<Sample>,
 }
 
-/// Drift is told of clocks that were watched for so long.
+/// Shortest time over which drift is estimated.
 const LONG_ENOUGH_NS: i128 = 5_000_000_000;
 
 impl ClockWatch {

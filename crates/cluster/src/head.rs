@@ -24,10 +24,10 @@ use crate::message::{
 /// How long one look for messages may take.
 const WAIT: Duration = Duration::from_millis(5);
 
-/// How many times a clock is asked before each load, unless an answer is quick before.
+/// Most clock samples of a rank before each load; sampling ends at the first quick round trip.
 const ASKED: usize = 64;
 
-/// A way there and back that leaves little to be wrong.
+/// A round trip so short that its half, the uncertainty of the offset, does not matter.
 const QUICK_NS: u64 = 150_000;
 
 /// How long after all are ready they start: the word of it must be there before.
@@ -57,7 +57,7 @@ struct Shared {
     hosts: Vec<String>,
 }
 
-/// What was heard in the round that goes on.
+/// Messages of the current round.
 #[derive(Default)]
 struct Heard {
     round: u64,
@@ -226,7 +226,7 @@ impl Head {
         }
     }
 
-    /// Begins a round in which `load` is asked for.
+    /// Starts a round, in which the other ranks drive their shares of `load`.
     fn begin_round(&mut self, load: &Load) {
         self.round += 1;
         let is_load = |task: &Task| matches!(task, Task::Load(own) if own == load);

@@ -21,7 +21,8 @@ const PATIENCE: u64 = 14;
 /// meanwhile.
 pub struct Link {
     transport: Arc<dyn Transport>,
-    /// Beats so far: the only clock that silence is told by, which stands still while the process is stopped.
+    /// Heartbeats sent so far. Silence is counted in them and not in time: a process that was stopped must not take the
+    /// others for lost when it goes on.
     beats: Arc<AtomicU64>,
     heard: Vec<AtomicU64>,
     /// Who will say no more, and may be silent.

@@ -21,7 +21,7 @@ pub struct Judgement {
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The whole interval lies within the limit.
-    Kept,
+    Met,
     /// The interval reaches over the limit, or is not known.
     Inconclusive,
     /// The whole interval lies beyond the limit.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use record::judgement::{Gate, GateRow, Judgement, ObjectiveRow, Verdict};
 use record::{Run, Severity};
+use units::name;
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 use crate::style::{Look, Style};
@@ -26,8 +27,8 @@ fn percent(part: f64) -> String {
 /// The lines below a run's table; none where nothing was asked of it.
 pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
     let Some(judgement) = &run.judgement else { return Vec::new() };
-    let mut told = vec![format!("Objectives: {}", word(judgement.verdict))];
-    told.extend(judgement.objectives.iter().map(|row| format!("  {}", objective(row))));
+    let mut told = vec![format!("SLOs and baseline: {}", word(judgement.verdict))];
+    told.extend(worst_first(&judgement.objectives, |row| row.verdict, objective));
     if let Some(gate) = &judgement.gate {
         told.extend(gate_lines(gate));
     }
@@ -40,9 +41,28 @@ pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
     wrapped.collect()
 }
 
+/// As many rows of a kind are shown: the rest is in the record.
+const ROWS_SHOWN: usize = 6;
+
+/// The rows of a kind, what is violated first, and how many more there are.
+fn worst_first<R>(rows: &[R], verdict: impl Fn(&R) -> Verdict, told: impl Fn(&R) -> String) -> Vec<String> {
+    let mut rows: Vec<&R> = rows.iter().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(verdict(row)));
+    let (shown, more) = rows.split_at(rows.len().min(ROWS_SHOWN));
+    let mut lines: Vec<String> = shown.iter().map(|row| format!("  {}", told(row))).collect();
+    if let Some(worst) = more.first() {
+        let best = match verdict(worst) {
+            Verdict::Met => "all met",
+            _ => "some not met",
+        };
+        lines.push(format!("  {} more, {best}: `judgement` in fathom show --json", more.len()));
+    }
+    lines
+}
+
 fn word(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Kept => "kept",
+        Verdict::Met => "met",
         Verdict::Inconclusive => "inconclusive",
         Verdict::Violated => "violated",
     }
@@ -50,7 +70,7 @@ fn word(verdict: Verdict) -> &'static str {
 
 /// One row as a sentence: figure first, then its interval and the verdict.
 pub fn objective(row: &ObjectiveRow) -> String {
-    let of = if row.cell.is_empty() { String::new() } else { format!(" of {}", row.cell) };
+    let of = if row.cell.is_empty() { String::new() } else { format!(" at {}", row.cell) };
     let Some(value) = row.value else {
         return format!("{} {}{of}: {}", row.objective, word(row.verdict), row.why);
     };
@@ -70,9 +90,9 @@ pub fn gate_row(row: &GateRow) -> String {
         || "bounds unknown".to_owned(),
         |(low, high)| format!("{:+.1} to {:+.1} %", low * 100.0, high * 100.0),
     );
-    let found = row.detectable.map(|least| format!("; would find {}", percent(least))).unwrap_or_default();
+    let found = row.detectable.map(|least| format!("; detects {}", percent(least))).unwrap_or_default();
     format!(
-        "{} of {} {}: {}, {} {side} than {} ({bounds}{found})",
+        "{} at {} {}: {}, {} {side} than {} ({bounds}{found})",
         row.metric,
         row.cell,
         word(row.verdict),
@@ -91,7 +111,7 @@ fn gate_lines(gate: &Gate) -> Vec<String> {
         word(gate.verdict),
         if gate.confirmed { ", confirmed by a second run" } else { "" }
     )];
-    lines.extend(gate.rows.iter().map(|row| format!("  {}", gate_row(row))));
+    lines.extend(worst_first(&gate.rows, |row| row.verdict, gate_row));
     if !gate.rows.is_empty() {
         lines.push(format!(
             "  false alarms: at most {} of runs that are no more than {} worse; noise {}",
@@ -116,7 +136,7 @@ pub fn complaints(judgement: &Judgement) -> Vec<(Verdict, u32, String)> {
         .filter(|gate| gate.rows.is_empty())
         .map(|gate| (gate.verdict, 0, format!("baseline {}: {}", gate.baseline, gate.notes.join(" "))));
     let mut all: Vec<_> =
-        objectives.chain(rows).chain(empty).filter(|(verdict, ..)| *verdict != Verdict::Kept).collect();
+        objectives.chain(rows).chain(empty).filter(|(verdict, ..)| *verdict != Verdict::Met).collect();
     all.sort_by_key(|(verdict, ..)| std::cmp::Reverse(*verdict));
     all
 }
@@ -209,7 +229,7 @@ pub fn junit(run: &Run, fails_open: bool) -> String {
                 format!("<failure type=\"inconclusive\" message=\"{told}\"/>")
             }
             Ok(Verdict::Inconclusive) => format!("<skipped message=\"{told}\"/>"),
-            Ok(Verdict::Kept) => String::new(),
+            Ok(Verdict::Met) => String::new(),
         };
         if inner.is_empty() {
             xml.push_str("/>\n");
@@ -232,7 +252,7 @@ fn cases(run: &Run) -> Vec<Case> {
     let mut cases = vec![Case {
         class: class(""),
         name: "the result is valid".into(),
-        verdict: if reason.is_some() { Err(()) } else { Ok(Verdict::Kept) },
+        verdict: if reason.is_some() { Err(()) } else { Ok(Verdict::Met) },
         told: reason.unwrap_or_default(),
     }];
     let Some(judgement) = &run.judgement else { return cases };
@@ -279,22 +299,9 @@ fn properties(run: &Run) -> Vec<(String, String)> {
     all
 }
 
-/// `text` within an attribute: without what XML cannot hold.
+/// `text` within an attribute, on one line.
 fn attribute(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\r' | '\t' => out.push(' '),
-            '\u{fffe}' | '\u{ffff}' => {}
-            control if control.is_control() => {}
-            other => out.push(other),
-        }
-    }
-    out
+    name::xml(text).replace(['\n', '\t'], " ")
 }
 
 #[cfg(test)]
@@ -338,7 +345,7 @@ mod tests {
         assert!(text.contains("95 %25 CI") && text.lines().count() == 1, "{text}");
         assert!(annotations(&run(Verdict::Inconclusive), false).starts_with("::warning "));
         assert!(annotations(&run(Verdict::Inconclusive), true).starts_with("::error "));
-        assert_eq!(annotations(&run(Verdict::Kept), true), "");
+        assert_eq!(annotations(&run(Verdict::Met), true), "");
     }
 
     #[test]
@@ -356,8 +363,8 @@ mod tests {
             "{open}"
         );
         assert!(of(Verdict::Inconclusive, true).contains("failures=\"1\" errors=\"0\" skipped=\"0\""));
-        assert!(!of(Verdict::Kept, true).contains("<failure"));
-        let mut wrong = run(Verdict::Kept);
+        assert!(!of(Verdict::Met, true).contains("<failure"));
+        let mut wrong = run(Verdict::Met);
         wrong.ending.code = 5;
         assert!(junit(&wrong, false).contains("errors=\"1\"") && junit(&wrong, false).contains("exit 5"));
     }

@@ -21,14 +21,18 @@ pub fn seconds_csv(run: &Run) -> Result<String, ReportError> {
     let named = run.points.iter().flat_map(|point| &point.series).filter(|series| !series.at_ns.is_empty());
     let names: BTreeSet<String> = named.map(title).collect();
     let heads = ["point", "point_name", "repeat", "at_s"].map(str::to_owned).into_iter();
-    let mut text = line(heads.chain(names.iter().map(|name| csv_cell(name))));
+    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
+    let unwritable = |why: String| ReportError::Unwritable { id: run.id.clone(), format: "CSV", why };
+    let mut row_of =
+        |cells: Vec<String>| writer.write_record(&cells).map_err(|error| unwritable(error.to_string()));
+    row_of(heads.chain(names.iter().map(|name| csv_cell(name))).collect())?;
     for point in &run.points {
         let mut rows: BTreeMap<u64, BTreeMap<String, f64>> = BTreeMap::new();
         for series in &point.series {
             for (at, value) in series.at_ns.iter().zip(&series.values) {
                 if !value.is_finite() {
                     let why = format!("{} of {} is not a number", series.name, point.name);
-                    return Err(ReportError::Unwritable { id: run.id.clone(), format: "CSV", why });
+                    return Err(unwritable(why));
                 }
                 let row = (at + ROW_NS / 2) / ROW_NS;
                 rows.entry(row).or_default().insert(title(series), *value);
@@ -43,18 +47,11 @@ pub fn seconds_csv(run: &Run) -> Result<String, ReportError> {
                 format!("{at_s:.1}"),
             ];
             let cells = names.iter().map(|name| values.get(name).map_or_else(String::new, f64::to_string));
-            text += &line(lead.into_iter().chain(cells));
+            row_of(lead.into_iter().chain(cells).collect())?;
         }
     }
-    Ok(text)
-}
-
-fn line(cells: impl Iterator<Item = String>) -> String {
-    let quoted = |cell: String| match cell.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell,
-    };
-    cells.map(quoted).collect::<Vec<_>>().join(",") + "\r\n"
+    let bytes = writer.into_inner().map_err(|error| unwritable(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| unwritable(error.to_string()))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub struct Worsening {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
     /// Surely no worse than allowed.
-    Kept,
+    Met,
     /// Surely worse than allowed.
     Violated,
     /// Neither.
@@ -54,7 +54,7 @@ impl Worsening {
         if self.log - half > limit {
             Judged::Violated
         } else if self.log + half <= limit {
-            Judged::Kept
+            Judged::Met
         } else {
             Judged::Inconclusive
         }
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(at(limit + half + 1e-5).judge(0.05, 0.01), Judged::Violated);
         assert_eq!(at(limit + half - 1e-5).judge(0.05, 0.01), Judged::Inconclusive);
         assert_eq!(at(limit - half + 1e-5).judge(0.05, 0.01), Judged::Inconclusive);
-        assert_eq!(at(limit - half - 1e-5).judge(0.05, 0.01), Judged::Kept);
+        assert_eq!(at(limit - half - 1e-5).judge(0.05, 0.01), Judged::Met);
     }
 
     #[test]

@@ -57,6 +57,25 @@ pub fn is_hostile(letter: char) -> bool {
     letter.is_control() || directs || matches!(letter, '\u{2028}' | '\u{2029}')
 }
 
+/// `text` as content of an element or an attribute of XML or HTML. What commands a terminal or turns the direction of
+/// text is left out, and what XML cannot hold; line ends and tabs stay.
+pub fn xml(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(letter),
+            hostile if is_hostile(hostile) => {}
+            '\u{fffe}' | '\u{ffff}' => {}
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
 fn letter_of(byte: u8) -> char {
     char::from_u32(FIRST + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }

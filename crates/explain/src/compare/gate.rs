@@ -1,5 +1,5 @@
-//! A run held against a baseline: is it worse by more than is allowed, how often would an unchanged one be called so, and
-//! which slowdown would be found.
+//! A run against a baseline: whether it is slower than the tolerance allows, with the false-alarm rate and the smallest
+//! slowdown that is detected.
 //!
 //! Between runs figures vary by more than their seconds show. What runs of one side differ by among each other is that
 //! noise; it is pooled with that of other cells where a cell has too few runs of its own.
@@ -30,7 +30,7 @@ const FREEDOM_ENOUGH: f64 = 4.0;
 /// As many settings that differ are named.
 const SETTINGS_TOLD: usize = 3;
 
-/// What is held against what.
+/// What to compare.
 #[derive(Clone, Debug)]
 pub struct Asked<'a> {
     /// The baseline in the words of the plan.
@@ -177,7 +177,7 @@ fn row(pair: &Pair<'_, '_>, all: &[Pair<'_, '_>], tolerance: f64, level: f64) ->
     let more_is_better = pair.metric.more_is_better();
     let found = sides.map(|(base, value)| Worsening::of(base, value, more_is_better));
     let verdict = found.map_or(Verdict::Inconclusive, |found| match found.judge(tolerance, level) {
-        Judged::Kept => Verdict::Kept,
+        Judged::Met => Verdict::Met,
         Judged::Violated => Verdict::Violated,
         Judged::Inconclusive => Verdict::Inconclusive,
     });
@@ -277,8 +277,8 @@ mod tests {
         assert_eq!(slow.verdict, Verdict::Violated, "{slow:?}");
         assert!((slow.rows[0].worse - 1.0 / 0.7 + 1.0).abs() < 1e-3, "{:?}", slow.rows);
         assert_eq!((slow.rows[0].measurements, slow.confirmed), ([5, 1], false));
-        assert_eq!(of(1.0, 0.05).verdict, Verdict::Kept);
-        assert_eq!(of(1.3, 0.05).verdict, Verdict::Kept, "better is no violation");
+        assert_eq!(of(1.0, 0.05).verdict, Verdict::Met);
+        assert_eq!(of(1.3, 0.05).verdict, Verdict::Met, "better is no violation");
         assert_eq!(of(0.953, 0.05).verdict, Verdict::Inconclusive);
         assert!(of(1.0, 0.05).rows[0].detectable.is_some_and(|least| least > 0.05 && least < 0.2));
     }

@@ -43,8 +43,27 @@ impl Measured<'_> {
     /// The figure of a single measurement: with what its own seconds say of it, and on real storage with what
     /// measurements are known to differ by besides.
     pub fn alone(&self, metric: Metric) -> Option<Estimate> {
-        let within = self.within(metric)?;
-        Some(if self.is_real { within.and(RUN_TO_RUN.powi(2), RUN_TO_RUN_FREEDOM) } else { within })
+        Some(self.besides(self.within(metric)?))
+    }
+
+    /// A rate with the interval that the record has of it: also of a window that is too short for [`Measured::within`].
+    pub fn recorded(&self, metric: Metric) -> Option<Estimate> {
+        let figure = match metric {
+            Metric::Iops => &self.summary.ops_per_s,
+            Metric::Throughput => &self.summary.bytes_per_s,
+            Metric::Mean | Metric::Max | Metric::Quantile(_) => return None,
+        };
+        let (low, high) = figure.low.zip(figure.high).filter(|(low, _)| *low > 0.0)?;
+        let found = Estimate::of_half_width(figure.value, (high / low).ln() / 2.0, self.freedom()?)?;
+        Some(self.besides(found))
+    }
+
+    fn besides(&self, within: Estimate) -> Estimate {
+        if self.is_real { within.and(RUN_TO_RUN.powi(2), RUN_TO_RUN_FREEDOM) } else { within }
+    }
+
+    fn freedom(&self) -> Option<f64> {
+        stats::dependent::freedom((self.workload.measured_ns / 1_000_000_000) as usize)
     }
 
     /// The figure with the variation between its own seconds.
@@ -59,10 +78,8 @@ impl Measured<'_> {
             }),
             Metric::Mean | Metric::Max | Metric::Quantile(_) => {
                 let (low, high) = self.interval(metric)?;
-                let seconds = (self.workload.measured_ns / 1_000_000_000) as usize;
                 // A few groups of requests give fewer degrees of freedom for a tail than all seconds do.
-                let freedom = stats::dependent::freedom(seconds)?;
-                Estimate::of_half_width(value, (high / low).ln() / 2.0, freedom)
+                Estimate::of_half_width(value, (high / low).ln() / 2.0, self.freedom()?)
             }
         }
     }

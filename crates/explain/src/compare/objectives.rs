@@ -1,4 +1,4 @@
-//! Objectives held against what was measured: kept, violated, or inconclusive.
+//! Objectives held against what was measured: met, violated, or inconclusive.
 //!
 //! **Invariant:** a verdict other than inconclusive follows from an interval, never from a figure alone.
 
@@ -90,14 +90,14 @@ impl About {
 
     fn verdict(&self, seen: &Seen) -> Verdict {
         let limit = self.limit();
-        let (kept, violated) = match self {
+        let (met, violated) = match self {
             About::Rate { .. } => {
                 (seen.low.is_some_and(|low| low >= limit), seen.high.is_some_and(|high| high < limit))
             }
             _ => (seen.high.is_some_and(|high| high < limit), seen.low.is_some_and(|low| low >= limit)),
         };
-        match (kept, violated) {
-            (true, _) => Verdict::Kept,
+        match (met, violated) {
+            (true, _) => Verdict::Met,
             (_, true) => Verdict::Violated,
             _ => Verdict::Inconclusive,
         }
@@ -163,7 +163,14 @@ fn row(promise: &Promise, cell: &Cell<'_>) -> ObjectiveRow {
 /// A rate or a response time with its interval; between two percentiles of a summary, that of both together: the
 /// percentile lies between them.
 fn figure(cell: &Cell<'_>, metric: Metric) -> Seen {
-    let known = |metric: Metric| estimate(cell, metric, None).map(|found| (found.value, found.interval()));
+    let recorded = |metric: Metric| match cell.measured() {
+        [only] => only.recorded(metric),
+        _ => None,
+    };
+    let known = |metric: Metric| {
+        let found = estimate(cell, metric, None).or_else(|| recorded(metric));
+        found.map(|found| (found.value, found.interval()))
+    };
     if let Some((value, interval)) = known(metric) {
         let why = "its interval reaches over the limit; measure longer, or repeat";
         return Seen { value: Some(value), low: Some(interval.low), high: Some(interval.high), why };
@@ -267,11 +274,11 @@ mod tests {
         let all = of(1.0, Ops::All);
         let (low, high) = (all.low.unwrap(), all.high.unwrap());
         assert!(low < 4_000.0 && high > 4_000.0, "{all:?}");
-        assert_eq!((all.verdict, all.line, all.cell.as_str()), (Verdict::Kept, 7, "p"));
+        assert_eq!((all.verdict, all.line, all.cell.as_str()), (Verdict::Met, 7, "p"));
         assert_eq!(of(high * 1.001, Ops::All).verdict, Verdict::Violated);
         assert_eq!(of(4_000.0, Ops::All).verdict, Verdict::Inconclusive);
         assert!(!of(4_000.0, Ops::All).why.is_empty() && all.why.is_empty());
-        assert_eq!(of(2_000.0, Op::Read.into()).verdict, Verdict::Kept);
+        assert_eq!(of(2_000.0, Op::Read.into()).verdict, Verdict::Met);
         assert_eq!(of(2_000.0, Op::Write.into()).verdict, Verdict::Violated);
         let none = of(2_000.0, Op::Trim.into());
         assert_eq!((none.verdict, none.cell.as_str(), none.value), (Verdict::Inconclusive, "", None));
@@ -287,7 +294,7 @@ mod tests {
         let value = p99.value.unwrap();
         assert!(p99.low.is_some_and(|low| low <= value), "{p99:?}");
         assert_eq!(p99.verdict, Verdict::Violated);
-        assert_eq!(time(&run, Metric::Quantile(0.99), value * 10.0).verdict, Verdict::Kept);
+        assert_eq!(time(&run, Metric::Quantile(0.99), value * 10.0).verdict, Verdict::Met);
         let p97 = time(&run, Metric::Quantile(0.97), 1.0);
         let p95 = time(&run, Metric::Quantile(0.95), 1.0);
         assert_eq!((p97.low, p97.high), (p95.low, p99.high));
@@ -312,7 +319,7 @@ mod tests {
         workload(&mut run, 1_000, 0);
         assert_eq!(of(&run, 0.001), Verdict::Inconclusive);
         workload(&mut run, 10_000, 0);
-        assert_eq!(of(&run, 0.001), Verdict::Kept);
+        assert_eq!(of(&run, 0.001), Verdict::Met);
         workload(&mut run, 10_000, 40);
         assert_eq!(of(&run, 0.001), Verdict::Violated);
     }
@@ -331,6 +338,23 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_of_a_short_run_is_judged_by_the_interval_that_the_record_has() {
+        let mut run = run();
+        run.points[0].series.clear();
+        let figure = run.points[0].workloads[0].summary[0].ops_per_s;
+        let (low, value) = (figure.low.unwrap(), figure.value);
+        let above = |above: f64| {
+            let about = About::Rate { op: Ops::All, metric: Metric::Iops, above };
+            let row = judged(&run, about);
+            assert!(row.low.is_some() && row.high.is_some(), "{row:?}");
+            row.verdict
+        };
+        assert_eq!(above(value * 0.5), Verdict::Met);
+        assert_eq!(above(value * 2.0), Verdict::Violated);
+        assert_eq!(above(f64::midpoint(low, value)), Verdict::Inconclusive);
+    }
+
+    #[test]
     fn service_times_of_a_schedule_are_kept_where_the_responses_are() {
         let mut run = run();
         let about = |below_ns| About::Time {
@@ -345,7 +369,7 @@ mod tests {
             class.service = Some(class.response.clone());
         }
         assert_eq!(judged(&run, about(1.0)).verdict, Verdict::Inconclusive);
-        assert_eq!(judged(&run, about(response.high.unwrap() * 1.01)).verdict, Verdict::Kept);
+        assert_eq!(judged(&run, about(response.high.unwrap() * 1.01)).verdict, Verdict::Met);
         run.points[0].workloads[0].summary[0].ops_per_s = Figure { value: 0.0, low: None, high: None };
     }
 }

@@ -18,7 +18,7 @@ use crate::terminal;
 use crate::verbs::compare::Shelf;
 
 /// Heading of these options.
-const JUDGING: &str = "Judging against the plan";
+const JUDGING: &str = "SLOs and baseline";
 
 /// Runs of a baseline that are taken, the newest.
 const BASELINE_MOST: usize = 20;
@@ -35,26 +35,26 @@ pub enum Inconclusive {
 // No doc comment: clap would take it for the help of the verb.
 #[derive(Debug, Args)]
 pub struct JudgingArgs {
-    /// What an inconclusive verdict on an objective (`slo`) or the `baseline` of the plan does: pass, or fail with exit 1
+    /// Exit code of an inconclusive SLO or baseline: pass (0) or fail (1)
     #[arg(long, value_enum, value_name = "pass|fail", default_value_t = Inconclusive::Pass, hide_possible_values = true)]
     #[arg(help_heading = JUDGING)]
     pub inconclusive: Inconclusive,
-    /// Runs that a slowdown from the baseline must be seen in again before it fails, measured at once; 0 to 10
+    /// Rerun the plan RUNS times to confirm a slowdown before failing; 0 to 10
     #[arg(long, value_name = "RUNS", default_value_t = 1, help_heading = JUDGING)]
     #[arg(value_parser = clap::value_parser!(u8).range(0..=10))]
     pub confirm: u8,
-    /// Carry out the plan so many times, each a run of its own: for a baseline, whose runs show the noise
+    /// Run the plan COUNT times, each saved as a run of its own; five make a good baseline
     #[arg(long, value_name = "COUNT", default_value_t = 1, help_heading = JUDGING)]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=100))]
     pub runs: u8,
-    /// Write the verdicts to this file as JUnit XML
+    /// Write the verdicts as JUnit XML
     #[arg(long, value_name = "FILE", help_heading = JUDGING)]
     #[arg(value_parser = path_value())]
     pub junit: Option<PathBuf>,
-    /// Say violations on stderr as annotations of GitHub Actions: ::error file=PLAN,line=LINE::...
+    /// Print violations on stderr as GitHub Actions annotations: ::error file=PLAN,line=LINE::...
     #[arg(long, help_heading = JUDGING)]
     pub annotations: bool,
-    /// Write what was seen in each second to this file as CSV: rates, processors, devices
+    /// Write per-second CSV: rates, latencies, CPU, devices
     #[arg(long, value_name = "FILE", help_heading = JUDGING)]
     #[arg(value_parser = path_value())]
     pub series: Option<PathBuf>,
@@ -101,7 +101,7 @@ pub struct Judging {
 }
 
 struct BaselineRuns {
-    words: String,
+    named: Baseline,
     runs: Vec<Run>,
 }
 
@@ -119,7 +119,7 @@ impl Judging {
                     shelf.labelled(&plan.name, (key, value.as_deref()), BASELINE_MOST)?
                 }
             };
-            Ok::<_, Failure>(Arc::new(BaselineRuns { words: named.to_string(), runs }))
+            Ok::<_, Failure>(Arc::new(BaselineRuns { named: named.clone(), runs }))
         });
         Ok(Some(Judging {
             promises: plan.objectives.iter().map(|one| promise(plan, one)).collect(),
@@ -145,20 +145,19 @@ impl Judging {
         let objectives = objectives(run, &self.promises);
         let gate = self.baseline.as_ref().map(|baseline| self.gate(baseline, earlier, run));
         let verdicts = objectives.iter().map(|row| row.verdict);
-        let verdict = verdicts.chain(gate.as_ref().map(|gate| gate.verdict)).max().unwrap_or(Verdict::Kept);
+        let verdict = verdicts.chain(gate.as_ref().map(|gate| gate.verdict)).max().unwrap_or(Verdict::Met);
         Judgement { verdict, objectives, gate }
     }
 
     fn gate(&self, baseline: &BaselineRuns, earlier: &[Run], run: &Run) -> Gate {
         let mut found = gate(&Asked {
-            baseline: baseline.words.clone(),
+            baseline: baseline.named.to_string(),
             base: baseline.runs.iter().collect(),
             runs: earlier.iter().chain([run]).collect(),
             tolerance: self.tolerance,
             false_alarms: FALSE_ALARMS,
         });
-        if baseline.runs.is_empty() {
-            let key = baseline.words.trim_start_matches("tag:").split('=').next().unwrap_or_default();
+        if let (Baseline::Tag { key, .. }, true) = (&baseline.named, baseline.runs.is_empty()) {
             found.notes = vec![format!(
                 "No run of plan {} has the label; measure one with `--tag {key}=VALUE --runs 5`.",
                 run.plan.name
@@ -170,7 +169,7 @@ impl Judging {
     fn ending(&self, judgement: &Judgement, may_confirm: bool) -> Ending {
         let complaints = report::complaints(judgement);
         let is_suspect = |gate: &Gate| gate.verdict == Verdict::Violated && may_confirm;
-        let of_objectives = judgement.objectives.iter().map(|row| row.verdict).max().unwrap_or(Verdict::Kept);
+        let of_objectives = judgement.objectives.iter().map(|row| row.verdict).max().unwrap_or(Verdict::Met);
         if judgement.gate.as_ref().is_some_and(is_suspect) && of_objectives != Verdict::Violated {
             let reason = "slower than the baseline; measured again to confirm it".into();
             return Ending { code: 0, reason };
@@ -188,11 +187,22 @@ impl Judging {
         gate.is_some_and(|gate| gate.verdict == Verdict::Violated)
     }
 
-    /// Says on stderr what the ending does not: other violations, and what is inconclusive.
+    /// Says on stderr what the ending does not: the other violation or inconclusive verdict, or how many there are, as
+    /// each has its line below the figures.
     pub fn say(run: &Run) {
         let complaints = run.judgement.iter().flat_map(report::complaints);
-        let unsaid = complaints.filter(|(_, _, what)| *what != run.ending.reason);
-        unsaid.for_each(|(_, _, what)| terminal::say_sentence(&what));
+        let unsaid: Vec<_> = complaints.filter(|(_, _, what)| *what != run.ending.reason).collect();
+        match unsaid.as_slice() {
+            [] => {}
+            [(_, _, what)] => terminal::say_sentence(what),
+            several => {
+                let violated = several.iter().filter(|(verdict, ..)| *verdict == Verdict::Violated).count();
+                let inconclusive = several.len() - violated;
+                terminal::say_sentence(&format!(
+                    "besides, {violated} violated and {inconclusive} inconclusive"
+                ));
+            }
+        }
     }
 }
 

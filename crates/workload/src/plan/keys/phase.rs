@@ -76,7 +76,7 @@ keys! {
         "Objectives that each load of the plan has to meet; `fathom run` exits 1 where one is violated."
         "A text, or a list of texts: `p99 < 5ms`, `service p99.9 < 10ms`, `read.mean < 800us`, `errors < 0.1%`, \
          `iops > 20k`, `mb_per_s > 500MB/s`, `write.iops > 5k`. Judged with the 95% interval of the figure: violated \
-         where the whole interval is beyond the limit, kept where it is within, else inconclusive \
+         where the whole interval is beyond the limit, met where it is within, else inconclusive \
          (`--inconclusive`). A phase may have objectives of its own besides."
     baseline (Text, "none", "tag:release") [baseline]
         "Runs of this plan that the run must not be worse than; `fathom run` exits 1 where it is."
