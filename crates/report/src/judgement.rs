@@ -332,7 +332,15 @@ mod tests {
     #[test]
     fn a_sentence_has_the_figure_its_interval_and_the_verdict() {
         let told = objective(&run(Verdict::Violated).judgement.unwrap().objectives[0]);
-        assert_eq!(told, "p99<5ms violated of 4k x8, \"hot\": 7.00 ms (95 % CI 6.50 ms to unknown)");
+        assert_eq!(told, "p99<5ms violated at 4k x8, \"hot\": 7.00 ms (95 % CI 6.50 ms to unknown)");
+    }
+
+    #[test]
+    fn of_many_rows_those_that_are_violated_come_first_and_the_rest_is_counted() {
+        let verdicts = [[Verdict::Met; 7].as_slice(), &[Verdict::Violated]].concat();
+        let lines = worst_first(&verdicts, |one| *one, |one| word(*one).to_owned());
+        assert_eq!((lines.len(), lines[0].as_str()), (ROWS_SHOWN + 1, "  violated"));
+        assert!(lines[ROWS_SHOWN].starts_with("  2 more, all met"), "{lines:?}");
     }
 
     #[test]
