@@ -17,6 +17,12 @@ pub struct Segment {
     written: bool,
 }
 
+impl Segment {
+    fn overlaps(&self, start: u64, end: u64) -> bool {
+        self.start < end && self.end > start
+    }
+}
+
 /// The segments, replaced by least recent use.
 #[derive(Clone, Debug)]
 pub struct Buffer {
@@ -97,23 +103,34 @@ impl Buffer {
     /// that it overlaps are emptied. Where reads are not answered from what was written, nothing is kept.
     pub fn write(&mut self, start: u64, end: u64) {
         debug_assert!(start <= end, "what is kept must not end before it begins");
-        let overlaps = |segment: &Segment| segment.start < end && segment.end > start;
+        let index = self.for_write(start, end);
         self.segments
             .iter_mut()
-            .filter(|segment| overlaps(segment))
+            .filter(|segment| segment.overlaps(start, end))
             .for_each(|segment| *segment = Segment::default());
-        let written = self.segments.iter().filter(|segment| segment.used != 0 && segment.written).count();
-        let index = if self.for_writes > 0 {
-            Some(0)
-        } else if written >= self.most_written {
-            self.oldest(0, |segment| segment.written)
-        } else {
-            self.oldest(0, |_| true)
-        };
-        let index = self.put(index.expect("a buffer has at least one segment"), start, end, true);
+        let index = self.put(index, start, end, true);
         if !self.hits_on_written {
             self.segments[index].used = 0;
         }
+    }
+
+    /// Whether a segment would lose what it holds to a write of `start..end`.
+    pub fn gives_way(&self, index: usize, start: u64, end: u64) -> bool {
+        self.segments[index].overlaps(start, end) || self.for_write(start, end) == index
+    }
+
+    /// The segment that a write of `start..end` gets, which empties those that it overlaps.
+    fn for_write(&self, start: u64, end: u64) -> usize {
+        if self.for_writes > 0 {
+            return 0;
+        }
+        let left =
+            |segment: &Segment| if segment.overlaps(start, end) { Segment::default() } else { *segment };
+        let written = self.segments.iter().map(left).filter(|one| one.used != 0 && one.written).count();
+        let fits = |one: &Segment| written < self.most_written || one.written;
+        let fitting = self.segments.iter().map(left).enumerate().filter(|(_, one)| fits(one));
+        let oldest = fitting.min_by_key(|(_, one)| one.used).map(|(index, _)| index);
+        oldest.expect("a buffer has at least one segment")
     }
 
     /// The least recently used of those from `from` on that are `fit`.

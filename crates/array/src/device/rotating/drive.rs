@@ -177,7 +177,11 @@ impl Drive {
         let serves_it = first < serving.first + u64::from(serving.sectors) && serving.first < end;
         let (command_time, completion) = if write {
             let fits = cache.fast_write == FastWrite::All && self.dirty_sectors + sectors <= self.dirty_limit;
-            if serves_it || !fits {
+            // What is read ahead keeps its segment: a write that would take it waits until the read-ahead has ended.
+            let takes_ahead = self.ahead.zip(self.buffer.as_ref());
+            let takes_ahead =
+                takes_ahead.is_some_and(|(ahead, buffer)| buffer.gives_way(ahead.segment, first, end));
+            if serves_it || !fits || takes_ahead {
                 return None;
             }
             (Nanos::new(self.overhead(overhead.write_hit)), overhead.write_completion)

@@ -415,6 +415,44 @@ fn what_the_buffer_answers_is_answered_while_the_arm_works_for_another_and_nothi
 }
 
 #[test]
+fn whatever_is_answered_beside_the_arm_the_read_ahead_keeps_its_place() {
+    for (segments, seed) in [(1u32, 1), (2, 2), (4, 3), (16, 4)] {
+        let params = cheetah_with(|cache| {
+            (cache.answers_beside, cache.fast_write) = (true, FastWrite::All);
+            (cache.segments, cache.write_segments) = (segments, segments.div_ceil(2));
+            (cache.continuous_read, cache.hits_on_written) = (ContinuousRead::Cylinder, true);
+        });
+        let mut drive = Drive::new(&params);
+        let mut random = crate::streams::Stream::open(seed, "beside");
+        let mut now = Instant::START;
+        let mut ends = None;
+        let mut beside = 0;
+        for tag in 0..20_000 {
+            // Close to each other, so that reads, writes and read-ahead meet.
+            let first = 1_000_000 + random.below(600) * 8;
+            let sectors = 8 * (1 + narrow::<u32>(random.below(4)));
+            let write = random.below(3) == 0;
+            let class = if write { Class::HostWrite } else { Class::HostRead };
+            let command = Command { first, sectors, tag, write, class, ready: now, given: now };
+            match drive.answer_beside(now, command) {
+                Some(end) => {
+                    assert!(end > now);
+                    beside += 1;
+                }
+                None => ends = drive.submit(now, command).or(ends),
+            }
+            if random.below(3) > 0
+                && let Some(end) = ends
+            {
+                now = end;
+                ends = drive.finish(now).1;
+            }
+        }
+        assert!(beside > 100, "{beside} of {segments} segments");
+    }
+}
+
+#[test]
 fn no_more_is_taken_beside_the_arm_than_there_is_room_for() {
     let params = cheetah_with(|cache| {
         (cache.answers_beside, cache.fast_write, cache.write_segments) = (true, FastWrite::All, 1);
