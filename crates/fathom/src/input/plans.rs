@@ -16,7 +16,7 @@ pub struct PlanChange {
     /// may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE", add = candidates::keys("="))]
     pub set: Vec<String>,
-    /// Set a variable of the plan, which its [vars] declares, such as size=8KiB; may be given several times
+    /// Set a variable of the plan, which its `[vars]` declares, such as size=8KiB; may be given several times
     #[arg(long = "var", value_name = "NAME=VALUE")]
     pub vars: Vec<String>,
     /// Label the run, such as room=3; may be given several times
