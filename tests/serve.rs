@@ -9,33 +9,8 @@ use plain::Plain;
 
 #[path = "../crates/serve/tests/clients/plain.rs"]
 mod plain;
-
-/// A RAID 6 of six small disks with two spares.
-const ARRAY: &str = r#"
-name     = "small"
-about    = "Small disks"
-inherits = "queue"
-
-[devices]
-model = "./small.toml"
-count = 8
-
-[raid]
-level  = "6"
-disks  = 6
-spares = 2
-chunk  = "64KiB"
-"#;
-
-const DISK: &str = r#"
-name     = "small"
-about    = "A small disk that takes 100 us"
-kind     = "queue"
-capacity = "96MiB"
-servers  = 1
-service  = "100us"
-law      = "fixed"
-"#;
+#[path = "../crates/serve/tests/clients/small.rs"]
+mod small;
 
 /// A server, and the user who has started it.
 struct Served {
@@ -46,8 +21,8 @@ struct Served {
 impl Served {
     fn start(options: &str) -> Served {
         let user = User::new();
-        user.write("small.toml", DISK);
-        user.write("array.toml", ARRAY);
+        user.write("small.toml", small::DISK);
+        user.write("array.toml", &small::array("./small.toml"));
         let mut served = Served { user, running: None };
         served.again(options);
         served
@@ -166,5 +141,35 @@ fn nothing_flushed_is_lost_when_the_server_is_killed_under_load() {
     served.array("verify 0").done();
     wait_until("the verify", || served.status()["works"].as_array().unwrap().is_empty());
     assert!(served.array("events").done().out.contains("verify complete\n"));
+    served.kill();
+}
+
+#[test]
+fn what_a_cache_without_a_battery_loses_by_a_kill_is_named_and_reads_as_an_error() {
+    let mut served = Served::start("--dir d --pace max --cache 1MiB");
+    let mut client = Plain::connect(&served.user.path("s"));
+    assert_eq!(client.request(1, 0, &mut [7; 8192]), Some(0));
+    served.array("cache battery-dead").done();
+    served.array("cache write-back").with(2).saying(&["the battery of the write cache is dead", "--force"]);
+    served.array("cache write-back --force").done();
+    assert_eq!(client.request(1, 4096, &mut [8; 4096]), Some(0));
+    served.kill();
+    served.again("--dir d --pace max --cache 1MiB");
+    let text = served.array("cache").done().out;
+    assert!(text.contains("battery dead") && text.contains("4.00 KiB lost"), "{text}");
+    assert!(text.contains("lun0  lost: 4.00 KiB from byte 4096 on"), "{text}");
+    let mut client = Plain::connect(&served.user.path("s"));
+    let mut read = [0; 4096];
+    assert_eq!(client.request(0, 4096, &mut read), Some(5), "EIO");
+    assert_eq!(client.request(0, 0, &mut read), Some(0));
+    assert_eq!(read, [7; 4096]);
+    served.array("cache battery-good").done();
+    assert_eq!(client.request(1, 4096, &mut [9; 4096]), Some(0));
+    served.kill();
+    served.again("--dir d --pace max --cache 1MiB");
+    let mut client = Plain::connect(&served.user.path("s"));
+    assert_eq!(client.request(0, 4096, &mut read), Some(0));
+    assert_eq!(read, [9; 4096], "the battery has kept it");
+    assert!(!served.array("cache").done().out.contains("lost"));
     served.kill();
 }

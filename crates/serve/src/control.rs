@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Status;
 use crate::events::Event;
-use crate::machine::{Insert, Machine, MachineStatus, OperateError};
+use crate::machine::{CacheAction, CacheStatus, Insert, Machine, MachineStatus, OperateError};
 use crate::nbd::bind;
 
 /// What is to be done.
@@ -79,6 +79,12 @@ pub enum Command {
         /// The set.
         set: u32,
     },
+    /// Shows the write cache, or does something to it.
+    Cache {
+        /// What is done; nothing where it is to be shown.
+        #[serde(default)]
+        action: Option<CacheAction>,
+    },
     /// Limits background work.
     Rate {
         /// Bytes a second of each member; 0: no limit.
@@ -94,6 +100,8 @@ pub enum Answer {
     Status(Box<MachineStatus>),
     /// What has happened.
     Events(Vec<Event>),
+    /// What the write cache is doing.
+    Cache(CacheStatus),
     /// It is done, or begun.
     Done(String),
     /// It is not.
@@ -169,10 +177,15 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
     match command {
         Command::Status => return Answer::Status(Box::new(machine.status())),
         Command::Events { after } => return Answer::Events(machine.events().since(after)),
+        Command::Cache { action: None } => {
+            let status = machine.cache_status().ok_or(OperateError::NoCache);
+            return status.map_or_else(|why| Answer::Error(why.to_string()), Answer::Cache);
+        }
         _ => {}
     }
     let done: Result<String, OperateError> = match command {
-        Command::Status | Command::Events { .. } => Ok(String::new()),
+        Command::Status | Command::Events { .. } | Command::Cache { action: None } => Ok(String::new()),
+        Command::Cache { action: Some(action) } => machine.set_cache(action),
         Command::Fail { bay } => machine.fail(bay).map(|()| format!("bay {bay}: failed")),
         Command::Pull { bay } => machine.pull(bay).map(|()| format!("bay {bay}: removed")),
         Command::Insert { bay, new, serial } => {

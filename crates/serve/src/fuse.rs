@@ -118,7 +118,7 @@ impl LunFile {
 
 fn errno(fault: Fault) -> Errno {
     match fault {
-        Fault::Lost | Fault::Journal => Errno::EIO,
+        Fault::Lost | Fault::CacheLost | Fault::Journal => Errno::EIO,
         Fault::OutOfRange => Errno::EINVAL,
         Fault::NoSpace => Errno::ENOSPC,
         Fault::ReadOnly => Errno::EROFS,

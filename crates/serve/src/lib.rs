@@ -10,6 +10,7 @@
 //! | [`disk`] | a member: sectors with their tags, and a label |
 //! | [`nvram`] | the journal that closes the write hole, and the write-intent map |
 //! | [`set`] | a RAID set: requests and background work |
+//! | [`cache`] | the write-back cache, and what it has lost |
 //! | [`config`], [`shelf`] | what the labels say, and where disks lie |
 //! | [`machine`] | the array: bays, LUNs, and what an operator does |
 //! | [`events`] | what has happened |
@@ -19,6 +20,7 @@
 //! **Invariant:** a request gives the data that were written or an error, whatever has failed. What was flushed is there
 //! after a stop at any instant.
 
+pub mod cache;
 pub mod clock;
 pub mod config;
 pub mod control;

@@ -4,13 +4,16 @@
 //! that relies on it.
 
 mod bays;
+mod cached;
 mod open;
 mod operate;
 mod status;
 mod works;
 
 use std::io;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::JoinHandle;
 
 use array::device::DeviceParams;
 use array::raid::{Geometry, MemberState, SetSpec};
@@ -18,13 +21,15 @@ use array::sim::Topology;
 use units::convert::narrow;
 use units::{SECTOR_BYTES, Sectors};
 
+use crate::cache::{Place, WriteCache};
 use crate::config::Status;
 use crate::disk::Disk;
 use crate::events::{EventLog, Severity};
 use crate::pace::Pacer;
-use crate::set::{Common, Fault, Reports, Scratch, SetStore};
+use crate::set::{Common, Fault, Reports, SetStore};
 use crate::shelf::Shelf;
 
+pub use cached::{CacheAction, CacheStatus, LostRange};
 pub use open::{OpenError, Options};
 pub use operate::{Insert, OperateError};
 pub use status::{BayStatus, MachineStatus, SetStatus, WorkStatus};
@@ -47,6 +52,8 @@ pub struct Shape {
     pub luns: Vec<Lun>,
     /// Whether some of the disks rotate.
     pub is_rotating: bool,
+    /// Bytes that the controllers' write-back caches have room for; 0 where there is none.
+    pub cache: u64,
 }
 
 /// A set.
@@ -94,7 +101,11 @@ impl Shape {
         let luns = topology.luns.iter();
         let luns = luns.map(|lun| Lun { set: lun.set, start: lun.start.0, sectors: lun.size.0 }).collect();
         let is_rotating = topology.models.iter().any(|model| matches!(model, DeviceParams::Rotating(_)));
-        Ok(Shape { name: name.to_owned(), bays, sets, spares: topology.spares.clone(), luns, is_rotating })
+        let write_back = topology.controller.cache.as_ref().filter(|cache| cache.write_back);
+        let room = write_back.map_or(0, |cache| cache.write_room().get());
+        let cache = room * u64::from(topology.controllers.max(1));
+        let (name, spares) = (name.to_owned(), topology.spares.clone());
+        Ok(Shape { name, bays, sets, spares, luns, is_rotating, cache })
     }
 
     /// In one line, all that must be the same for data to make sense.
@@ -115,6 +126,10 @@ pub struct Machine {
     array: String,
     common: Arc<Common>,
     sets: Vec<SetStore>,
+    cache: Option<WriteCache>,
+    /// Writes to members what has been in the cache for a while.
+    destager: Mutex<Option<JoinHandle<()>>>,
+    is_closing: AtomicBool,
     shelf: Option<Box<dyn Shelf>>,
     bays: Mutex<Bays>,
     works: Works,
@@ -185,59 +200,15 @@ impl Machine {
         self.shelf.is_none()
     }
 
-    /// Fills `into` from byte `offset` of a LUN on; whole sectors.
-    pub fn read(&self, scratch: &mut Scratch, lun: u32, offset: u64, into: &mut [u8]) -> Result<(), Fault> {
-        let (set, lba) = self.place(lun, offset, into.len() as u64)?;
-        set.read(scratch, lba, into, self)
-    }
-
-    /// Writes `from` at byte `offset` of a LUN; whole sectors.
-    pub fn write(&self, scratch: &mut Scratch, lun: u32, offset: u64, from: &[u8]) -> Result<(), Fault> {
-        let (set, lba) = self.place(lun, offset, from.len() as u64)?;
-        set.write(scratch, lba, from, self)
-    }
-
-    /// Has a range of a LUN read as zeros.
-    pub fn write_zeros(
-        &self,
-        scratch: &mut Scratch,
-        lun: u32,
-        offset: u64,
-        len: u64,
-        keeps_room: bool,
-    ) -> Result<(), Fault> {
-        let (set, lba) = self.place(lun, offset, len)?;
-        set.write_zeros(scratch, lba, len / SECTOR_BYTES, keeps_room, self)
-    }
-
-    /// Forgets what of a range of a LUN can be forgotten.
-    pub fn trim(&self, scratch: &mut Scratch, lun: u32, offset: u64, len: u64) -> Result<(), Fault> {
-        let (set, lba) = self.place(lun, offset, len)?;
-        set.trim(scratch, lba, len / SECTOR_BYTES, self)
-    }
-
-    /// Runs of bytes of a LUN from `offset` on, with whether they are holes: as many as are known soon, at most `most`.
-    pub fn extents(&self, lun: u32, offset: u64, len: u64, most: usize) -> Result<Vec<(u64, bool)>, Fault> {
-        let (set, lba) = self.place(lun, offset, len)?;
-        let runs = set.extents(lba, len / SECTOR_BYTES, most)?;
-        Ok(runs.into_iter().map(|(sectors, is_hole)| (sectors * SECTOR_BYTES, is_hole)).collect())
-    }
-
-    /// All that was written before is kept whatever happens.
-    pub fn flush(&self) -> Result<(), Fault> {
-        match &self.common.nvram {
-            Some(nvram) => nvram.flush().map_err(|_| Fault::Journal),
-            None => Ok(()),
-        }
-    }
-
-    fn place(&self, lun: u32, offset: u64, len: u64) -> Result<(&SetStore, u64), Fault> {
+    fn place(&self, lun: u32, offset: u64, len: u64) -> Result<Place, Fault> {
         let lun = self.shape.luns.get(lun as usize).ok_or(Fault::OutOfRange)?;
         let is_whole = offset.is_multiple_of(SECTOR_BYTES) && len.is_multiple_of(SECTOR_BYTES) && len > 0;
         match offset.checked_add(len) {
-            Some(end) if is_whole && end <= lun.sectors * SECTOR_BYTES => {
-                Ok((&self.sets[lun.set as usize], lun.start + offset / SECTOR_BYTES))
-            }
+            Some(end) if is_whole && end <= lun.sectors * SECTOR_BYTES => Ok(Place {
+                set: lun.set,
+                lba: lun.start + offset / SECTOR_BYTES,
+                sectors: len / SECTOR_BYTES,
+            }),
             _ => Err(Fault::OutOfRange),
         }
     }
@@ -245,6 +216,7 @@ impl Machine {
     /// Ends in order: everything on stable storage, the journal empty.
     pub fn close(&self) -> io::Result<()> {
         self.works.stop_all();
+        self.close_cache();
         let mut bays = self.lock_bays();
         self.relabel(&mut bays)?;
         self.common.checkpoint(true)

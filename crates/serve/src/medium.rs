@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustix::fs::{FallocateFlags, SeekFrom};
 use units::convert::narrow;
@@ -87,6 +87,36 @@ impl Medium for FileMedium {
             Err(rustix::io::Errno::NXIO) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+/// What of another medium lies behind an address.
+pub struct Window {
+    /// The other.
+    pub medium: Arc<dyn Medium>,
+    /// The address.
+    pub from: u64,
+}
+
+impl Medium for Window {
+    fn read(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
+        self.medium.read(self.from + at, into)
+    }
+
+    fn write(&self, at: u64, from: &[u8]) -> io::Result<()> {
+        self.medium.write(self.from + at, from)
+    }
+
+    fn discard(&self, at: u64, len: u64) -> io::Result<()> {
+        self.medium.discard(self.from + at, len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.medium.sync()
+    }
+
+    fn next_data(&self, at: u64) -> io::Result<Option<u64>> {
+        Ok(self.medium.next_data(self.from + at)?.map(|found| found - self.from))
     }
 }
 

@@ -93,6 +93,11 @@ impl Record {
         })
     }
 
+    /// Bytes that it takes in a journal.
+    pub fn encoded_len(&self) -> u64 {
+        padded((RECORD + self.entries.len() * ENTRY + self.data.len()) as u64)
+    }
+
     fn encode(&self, sequence: u64, set: u32, into: &mut Vec<u8>) {
         into.clear();
         into.extend_from_slice(&RECORD_MAGIC.to_le_bytes());
@@ -250,7 +255,7 @@ impl Nvram {
         record: &Record,
         sync: impl Fn() -> io::Result<()>,
     ) -> io::Result<Appended<'_>> {
-        let len = padded((RECORD + record.entries.len() * ENTRY + record.data.len()) as u64);
+        let len = record.encoded_len();
         if len > self.room {
             return Err(io::Error::other("a write is larger than the journal"));
         }
@@ -304,6 +309,8 @@ impl Nvram {
             }));
         }
         self.medium.write(INTENTS, &intents)?;
+        // Far from every number that an old record behind the new ones may have.
+        position.sequence += 1 << 32;
         let header = Header {
             number: position.header,
             sequence: position.sequence,
@@ -315,6 +322,11 @@ impl Nvram {
         position.header += 1;
         position.at = 0;
         Ok(())
+    }
+
+    /// Bytes of the journal that records are in.
+    pub fn used(&self) -> u64 {
+        self.position().at
     }
 
     /// All records so far are on stable storage.

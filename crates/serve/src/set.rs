@@ -26,6 +26,7 @@ use crate::rows::RowLocks;
 use crate::tag::SECTOR;
 
 pub use work::{Findings, is_rebuilding};
+pub use write::is_full;
 
 /// Why the host gets no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +34,9 @@ pub enum Fault {
     /// More is lost than the level survives.
     #[error("the data are lost: more members are gone or unreadable there than the RAID level survives")]
     Lost,
+    /// The write cache had them, and has lost them.
+    #[error("the data are lost: they were in the write cache when its power failed without a battery")]
+    CacheLost,
     /// Beyond the end.
     #[error("beyond the end of the LUN")]
     OutOfRange,

@@ -25,9 +25,12 @@ pub trait Shelf: Send + Sync {
 
     /// The controller's memory.
     fn nvram(&self) -> io::Result<Box<dyn Medium>>;
+
+    /// What the battery of the write-back cache keeps.
+    fn cache(&self) -> io::Result<Box<dyn Medium>>;
 }
 
-/// A directory: `bay-00.disk` and so on, `out/SERIAL.disk`, `controller.nvram`.
+/// A directory: `bay-00.disk` and so on, `out/SERIAL.disk`, `controller.nvram`, `controller.cache`.
 #[derive(Clone, Debug)]
 pub struct Directory(PathBuf);
 
@@ -90,5 +93,9 @@ impl Shelf for Directory {
 
     fn nvram(&self) -> io::Result<Box<dyn Medium>> {
         Ok(Box::new(FileMedium::open(&self.0.join("controller.nvram"))?))
+    }
+
+    fn cache(&self) -> io::Result<Box<dyn Medium>> {
+        Ok(Box::new(FileMedium::open(&self.0.join("controller.cache"))?))
     }
 }

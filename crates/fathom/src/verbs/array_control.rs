@@ -5,11 +5,11 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use serve::config::Status;
 use serve::control::{self, Answer, Command};
 use serve::events::{Event, Severity};
-use serve::machine::MachineStatus;
+use serve::machine::{CacheAction, CacheStatus, LostRange, MachineStatus};
 use serve::service;
 use units::{Bytes, BytesPerSecond, Nanos};
 
@@ -119,6 +119,17 @@ pub enum ControlVerb {
         #[command(flatten)]
         to: ServerArgs,
     },
+    /// Show the write cache of a served array and what it has lost, or change it
+    Cache {
+        /// What is done; without it the cache is shown
+        #[arg(value_enum)]
+        action: Option<CacheVerb>,
+        /// With `write-back`: also without a battery, so that a loss of power loses what is not on the drives
+        #[arg(long)]
+        force: bool,
+        #[command(flatten)]
+        to: ServerArgs,
+    },
     /// Limit background work to a rate of each member, such as 30MB/s, or lift the limit: max
     Rate {
         /// A rate, or `max`
@@ -126,6 +137,23 @@ pub enum ControlVerb {
         #[command(flatten)]
         to: ServerArgs,
     },
+}
+
+/// What is done to the write cache.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum CacheVerb {
+    /// Acknowledge writes from the cache
+    WriteBack,
+    /// Write to the drives before a write is acknowledged
+    WriteThrough,
+    /// The battery fails: the cache is emptied and writes go through, unless write-back is forced
+    BatteryDead,
+    /// The battery is replaced
+    BatteryGood,
+    /// Power goes and comes back: without a battery what is not on the drives is lost
+    PowerLoss,
+    /// Write everything to the drives
+    Flush,
 }
 
 impl ControlVerb {
@@ -144,6 +172,17 @@ impl ControlVerb {
             ControlVerb::Clone { bay, to } => (Command::Clone { bay: *bay }, to),
             ControlVerb::Verify { set, repair, to } => (Command::Verify { set: *set, repair: *repair }, to),
             ControlVerb::Initialise { set, to, .. } => (Command::Initialise { set: *set }, to),
+            ControlVerb::Cache { action, force, to } => {
+                let action = action.map(|action| match action {
+                    CacheVerb::WriteBack => CacheAction::WriteBack { forced: *force },
+                    CacheVerb::WriteThrough => CacheAction::WriteThrough,
+                    CacheVerb::BatteryDead => CacheAction::BatteryDead,
+                    CacheVerb::BatteryGood => CacheAction::BatteryGood,
+                    CacheVerb::PowerLoss => CacheAction::PowerLoss,
+                    CacheVerb::Flush => CacheAction::Flush,
+                });
+                (Command::Cache { action }, to)
+            }
             ControlVerb::Rate { rate, to } => {
                 let bytes_per_second = match rate.as_str() {
                     "max" => 0,
@@ -176,6 +215,7 @@ pub fn control(verb: &ControlVerb) -> Result<Ending, Failure> {
     output::print(&match &answer {
         Answer::Status(status) => status_text(status),
         Answer::Events(events) => events.iter().map(event_line).collect(),
+        Answer::Cache(cache) => cache_text(cache),
         Answer::Done(text) | Answer::Error(text) => format!("{text}\n"),
     })?;
     Ok(Ending::done())
@@ -256,6 +296,7 @@ fn status_text(status: &MachineStatus) -> String {
         let (set, kind, done, left) = (work.set, &work.kind, work.done * 100.0, left.unwrap_or_default());
         text += &format!("set {set}{slot}: {kind} {done:.1} %{left}\n");
     }
+    text += &status.cache.as_ref().map(cache_line).unwrap_or_default();
     let sizes: Vec<String> = luns.iter().map(|&bytes| Bytes::new(bytes).to_string()).collect();
     text += &format!("LUNs  {}\n\nbay  drive     size      state\n", sizes.join(", "));
     for bay in bays {
@@ -264,6 +305,24 @@ fn status_text(status: &MachineStatus) -> String {
         text += &format!("{:>3}  {:<8}  {size:<8}  {}{place}\n", bay.bay, bay.serial, word(bay.status));
     }
     text
+}
+
+fn cache_text(cache: &CacheStatus) -> String {
+    let mut text = cache_line(cache);
+    for LostRange { lun, offset, bytes } in &cache.lost {
+        text += &format!("lun{lun}  lost: {} from byte {offset} on\n", Bytes::new(*bytes));
+    }
+    text
+}
+
+fn cache_line(cache: &CacheStatus) -> String {
+    let CacheStatus { bytes, dirty_bytes, is_write_back, has_battery, lost } = cache;
+    let mode = if *is_write_back { "write-back" } else { "write-through" };
+    let battery = if *has_battery { "battery good" } else { "battery dead" };
+    let (size, dirty) = (Bytes::new(*bytes), Bytes::new(*dirty_bytes));
+    let lost: Bytes = lost.iter().map(|range| Bytes::new(range.bytes)).sum();
+    let lost = if lost == Bytes::ZERO { String::new() } else { format!(", {lost} lost") };
+    format!("write cache  {size}, {mode}, {battery}, {dirty} not on the drives{lost}\n")
 }
 
 fn word(status: Status) -> &'static str {

@@ -12,6 +12,7 @@ use serve::clock;
 use serve::machine::Options;
 use serve::nbd::Address;
 use serve::service::{Pace, Service, ServiceError, Setup};
+use units::Bytes;
 
 use crate::ending::{Ending, Failure};
 use crate::input::arrays::LIBRARY;
@@ -48,6 +49,10 @@ pub struct ServeArgs {
     /// while a member is missing, and slower
     #[arg(long)]
     pub sync_journal: bool,
+    /// Room of the write-back cache that holds acknowledged data; `off` has each write wait for the drives [default: as the
+    /// array has it, up to 256 MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub cache: Option<String>,
     /// Leave spares alone until `fathom array rebuild`
     #[arg(long)]
     pub no_auto_rebuild: bool,
@@ -65,6 +70,13 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
     if name.is_empty() || !name.chars().all(|one| one.is_ascii_alphanumeric() || "-_.".contains(one)) {
         return Err(Failure::Usage(format!("--name {name}: give letters, digits and any of -_.")));
     }
+    let cache = match arguments.cache.as_deref() {
+        None => None,
+        Some("off") => Some(0),
+        Some(size) => Some(
+            size.parse::<Bytes>().map_err(|why| Failure::Usage(format!("--cache: {why}; or `off`")))?.get(),
+        ),
+    };
     let sockets = directory().map_err(system("the directory of control sockets"))?;
     let mut addresses: Vec<Address> = arguments.listen.iter().copied().map(Address::Tcp).collect();
     addresses.extend(arguments.unix.iter().cloned().map(Address::Unix));
@@ -85,6 +97,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
         options: Options {
             is_synced: arguments.sync_journal,
             is_automatic: !arguments.no_auto_rebuild,
+            cache,
             ..Options::default()
         },
     })

@@ -3,7 +3,9 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use array::raid::Health;
 use units::convert::narrow;
@@ -11,6 +13,7 @@ use units::convert::narrow;
 use super::bays::restored;
 use super::works::{WorkKind, Works};
 use super::{Bay, Bays, Machine, SetShape, Shape};
+use crate::cache::WriteCache;
 use crate::config::{BayConfig, Config, Label, SlotState, Status};
 use crate::disk::{self, Disk};
 use crate::events::{EventLog, Severity};
@@ -31,11 +34,22 @@ pub struct Options {
     pub is_automatic: bool,
     /// The room of the journal.
     pub journal: u64,
+    /// Bytes of the write-back cache; 0: none. `None`: as the array has it, up to 256 MiB.
+    pub cache: Option<u64>,
+    /// What has been in the cache for so long is written to members. `None`: only for want of room.
+    pub destage_after: Option<Duration>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { is_synced: false, log: None, is_automatic: true, journal: 96 << 20 }
+        Options {
+            is_synced: false,
+            log: None,
+            is_automatic: true,
+            journal: 96 << 20,
+            cache: None,
+            destage_after: Some(Duration::from_secs(1)),
+        }
     }
 }
 
@@ -111,7 +125,8 @@ impl Machine {
         let array = random_hex(8).map_err(system("a number for the array"))?;
         let memory = Box::new(MemoryMedium::default());
         let (nvram, _) = nvram(memory, &shape, &array, options)?;
-        Machine::fresh(shape, array, bays, None, Some(nvram), events, options)
+        let cache = cache(None, &shape, &array, options)?;
+        Machine::fresh(shape, array, bays, None, (nvram, cache), events, options)
     }
 
     /// The array whose disks are on `shelf`; where that is empty, a new one.
@@ -151,7 +166,8 @@ impl Machine {
             let nvram = nvram(memory, &shape, &array, options)?;
             // What another array may have left in it is none of this one's.
             nvram.0.restart(false, || Ok(())).map_err(system("the controller's memory"))?;
-            return Machine::fresh(shape, array, bays, Some(shelf), Some(nvram.0), events, options);
+            let cache = cache(Some(shelf.as_ref()), &shape, &array, options)?;
+            return Machine::fresh(shape, array, bays, Some(shelf), (nvram.0, cache), events, options);
         }
         Machine::again(shape, found, shelf, memory, events, options)
     }
@@ -162,10 +178,13 @@ impl Machine {
         array: String,
         mut bays: Vec<Bay>,
         shelf: Option<Box<dyn Shelf>>,
-        nvram: Option<Nvram>,
+        kept: (Nvram, Option<WriteCache>),
         events: EventLog,
         options: &Options,
     ) -> Result<Arc<Machine>, OpenError> {
+        if let Some(cache) = &kept.1 {
+            cache.clear(None).map_err(system("the write cache"))?;
+        }
         for set in &shape.sets {
             for &bay in &set.bays[..set.geometry.spec().members as usize] {
                 bays[bay as usize].status = Status::InUse;
@@ -177,10 +196,11 @@ impl Machine {
         let healths = shape.sets.iter().map(|set| Health::new(&set.geometry)).collect();
         events.add(Severity::Information, format!("array {array} ({}) created", shape.name));
         let machine =
-            Machine::assembled(shape, array, 0, bays, healths, shelf, nvram, events, options, |_| Vec::new());
+            Machine::assembled(shape, array, 0, bays, healths, shelf, kept, events, options, |_| Vec::new());
         // The first is a label of an array in the making, the second of one that is.
         machine.labelled()?;
         machine.labelled()?;
+        machine.start_destaging(options.destage_after).map_err(system("a thread for the write cache"))?;
         Ok(machine)
     }
 
@@ -231,7 +251,7 @@ impl Machine {
         events.add(Severity::Information, format!("array {} ({}) {began}", config.array, config.name));
         let (array, generation) = (config.array.clone(), config.generation);
         let history = |_: &[SetShape]| config.sets.clone();
-        let nvram = Some(nvram);
+        let cache = cache(Some(shelf.as_ref()), &shape, &array, options)?;
         let machine = Machine::assembled(
             shape,
             array,
@@ -239,7 +259,7 @@ impl Machine {
             bays,
             healths,
             Some(shelf),
-            nvram,
+            (nvram, cache),
             events,
             options,
             history,
@@ -257,6 +277,8 @@ impl Machine {
         }
         machine.replay()?;
         machine.labelled()?;
+        machine.recover_cache().map_err(system("reading the write cache again"))?;
+        machine.start_destaging(options.destage_after).map_err(system("a thread for the write cache"))?;
         machine.resume();
         Ok(machine)
     }
@@ -304,13 +326,13 @@ impl Machine {
         bays: Vec<Bay>,
         healths: Vec<Health>,
         shelf: Option<Box<dyn Shelf>>,
-        nvram: Option<Nvram>,
+        (nvram, cache): (Nvram, Option<WriteCache>),
         events: EventLog,
         options: &Options,
         history: impl Fn(&[SetShape]) -> Vec<Vec<crate::config::SlotConfig>>,
     ) -> Arc<Machine> {
         let is_journaled = shelf.is_some();
-        let common = Arc::new(Common { nvram, is_journaled, ..Common::default() });
+        let common = Arc::new(Common { nvram: Some(nvram), is_journaled, ..Common::default() });
         let history = history(&shape.sets);
         let mut failed_since = Vec::new();
         let mut last_serial = Vec::new();
@@ -337,6 +359,9 @@ impl Machine {
             array,
             common,
             sets,
+            cache,
+            destager: Mutex::default(),
+            is_closing: AtomicBool::new(false),
             shelf,
             bays: Mutex::new(bays),
             events,
@@ -367,6 +392,24 @@ fn nvram(
     let owner = format!("{array} {}", boot.trim());
     Nvram::open(memory, options.journal, shape.sets.len(), options.is_synced, &owner)
         .map_err(system("the controller's memory"))
+}
+
+/// Most that a cache takes of this machine's memory where nobody has said how much it may.
+const MOST_CACHE: u64 = 256 << 20;
+
+fn cache(
+    shelf: Option<&dyn Shelf>,
+    shape: &Shape,
+    array: &str,
+    options: &Options,
+) -> Result<Option<WriteCache>, OpenError> {
+    let size = options.cache.unwrap_or(shape.cache.min(MOST_CACHE));
+    if size == 0 {
+        return Ok(None);
+    }
+    let why = system("the memory of the write cache");
+    let medium = shelf.map(Shelf::cache).transpose().map_err(&why)?;
+    WriteCache::open(size, medium, array, shape.sets.len(), options.is_synced).map(Some).map_err(why)
 }
 
 pub(super) fn label_of(medium: &dyn Medium) -> io::Result<Option<Label>> {

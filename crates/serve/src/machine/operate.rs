@@ -68,6 +68,14 @@ pub enum OperateError {
         /// Why, and what to do.
         why: String,
     },
+    /// Writes go to the drives at once.
+    #[error("the array has no write-back cache; serve it with `--cache 64MiB`")]
+    NoCache,
+    /// Nothing would keep what the cache holds.
+    #[error(
+        "the battery of the write cache is dead; `fathom array cache write-back --force` takes writes all the same, and loses them with the power"
+    )]
+    NoBattery,
     /// What the disks lie on refuses.
     #[error("{what}: {source}")]
     System {

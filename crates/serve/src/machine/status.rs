@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use units::SECTOR_BYTES;
 use units::convert::narrow;
 
-use super::Machine;
 use super::bays::array_is_lost;
+use super::{CacheStatus, Machine};
 use crate::config::Status;
 
 /// The whole array.
@@ -34,6 +34,9 @@ pub struct MachineStatus {
     pub luns: Vec<u64>,
     /// Background work.
     pub works: Vec<WorkStatus>,
+    /// The write cache, where there is one.
+    #[serde(default)]
+    pub cache: Option<CacheStatus>,
 }
 
 /// A bay.
@@ -91,6 +94,8 @@ impl Machine {
     pub fn status(&self) -> MachineStatus {
         let works = self.works.under_way();
         let now = self.works.now();
+        // Before the bays: whoever holds the cache may have a drive to take out of use.
+        let cache = self.cache_status();
         let bays = self.lock_bays();
         let mut slots = vec![None; bays.bays.len()];
         let mut sets = Vec::new();
@@ -144,6 +149,7 @@ impl Machine {
                 })
                 .collect(),
             sets,
+            cache,
             luns: self.shape.luns.iter().map(|lun| lun.sectors * SECTOR_BYTES).collect(),
             works: works
                 .iter()

@@ -167,6 +167,11 @@ impl Machine {
     /// Has every sector of a set read as zeros.
     pub fn initialise(self: &Arc<Machine>, set: u32) -> Result<(), OperateError> {
         self.slots(set)?;
+        if let Some(cache) = &self.cache {
+            let _alone = cache.alone();
+            let system = |source| OperateError::System { what: "clearing the write cache".into(), source };
+            cache.clear(Some(set)).map_err(system)?;
+        }
         self.begin(WorkKind::Initialise, set, None, None, false)
     }
 

@@ -345,7 +345,7 @@ impl<W: Write> Session<'_, W> {
 
 fn errno(fault: Fault) -> u32 {
     match fault {
-        Fault::Lost | Fault::Journal => EIO,
+        Fault::Lost | Fault::CacheLost | Fault::Journal => EIO,
         Fault::OutOfRange => EINVAL,
         Fault::NoSpace => ENOSPC,
         Fault::ReadOnly => EPERM,

@@ -12,7 +12,7 @@ use crate::nvram::Change;
 use crate::tag::SECTOR;
 
 /// Whether what holds the member files is full, which is no fault of the member.
-fn is_full(error: &io::Error) -> bool {
+pub fn is_full(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG))
 }
 
@@ -22,6 +22,15 @@ const SEGMENT: u64 = 1 << 20;
 const LARGEST_ROW: u64 = 16 << 20;
 
 impl SetStore {
+    /// Whether a write of these host sectors could be done as things are.
+    pub fn can_take(&self, scratch: &mut Scratch, lba: u64, sectors: u64) -> Result<(), Fault> {
+        let state = self.state();
+        if state.health.is_optimal() {
+            return Ok(());
+        }
+        self.geometry.plan_write(&state.health, Lba(lba), Sectors(sectors), &mut scratch.plan).map_err(fault)
+    }
+
     /// Writes `from` at host sector `lba`.
     pub fn write(
         &self,

@@ -5,6 +5,7 @@
 mod plain;
 #[path = "../../../../tests/support/skip.rs"]
 mod skip;
+mod small;
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -21,33 +22,6 @@ use serve::service::{Pace, Service, Setup};
 use tempfile::TempDir;
 use units::convert::narrow;
 
-/// A RAID 6 of six small disks with two spares.
-const ARRAY: &str = r#"
-name     = "small"
-about    = "Small disks"
-inherits = "queue"
-
-[devices]
-model = "small"
-count = 8
-
-[raid]
-level  = "6"
-disks  = 6
-spares = 2
-chunk  = "64KiB"
-"#;
-
-const DISK: &str = r#"
-name     = "small"
-about    = "A small disk that takes 100 us"
-kind     = "queue"
-capacity = "96MiB"
-servers  = 1
-service  = "100us"
-law      = "fixed"
-"#;
-
 /// What four data disks hold.
 const SIZE: u64 = (4 * 96) << 20;
 
@@ -56,7 +30,7 @@ struct Small;
 
 impl Source for Small {
     fn find(&self, _: Shelf, name: &str) -> Option<SourceText<'_>> {
-        (name == "small").then(|| SourceText { label: "small".into(), text: DISK.into() })
+        (name == "small").then(|| SourceText { label: "small".into(), text: small::DISK.into() })
     }
 
     fn names(&self, _: Shelf) -> Vec<String> {
@@ -77,7 +51,7 @@ impl Served {
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let library = Layered { first: Small, then: Shipped };
         let address = ArrayAddress::parse("array:small").unwrap();
-        let spec = array_text(&library, "small", ARRAY, &address).unwrap();
+        let spec = array_text(&library, "small", &small::array("small"), &address).unwrap();
         let socket = folder.path().join("s");
         let service = Service::start(Setup {
             name: "small".into(),

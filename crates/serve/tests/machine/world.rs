@@ -1,6 +1,6 @@
 //! Disks that can stop at any write, and a host that knows what it wrote.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::sync::{Arc, Mutex};
 
@@ -9,8 +9,9 @@ use serve::machine::{Lun, Machine, Options, SetShape, Shape};
 use serve::medium::Medium;
 use serve::set::{Fault, Scratch};
 use serve::shelf::Shelf;
-use units::Sectors;
+use serve::tag;
 use units::convert::narrow;
+use units::{Lba, Sectors};
 
 pub const SECTOR: usize = 512;
 type Sector = [u8; SECTOR];
@@ -49,6 +50,30 @@ pub enum Loss {
     Reordered,
 }
 
+/// What is wrong with an array on purpose, so that it can be seen that a test finds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// The journal takes records and keeps none.
+    JournalOff,
+    /// A sync is answered and nothing is done.
+    SyncIgnored,
+    /// Parity is computed wrong, and has the checksum of what was computed.
+    WrongParity,
+    /// The battery of the write cache keeps nothing.
+    CacheForgotten,
+    /// What the write cache has lost is not remembered, nor that its battery is dead.
+    LossForgotten,
+}
+
+/// Where the records of the journal begin, behind two headers and the map of intents.
+const RECORDS: u64 = 2 * 4096 + (1 << 20);
+/// Where the log of the write cache begins.
+const LOG: u64 = 16 << 20;
+/// Where the groups of sectors of a disk begin, the bytes of one, and those of the tags before its sectors.
+const GROUPS: u64 = 128 << 10;
+const STRIDE: u64 = TAGS + 1024 * SECTOR as u64;
+const TAGS: u64 = 4096;
+
 /// All images, and the instant of the crash.
 pub struct World {
     state: Mutex<State>,
@@ -61,6 +86,9 @@ struct State {
     is_dead: bool,
     loss: Loss,
     draws: Draws,
+    flaw: Option<Flaw>,
+    /// Sectors of members, by name and number, that hold data or copies of them and no parity.
+    data: HashSet<(String, u64)>,
 }
 
 #[derive(Clone, Default)]
@@ -79,8 +107,19 @@ impl World {
             is_dead: false,
             loss,
             draws: Draws::new(seed),
+            flaw: None,
+            data: HashSet::new(),
         };
         Arc::new(World { state: Mutex::new(state) })
+    }
+
+    /// From now on that is wrong with the array of that shape.
+    pub fn plant(&self, flaw: Flaw, shape: &Shape) {
+        let mut state = self.state.lock().unwrap();
+        let SetShape { geometry, bays } = &shape.sets[0];
+        let places = (0..geometry.capacity().0).map(|lba| geometry.place(Lba(lba)).unwrap());
+        let named = places.map(|place| (bay_name(bays[usize::from(place.slot)]), place.lba.0));
+        (state.flaw, state.data) = (Some(flaw), named.collect());
     }
 
     /// The write with that number from now on is the last one, and torn.
@@ -202,6 +241,33 @@ impl OnImage {
     }
 }
 
+impl OnImage {
+    /// What is written to a disk, with a bit of each sector of parity the other way round, and tags that match.
+    fn with_wrong_parity(&self, at: u64, from: &[u8]) -> Vec<u8> {
+        let state = self.world.state.lock().unwrap();
+        let (group, within) = ((at - GROUPS) / STRIDE, (at - GROUPS) % STRIDE);
+        let is_parity = |lba: u64| !state.data.contains(&(self.name.clone(), lba));
+        let mut wrong = from.to_vec();
+        if within >= TAGS {
+            let first = group * 1024 + (within - TAGS) / SECTOR as u64;
+            let sectors = (first..).zip(wrong.chunks_mut(SECTOR));
+            sectors.filter(|(lba, _)| is_parity(*lba)).for_each(|(_, sector)| sector[0] ^= 1);
+            return wrong;
+        }
+        let image = state.images.get(&self.name);
+        for (lba, held) in (group * 1024 + within / 4..).zip(wrong.chunks_exact_mut(4)) {
+            let sector = (GROUPS + group * STRIDE + TAGS) / SECTOR as u64 + lba % 1024;
+            let data = image.and_then(|image| image.sectors.get(&sector)).copied().unwrap_or([0; SECTOR]);
+            if is_parity(lba) && *held != [0; 4] {
+                let mut own = [0];
+                tag::compute(lba, &data, &mut own);
+                held.copy_from_slice(&own[0].to_le_bytes());
+            }
+        }
+        wrong
+    }
+}
+
 impl Medium for OnImage {
     fn read(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
         let state = self.world.state.lock().unwrap();
@@ -223,7 +289,17 @@ impl Medium for OnImage {
     }
 
     fn write(&self, at: u64, from: &[u8]) -> io::Result<()> {
-        self.change(at, from.len() as u64, Some(from))
+        let flaw = self.world.state.lock().unwrap().flaw;
+        match flaw {
+            Some(Flaw::JournalOff) if self.name == "nvram" && at >= RECORDS => Ok(()),
+            Some(Flaw::CacheForgotten) if self.name == "cache" && at >= LOG + RECORDS => Ok(()),
+            Some(Flaw::LossForgotten) if self.name == "cache" && at < LOG => Ok(()),
+            Some(Flaw::WrongParity) if self.name.starts_with("bay") && at >= GROUPS => {
+                let from = self.with_wrong_parity(at, from);
+                self.change(at, from.len() as u64, Some(&from))
+            }
+            _ => self.change(at, from.len() as u64, Some(from)),
+        }
     }
 
     fn discard(&self, at: u64, len: u64) -> io::Result<()> {
@@ -235,7 +311,8 @@ impl Medium for OnImage {
         if state.is_dead {
             return Err(io::Error::other("no power"));
         }
-        if let Some(image) = state.images.get_mut(&self.name) {
+        let is_ignored = state.flaw == Some(Flaw::SyncIgnored);
+        if let Some(image) = state.images.get_mut(&self.name).filter(|_| !is_ignored) {
             image.unsynced.clear();
         }
         Ok(())
@@ -292,6 +369,10 @@ impl Shelf for Bays {
     fn nvram(&self) -> io::Result<Box<dyn Medium>> {
         Ok(self.medium("nvram".into()))
     }
+
+    fn cache(&self) -> io::Result<Box<dyn Medium>> {
+        Ok(self.medium("cache".into()))
+    }
 }
 
 /// A set of small disks, with spares behind.
@@ -306,6 +387,7 @@ pub fn shape(level: Level, members: u32, spares: u32, chunk: u64, sectors: u64) 
         spares: (members..members + spares).collect(),
         luns: vec![Lun { set: 0, start: 0, sectors: capacity }],
         is_rotating: false,
+        cache: 0,
     }
 }
 
@@ -328,6 +410,7 @@ pub fn options(loss: Loss) -> Options {
         is_synced: loss == Loss::Reordered,
         is_automatic: false,
         journal: 400 << 10,
+        destage_after: None,
         ..Options::default()
     }
 }
@@ -336,12 +419,17 @@ pub fn open(shape: &Shape, world: &Arc<World>, loss: Loss) -> Arc<Machine> {
     Machine::open(shape.clone(), Box::new(Bays(world.clone())), &options(loss)).unwrap()
 }
 
+/// What stands for the contents of a sector that the write cache has lost.
+const LOST: u64 = u64::MAX;
+
 /// A host that remembers what each sector may hold.
 pub struct Host {
     scratch: Scratch,
     /// For each sector the value that is certain, and those that may have taken its place.
     sectors: Vec<(u64, Vec<u64>)>,
     next: u64,
+    /// Sectors that nothing can take away from the members: not written since all of the cache was written out.
+    safe: Vec<bool>,
 }
 
 /// The contents of a sector by a number; 0 is zeros.
@@ -360,7 +448,8 @@ fn contents(number: u64) -> Sector {
 impl Host {
     pub fn new(machine: &Machine) -> Host {
         let sectors = narrow(machine.luns()[0].sectors);
-        Host { scratch: Scratch::default(), sectors: vec![(0, Vec::new()); sectors], next: 1 }
+        let (scratch, safe) = (Scratch::default(), vec![true; sectors]);
+        Host { scratch, sectors: vec![(0, Vec::new()); sectors], next: 1, safe }
     }
 
     pub fn sectors(&self) -> u64 {
@@ -385,6 +474,7 @@ impl Host {
     fn change(&mut self, lba: u64, numbers: &[u64]) {
         for (n, &number) in numbers.iter().enumerate() {
             self.sectors[narrow::<usize>(lba) + n].1.push(number);
+            self.safe[narrow::<usize>(lba) + n] = false;
         }
     }
 
@@ -408,18 +498,69 @@ impl Host {
 
     /// Reads all, and holds each sector against what it may be. What is there is certain from now on.
     pub fn check(&mut self, machine: &Machine, what: &str) {
+        self.examine(machine).unwrap_or_else(|wrong| panic!("{what}: {wrong}"));
+    }
+
+    /// The same; what is wrong, where something is.
+    pub fn examine(&mut self, machine: &Machine) -> Result<(), String> {
         for lba in 0..self.sectors() {
-            let found = self.read(machine, lba, 1);
-            let found = found.unwrap_or_else(|fault| panic!("{what}: sector {lba}: {fault}"));
-            let number = u64::from_le_bytes(found[..8].try_into().unwrap());
-            assert!(found[..] == contents(number), "{what}: sector {lba} holds what nobody wrote");
+            let number = match self.read(machine, lba, 1) {
+                Ok(found) => {
+                    let number = u64::from_le_bytes(found[..8].try_into().unwrap());
+                    if found[..] != contents(number) {
+                        return Err(format!("sector {lba} holds what nobody wrote"));
+                    }
+                    number
+                }
+                Err(Fault::CacheLost) => LOST,
+                Err(fault) => return Err(format!("sector {lba}: {fault}")),
+            };
             let (certain, later) = &mut self.sectors[narrow::<usize>(lba)];
-            assert!(
-                *certain == number || later.contains(&number),
-                "{what}: sector {lba} holds {number}, not {certain} or one of {later:?}",
-            );
+            if *certain != number && !later.contains(&number) {
+                return Err(format!("sector {lba} holds {number}, not {certain} or one of {later:?}"));
+            }
             (*certain, *later) = (number, Vec::new());
         }
+        Ok(())
+    }
+
+    /// All that was written is on the members.
+    pub fn written_out(&mut self) {
+        self.safe.fill(true);
+    }
+
+    /// The array has gone on: of what was answered the last version is certain, whatever it may be after a real loss of power.
+    pub fn settle_for_loss(&mut self, loss: Loss) {
+        if loss == Loss::Reordered {
+            self.settle();
+        }
+    }
+
+    /// The cache says what it has lost: that cannot be what the members had, and it is lost from now on.
+    pub fn hear_of_loss(&mut self, machine: &Machine) -> Result<(), String> {
+        let mut is_lost = vec![false; self.sectors.len()];
+        for range in machine.cache_status().unwrap().lost {
+            assert_eq!(range.lun, 0);
+            let first = narrow::<usize>(range.offset) / SECTOR;
+            is_lost[first..first + narrow::<usize>(range.bytes) / SECTOR].fill(true);
+        }
+        for (lba, is_lost) in is_lost.into_iter().enumerate() {
+            let (certain, later) = &mut self.sectors[lba];
+            let was_lost = *certain == LOST || later.contains(&LOST);
+            if is_lost && self.safe[lba] && !was_lost {
+                return Err(format!("sector {lba} is called lost and was on the members"));
+            }
+            if is_lost {
+                (*certain, *later) = (LOST, Vec::new());
+            } else if *certain == LOST {
+                // Somebody has written it since, who may have had no answer.
+                if later.is_empty() {
+                    return Err(format!("sector {lba} is lost no more"));
+                }
+                *certain = later.remove(0);
+            }
+        }
+        Ok(())
     }
 
     /// What is read, if it is, is what was written; how many sectors were errors.
