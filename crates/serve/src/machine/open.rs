@@ -48,7 +48,7 @@ impl Default for Options {
             is_automatic: true,
             journal: 96 << 20,
             cache: None,
-            destage_after: Some(Duration::from_secs(1)),
+            destage_after: Some(Duration::from_secs(5)),
         }
     }
 }
