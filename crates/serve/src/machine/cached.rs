@@ -359,7 +359,7 @@ impl Machine {
                 set(Settings { has_battery: false, ..now })?;
                 let dirty = Bytes::new(cache.dirty());
                 let now = match cache.takes_writes() {
-                    true => "write-back goes on without it, forced",
+                    true => "write-back continues without it, forced",
                     false => "write-through",
                 };
                 let text = format!("write cache: battery failed with {dirty} not on the drives; {now}");
