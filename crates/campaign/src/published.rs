@@ -26,6 +26,8 @@ pub struct Published {
     pub statements: u32,
     /// Those of them that hold.
     pub held: u32,
+    /// Those whose interval reaches from what keeps to them to what does not.
+    pub inconclusive: u32,
     /// Figures and statements that are listed and do not count.
     pub listed: u32,
 }
@@ -52,8 +54,10 @@ pub struct HeldFigure {
     /// Upper end.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub high: Option<f64>,
-    /// Whether the mean keeps to what was published, within the tolerance of the figure.
-    pub holds: bool,
+    /// Whether what the array gave keeps to what was published, within the tolerance of the figure; absent where one end of
+    /// the interval does and the other does not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub holds: Option<bool>,
 }
 
 /// How far figures agree with what was published.
@@ -148,7 +152,8 @@ fn of_group(group: &str, runs: &[(&Run, &CampaignCell)]) -> Published {
         foretold: agreement(&figures, |figure| figure.case.fits.is_empty()),
         fitted: agreement(&figures, |figure| !figure.case.fits.is_empty()),
         statements: count(statements().count()),
-        held: count(statements().filter(|one| one.holds).count()),
+        held: count(statements().filter(|one| one.holds == Some(true)).count()),
+        inconclusive: count(statements().filter(|one| one.holds.is_none()).count()),
         listed: count(figures.iter().filter(|one| !one.counts()).count()),
         figures,
     }
@@ -160,13 +165,21 @@ fn held(claim: &FigureClaim, case: &PublishedCase, answers: &[f64]) -> HeldFigur
     let interval = Estimate::of_repeats(answers).map(Estimate::interval);
     // What a model always answers alike has no interval that tells anything.
     let interval = interval.filter(|ends| ends.high > ends.low * (1.0 + 1e-9));
+    let keeps = |value| case.kind.holds(value, claim.value, case.tolerance);
+    // Without an answer it does not hold; every kind but `Figure` is a bound, so that the ends of the interval decide.
+    let holds = match (answer, interval) {
+        (Some(_), Some(ends)) if case.kind != ClaimKind::Figure => {
+            (keeps(ends.low) == keeps(ends.high)).then(|| keeps(ends.low))
+        }
+        (answer, _) => Some(answer.is_some_and(keeps)),
+    };
     HeldFigure {
         id: claim.point.clone(),
         by: claim.by.clone(),
         metric: claim.metric.clone(),
         case: case.clone(),
         published: claim.value,
-        holds: answer.is_some_and(|mean| case.kind.holds(mean, claim.value, case.tolerance)),
+        holds,
         answer,
         low: interval.map(|ends| ends.low),
         high: interval.map(|ends| ends.high),
@@ -253,6 +266,19 @@ mod tests {
     fn told(runs: &[Run]) -> Vec<Published> {
         let of: Vec<_> = runs.iter().map(|run| (run, run.cell.as_ref().expect("each has one"))).collect();
         published(&of)
+    }
+
+    #[test]
+    fn a_bound_inside_the_interval_is_inconclusive_and_does_not_hold() {
+        let rounds = [0.9, 1.3].map(|times| {
+            let bound = |id, value| claim(id, ClaimKind::Least, value, Some(100.0 * times));
+            run(vec![bound("inside", 100.0), bound("far below", 1.0), bound("far above", 10_000.0)])
+        });
+        let groups = told(&rounds);
+        let group = &groups[0];
+        let holds: Vec<_> = group.figures.iter().map(|one| one.holds).collect();
+        assert_eq!(holds, [None, Some(true), Some(false)]);
+        assert_eq!((group.statements, group.held, group.inconclusive), (3, 1, 1));
     }
 
     #[test]

@@ -140,8 +140,13 @@ fn folded(table: &Table) -> String {
     format!("<details><summary>Table: {}, {rows}</summary>{}</details>\n", escaped(title), self::table(table))
 }
 
+/// Columns of words from which on a table is one of prose: on a narrow screen each of its rows is a list of its own.
+const PROSE: usize = 4;
+
 fn table(table: &Table) -> String {
-    let mut text = String::from("<div class=\"scroll\"><table>\n<thead><tr>");
+    let is_prose = table.columns.iter().filter(|column| column.unit.is_none()).count() >= PROSE;
+    let class = if is_prose { "scroll prose" } else { "scroll" };
+    let mut text = format!("<div class=\"{class}\"><table>\n<thead><tr>");
     for column in &table.columns {
         let class = if column.unit.is_some() { " class=\"n\"" } else { "" };
         text += &format!("<th{class}>{}</th>", escaped(&column.head()));
@@ -150,15 +155,19 @@ fn table(table: &Table) -> String {
     for row in &table.rows {
         text += "<tr>";
         for (column, cell) in table.columns.iter().zip(row) {
-            text += &self::cell(cell, column.unit.is_some());
+            let label =
+                if is_prose { format!(" data-head=\"{}\"", escaped(&column.head())) } else { String::new() };
+            text += &self::cell(cell, column.unit.is_some(), &label);
         }
         text += "</tr>\n";
     }
     text + "</tbody></table></div>\n"
 }
 
-fn cell(cell: &Cell, is_number: bool) -> String {
+/// `label` is an attribute more, with the space before it, or nothing.
+fn cell(cell: &Cell, is_number: bool, label: &str) -> String {
     let class = if is_number || matches!(cell, Cell::Number(..)) { " class=\"n\"" } else { "" };
+    let class = format!("{class}{label}");
     match cell {
         Cell::Empty => format!("<td{class}><span class=\"faint\">–</span></td>"),
         Cell::Words(words) => format!("<td{class}>{}</td>", escaped(words)),

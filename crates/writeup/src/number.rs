@@ -143,7 +143,8 @@ fn parsed(text: &str, depth: u32) -> Result<(Source, &str), String> {
     }
     if let Some(rest) = text.strip_prefix('q') {
         let (q, rest) = rest.split_once('(').ok_or("a quantile names its histogram")?;
-        let q: f64 = q.parse().map_err(|_| format!("`{q}` is no quantile"))?;
+        let part = q.parse().ok().filter(|part| (0.0..=1.0).contains(part));
+        let q: f64 = part.ok_or_else(|| format!("`{q}` is no quantile: it is a part, from 0 to 1"))?;
         let (parts, rest) = many(rest)?;
         return match <[Source; 1]>::try_from(parts) {
             Ok([Source::At(run, pointer)]) => Ok((Source::Quantile(run, pointer, q), rest)),
@@ -191,6 +192,15 @@ mod tests {
 
     fn at(pointer: &str) -> Source {
         Source::At(0, pointer.into())
+    }
+
+    #[test]
+    fn a_quantile_beyond_one_is_refused_as_a_source() {
+        assert!("q0.99(0p3/histogram)".parse::<Source>().is_ok());
+        for text in ["q1.99(0p3/histogram)", "q-0.5(0p3/histogram)", "qNaN(0p3/histogram)"] {
+            let refused = text.parse::<Source>();
+            assert!(refused.is_err_and(|why| why.contains("from 0 to 1")), "{text}");
+        }
     }
 
     #[test]

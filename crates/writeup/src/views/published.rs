@@ -397,16 +397,23 @@ impl<'a> Group<'a> {
     }
 
     fn statements_reading(self) -> Sentence {
-        let Published { statements, held, .. } = self.of;
+        let Published { statements, held, inconclusive, .. } = self.of;
         if *statements == 0 {
             return Sentence::of("Bounds that were published; none counts.");
         }
         let verb = if *held == 1 { "holds" } else { "hold" };
-        Sentence::of("Of ")
+        let held = Sentence::of("Of ")
             .number(self.count("statements", *statements))
             .words(" published bounds, orders and equalities ")
             .number(self.count("held", *held))
-            .words(format!(" {verb} in the model."))
+            .words(format!(" {verb} in the model"));
+        if *inconclusive == 0 {
+            return held.words(".");
+        }
+        let verb = if *inconclusive == 1 { "is" } else { "are" };
+        held.words("; ")
+            .number(self.count("inconclusive", *inconclusive))
+            .words(format!(" {verb} inconclusive: the interval has both sides of the bound."))
     }
 
     fn statements(self, statements: &[(usize, &HeldFigure)]) -> Table {
@@ -420,12 +427,7 @@ impl<'a> Group<'a> {
                 Cell::number(has_value(figure).then(|| self.published(*place))),
                 self.answer(*place)
                     .map_or(Cell::Empty, |(number, ends)| Cell::Number(number, ends.map(Box::new))),
-                Cell::words(match (figure.holds, figure.counts()) {
-                    (true, true) => "yes",
-                    (false, true) => "no",
-                    (true, false) => "yes; does not count",
-                    (false, false) => "no; does not count",
-                }),
+                Cell::words(holds(figure)),
             ]
         };
         Table {
@@ -512,6 +514,12 @@ impl<'a> Course<'a> {
             ..Mark::default()
         })
     }
+}
+
+/// Whether it holds, in words.
+fn holds(figure: &HeldFigure) -> String {
+    let word = figure.holds.map_or("inconclusive", |holds| if holds { "yes" } else { "no" });
+    if figure.counts() { word.into() } else { format!("{word}; does not count") }
 }
 
 /// Which mark the model's answer has.
