@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use array::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
 use array::device::DeviceParams;
-use array::device::flash::{FlashParams, Translation};
 use array::files::Unwritten;
 use array::raid::HealthError;
 use array::sim::{FilePlace, Sim, Topology, WorkError, WorkOrder};
@@ -104,9 +103,8 @@ impl ModelledWorld {
         stop: Arc<AtomicBool>,
     ) -> Result<ModelledWorld, ModelError> {
         let sim = Sim::new(&topology, plan.seed).map_err(|error| ModelError::Geometry(error.to_string()))?;
-        let has_map = |model: &DeviceParams| {
-            matches!(model, DeviceParams::Flash(FlashParams { translation: Translation::Mapped { .. }, .. }))
-        };
+        let remembers =
+            |model: &DeviceParams| matches!(model, DeviceParams::Flash(flash) if flash.remembers());
         let sizes = sim.lun_sizes();
         checks::verifies_nothing(plan, "a virtual array").map_err(ModelError::Unfit)?;
         checks::names_targets(plan, sizes.len(), "LUNs; `array:NAME?luns=N` has more")
@@ -115,7 +113,7 @@ impl ModelledWorld {
             asked: address.into(),
             environment: machine.environment.clone(),
             spec: Arc::new(spec),
-            is_forgetful: !topology.models.iter().any(has_map),
+            is_forgetful: !topology.models.iter().any(remembers),
             topology: Arc::new(topology),
             seed: plan.seed,
             sim,

@@ -6,7 +6,7 @@ use units::{Bytes, BytesPerSecond, Nanos, Sectors};
 
 use super::parts::check_lines;
 use crate::device::fitted::{Access, PIECE};
-use crate::device::flash::{LEAST_PAGES, MOST_PAGES, Translation};
+use crate::device::flash::{LEAST_PAGES, MOST_PAGES, SlcParams, Translation, Victims, Written};
 use crate::device::queue::Service;
 use crate::device::rotating::{
     AfterRw, ContinuousRead, DetachedWrite, DriveCacheParams, DriveQueueParams, FastWrite, Order, Overheads,
@@ -350,7 +350,29 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
             false => Translation::Steady,
             true => Translation::Mapped { scale: map_scale(fields, capacity.get() / page.get().max(1)) },
         },
+        victims: fields.one_of(
+            "collection",
+            Victims::Greedy,
+            &[("greedy", Victims::Greedy), ("fifo", Victims::Fifo)],
+        ),
+        state: fields.one_of(
+            "state",
+            Written::Steady,
+            &[("steady", Written::Steady), ("fob", Written::Fresh)],
+        ),
+        slc_cache: fields.table("slc_cache").map(|table| slc_cache(table, capacity)),
     }
+}
+
+fn slc_cache(fields: Fields<'_>, capacity: Bytes) -> SlcParams {
+    let params = SlcParams {
+        size: fields.need("size"),
+        program_page: fields.need("program_page"),
+        fold_after: fields.or("fold_after", Nanos::ZERO),
+    };
+    fields.check(&["size"], params.size <= capacity, "it holds at most what the drive does");
+    fields.finish();
+    params
 }
 
 /// How many pages of a drive one of its page map stands for: 64, or the nearest that its size allows.

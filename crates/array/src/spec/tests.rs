@@ -9,7 +9,7 @@ use units::{Bytes, Nanos};
 use super::*;
 use crate::controller::Ownership;
 use crate::device::DeviceParams;
-use crate::device::flash::Translation;
+use crate::device::flash::{Translation, Victims, Written};
 use crate::protocol::ProtocolKind;
 
 /// A few files by name, over the shipped ones.
@@ -451,6 +451,40 @@ fn a_page_map_is_as_long_as_it_may_be() {
         assert!(told.contains("give 28 to 14307"), "{told}");
     }
     assert_eq!(scale("capacity = \"1GiB\"\n").unwrap(), Translation::Mapped { scale: 8 });
+}
+
+#[test]
+fn a_flash_drive_begins_steady_or_fresh_and_may_write_one_bit_a_cell() {
+    let drive = |add: &str| {
+        let text = format!("name = \"x\"\ninherits = \"nvme-jbof-8\"\n[devices.with]\n{add}");
+        let spec = array_text(&Shipped, "x.toml", &text, &Address::parse("x").unwrap());
+        spec.map(|spec| match &spec.topology.models[0] {
+            DeviceParams::Flash(flash) => flash.clone(),
+            _ => panic!("a flash drive"),
+        })
+    };
+    let plain = drive("planes = 1\n").unwrap();
+    assert_eq!((plain.state, plain.victims, plain.slc_cache), (Written::Steady, Victims::Greedy, None));
+    assert!(!plain.remembers());
+    let fresh = drive("state = \"fob\"\ncollection = \"fifo\"\n").unwrap();
+    assert_eq!((fresh.state, fresh.victims, fresh.remembers()), (Written::Fresh, Victims::Fifo, true));
+    let cache = "[devices.with.slc_cache]\nsize = \"3GB\"\nprogram_page = \"0.4ms\"\n";
+    let cached = drive(cache).unwrap();
+    let slc = cached.slc_cache.unwrap();
+    assert_eq!((slc.size.get(), slc.program_page.get(), slc.fold_after.get()), (3_000_000_000, 400_000, 0));
+    assert!(cached.remembers());
+    for (wrong, told) in [
+        ("state = \"new\"\n", "fob"),
+        ("collection = \"lru\"\n", "fifo"),
+        ("[devices.with.slc_cache]\nsize = \"3GB\"\n", "program_page"),
+        (
+            "[devices.with.slc_cache]\nsize = \"3TB\"\nprogram_page = \"0.4ms\"\n",
+            "at most what the drive does",
+        ),
+    ] {
+        let error = drive(wrong).unwrap_err().to_string();
+        assert!(error.contains(told), "{wrong}: {error}");
+    }
 }
 
 proptest! {

@@ -7,7 +7,8 @@ use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Nanos, SECTOR_BYTES};
 
 use super::map::{Collection, PageMap, write_amplification};
-use super::{FlashParams, MOST_PAGES, Translation};
+use super::slc::SlcCache;
+use super::{FlashParams, MOST_PAGES, Translation, Written};
 use crate::backlog::Backlog;
 use crate::device::Command;
 use crate::device::write_buffer::WriteBuffer;
@@ -28,6 +29,7 @@ pub struct FlashDrive {
     channel_page: Nanos,
     program_unit: Bytes,
     buffer: WriteBuffer,
+    slc: Option<SlcCache>,
     translation: State,
     writes: Streams,
     reads: Streams,
@@ -115,6 +117,8 @@ impl Streams {
 enum State {
     Steady {
         amplification: f64,
+        /// Pages that have not been programmed since the drive was new: until they are, nothing is collected.
+        fresh: u64,
     },
     Mapped {
         map: Box<PageMap>,
@@ -127,18 +131,30 @@ enum State {
 }
 
 impl FlashDrive {
-    /// A drive whose flash is in its long-run state: all of it written before.
+    /// A drive whose flash is in the state that `params` have it begin in.
     pub fn new(params: &FlashParams, seed: u64) -> FlashDrive {
         let dies = (params.channels.max(1) * params.dies_per_channel.max(1)) as usize;
         assert!(dies > 0, "flash must have dies");
         let translation = match params.translation {
-            Translation::Steady => {
-                State::Steady { amplification: write_amplification(params.over_provisioning) }
-            }
+            Translation::Steady => State::Steady {
+                amplification: write_amplification(params.over_provisioning),
+                fresh: match params.state {
+                    Written::Steady => 0,
+                    Written::Fresh => params.physical_pages(),
+                },
+            },
             Translation::Mapped { scale } => {
                 let pages = narrow::<u32>(params.pages_of_map(scale).min(u64::from(MOST_PAGES)));
-                let map = Box::new(PageMap::new(pages, params.over_provisioning, seed));
-                State::Mapped { map, scale: Scale(scale.into()), begun: 0, owed: Collection::default() }
+                let map = match params.state {
+                    Written::Steady => PageMap::new(pages, params.over_provisioning, params.victims, seed),
+                    Written::Fresh => PageMap::fresh(pages, params.over_provisioning, params.victims),
+                };
+                State::Mapped {
+                    map: Box::new(map),
+                    scale: Scale(scale.into()),
+                    begun: 0,
+                    owed: Collection::default(),
+                }
             }
         };
         FlashDrive {
@@ -150,6 +166,7 @@ impl FlashDrive {
             channel_page: params.channel.time_for(params.page),
             program_unit: params.page * u64::from(params.planes.max(1)),
             buffer: WriteBuffer::new(params.write_buffer),
+            slc: params.slc_cache.map(SlcCache::new),
             translation,
             writes: Streams::default(),
             reads: Streams::default(),
@@ -169,11 +186,17 @@ impl FlashDrive {
         let begun =
             self.processor.book(now, now, self.params.command_gap).max(command.ready) + self.params.command;
         self.class = command.class;
+        if self.slc.is_some() {
+            self.fold(now);
+        }
         let end = if command.write {
             self.write(now, begun, command.first * SECTOR_BYTES, bytes)
         } else {
             self.read(now, begun, command.first * SECTOR_BYTES, bytes)
         };
+        if let Some(slc) = &mut self.slc {
+            slc.is_busy_until(end);
+        }
         self.meter.visit(now, now, begun.min(end), end, command.class);
         end
     }
@@ -185,7 +208,7 @@ impl FlashDrive {
         let interface = self.params.link.time_for(bytes) + self.params.link_command;
         let flash = match command.write {
             true if self.buffer.fits(bytes.get()) => Nanos::ZERO,
-            true => self.params.program_page,
+            true => self.params.slc_cache.map_or(self.params.program_page, |slc| slc.program_page),
             false => {
                 let within = self.params.page.min(bytes.max(self.params.mapping));
                 let page = self.channel_page.get() * within.get() / self.params.page.get().max(1);
@@ -283,7 +306,75 @@ impl FlashDrive {
         let index = self.first_free_die();
         let channel = index % self.channels.len();
         let transferred = self.channels[channel].book(now, ready, self.channel_page * u64::from(planes));
+        let as_slc = match &mut self.slc {
+            Some(slc) => slc.take(self.program_unit.get(), sequential),
+            None => None,
+        };
+        let Some(program) = as_slc else { return self.program_native(now, index, transferred, sequential) };
+        let die = &mut self.dies[index];
+        let start = die.until().max(transferred);
+        die.idles_until(start);
+        let programmed = start + program;
+        die.writes_until = programmed;
+        self.at_dies.visit(now, transferred, start, programmed, self.class);
+        self.works_until(programmed);
+        programmed
+    }
+
+    /// The drive with a cache of one bit a cell works until then.
+    fn works_until(&mut self, end: Instant) {
+        if let Some(slc) = &mut self.slc {
+            slc.is_busy_until(end);
+        }
+    }
+
+    /// Moves what lies in cells of one bit to the rest of the flash, as far as the drive had time for it before `now`.
+    ///
+    /// Each die reads and programs pages, each of which passes its channel twice. It is not in the meter of the dies.
+    fn fold(&mut self, now: Instant) {
+        let FlashParams { planes, page, erase_block, pages_per_block, .. } = self.params;
+        let (dies, channels) = (self.dies.len() as f64, self.channels.len() as f64);
+        let copy = self.copy().as_secs_f64() / (dies * f64::from(planes.max(1)));
+        let copy = copy.max(2.0 * self.channel_page.as_secs_f64() / channels);
+        let Some(slc) = &mut self.slc else { return };
+        let mut idle = slc.idle(now);
+        if idle.is_zero() {
+            return;
+        }
+        let amplification = match &mut self.translation {
+            State::Steady { fresh: 1.., .. } => 1.0,
+            State::Steady { amplification, .. } => *amplification,
+            State::Mapped { owed, .. } => {
+                let blocks = f64::from(owed.erased / pages_per_block.max(1));
+                let all = f64::from(owed.copied) * copy + blocks * erase_block.as_secs_f64() / dies;
+                let part = (idle.as_secs_f64() / all.max(1e-12)).min(1.0);
+                let pages = truncated::<u32>(f64::from(owed.erased) * part);
+                if pages > 0 {
+                    owed.part(pages);
+                }
+                idle = idle.saturating_sub(Nanos::from_secs_f64(all * part));
+                1.0
+            }
+        };
+        slc.fold(idle, page.as_f64() / copy.max(1e-12), amplification);
+    }
+
+    /// A page from one block to another.
+    fn copy(&self) -> Nanos {
+        self.params.read_page.first().copied().unwrap_or(Nanos::ZERO) + self.params.program_page
+    }
+
+    /// Books a program with as many bits a cell as the flash has, whose bytes are at the die at `transferred`.
+    fn program_native(
+        &mut self,
+        now: Instant,
+        index: usize,
+        transferred: Instant,
+        sequential: bool,
+    ) -> Instant {
+        let planes = self.params.planes.max(1);
         let collected = self.owed(index, sequential, planes);
+        let copy = self.copy();
         let die = &mut self.dies[index];
         // Reads that are booked go first.
         let start = die.until().max(transferred);
@@ -292,8 +383,6 @@ impl FlashDrive {
         let mut after = Nanos::ZERO;
         die.written += planes;
         if let Some(Collection { erased, copied }) = collected {
-            let copy =
-                self.params.read_page.first().copied().unwrap_or(Nanos::ZERO) + self.params.program_page;
             let blocks = u64::from(erased / self.params.pages_per_block.max(1));
             after = copy * u64::from(copied.div_ceil(planes)) + self.params.erase_block * blocks;
             die.collection_until = programmed + after;
@@ -304,6 +393,7 @@ impl FlashDrive {
         }
         die.writes_until = programmed + after;
         self.at_dies.visit(now, transferred, start, programmed + after, self.class);
+        self.works_until(programmed + after);
         programmed
     }
 
@@ -330,7 +420,11 @@ impl FlashDrive {
     fn owed(&mut self, index: usize, sequential: bool, planes: u32) -> Option<Collection> {
         let per_block = self.params.pages_per_block.max(1);
         match &mut self.translation {
-            State::Steady { amplification } => {
+            State::Steady { fresh, .. } if *fresh > 0 => {
+                *fresh = fresh.saturating_sub(u64::from(planes));
+                None
+            }
+            State::Steady { amplification, .. } => {
                 let per_page = if sequential { 0.0 } else { *amplification - 1.0 };
                 let block = f64::from(self.params.pages_per_block);
                 // A victim's valid share, 1 - 1/WA, is what each collection copies.
@@ -465,6 +559,7 @@ fn spread(page: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{SlcParams, Victims};
     use super::*;
     use crate::streams::Stream;
     use units::BytesPerSecond;
@@ -493,6 +588,9 @@ mod tests {
             write_buffer: Bytes::MIB * 4,
             protected: true,
             translation: Translation::Steady,
+            victims: Victims::Greedy,
+            state: Written::Steady,
+            slc_cache: None,
         }
     }
 
@@ -655,6 +753,126 @@ mod tests {
         let (all, law) =
             (copied(nvme(), 32, 10_000, |_| draws.below(slots) * 32), write_amplification(0.12) - 1.0);
         assert!((all / law - 1.0).abs() < 0.06, "{all} against {law}");
+    }
+
+    /// 1 GiB with half as much spare, whose dies program 64 pages of 16 KiB at a time.
+    fn little() -> FlashParams {
+        FlashParams { capacity: Bytes::GIB, over_provisioning: 0.5, write_buffer: Bytes::ZERO, ..nvme() }
+    }
+
+    /// Writes a second of each of `parts` of `count` random writes of a page.
+    fn in_parts(params: &FlashParams, parts: usize, count: u64) -> Vec<f64> {
+        let mut drive = FlashDrive::new(params, 1);
+        let mut draws = Stream::open(2, "test");
+        let pages = params.capacity.get() / params.page.get();
+        let mut ends = std::collections::BinaryHeap::new();
+        let mut now = Instant::START;
+        let mut part = || {
+            let from = now;
+            for _ in 0..count {
+                if ends.len() == 256 {
+                    let std::cmp::Reverse(end) = ends.pop().expect("some are under way");
+                    now = end;
+                }
+                let end = drive.submit(now, command(draws.below(pages) * 32, 32, true));
+                ends.push(std::cmp::Reverse(end));
+            }
+            count as f64 / (now - from).as_secs_f64()
+        };
+        (0..parts).map(|_| part()).collect()
+    }
+
+    #[test]
+    fn a_drive_fresh_out_of_the_box_writes_without_collection_until_its_flash_is_used() {
+        // 65,536 pages and half as many spare: nine of ten parts of 10,000, and then those of a steady drive.
+        let fresh = FlashParams { state: Written::Fresh, ..little() };
+        let (rates, steady) = (in_parts(&fresh, 12, 10_000), in_parts(&little(), 12, 10_000));
+        let programs = 64.0 / (400e-6 + 16_384.0 / 1.2e9);
+        for rate in &rates[1..9] {
+            assert!((rate / programs - 1.0).abs() < 0.1, "{rate} of {programs}: {rates:?}");
+        }
+        assert!(rates[..9].iter().all(|rate| *rate > 1.4 * steady[5]), "{rates:?} {steady:?}");
+        assert!(rates[10..].iter().all(|rate| (rate / steady[5] - 1.0).abs() < 0.1), "{rates:?} {steady:?}");
+        // A page map has them fall from where the flash is used on, over more than a part.
+        let translation = Translation::Mapped { scale: 1 };
+        let rates = in_parts(&FlashParams { translation, ..fresh }, 24, 10_000);
+        assert!(rates[..9].iter().all(|rate| *rate > 1.3 * steady[5]), "{rates:?}");
+        assert!(rates[9] > rates[11], "{rates:?}");
+        let late = rates[16..].iter().sum::<f64>() / 8.0;
+        assert!((late / steady[5] - 1.0).abs() < 0.1, "{late} against {steady:?}");
+    }
+
+    #[test]
+    fn an_slc_cache_takes_a_burst_at_its_rate_falls_to_that_of_the_flash_and_recovers_in_idle_time() {
+        // 64 dies: 16 KiB in 100 us and 14 of the channel with one bit a cell, in 1,600 us else; 256 MiB are 16,384 pages.
+        let slc = SlcParams {
+            size: Bytes::MIB * 256,
+            program_page: Nanos::from_micros(100),
+            fold_after: Nanos::from_millis(50),
+        };
+        let params = FlashParams {
+            program_page: Nanos::from_micros(1_600),
+            write_buffer: Bytes::ZERO,
+            slc_cache: Some(slc),
+            ..nvme()
+        };
+        let mut drive = FlashDrive::new(&params, 1);
+        let (mut page, mut now) = (0, Instant::START);
+        let mut burst = |drive: &mut FlashDrive, now: &mut Instant, pages: u64| {
+            let from = *now;
+            let mut last = from;
+            for _ in 0..pages / 256 {
+                let ends = (0..256).map(|_| {
+                    page += 1;
+                    drive.submit(*now, command(page * 32, 32, true))
+                });
+                last = ends.max().unwrap_or(last);
+                *now = last;
+            }
+            (pages as f64) / (last - from).as_secs_f64()
+        };
+        let [cells, flash] = [100.0, 1_600.0].map(|program| 64.0 / (program * 1e-6));
+        let first = burst(&mut drive, &mut now, 16_384);
+        assert!(first > 0.5 * cells && first < cells, "{first} of {cells}");
+        let full = burst(&mut drive, &mut now, 8_192);
+        assert!((full / flash - 1.0).abs() < 0.05, "{full} of {flash}");
+        // Each die moves a page in 1,662 us: 223 ms move 8,587.
+        now += Nanos::from_millis(50 + 223);
+        let again = burst(&mut drive, &mut now, 8_448);
+        assert!((again / first - 1.0).abs() < 0.1, "{again} after {first}");
+        let full = burst(&mut drive, &mut now, 4_096);
+        assert!((full / flash - 1.0).abs() < 0.1, "{full} of {flash}");
+        let none = FlashParams { slc_cache: None, ..params };
+        let mut drive = FlashDrive::new(&none, 1);
+        let without = burst(&mut drive, &mut now, 8_192);
+        assert!((without / flash - 1.0).abs() < 0.1, "{without} of {flash}");
+    }
+
+    /// What a buffer takes of a burst that comes at `link` and leaves at `flash` is its size over 1 - flash/link.
+    #[test]
+    fn a_buffer_takes_a_burst_at_the_rate_of_the_interface_until_it_is_full() {
+        let params = FlashParams {
+            link: BytesPerSecond::new(4e9),
+            write_buffer: Bytes::MIB * 64,
+            command: Nanos::ZERO,
+            command_gap: Nanos::ZERO,
+            ..nvme()
+        };
+        let flash = 64.0 * 16_384.0 / 400e-6;
+        let absorbed = 64.0 * 1_048_576.0 / (1.0 - flash / 4e9);
+        let mut drive = FlashDrive::new(&params, 1);
+        let mut now = Instant::START;
+        let mut taken = 0;
+        loop {
+            let end = drive.submit(now, command(taken / SECTOR_BYTES, 256, true));
+            // 131,072 bytes take the interface 33 us.
+            if (end - now).get() > 60_000 {
+                break;
+            }
+            taken += 131_072;
+            now = end;
+        }
+        assert!((taken as f64 / absorbed - 1.0).abs() < 0.05, "{taken} of {absorbed}");
     }
 
     #[test]

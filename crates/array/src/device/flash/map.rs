@@ -2,10 +2,14 @@
 //!
 //! **Invariant:** every logical page that was written and not trimmed since is valid in exactly one block, and the
 //! valid pages of all blocks add up to these pages.
-//! **Invariant:** a collection gains at least one page: there is always more room than valid pages.
+//! **Invariant:** a collection of the emptiest block gains at least one page, and one of the blocks in turn does: there is
+//! always more room than valid pages.
+
+use std::collections::VecDeque;
 
 use units::convert::{narrow, truncated};
 
+use super::Victims;
 use crate::streams::Stream;
 
 /// Erase blocks kept free: what one collection may need of them, and one in reserve.
@@ -58,9 +62,12 @@ fn physical_share(over_provisioning: f64, block: u32) -> f64 {
     -(1.0 - gained).ln() / gained / k
 }
 
-/// A page map with greedy collection.
+/// A page map with its garbage collection.
 #[derive(Clone, Debug)]
 pub struct PageMap {
+    victims: Victims,
+    /// Full blocks as they were filled, where they are collected in that order.
+    order: VecDeque<u32>,
     place: Vec<u32>,
     owner: Vec<u32>,
     /// By logical page.
@@ -135,21 +142,10 @@ impl Collection {
 const NOBODY: u32 = u32::MAX;
 
 impl PageMap {
-    /// A map of at most `pages` logical pages with so much over-provisioning, filled and then overwritten at random until
-    /// collection is steady.
-    ///
-    /// It has fewer than `pages` by less than a block, so that its blocks are a whole number; one block at least. From
-    /// [`LEAST_PAGES`] on it follows the law.
-    pub fn new(pages: u32, over_provisioning: f64, seed: u64) -> PageMap {
-        let block = (pages / BLOCKS).clamp(BLOCK_PAGES.0, BLOCK_PAGES.1);
-        let share = physical_share(over_provisioning, block);
-        // Where a block is to be emptied one front is empty, the other three hold half of what they can, and all other
-        // blocks but the reserve are full.
-        let full = truncated::<u32>((f64::from(pages) / f64::from(block) - 1.5) * share).max(2);
-        let logical = truncated::<u32>(f64::from(block) * (f64::from(full) / share + 1.5));
-        // With one block more than they fill there is always something to gain.
-        let logical = logical.min(block * (full - 1));
-        let mut map = PageMap::empty(logical, full + RESERVE + 3, block);
+    /// A map as [`PageMap::fresh`] gives it, filled and then overwritten at random until collection is steady.
+    pub fn new(pages: u32, over_provisioning: f64, victims: Victims, seed: u64) -> PageMap {
+        let mut map = PageMap::fresh(pages, over_provisioning, victims);
+        let logical = map.pages();
         for page in 0..logical {
             map.write(page);
         }
@@ -162,8 +158,32 @@ impl PageMap {
         map
     }
 
-    fn empty(logical: u32, blocks: u32, pages_per_block: u32) -> PageMap {
+    /// A map of at most `pages` logical pages with so much over-provisioning, none of which has been written.
+    ///
+    /// It has fewer than `pages` by less than a block, so that its blocks are a whole number; one block at least. From
+    /// [`LEAST_PAGES`] on it follows the law.
+    pub fn fresh(pages: u32, over_provisioning: f64, victims: Victims) -> PageMap {
+        let block = (pages / BLOCKS).clamp(BLOCK_PAGES.0, BLOCK_PAGES.1);
+        // Where a block is to be emptied all other blocks but the reserve are full, and fronts hold so many more: of the
+        // four of greedy collection one is empty, and the other three hold half of what they can; a page of the oldest
+        // block has half a block less behind it.
+        let (share, fronts) = match victims {
+            Victims::Greedy => (physical_share(over_provisioning, block), 1.5),
+            Victims::Fifo => (1.0 + over_provisioning.max(0.01), 0.0),
+        };
+        let half = if victims == Victims::Fifo { 0.5 } else { 0.0 };
+        let full = (f64::from(pages) / f64::from(block) - fronts) * share + half;
+        let full = truncated::<u32>(full).max(2);
+        let logical = truncated::<u32>(f64::from(block) * ((f64::from(full) - half) / share + fronts));
+        // With one block more than they fill there is always something to gain.
+        let logical = logical.min(block * (full - 1));
+        PageMap::empty(logical, full + RESERVE + 3, block, victims)
+    }
+
+    fn empty(logical: u32, blocks: u32, pages_per_block: u32, victims: Victims) -> PageMap {
         PageMap {
+            victims,
+            order: VecDeque::new(),
             place: vec![NOBODY; logical as usize],
             owner: vec![NOBODY; blocks as usize * pages_per_block as usize],
             heat: vec![Heat::default(); logical as usize],
@@ -217,9 +237,13 @@ impl PageMap {
             return None;
         }
         let mut collected: Option<Collection> = None;
+        let mut in_vain = 0;
         while self.free.len() < RESERVE as usize {
             let copied = self.collect();
-            assert!(copied < self.pages_per_block, "a collection must gain something");
+            // In its turn a block is emptied that may have nothing to gain, but not all of them have nothing.
+            in_vain = if copied < self.pages_per_block { 0 } else { in_vain + 1 };
+            let most = if self.victims == Victims::Fifo { self.blocks.len() } else { 0 };
+            assert!(in_vain <= most, "a collection must gain something");
             let so_far = collected.get_or_insert_default();
             so_far.erased += self.pages_per_block;
             so_far.copied += copied;
@@ -240,7 +264,10 @@ impl PageMap {
 
     /// Puts a page at `front`, or at that of hot ones behind it; whether that goes on to another block.
     fn append(&mut self, page: u32, front: usize) -> bool {
-        let front = front + usize::from(self.heat[page as usize].is_hot && self.is_young(page));
+        let front = match self.victims {
+            Victims::Greedy => front + usize::from(self.heat[page as usize].is_hot && self.is_young(page)),
+            Victims::Fifo => WRITTEN,
+        };
         let Front { block, filled } = self.fronts[front];
         debug_assert!(filled < self.pages_per_block, "a block must have room for the page");
         let at = block * self.pages_per_block + filled;
@@ -251,6 +278,9 @@ impl PageMap {
         let is_full = filled + 1 == self.pages_per_block;
         if is_full {
             self.enter_full(block);
+            if self.victims == Victims::Fifo {
+                self.order.push_back(block);
+            }
             self.fronts[front] = Front { block: self.take_free(), filled: 0 };
         }
         is_full
@@ -277,12 +307,20 @@ impl PageMap {
         true
     }
 
-    /// Empties the full block with the fewest valid pages; how many it had.
-    fn collect(&mut self) -> u32 {
+    /// The full block with the fewest valid pages, or the one that was filled first.
+    fn victim(&mut self) -> u32 {
+        if let Some(oldest) = self.order.pop_front() {
+            return oldest;
+        }
         while self.full[self.least].is_empty() {
             self.least += 1;
         }
-        let victim = self.full[self.least][0];
+        self.full[self.least][0]
+    }
+
+    /// Empties a full block; how many valid pages it had.
+    fn collect(&mut self) -> u32 {
+        let victim = self.victim();
         self.leave_full(victim);
         let copied = std::mem::take(&mut self.blocks[victim as usize].valid);
         for at in victim * self.pages_per_block..(victim + 1) * self.pages_per_block {
@@ -327,7 +365,7 @@ mod tests {
     fn greedy_collection_under_random_writes_follows_the_law_at_any_size_and_spare_room() {
         for pages in [LEAST_PAGES, 10_000, 30_000, 123_456] {
             for over_provisioning in [0.07, 0.10, 0.14, 0.28, 0.5] {
-                let mut map = PageMap::new(pages, over_provisioning, 5);
+                let mut map = PageMap::new(pages, over_provisioning, Victims::Greedy, 5);
                 let logical = map.pages();
                 let amplification = at_random(&mut map, logical, 400_000 / pages + 2);
                 let law = write_amplification(over_provisioning);
@@ -340,10 +378,92 @@ mod tests {
         }
     }
 
+    /// Programs per written page where blocks are emptied in the order in which they were filled, whatever the pages of
+    /// each class are worth: of `physical` over logical pages, classes of (share of the writes, share of the pages).
+    ///
+    /// A block comes up again after `u` writes a page. A page that is written `r/n` times as often as the mean has been
+    /// left alone for `k` turns with e^(-k·u·r/n), and is copied in each, so that for every written page
+    /// `Σ r / (1 - e^(-u·r/n))` are programmed; and one turn programs the whole log, `physical / u` for each written page
+    /// (P. Desnoyers, "Analytic modeling of SSD write performance", SYSTOR 2012, for LRU collection).
+    fn in_turn(physical: f64, classes: &[(f64, f64)]) -> f64 {
+        let programs = |u: f64| classes.iter().map(|(r, n)| r / -(-u * r / n).exp_m1()).sum::<f64>();
+        let (mut low, mut high) = (1e-6, physical);
+        for _ in 0..100 {
+            let u = (low + high) / 2.0;
+            if physical / u > programs(u) { low = u } else { high = u }
+        }
+        physical / low
+    }
+
+    #[test]
+    fn blocks_emptied_in_turn_follow_their_law_for_uniform_and_for_skewed_writes() {
+        assert!((in_turn(1.28, &[(1.0, 1.0)]) / write_amplification(0.28) - 1.0).abs() < 1e-9);
+        for (pages, over_provisioning) in [(LEAST_PAGES, 0.07), (30_000, 0.14), (65_536, 0.28), (40_000, 0.5)]
+        {
+            for (share, part) in [(1.0, 1.0), (0.9, 0.1), (0.8, 0.2)] {
+                let mut map = PageMap::new(pages, over_provisioning, Victims::Fifo, 5);
+                let (logical, mut draws) = (map.pages(), Stream::open(6, "test"));
+                let hot = truncated::<u64>(f64::from(logical) * part);
+                let mut skewed = |_| match draws.unit() < share {
+                    true => narrow::<u32>(draws.below(hot)),
+                    false => narrow::<u32>(hot + draws.below(u64::from(logical) - hot)),
+                };
+                measured(&mut map, logical * 6, &mut skewed);
+                let amplification = measured(&mut map, logical * 8, &mut skewed);
+                let classes = [(share, part), (1.0 - share, 1.0 - part)];
+                let classes = if part < 1.0 { &classes[..] } else { &classes[..1] };
+                let law = in_turn(1.0 + over_provisioning, classes);
+                let off = amplification / law - 1.0;
+                assert!(
+                    off.abs() < 0.03,
+                    "{pages} pages, {over_provisioning}, {share} of {part}: {amplification} against {law}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_emptied_in_turn_are_moved_on_where_they_have_nothing_to_gain() {
+        // One page of a thousand is all that is written: what it gains of the room of a turn is what the others leave.
+        let amplification = |victims: Victims| {
+            let mut map = PageMap::new(65_536, 0.28, victims, 5);
+            measured(&mut map, 60_000, |n| n % 64);
+            measured(&mut map, 100_000, |n| n % 64)
+        };
+        let (in_turn, greedy) = (amplification(Victims::Fifo), amplification(Victims::Greedy));
+        let law = 1.28 / (1.28 - (1.0 - 64.0 / 65_536.0));
+        assert!((in_turn / law - 1.0).abs() < 0.05, "{in_turn} of {law}");
+        assert!(greedy < 1.4, "{greedy}");
+    }
+
+    #[test]
+    fn a_map_fresh_out_of_the_box_copies_nothing_until_its_blocks_are_used() {
+        for (victims, over_provisioning) in
+            [(Victims::Greedy, 0.07), (Victims::Greedy, 0.28), (Victims::Fifo, 0.28)]
+        {
+            let mut map = PageMap::fresh(65_536, over_provisioning, victims);
+            let (logical, mut draws) = (map.pages(), Stream::open(6, "test"));
+            let room = f64::from(logical) * (1.0 + over_provisioning);
+            let mut page = |_: u32| narrow::<u32>(draws.below(u64::from(logical)));
+            let mut written = 0;
+            while map.write(page(0)).is_none() {
+                written += 1;
+            }
+            assert!((f64::from(written) / room - 1.0).abs() < 0.03, "{written} of {room}");
+            // What is collected then has lost most of its pages; what was left after so many writes is the law's.
+            let early = measured(&mut map, logical / 20, &mut page);
+            measured(&mut map, logical * 4, &mut page);
+            let late = measured(&mut map, logical * 4, &mut page);
+            assert!(early < 0.75 * late, "{early} and {late}");
+            let law = write_amplification(over_provisioning);
+            assert!((late / law - 1.0).abs() < 0.03, "{late} against {law}");
+        }
+    }
+
     #[test]
     fn sequential_overwriting_ends_up_copying_nothing() {
         for over_provisioning in [0.07, 0.15, 0.5] {
-            let mut map = PageMap::new(32_768, over_provisioning, 5);
+            let mut map = PageMap::new(32_768, over_provisioning, Victims::Greedy, 5);
             let pages = map.pages();
             measured(&mut map, pages * 2, |n| n % pages);
             let amplification = measured(&mut map, pages * 2, |n| n % pages);
@@ -356,7 +476,7 @@ mod tests {
     #[test]
     fn hot_and_cold_pages_lie_apart_and_cost_no_more_than_uniform_writes() {
         for (over_provisioning, part, of_ten) in [(0.14, 10, 9), (0.28, 10, 9), (0.14, 5, 8), (0.5, 20, 9)] {
-            let mut map = PageMap::new(32_768, over_provisioning, 5);
+            let mut map = PageMap::new(32_768, over_provisioning, Victims::Greedy, 5);
             let (pages, mut draws) = (map.pages(), Stream::open(6, "test"));
             let hot = u64::from(pages / part);
             let mut skewed = |_| match draws.below(10) < of_ten {
@@ -374,7 +494,7 @@ mod tests {
     /// overprovisioning and write amplification in solid state drives", arXiv 1208.1794).
     #[test]
     fn what_is_trimmed_is_spare_room_to_the_law() {
-        let mut map = PageMap::new(65_536, 0.10, 5);
+        let mut map = PageMap::new(65_536, 0.10, Victims::Greedy, 5);
         let left = map.pages() / 5 * 4;
         (left..map.pages()).for_each(|page| map.trim(page));
         at_random(&mut map, left, 3);
@@ -385,7 +505,7 @@ mod tests {
 
     #[test]
     fn every_page_stays_valid_once() {
-        let mut map = PageMap::new(64 * 100, 0.1, 5);
+        let mut map = PageMap::new(64 * 100, 0.1, Victims::Greedy, 5);
         let pages = map.pages();
         at_random(&mut map, pages, 5);
         assert_eq!(map.blocks.iter().map(|block| block.valid).sum::<u32>(), pages);
@@ -403,7 +523,7 @@ mod tests {
     #[test]
     fn the_least_spare_room_and_the_smallest_map_end() {
         for (pages, over_provisioning) in [(1, 0.0), (1, 10.0), (100, 0.0), (2_000, 0.01), (9_000, 0.02)] {
-            let mut map = PageMap::new(pages, over_provisioning, 5);
+            let mut map = PageMap::new(pages, over_provisioning, Victims::Greedy, 5);
             let pages = map.pages();
             assert!(pages > 0 && at_random(&mut map, pages, 5) >= 1.0);
         }
@@ -411,7 +531,7 @@ mod tests {
 
     #[test]
     fn a_collection_counts_what_it_erases_and_what_it_copies_of_it() {
-        let mut map = PageMap::new(64 * 32, 0.15, 5);
+        let mut map = PageMap::new(64 * 32, 0.15, Victims::Greedy, 5);
         let pages = map.pages();
         let found: Vec<Collection> = (0..20_000).filter_map(|n| map.write(n * 37 % pages)).collect();
         assert!(!found.is_empty() && found.iter().all(|one| one.erased % 32 == 0 && one.copied < one.erased));

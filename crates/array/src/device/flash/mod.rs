@@ -4,7 +4,9 @@
 
 mod drive;
 mod map;
+mod slc;
 
+use units::convert::truncated;
 use units::{Bytes, BytesPerSecond, Nanos};
 
 pub use drive::FlashDrive;
@@ -57,13 +59,62 @@ pub struct FlashParams {
     pub protected: bool,
     /// How writes find a place.
     pub translation: Translation,
+    /// Which block is emptied when room is needed.
+    pub victims: Victims,
+    /// What has been written to it when it begins.
+    pub state: Written,
+    /// Flash that takes writes with one bit a cell before the rest does.
+    pub slc_cache: Option<SlcParams>,
 }
 
 impl FlashParams {
+    /// Whether writes change what it does long after they have ended.
+    pub fn remembers(&self) -> bool {
+        let has_map = matches!(self.translation, Translation::Mapped { .. });
+        has_map || self.state == Written::Fresh || self.slc_cache.is_some()
+    }
+
+    /// Pages of all of its flash.
+    pub fn physical_pages(&self) -> u64 {
+        truncated::<u64>(
+            self.capacity.as_f64() * (1.0 + self.over_provisioning) / self.page.as_f64().max(1.0),
+        )
+    }
+
     /// Pages of a page map over `1/scale` of the capacity. A drive takes from [`LEAST_PAGES`] to [`MOST_PAGES`].
     pub fn pages_of_map(&self, scale: u32) -> u64 {
         self.capacity.get() / self.page.get().max(1) / u64::from(scale.max(1))
     }
+}
+
+/// Which block garbage collection empties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Victims {
+    /// The one with the fewest valid pages; pages that are written often lie apart from others.
+    Greedy,
+    /// The one that was filled first, whatever it holds: a log that is written round and round.
+    Fifo,
+}
+
+/// What has been written to a drive when it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// All of it, at random, until garbage collection is steady: SNIA's steady state.
+    Steady,
+    /// Nothing since it was made or purged, SNIA's FOB, fresh out of the box: no garbage is collected until its flash has
+    /// been programmed once.
+    Fresh,
+}
+
+/// A part of the flash that is written with one bit a cell, and moved to the rest of it while the drive is idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlcParams {
+    /// What it takes.
+    pub size: Bytes,
+    /// Register to page, with one bit a cell.
+    pub program_page: Nanos,
+    /// How long the drive is idle before it begins to move.
+    pub fold_after: Nanos,
 }
 
 /// How writes find a place and how garbage is collected.
@@ -72,7 +123,7 @@ pub enum Translation {
     /// By law: each random write costs the write amplification that greedy collection reaches in the long run at
     /// this over-provisioning, with collection in bursts of a block; a sequential one costs 1.
     Steady,
-    /// By a page map over `1/scale` of the capacity, with greedy collection of the emptiest block: the state of the drive
+    /// By a page map over `1/scale` of the capacity, with garbage collection by [`Victims`]: the state of the drive
     /// follows the writes that it gets, `scale` times as soon as that of the whole would.
     Mapped {
         /// One mapped page stands for this many near each other, all of which a write or trim of one is of. At least 1.

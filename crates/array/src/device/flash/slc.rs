@@ -1,0 +1,95 @@
+//! Flash that takes writes with one bit a cell, and is emptied into the rest while the drive is idle.
+//!
+//! **Invariant:** it never holds more than its size.
+
+use units::convert::truncated;
+use units::{Instant, Nanos};
+
+use super::SlcParams;
+
+/// How much it holds, and since when nothing is booked.
+#[derive(Clone, Debug)]
+pub struct SlcCache {
+    params: SlcParams,
+    held: u64,
+    /// Of what it holds, what was written at random.
+    random: f64,
+    idle_from: Instant,
+}
+
+impl SlcCache {
+    /// An empty one.
+    pub fn new(params: SlcParams) -> SlcCache {
+        SlcCache { params, held: 0, random: 0.0, idle_from: Instant::START }
+    }
+
+    /// Takes `bytes`, if it has room for them; how long a program of them takes then.
+    pub fn take(&mut self, bytes: u64, sequential: bool) -> Option<Nanos> {
+        if self.held + bytes > self.params.size.get() {
+            return None;
+        }
+        self.held += bytes;
+        self.random += if sequential { 0.0 } else { bytes as f64 };
+        Some(self.params.program_page)
+    }
+
+    /// The drive works until then.
+    pub fn is_busy_until(&mut self, end: Instant) {
+        self.idle_from = self.idle_from.max(end);
+    }
+
+    /// How long it was idle before `now`, when work comes, beyond what it waits before it moves anything.
+    pub fn idle(&mut self, now: Instant) -> Nanos {
+        let idle = now.saturating_since(self.idle_from).saturating_sub(self.params.fold_after);
+        self.is_busy_until(now);
+        idle
+    }
+
+    /// Moves what it holds for `time`, at `rate` bytes a second where each byte is programmed once. What was written at
+    /// random is programmed `amplification` times, with the garbage collection that it causes.
+    pub fn fold(&mut self, time: Nanos, rate: f64, amplification: f64) {
+        if self.held == 0 || time.is_zero() {
+            return;
+        }
+        let programs = 1.0 + (amplification - 1.0) * self.random / self.held as f64;
+        let moved = (rate * time.as_secs_f64() / programs).min(self.held as f64);
+        self.random *= 1.0 - moved / self.held as f64;
+        self.held -= truncated::<u64>(moved);
+    }
+
+    /// Bytes that it holds.
+    #[cfg(test)]
+    pub fn held(&self) -> u64 {
+        self.held
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Bytes;
+
+    #[test]
+    fn it_takes_its_size_and_moves_what_it_holds_in_idle_time_beyond_its_patience() {
+        let params = SlcParams {
+            size: Bytes::new(1_000_000),
+            program_page: Nanos::from_micros(200),
+            fold_after: Nanos::from_millis(10),
+        };
+        let mut cache = SlcCache::new(params);
+        let taken = (0..20).filter(|_| cache.take(100_000, false).is_some()).count();
+        assert_eq!((taken, cache.held()), (10, 1_000_000));
+        cache.is_busy_until(Instant::from_nanos(5_000_000));
+        assert_eq!(cache.idle(Instant::from_nanos(14_000_000)), Nanos::ZERO);
+        // From 14 ms on it waits anew: 30 ms idle, 20 of them beyond its patience.
+        let idle = cache.idle(Instant::from_nanos(44_000_000));
+        assert_eq!(idle, Nanos::from_millis(20));
+        cache.fold(idle, 20e6, 4.0);
+        assert_eq!(cache.held(), 900_000, "20 ms of 20 MB/s, four programs a byte");
+        cache.fold(Nanos::from_millis(1_000), 20e6, 4.0);
+        assert_eq!(cache.held(), 0);
+        assert!(cache.take(100_000, true).is_some());
+        cache.fold(Nanos::from_millis(5), 20e6, 4.0);
+        assert_eq!(cache.held(), 0, "what was written in sequence is programmed once");
+    }
+}
