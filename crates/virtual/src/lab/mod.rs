@@ -5,7 +5,7 @@
 //! hundred requests found (`window`), never from the time that it takes here: the same setting and seed give the same
 //! answer on every machine, however many threads share the depths.
 //!
-//! [`curve`] is the load curve, [`rebuild`] what a rebuild costs, [`slots`] the enclosure, [`knobs`] what can be set,
+//! [`curve`] is the load curve, [`rebuild`] what a rebuild costs, [`spot`] one depth alone, [`slots`] the enclosure, [`knobs`] what can be set,
 //! [`published`] the published figures of the same array and workload.
 
 pub mod breakdown;
@@ -16,6 +16,7 @@ pub mod published;
 pub mod rebuild;
 mod side_by_side;
 pub mod slots;
+pub mod spot;
 mod window;
 
 use serde::{Deserialize, Deserializer, Serialize, de};

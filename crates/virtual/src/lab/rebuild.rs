@@ -17,7 +17,7 @@ use super::{Effort, LabError, Setting, side_by_side};
 use crate::world::ModelledWorld;
 
 /// Places of the pass that are simulated.
-const PLACES: usize = 5;
+pub(super) const PLACES: usize = 5;
 
 /// Places of the pass without a load.
 const ALONE: u32 = 10;
@@ -106,7 +106,7 @@ pub fn rebuild(setting: &Setting, slot: u32, depth: u32, library: &dyn Source) -
 }
 
 /// The rebuild of the disk in `slot`, in the set that it is a member of.
-fn order(spec: &ArraySpec, slot: u32) -> Result<WorkOrder, LabError> {
+pub(super) fn order(spec: &ArraySpec, slot: u32) -> Result<WorkOrder, LabError> {
     let disks = spec.topology.disks.len();
     if slot as usize >= disks {
         let why = format!("there is no disk {slot}: {} has {disks}, numbered 0 to {}", spec.name, disks - 1);
@@ -124,7 +124,7 @@ fn order(spec: &ArraySpec, slot: u32) -> Result<WorkOrder, LabError> {
 }
 
 /// The load beside the rebuild where it is at the place of that number.
-fn place(
+pub(super) fn place(
     array: &Simulated<'_>,
     text: &str,
     length: Length,
@@ -156,7 +156,7 @@ fn started(world: &mut ModelledWorld, order: WorkOrder, at: f64) -> Result<u32, 
 }
 
 /// The start-up and the whole of the rebuild without any load, in seconds.
-fn alone(array: &Simulated<'_>, text: &str, order: WorkOrder) -> Result<(f64, f64), LabError> {
+pub(super) fn alone(array: &Simulated<'_>, text: &str, order: WorkOrder) -> Result<(f64, f64), LabError> {
     let (mut world, _) = array.ready(text)?;
     let (sim, unfit) = (world.sim(), |error: WorkError| LabError::Unfit(error.to_string()));
     let startup = sim.work_startup(order).map_err(unfit)?;

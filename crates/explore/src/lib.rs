@@ -1,0 +1,12 @@
+//! A search over many virtual arrays: every possible design of a space, the front of those that keep what is promised,
+//! the cheapest of them, why each of its neighbours is not it, and what each promise costs.
+//!
+//! **Invariant:** opens no file and keeps no clock. The answer depends on the design study alone, whatever the number of
+//! threads and whatever was known before; RAID geometry is enumerated, never sampled.
+
+pub mod cost;
+pub mod design;
+pub mod promise;
+pub mod space;
+
+pub use design::Design;

@@ -1,0 +1,222 @@
+//! What is promised of a design: `iops >= 20k at p99 < 5ms`, `usable >= 40TB`, `rebuild < 12h`, `price <= 20000`.
+
+use std::str::FromStr;
+
+use document::Wrong;
+use modelled::lab::spot::State;
+use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond};
+use workload::plan::Slo;
+
+/// A figure of a design.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Figure {
+    /// Money, or disks where no price is given.
+    Price,
+    /// Watts.
+    Watts,
+    /// Bytes that hosts see.
+    Usable,
+    /// Hours of a rebuild: beside the workload of that number, or without any load.
+    Rebuild(Option<usize>),
+    /// The probability that data are lost within a year.
+    Loss,
+    /// A figure of a load.
+    Load {
+        /// The workload's number.
+        workload: usize,
+        /// How the array is meanwhile.
+        state: State,
+        /// Which figure.
+        of: LoadFigure,
+    },
+}
+
+/// A figure of a load.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LoadFigure {
+    /// The highest rate of requests a second among the depths that keep the SLO.
+    Iops(Option<Slo>),
+    /// The same in bytes a second.
+    Throughput(Option<Slo>),
+    /// The longest time among the depths, in nanoseconds.
+    Latency(Slo),
+}
+
+/// What a figure must be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// That or more.
+    AtLeast(f64),
+    /// That or less.
+    AtMost(f64),
+}
+
+impl Bound {
+    /// The limit.
+    pub fn limit(self) -> f64 {
+        match self {
+            Bound::AtLeast(limit) | Bound::AtMost(limit) => limit,
+        }
+    }
+
+    /// Whether `value` is within it.
+    pub fn holds(self, value: f64) -> bool {
+        match self {
+            Bound::AtLeast(limit) => value >= limit,
+            Bound::AtMost(limit) => value <= limit,
+        }
+    }
+}
+
+/// A figure and what it must be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Promise {
+    /// As it was written, with its workload and state before it.
+    pub text: String,
+    /// Of what.
+    pub figure: Figure,
+    /// What it must be, in base units: bytes, bytes a second, hours, nanoseconds.
+    pub bound: Bound,
+}
+
+impl Figure {
+    /// Whether more of it is better.
+    pub fn more_is_better(&self) -> bool {
+        match self {
+            Figure::Usable => true,
+            Figure::Load { of, .. } => !matches!(of, LoadFigure::Latency(_)),
+            Figure::Price | Figure::Watts | Figure::Rebuild(_) | Figure::Loss => false,
+        }
+    }
+
+    /// Whether it comes from a simulation.
+    pub fn is_simulated(&self) -> bool {
+        matches!(self, Figure::Rebuild(_) | Figure::Loss | Figure::Load { .. })
+    }
+}
+
+/// What a promise says before it is known about which workload.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// About the design itself.
+    Design(Figure, Bound),
+    /// About its rebuild.
+    Rebuild(Bound),
+    /// About a load.
+    Load(LoadFigure, Bound),
+}
+
+const EXAMPLES: &str = "write for example iops >= 20k at p99 < 5ms, bandwidth >= 800MB/s, p99 < 10ms, usable >= 40TB, \
+    rebuild < 12h, loss < 1e-6, price <= 20000 or watts <= 400";
+
+impl FromStr for Said {
+    type Err = Wrong;
+
+    fn from_str(text: &str) -> Result<Said, Wrong> {
+        let wrong = |why: &str| Wrong::new(format!("`{text}` is not a promise: {why}"), EXAMPLES);
+        let at = text.find(['<', '>']).ok_or_else(|| wrong("it has neither `<` nor `>`"))?;
+        let (name, rest) = text.split_at(at);
+        let (is_least, rest) = (rest.starts_with('>'), &rest[1..]);
+        let rest = rest.strip_prefix('=').unwrap_or(rest);
+        let (limit, slo) = match rest.split_once(" at ") {
+            Some((limit, slo)) => (limit.trim(), Some(slo)),
+            None => (rest.trim(), None),
+        };
+        let name = name.trim();
+        let wants_least = matches!(name, "iops" | "bandwidth" | "throughput" | "usable");
+        if wants_least != is_least {
+            let sign = if wants_least { ">=" } else { "<" };
+            return Err(wrong(&format!("{name} is bounded with `{sign}`")));
+        }
+        let slo = slo.map(|slo| slo.parse::<Slo>().map_err(|error| wrong(&error.to_string()))).transpose()?;
+        let timed = |slo: &Slo| matches!(slo, Slo::Latency { .. });
+        if slo.as_ref().is_some_and(|slo| !timed(slo)) {
+            return Err(wrong("what stands behind `at` is about a time"));
+        }
+        if slo.is_some() && !matches!(name, "iops" | "bandwidth" | "throughput") {
+            return Err(wrong("only iops and bandwidth are taken `at` a time"));
+        }
+        let number = |text: &str| {
+            let number = text.replace('_', "").parse::<f64>().ok();
+            number.filter(|number| number.is_finite() && *number >= 0.0)
+        };
+        let plain = |unit: &str| {
+            let text = limit.strip_suffix(unit).unwrap_or(limit).trim();
+            number(text).ok_or_else(|| wrong(&format!("`{limit}` is not a number from 0 on")))
+        };
+        let unit = |error: units::UnitError| wrong(&error.to_string());
+        Ok(match name {
+            "iops" => {
+                let limit = if limit.contains('/') { limit.to_owned() } else { format!("{limit}/s") };
+                let limit: OpsPerSecond = limit.parse().map_err(unit)?;
+                Said::Load(LoadFigure::Iops(slo), Bound::AtLeast(limit.get()))
+            }
+            "bandwidth" | "throughput" => {
+                let limit: BytesPerSecond = limit.parse().map_err(unit)?;
+                Said::Load(LoadFigure::Throughput(slo), Bound::AtLeast(limit.get()))
+            }
+            "usable" => {
+                let limit: Bytes = limit.parse().map_err(unit)?;
+                Said::Design(Figure::Usable, Bound::AtLeast(limit.as_f64()))
+            }
+            "rebuild" => {
+                let limit: Nanos = limit.parse().map_err(unit)?;
+                Said::Rebuild(Bound::AtMost(limit.as_secs_f64() / 3_600.0))
+            }
+            "loss" => Said::Design(Figure::Loss, Bound::AtMost(plain("per year")?)),
+            "price" => Said::Design(Figure::Price, Bound::AtMost(plain("")?)),
+            "watts" => Said::Design(Figure::Watts, Bound::AtMost(plain("W")?)),
+            _ => {
+                let slo: Slo = text.parse().map_err(|_| wrong("its figure is not known"))?;
+                match slo.below() {
+                    Some(below) => {
+                        Said::Load(LoadFigure::Latency(slo), Bound::AtMost(below.get() as f64))
+                    }
+                    None => return Err(wrong("virtual arrays fail no request, so errors say nothing")),
+                }
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Said {
+        text.parse().unwrap_or_else(|wrong: Wrong| panic!("{text}: {}", wrong.message))
+    }
+
+    #[test]
+    fn promises_are_read_with_their_units() {
+        let Said::Load(LoadFigure::Iops(Some(slo)), Bound::AtLeast(limit)) = said("iops >= 20k at p99 < 5ms")
+        else {
+            panic!("a rate at a time");
+        };
+        assert_eq!((limit, slo.to_string().as_str()), (20_000.0, "p99<5ms"));
+        assert_eq!(
+            said("bandwidth>=800MB/s"),
+            Said::Load(LoadFigure::Throughput(None), Bound::AtLeast(8e8))
+        );
+        assert_eq!(said("usable >= 40TB"), Said::Design(Figure::Usable, Bound::AtLeast(4e13)));
+        assert_eq!(said("rebuild < 12h"), Said::Rebuild(Bound::AtMost(12.0)));
+        assert_eq!(said("loss < 1e-6 per year"), Said::Design(Figure::Loss, Bound::AtMost(1e-6)));
+        assert_eq!(said("price <= 20_000"), Said::Design(Figure::Price, Bound::AtMost(2e4)));
+        assert_eq!(said("watts <= 400W"), Said::Design(Figure::Watts, Bound::AtMost(400.0)));
+        assert!(matches!(said("read.p99.9 < 5ms"), Said::Load(LoadFigure::Latency(_), Bound::AtMost(5e6))));
+    }
+
+    #[test]
+    fn what_is_no_promise_says_why() {
+        let why = |text: &str| text.parse::<Said>().expect_err(text).message;
+        assert!(why("fast").contains("neither"));
+        assert!(why("iops < 5k").contains(">="));
+        assert!(why("price >= 5").contains("`<`"));
+        assert!(why("usable >= 40").contains("unit"));
+        assert!(why("errors < 1%").contains("say nothing"));
+        assert!(why("usable >= 40TB at p99 < 5ms").contains("only iops"));
+        assert!(why("iops >= 5k at errors < 1%").contains("a time"));
+        assert!(why("loss < never").contains("not a number"));
+        assert!(why("speed < 5ms").contains("not known"));
+    }
+}
