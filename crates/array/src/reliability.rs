@@ -14,6 +14,10 @@
 //!
 //! **Invariant:** no world and no clock: figures in, figures out, the same for a seed.
 
+mod closed_form;
+
+pub use closed_form::{loss_in_a_year, mean_time_to_loss_h};
+
 use units::Bytes;
 use units::convert::narrow;
 

@@ -6,6 +6,8 @@
 
 pub mod cost;
 pub mod design;
+pub mod evaluate;
+pub mod exact;
 pub mod promise;
 pub mod space;
 

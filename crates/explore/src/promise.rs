@@ -5,7 +5,7 @@ use std::str::FromStr;
 use document::Wrong;
 use modelled::lab::spot::State;
 use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond};
-use workload::plan::Slo;
+use workload::plan::{LatencyFigure, Slo};
 
 /// A figure of a design.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,6 +136,14 @@ impl FromStr for Said {
         if slo.is_some() && !matches!(name, "iops" | "bandwidth" | "throughput") {
             return Err(wrong("only iops and bandwidth are taken `at` a time"));
         }
+        let beyond = |slo: &Slo| match slo {
+            Slo::Latency { figure: LatencyFigure::Quantile(share), .. } => share.get() > 0.99,
+            _ => false,
+        };
+        let too_rare = "short simulations see too few requests beyond p99; try `fathom search` on the design found";
+        if slo.as_ref().is_some_and(beyond) {
+            return Err(wrong(too_rare));
+        }
         let number = |text: &str| {
             let number = text.replace('_', "").parse::<f64>().ok();
             number.filter(|number| number.is_finite() && *number >= 0.0)
@@ -168,6 +176,9 @@ impl FromStr for Said {
             "watts" => Said::Design(Figure::Watts, Bound::AtMost(plain("W")?)),
             _ => {
                 let slo: Slo = text.parse().map_err(|_| wrong("its figure is not known"))?;
+                if beyond(&slo) {
+                    return Err(wrong(too_rare));
+                }
                 match slo.below() {
                     Some(below) => {
                         Said::Load(LoadFigure::Latency(slo), Bound::AtMost(below.get() as f64))
@@ -203,7 +214,7 @@ mod tests {
         assert_eq!(said("loss < 1e-6 per year"), Said::Design(Figure::Loss, Bound::AtMost(1e-6)));
         assert_eq!(said("price <= 20_000"), Said::Design(Figure::Price, Bound::AtMost(2e4)));
         assert_eq!(said("watts <= 400W"), Said::Design(Figure::Watts, Bound::AtMost(400.0)));
-        assert!(matches!(said("read.p99.9 < 5ms"), Said::Load(LoadFigure::Latency(_), Bound::AtMost(5e6))));
+        assert!(matches!(said("read.p95 < 5ms"), Said::Load(LoadFigure::Latency(_), Bound::AtMost(5e6))));
     }
 
     #[test]
@@ -217,6 +228,7 @@ mod tests {
         assert!(why("usable >= 40TB at p99 < 5ms").contains("only iops"));
         assert!(why("iops >= 5k at errors < 1%").contains("a time"));
         assert!(why("loss < never").contains("not a number"));
+        assert!(why("p99.9 < 5ms").contains("beyond p99"));
         assert!(why("speed < 5ms").contains("not known"));
     }
 }
