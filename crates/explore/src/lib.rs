@@ -4,11 +4,17 @@
 //! **Invariant:** opens no file and keeps no clock. The answer depends on the design study alone, whatever the number of
 //! threads and whatever was known before; RAID geometry is enumerated, never sampled.
 
+pub mod answer;
 pub mod cost;
 pub mod design;
 pub mod evaluate;
 pub mod exact;
+pub mod front;
 pub mod promise;
+pub mod search;
 pub mod space;
+pub mod value;
 
 pub use design::Design;
+pub use evaluate::Outcome;
+pub use search::{Heard, Options, search};

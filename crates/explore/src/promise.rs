@@ -4,8 +4,11 @@ use std::str::FromStr;
 
 use document::Wrong;
 use modelled::lab::spot::State;
+use units::convert::truncated;
 use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond};
 use workload::plan::{LatencyFigure, Slo};
+
+use crate::design::Workload;
 
 /// A figure of a design.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +82,53 @@ pub struct Promise {
     pub bound: Bound,
 }
 
+impl LoadFigure {
+    /// As in a promise, without its limit.
+    fn name(&self) -> String {
+        match self {
+            LoadFigure::Iops(None) => "iops".into(),
+            LoadFigure::Iops(Some(slo)) => format!("iops at {slo}"),
+            LoadFigure::Throughput(None) => "bandwidth".into(),
+            LoadFigure::Throughput(Some(slo)) => format!("bandwidth at {slo}"),
+            LoadFigure::Latency(slo) => crate::evaluate::time_name(slo),
+        }
+    }
+}
+
 impl Figure {
+    /// What it is called; `workloads` are the names of the workloads.
+    pub fn name(&self, workloads: &[Workload]) -> String {
+        let of = |number: &usize| workloads.get(*number).map_or("", |workload| workload.name.as_str());
+        match self {
+            Figure::Price => "price".into(),
+            Figure::Watts => "watts".into(),
+            Figure::Usable => "usable".into(),
+            Figure::Rebuild(None) => "rebuild".into(),
+            Figure::Rebuild(Some(workload)) => format!("rebuild beside {}", of(workload)),
+            Figure::Loss => "loss".into(),
+            Figure::Load { workload, state: State::Healthy, of: figure } => {
+                format!("{} {}", of(workload), figure.name())
+            }
+            Figure::Load { workload, state, of: figure } => {
+                format!("{} {} {}", of(workload), state.name(), figure.name())
+            }
+        }
+    }
+
+    /// A value of it as a person reads it, with its unit but for money.
+    pub fn shown(&self, value: f64) -> String {
+        match self {
+            _ if !value.is_finite() => "none".into(),
+            Figure::Price | Figure::Watts => OpsPerSecond::new(value.round()).to_string().replace(".0", ""),
+            Figure::Usable => format!("{:.2} TB", value / 1e12),
+            Figure::Rebuild(_) => format!("{value:.1} h"),
+            Figure::Loss => format!("{value:.1e}"),
+            Figure::Load { of: LoadFigure::Iops(_), .. } => OpsPerSecond::new(value).to_string(),
+            Figure::Load { of: LoadFigure::Throughput(_), .. } => BytesPerSecond::new(value).to_string(),
+            Figure::Load { of: LoadFigure::Latency(_), .. } => Nanos::new(truncated(value)).to_string(),
+        }
+    }
+
     /// Whether more of it is better.
     pub fn more_is_better(&self) -> bool {
         match self {

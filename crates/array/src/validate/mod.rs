@@ -11,7 +11,7 @@ mod score;
 mod tests;
 
 pub use measure::{MeasureError, Question, measure, progress};
-pub use score::{Judged, Ranking, Score, Scores};
+pub use score::{FORETOLD_ERROR, Judged, Ranking, Score, Scores};
 
 use crate::spec::case::{self, Case, Claim, Metric, Subject};
 

@@ -1,0 +1,398 @@
+//! The search: all designs exactly, those that may matter in short simulations, the hopeful ones in long ones.
+//!
+//! A design is left out once it surely breaks two promises, since neither the front nor the cost of any one promise
+//! can depend on it, or once a design that surely keeps all of them is surely better. What is sure follows from exact
+//! figures, from bounds, and from short simulations with a margin by which no long one was seen to differ; where one is
+//! seen to differ by more, the margin grows and the choice is made again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use array::spec::Source;
+use conduct::in_order;
+
+use crate::answer::{Answer, Counts};
+use crate::design::Design;
+use crate::evaluate::{Depth, Ended, Evaluator, Outcome, Task};
+use crate::exact::{Candidate, candidate};
+use crate::front::{dominates, front};
+use crate::promise::Figure;
+use crate::value::{Lean, Margins, value};
+
+/// How a study is carried out.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Threads at most.
+    pub threads: usize,
+    /// Whether every possible design is simulated at length.
+    pub brute: bool,
+}
+
+/// What is heard while it goes on.
+#[derive(Clone, Copy, Debug)]
+pub enum Heard<'a> {
+    /// So many of so many designs have their exact figures.
+    Counted {
+        /// Those.
+        done: u64,
+        /// All.
+        of: u64,
+    },
+    /// A simulation was carried out.
+    Ended(Ended<'a>),
+}
+
+/// Hears what goes on; whether to go on.
+pub type Listener<'l> = dyn FnMut(Heard<'_>) -> bool + 'l;
+
+/// Designs whose exact figures are made in one piece.
+const PIECE: u64 = 256;
+
+/// Designs that are simulated short and long to find the margins.
+const SAMPLE: usize = 12;
+
+/// Designs of one batch of long simulations.
+const BATCH: usize = 64;
+
+/// The answer of the study; `None` where the listener stopped it.
+///
+/// `known` has outcomes of earlier simulations by the keys that the listener heard.
+pub fn search(
+    design: &Design,
+    library: &(dyn Source + Sync),
+    options: Options,
+    known: &BTreeMap<String, Outcome>,
+    listener: &mut Listener<'_>,
+) -> Option<Answer> {
+    let (candidates, reasons) = enumerate(design, library, options.threads, listener)?;
+    let evaluator = Evaluator::new(design, library, options.threads, known);
+    let objectives = objectives(design);
+    let mut search = Search {
+        design,
+        library,
+        evaluator,
+        candidates,
+        objectives,
+        margins: Margins::default(),
+        brute: options.brute,
+    };
+    if options.brute {
+        let all: Vec<usize> = (0..search.candidates.len()).collect();
+        search.fine(&all, listener)?;
+    } else {
+        search.sample(listener)?;
+        search.coarse(listener)?;
+        search.settle_front(listener)?;
+    }
+    let left_out = search.left_out();
+    let front = search.front();
+    let cheapest = search.cheapest();
+    let without = search.without_each(cheapest, listener)?;
+    let neighbours = search.neighbours(cheapest, listener)?;
+    let impossible = reasons.values().sum();
+    let counts = Counts {
+        designs: design.space.count(),
+        impossible,
+        reasons: ranked(reasons),
+        left_out,
+        simulated: search.evaluator.fresh(),
+        known: known.len() as u64,
+    };
+    Some(Answer::of(&search, counts, front, cheapest, without, neighbours))
+}
+
+/// A study under way.
+pub(crate) struct Search<'a> {
+    pub design: &'a Design,
+    library: &'a (dyn Source + Sync),
+    pub evaluator: Evaluator<'a>,
+    /// In the order of their numbers.
+    pub candidates: Vec<Candidate>,
+    /// What a front is about, each once.
+    pub objectives: Vec<Figure>,
+    pub margins: Margins,
+    brute: bool,
+}
+
+/// A design beside the cheapest one.
+pub(crate) struct Beside {
+    /// Which factor differs.
+    pub factor: usize,
+    pub number: u64,
+    /// Its place among the candidates, or why it is impossible.
+    pub found: Result<usize, String>,
+}
+
+/// Price or disks, watts where they are given, and whatever is promised.
+fn objectives(design: &Design) -> Vec<Figure> {
+    let mut all = vec![Figure::Price];
+    all.extend(design.watts.is_some().then_some(Figure::Watts));
+    for promise in &design.promises {
+        if !all.contains(&promise.figure) {
+            all.push(promise.figure.clone());
+        }
+    }
+    if !all.contains(&Figure::Usable) {
+        all.push(Figure::Usable);
+    }
+    all
+}
+
+type Enumerated = (Vec<Candidate>, BTreeMap<String, u64>);
+
+/// Every possible design, and how many are impossible for which reason.
+fn enumerate(
+    design: &Design,
+    library: &(dyn Source + Sync),
+    threads: usize,
+    listener: &mut Listener<'_>,
+) -> Option<Enumerated> {
+    let count = design.space.count();
+    let pieces = units::convert::narrow::<usize>(count.div_ceil(PIECE));
+    let of_piece = |piece: usize| -> Vec<Result<Candidate, String>> {
+        let first = piece as u64 * PIECE;
+        (first..count.min(first + PIECE)).map(|number| candidate(design, number, library)).collect()
+    };
+    let (mut candidates, mut reasons, mut done) = (Vec::new(), BTreeMap::new(), 0);
+    let mut goes_on = true;
+    let mut take = |_: usize, piece: Vec<Result<Candidate, String>>| {
+        done += piece.len() as u64;
+        for one in piece {
+            match one {
+                Ok(candidate) => candidates.push(candidate),
+                Err(reason) => *reasons.entry(reason).or_insert(0) += 1,
+            }
+        }
+        goes_on = listener(Heard::Counted { done, of: count });
+        goes_on
+    };
+    in_order(pieces, threads, &of_piece, &mut take);
+    goes_on.then_some((candidates, reasons))
+}
+
+/// The most frequent first.
+fn ranked(reasons: BTreeMap<String, u64>) -> Vec<(String, u64)> {
+    let mut ranked: Vec<(String, u64)> = reasons.into_iter().collect();
+    ranked.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(&other.0)));
+    ranked
+}
+
+impl Search<'_> {
+    /// A figure of the design at that place.
+    pub fn value(&self, at: usize, figure: &Figure, lean: Lean) -> f64 {
+        value(self.design, &self.evaluator, &self.candidates[at], figure, &self.margins, lean)
+    }
+
+    /// The promises that a design breaks where its figures lean that way.
+    pub fn broken(&self, at: usize, lean: Lean) -> BTreeSet<usize> {
+        let promises = self.design.promises.iter().enumerate();
+        let breaks = |(_, promise): &(usize, &crate::promise::Promise)| {
+            !promise.bound.holds(self.value(at, &promise.figure, lean))
+        };
+        promises.filter(breaks).map(|(number, _)| number).collect()
+    }
+
+    /// What a front compares: less is better. Simulated figures go by steps of the resolution.
+    pub fn costs(&self, at: usize, lean: Lean) -> Vec<f64> {
+        let step = self.design.resolution.ln_1p();
+        let cost = |figure: &Figure| {
+            let value = self.value(at, figure, lean);
+            let stepped = match figure.is_simulated() && step > 0.0 {
+                true => (value.ln() / step).floor(),
+                false => value,
+            };
+            if figure.more_is_better() { -stepped } else { stepped }
+        };
+        self.objectives.iter().map(cost).collect()
+    }
+
+    /// All simulations of a design.
+    fn tasks(&self, at: usize) -> BTreeSet<Task> {
+        let candidate = &self.candidates[at];
+        self.objectives.iter().flat_map(|figure| self.evaluator.tasks(candidate, figure)).collect()
+    }
+
+    /// Whether all of its simulations are long ones.
+    fn is_fine(&self, at: usize) -> bool {
+        self.tasks(at).iter().all(|task| self.evaluator.outcome(Depth::Fine, task).is_some())
+    }
+
+    /// Whether some simulation that a figure takes was not carried out.
+    pub fn is_unknown(&self, at: usize, figure: &Figure) -> bool {
+        let is_known = |task: &Task| {
+            [Depth::Fine, Depth::Coarse].iter().any(|depth| self.evaluator.outcome(*depth, task).is_some())
+        };
+        !self.evaluator.tasks(&self.candidates[at], figure).iter().all(is_known)
+    }
+
+    fn run(&mut self, depth: Depth, wanted: &BTreeMap<Task, u64>, listener: &mut Listener<'_>) -> Option<()> {
+        self.evaluator.run(depth, wanted, &mut |ended| listener(Heard::Ended(ended))).then_some(())
+    }
+
+    /// Simulates designs at length, and widens the margins where that shows them to be too narrow.
+    fn fine(&mut self, places: &[usize], listener: &mut Listener<'_>) -> Option<()> {
+        let mut wanted = BTreeMap::new();
+        for at in places {
+            for task in self.tasks(*at) {
+                wanted.entry(task).or_insert(self.candidates[*at].number);
+            }
+        }
+        self.run(Depth::Fine, &wanted, listener)?;
+        for task in wanted.keys() {
+            let [short, long] =
+                [Depth::Coarse, Depth::Fine].map(|depth| self.evaluator.outcome(depth, task));
+            if let (Some(short), Some(long)) = (short, long) {
+                self.margins.widen(short, long);
+            }
+        }
+        Some(())
+    }
+
+    /// A few designs short and long.
+    fn sample(&mut self, listener: &mut Listener<'_>) -> Option<()> {
+        let may: Vec<usize> = (0..self.candidates.len()).filter(|at| self.may_matter(*at)).collect();
+        let many = may.len();
+        let chosen: BTreeSet<usize> =
+            (0..SAMPLE.min(many)).map(|number| may[number * many / SAMPLE.min(many)]).collect();
+        let chosen: Vec<usize> = chosen.into_iter().collect();
+        let mut wanted = BTreeMap::new();
+        for at in &chosen {
+            for task in self.tasks(*at) {
+                wanted.entry(task).or_insert(self.candidates[*at].number);
+            }
+        }
+        self.run(Depth::Coarse, &wanted, listener)?;
+        self.fine(&chosen, listener)
+    }
+
+    /// Whether it does not surely break two promises.
+    fn may_matter(&self, at: usize) -> bool {
+        self.broken(at, Lean::Best).len() <= 1
+    }
+
+    /// Short simulations, figure after figure, of the designs that may still matter.
+    fn coarse(&mut self, listener: &mut Listener<'_>) -> Option<()> {
+        let mut may: Vec<usize> = (0..self.candidates.len()).filter(|at| self.may_matter(*at)).collect();
+        for figure in self.objectives.clone().iter().filter(|figure| figure.is_simulated()) {
+            let mut wanted = BTreeMap::new();
+            for at in &may {
+                let candidate = &self.candidates[*at];
+                for task in self.evaluator.tasks(candidate, figure) {
+                    wanted.entry(task).or_insert(candidate.number);
+                }
+            }
+            self.run(Depth::Coarse, &wanted, listener)?;
+            may.retain(|at| self.may_matter(*at));
+        }
+        Some(())
+    }
+
+    /// Designs that may keep every promise, and that none which surely does is surely better than.
+    fn hopeful(&self) -> Vec<usize> {
+        let may: Vec<usize> =
+            (0..self.candidates.len()).filter(|at| self.broken(*at, Lean::Best).is_empty()).collect();
+        let sure: Vec<Vec<f64>> = may
+            .iter()
+            .filter(|at| self.broken(**at, Lean::Worst).is_empty())
+            .map(|at| self.costs(*at, Lean::Worst))
+            .collect();
+        let best: Vec<&Vec<f64>> = front(&sure).iter().map(|(at, _)| &sure[*at]).collect();
+        let is_beaten = |at: &usize| {
+            let own = self.costs(*at, Lean::Best);
+            best.iter().any(|sure| dominates(sure, &own))
+        };
+        may.into_iter().filter(|at| !is_beaten(at)).collect()
+    }
+
+    /// Long simulations until every design that may be on the front has them.
+    fn settle_front(&mut self, listener: &mut Listener<'_>) -> Option<()> {
+        loop {
+            let hopeful = self.hopeful();
+            let open: Vec<usize> = hopeful.iter().copied().filter(|at| !self.is_fine(*at)).collect();
+            if open.is_empty() {
+                return Some(());
+            }
+            // What looks best is settled first: it shows most of the others to be beaten.
+            let costs: Vec<Vec<f64>> = open.iter().map(|at| self.costs(*at, Lean::Plain)).collect();
+            let batch: Vec<usize> = front(&costs).iter().take(BATCH).map(|(at, _)| open[*at]).collect();
+            self.fine(&batch, listener)?;
+        }
+    }
+
+    /// Designs that were not simulated at length.
+    fn left_out(&self) -> u64 {
+        match self.brute {
+            true => 0,
+            false => (0..self.candidates.len()).filter(|at| !self.is_fine(*at)).count() as u64,
+        }
+    }
+
+    /// The front of designs that keep every promise: their places, and how many more are like each.
+    fn front(&self) -> Vec<(usize, u64)> {
+        let kept: Vec<usize> = (0..self.candidates.len())
+            .filter(|at| self.is_fine(*at) && self.broken(*at, Lean::Plain).is_empty())
+            .collect();
+        let costs: Vec<Vec<f64>> = kept.iter().map(|at| self.costs(*at, Lean::Plain)).collect();
+        front(&costs).into_iter().map(|(at, alike)| (kept[at], alike)).collect()
+    }
+
+    /// The cheapest design that keeps every promise; of several the best by the other figures in their order.
+    fn cheapest(&self) -> Option<usize> {
+        self.front().into_iter().map(|(at, _)| at).next()
+    }
+
+    /// For each promise the cheapest design that keeps all others, where it is cheaper than `cheapest`.
+    fn without_each(
+        &mut self,
+        cheapest: Option<usize>,
+        listener: &mut Listener<'_>,
+    ) -> Option<Vec<Option<usize>>> {
+        let below = cheapest.map_or(f64::INFINITY, |at| self.candidates[at].price);
+        let mut found = Vec::new();
+        for promise in 0..self.design.promises.len() {
+            let but = |broken: &BTreeSet<usize>| broken.iter().all(|one| *one == promise);
+            let mut may: Vec<usize> = (0..self.candidates.len())
+                .filter(|at| self.candidates[*at].price < below && but(&self.broken(*at, Lean::Best)))
+                .collect();
+            may.sort_by(|one, other| {
+                self.candidates[*one].price.total_cmp(&self.candidates[*other].price).then(one.cmp(other))
+            });
+            let mut first = None;
+            for at in may {
+                if !but(&self.broken(at, Lean::Best)) {
+                    continue;
+                }
+                if !self.is_fine(at) {
+                    self.fine(&[at], listener)?;
+                }
+                if but(&self.broken(at, Lean::Plain)) {
+                    first = Some(at);
+                    break;
+                }
+            }
+            found.push(first);
+        }
+        Some(found)
+    }
+
+    /// The designs that differ from the cheapest in one factor.
+    fn neighbours(&mut self, cheapest: Option<usize>, listener: &mut Listener<'_>) -> Option<Vec<Beside>> {
+        let Some(cheapest) = cheapest else { return Some(Vec::new()) };
+        let number = self.candidates[cheapest].number;
+        let mut beside = Vec::new();
+        for (factor, number) in self.design.space.neighbours(number) {
+            let place = self.candidates.binary_search_by_key(&number, |candidate| candidate.number);
+            let found = place.map_err(|_| match candidate(self.design, number, self.library) {
+                Err(reason) => reason,
+                Ok(_) => String::new(),
+            });
+            beside.push(Beside { factor, number, found });
+        }
+        let open: Vec<usize> = beside
+            .iter()
+            .filter_map(|beside| beside.found.clone().ok())
+            .filter(|at| !self.is_fine(*at) && self.broken(*at, Lean::Best).is_empty())
+            .collect();
+        self.fine(&open, listener)?;
+        Some(beside)
+    }
+}
