@@ -165,10 +165,10 @@ fn worlds_know_conduct_and_what_they_are_made_of_and_conduct_knows_none() {
         map.iter().filter(|(_, uses)| uses.contains(of)).map(|(name, _)| name.as_str()).collect()
     };
     assert_eq!(users("host"), ["fathom", "real"]);
-    assert_eq!(users("array"), ["fathom", "serve", "virtual"]);
-    assert_eq!(users("conduct"), ["cluster", "fathom", "real", "virtual"]);
+    assert_eq!(users("array"), ["explore", "fathom", "serve", "virtual"]);
+    assert_eq!(users("conduct"), ["cluster", "explore", "fathom", "real", "virtual"]);
     assert_eq!(users("real"), ["fathom"]);
-    assert_eq!(users("virtual"), ["fathom"]);
+    assert_eq!(users("virtual"), ["explore", "fathom"]);
 }
 
 #[test]

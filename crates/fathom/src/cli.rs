@@ -10,6 +10,7 @@ use crate::verbs::compare::CompareArgs;
 use crate::verbs::completions::CompletionsArgs;
 use crate::verbs::doctor::DoctorArgs;
 use crate::verbs::explain::ExplainArgs;
+use crate::verbs::explore::ExploreArgs;
 use crate::verbs::import::ImportArgs;
 use crate::verbs::library::{ExportArgs, LsArgs, RmArgs, ShowArgs};
 use crate::verbs::man::ManArgs;
@@ -80,6 +81,9 @@ pub enum Verb {
     /// Measure factors (RAID level, disks, firmware, …) × plans in blocks, and say which of them matter
     #[command(after_help = examples::CAMPAIGN)]
     Campaign(CampaignArgs),
+    /// Search a space of virtual arrays: the front, the cheapest design that keeps every promise, what each promise costs
+    #[command(after_help = examples::EXPLORE)]
+    Explore(ExploreArgs),
     /// List, show and check plans; explain their keys
     #[command(subcommand, disable_help_subcommand = true)]
     Plan(PlanVerb),

@@ -94,6 +94,7 @@ fn run_verb(cli: &Cli) -> Result<Ending, Failure> {
         Verb::Serve(arguments) => verbs::serve::serve(arguments),
         Verb::Array(verb) => verbs::array::array(verb, store),
         Verb::Validate(arguments) => verbs::validate::validate(arguments),
+        Verb::Explore(arguments) => verbs::explore::explore(arguments, store),
         Verb::Formats => verbs::formats::formats(),
         Verb::Completions(arguments) => verbs::completions::completions(arguments),
         Verb::Man(arguments) => verbs::man::man::<Cli>(arguments),

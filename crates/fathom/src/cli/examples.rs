@@ -26,6 +26,12 @@ Examples:
                                             again after any end: resumes
   fathom report campaign:raid -o raid.html  the write-up";
 
+pub const EXPLORE: &str = "\
+Examples:
+  fathom explore nas.toml                   again after any end: goes on
+  fathom explore nas.toml --brute           leave no design out
+  fathom explore nas.toml --json            the whole front, for a program";
+
 pub const LS: &str = "\
 Examples:
   fathom ls                                 the latest 20 runs

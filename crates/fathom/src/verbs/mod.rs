@@ -12,6 +12,7 @@ pub mod completions;
 pub mod demerit;
 pub mod doctor;
 pub mod explain;
+pub mod explore;
 pub mod fit;
 pub mod formats;
 pub mod import;

@@ -1,0 +1,130 @@
+//! `fathom explore`: a search over many virtual arrays.
+
+mod checkpoint;
+mod text;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use conduct::processors;
+use explore::{Design, Heard, Options, search};
+use host::clock::Clock;
+use units::{Instant, Nanos};
+
+use self::checkpoint::Checkpoint;
+use crate::ending::{Ending, Failure};
+use crate::input::arrays::LIBRARY;
+use crate::input::path_value;
+use crate::output;
+use crate::session::store::Store;
+use crate::terminal::{self, Appearance};
+
+#[derive(Debug, Args)]
+pub struct ExploreArgs {
+    /// The design study: a TOML file of the space, prices, workloads and promises
+    #[arg(value_parser = path_value())]
+    pub design: PathBuf,
+    /// Simulate every possible design at length, and leave none out
+    #[arg(long)]
+    pub brute: bool,
+    /// Where simulations are kept as they end, so that a study that was ended goes on [default: beside the library]
+    #[arg(long, value_name = "FILE")]
+    #[arg(value_parser = path_value())]
+    pub checkpoint: Option<PathBuf>,
+    /// Forget what the checkpoint holds
+    #[arg(long)]
+    pub fresh: bool,
+    /// Threads at most [default: one for each processor]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Print the whole front and all neighbours
+    #[arg(long)]
+    pub full: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub appearance: Appearance,
+}
+
+/// The line that changes is drawn no more often than that.
+const EVERY: Nanos = Nanos::from_millis(200);
+
+pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure> {
+    let text = fs::read_to_string(&arguments.design).map_err(|error| {
+        let path = arguments.design.display();
+        Failure::Usage(format!("{path}: the design study cannot be read: {error}"))
+    })?;
+    let design = Design::parse(&arguments.design.display().to_string(), &text, &LIBRARY)?;
+    let path = match &arguments.checkpoint {
+        Some(path) => path.clone(),
+        None => usual_checkpoint(&store.beside()?, &design.name),
+    };
+    let (mut checkpoint, known) = Checkpoint::open(&path, arguments.fresh)?;
+    let threads = arguments.threads.map_or_else(processors, |threads| threads as usize);
+    let options = Options { threads, brute: arguments.brute };
+    let mut progress = Progress::begin();
+    let mut failed = None;
+    let answer = search(&design, &LIBRARY, options, &known, &mut |heard| {
+        progress.hear(&heard);
+        if let Heard::Ended(ended) = heard {
+            failed = checkpoint.add(ended.key, ended.outcome).err();
+        }
+        failed.is_none()
+    });
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
+    let Some(answer) = answer else { return Err(Failure::Usage("the study was stopped".into())) };
+    if arguments.json {
+        output::print(&output::json(&answer)?)?;
+    } else {
+        let style = terminal::style(&arguments.appearance);
+        output::print(&text::text(&design, &answer, style.width, arguments.full))?;
+    }
+    Ok(match answer.front.is_empty() {
+        true => Ending { code: 1, reason: "no design keeps every promise".into() },
+        false => Ending::done(),
+    })
+}
+
+/// `explored/NAME.jsonl` beside the library.
+fn usual_checkpoint(library: &Path, name: &str) -> PathBuf {
+    let plain = |letter: char| if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '-' };
+    let name: String = name.chars().map(plain).collect();
+    let folder = library.parent().unwrap_or(Path::new(".")).join("explored");
+    folder.join(format!("{}.jsonl", name.trim_start_matches('.')))
+}
+
+/// The line that changes.
+struct Progress {
+    clock: Clock,
+    drawn: Option<Instant>,
+    ended: u64,
+}
+
+impl Progress {
+    fn begin() -> Progress {
+        Progress { clock: Clock::start(), drawn: None, ended: 0 }
+    }
+
+    fn hear(&mut self, heard: &Heard<'_>) {
+        self.ended += u64::from(matches!(heard, Heard::Ended(_)));
+        let now = self.clock.now();
+        if self.drawn.is_some_and(|drawn| now.saturating_since(drawn) < EVERY) {
+            return;
+        }
+        self.drawn = Some(now);
+        terminal::show_line(&match heard {
+            Heard::Counted { done, of } => format!("{done} of {of} designs"),
+            Heard::Ended(ended) => format!(
+                "{} simulations, {} of {} of this {} round",
+                self.ended,
+                ended.done,
+                ended.of,
+                ended.depth.name()
+            ),
+        });
+    }
+}
