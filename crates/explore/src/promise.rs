@@ -199,7 +199,8 @@ impl FromStr for Said {
         };
         let plain = |unit: &str| {
             let text = limit.strip_suffix(unit).unwrap_or(limit).trim();
-            number(text).ok_or_else(|| wrong(&format!("`{limit}` is not a number from 0 on")))
+            let percent = text.strip_suffix('%').filter(|_| name == "loss");
+            percent.map_or_else(|| number(text), |percent| Some(number(percent.trim())? / 100.0)).ok_or_else(|| wrong(&format!("`{limit}` is not a number from 0 on")))
         };
         let unit = |error: units::UnitError| wrong(&error.to_string());
         Ok(match name {
@@ -261,6 +262,7 @@ mod tests {
         assert_eq!(said("usable >= 40TB"), Said::Design(Figure::Usable, Bound::AtLeast(4e13)));
         assert_eq!(said("rebuild < 12h"), Said::Rebuild(Bound::AtMost(12.0)));
         assert_eq!(said("loss < 1e-6 per year"), Said::Design(Figure::Loss, Bound::AtMost(1e-6)));
+        assert_eq!(said("loss < 1%"), Said::Design(Figure::Loss, Bound::AtMost(0.01)));
         assert_eq!(said("price <= 20_000"), Said::Design(Figure::Price, Bound::AtMost(2e4)));
         assert_eq!(said("watts <= 400W"), Said::Design(Figure::Watts, Bound::AtMost(400.0)));
         assert!(matches!(said("read.p95 < 5ms"), Said::Load(LoadFigure::Latency(_), Bound::AtMost(5e6))));

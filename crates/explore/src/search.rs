@@ -191,12 +191,14 @@ impl Search<'_> {
         promises.filter(breaks).map(|(number, _)| number).collect()
     }
 
-    /// What a front compares: less is better. Simulated figures go by steps of the resolution.
+    /// What a front compares: less is better. All but price and watts goes by steps of the resolution.
     pub fn costs(&self, at: usize, lean: Lean) -> Vec<f64> {
         let step = self.design.resolution.ln_1p();
         let cost = |figure: &Figure| {
             let value = self.value(at, figure, lean);
-            let stepped = match figure.is_simulated() && step > 0.0 {
+            // Prices and watts are as they are; a capacity that only rounds otherwise is the same.
+            let is_exact = matches!(figure, Figure::Price | Figure::Watts);
+            let stepped = match !is_exact && step > 0.0 {
                 true => (value.ln() / step).floor(),
                 false => value,
             };

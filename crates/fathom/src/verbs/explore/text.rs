@@ -184,7 +184,8 @@ fn closing(design: &Design, answer: &Answer, width: usize) -> String {
         if let Some(chance) = answer.front.first().and_then(|row| row.loss_simulated) {
             let closed = answer.front[0].loss;
             said += &format!(
-                "; of the cheapest {closed:.1e} in closed form, {:.1e} ({:.1e} to {:.1e}) of simulated histories",
+                "; of the cheapest {closed:.1e} in closed form, {:.1e} ({:.1e} to {:.1e}) in simulated first years of disks that \
+                 wear out",
                 chance.value, chance.low, chance.high
             );
         }

@@ -1,0 +1,190 @@
+//! Studies of small spaces, simulated.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use array::raid::{Geometry, Level, SetSpec};
+use array::spec::Shipped;
+use explore::answer::Answer;
+use explore::{Design, Heard, Options, Outcome, search};
+use units::Sectors;
+
+const STUDY: &str = r#"
+name = "small"
+
+[space]
+array = "px6-300d"
+raid  = ["0", "5", "6", "10"]
+disks = [2, 3, 4, 6]
+drive = ["hds723020bla642", "st32000542as"]
+
+[prices]
+array = { "px6-300d" = 600 }
+disk  = { hds723020bla642 = 110, st32000542as = 80 }
+
+[[workload]]
+name  = "vm"
+size  = "8KiB"
+reads = "70%"
+depth = 4
+
+[[promise]]
+keep = ["usable >= 5TB", "loss < 20%"]
+
+[[promise]]
+workload = "vm"
+keep     = "iops >= 150 at p99 < 400ms"
+"#;
+
+fn study() -> Design {
+    Design::parse("study.toml", STUDY, &Shipped).unwrap_or_else(|errors| panic!("{}", errors.plain()))
+}
+
+fn options(threads: usize) -> Options {
+    Options { threads, brute: false }
+}
+
+fn answer(design: &Design, options: Options) -> Answer {
+    search(design, &Shipped, options, &BTreeMap::new(), &mut |_| true).unwrap()
+}
+
+/// The answer on three threads.
+fn found() -> &'static Answer {
+    static FOUND: OnceLock<Answer> = OnceLock::new();
+    FOUND.get_or_init(|| answer(&study(), options(3)))
+}
+
+/// All but what it took.
+fn told(answer: &Answer) -> serde_json::Value {
+    let mut told = serde_json::to_value(answer).unwrap();
+    let counts = told["counts"].as_object_mut().unwrap();
+    counts.remove("simulated");
+    counts.remove("known");
+    told
+}
+
+#[test]
+fn a_search_finds_what_simulating_every_design_finds_and_asks_for_less() {
+    let (found, all) = (found(), answer(&study(), Options { threads: 2, brute: true }));
+    assert!(found.front.len() >= 3, "{found:#?}");
+    let (mut told, mut of_all) = (told(found), told(&all));
+    assert_eq!(told["front"], of_all["front"]);
+    // What was only looked at shortly has other figures in its reasons, and no more than that.
+    for one in [&mut told, &mut of_all] {
+        for promise in one["promises"].as_array_mut().unwrap() {
+            promise.as_object_mut().unwrap().remove("best");
+        }
+    }
+    assert_eq!(told["promises"], of_all["promises"]);
+    assert!(found.counts.left_out > 0 && all.counts.left_out == 0, "{:?}", found.counts);
+    assert!(found.counts.simulated[1] < all.counts.simulated[1], "{:?} {:?}", found.counts, all.counts);
+}
+
+#[test]
+fn the_answer_is_the_same_for_any_number_of_threads_and_after_a_kill() {
+    let design = study();
+    let whole = found();
+    assert_eq!(told(whole), told(&answer(&design, options(1))));
+    let mut known: BTreeMap<String, Outcome> = BTreeMap::new();
+    let half = whole.counts.simulated.iter().sum::<u64>() / 2;
+    let mut ended = 0;
+    let killed = search(&design, &Shipped, options(2), &BTreeMap::new(), &mut |heard| {
+        if let Heard::Ended(one) = heard {
+            ended += 1;
+            // As a checkpoint keeps it.
+            let text = serde_json::to_string(one.outcome).unwrap();
+            known.insert(one.key.into(), serde_json::from_str(&text).unwrap());
+        }
+        ended < half
+    });
+    assert!(killed.is_none() && known.len() as u64 == half);
+    let resumed = search(&design, &Shipped, options(2), &known, &mut |_| true).unwrap();
+    assert_eq!(told(whole), told(&resumed));
+    let simulated = |answer: &Answer| answer.counts.simulated.iter().sum::<u64>();
+    assert_eq!(simulated(whole), simulated(&resumed) + half, "nothing twice");
+}
+
+#[test]
+fn the_cheapest_keeps_every_promise_and_every_neighbour_has_its_reason() {
+    let answer = found();
+    let cheapest = &answer.front[0];
+    for promise in &answer.promises {
+        assert!(promise.value.is_some(), "{promise:?}");
+    }
+    let prices: Vec<f64> = answer.front.iter().map(|row| row.values[0]).collect();
+    assert!(prices.is_sorted(), "{prices:?}");
+    assert_eq!(answer.neighbours.len(), 3 + 3 + 1, "every other level of every factor");
+    for neighbour in &answer.neighbours {
+        assert!(!neighbour.rejected.is_empty(), "{neighbour:?}");
+        if let Some(more) = neighbour.rejected.strip_prefix("impossible: ") {
+            assert!(array::spec::array(&Shipped, &neighbour.address).is_err(), "{more}");
+        }
+    }
+    let dropped = answer.promises.iter().filter_map(|promise| promise.without.as_ref());
+    for cheaper in dropped {
+        assert!(cheaper.price < cheapest.values[0] && cheaper.saves.is_some_and(|saves| saves > 0.0));
+    }
+    assert!(answer.promises[0].without.is_some(), "fewer disks are cheaper: {:?}", answer.promises);
+}
+
+#[test]
+fn no_impossible_geometry_is_enumerated_and_no_possible_one_is_left_out() {
+    let answer = found();
+    let mut possible = 0;
+    for level in [Level::Raid0, Level::Raid5, Level::Raid6, Level::Raid10] {
+        for disks in [2, 3, 4, 6] {
+            let spec = SetSpec::new(level, disks, Sectors(128), Sectors(1 << 30));
+            possible += u64::from(Geometry::new(spec).is_ok());
+        }
+    }
+    let counts = &answer.counts;
+    assert_eq!((counts.designs, counts.designs - counts.impossible), (4 * 4 * 2, possible * 2));
+    let reasons: u64 = counts.reasons.iter().map(|(_, count)| count).sum();
+    assert_eq!(reasons, counts.impossible, "each with its reason: {:?}", counts.reasons);
+}
+
+#[test]
+fn an_array_that_does_not_take_a_factor_is_one_design_for_all_of_its_levels() {
+    let text = "name = \"two\"\n[space]\narray = [\"px6-300d\", \"md3000\"]\nraid = [5, 10]\ncontrollers = [1, 2]\n\
+                protocol = [\"iscsi\", \"nfs3\"]\n\"cache.size\" = [\"256MiB\", \"1GiB\"]\n";
+    let design = Design::parse("two.toml", text, &Shipped).unwrap_or_else(|errors| panic!("{}", errors.plain()));
+    let space = &design.space;
+    // Controllers are a figure of both; protocols only the box has.
+    assert_eq!(space.count(), 2 * 2 * 2 * 2 + 2 * 2 * 2);
+    let addresses: std::collections::BTreeSet<String> =
+        (0..space.count()).map(|number| space.address(number)).collect();
+    assert_eq!(addresses.len() as u64, space.count());
+    for number in 0..space.count() {
+        assert_eq!(space.number(&space.levels(number)), number);
+    }
+    assert!(addresses.contains("md3000?raid=10&controllers=2&cache.size=1GiB"), "{addresses:?}");
+}
+
+#[test]
+fn mistakes_are_told_where_they_stand() {
+    let wrong = |text: &str| Design::parse("d.toml", text, &Shipped).unwrap_err().plain();
+    let space = "name = \"x\"\n[space]\narray = \"px6-300d\"\n";
+    let said = wrong("name = \"x\"\n[space]\nraid = [5]\n");
+    assert!(said.contains("the arrays to choose from are missing"), "{said}");
+    let said = wrong(&format!("{space}rad = [5, 6]\n"));
+    assert!(said.starts_with("d.toml:4:7:") && said.contains("did you mean `raid`?"), "{said}");
+    let said = wrong("name = \"x\"\n[space]\narray = [\"px6-300\"]\n");
+    assert!(said.starts_with("d.toml:3:") && said.contains("px6-300d"), "{said}");
+    let said = wrong(&format!("{space}[[promise]]\nkeep = [\"usable >= 1TB\", \"iops > fast\"]\n"));
+    assert!(said.starts_with("d.toml:5:26:") && said.contains("fast"), "{said}");
+    let said = wrong(&format!("{space}[[promise]]\nkeep = \"iops >= 5k\"\n"));
+    assert!(said.contains("give a `[[workload]]`"), "{said}");
+    let said = wrong(&format!("{space}[[promise]]\nkeep = \"watts < 5\"\n"));
+    assert!(said.contains("say in `[watts]`"), "{said}");
+    let said = wrong(&format!("{space}[prices]\nlevel = {{ raid = {{ \"5\" = 10 }} }}\n"));
+    assert!(said.contains("`raid` is no factor"), "{said}");
+    let said = wrong(&format!("{space}[prices]\ndsik = 10\n"));
+    assert!(said.starts_with("d.toml:5:1:") && said.contains("did you mean `disk`"), "{said}");
+    let said = wrong(&format!("{space}[reliability]\nafr = \"1%\"\nmttf = \"5h\"\n"));
+    assert!(said.contains("one of `afr` and `mttf`"), "{said}");
+    let load = "[[workload]]\nname = \"w\"\ndepth = [4, 2]\n";
+    let said = wrong(&format!("{space}{load}"));
+    assert!(said.starts_with("d.toml:6:9:") && said.contains("rising"), "{said}");
+}
