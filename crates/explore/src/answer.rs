@@ -177,7 +177,9 @@ impl Answer {
             close_calls: close_calls(search, cheapest),
             neighbours: neighbours.iter().map(|beside| neighbour(search, cheapest, beside)).collect(),
             promises: costs(search, cheapest, &without),
-            front: rows.map(|(number, (at, alike))| row(search, *at, *alike, number < SIMULATED_MOST)).collect(),
+            front: rows
+                .map(|(number, (at, alike))| row(search, *at, *alike, number < SIMULATED_MOST))
+                .collect(),
         }
     }
 }
@@ -253,7 +255,8 @@ fn rejected(search: &Search<'_>, cheapest: Option<usize>, at: usize) -> String {
         let why = broken.iter().take(2).map(|number| {
             let promise = &search.design.promises[*number];
             let value = search.value(at, &promise.figure, Lean::Plain);
-            let is_known = !promise.figure.is_simulated() || search.value(at, &promise.figure, Lean::Worst) == value;
+            let is_known =
+                !promise.figure.is_simulated() || search.value(at, &promise.figure, Lean::Worst) == value;
             let sign = if is_known { "" } else { "about " };
             format!("{} is {sign}{}", promise.text, promise.figure.shown(value))
         });
@@ -342,13 +345,14 @@ fn close_calls(search: &Search<'_>, cheapest: Option<usize>) -> Vec<CloseCall> {
     let mut behind: Vec<(f64, usize, usize, f64)> = Vec::new();
     for at in (0..search.candidates.len()).filter(|at| search.candidates[*at].price < price) {
         let broken = search.broken(at, Lean::Plain);
-        let ahead: Vec<(usize, f64)> =
-            broken.iter().map(|number| (*number, ahead(at, *number))).collect();
+        let ahead: Vec<(usize, f64)> = broken.iter().map(|number| (*number, ahead(at, *number))).collect();
         let is_close = !broken.is_empty()
             && broken.iter().all(simulated)
             && ahead.iter().all(|(_, ahead)| *ahead > -FORETOLD_ERROR);
         if is_close {
-            behind.extend(ahead.iter().map(|(number, ahead)| (search.candidates[at].price, at, *number, *ahead)));
+            behind.extend(
+                ahead.iter().map(|(number, ahead)| (search.candidates[at].price, at, *number, *ahead)),
+            );
         }
     }
     behind.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));

@@ -116,10 +116,11 @@ fn read(fields: &Fields<'_>, library: &dyn Source) -> Option<Design> {
         table.finish();
         bill
     });
-    let reliability = fields.table("reliability").map_or(
-        Reliability { mttf_h: MTTF_H, unreadable: UNREADABLE, replace_h: REPLACE_H },
-        |table| read_reliability(&table),
-    );
+    let reliability = fields
+        .table("reliability")
+        .map_or(Reliability { mttf_h: MTTF_H, unreadable: UNREADABLE, replace_h: REPLACE_H }, |table| {
+            read_reliability(&table)
+        });
     let workloads: Vec<Workload> = fields.tables("workload").iter().map(read_workload).collect();
     let promises: Vec<Promise> =
         fields.tables("promise").iter().flat_map(|table| read_promise(table, &workloads)).collect();
@@ -237,8 +238,7 @@ fn depths(fields: &Fields<'_>) -> Vec<u32> {
 
 /// What `keep` says: one promise or several of one workload in one state.
 fn read_promise(fields: &Fields<'_>, workloads: &[Workload]) -> Vec<Promise> {
-    let states =
-        [State::Healthy, State::Degraded, State::Rebuilding].map(|state| (state.name(), state));
+    let states = [State::Healthy, State::Degraded, State::Rebuilding].map(|state| (state.name(), state));
     let keep = fields.need_some::<Keep>("keep").unwrap_or_default().0;
     let state = fields.choice("state", &states);
     let named = fields.get::<String>("workload");

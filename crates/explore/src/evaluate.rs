@@ -190,7 +190,8 @@ impl<'a> Evaluator<'a> {
         let work = |at: usize| self.carry_out(depth, &open[at].0, open[at].1);
         let mut outcomes = Vec::new();
         let mut take = |at: usize, outcome: Outcome| {
-            let ended = ended(Ended { depth, done: at + 1, of: open.len(), key: &open[at].2, outcome: &outcome });
+            let ended =
+                ended(Ended { depth, done: at + 1, of: open.len(), key: &open[at].2, outcome: &outcome });
             outcomes.push(outcome);
             ended
         };
@@ -253,9 +254,9 @@ impl<'a> Evaluator<'a> {
         let total = |of: fn(&record::OpSummary) -> f64| -> f64 {
             found.point.workloads.iter().filter_map(|workload| workload.total()).map(of).sum()
         };
-        let times = self.times[workload].iter().map(|slo| {
-            (time_name(slo), time_ns(&found.point, slo).unwrap_or(f64::INFINITY))
-        });
+        let times = self.times[workload]
+            .iter()
+            .map(|slo| (time_name(slo), time_ns(&found.point, slo).unwrap_or(f64::INFINITY)));
         Outcome::Figures {
             iops: total(|total| total.ops_per_s.value),
             bytes_per_s: total(|total| total.bytes_per_s.value),

@@ -189,7 +189,8 @@ impl FromStr for Said {
             Slo::Latency { figure: LatencyFigure::Quantile(share), .. } => share.get() > 0.99,
             _ => false,
         };
-        let too_rare = "short simulations see too few requests beyond p99; try `fathom search` on the design found";
+        let too_rare =
+            "short simulations see too few requests beyond p99; try `fathom search` on the design found";
         if slo.as_ref().is_some_and(beyond) {
             return Err(wrong(too_rare));
         }
@@ -200,7 +201,9 @@ impl FromStr for Said {
         let plain = |unit: &str| {
             let text = limit.strip_suffix(unit).unwrap_or(limit).trim();
             let percent = text.strip_suffix('%').filter(|_| name == "loss");
-            percent.map_or_else(|| number(text), |percent| Some(number(percent.trim())? / 100.0)).ok_or_else(|| wrong(&format!("`{limit}` is not a number from 0 on")))
+            percent
+                .map_or_else(|| number(text), |percent| Some(number(percent.trim())? / 100.0))
+                .ok_or_else(|| wrong(&format!("`{limit}` is not a number from 0 on")))
         };
         let unit = |error: units::UnitError| wrong(&error.to_string());
         Ok(match name {
@@ -230,9 +233,7 @@ impl FromStr for Said {
                     return Err(wrong(too_rare));
                 }
                 match slo.below() {
-                    Some(below) => {
-                        Said::Load(LoadFigure::Latency(slo), Bound::AtMost(below.get() as f64))
-                    }
+                    Some(below) => Said::Load(LoadFigure::Latency(slo), Bound::AtMost(below.get() as f64)),
                     None => return Err(wrong("virtual arrays fail no request, so errors say nothing")),
                 }
             }
@@ -255,10 +256,7 @@ mod tests {
             panic!("a rate at a time");
         };
         assert_eq!((limit, slo.to_string().as_str()), (20_000.0, "p99<5ms"));
-        assert_eq!(
-            said("bandwidth>=800MB/s"),
-            Said::Load(LoadFigure::Throughput(None), Bound::AtLeast(8e8))
-        );
+        assert_eq!(said("bandwidth>=800MB/s"), Said::Load(LoadFigure::Throughput(None), Bound::AtLeast(8e8)));
         assert_eq!(said("usable >= 40TB"), Said::Design(Figure::Usable, Bound::AtLeast(4e13)));
         assert_eq!(said("rebuild < 12h"), Said::Rebuild(Bound::AtMost(12.0)));
         assert_eq!(said("loss < 1e-6 per year"), Said::Design(Figure::Loss, Bound::AtMost(1e-6)));

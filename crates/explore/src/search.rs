@@ -240,8 +240,7 @@ impl Search<'_> {
         }
         self.run(Depth::Fine, &wanted, listener)?;
         for task in wanted.keys() {
-            let [short, long] =
-                [Depth::Coarse, Depth::Fine].map(|depth| self.evaluator.outcome(depth, task));
+            let [short, long] = [Depth::Coarse, Depth::Fine].map(|depth| self.evaluator.outcome(depth, task));
             if let (Some(short), Some(long)) = (short, long) {
                 self.margins.widen(short, long);
             }

@@ -146,9 +146,10 @@ impl Space {
 
     /// The names of factors and levels of a design, those that it has.
     pub fn named<'s>(&'s self, levels: &'s Levels) -> impl Iterator<Item = (&'s str, &'s str)> {
-        self.factors.iter().zip(levels).filter_map(|(factor, level)| {
-            Some((factor.name.as_str(), factor.levels[(*level)?].as_str()))
-        })
+        self.factors
+            .iter()
+            .zip(levels)
+            .filter_map(|(factor, level)| Some((factor.name.as_str(), factor.levels[(*level)?].as_str())))
     }
 
     /// The array of a design.

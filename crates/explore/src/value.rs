@@ -187,7 +187,11 @@ fn unknown(design: &Design, candidate: &Candidate, figure: &Figure, lean: Lean) 
             carried(candidate, &design.workloads[*workload].load)
         }
         Figure::Load { of: LoadFigure::Latency(_), .. } | Figure::Rebuild(_) => {
-            if best { 0.0 } else { f64::INFINITY }
+            if best {
+                0.0
+            } else {
+                f64::INFINITY
+            }
         }
         Figure::Load { .. } | Figure::Price | Figure::Watts | Figure::Usable => 0.0,
     }

@@ -149,7 +149,8 @@ fn no_impossible_geometry_is_enumerated_and_no_possible_one_is_left_out() {
 fn an_array_that_does_not_take_a_factor_is_one_design_for_all_of_its_levels() {
     let text = "name = \"two\"\n[space]\narray = [\"px6-300d\", \"md3000\"]\nraid = [5, 10]\ncontrollers = [1, 2]\n\
                 protocol = [\"iscsi\", \"nfs3\"]\n\"cache.size\" = [\"256MiB\", \"1GiB\"]\n";
-    let design = Design::parse("two.toml", text, &Shipped).unwrap_or_else(|errors| panic!("{}", errors.plain()));
+    let design =
+        Design::parse("two.toml", text, &Shipped).unwrap_or_else(|errors| panic!("{}", errors.plain()));
     let space = &design.space;
     // Controllers are a figure of both; protocols only the box has.
     assert_eq!(space.count(), 2 * 2 * 2 * 2 + 2 * 2 * 2);

@@ -113,7 +113,8 @@ mod tests {
         again.add("d", &outcome(2.0)).unwrap();
         assert_eq!(Checkpoint::open(&path, false).unwrap().1.len(), 3, "behind a torn line");
         assert!(Checkpoint::open(&path, true).unwrap().1.is_empty());
-        fs::write(&path, "{\"explored_by\":\"0.0.0\"}\n{\"key\":\"a\",\"outcome\":{\"refused\":\"no\"}}\n").unwrap();
+        fs::write(&path, "{\"explored_by\":\"0.0.0\"}\n{\"key\":\"a\",\"outcome\":{\"refused\":\"no\"}}\n")
+            .unwrap();
         assert!(Checkpoint::open(&path, false).unwrap().1.is_empty());
         fs::write(&path, "name = \"a study\"\n").unwrap();
         assert!(Checkpoint::open(&path, false).is_err(), "nothing of the user's is overwritten");

@@ -199,9 +199,8 @@ fn plural(count: u64, noun: &str) -> String {
 
 /// Columns as wide as they need, the last one as it is; `right` says which stand on the right.
 fn table<R: AsRef<[String]>>(rows: &[R], right: &[bool]) -> String {
-    let width = |column: usize| {
-        rows.iter().map(|row| row.as_ref()[column].chars().count()).max().unwrap_or(0)
-    };
+    let width =
+        |column: usize| rows.iter().map(|row| row.as_ref()[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..right.len()).map(width).collect();
     let mut text = String::new();
     for row in rows {
