@@ -5,7 +5,7 @@ use array::validate::FORETOLD_ERROR;
 use serde::Serialize;
 
 use crate::design::Design;
-use crate::promise::{Bound, Figure};
+use crate::requirement::{Bound, Figure};
 use crate::search::{Beside, Search};
 use crate::value::{Lean, Margins};
 
@@ -27,12 +27,12 @@ pub struct Answer {
     pub resolution: f64,
     /// What the front compares.
     pub figures: Vec<Column>,
-    /// Designs that keep every promise and that no other such design is better than, the cheapest first.
+    /// Designs that meet every requirement and that no other such design is better than, the cheapest first.
     pub front: Vec<Row>,
     /// What becomes of the cheapest where one factor is changed.
     pub neighbours: Vec<Neighbour>,
-    /// Each promise, and what it costs.
-    pub promises: Vec<PromiseCost>,
+    /// Each requirement, and what it costs.
+    pub requirements: Vec<RequirementCost>,
     /// Verdicts that the models are too uncertain for.
     pub close_calls: Vec<CloseCall>,
 }
@@ -46,7 +46,7 @@ pub struct Counts {
     pub impossible: u64,
     /// Why not, the most frequent reason first.
     pub reasons: Vec<(String, u64)>,
-    /// Possible designs that were not simulated at length: they surely break two promises, or are surely beaten.
+    /// Possible designs that were not simulated at length: they surely miss two requirements, or are surely beaten.
     pub left_out: u64,
     /// Simulations that were carried out, short and long.
     pub simulated: [u64; 2],
@@ -94,22 +94,22 @@ pub struct Neighbour {
     pub level: String,
     /// Its address.
     pub address: String,
-    /// Why it is not the cheapest design that keeps every promise.
+    /// Why it is not the cheapest design that meets every requirement.
     pub rejected: String,
 }
 
-/// A promise and what it costs.
+/// A requirement and what it costs.
 #[derive(Clone, Debug, Serialize)]
-pub struct PromiseCost {
+pub struct RequirementCost {
     /// As it was written.
-    pub promise: String,
+    pub requirement: String,
     /// The figure of the cheapest design.
     pub value: Option<f64>,
     /// The same as it is read.
     pub shown: String,
-    /// The cheapest design that keeps all others, where that is cheaper.
+    /// The cheapest design that meets all others, where that is cheaper.
     pub without: Option<Cheaper>,
-    /// The best figure of any design as far as is known: an upper limit of what may be promised.
+    /// The best figure of any design as far as is known: an upper limit of what may be required.
     pub best: String,
 }
 
@@ -120,9 +120,9 @@ pub struct Cheaper {
     pub address: String,
     /// Its price.
     pub price: f64,
-    /// How much less that is; `None` where no design keeps every promise.
+    /// How much less that is; `None` where no design meets every requirement.
     pub saves: Option<f64>,
-    /// The figure of the promise, as it is read.
+    /// The figure of the requirement, as it is read.
     pub shown: String,
 }
 
@@ -131,8 +131,8 @@ pub struct Cheaper {
 pub struct CloseCall {
     /// The design.
     pub address: String,
-    /// The promise.
-    pub promise: String,
+    /// The requirement.
+    pub requirement: String,
     /// How far the figure is from the limit, as a share of it; above zero on the right side.
     pub ahead: f64,
 }
@@ -176,7 +176,7 @@ impl Answer {
             figures: search.objectives.iter().map(column).collect(),
             close_calls: close_calls(search, cheapest),
             neighbours: neighbours.iter().map(|beside| neighbour(search, cheapest, beside)).collect(),
-            promises: costs(search, cheapest, &without),
+            requirements: costs(search, cheapest, &without),
             front: rows
                 .map(|(number, (at, alike))| row(search, *at, *alike, number < SIMULATED_MOST))
                 .collect(),
@@ -250,24 +250,24 @@ fn neighbour(search: &Search<'_>, cheapest: Option<usize>, beside: &Beside) -> N
 
 /// Why the design at that place is not the one that is recommended.
 fn rejected(search: &Search<'_>, cheapest: Option<usize>, at: usize) -> String {
-    let broken = search.broken(at, Lean::Plain);
-    if !broken.is_empty() {
-        let why = broken.iter().take(2).map(|number| {
-            let promise = &search.design.promises[*number];
-            let value = search.value(at, &promise.figure, Lean::Plain);
-            let is_known =
-                !promise.figure.is_simulated() || search.value(at, &promise.figure, Lean::Worst) == value;
+    let missed = search.missed(at, Lean::Plain);
+    if !missed.is_empty() {
+        let why = missed.iter().take(2).map(|number| {
+            let requirement = &search.design.requirements[*number];
+            let value = search.value(at, &requirement.figure, Lean::Plain);
+            let is_known = !requirement.figure.is_simulated()
+                || search.value(at, &requirement.figure, Lean::Worst) == value;
             let sign = if is_known { "" } else { "about " };
-            format!("{} is {sign}{}", promise.text, promise.figure.shown(value))
+            format!("{} is {sign}{}", requirement.text, requirement.figure.shown(value))
         });
-        let more = if broken.len() > 2 { format!(", and {} more", broken.len() - 2) } else { String::new() };
-        return format!("breaks {}{more}", why.collect::<Vec<_>>().join("; "));
+        let more = if missed.len() > 2 { format!(", and {} more", missed.len() - 2) } else { String::new() };
+        return format!("misses {}{more}", why.collect::<Vec<_>>().join("; "));
     }
-    let Some(cheapest) = cheapest else { return "keeps every promise".into() };
+    let Some(cheapest) = cheapest else { return "meets every requirement".into() };
     let (own, other) = (search.candidates[at].price, search.candidates[cheapest].price);
     if own > other {
         let (more, unit) = (Figure::Price.shown(own - other), search.design.price_unit());
-        return format!("keeps every promise for {more} {unit} more");
+        return format!("meets every requirement for {more} {unit} more");
     }
     // As cheap: what is worse, or that nothing is.
     let (own, best) = (search.costs(at, Lean::Plain), search.costs(cheapest, Lean::Plain));
@@ -282,14 +282,14 @@ fn rejected(search: &Search<'_>, cheapest: Option<usize>, at: usize) -> String {
     }
 }
 
-fn costs(search: &Search<'_>, cheapest: Option<usize>, without: &[Option<usize>]) -> Vec<PromiseCost> {
-    let promises = search.design.promises.iter().zip(without);
-    let of = |(promise, without): (&crate::promise::Promise, &Option<usize>)| {
-        let figure = &promise.figure;
+fn costs(search: &Search<'_>, cheapest: Option<usize>, without: &[Option<usize>]) -> Vec<RequirementCost> {
+    let requirements = search.design.requirements.iter().zip(without);
+    let of = |(requirement, without): (&crate::requirement::Requirement, &Option<usize>)| {
+        let figure = &requirement.figure;
         let shown = |at: usize| figure.shown(search.value(at, figure, Lean::Plain));
         let saves = |price: f64| cheapest.map(|at| search.candidates[at].price - price);
-        PromiseCost {
-            promise: promise.text.clone(),
+        RequirementCost {
+            requirement: requirement.text.clone(),
             value: cheapest.map(|at| search.value(at, figure, Lean::Plain)).filter(|value| value.is_finite()),
             shown: cheapest.map(shown).unwrap_or_default(),
             without: without.map(|at| Cheaper {
@@ -301,7 +301,7 @@ fn costs(search: &Search<'_>, cheapest: Option<usize>, without: &[Option<usize>]
             best: best(search, figure).map(|value| figure.shown(value)).unwrap_or_default(),
         }
     };
-    promises.map(of).collect()
+    requirements.map(of).collect()
 }
 
 /// The best value of any design whose figure was found.
@@ -315,27 +315,27 @@ fn best(search: &Search<'_>, figure: &Figure) -> Option<f64> {
     known.reduce(if figure.more_is_better() { f64::max } else { f64::min })
 }
 
-/// Promises of the cheapest design, and of cheaper ones that break one, that the models' error decides.
+/// Requirements of the cheapest design, and of cheaper ones that miss one, that the models' error decides.
 fn close_calls(search: &Search<'_>, cheapest: Option<usize>) -> Vec<CloseCall> {
     let price = cheapest.map_or(f64::INFINITY, |at| search.candidates[at].price);
     let ahead = |at: usize, number: usize| {
-        let promise = &search.design.promises[number];
-        let value = search.value(at, &promise.figure, Lean::Plain);
-        let share = value / promise.bound.limit() - 1.0;
-        match promise.bound {
+        let requirement = &search.design.requirements[number];
+        let value = search.value(at, &requirement.figure, Lean::Plain);
+        let share = value / requirement.bound.limit() - 1.0;
+        match requirement.bound {
             Bound::AtLeast(_) => share,
             Bound::AtMost(_) => -share,
         }
     };
     let call = |at: usize, number: usize, ahead: f64| CloseCall {
         address: address(search, at),
-        promise: search.design.promises[number].text.clone(),
+        requirement: search.design.requirements[number].text.clone(),
         ahead,
     };
-    let simulated = |number: &usize| search.design.promises[*number].figure.is_simulated();
+    let simulated = |number: &usize| search.design.requirements[*number].figure.is_simulated();
     let mut found = Vec::new();
     if let Some(at) = cheapest {
-        for number in (0..search.design.promises.len()).filter(simulated) {
+        for number in (0..search.design.requirements.len()).filter(simulated) {
             let ahead = ahead(at, number);
             if ahead < FORETOLD_ERROR {
                 found.push(call(at, number, ahead));
@@ -344,10 +344,10 @@ fn close_calls(search: &Search<'_>, cheapest: Option<usize>) -> Vec<CloseCall> {
     }
     let mut behind: Vec<(f64, usize, usize, f64)> = Vec::new();
     for at in (0..search.candidates.len()).filter(|at| search.candidates[*at].price < price) {
-        let broken = search.broken(at, Lean::Plain);
-        let ahead: Vec<(usize, f64)> = broken.iter().map(|number| (*number, ahead(at, *number))).collect();
-        let is_close = !broken.is_empty()
-            && broken.iter().all(simulated)
+        let missed = search.missed(at, Lean::Plain);
+        let ahead: Vec<(usize, f64)> = missed.iter().map(|number| (*number, ahead(at, *number))).collect();
+        let is_close = !missed.is_empty()
+            && missed.iter().all(simulated)
             && ahead.iter().all(|(_, ahead)| *ahead > -FORETOLD_ERROR);
         if is_close {
             behind.extend(

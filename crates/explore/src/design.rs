@@ -1,4 +1,4 @@
-//! A design study as a file says it: the space, what parts cost, the workloads, and what is promised.
+//! A design study as a file says it: the space, what parts cost, the workloads, and what is required.
 
 use array::reliability::YEAR_H;
 use array::spec::Source;
@@ -8,7 +8,7 @@ use modelled::lab::{DEPTH_MOST, DEPTHS_MOST, LabPattern, LabWorkload, SIZE_MOST}
 use units::{Bytes, Nanos, Share};
 
 use crate::cost::Bill;
-use crate::promise::{Figure, Promise, Said};
+use crate::requirement::{Figure, Requirement, Said};
 use crate::space::Space;
 
 /// A design study.
@@ -33,7 +33,7 @@ pub struct Design {
     /// What is issued.
     pub workloads: Vec<Workload>,
     /// What must hold.
-    pub promises: Vec<Promise>,
+    pub requirements: Vec<Requirement>,
     /// Simulated figures that differ by no more than this share count as the same.
     pub resolution: f64,
 }
@@ -45,14 +45,14 @@ pub struct Reliability {
     pub mttf_h: f64,
     /// Probability that a bit cannot be read.
     pub unreadable: f64,
-    /// Until somebody replaces a disk where no hot spare does, in hours.
+    /// Until a technician replaces a disk where no hot spare does, in hours.
     pub replace_h: f64,
 }
 
 /// A workload of the lab with its name and depths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// By which promises name it.
+    /// By which requirements name it.
     pub name: String,
     /// What is issued.
     pub load: LabWorkload,
@@ -69,7 +69,7 @@ impl Workload {
     }
 }
 
-/// Mean time to failure where the file does not say: what data sheets promise of nearline and enterprise disks.
+/// Mean time to failure where the file does not say: as in data sheets of nearline and enterprise disks.
 const MTTF_H: f64 = 1_000_000.0;
 /// Unreadable bits where the file does not say, as `fathom array loss` takes them.
 const UNREADABLE: f64 = 1e-15;
@@ -122,16 +122,16 @@ fn read(fields: &Fields<'_>, library: &dyn Source) -> Option<Design> {
             read_reliability(&table)
         });
     let workloads: Vec<Workload> = fields.tables("workload").iter().map(read_workload).collect();
-    let promises: Vec<Promise> =
-        fields.tables("promise").iter().flat_map(|table| read_promise(table, &workloads)).collect();
+    let requirements: Vec<Requirement> =
+        fields.tables("requirement").iter().flat_map(|table| read_requirement(table, &workloads)).collect();
     fields.finish();
     for (at, workload) in workloads.iter().enumerate() {
         let is_new = workloads[..at].iter().all(|other| other.name != workload.name);
         fields.check(&["workload"], is_new, format!("two workloads are called `{}`", workload.name));
     }
-    let lacks = |figure: &Figure| promises.iter().any(|promise| promise.figure == *figure);
-    let why = "a promise is about watts; say in `[watts]` what the parts draw";
-    fields.check(&["promise"], watts.is_some() || !lacks(&Figure::Watts), why);
+    let lacks = |figure: &Figure| requirements.iter().any(|requirement| requirement.figure == *figure);
+    let why = "a requirement is about watts; say in `[watts]` what the parts draw";
+    fields.check(&["requirement"], watts.is_some() || !lacks(&Figure::Watts), why);
     let space = space?;
     for (table, bill) in [("prices", &prices), ("watts", &watts)] {
         bill.iter().for_each(|bill| check_bill(fields, table, bill, &space));
@@ -147,7 +147,7 @@ fn read(fields: &Fields<'_>, library: &dyn Source) -> Option<Design> {
         watts,
         reliability,
         workloads,
-        promises,
+        requirements,
         resolution,
     })
 }
@@ -236,10 +236,10 @@ fn depths(fields: &Fields<'_>) -> Vec<u32> {
     depths
 }
 
-/// What `keep` says: one promise or several of one workload in one state.
-fn read_promise(fields: &Fields<'_>, workloads: &[Workload]) -> Vec<Promise> {
+/// What `meet` says: one requirement or several of one workload in one state.
+fn read_requirement(fields: &Fields<'_>, workloads: &[Workload]) -> Vec<Requirement> {
     let states = [State::Healthy, State::Degraded, State::Rebuilding].map(|state| (state.name(), state));
-    let keep = fields.need_some::<Keep>("keep").unwrap_or_default().0;
+    let meet = fields.need_some::<Meet>("meet").unwrap_or_default().0;
     let state = fields.choice("state", &states);
     let named = fields.get::<String>("workload");
     let number = match &named {
@@ -261,7 +261,7 @@ fn read_promise(fields: &Fields<'_>, workloads: &[Workload]) -> Vec<Promise> {
         let (figure, bound, text) = match said {
             Said::Design(figure, bound) => {
                 let plain = named.is_none() && state.is_none();
-                fields.check(&["keep"], plain, "this is about the design; leave `workload` and `state` out");
+                fields.check(&["meet"], plain, "this is about the design; leave `workload` and `state` out");
                 (figure, bound, text)
             }
             Said::Rebuild(bound) => {
@@ -276,7 +276,7 @@ fn read_promise(fields: &Fields<'_>, workloads: &[Workload]) -> Vec<Promise> {
                         [] => "this is about a load; give a `[[workload]]`",
                         _ => "there are several workloads; say which one with `workload`",
                     };
-                    fields.check(&["keep"], named.is_some(), why);
+                    fields.check(&["meet"], named.is_some(), why);
                     return None;
                 };
                 let state = state.unwrap_or(State::Healthy);
@@ -288,19 +288,19 @@ fn read_promise(fields: &Fields<'_>, workloads: &[Workload]) -> Vec<Promise> {
                 (Figure::Load { workload, state, of }, bound, text)
             }
         };
-        Some(Promise { text, figure, bound })
+        Some(Requirement { text, figure, bound })
     };
-    keep.into_iter().filter_map(one).collect()
+    meet.into_iter().filter_map(one).collect()
 }
 
-/// One promise or a list of them, each with its text.
+/// One requirement or a list of them, each with its text.
 #[derive(Default)]
-struct Keep(Vec<(String, Said)>);
+struct Meet(Vec<(String, Said)>);
 
-impl Read for Keep {
-    const WANT: &'static str = "a promise such as \"iops >= 20k at p99 < 5ms\", or a list of them";
+impl Read for Meet {
+    const WANT: &'static str = "a requirement such as \"iops >= 20k at p99 < 5ms\", or a list of them";
 
-    fn read(node: &Node) -> Result<Keep, Wrong> {
+    fn read(node: &Node) -> Result<Meet, Wrong> {
         let one = |node: &Node| match &node.value {
             Value::Text(text) => {
                 text.parse().map(|said| (text.clone(), said)).map_err(|wrong: Wrong| wrong.at(&node.place))
@@ -308,8 +308,8 @@ impl Read for Keep {
             _ => Err(Self::not(node).at(&node.place)),
         };
         match &node.value {
-            Value::List(nodes) => nodes.iter().map(one).collect::<Result<_, _>>().map(Keep),
-            _ => one(node).map(|only| Keep(vec![only])),
+            Value::List(nodes) => nodes.iter().map(one).collect::<Result<_, _>>().map(Meet),
+            _ => one(node).map(|only| Meet(vec![only])),
         }
     }
 }

@@ -14,7 +14,7 @@ use workload::plan::{LatencyFigure, Slo, Time};
 
 use crate::design::Design;
 use crate::exact::Candidate;
-use crate::promise::{Figure, LoadFigure};
+use crate::requirement::{Figure, LoadFigure};
 
 /// What is to be simulated of a design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,7 +56,7 @@ pub enum Outcome {
         #[serde(default)]
         times_ns: BTreeMap<String, f64>,
     },
-    /// None, and why: such a design keeps no promise about it.
+    /// None, and why: such a design meets no requirement about it.
     Refused(String),
 }
 
@@ -91,7 +91,7 @@ pub struct Evaluator<'a> {
     design: &'a Design,
     library: &'a (dyn Source + Sync),
     threads: usize,
-    /// Figures of times that promises ask for, by workload.
+    /// Figures of times that requirements ask for, by workload.
     times: Vec<Vec<Slo>>,
     /// What was known before, by the text of its key.
     known: &'a BTreeMap<String, Outcome>,
@@ -123,8 +123,8 @@ impl<'a> Evaluator<'a> {
         known: &'a BTreeMap<String, Outcome>,
     ) -> Evaluator<'a> {
         let mut times: Vec<Vec<Slo>> = vec![Vec::new(); design.workloads.len()];
-        for promise in &design.promises {
-            if let Figure::Load { workload, of, .. } = &promise.figure {
+        for requirement in &design.requirements {
+            if let Figure::Load { workload, of, .. } = &requirement.figure {
                 let slo = match of {
                     LoadFigure::Iops(slo) | LoadFigure::Throughput(slo) => slo.as_ref(),
                     LoadFigure::Latency(slo) => Some(slo),

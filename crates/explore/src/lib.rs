@@ -1,5 +1,5 @@
-//! A search over many virtual arrays: every possible design of a space, the front of those that keep what is promised,
-//! the cheapest of them, why each of its neighbours is not it, and what each promise costs.
+//! A search over many virtual arrays: every possible design of a space, the front of those that meet what is required,
+//! the cheapest of them, why each of its neighbours is not it, and what each requirement costs.
 //!
 //! **Invariant:** opens no file and keeps no clock. The answer depends on the design study alone, whatever the number of
 //! threads and whatever was known before; RAID geometry is enumerated, never sampled.
@@ -10,7 +10,7 @@ pub mod design;
 pub mod evaluate;
 pub mod exact;
 pub mod front;
-pub mod promise;
+pub mod requirement;
 pub mod search;
 pub mod space;
 pub mod value;

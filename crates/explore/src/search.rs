@@ -1,7 +1,7 @@
 //! The search: all designs exactly, those that may matter in short simulations, the hopeful ones in long ones.
 //!
-//! A design is left out once it surely breaks two promises, since neither the front nor the cost of any one promise
-//! can depend on it, or once a design that surely keeps all of them is surely better. What is sure follows from exact
+//! A design is left out once it surely misses two requirements, since neither the front nor the cost of any one requirement
+//! can depend on it, or once a design that surely meets all of them is surely better. What is sure follows from exact
 //! figures, from bounds, and from short simulations with a margin by which no long one was seen to differ; where one is
 //! seen to differ by more, the margin grows and the choice is made again.
 
@@ -15,7 +15,7 @@ use crate::design::Design;
 use crate::evaluate::{Depth, Ended, Evaluator, Outcome, Task};
 use crate::exact::{Candidate, candidate};
 use crate::front::{dominates, front};
-use crate::promise::Figure;
+use crate::requirement::Figure;
 use crate::value::{Lean, Margins, value};
 
 /// How a study is carried out.
@@ -27,7 +27,7 @@ pub struct Options {
     pub brute: bool,
 }
 
-/// What is heard while it goes on.
+/// What is heard while it continues.
 #[derive(Clone, Copy, Debug)]
 pub enum Heard<'a> {
     /// So many of so many designs have their exact figures.
@@ -122,13 +122,13 @@ pub(crate) struct Beside {
     pub found: Result<usize, String>,
 }
 
-/// Price or disks, watts where they are given, and whatever is promised.
+/// Price or disks, watts where they are given, and whatever is required.
 fn objectives(design: &Design) -> Vec<Figure> {
     let mut all = vec![Figure::Price];
     all.extend(design.watts.is_some().then_some(Figure::Watts));
-    for promise in &design.promises {
-        if !all.contains(&promise.figure) {
-            all.push(promise.figure.clone());
+    for requirement in &design.requirements {
+        if !all.contains(&requirement.figure) {
+            all.push(requirement.figure.clone());
         }
     }
     if !all.contains(&Figure::Usable) {
@@ -182,13 +182,13 @@ impl Search<'_> {
         value(self.design, &self.evaluator, &self.candidates[at], figure, &self.margins, lean)
     }
 
-    /// The promises that a design breaks where its figures lean that way.
-    pub fn broken(&self, at: usize, lean: Lean) -> BTreeSet<usize> {
-        let promises = self.design.promises.iter().enumerate();
-        let breaks = |(_, promise): &(usize, &crate::promise::Promise)| {
-            !promise.bound.holds(self.value(at, &promise.figure, lean))
+    /// The requirements that a design breaks where its figures lean that way.
+    pub fn missed(&self, at: usize, lean: Lean) -> BTreeSet<usize> {
+        let requirements = self.design.requirements.iter().enumerate();
+        let misses = |(_, requirement): &(usize, &crate::requirement::Requirement)| {
+            !requirement.bound.holds(self.value(at, &requirement.figure, lean))
         };
-        promises.filter(breaks).map(|(number, _)| number).collect()
+        requirements.filter(misses).map(|(number, _)| number).collect()
     }
 
     /// What a front compares: less is better. All but price and watts goes by steps of the resolution.
@@ -265,9 +265,9 @@ impl Search<'_> {
         self.fine(&chosen, listener)
     }
 
-    /// Whether it does not surely break two promises.
+    /// Whether it does not surely miss two requirements.
     fn may_matter(&self, at: usize) -> bool {
-        self.broken(at, Lean::Best).len() <= 1
+        self.missed(at, Lean::Best).len() <= 1
     }
 
     /// Short simulations, figure after figure, of the designs that may still matter.
@@ -287,13 +287,13 @@ impl Search<'_> {
         Some(())
     }
 
-    /// Designs that may keep every promise, and that none which surely does is surely better than.
+    /// Designs that may meet every requirement, and that none which surely does is surely better than.
     fn hopeful(&self) -> Vec<usize> {
         let may: Vec<usize> =
-            (0..self.candidates.len()).filter(|at| self.broken(*at, Lean::Best).is_empty()).collect();
+            (0..self.candidates.len()).filter(|at| self.missed(*at, Lean::Best).is_empty()).collect();
         let sure: Vec<Vec<f64>> = may
             .iter()
-            .filter(|at| self.broken(**at, Lean::Worst).is_empty())
+            .filter(|at| self.missed(**at, Lean::Worst).is_empty())
             .map(|at| self.costs(*at, Lean::Worst))
             .collect();
         let best: Vec<&Vec<f64>> = front(&sure).iter().map(|(at, _)| &sure[*at]).collect();
@@ -327,21 +327,21 @@ impl Search<'_> {
         }
     }
 
-    /// The front of designs that keep every promise: their places, and how many more are like each.
+    /// The front of designs that meet every requirement: their places, and how many more are like each.
     fn front(&self) -> Vec<(usize, u64)> {
         let kept: Vec<usize> = (0..self.candidates.len())
-            .filter(|at| self.is_fine(*at) && self.broken(*at, Lean::Plain).is_empty())
+            .filter(|at| self.is_fine(*at) && self.missed(*at, Lean::Plain).is_empty())
             .collect();
         let costs: Vec<Vec<f64>> = kept.iter().map(|at| self.costs(*at, Lean::Plain)).collect();
         front(&costs).into_iter().map(|(at, alike)| (kept[at], alike)).collect()
     }
 
-    /// The cheapest design that keeps every promise; of several the best by the other figures in their order.
+    /// The cheapest design that meets every requirement; of several the best by the other figures in their order.
     fn cheapest(&self) -> Option<usize> {
         self.front().into_iter().map(|(at, _)| at).next()
     }
 
-    /// For each promise the cheapest design that keeps all others, where it is cheaper than `cheapest`.
+    /// For each requirement the cheapest design that meets all others, where it is cheaper than `cheapest`.
     fn without_each(
         &mut self,
         cheapest: Option<usize>,
@@ -349,23 +349,23 @@ impl Search<'_> {
     ) -> Option<Vec<Option<usize>>> {
         let below = cheapest.map_or(f64::INFINITY, |at| self.candidates[at].price);
         let mut found = Vec::new();
-        for promise in 0..self.design.promises.len() {
-            let but = |broken: &BTreeSet<usize>| broken.iter().all(|one| *one == promise);
+        for requirement in 0..self.design.requirements.len() {
+            let but = |missed: &BTreeSet<usize>| missed.iter().all(|one| *one == requirement);
             let mut may: Vec<usize> = (0..self.candidates.len())
-                .filter(|at| self.candidates[*at].price < below && but(&self.broken(*at, Lean::Best)))
+                .filter(|at| self.candidates[*at].price < below && but(&self.missed(*at, Lean::Best)))
                 .collect();
             may.sort_by(|one, other| {
                 self.candidates[*one].price.total_cmp(&self.candidates[*other].price).then(one.cmp(other))
             });
             let mut first = None;
             for at in may {
-                if !but(&self.broken(at, Lean::Best)) {
+                if !but(&self.missed(at, Lean::Best)) {
                     continue;
                 }
                 if !self.is_fine(at) {
                     self.fine(&[at], listener)?;
                 }
-                if but(&self.broken(at, Lean::Plain)) {
+                if but(&self.missed(at, Lean::Plain)) {
                     first = Some(at);
                     break;
                 }
@@ -391,7 +391,7 @@ impl Search<'_> {
         let open: Vec<usize> = beside
             .iter()
             .filter_map(|beside| beside.found.clone().ok())
-            .filter(|at| !self.is_fine(*at) && self.broken(*at, Lean::Best).is_empty())
+            .filter(|at| !self.is_fine(*at) && self.missed(*at, Lean::Best).is_empty())
             .collect();
         self.fine(&open, listener)?;
         Some(beside)

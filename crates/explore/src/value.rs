@@ -7,7 +7,7 @@ use workload::plan::Slo;
 use crate::design::Design;
 use crate::evaluate::{Depth, Evaluator, Outcome, time_name};
 use crate::exact::Candidate;
-use crate::promise::{Figure, LoadFigure};
+use crate::requirement::{Figure, LoadFigure};
 
 /// Which value of a figure that is not known for sure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,12 +30,12 @@ size  = "8KiB"
 reads = "70%"
 depth = 4
 
-[[promise]]
-keep = ["usable >= 5TB", "loss < 20%"]
+[[requirement]]
+meet = ["usable >= 5TB", "loss < 20%"]
 
-[[promise]]
+[[requirement]]
 workload = "vm"
-keep     = "iops >= 150 at p99 < 400ms"
+meet     = "iops >= 150 at p99 < 400ms"
 "#;
 
 fn study() -> Design {
@@ -73,11 +73,11 @@ fn a_search_finds_what_simulating_every_design_finds_and_asks_for_less() {
     assert_eq!(told["front"], of_all["front"]);
     // What was only looked at shortly has other figures in its reasons, and no more than that.
     for one in [&mut told, &mut of_all] {
-        for promise in one["promises"].as_array_mut().unwrap() {
-            promise.as_object_mut().unwrap().remove("best");
+        for requirement in one["requirements"].as_array_mut().unwrap() {
+            requirement.as_object_mut().unwrap().remove("best");
         }
     }
-    assert_eq!(told["promises"], of_all["promises"]);
+    assert_eq!(told["requirements"], of_all["requirements"]);
     assert!(found.counts.left_out > 0 && all.counts.left_out == 0, "{:?}", found.counts);
     assert!(found.counts.simulated[1] < all.counts.simulated[1], "{:?} {:?}", found.counts, all.counts);
 }
@@ -107,11 +107,11 @@ fn the_answer_is_the_same_for_any_number_of_threads_and_after_a_kill() {
 }
 
 #[test]
-fn the_cheapest_keeps_every_promise_and_every_neighbour_has_its_reason() {
+fn the_cheapest_meets_every_requirement_and_every_neighbour_has_its_reason() {
     let answer = found();
     let cheapest = &answer.front[0];
-    for promise in &answer.promises {
-        assert!(promise.value.is_some(), "{promise:?}");
+    for requirement in &answer.requirements {
+        assert!(requirement.value.is_some(), "{requirement:?}");
     }
     let prices: Vec<f64> = answer.front.iter().map(|row| row.values[0]).collect();
     assert!(prices.is_sorted(), "{prices:?}");
@@ -122,11 +122,11 @@ fn the_cheapest_keeps_every_promise_and_every_neighbour_has_its_reason() {
             assert!(array::spec::array(&Shipped, &neighbour.address).is_err(), "{more}");
         }
     }
-    let dropped = answer.promises.iter().filter_map(|promise| promise.without.as_ref());
+    let dropped = answer.requirements.iter().filter_map(|requirement| requirement.without.as_ref());
     for cheaper in dropped {
         assert!(cheaper.price < cheapest.values[0] && cheaper.saves.is_some_and(|saves| saves > 0.0));
     }
-    assert!(answer.promises[0].without.is_some(), "fewer disks are cheaper: {:?}", answer.promises);
+    assert!(answer.requirements[0].without.is_some(), "fewer disks are cheaper: {:?}", answer.requirements);
 }
 
 #[test]
@@ -173,11 +173,11 @@ fn mistakes_are_told_where_they_stand() {
     assert!(said.starts_with("d.toml:4:7:") && said.contains("did you mean `raid`?"), "{said}");
     let said = wrong("name = \"x\"\n[space]\narray = [\"px6-300\"]\n");
     assert!(said.starts_with("d.toml:3:") && said.contains("px6-300d"), "{said}");
-    let said = wrong(&format!("{space}[[promise]]\nkeep = [\"usable >= 1TB\", \"iops > fast\"]\n"));
+    let said = wrong(&format!("{space}[[requirement]]\nmeet = [\"usable >= 1TB\", \"iops > fast\"]\n"));
     assert!(said.starts_with("d.toml:5:26:") && said.contains("fast"), "{said}");
-    let said = wrong(&format!("{space}[[promise]]\nkeep = \"iops >= 5k\"\n"));
+    let said = wrong(&format!("{space}[[requirement]]\nmeet = \"iops >= 5k\"\n"));
     assert!(said.contains("give a `[[workload]]`"), "{said}");
-    let said = wrong(&format!("{space}[[promise]]\nkeep = \"watts < 5\"\n"));
+    let said = wrong(&format!("{space}[[requirement]]\nmeet = \"watts < 5\"\n"));
     assert!(said.contains("say in `[watts]`"), "{said}");
     let said = wrong(&format!("{space}[prices]\nlevel = {{ raid = {{ \"5\" = 10 }} }}\n"));
     assert!(said.contains("`raid` is no factor"), "{said}");

@@ -81,7 +81,7 @@ pub enum Verb {
     /// Measure factors (RAID level, disks, firmware, …) × plans in blocks, and say which of them matter
     #[command(after_help = examples::CAMPAIGN)]
     Campaign(CampaignArgs),
-    /// Search a space of virtual arrays: the front, the cheapest design that keeps every promise, what each promise costs
+    /// Search a space of virtual arrays: the front, the cheapest design that meets every requirement, what each one costs
     #[command(after_help = examples::EXPLORE)]
     Explore(ExploreArgs),
     /// List, show and check plans; explain their keys

@@ -28,7 +28,7 @@ Examples:
 
 pub const EXPLORE: &str = "\
 Examples:
-  fathom explore nas.toml                   again after any end: goes on
+  fathom explore nas.toml                   after any end: resumes
   fathom explore nas.toml --brute           leave no design out
   fathom explore nas.toml --json            the whole front, for a program";
 

@@ -1,4 +1,4 @@
-//! Simulations of a study, one a line, appended as they end: what a killed study had found is there when it goes on.
+//! Simulations of a study, one a line, appended as they end: what a killed study had found is there when it continues.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};

@@ -22,7 +22,7 @@ use crate::terminal::{self, Appearance};
 
 #[derive(Debug, Args)]
 pub struct ExploreArgs {
-    /// The design study: a TOML file of the space, prices, workloads and promises
+    /// The design study: a TOML file of the space, prices, workloads and requirements
     #[arg(value_parser = path_value())]
     pub design: PathBuf,
     /// Simulate every possible design at length, and leave none out
@@ -84,7 +84,7 @@ pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure
         output::print(&text::text(&design, &answer, style.width, arguments.full))?;
     }
     Ok(match answer.front.is_empty() {
-        true => Ending { code: 1, reason: "no design keeps every promise".into() },
+        true => Ending { code: 1, reason: "no design meets every requirement".into() },
         false => Ending::done(),
     })
 }

@@ -1,7 +1,7 @@
-//! The answer of a study on one screen: the design, what each promise costs, the front, why not a neighbour.
+//! The answer of a study on one screen: the design, what each requirement costs, the front, why not a neighbour.
 
 use explore::Design;
-use explore::answer::{Answer, CloseCall, Neighbour, PromiseCost, Row};
+use explore::answer::{Answer, CloseCall, Neighbour, RequirementCost, Row};
 
 /// Rows of the front, neighbours and close calls that one screen has room for.
 const FRONT: usize = 8;
@@ -12,7 +12,7 @@ const CLOSE: usize = 3;
 pub fn text(design: &Design, answer: &Answer, width: usize, full: bool) -> String {
     let most = |of: usize| if full { usize::MAX } else { of };
     let mut text = headline(answer, width);
-    text += &promises(answer);
+    text += &requirements(answer);
     text += &front(answer, most(FRONT), width);
     text += &neighbours(&answer.neighbours, most(NEIGHBOURS), width);
     text += &close_calls(&answer.close_calls, most(CLOSE), width);
@@ -26,11 +26,11 @@ fn wrapped(text: &str, width: usize, first: &str) -> String {
 
 fn headline(answer: &Answer, width: usize) -> String {
     let Some(first) = answer.front.first() else {
-        return format!("{}: no design keeps every promise\n\n", answer.name);
+        return format!("{}: no design meets every requirement\n\n", answer.name);
     };
     let price = amount(answer, first.values[0]);
-    let many = if answer.promises.len() == 1 { "the promise" } else { "every promise" };
-    wrapped(&format!("{price}  {} is the cheapest design that keeps {many}", first.address), width, "") + "\n"
+    let many = if answer.requirements.len() == 1 { "the requirement" } else { "every requirement" };
+    wrapped(&format!("{price}  {} is the cheapest design that meets {many}", first.address), width, "") + "\n"
 }
 
 /// A price with its unit.
@@ -38,12 +38,12 @@ fn amount(answer: &Answer, price: f64) -> String {
     format!("{} {}", answer.figures[0].figure.shown(price), answer.price_unit)
 }
 
-fn promises(answer: &Answer) -> String {
-    if answer.promises.is_empty() {
+fn requirements(answer: &Answer) -> String {
+    if answer.requirements.is_empty() {
         return String::new();
     }
     let has_one = !answer.front.is_empty();
-    let without = |promise: &PromiseCost| match &promise.without {
+    let without = |requirement: &RequirementCost| match &requirement.without {
         Some(cheaper) => match cheaper.saves {
             Some(saves) => format!("{} less ({})", amount(answer, saves), cheaper.shown),
             None => format!("{} ({})", amount(answer, cheaper.price), cheaper.shown),
@@ -52,13 +52,18 @@ fn promises(answer: &Answer) -> String {
         None => "no design either".into(),
     };
     let mut rows = vec![[
-        "promise".to_owned(),
+        "requirement".to_owned(),
         if has_one { "has".into() } else { String::new() },
         "best found".to_owned(),
         "without it".to_owned(),
     ]];
-    for promise in &answer.promises {
-        rows.push([promise.promise.clone(), promise.shown.clone(), promise.best.clone(), without(promise)]);
+    for requirement in &answer.requirements {
+        rows.push([
+            requirement.requirement.clone(),
+            requirement.shown.clone(),
+            requirement.best.clone(),
+            without(requirement),
+        ]);
     }
     table(&rows, &[false, true, true, false]) + "\n"
 }
@@ -136,7 +141,7 @@ fn close_calls(calls: &[CloseCall], most: usize, width: usize) -> String {
     for call in calls.iter().take(most) {
         let side = if call.ahead >= 0.0 { "inside" } else { "outside" };
         let off = call.ahead.abs() * 100.0;
-        text += &wrapped(&format!("{}: {off:.1} % {side}, {}", call.promise, call.address), width, "  ");
+        text += &wrapped(&format!("{}: {off:.1} % {side}, {}", call.requirement, call.address), width, "  ");
     }
     if calls.len() > most {
         text += &format!("  and {} more, with --full\n", calls.len() - most);
@@ -159,7 +164,7 @@ fn closing(design: &Design, answer: &Answer, width: usize) -> String {
     if counts.left_out > 0 {
         let percent = |margin: f64| format!("{:.0} %", (margin - 1.0) * 100.0);
         said += &format!(
-            ". {} not simulated at length: they break two promises or are beaten even if a long simulation differed from \
+            ". {} not simulated at length: they miss two requirements or are beaten even if a long simulation differed from \
              the short one by {} in rates, {} in times and {} in rebuilds",
             counts.left_out,
             percent(answer.margins.rate),
@@ -174,7 +179,10 @@ fn closing(design: &Design, answer: &Answer, width: usize) -> String {
         answer.resolution * 100.0
     );
     let reliability = &design.reliability;
-    let about_loss = design.promises.iter().any(|promise| promise.figure == explore::promise::Figure::Loss);
+    let about_loss = design
+        .requirements
+        .iter()
+        .any(|requirement| requirement.figure == explore::requirement::Figure::Loss);
     if about_loss {
         said += &format!(
             ". Loss: disks fail independently, MTTF {:.0} h, {:e} unreadable bits, replaced after {:.0} h where no hot spare \

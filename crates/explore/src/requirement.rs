@@ -1,4 +1,4 @@
-//! What is promised of a design: `iops >= 20k at p99 < 5ms`, `usable >= 40TB`, `rebuild < 12h`, `price <= 20000`.
+//! What is required of a design: `iops >= 20k at p99 < 5ms`, `usable >= 40TB`, `rebuild < 12h`, `price <= 20000`.
 
 use std::str::FromStr;
 
@@ -73,7 +73,7 @@ impl Bound {
 
 /// A figure and what it must be.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Promise {
+pub struct Requirement {
     /// As it was written, with its workload and state before it.
     pub text: String,
     /// Of what.
@@ -83,7 +83,7 @@ pub struct Promise {
 }
 
 impl LoadFigure {
-    /// As in a promise, without its limit.
+    /// As in a requirement, without its limit.
     fn name(&self) -> String {
         match self {
             LoadFigure::Iops(None) => "iops".into(),
@@ -144,7 +144,7 @@ impl Figure {
     }
 }
 
-/// What a promise says before it is known about which workload.
+/// What a requirement says before it is known about which workload.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
     /// About the design itself.
@@ -162,7 +162,7 @@ impl FromStr for Said {
     type Err = Wrong;
 
     fn from_str(text: &str) -> Result<Said, Wrong> {
-        let wrong = |why: &str| Wrong::new(format!("`{text}` is not a promise: {why}"), EXAMPLES);
+        let wrong = |why: &str| Wrong::new(format!("`{text}` is not a requirement: {why}"), EXAMPLES);
         let at = text.find(['<', '>']).ok_or_else(|| wrong("it has neither `<` nor `>`"))?;
         let (name, rest) = text.split_at(at);
         let (is_least, rest) = (rest.starts_with('>'), &rest[1..]);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_are_read_with_their_units() {
+    fn requirements_are_read_with_their_units() {
         let Said::Load(LoadFigure::Iops(Some(slo)), Bound::AtLeast(limit)) = said("iops >= 20k at p99 < 5ms")
         else {
             panic!("a rate at a time");
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_promise_says_why() {
+    fn what_is_no_requirement_says_why() {
         let why = |text: &str| text.parse::<Said>().expect_err(text).message;
         assert!(why("fast").contains("neither"));
         assert!(why("iops < 5k").contains(">="));
