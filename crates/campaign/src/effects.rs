@@ -355,8 +355,10 @@ fn figure_effects(
     let whole: Vec<u32> =
         blocks.into_iter().filter(|block| by_cell.values().all(|cell| cell.contains_key(block))).collect();
     let lacking = cells - by_cell.len().min(cells);
+    assert!(by_cell.values().all(|cell| !cell.is_empty()), "a cell is here for its values");
     let values: Vec<Vec<f64>> =
         whole.iter().map(|block| by_cell.values().map(|cell| cell[block]).collect()).collect();
+    debug_assert!(values.iter().all(|block| block.len() == by_cell.len()), "a whole block has every cell");
     let analysed = match lacking {
         0 => analysis(factors, &by_cell, &values),
         _ => Err(format!("{lacking} of {cells} cells have no {}: too few requests, or none", metric.name())),
@@ -530,6 +532,7 @@ fn cell_figure(
         let at = factor.places.iter().position(|own| own == place);
         at.map(|at| factor.told.levels[at].clone()).unwrap_or_default()
     };
+    assert!(!blocks.is_empty(), "a cell is here for its values");
     let values: Vec<f64> = blocks.values().copied().collect();
     let logs = values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64;
     let interval = interval(logs.exp(), &values, noise);

@@ -192,7 +192,9 @@ fn agreement(figures: &[HeldFigure], is_asked: impl Fn(&HeldFigure) -> bool) -> 
     let mut errors: Vec<(f64, usize)> =
         own.filter_map(|(place, figure)| Some((figure.error()?.abs(), place))).collect();
     errors.sort_by(|one, other| one.0.total_cmp(&other.0));
+    debug_assert!(errors.iter().all(|(error, _)| *error >= 0.0), "how far off is a distance");
     let within = |limit: f64| count(errors.iter().filter(|(error, _)| *error <= limit).count());
+    assert!(within(0.1) <= within(0.25), "what is within a tenth is within a quarter");
     let middle = errors.len() / 2;
     let median = match errors.len() {
         0 => None,

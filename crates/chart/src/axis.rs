@@ -116,6 +116,7 @@ impl Laid {
 
     /// The values that are written beside it with their texts, about one for each `room` of its way and at least two.
     pub fn ticks(&self, room: f64) -> Vec<(f64, String)> {
+        assert!(room > 0.0, "a tick takes room");
         let wanted = ((self.end - self.start).abs() / room).max(2.0);
         let values = match self.scale {
             Scale::Linear => linear_ticks(self.from, self.to, wanted, self.unit),
@@ -151,6 +152,7 @@ fn step(unit: Unit, least: f64) -> f64 {
         return (least / 86_400.0).ceil() * 86_400.0;
     }
     let power = 10f64.powf(least.log10().floor());
+    debug_assert!(power > 0.0 && power <= least * 1.001, "the decade that a step lies in");
     [1.0, 2.0, 5.0, 10.0]
         .into_iter()
         .map(|digit| digit * power)
@@ -184,6 +186,7 @@ fn decade_ticks(from: f64, to: f64, wanted: f64, unit: Unit) -> Vec<f64> {
         let stride = (ticks.len() as f64 / wanted).ceil().max(1.0);
         return ticks.into_iter().step_by(units::convert::truncated(stride)).collect();
     }
+    debug_assert!(from > 0.0 && from < to, "decades go from above zero to more");
     let decades = (to / from).log10();
     if unit == Unit::Tail || decades * 3.0 > wanted {
         let mut ticks = power_ticks(from, to, 10.0, wanted);

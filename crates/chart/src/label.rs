@@ -66,6 +66,7 @@ pub(crate) fn broken(text: &str, room: f64, size: f64) -> Vec<String> {
             lines.last_mut().into_iter().for_each(|line| line.push(letter));
         }
     }
+    assert!(!lines.is_empty(), "even nothing is a line");
     lines.into_iter().map(|line| line.trim().to_owned()).collect()
 }
 
@@ -86,6 +87,7 @@ pub(crate) fn legend<'n>(
     (mark, gap): (f64, f64),
     size: f64,
 ) -> Vec<Entry> {
+    assert!(mark >= 0.0 && gap >= 0.0 && left < right, "a legend has a line");
     let (mut next, mut line) = (left, 0);
     let place = |(index, name): (usize, &String)| {
         let wide = mark + width(name, size);
@@ -111,6 +113,7 @@ pub(crate) fn lines(entries: &[Entry]) -> usize {
 pub(crate) fn spread(wanted: &[f64], apart: f64, from: f64, to: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|one, other| wanted[*one].total_cmp(&wanted[*other]));
+    assert!(apart >= 0.0 && from <= to, "labels have a way to lie along");
     let mut places = vec![0.0; wanted.len()];
     let mut least = from;
     for index in &order {

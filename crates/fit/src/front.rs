@@ -73,6 +73,7 @@ pub fn fit(probes: &[Probe]) -> Option<Front> {
     let reads = || probes.iter().filter(|probe| probe.is_read());
     let link = reads().max_by(|one, two| one.bytes_per_s().total_cmp(&two.bytes_per_s()))?;
     let link = around(link.bytes_per_s(), link.error);
+    debug_assert!(link.low <= link.high, "an interval is in order");
     let (fixed, byte) = line(&alone)?;
     let fixed = sooner(fixed, smallest, probes);
     Some(Front {
@@ -90,6 +91,7 @@ fn sooner(fixed: Figure, smallest: &Probe, probes: &[Probe]) -> Figure {
     let larger = held(probes).filter(|probe| probe.depth == 1.0 && probe.size == smallest.size);
     let soonest = larger.map(|probe| probe.response_ns).fold(f64::INFINITY, f64::min);
     let late = smallest.response_ns - soonest;
+    debug_assert!(!late.is_nan(), "a response is a time");
     if late < SOONER * smallest.response_ns {
         return fixed;
     }
@@ -159,6 +161,7 @@ fn line(alone: &[&Probe]) -> Option<(Figure, f64)> {
     let fixed = y - slope * x;
     let freedom = points.len().saturating_sub(2) as f64;
     let squares = sum(&|p| (p.1 - fixed - slope * p.0).powi(2) * p.2);
+    debug_assert!(squares >= 0.0, "what is left is a sum of squares");
     let error = (freedom > 0.0).then(|| {
         let variance = squares / freedom * (1.0 / weight + x * x / spread);
         1.96 * variance.sqrt()

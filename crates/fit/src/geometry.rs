@@ -27,6 +27,7 @@ impl Order {
     /// is.
     fn member(self, chunk: u64, members: u32) -> u64 {
         let members = u64::from(members);
+        assert!(members > self.parity(), "a member is left for data");
         match self {
             Order::InTurn => chunk % members,
             Order::Skipping => {
@@ -37,6 +38,14 @@ impl Order {
     }
 
     /// Data chunks after which everything begins again.
+    /// Members of a row without data.
+    fn parity(self) -> u64 {
+        match self {
+            Order::InTurn => 0,
+            Order::Skipping => 2,
+        }
+    }
+
     fn turn(self, members: u32) -> u64 {
         let members = u64::from(members);
         match self {
@@ -79,6 +88,7 @@ impl Geometry {
     /// gives a curve that falls.
     pub fn clearness(&self) -> f64 {
         let next = self.others.iter().map(|(_, less)| *less).fold(f64::INFINITY, f64::min);
+        assert!(next >= 0.0, "no other count is likelier than the best");
         (next / self.distances.max(1) as f64).exp()
     }
 
@@ -86,6 +96,7 @@ impl Geometry {
     pub fn counts(&self) -> Vec<u32> {
         let mut counts: Vec<u32> = self.alike.iter().map(|(_, members, _)| *members).collect();
         counts.sort_unstable();
+        debug_assert!(counts.windows(2).all(|pair| pair[0] < pair[1]), "a count is named once");
         counts
     }
 
@@ -268,6 +279,7 @@ fn explained(places: &[Place], order: Order, members: u32, chunk: u64) -> Option
     let several = places.iter().any(|place| place.size > chunk);
     let part = |place: &Place| if several { 1.0 } else { busiest(place, order, members, chunk) };
     let spread: Vec<f64> = places.iter().map(|place| -part(place).ln()).collect();
+    debug_assert!(spread.iter().all(|spread| *spread >= 0.0), "the busiest member has all of it at most");
     let open = |at: &usize| !places[*at].full;
     let mut levels: Vec<i64> =
         (0..places.len()).filter(open).map(|at| truncated::<i64>((spread[at] * 25.0).round())).collect();
@@ -351,6 +363,7 @@ fn curve(rows: &[(f64, &Place)], terms: usize) -> Option<[f64; 3]> {
 fn busiest(place: &Place, order: Order, members: u32, chunk: u64) -> f64 {
     let whole = order.turn(members) * chunk;
     let step = common(place.distance, whole);
+    assert!(step > 0 && whole.is_multiple_of(step), "whole turns are gone through");
     if whole / step > EXACT {
         return 1.0 / f64::from(members);
     }
@@ -362,7 +375,12 @@ fn busiest(place: &Place, order: Order, members: u32, chunk: u64) -> f64 {
             all += 1;
         }
     }
-    f64::from(visits.into_iter().max().unwrap_or(0)) / f64::from(all.max(1))
+    let busiest = visits.into_iter().max().unwrap_or(0);
+    assert!(
+        busiest <= all && all <= busiest * members,
+        "the busiest has its even part at least, and all at most"
+    );
+    f64::from(busiest) / f64::from(all.max(1))
 }
 
 /// With more places than so many before they come round again, all members are visited alike.

@@ -21,6 +21,7 @@ const FIRST_STEP: f64 = 0.25;
 /// `values` gives the values at several places at once; one that is no number counts as infinite. Finds a place that no
 /// such step improves, which is the least one where the function has no other such places.
 pub fn least(start: &[f64], finest: f64, values: &mut dyn FnMut(&[Vec<f64>]) -> Vec<f64>) -> Least {
+    assert!(finest > 0.0, "a search by no step never ends");
     let begin: Vec<f64> = start.iter().map(|part| part.clamp(0.0, 1.0)).collect();
     let value = values(std::slice::from_ref(&begin)).first().copied().unwrap_or(f64::INFINITY);
     let mut best = Least { at: begin, value: finite(value) };
@@ -28,12 +29,14 @@ pub fn least(start: &[f64], finest: f64, values: &mut dyn FnMut(&[Vec<f64>]) -> 
     while step >= finest {
         let places = around(&best.at, step);
         let there = values(&places);
+        assert_eq!(there.len(), places.len(), "every place has its value");
         let lower = places.into_iter().zip(there).map(|(at, value)| Least { at, value: finite(value) });
         match lower.min_by(|one, other| one.value.total_cmp(&other.value)) {
             Some(lower) if lower.value < best.value => best = lower,
             _ => step /= 2.0,
         }
     }
+    assert!(best.at.iter().all(|part| (0.0..=1.0).contains(part)), "the search stays in the unit cube");
     best
 }
 
@@ -43,6 +46,7 @@ fn finite(value: f64) -> f64 {
 
 /// One step up and down along each axis, as far as the cube goes.
 fn around(at: &[f64], step: f64) -> Vec<Vec<f64>> {
+    debug_assert!(step > 0.0 && step <= FIRST_STEP, "a step leads somewhere");
     let moved = |axis: usize, by: f64| {
         let mut place = at.to_vec();
         place[axis] = (place[axis] + by).clamp(0.0, 1.0);

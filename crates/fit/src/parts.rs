@@ -27,7 +27,9 @@ fn processors(front: &Front, writes: Option<&Writes>) -> u32 {
         let fits = (1.0..=MOST_PROCESSORS).contains(&count) && count * 1e9 / most_read < read;
         (alone > least && together > 0.0 && fits).then_some(truncated::<u32>(count))
     };
-    told().unwrap_or(1)
+    let count = told().unwrap_or(1);
+    assert!(count >= 1 && f64::from(count) <= MOST_PROCESSORS, "a controller has a processor");
+    count
 }
 
 /// Reads and writes alone differ if by this part at least.
@@ -101,6 +103,7 @@ impl Parts {
         let chunk = geometry.as_ref().and_then(|geometry| geometry.chunk).unwrap_or(65_536);
         let asked: Vec<&str> =
             runs.iter().flat_map(|run| &run.targets).map(|target| target.address.as_str()).take(1).collect();
+        assert!(command <= fixed, "a command is a part of what a request takes");
         let started = runs.first().map_or("", |run| run.started.get(..10).unwrap_or(""));
         Model {
             name: name.into(),
@@ -142,7 +145,9 @@ impl Parts {
     /// Servers of all members that put writes on the media.
     fn at_work(&self) -> f64 {
         let count = f64::from(self.geometry.as_ref().map_or(1, |geometry| geometry.members));
-        count * f64::from(self.members.dies().count().max(1))
+        let at_work = count * f64::from(self.members.dies().count().max(1));
+        assert!(at_work >= 1.0, "some member is at work");
+        at_work
     }
 
     /// A beginning: as many servers as write at once do what small writes came to in the long run.
