@@ -20,17 +20,27 @@ struct Served {
 
 impl Served {
     fn start(options: &str) -> Served {
+        Served::of("./array.toml", "", options)
+    }
+
+    /// An array whose description goes on with `more`.
+    fn of(array: &str, more: &str, options: &str) -> Served {
         let user = User::new();
         user.write("small.toml", small::DISK);
-        user.write("array.toml", &small::array("./small.toml"));
+        user.write("array.toml", &(small::array("./small.toml") + more));
         let mut served = Served { user, running: None };
-        served.again(options);
+        served.serve(array, options);
         served
     }
 
     fn again(&mut self, options: &str) {
+        self.serve("./array.toml", options);
+    }
+
+    /// Serves an array of the user's.
+    fn serve(&mut self, array: &str, options: &str) {
         let socket = self.user.path("s");
-        let line = format!("serve ./array.toml --unix {} {options}", socket.display());
+        let line = format!("serve {array} --name box --unix {} {options}", socket.display());
         let mut command = self.user.command(&line);
         command.env("XDG_RUNTIME_DIR", self.user.path("."));
         let mut running = Running::of(&mut command);
@@ -172,4 +182,94 @@ fn what_a_cache_without_a_battery_loses_by_a_kill_is_named_and_reads_as_an_error
     assert_eq!(read, [9; 4096], "the battery has kept it");
     assert!(!served.array("cache").done().out.contains("lost"));
     served.kill();
+}
+
+#[test]
+fn paths_controllers_and_firmware_are_what_an_operator_makes_them_and_the_model_follows() {
+    let releases = r#"
+[options.firmware]
+about   = "firmware release"
+default = "1.0"
+[options.firmware.choice."1.0"]
+[options.firmware.choice."2.0".controller]
+read_command = "300ms"
+"#;
+    let array = "./array.toml?controller.count=2&link.count=2";
+    let served = Served::of(array, releases, "--memory --pace model");
+    let mut client = Plain::connect(&served.user.path("s"));
+    let mut data = [0; 4096];
+    assert_eq!(client.request(0, 0, &mut data), Some(0));
+    let text = served.array("controller").done().out;
+    assert!(text.contains("controller 0  online   lun0") && text.contains("controller 1  online"), "{text}");
+    served.array("controller 0 offline").done();
+    assert!(served.array("controller").done().out.contains("controller 1  online   lun0"));
+    assert_eq!(client.request(0, 0, &mut data), Some(0), "the partner serves it");
+    served.array("controller 0 offline").with(2).saying(&["it is offline already"]);
+    served.array("path 9 down").with(2).saying(&["there is no path 9; the array has 4"]);
+    for path in [2, 3] {
+        served.array(&format!("path {path} down")).done();
+    }
+    assert_eq!(client.request(0, 0, &mut data), Some(5), "no path to the controller that works");
+    served.array("path 2 up").done();
+    served.array("path 3 up").done();
+    served.array("controller 0 online").done();
+    assert_eq!(client.request(0, 0, &mut data), Some(0));
+    assert!(served.array("path").done().out.contains("path 3  controller 1  up"));
+
+    assert!(served.array("firmware").done().out.contains("firmware 1.0"));
+    served.array("firmware 3.0").with(2).saying(&["no firmware 3.0", "1.0, 2.0"]);
+    served.array("firmware 2.0").done();
+    #[expect(clippy::disallowed_methods, reason = "the pace is one of the real clock")]
+    let began = std::time::Instant::now();
+    assert_eq!(client.request(0, 8192, &mut data), Some(0));
+    assert!(began.elapsed() >= Duration::from_millis(300), "each read costs that much now");
+    let events = served.array("events").done().out;
+    for said in [
+        "lun0: not on its preferred controller; owner is 1",
+        "lun0: no path to a controller is left",
+        "firmware 2.0 installed",
+    ] {
+        assert!(events.contains(said), "{said}: {events}");
+    }
+}
+
+#[test]
+fn a_plan_fails_a_disk_of_a_served_array_rebuilds_and_scrubs_it() {
+    let served = Served::start("--memory --pace max --no-auto-rebuild");
+    let mut client = Plain::connect(&served.user.path("s"));
+    for at in 0..64 {
+        assert_eq!(client.request(1, at << 20, &mut vec![9; 1 << 20]), Some(0));
+    }
+    served.user.write(
+        "plan.toml",
+        r#"
+name = "life"
+[defaults]
+size  = "8KiB"
+reads = "100%"
+run   = "200ms"
+[[phase]]
+name = "healthy"
+[[phase]]
+state = "fail disk 2"
+[[phase]]
+name = "degraded"
+[[phase]]
+state = "rebuild"
+[[phase]]
+state = "scrub"
+"#,
+    );
+    let mut run = served.user.command("run plan.toml --on null:1GiB --served box");
+    run.env("XDG_RUNTIME_DIR", served.user.path("."));
+    Ended::of(&run.output().unwrap()).done();
+    let status = served.status();
+    assert_eq!(status["sets"][0]["state"], "optimal");
+    assert_eq!(status["bays"][2]["status"], "failed");
+    let events = served.array("events").done().out;
+    let at = |text: &str| events.find(text).unwrap_or_else(|| panic!("{text}: {events}"));
+    assert!(
+        at("bay 2: drive failed") < at("rebuild started") && at("rebuild complete") < at("verify complete")
+    );
+    assert_eq!(served.array("progress").done().out, "100 %\n");
 }

@@ -83,6 +83,7 @@ export const api = {
   checkPlan: (asked: { toml: string; on?: string[]; set?: string[] }, signal?: AbortSignal) =>
     post<c.PlanChecked>('/api/plans/check', asked, signal),
   arrays: () => get<{ arrays: { name: string; about: string }[] }>('/api/arrays').then(all => all.arrays),
+  served: () => get<{ servers: c.Served[] }>('/api/served').then(all => all.servers),
   start: (asked: {
     plan: string | null;
     toml: string | null;

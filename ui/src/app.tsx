@@ -21,11 +21,13 @@ import { PlanView } from './views/plan.tsx';
 import { PlansView } from './views/plans.tsx';
 import { RunView } from './views/run.tsx';
 import { RunsView } from './views/runs.tsx';
+import { ServedView } from './views/served.tsx';
 
 const PLACES: [string, string, string[]][] = [
   ['/', 'Runs', ['runs', 'run', 'compare']],
   ['/campaigns', 'Campaigns', ['campaigns', 'campaign', 'campaign-editor']],
   ['/lab', 'Array lab', ['lab']],
+  ['/served', 'Served arrays', ['served']],
   ['/plans', 'Plans', ['plans', 'plan']],
   ['/jobs', 'In progress', ['jobs', 'job']],
 ];
@@ -70,6 +72,8 @@ function Shown({ route, about }: { route: Route; about: About | null }) {
       return <PlanView key={route.name} name={route.name} on={route.on} about={about} />;
     case 'lab':
       return <LabView query={route.query} />;
+    case 'served':
+      return <ServedView />;
     default:
       return (
         <Title text="There is nothing here">

@@ -238,3 +238,37 @@ export interface Rebuild {
   healthy?: Foreground;
   degraded?: Foreground;
 }
+
+/** An array that `fathom serve` serves, as it is now. */
+export interface Served {
+  name: string;
+  status: {
+    name: string;
+    array: string;
+    is_volatile: boolean;
+    is_write_protected: boolean;
+    bays: {
+      bay: number;
+      serial: string;
+      status: 'in-use' | 'spare' | 'unassigned' | 'failed' | 'empty' | 'foreign' | 'stale';
+      bytes: number;
+      slot: [number, number] | null;
+    }[];
+    sets: { set: number; level: string; state: string; bytes: number }[];
+    luns: number[];
+    works: { kind: string; set: number; slot: number | null; done: number; left_s: number | null }[];
+    cache: {
+      bytes: number;
+      dirty_bytes: number;
+      is_write_back: boolean;
+      has_battery: boolean;
+      lost: { lun: number; offset: number; bytes: number }[];
+    } | null;
+    controllers: { controller: number; is_online: boolean }[];
+    paths: { path: number; controller: number; is_up: boolean }[];
+    owners: (number | null)[];
+    firmware: string | null;
+  };
+  /** The last ones, the newest at the end. */
+  events: { number: number; at_s: number; severity: 'information' | 'warning' | 'critical'; text: string }[];
+}

@@ -12,6 +12,7 @@ export type Route =
   | { view: 'plans' }
   | { view: 'plan'; name: string; on: string }
   | { view: 'lab'; query: string }
+  | { view: 'served' }
   | { view: 'nothing'; path: string };
 
 /** The route of an address. */
@@ -48,6 +49,8 @@ export function parse(path: string, query: string): Route {
       return { view: 'plan', name: second ?? '', on: text('on') };
     case 'lab':
       return { view: 'lab', query };
+    case 'served':
+      return { view: 'served' };
     default:
       return { view: 'nothing', path };
   }

@@ -64,3 +64,14 @@ pub enum BackgroundPolicy {
     /// A pause after each unit.
     Delay(Nanos),
 }
+
+impl BackgroundParams {
+    /// The same at another rate: a share of what the array takes its rate to be a share of.
+    pub fn at(self, share: Share) -> BackgroundParams {
+        let policy = match self.policy {
+            BackgroundPolicy::Tags(_) => BackgroundPolicy::Tags(share),
+            _ => BackgroundPolicy::Share(share),
+        };
+        BackgroundParams { policy, ..self }
+    }
+}

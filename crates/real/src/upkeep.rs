@@ -8,7 +8,7 @@ use host::command::{self, Running};
 use host::progress::{Reading, Sample, Source, Watcher};
 use record::Series;
 use units::{Instant, Nanos};
-use workload::plan::{Plan, State, Task, Work};
+use workload::plan::{Background, Plan, State, Task, Work};
 
 /// What the command line says about work of a real array.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,8 +17,16 @@ pub struct UpkeepOptions {
     pub progress: Option<Source>,
     /// Makes a disk fail; given to `sh`, with its number in `FATHOM_DISK`.
     pub fail: Option<String>,
-    /// Begins a rebuild; given to `sh`.
-    pub rebuild: Option<String>,
+    /// What begins each kind of work; given to `sh`.
+    pub begin: Vec<(Work, String)>,
+    /// Sets the rate of work that begins afterwards; given to `sh`, with the share in `FATHOM_RATE`.
+    pub rate: Option<String>,
+}
+
+impl UpkeepOptions {
+    fn begins(&self, work: Work) -> Option<&str> {
+        self.begin.iter().find(|(other, _)| *other == work).map(|(_, command)| command.as_str())
+    }
 }
 
 /// For so long it may be unclear whether work has begun, or why it stands.
@@ -39,8 +47,8 @@ struct Watched {
     source: String,
     /// The command that began it, until its end was seen.
     command: Option<Running>,
-    /// Whether a command has begun it, and went well.
-    begun: bool,
+    /// When a command had begun it, and went well.
+    begun: Option<Instant>,
 }
 
 /// Where it is.
@@ -61,10 +69,13 @@ impl Upkeep {
             let Task::State(state) = &point.task else { continue };
             let missing = match state {
                 State::FailDisk(_) if options.fail.is_none() => "--fail-cmd",
-                State::Background(work) if work.work != Work::Rebuild || work.rate.is_some() => {
+                State::Background(work) if work.rate.is_some() && options.rate.is_none() => {
                     return Err(only_arrays());
                 }
-                State::Background(_) if options.rebuild.is_none() => "--rebuild-cmd",
+                State::Background(work) if options.begins(work.work).is_none() => match work.work {
+                    Work::Rebuild => "--rebuild-cmd",
+                    _ => return Err(only_arrays()),
+                },
                 State::Background(_) | State::Watch(_) if options.progress.is_none() => "--progress",
                 _ => continue,
             };
@@ -91,11 +102,16 @@ impl Upkeep {
         command::run(text, &[("FATHOM_DISK", disk.to_string())]).map_err(of_command(text))
     }
 
-    /// Begins the rebuild by the user's command, and the watch over it.
-    pub(crate) fn rebuild(&mut self, clock: &Clock) -> Result<(), WorldError> {
-        let text = self.options.rebuild.clone().ok_or_else(only_arrays)?;
-        let command = Running::start(&text).map_err(of_command(&text))?;
-        self.watch(Work::Rebuild, Some(command), clock)
+    /// Begins work by the user's command, and the watch over it.
+    pub(crate) fn begin(&mut self, background: &Background, clock: &Clock) -> Result<(), WorldError> {
+        if let Some(share) = background.rate {
+            let text = self.options.rate.as_deref().ok_or_else(only_arrays)?;
+            let percent = format!("{}%", share.get() * 100.0);
+            command::run(text, &[("FATHOM_RATE", percent)]).map_err(of_command(text))?;
+        }
+        let text = self.options.begins(background.work).ok_or_else(only_arrays)?;
+        let command = Running::start(text).map_err(of_command(text))?;
+        self.watch(background.work, Some(command), clock)
     }
 
     /// Begins the watch over work that goes on already, unless it is watched.
@@ -111,7 +127,7 @@ impl Upkeep {
         let named = source.to_string();
         let watcher =
             Watcher::start(source, clock.clone()).map_err(WorldError::failed("a thread that watches"))?;
-        self.watched = Some(Watched { work, watcher, source: named, command, begun: false });
+        self.watched = Some(Watched { work, watcher, source: named, command, begun: None });
         Ok(())
     }
 
@@ -128,7 +144,7 @@ impl Upkeep {
         let mut clear_at = started;
         while !is_stopped() {
             let (now, mut done) = (clock.now(), None);
-            match watched.stage(&self.options)? {
+            match watched.stage(&self.options, clock)? {
                 Stage::Ended => return Ok(true),
                 Stage::Runs(_) if !to_its_end => return Ok(true),
                 Stage::Runs(part) => (clear_at, done) = (now, Some(part)),
@@ -164,18 +180,22 @@ impl Upkeep {
 }
 
 impl Watched {
-    fn stage(&mut self, options: &UpkeepOptions) -> Result<Stage, WorldError> {
-        self.ask_command(options)?;
+    fn stage(&mut self, options: &UpkeepOptions, clock: &Clock) -> Result<Stage, WorldError> {
+        self.ask_command(options, clock)?;
         if !self.watcher.is_asking() {
             return Err(WorldError::Internal("the thread that watches has panicked".into()));
         }
         let samples = self.watcher.samples();
         let ran = samples.iter().any(|sample| matches!(sample.said, Ok(Reading::Running(_))));
         let Some(last) = samples.last() else { return Ok(Stage::Waits("is not known of yet".into())) };
+        // What was said before it had begun is not of it.
+        let is_of_it = self.begun.is_some_and(|begun| last.at > begun);
         Ok(match &last.said {
             Ok(Reading::Running(part)) => Stage::Runs(*part),
-            Ok(Reading::Done) if ran || self.begun => Stage::Ended,
-            Ok(Reading::Done) if self.command.is_some() => Stage::Waits("has not begun".into()),
+            Ok(Reading::Done) if ran || is_of_it => Stage::Ended,
+            Ok(Reading::Done) if self.command.is_some() || self.begun.is_some() => {
+                Stage::Waits("has not begun".into())
+            }
             Ok(Reading::Done) => {
                 let why = format!("nothing to watch: {} reports that all is done", self.source);
                 return Err(WorldError::unfit(why));
@@ -187,11 +207,11 @@ impl Watched {
     }
 
     /// Whether the command that began the work has ended, and how.
-    fn ask_command(&mut self, options: &UpkeepOptions) -> Result<(), WorldError> {
+    fn ask_command(&mut self, options: &UpkeepOptions, clock: &Clock) -> Result<(), WorldError> {
         let Some(command) = &mut self.command else { return Ok(()) };
-        let text = options.rebuild.as_deref().unwrap_or_default();
+        let text = options.begins(self.work).unwrap_or_default();
         if command.has_ended().map_err(of_command(text))? {
-            (self.command, self.begun) = (None, true);
+            (self.command, self.begun) = (None, Some(clock.now()));
         }
         Ok(())
     }
@@ -202,7 +222,7 @@ impl Watched {
         for Sample { at, said } in self.watcher.samples() {
             match said {
                 Ok(Reading::Running(part)) => course.push((at, part)),
-                Ok(Reading::Done) if !course.is_empty() || self.begun => {
+                Ok(Reading::Done) if !course.is_empty() || self.begun.is_some_and(|begun| at > begun) => {
                     course.push((at, 1.0));
                     break;
                 }
@@ -220,7 +240,7 @@ fn of_command(text: &str) -> impl FnOnce(std::io::Error) -> WorldError {
 
 fn only_arrays() -> WorldError {
     let why = "initialising, cloning, verifying and scrubbing, and the rate of such work, are available on \
-               virtual arrays only: run the plan on one (`--on array:NAME`), or leave the phase out with a \
-               plan of your own";
+               virtual arrays (`--on array:NAME`) and, all but initialising, on an array that `fathom serve` \
+               serves (`--served NAME`); or leave the phase out with a plan of your own";
     WorldError::unfit(why)
 }

@@ -22,7 +22,7 @@ use record::Environment;
 use units::convert::narrow;
 use units::{Bytes, Instant, Nanos};
 use workload::files_needed;
-use workload::plan::{Background, Load, Plan, SETTLE_IDLE, Settle, State, Watch};
+use workload::plan::{Load, Plan, SETTLE_IDLE, Settle, State, Watch};
 use workload::room::Need;
 use workload::spec::{EngineKind, Workload};
 
@@ -350,9 +350,9 @@ impl World for RealWorld {
             State::Idle(time) => self.idle(*time, live),
             State::Prepare(prepare) => self.prepare(prepare, live)?,
             State::FailDisk(disk) => self.upkeep.fail_disk(*disk)?,
-            State::Background(Background { wait, .. }) => {
-                self.upkeep.rebuild(&self.clock)?;
-                complete = self.wait_for_work(*wait, live)?;
+            State::Background(background) => {
+                self.upkeep.begin(background, &self.clock)?;
+                complete = self.wait_for_work(background.wait, live)?;
             }
             State::Watch(Watch { work, wait }) => {
                 self.upkeep.look(*work, &self.clock)?;

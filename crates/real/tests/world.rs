@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use conduct::{Event, Outcome, World};
 use real::{RealOptions, RealWorld, UpkeepOptions};
-use workload::plan::{Overrides, Plan};
+use workload::plan::{Overrides, Plan, Work};
 
 fn plan(text: &str) -> Plan {
     Plan::parse("test.toml", text, &Overrides::default()).unwrap()
@@ -62,9 +62,11 @@ fn a_real_rebuild_is_begun_by_a_command_and_watched_to_its_end() {
     let upkeep = UpkeepOptions {
         progress: Some(real::Source::Command(format!("cat {part}"))),
         fail: Some(format!("echo $FATHOM_DISK > {failed}")),
-        rebuild: Some(format!(
-            "for p in 0 20 40 60 80; do echo \"$p%\" > {part}; sleep 0.4; done; echo 100% > {part}"
-        )),
+        begin: vec![(
+            Work::Rebuild,
+            format!("for p in 0 20 40 60 80; do echo \"$p%\" > {part}; sleep 0.4; done; echo 100% > {part}"),
+        )],
+        rate: None,
     };
     let options = RealOptions { targets: vec!["null:4GiB".into()], upkeep, ..RealOptions::default() };
     let plan =
@@ -87,7 +89,8 @@ fn a_command_that_fails_ends_the_run_with_what_it_said() {
     let upkeep = UpkeepOptions {
         progress: Some(real::Source::Command("echo 3%; exit 1".into())),
         fail: Some(format!("echo no such disk >&2; cd {}; exit 4", home.path().display())),
-        rebuild: Some("true".into()),
+        begin: vec![(Work::Rebuild, "true".into())],
+        rate: None,
     };
     let options = RealOptions { targets: vec!["null:4GiB".into()], upkeep, ..RealOptions::default() };
     let plan =

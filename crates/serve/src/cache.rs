@@ -190,6 +190,8 @@ struct State {
     generation: u64,
     /// The number of the next table.
     table: u64,
+    /// Whether another controller has a copy of what is taken, or need not have one.
+    has_partner: bool,
 }
 
 impl State {
@@ -266,8 +268,14 @@ impl WriteCache {
         is_synced: bool,
     ) -> io::Result<WriteCache> {
         let settings = Settings { is_write_back: true, is_forced: false, has_battery: true };
-        let mut state =
-            State { sets: vec![Pieces::default(); sets], settings, dirty: 0, generation: 0, table: 0 };
+        let mut state = State {
+            sets: vec![Pieces::default(); sets],
+            settings,
+            dirty: 0,
+            generation: 0,
+            table: 0,
+            has_partner: true,
+        };
         let room = 2 * size + size.clamp(LEAST_LOG, 1 << 20);
         let kept = match medium.map(Arc::from) {
             None => None,
@@ -350,7 +358,7 @@ impl WriteCache {
     pub fn put(&self, set: u32, lba: u64, from: &[u8]) -> io::Result<Taken> {
         let mut state = self.write_state();
         let settings = state.settings;
-        if !settings.takes_writes() {
+        if !settings.takes_writes() || !state.has_partner {
             return Ok(Taken::Through);
         }
         let place = Place { set, lba, sectors: (from.len() / SECTOR) as u64 };
@@ -520,6 +528,13 @@ impl WriteCache {
         self.write_table(&mut state)
     }
 
+    /// Whether another controller has a copy of what is taken from now on. Without one writes go through.
+    pub fn set_partner(&self, has_partner: bool) {
+        let mut state = self.write_state();
+        state.has_partner = has_partner;
+        self.recount(&state);
+    }
+
     /// All that was taken is kept through a loss of power, as far as the battery reaches.
     pub fn flush(&self) -> io::Result<()> {
         match &self.kept {
@@ -607,7 +622,8 @@ impl WriteCache {
 
     fn recount(&self, state: &State) {
         self.count.store(state.pieces(), Ordering::Release);
-        self.takes_writes.store(state.settings.takes_writes(), Ordering::Release);
+        let takes_writes = state.settings.takes_writes() && state.has_partner;
+        self.takes_writes.store(takes_writes, Ordering::Release);
     }
 
     fn read_state(&self) -> RwLockReadGuard<'_, State> {

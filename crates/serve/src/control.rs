@@ -90,6 +90,30 @@ pub enum Command {
         /// Bytes a second of each member; 0: no limit.
         bytes_per_second: u64,
     },
+    /// Has background work that begins from now on get that share of the members' time in the model.
+    Share {
+        /// From 0 to 1.
+        share: f64,
+    },
+    /// Takes a path down, or brings it up.
+    Path {
+        /// Its number.
+        path: u32,
+        /// Whether it is to be up.
+        up: bool,
+    },
+    /// Takes a controller offline, or brings it back.
+    Controller {
+        /// Its number.
+        controller: u32,
+        /// Whether it is to be online.
+        online: bool,
+    },
+    /// Installs another release of the firmware.
+    Firmware {
+        /// Which.
+        release: String,
+    },
 }
 
 /// What comes back.
@@ -214,6 +238,18 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
         }
         Command::Initialise { set } => {
             machine.initialise(set).map(|()| format!("set {set}: initialise started"))
+        }
+        Command::Share { share } => machine.set_share(share).map(|()| {
+            format!("background work that begins now: {:.0} % of the members' time", share * 100.0)
+        }),
+        Command::Path { path, up } => {
+            machine.set_path(path, up).map(|()| format!("path {path}: {}", if up { "up" } else { "down" }))
+        }
+        Command::Controller { controller, online } => machine
+            .set_controller(controller, online)
+            .map(|()| format!("controller {controller}: {}", if online { "online" } else { "offline" })),
+        Command::Firmware { release } => {
+            machine.set_firmware(&release).map(|()| format!("firmware {release} installed"))
         }
         Command::Rate { bytes_per_second } => {
             machine.set_rate(bytes_per_second);

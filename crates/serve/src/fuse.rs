@@ -102,7 +102,7 @@ impl LunFile {
     fn in_time(&self, op: Op, offset: u64, len: u64, answer: Deliver) {
         match &self.pacer {
             Some(pacer) => pacer.ask(Asked { lun: self.lun, op, offset, len }, answer),
-            None => answer(),
+            None => answer(true),
         }
     }
 
@@ -118,7 +118,7 @@ impl LunFile {
 
 fn errno(fault: Fault) -> Errno {
     match fault {
-        Fault::Lost | Fault::CacheLost | Fault::Journal => Errno::EIO,
+        Fault::Lost | Fault::CacheLost | Fault::NoPath | Fault::Journal => Errno::EIO,
         Fault::OutOfRange => Errno::EINVAL,
         Fault::NoSpace => Errno::ENOSPC,
         Fault::ReadOnly => Errno::EROFS,
@@ -196,8 +196,9 @@ impl Filesystem for LunFile {
                 Op::Read,
                 offset,
                 len,
-                Box::new(move || {
-                    reply.data(&data[narrow::<usize>(offset - first)..][..narrow::<usize>(len)]);
+                Box::new(move |is_answered| match is_answered {
+                    true => reply.data(&data[narrow::<usize>(offset - first)..][..narrow::<usize>(len)]),
+                    false => reply.error(Errno::EIO),
                 }),
             ),
         }
@@ -227,7 +228,15 @@ impl Filesystem for LunFile {
             Err(fault) => reply.error(errno(fault)),
             Ok(()) => {
                 let count = narrow::<u32>(len);
-                self.in_time(Op::Write, offset, len, Box::new(move || reply.written(count)));
+                self.in_time(
+                    Op::Write,
+                    offset,
+                    len,
+                    Box::new(move |is_answered| match is_answered {
+                        true => reply.written(count),
+                        false => reply.error(Errno::EIO),
+                    }),
+                );
             }
         }
     }
@@ -239,7 +248,15 @@ impl Filesystem for LunFile {
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
         match self.machine.flush() {
             Err(fault) => reply.error(errno(fault)),
-            Ok(()) => self.in_time(Op::Flush, 0, 0, Box::new(move || reply.ok())),
+            Ok(()) => self.in_time(
+                Op::Flush,
+                0,
+                0,
+                Box::new(move |is_answered| match is_answered {
+                    true => reply.ok(),
+                    false => reply.error(Errno::EIO),
+                }),
+            ),
         }
     }
 

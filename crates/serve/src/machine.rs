@@ -5,6 +5,7 @@
 
 mod bays;
 mod cached;
+mod front;
 mod open;
 mod operate;
 mod status;
@@ -17,7 +18,7 @@ use std::thread::JoinHandle;
 
 use array::device::DeviceParams;
 use array::raid::{Geometry, MemberState, SetSpec};
-use array::sim::Topology;
+use array::sim::{LunPlacement, Topology};
 use units::convert::narrow;
 use units::{SECTOR_BYTES, Sectors};
 
@@ -30,11 +31,13 @@ use crate::set::{Common, Fault, Reports, SetStore};
 use crate::shelf::Shelf;
 
 pub use cached::{CacheAction, CacheStatus, LostRange};
+pub use front::{ControllerStatus, FrontShape, PathStatus};
 pub use open::{OpenError, Options};
 pub use operate::{Insert, OperateError};
 pub use status::{BayStatus, MachineStatus, SetStatus, WorkStatus};
 pub use works::WorkKind;
 
+use front::Front;
 use works::Works;
 
 /// What of a topology the data depend on.
@@ -54,6 +57,8 @@ pub struct Shape {
     pub is_rotating: bool,
     /// Bytes that the controllers' write-back caches have room for; 0 where there is none.
     pub cache: u64,
+    /// Controllers and paths.
+    pub front: FrontShape,
 }
 
 /// A set.
@@ -74,6 +79,8 @@ pub struct Lun {
     pub start: u64,
     /// Its sectors.
     pub sectors: u64,
+    /// The controller that it belongs to.
+    pub owner: u32,
 }
 
 impl Shape {
@@ -99,13 +106,24 @@ impl Shape {
             sets.push(SetShape { geometry, bays: all });
         }
         let luns = topology.luns.iter();
-        let luns = luns.map(|lun| Lun { set: lun.set, start: lun.start.0, sectors: lun.size.0 }).collect();
+        let of = |lun: &LunPlacement| Lun {
+            set: lun.set,
+            start: lun.start.0,
+            sectors: lun.size.0,
+            owner: lun.owner,
+        };
+        let luns = luns.map(of).collect();
         let is_rotating = topology.models.iter().any(|model| matches!(model, DeviceParams::Rotating(_)));
         let write_back = topology.controller.cache.as_ref().filter(|cache| cache.write_back);
         let room = write_back.map_or(0, |cache| cache.write_room().get());
         let cache = room * u64::from(topology.controllers.max(1));
+        let front = FrontShape {
+            controllers: topology.controllers.max(1),
+            links: if topology.link.is_some() { topology.links.max(1) } else { 0 },
+            is_mirrored: write_back.is_some_and(|cache| cache.mirrored) && topology.controllers > 1,
+        };
         let (name, spares) = (name.to_owned(), topology.spares.clone());
-        Ok(Shape { name, bays, sets, spares, luns, is_rotating, cache })
+        Ok(Shape { name, bays, sets, spares, luns, is_rotating, cache, front })
     }
 
     /// In one line, all that must be the same for data to make sense.
@@ -130,6 +148,12 @@ pub struct Machine {
     /// Writes to members what has been in the cache for a while.
     destager: Mutex<Option<JoinHandle<()>>>,
     is_closing: AtomicBool,
+    front: Mutex<Front>,
+    /// Whether hosts do not reach some LUN.
+    is_cut: AtomicBool,
+    /// Releases of the firmware that the model knows.
+    firmware: Vec<(String, Topology)>,
+    seed: u64,
     shelf: Option<Box<dyn Shelf>>,
     bays: Mutex<Bays>,
     works: Works,
@@ -166,13 +190,16 @@ struct Bay {
 impl Machine {
     /// From now on background work is as fast as in the model, which loses the disks that this array loses.
     pub fn follow(&self, model: Arc<Pacer>) {
-        let lost = self.lock_bays().bays.iter().map(|bay| bay.status).collect::<Vec<_>>();
-        for (bay, _) in (0..).zip(lost).filter(|(_, status)| matches!(status, Status::Failed | Status::Empty))
-        {
-            model.fail_disk(bay);
-        }
+        self.lost_bays().into_iter().for_each(|bay| model.fail_disk(bay));
         // The first one stays.
         let _known = self.model.set(model);
+    }
+
+    /// Bays whose disks are of no use.
+    fn lost_bays(&self) -> Vec<u32> {
+        let bays = self.lock_bays();
+        let is_lost = |bay: &Bay| matches!(bay.status, Status::Failed | Status::Empty);
+        (0..).zip(&bays.bays).filter(|(_, bay)| is_lost(bay)).map(|(number, _)| number).collect()
     }
 
     /// Its LUNs.
@@ -200,8 +227,11 @@ impl Machine {
         self.shelf.is_none()
     }
 
-    fn place(&self, lun: u32, offset: u64, len: u64) -> Result<Place, Fault> {
-        let lun = self.shape.luns.get(lun as usize).ok_or(Fault::OutOfRange)?;
+    fn place(&self, number: u32, offset: u64, len: u64) -> Result<Place, Fault> {
+        let lun = self.shape.luns.get(number as usize).ok_or(Fault::OutOfRange)?;
+        if !self.is_reached(number) {
+            return Err(Fault::NoPath);
+        }
         let is_whole = offset.is_multiple_of(SECTOR_BYTES) && len.is_multiple_of(SECTOR_BYTES) && len > 0;
         match offset.checked_add(len) {
             Some(end) if is_whole && end <= lun.sectors * SECTOR_BYTES => Ok(Place {

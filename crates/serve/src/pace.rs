@@ -10,9 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use array::sim::{Sim, WorkOrder};
+use array::raid::GeometryError;
+use array::sim::{Sim, Topology, WorkOrder};
 use units::convert::{narrow, truncated};
-use units::{Bytes, Instant};
+use units::{Bytes, Instant, Share};
 
 use crate::clock::Clock;
 
@@ -42,13 +43,19 @@ pub enum Op {
     Nothing,
 }
 
-/// What is done with an answer whose time has come.
-pub type Deliver = Box<dyn FnOnce() + Send>;
+/// What is done with an answer whose time has come; `false` where the model's host has had none.
+pub type Deliver = Box<dyn FnOnce(bool) + Send>;
+
+/// What is done to the model.
+type Act = Box<dyn FnOnce(&mut Sim) + Send>;
 
 enum Message {
     Request(Duration, Asked, Deliver),
-    Fail(u32),
     Work(WorkOrder),
+    Act(Act),
+    /// Another array takes the place of this one, which gives all its answers now.
+    Restart(Box<Sim>),
+    Share(Share),
     Stop,
 }
 
@@ -59,6 +66,7 @@ pub struct Pacer {
     thread: Mutex<Option<JoinHandle<()>>>,
     lateness: Arc<Lateness>,
     progress: Arc<Progress>,
+    seed: u64,
 }
 
 /// How far the model's work on each set is.
@@ -104,7 +112,9 @@ impl Lateness {
 
 impl Pacer {
     /// Runs `sim` in real time, or `speed` times as fast.
-    pub fn start(mut sim: Sim, speed: f64) -> std::io::Result<Pacer> {
+    ///
+    /// A model that takes its place is made with `seed`.
+    pub fn start(mut sim: Sim, speed: f64, seed: u64) -> std::io::Result<Pacer> {
         sim.admit();
         let (send, receive) = channel();
         let (clock, lateness) = (Clock::start(), Arc::new(Lateness::default()));
@@ -119,12 +129,20 @@ impl Pacer {
             lateness: lateness.clone(),
             works: Vec::new(),
             progress: progress.clone(),
+            share: None,
         };
         let thread = std::thread::Builder::new().name("fathom-model".into()).spawn(move || {
             keep_time_exactly();
             running.run(&receive);
         })?;
-        Ok(Pacer { send: Mutex::new(send), clock, thread: Mutex::new(Some(thread)), lateness, progress })
+        Ok(Pacer {
+            send: Mutex::new(send),
+            clock,
+            thread: Mutex::new(Some(thread)),
+            lateness,
+            progress,
+            seed,
+        })
     }
 
     /// Has `deliver` be called when the model has completed the request.
@@ -134,7 +152,29 @@ impl Pacer {
 
     /// A disk fails in the model.
     pub fn fail_disk(&self, bay: u32) {
-        self.tell(Message::Fail(bay));
+        // One that is in no set fails without consequence.
+        self.act(move |sim| drop(sim.fail_disk(bay)));
+    }
+
+    /// Does something to the model as it is now.
+    pub fn act(&self, act: impl FnOnce(&mut Sim) + Send + 'static) {
+        self.tell(Message::Act(Box::new(act)));
+    }
+
+    /// The model is another one from now on, at rest but for those disks, which have failed.
+    pub fn restart(&self, topology: &Topology, failed: &[u32]) -> Result<(), GeometryError> {
+        let mut sim = Sim::new(topology, self.seed)?;
+        sim.admit();
+        for &bay in failed {
+            let _in_no_set = sim.fail_disk(bay);
+        }
+        self.tell(Message::Restart(Box::new(sim)));
+        Ok(())
+    }
+
+    /// Has work that begins from now on get that share of the members' time.
+    pub fn set_share(&self, share: Share) {
+        self.tell(Message::Share(share));
     }
 
     /// Background work begins in the model.
@@ -186,6 +226,7 @@ struct Running {
     /// Set and number of the work under way.
     works: Vec<(u32, u32)>,
     progress: Arc<Progress>,
+    share: Option<Share>,
 }
 
 impl Running {
@@ -206,14 +247,14 @@ impl Running {
                 Err(RecvTimeoutError::Timeout) => self.catch_up(),
             }
         }
-        self.waiting.drain().for_each(|(_, deliver)| deliver());
+        self.waiting.drain().for_each(|(_, deliver)| deliver(true));
     }
 
     fn take(&mut self, message: Message) {
         match message {
             Message::Request(at, asked, deliver) => {
                 if asked.op == Op::Nothing {
-                    return deliver();
+                    return deliver(true);
                 }
                 let token = self.free.pop().unwrap_or_else(|| {
                     self.next += 1;
@@ -224,14 +265,21 @@ impl Running {
                 let at = self.virtual_time(at).max(self.sim.now());
                 self.sim.submit(at, request);
             }
-            Message::Fail(bay) => {
+            Message::Act(act) => {
                 self.catch_up();
-                // One that is in no set fails without consequence.
-                let _nothing = self.sim.fail_disk(bay);
+                act(&mut self.sim);
             }
+            Message::Restart(sim) => {
+                self.waiting.drain().for_each(|(_, deliver)| deliver(true));
+                (self.free, self.next) = (Vec::new(), 0);
+                self.sim = *sim;
+            }
+            Message::Share(share) => self.share = Some(share),
             Message::Work(order) => {
                 self.catch_up();
-                match self.sim.start_work(order) {
+                let params = self.sim.work_params(order.kind);
+                let params = self.share.map_or(params, |share| params.at(share));
+                match self.sim.start_work_as(order, params) {
                     Ok(number) => self.works.push((order.set, number)),
                     // What the model has no members for takes no time in it.
                     Err(_) => {
@@ -274,7 +322,7 @@ impl Running {
         for done in self.sim.take_ended() {
             let token = done.token.0;
             if let Some(deliver) = self.waiting.remove(&token) {
-                deliver();
+                deliver(done.outcome.result().is_ok());
                 let due = Duration::from_nanos(truncated(done.finished_at.nanos() as f64 / self.speed));
                 self.lateness.add(self.clock.now().saturating_sub(due));
             }

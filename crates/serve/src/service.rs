@@ -116,7 +116,7 @@ impl Service {
             Pace::Max => None,
             Pace::Model(speed) => {
                 let sim = Sim::new(&topology, seed)?;
-                Some(Arc::new(Pacer::start(sim, speed).map_err(system("starting the model".into()))?))
+                Some(Arc::new(Pacer::start(sim, speed, seed).map_err(system("starting the model".into()))?))
             }
         };
         if let Some(pacer) = &pacer {

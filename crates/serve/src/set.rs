@@ -37,6 +37,9 @@ pub enum Fault {
     /// The write cache had them, and has lost them.
     #[error("the data are lost: they were in the write cache when its power failed without a battery")]
     CacheLost,
+    /// Hosts do not reach a controller that serves it.
+    #[error("no path to a working controller is left")]
+    NoPath,
     /// Beyond the end.
     #[error("beyond the end of the LUN")]
     OutOfRange,

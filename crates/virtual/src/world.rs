@@ -7,7 +7,7 @@ mod load;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use array::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
+use array::background::{BackgroundKind, BackgroundParams};
 use array::device::DeviceParams;
 use array::files::Unwritten;
 use array::raid::HealthError;
@@ -238,12 +238,7 @@ impl ModelledWorld {
             let array = &self.spec.name;
             WorldError::unfit(format!("{array} has no figures for {name}, so that its rate cannot be set"))
         })?;
-        // What the array takes its rate to be a share of.
-        let policy = match params.policy {
-            BackgroundPolicy::Tags(_) => BackgroundPolicy::Tags(share),
-            _ => BackgroundPolicy::Share(share),
-        };
-        Ok(BackgroundParams { policy, ..params })
+        Ok(params.at(share))
     }
 
     /// Looks at work beside the loads, to its end if it is waited for: how far it came, and then where the time went.

@@ -190,6 +190,8 @@ pub trait Desk: Send + Sync {
     fn arrays(&self) -> Answer;
     /// One of them with its options.
     fn array(&self, name: &str) -> Answer;
+    /// Arrays that are served on this machine, each with its state and the end of its event log.
+    fn served(&self) -> Answer;
     /// The schema of records.
     fn schema(&self) -> Answer;
     /// The knobs of the array lab.

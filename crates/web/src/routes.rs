@@ -76,6 +76,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/api/plan-keys", get(|here: Here| ask(here, |shared| shared.desk.plan_keys())))
         .route("/api/arrays", get(|here: Here| ask(here, |shared| shared.desk.arrays())))
         .route("/api/arrays/{name}", get(array))
+        .route("/api/served", get(|here: Here| ask(here, |shared| shared.desk.served())))
         .route("/api/schema", get(|here: Here| ask(here, |shared| shared.desk.schema())))
         .route("/api/lab", post(lab))
         .route("/api/lab/rebuild", post(lab_rebuild))

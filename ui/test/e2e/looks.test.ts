@@ -21,6 +21,7 @@ before(async () => {
     ['plans', '/plans', '.plans li'],
     ['plan', '/plans/quick?on=array:md3000', '.numbers span'],
     ['jobs', '/jobs', 'h1'],
+    ['served', '/served', '.slot.failed'],
     ['nothing', '/nowhere', 'h1'],
   ];
   if (await hasLab(server)) {

@@ -23,6 +23,30 @@ raid = [5, 10]
 state = ["healthy", "degraded"]
 `;
 
+// An array that is served beside the page: a RAID 6 with a spare, of which a drive has failed.
+const SERVED = `name = "small"
+about = "Small disks"
+inherits = "queue"
+[controller]
+count = 2
+[devices]
+model = "./disk.toml"
+count = 8
+[raid]
+level = "6"
+disks = 7
+spares = 1
+chunk = "64KiB"
+`;
+const DISK = `name = "disk"
+about = "A small disk"
+kind = "queue"
+capacity = "96MiB"
+servers = 1
+service = "100us"
+law = "fixed"
+`;
+
 export interface Server {
   url: string;
   token: string;
@@ -70,8 +94,12 @@ function library(folder: string): string {
 export async function start(): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'fathom-page-'));
   const store = library(folder);
+  // Where sockets of served arrays are looked for.
+  const env = { ...process.env, XDG_RUNTIME_DIR: folder };
+  const served = await array(folder, env);
   const server = spawn(PROGRAM, ['ui', '--listen', '127.0.0.1:0', '--store', store], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env,
   });
   const address = new URL(await firstLine(server));
   const token = new URLSearchParams(address.hash.slice(1)).get('token') ?? '';
@@ -113,9 +141,24 @@ export async function start(): Promise<Server> {
       await browser.close();
       front?.close();
       server.kill('SIGTERM');
+      served.kill('SIGTERM');
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function array(folder: string, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
+  writeFileSync(join(folder, 'array.toml'), SERVED);
+  writeFileSync(join(folder, 'disk.toml'), DISK);
+  const words = ['serve', './array.toml', '--memory', '--cache', '8MiB', '--pace', 'max', '--no-auto-rebuild'];
+  const served = spawn(PROGRAM, [...words, '--name', 'small', '--unix', join(folder, 'nbd')], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env,
+  });
+  await firstLine(served);
+  for (const words of [['fail', '2'], ['path', '0', 'down']]) execFileSync(PROGRAM, ['array', ...words], { env });
+  return served;
 }
 
 function firstLine(server: ChildProcess): Promise<string> {

@@ -27,6 +27,7 @@ test('every view has its address', () => {
     again: '',
     draft: false,
   });
+  assert.deepEqual(parse('/served', ''), { view: 'served' });
   assert.deepEqual(parse('/lab', '?array=md3000&raid=5'), { view: 'lab', query: '?array=md3000&raid=5' });
 });
 

@@ -9,9 +9,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use serve::config::Status;
 use serve::control::{self, Answer, Command};
 use serve::events::{Event, Severity};
-use serve::machine::{CacheAction, CacheStatus, LostRange, MachineStatus};
+use serve::machine::{CacheAction, CacheStatus, ControllerStatus, LostRange, MachineStatus, PathStatus};
 use serve::service;
-use units::{Bytes, BytesPerSecond, Nanos};
+use units::{Bytes, BytesPerSecond, Nanos, Share};
 
 use crate::ending::{Ending, Failure};
 use crate::output::{self, TreeFormat};
@@ -91,6 +91,11 @@ pub enum ControlVerb {
         #[command(flatten)]
         to: ServerArgs,
     },
+    /// Print how far the background work of a served array is, in percent; 100 % where none is under way
+    Progress {
+        #[command(flatten)]
+        to: ServerArgs,
+    },
     /// Copy a drive to a hot spare, which takes its place
     Clone {
         /// The bay, from 0
@@ -119,6 +124,35 @@ pub enum ControlVerb {
         #[command(flatten)]
         to: ServerArgs,
     },
+    /// Show the paths to the controllers of a served array, take one down, or bring it up
+    Path {
+        /// The path, from 0; without it all are shown
+        #[arg(requires = "to_be")]
+        path: Option<u32>,
+        /// What becomes of it
+        #[arg(value_enum)]
+        to_be: Option<PathVerb>,
+        #[command(flatten)]
+        to: ServerArgs,
+    },
+    /// Show the controllers of a served array and what each serves, take one offline, or bring it back
+    Controller {
+        /// The controller, from 0; without it all are shown
+        #[arg(requires = "to_be")]
+        controller: Option<u32>,
+        /// What becomes of it
+        #[arg(value_enum)]
+        to_be: Option<ControllerVerb>,
+        #[command(flatten)]
+        to: ServerArgs,
+    },
+    /// Show the firmware of a served array, or install another release that its description knows
+    Firmware {
+        /// The release; without it the one that is installed is shown
+        release: Option<String>,
+        #[command(flatten)]
+        to: ServerArgs,
+    },
     /// Show the write cache of a served array and what it has lost, or change it
     Cache {
         /// What is done; without it the cache is shown
@@ -130,13 +164,31 @@ pub enum ControlVerb {
         #[command(flatten)]
         to: ServerArgs,
     },
-    /// Limit background work to a rate of each member, such as 30MB/s, or lift the limit: max
+    /// Limit background work: to a rate of each member such as 30MB/s, to a share of the model's time such as 30%, or not: max
     Rate {
-        /// A rate, or `max`
+        /// A rate, a share, or `max`
         rate: String,
         #[command(flatten)]
         to: ServerArgs,
     },
+}
+
+/// What becomes of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PathVerb {
+    /// The link comes up
+    Up,
+    /// The link goes down
+    Down,
+}
+
+/// What becomes of a controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ControllerVerb {
+    /// It comes back, with the LUNs that belong to it
+    Online,
+    /// It stops, and its partner takes its LUNs over
+    Offline,
 }
 
 /// What is done to the write cache.
@@ -159,7 +211,7 @@ pub enum CacheVerb {
 impl ControlVerb {
     fn parts(&self) -> Result<(Command, &ServerArgs), Failure> {
         Ok(match self {
-            ControlVerb::Status { to } => (Command::Status, to),
+            ControlVerb::Status { to } | ControlVerb::Progress { to } => (Command::Status, to),
             ControlVerb::Events { after, to } => (Command::Events { after: *after }, to),
             ControlVerb::Fail { bay, to } => (Command::Fail { bay: *bay }, to),
             ControlVerb::Pull { bay, to } => (Command::Pull { bay: *bay }, to),
@@ -172,6 +224,21 @@ impl ControlVerb {
             ControlVerb::Clone { bay, to } => (Command::Clone { bay: *bay }, to),
             ControlVerb::Verify { set, repair, to } => (Command::Verify { set: *set, repair: *repair }, to),
             ControlVerb::Initialise { set, to, .. } => (Command::Initialise { set: *set }, to),
+            ControlVerb::Path { path, to_be, to } => match (path, to_be) {
+                (Some(path), Some(to_be)) => (Command::Path { path: *path, up: *to_be == PathVerb::Up }, to),
+                _ => (Command::Status, to),
+            },
+            ControlVerb::Controller { controller, to_be, to } => match (controller, to_be) {
+                (Some(controller), Some(to_be)) => {
+                    let online = *to_be == ControllerVerb::Online;
+                    (Command::Controller { controller: *controller, online }, to)
+                }
+                _ => (Command::Status, to),
+            },
+            ControlVerb::Firmware { release, to } => match release {
+                Some(release) => (Command::Firmware { release: release.clone() }, to),
+                None => (Command::Status, to),
+            },
             ControlVerb::Cache { action, force, to } => {
                 let action = action.map(|action| match action {
                     CacheVerb::WriteBack => CacheAction::WriteBack { forced: *force },
@@ -186,6 +253,10 @@ impl ControlVerb {
             ControlVerb::Rate { rate, to } => {
                 let bytes_per_second = match rate.as_str() {
                     "max" => 0,
+                    rate if rate.ends_with('%') => {
+                        let share: Share = rate.parse().map_err(|why| Failure::Usage(format!("{why}")))?;
+                        return Ok((Command::Share { share: share.get() }, to));
+                    }
                     rate => {
                         let rate: BytesPerSecond =
                             rate.parse().map_err(|why| Failure::Usage(format!("{why}; or `max`")))?;
@@ -213,7 +284,13 @@ pub fn control(verb: &ControlVerb) -> Result<Ending, Failure> {
         return Ok(Ending::done());
     }
     output::print(&match &answer {
-        Answer::Status(status) => status_text(status),
+        Answer::Status(status) => match verb {
+            ControlVerb::Path { .. } => paths_text(status),
+            ControlVerb::Controller { .. } => controllers_text(status),
+            ControlVerb::Firmware { .. } => firmware_text(status),
+            ControlVerb::Progress { .. } => progress_text(status),
+            _ => status_text(status),
+        },
         Answer::Events(events) => events.iter().map(event_line).collect(),
         Answer::Cache(cache) => cache_text(cache),
         Answer::Done(text) | Answer::Error(text) => format!("{text}\n"),
@@ -296,6 +373,13 @@ fn status_text(status: &MachineStatus) -> String {
         let (set, kind, done, left) = (work.set, &work.kind, work.done * 100.0, left.unwrap_or_default());
         text += &format!("set {set}{slot}: {kind} {done:.1} %{left}\n");
     }
+    if status.controllers.len() > 1 || status.paths.iter().any(|path| !path.is_up) {
+        text += &controllers_text(status);
+    }
+    if status.paths.iter().any(|path| !path.is_up) {
+        text += &paths_text(status);
+    }
+    text += &status.firmware.as_ref().map(|release| format!("firmware {release}\n")).unwrap_or_default();
     text += &status.cache.as_ref().map(cache_line).unwrap_or_default();
     let sizes: Vec<String> = luns.iter().map(|&bytes| Bytes::new(bytes).to_string()).collect();
     text += &format!("LUNs  {}\n\nbay  drive     size      state\n", sizes.join(", "));
@@ -305,6 +389,43 @@ fn status_text(status: &MachineStatus) -> String {
         text += &format!("{:>3}  {:<8}  {size:<8}  {}{place}\n", bay.bay, bay.serial, word(bay.status));
     }
     text
+}
+
+/// The work that has most before it.
+fn progress_text(status: &MachineStatus) -> String {
+    let done = status.works.iter().map(|work| work.done).min_by(f64::total_cmp);
+    // What is not at its end is not called so.
+    done.map_or("100 %\n".into(), |done| format!("{:.2} %\n", (done * 100.0).min(99.99)))
+}
+
+fn paths_text(status: &MachineStatus) -> String {
+    if status.paths.is_empty() {
+        return "the hosts hold the drives themselves: no paths\n".into();
+    }
+    let line = |path: &PathStatus| {
+        let state = if path.is_up { "up" } else { "down" };
+        format!("path {}  controller {}  {state}\n", path.path, path.controller)
+    };
+    status.paths.iter().map(line).collect()
+}
+
+fn controllers_text(status: &MachineStatus) -> String {
+    let line = |one: &ControllerStatus| {
+        let owned = status.owners.iter().enumerate().filter(|(_, owner)| **owner == Some(one.controller));
+        let owned: Vec<String> = owned.map(|(lun, _)| format!("lun{lun}")).collect();
+        let state = if one.is_online { "online" } else { "offline" };
+        format!("controller {}  {state:<7}  {}\n", one.controller, owned.join(", "))
+    };
+    let cut = status.owners.iter().enumerate().filter(|(_, owner)| owner.is_none());
+    let cut = cut.map(|(lun, _)| format!("lun{lun}  no path to a working controller\n"));
+    status.controllers.iter().map(line).chain(cut).collect()
+}
+
+fn firmware_text(status: &MachineStatus) -> String {
+    match &status.firmware {
+        Some(release) => format!("firmware {release}\n"),
+        None => "the description of the array has no releases of firmware\n".into(),
+    }
 }
 
 fn cache_text(cache: &CacheStatus) -> String {

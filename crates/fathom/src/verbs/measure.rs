@@ -10,6 +10,7 @@ use real::{Beside, RealOptions, UpkeepOptions};
 use record::Run;
 use units::Bytes;
 use units::name::path;
+use workload::plan::Work;
 
 use crate::ending::{Ending, Failure};
 use crate::input::plans::{self, PlanChange, Planned};
@@ -96,6 +97,14 @@ pub struct RebuildArgs {
     /// A command that starts a rebuild where the plan has one
     #[arg(long, value_name = "COMMAND", help_heading = REBUILD)]
     pub rebuild_cmd: Option<String>,
+    /// The server of `fathom serve` that the target is of: it fails disks, rebuilds, clones, verifies and scrubs
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with_all = ["progress", "progress_cmd", "fail_cmd", "rebuild_cmd"],
+        help_heading = REBUILD
+    )]
+    pub served: Option<String>,
 }
 
 impl RunArgs {
@@ -213,12 +222,36 @@ impl RunArgs {
 
 impl RebuildArgs {
     fn options(&self) -> UpkeepOptions {
+        if let Some(server) = &self.served {
+            return served(server);
+        }
         let command = self.progress_cmd.clone().map(Source::Command);
+        let begin = self.rebuild_cmd.clone().map(|command| (Work::Rebuild, command));
         UpkeepOptions {
             progress: self.progress.clone().or(command),
             fail: self.fail_cmd.clone(),
-            rebuild: self.rebuild_cmd.clone(),
+            begin: begin.into_iter().collect(),
+            rate: None,
         }
+    }
+}
+
+/// What an operator would say to a served array.
+fn served(server: &str) -> UpkeepOptions {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+    let program = std::env::current_exe().map_or("fathom".into(), |path| path.display().to_string());
+    let say = |what: &str| format!("{} array {what} --server {}", quoted(&program), quoted(server));
+    let begin = [
+        (Work::Rebuild, "rebuild 0"),
+        (Work::Clone, "clone 0"),
+        (Work::Verify, "verify 0"),
+        (Work::Scrub, "verify 0"),
+    ];
+    UpkeepOptions {
+        progress: Some(Source::Command(say("progress"))),
+        fail: Some(say("fail \"$FATHOM_DISK\"")),
+        begin: begin.into_iter().map(|(work, command)| (work, say(command))).collect(),
+        rate: Some(say("rate \"$FATHOM_RATE\"")),
     }
 }
 

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use array::spec;
+use array::sim::Topology;
+use array::spec::{self, ArraySpec, Takes};
 use clap::Args;
 use serve::clock;
 use serve::machine::Options;
@@ -84,6 +85,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
         addresses.push(Address::Tcp(SocketAddr::from(([127, 0, 0, 1], 10809))));
     }
     let bare = arguments.array.strip_prefix("array:").unwrap_or(&arguments.array);
+    let firmware = releases(&spec, bare);
     let signals = Signals::listen().map_err(system("listening for signals"))?;
     let service = Service::start(Setup {
         name: bare.to_owned(),
@@ -98,6 +100,8 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
             is_synced: arguments.sync_journal,
             is_automatic: !arguments.no_auto_rebuild,
             cache,
+            firmware,
+            seed: arguments.seed,
             ..Options::default()
         },
     })
@@ -134,6 +138,29 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
         code: signals.exit_code().unwrap_or_default(),
         reason: "interrupted; the array is closed".into(),
     })
+}
+
+/// Releases of the firmware that the description of the array has, with what it is under each; and the one that was asked
+/// for.
+fn releases(spec: &ArraySpec, address: &str) -> (Vec<(String, Topology)>, Option<String>) {
+    const OPTION: &str = "firmware";
+    let Some(chosen) = spec.chosen.iter().find(|chosen| chosen.option == OPTION) else {
+        return Default::default();
+    };
+    let option = spec::array_file(&LIBRARY, address.split_once('?').map_or(address, |(name, _)| name))
+        .ok()
+        .and_then(|file| file.options.into_iter().find(|option| option.name == OPTION));
+    let Some(Takes::Values(names)) = option.map(|option| option.takes) else { return Default::default() };
+    let (bare, settings) = address.split_once('?').unwrap_or((address, ""));
+    let others: Vec<&str> =
+        settings.split('&').filter(|one| !one.is_empty() && !one.starts_with("firmware=")).collect();
+    let under = |release: String| {
+        let asked = format!("{OPTION}={release}");
+        let settings: Vec<&str> = others.iter().copied().chain([asked.as_str()]).collect();
+        let spec = spec::array(&LIBRARY, &format!("{bare}?{}", settings.join("&"))).ok()?;
+        Some((release, spec.topology))
+    };
+    (names.into_iter().filter_map(under).collect(), Some(chosen.value.clone()))
 }
 
 fn refusal(error: ServiceError) -> Failure {

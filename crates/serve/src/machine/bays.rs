@@ -154,8 +154,12 @@ impl Machine {
     }
 
     /// An empty disk for a bay, with a serial number of its own.
-    pub(super) fn blank(&self, bay: u32) -> io::Result<Arc<Disk>> {
-        let (serial, sectors) = (super::open::random_hex(4)?, self.shape.bays[bay as usize]);
+    pub(super) fn blank(&self, bays: &Bays, bay: u32) -> io::Result<Arc<Disk>> {
+        let there = bays.bays.iter().map(|bay| bay.serial.clone());
+        let others: Vec<String> =
+            there.chain(bays.outside.iter().map(|disk| disk.serial().to_owned())).collect();
+        let serial = super::open::new_serial(self.seed, bays.generation, bay, &others);
+        let sectors = self.shape.bays[bay as usize];
         self.say(Severity::Information, format!("bay {bay}: new drive {serial}, {}", size(sectors)));
         Ok(Arc::new(match &self.shelf {
             None => Disk::in_memory(serial, sectors),

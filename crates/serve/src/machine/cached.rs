@@ -319,7 +319,7 @@ impl Machine {
         Some(CacheStatus {
             bytes: cache.size(),
             dirty_bytes: cache.dirty(),
-            is_write_back: settings.takes_writes(),
+            is_write_back: cache.takes_writes(),
             has_battery: settings.has_battery,
             lost: self.on_luns(&cache.lost()),
         })
@@ -389,6 +389,28 @@ impl Machine {
             true => "write cache: nothing was in it that the drives do not have".into(),
             false => format!("write cache: {} lost; `fathom array cache` names them", total(&lost)),
         })
+    }
+
+    /// A controller goes that others had copies of their writes on.
+    pub(super) fn partner_lost(&self) {
+        let Some(cache) = &self.cache else { return };
+        if self.shape.front.is_mirrored {
+            self.say(Severity::Warning, "write cache: no partner to mirror to; write-through");
+            cache.set_partner(false);
+        }
+        if let Err(why) = self.destage_all(cache) {
+            let dirty = Bytes::new(cache.dirty());
+            self.say(Severity::Critical, format!("write cache: {dirty} stay in it: {why}"));
+        }
+    }
+
+    /// All controllers work.
+    pub(super) fn partner_back(&self) {
+        let Some(cache) = self.cache.as_ref().filter(|_| self.shape.front.is_mirrored) else { return };
+        cache.set_partner(true);
+        if cache.takes_writes() {
+            self.say(Severity::Information, "write cache: mirrored again; write-back");
+        }
     }
 
     fn emptied(&self, cache: &WriteCache) -> Result<String, OperateError> {

@@ -8,9 +8,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use array::raid::Health;
+use array::sim::Topology;
+use array::streams::Stream;
 use units::convert::narrow;
 
 use super::bays::restored;
+use super::front::Front;
 use super::works::{WorkKind, Works};
 use super::{Bay, Bays, Machine, SetShape, Shape};
 use crate::cache::WriteCache;
@@ -36,6 +39,10 @@ pub struct Options {
     pub journal: u64,
     /// Bytes of the write-back cache; 0: none. `None`: as the array has it, up to 256 MiB.
     pub cache: Option<u64>,
+    /// Releases of the firmware that the model knows, with what the array is under each, and the one that is installed.
+    pub firmware: (Vec<(String, Topology)>, Option<String>),
+    /// Of which names are drawn that need not be hidden: the numbers of array and drives.
+    pub seed: u64,
     /// What has been in the cache for so long is written to members. `None`: only for want of room.
     pub destage_after: Option<Duration>,
 }
@@ -48,6 +55,8 @@ impl Default for Options {
             is_automatic: true,
             journal: 96 << 20,
             cache: None,
+            firmware: Default::default(),
+            seed: 1,
             destage_after: Some(Duration::from_secs(5)),
         }
     }
@@ -94,11 +103,29 @@ fn system(what: &str) -> impl Fn(io::Error) -> OpenError + use<> {
     move |source| OpenError::System { what: what.clone(), source }
 }
 
-/// That many random bytes in hexadecimal digits.
-pub(super) fn random_hex(bytes: usize) -> io::Result<String> {
-    let mut random = vec![0; bytes];
+/// A name for a new array: a number that comes of the seed and is shown, so that the same session has the same log; and
+/// behind a dot one that no other array has.
+fn new_array(seed: u64) -> io::Result<String> {
+    let mut random = [0; 8];
     File::open("/dev/urandom")?.read_exact(&mut random)?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    let number = Stream::open(seed, "array").bits();
+    Ok(format!("{number:016x}.{:016x}", u64::from_le_bytes(random)))
+}
+
+/// What of an array's name is shown.
+pub(super) fn number(array: &str) -> &str {
+    array.split('.').next().unwrap_or(array)
+}
+
+/// The serial number of a new drive in a bay, which none of `others` has.
+pub(super) fn new_serial(seed: u64, generation: u64, bay: u32, others: &[String]) -> String {
+    let mut stream = Stream::open(seed, &format!("drive {generation} {bay}"));
+    loop {
+        let serial = format!("{:08x}", stream.below(1 << 32));
+        if !others.contains(&serial) {
+            return serial;
+        }
+    }
 }
 
 /// The disks that a shelf has, with their labels.
@@ -111,9 +138,10 @@ impl Machine {
     /// An array whose members are memory, and are lost with it.
     pub fn in_memory(shape: Shape, options: &Options) -> Result<Arc<Machine>, OpenError> {
         let events = log(options)?;
-        let mut bays = Vec::new();
-        for &sectors in &shape.bays {
-            let serial = random_hex(4).map_err(system("a serial number"))?;
+        let (mut bays, mut serials) = (Vec::new(), Vec::new());
+        for (at, &sectors) in (0..).zip(&shape.bays) {
+            let serial = new_serial(options.seed, 0, at, &serials);
+            serials.push(serial.clone());
             bays.push(Bay {
                 disk: Some(Arc::new(Disk::in_memory(serial.clone(), sectors))),
                 serial,
@@ -122,7 +150,7 @@ impl Machine {
                 generation: 0,
             });
         }
-        let array = random_hex(8).map_err(system("a number for the array"))?;
+        let array = new_array(options.seed).map_err(system("a number for the array"))?;
         let memory = Box::new(MemoryMedium::default());
         let (nvram, _) = nvram(memory, &shape, &array, options)?;
         let cache = cache(None, &shape, &array, options)?;
@@ -148,8 +176,8 @@ impl Machine {
         // One that was never whole: its making was cut short before it was served.
         let is_new = labels().all(|label| label.config.generation <= 1);
         if is_new {
-            let array = random_hex(8).map_err(system("a number for the array"))?;
-            let mut bays = Vec::new();
+            let array = new_array(options.seed).map_err(system("a number for the array"))?;
+            let (mut bays, mut serials) = (Vec::new(), Vec::new());
             for (at, found) in (0..).zip(found) {
                 let medium = match found {
                     Some(found) => {
@@ -158,7 +186,8 @@ impl Machine {
                     }
                     None => shelf.new_disk(at).map_err(system(&format!("a disk for bay {at}")))?,
                 };
-                let serial = random_hex(4).map_err(system("a serial number"))?;
+                let serial = new_serial(options.seed, 0, at, &serials);
+                serials.push(serial.clone());
                 let disk = Disk::on(serial.clone(), shape.bays[at as usize], medium);
                 let (disk, status) = (Some(Arc::new(disk)), Status::Unassigned);
                 bays.push(Bay { disk, serial, status, until: 0, generation: 0 });
@@ -194,7 +223,7 @@ impl Machine {
             bays[bay as usize].status = Status::Spare;
         }
         let healths = shape.sets.iter().map(|set| Health::new(&set.geometry)).collect();
-        events.add(Severity::Information, format!("array {array} ({}) created", shape.name));
+        events.add(Severity::Information, format!("array {} ({}) created", number(&array), shape.name));
         let machine =
             Machine::assembled(shape, array, 0, bays, healths, shelf, kept, events, options, |_| Vec::new());
         // The first is a label of an array in the making, the second of one that is.
@@ -248,7 +277,8 @@ impl Machine {
         }
         let (nvram, past) = nvram(memory, &shape, &config.array, options)?;
         let began = if past.is_clean { "started" } else { "started after an unclean stop" };
-        events.add(Severity::Information, format!("array {} ({}) {began}", config.array, config.name));
+        events
+            .add(Severity::Information, format!("array {} ({}) {began}", number(&config.array), config.name));
         let (array, generation) = (config.array.clone(), config.generation);
         let history = |_: &[SetShape]| config.sets.clone();
         let cache = cache(Some(shelf.as_ref()), &shape, &array, options)?;
@@ -362,6 +392,10 @@ impl Machine {
             cache,
             destager: Mutex::default(),
             is_closing: AtomicBool::new(false),
+            front: Mutex::new(Front::whole(&shape, options.firmware.1.clone())),
+            is_cut: AtomicBool::new(false),
+            firmware: options.firmware.0.clone(),
+            seed: options.seed,
             shelf,
             bays: Mutex::new(bays),
             events,
@@ -409,7 +443,9 @@ fn cache(
     }
     let why = system("the memory of the write cache");
     let medium = shelf.map(Shelf::cache).transpose().map_err(&why)?;
-    WriteCache::open(size, medium, array, shape.sets.len(), options.is_synced).map(Some).map_err(why)
+    // The part that no other array has.
+    let own = array.rsplit('.').next().unwrap_or(array);
+    WriteCache::open(size, medium, own, shape.sets.len(), options.is_synced).map(Some).map_err(why)
 }
 
 pub(super) fn label_of(medium: &dyn Medium) -> io::Result<Option<Label>> {

@@ -68,6 +68,33 @@ pub enum OperateError {
         /// Why, and what to do.
         why: String,
     },
+    /// There is no such path.
+    #[error("there is no path {path}; the array has {paths}, numbered from 0")]
+    NoSuchPath {
+        /// Named.
+        path: u32,
+        /// There are.
+        paths: usize,
+    },
+    /// There is no such controller.
+    #[error("there is no controller {controller}; the array has {controllers}, numbered from 0")]
+    NoSuchController {
+        /// Named.
+        controller: u32,
+        /// There are.
+        controllers: usize,
+    },
+    /// The model does not know that release.
+    #[error("no firmware {release} for this array; releases are {there}")]
+    NoSuchFirmware {
+        /// Named.
+        release: String,
+        /// There are.
+        there: String,
+    },
+    /// What is asked for is so already, or cannot be now.
+    #[error("{0}")]
+    AlreadySo(String),
     /// Writes go to the drives at once.
     #[error("the array has no write-back cache; serve it with `--cache 64MiB`")]
     NoCache,
@@ -187,7 +214,7 @@ impl Machine {
     fn put_in(&self, bays: &mut Bays, bay: u32, what: &Insert, last: &str) -> Result<Bay, OperateError> {
         let serial = match what {
             Insert::New => {
-                let disk = self.blank(bay).map_err(system(format!("a drive for bay {bay}")))?;
+                let disk = self.blank(bays, bay).map_err(system(format!("a drive for bay {bay}")))?;
                 let serial = disk.serial().to_owned();
                 return Ok(Bay {
                     disk: Some(disk),

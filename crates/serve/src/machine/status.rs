@@ -8,7 +8,7 @@ use units::SECTOR_BYTES;
 use units::convert::narrow;
 
 use super::bays::array_is_lost;
-use super::{CacheStatus, Machine};
+use super::{CacheStatus, ControllerStatus, Machine, PathStatus};
 use crate::config::Status;
 
 /// The whole array.
@@ -34,6 +34,18 @@ pub struct MachineStatus {
     pub luns: Vec<u64>,
     /// Background work.
     pub works: Vec<WorkStatus>,
+    /// The controllers.
+    #[serde(default)]
+    pub controllers: Vec<ControllerStatus>,
+    /// The paths to them.
+    #[serde(default)]
+    pub paths: Vec<PathStatus>,
+    /// The controller that serves each LUN; `None` where hosts reach none that could.
+    #[serde(default)]
+    pub owners: Vec<Option<u32>>,
+    /// The release of the firmware, where the model knows several.
+    #[serde(default)]
+    pub firmware: Option<String>,
     /// The write cache, where there is one.
     #[serde(default)]
     pub cache: Option<CacheStatus>,
@@ -96,6 +108,7 @@ impl Machine {
         let now = self.works.now();
         // Before the bays: whoever holds the cache may have a drive to take out of use.
         let cache = self.cache_status();
+        let (controllers, paths, owners, firmware) = self.front_status();
         let bays = self.lock_bays();
         let mut slots = vec![None; bays.bays.len()];
         let mut sets = Vec::new();
@@ -134,7 +147,7 @@ impl Machine {
         }
         MachineStatus {
             name: self.shape.name.clone(),
-            array: self.array.clone(),
+            array: super::open::number(&self.array).to_owned(),
             generation: bays.generation,
             is_volatile: self.is_volatile(),
             is_write_protected: self.common.is_frozen.load(Ordering::Relaxed),
@@ -150,6 +163,10 @@ impl Machine {
                 .collect(),
             sets,
             cache,
+            controllers,
+            paths,
+            owners,
+            firmware,
             luns: self.shape.luns.iter().map(|lun| lun.sectors * SECTOR_BYTES).collect(),
             works: works
                 .iter()

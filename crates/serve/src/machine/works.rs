@@ -121,6 +121,23 @@ impl Machine {
         self.works.rate.store(bytes_per_second, Ordering::Relaxed);
     }
 
+    /// Has work that begins from now on get that share of the members' time, where a model decides how fast it is.
+    pub fn set_share(&self, share: f64) -> Result<(), OperateError> {
+        let refused = |why: &str| Err(OperateError::AlreadySo(why.into()));
+        let Some(model) = self.model.get() else {
+            return refused(
+                "a share is one of the model's time, and none runs with `--pace max`; give a rate such as 30MB/s",
+            );
+        };
+        match units::Share::new(share) {
+            Some(share) => {
+                model.set_share(share);
+                Ok(())
+            }
+            None => refused("a share is from 0 % to 100 %"),
+        }
+    }
+
     /// Bytes a second of each member that background work is limited to; 0: no limit.
     pub fn rate(&self) -> u64 {
         self.works.rate.load(Ordering::Relaxed)
@@ -133,6 +150,11 @@ impl Machine {
         let mut lost = slots.filter(|&slot| state.health.state(slot) == MemberState::Failed);
         let slot = lost.next();
         drop(state);
+        let is_of_it = |work: &Arc<Work>| work.set == set && work.kind == WorkKind::Rebuild;
+        if slot.is_none() && self.works.under_way().iter().any(is_of_it) {
+            // What was to be begun goes on already.
+            return Ok(());
+        }
         match slot {
             Some(slot) => self.begin(WorkKind::Rebuild, set, Some(slot), None, false),
             None => {

@@ -69,6 +69,8 @@ pub fn serve<R: Read, W: Write>(
             Some((pacer, ticket)) => {
                 let Some(deliver) = ticket() else { return Ok(()) };
                 let answer = session.output.take();
+                session.fail(request, EIO, "no path to a working controller is left");
+                let refusal = session.output.take();
                 let op = match request.command {
                     command::READ => Op::Read,
                     command::WRITE | command::WRITE_ZEROES => Op::Write,
@@ -76,7 +78,10 @@ pub fn serve<R: Read, W: Write>(
                     _ => Op::Nothing,
                 };
                 let asked = Asked { lun: session.lun, op, offset: request.offset, len: request.len };
-                pacer.ask(asked, Box::new(move || deliver(answer)));
+                pacer.ask(
+                    asked,
+                    Box::new(move |is_answered| deliver(if is_answered { answer } else { refusal })),
+                );
             }
             None if session.output.is_full() || !input.has(header) => session.output.send()?,
             None => {}
@@ -345,7 +350,7 @@ impl<W: Write> Session<'_, W> {
 
 fn errno(fault: Fault) -> u32 {
     match fault {
-        Fault::Lost | Fault::CacheLost | Fault::Journal => EIO,
+        Fault::Lost | Fault::CacheLost | Fault::NoPath | Fault::Journal => EIO,
         Fault::OutOfRange => EINVAL,
         Fault::NoSpace => ENOSPC,
         Fault::ReadOnly => EPERM,

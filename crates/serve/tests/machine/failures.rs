@@ -2,7 +2,9 @@
 
 use array::raid::Level;
 use serve::config::Status;
-use serve::machine::{Insert, Machine, OpenError};
+use serve::events::Severity;
+use serve::machine::{CacheAction, FrontShape, Insert, Machine, OpenError, Options};
+use serve::set::Fault;
 
 use units::convert::narrow;
 
@@ -263,4 +265,92 @@ fn what_was_never_written_or_was_zeroed_is_a_hole() {
     assert_eq!(machine.extents(0, 0, all, 100).unwrap(), [(all, true)]);
     host.settle();
     host.check(&machine, "zeroed");
+}
+
+/// What is in the log, but for the time on the wall.
+fn log(machine: &Machine) -> Vec<(u64, Severity, String)> {
+    machine.events().since(0).into_iter().map(|event| (event.number, event.severity, event.text)).collect()
+}
+
+#[test]
+fn two_sessions_with_the_same_seed_and_the_same_controls_have_the_same_log() {
+    let session = |seed: u64| {
+        let world = World::new(Loss::Ordered, 1);
+        let mut shape = shape(Level::Raid6, 5, 1, 8, 96);
+        shape.front = FrontShape { controllers: 2, links: 2, is_mirrored: true };
+        let options = Options { cache: Some(64 << 10), seed, ..options(Loss::Ordered) };
+        let open = || Machine::open(shape.clone(), Box::new(Bays(world.clone())), &options).unwrap();
+        let mut machine = open();
+        let mut host = Host::new(&machine);
+        host.write(&machine, 0, 100).unwrap();
+        machine.set_cache(CacheAction::Flush).unwrap();
+        assert!(world.spoil(2, (128 << 10) + 4096 + 700));
+        machine.set_path(1, false).unwrap();
+        machine.set_controller(0, false).unwrap();
+        machine.fail(4).unwrap();
+        machine.rebuild(0).unwrap();
+        wait(&machine);
+        machine.pull(1).unwrap();
+        machine.insert(1, &Insert::New).unwrap();
+        machine.spare(1).unwrap();
+        machine.rebuild(0).unwrap();
+        wait(&machine);
+        machine.set_controller(0, true).unwrap();
+        machine.set_path(1, true).unwrap();
+        machine.verify(0, true).unwrap();
+        wait(&machine);
+        machine.set_cache(CacheAction::BatteryDead).unwrap();
+        machine.set_cache(CacheAction::WriteBack { forced: true }).unwrap();
+        host.write(&machine, 30, 7).unwrap();
+        machine.set_cache(CacheAction::PowerLoss).unwrap();
+        let mut all = log(&machine);
+        machine.close().unwrap();
+        drop(machine);
+        machine = open();
+        all.extend(log(&machine));
+        all
+    };
+    let first = session(7);
+    assert_eq!(first, session(7));
+    assert!(first.len() > 30, "{first:?}");
+    assert_ne!(first, session(8), "drives have other numbers");
+}
+
+#[test]
+fn a_controller_that_goes_offline_leaves_its_luns_to_its_partner_and_without_a_path_there_are_errors() {
+    let mut shape = shape(Level::Raid5, 3, 0, 8, 96);
+    shape.front = FrontShape { controllers: 2, links: 1, is_mirrored: true };
+    let options = Options { cache: Some(64 << 10), ..options(Loss::Ordered) };
+    let machine = Machine::in_memory(shape, &options).unwrap();
+    let mut host = Host::new(&machine);
+    host.write(&machine, 0, 20).unwrap();
+    assert!(machine.cache_status().unwrap().dirty_bytes > 0);
+    machine.set_controller(0, false).unwrap();
+    let status = machine.status();
+    assert_eq!(status.owners, [Some(1)]);
+    let cache = status.cache.unwrap();
+    assert_eq!((cache.dirty_bytes, cache.is_write_back), (0, false), "nobody mirrors it");
+    host.write(&machine, 5, 20).unwrap();
+    machine.set_path(1, false).unwrap();
+    assert_eq!(machine.status().owners, [None]);
+    assert_eq!(host.read(&machine, 0, 1), Err(Fault::NoPath));
+    machine.set_path(1, true).unwrap();
+    machine.set_controller(0, true).unwrap();
+    assert_eq!(machine.status().owners, [Some(0)]);
+    assert!(machine.cache_status().unwrap().is_write_back);
+    host.settle();
+    host.check(&machine, "with both controllers");
+    assert_eq!(
+        machine.set_path(2, false).unwrap_err().to_string(),
+        "there is no path 2; the array has 2, numbered from 0"
+    );
+    let texts: Vec<String> = log(&machine).into_iter().map(|(_, _, text)| text).collect();
+    for said in [
+        "controller 0: offline",
+        "lun0: not on its preferred controller; owner is 1",
+        "lun0: no path to a controller is left",
+        "lun0: back on its preferred controller 0",
+    ] {
+        assert!(texts.iter().any(|text| text == said), "{said}: {texts:?}");
+    }
 }

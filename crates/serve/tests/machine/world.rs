@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use array::raid::{Geometry, Level, SetSpec};
-use serve::machine::{Lun, Machine, Options, SetShape, Shape};
+use serve::machine::{FrontShape, Lun, Machine, Options, SetShape, Shape};
 use serve::medium::Medium;
 use serve::set::{Fault, Scratch};
 use serve::shelf::Shelf;
@@ -385,9 +385,10 @@ pub fn shape(level: Level, members: u32, spares: u32, chunk: u64, sectors: u64) 
         bays: vec![sectors; (members + spares) as usize],
         sets: vec![SetShape { geometry, bays: (0..members + spares).collect() }],
         spares: (members..members + spares).collect(),
-        luns: vec![Lun { set: 0, start: 0, sectors: capacity }],
+        luns: vec![Lun { set: 0, start: 0, sectors: capacity, owner: 0 }],
         is_rotating: false,
         cache: 0,
+        front: FrontShape::default(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the page asks, answered with what the other verbs print.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use array::spec::{self, OptionSpec, Takes};
@@ -8,6 +9,8 @@ use jiff::{Timestamp, Unit};
 use library::{Filter, LibraryError, Place};
 use record::{Entry, Run};
 use serde_json::{Value, json};
+use serve::control::{self, Answer as Said, Command};
+use serve::service;
 use units::{BytesPerSecond, OpsPerSecond};
 use web::{Answer, CampaignAsked, CampaignCommand, Check, Desk, Download, Refusal, RunsWanted, Start};
 use writeup::Evidence;
@@ -19,7 +22,7 @@ use crate::session::store::Store;
 use crate::verbs::compare::Shelf;
 use crate::verbs::lab::LabRefusal;
 use crate::verbs::lab_json;
-use crate::verbs::{array as known, library as listed, report as written};
+use crate::verbs::{array as known, array_control, library as listed, report as written};
 
 /// Figures this close are equivalent in reports, as for `fathom report`.
 const MARGIN: f64 = 0.05;
@@ -211,6 +214,25 @@ impl Desk for Library {
         let arrays: Vec<Value> =
             files.iter().map(|file| json!({ "name": file.name, "about": file.about })).collect();
         Ok(json!({ "arrays": arrays }))
+    }
+
+    fn served(&self) -> Answer {
+        /// Lines of the event log that are shown.
+        const EVENTS: usize = 50;
+        let sockets = array_control::directory()
+            .map_err(|source| Failure::System { what: "the directory of control sockets".into(), source })
+            .map_err(refusal)?;
+        let state = |(name, socket): (String, PathBuf)| {
+            // One that has just ended is not there.
+            let Ok(Said::Status(status)) = control::ask(&socket, &Command::Status) else { return None };
+            let Ok(Said::Events(events)) = control::ask(&socket, &Command::Events { after: 0 }) else {
+                return None;
+            };
+            let events = &events[events.len().saturating_sub(EVENTS)..];
+            Some(json!({ "name": name, "status": status, "events": events }))
+        };
+        let servers: Vec<Value> = service::running(&sockets).into_iter().filter_map(state).collect();
+        Ok(json!({ "servers": servers }))
     }
 
     fn array(&self, name: &str) -> Answer {
