@@ -170,7 +170,7 @@ impl Machine {
                     );
                 }
                 (_, None) => {
-                    self.say(Severity::Critical, format!("lun{number}: no path to a controller is left"))
+                    self.say(Severity::Critical, format!("lun{number}: no path to a controller is left"));
                 }
             }
         }
