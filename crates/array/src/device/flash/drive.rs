@@ -26,6 +26,8 @@ pub struct FlashDrive {
     to_drive: Backlog,
     to_host: Backlog,
     processor: Backlog,
+    /// The controller's way to the flash, and what a page takes of it.
+    write_path: Option<(Backlog, Nanos)>,
     channel_page: Nanos,
     program_unit: Bytes,
     buffer: WriteBuffer,
@@ -164,6 +166,7 @@ impl FlashDrive {
             to_host: Backlog::default(),
             processor: Backlog::default(),
             channel_page: params.channel.time_for(params.page),
+            write_path: params.write_path.map(|rate| (Backlog::default(), rate.time_for(params.page))),
             program_unit: params.page * u64::from(params.planes.max(1)),
             buffer: WriteBuffer::new(params.write_buffer),
             slc: params.slc_cache.map(SlcCache::new),
@@ -305,6 +308,7 @@ impl FlashDrive {
         // The die that is free first: a controller does not queue programs behind a collection.
         let index = self.first_free_die();
         let channel = index % self.channels.len();
+        let ready = self.over_path(now, ready, u64::from(planes));
         let transferred = self.channels[channel].book(now, ready, self.channel_page * u64::from(planes));
         let as_slc = match &mut self.slc {
             Some(slc) => slc.take(self.program_unit.get(), sequential),
@@ -319,6 +323,14 @@ impl FlashDrive {
         self.at_dies.visit(now, transferred, start, programmed, self.class);
         self.works_until(programmed);
         programmed
+    }
+
+    /// When so many pages have passed between the controller's memory and the flash.
+    fn over_path(&mut self, now: Instant, ready: Instant, pages: u64) -> Instant {
+        match &mut self.write_path {
+            Some((path, page)) => path.book(now, ready, *page * pages),
+            None => ready,
+        }
     }
 
     /// The drive with a cache of one bit a cell works until then.
@@ -375,6 +387,9 @@ impl FlashDrive {
         let planes = self.params.planes.max(1);
         let collected = self.owed(index, sequential, planes);
         let copy = self.copy();
+        if let Some(Collection { copied, .. }) = collected {
+            self.over_path(now, transferred, u64::from(copied) * 2);
+        }
         let die = &mut self.dies[index];
         // Reads that are booked go first.
         let start = die.until().max(transferred);
@@ -590,6 +605,7 @@ mod tests {
             translation: Translation::Steady,
             victims: Victims::Greedy,
             state: Written::Steady,
+            write_path: None,
             slc_cache: None,
         }
     }
@@ -846,6 +862,22 @@ mod tests {
         let mut drive = FlashDrive::new(&none, 1);
         let without = burst(&mut drive, &mut now, 8_192);
         assert!((without / flash - 1.0).abs() < 0.1, "{without} of {flash}");
+    }
+
+    #[test]
+    fn collection_shares_the_controllers_way_to_the_flash_with_the_writes_that_cause_it() {
+        // Programs would go at 2.5 GB/s.
+        let path = 400e6;
+        let params = FlashParams { write_path: Some(BytesPerSecond::new(path)), ..nvme() };
+        let bytes = |random: bool| closed(&params, 32, 60_000, 32, true, random) * 16_384.0;
+        let sequential = bytes(false);
+        assert!((sequential / path - 1.0).abs() < 0.02, "{sequential}");
+        let copies = write_amplification(params.over_provisioning) - 1.0;
+        let (random, law) = (bytes(true), path / (1.0 + 2.0 * copies));
+        assert!((random / law - 1.0).abs() < 0.05, "{random} of {law}");
+        let fresh = FlashParams { state: Written::Fresh, ..params.clone() };
+        let random = closed(&fresh, 32, 60_000, 32, true, true) * 16_384.0;
+        assert!((random / path - 1.0).abs() < 0.02, "{random}");
     }
 
     /// What a buffer takes of a burst that comes at `link` and leaves at `flash` is its size over 1 - flash/link.
