@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use units::{Bytes, Nanos};
+use units::{Bytes, Instant, Nanos};
 
 use super::*;
 use crate::controller::Ownership;
-use crate::device::DeviceParams;
 use crate::device::flash::{Translation, Victims, Written};
+use crate::device::{Command, Device, DeviceParams, Submitted};
+use crate::meter::Class;
 use crate::protocol::ProtocolKind;
 
 /// A few files by name, over the shipped ones.
@@ -485,6 +486,32 @@ fn a_flash_drive_begins_steady_or_fresh_and_may_write_one_bit_a_cell() {
         let error = drive(wrong).unwrap_err().to_string();
         assert!(error.contains(told), "{wrong}: {error}");
     }
+}
+
+/// AnandTech (show/7173, page 4) found 3 GB moved in 15 to 30 seconds.
+#[test]
+fn the_slc_cache_of_a_shipped_drive_is_moved_in_the_time_that_was_measured_of_it() {
+    let spec = array(&Shipped, "ssd-1?drive=evo-840-250").expect("it is shipped");
+    let second_burst = |idle_s: f64| {
+        let mut drive = Device::new(&spec.topology.models[0], 1);
+        let (mut now, mut first) = (Instant::START, 0);
+        let mut burst = |now: &mut Instant| {
+            let from = *now;
+            for _ in 0..2_800 {
+                let (tag, given, class) = (0, *now, Class::HostWrite);
+                let command = Command { first, sectors: 2_048, tag, write: true, class, ready: given, given };
+                first += 2_048;
+                let Submitted::Ends(end) = drive.submit(*now, command) else { panic!("a flash drive") };
+                *now = end;
+            }
+            (*now - from).as_secs_f64()
+        };
+        let first = burst(&mut now);
+        now += Nanos::from_secs_f64(idle_s);
+        burst(&mut now) / first
+    };
+    let (soon, late) = (second_burst(10.0), second_burst(30.0));
+    assert!((late - 1.0).abs() < 0.02 && soon > 1.3, "{soon} and {late} of the first");
 }
 
 proptest! {
