@@ -360,6 +360,7 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
             Written::Steady,
             &[("steady", Written::Steady), ("fob", Written::Fresh)],
         ),
+        incremental: fields.or("incremental", false),
         write_path: fields.get::<BytesPerSecond>("write_path").map(|_| moving(fields, "write_path")),
         slc_cache: fields.table("slc_cache").map(|table| slc_cache(table, capacity)),
     }

@@ -401,9 +401,10 @@ impl FlashDrive {
             let blocks = u64::from(erased / self.params.pages_per_block.max(1));
             after = copy * u64::from(copied.div_ceil(planes)) + self.params.erase_block * blocks;
             die.collection_until = programmed + after;
-            die.written = 0;
-        } else if die.written >= self.params.pages_per_block * planes {
-            after = self.params.erase_block;
+            die.written = if self.params.incremental { die.written + copied } else { 0 };
+        }
+        if die.written >= self.params.pages_per_block * planes {
+            after += self.params.erase_block;
             die.written = 0;
         }
         die.writes_until = programmed + after;
@@ -446,12 +447,23 @@ impl FlashDrive {
                 let valid = (block * (1.0 - 1.0 / amplification.max(1.0))).max(1.0);
                 let die = &mut self.dies[index];
                 die.owed += per_page * f64::from(planes);
+                if self.params.incremental {
+                    let copied = truncated::<u32>(die.owed);
+                    die.owed -= f64::from(copied);
+                    return (copied > 0).then_some(Collection { erased: 0, copied });
+                }
                 (die.owed >= valid).then(|| {
                     die.owed -= valid;
                     Collection { erased: per_block, copied: truncated::<u32>(valid) }
                 })
             }
             // Blocks lie on different dies: each program's die pays for its part of them.
+            State::Mapped { owed, .. } if self.params.incremental => {
+                // What gains as much room as the program takes.
+                let gained = (owed.erased - owed.copied).max(1);
+                let pages = (planes * owed.erased).div_ceil(gained).min(owed.erased);
+                (pages > 0).then(|| Collection { erased: 0, ..owed.part(pages) })
+            }
             State::Mapped { owed, .. } => {
                 let blocks = (owed.erased / per_block).div_ceil(narrow::<u32>(self.dies.len()));
                 (blocks > 0).then(|| owed.part(blocks * per_block))
@@ -605,6 +617,7 @@ mod tests {
             translation: Translation::Steady,
             victims: Victims::Greedy,
             state: Written::Steady,
+            incremental: false,
             write_path: None,
             slc_cache: None,
         }
@@ -878,6 +891,33 @@ mod tests {
         let fresh = FlashParams { state: Written::Fresh, ..params.clone() };
         let random = closed(&fresh, 32, 60_000, 32, true, true) * 16_384.0;
         assert!((random / path - 1.0).abs() < 0.02, "{random}");
+    }
+
+    #[test]
+    fn incremental_collection_costs_the_same_and_holds_no_write_for_as_long_as_a_block_takes() {
+        for translation in [Translation::Steady, Translation::Mapped { scale: 4_096 }] {
+            let run = |incremental: bool| {
+                let params = FlashParams { incremental, translation, pages_per_block: 1_024, ..nvme() };
+                let mut drive = FlashDrive::new(&params, 1);
+                let mut draws = Stream::open(2, "test");
+                let mut ends = std::collections::BinaryHeap::new();
+                let (mut now, mut longest) = (Instant::START, Nanos::ZERO);
+                for _ in 0..150_000 {
+                    if ends.len() == 32 {
+                        let std::cmp::Reverse(end) = ends.pop().expect("some are under way");
+                        now = end;
+                    }
+                    let slots = params.capacity.get() / SECTOR_BYTES / 32;
+                    let end = drive.submit(now, command(draws.below(slots) * 32, 32, true));
+                    longest = longest.max(end - now);
+                    ends.push(std::cmp::Reverse(end));
+                }
+                (150_000.0 / now.since_start().as_secs_f64(), longest)
+            };
+            let ((blocks, stalled), (little, longest)) = (run(false), run(true));
+            assert!((little / blocks - 1.0).abs() < 0.05, "{little} and {blocks}");
+            assert!(longest.get() * 5 < stalled.get(), "{longest} and {stalled}");
+        }
     }
 
     /// What a buffer takes of a burst that comes at `link` and leaves at `flash` is its size over 1 - flash/link.

@@ -61,6 +61,8 @@ pub struct FlashParams {
     pub translation: Translation,
     /// Which block is emptied when room is needed.
     pub victims: Victims,
+    /// Whether collection goes on a little with each program, as much as that needs room, or empties whole blocks at once.
+    pub incremental: bool,
     /// What has been written to it when it begins.
     pub state: Written,
     /// What the controller moves between its memory and the flash for writes: each page that is programmed once, and each
