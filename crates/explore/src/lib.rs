@@ -12,6 +12,7 @@ pub mod exact;
 pub mod front;
 pub mod requirement;
 pub mod search;
+pub mod settle;
 pub mod space;
 pub mod value;
 

@@ -287,10 +287,10 @@ impl Search<'_> {
         Some(())
     }
 
-    /// Designs that may meet every requirement, and that none which surely does is surely better than.
-    fn hopeful(&self) -> Vec<usize> {
+    /// Those of `among` that may meet every requirement, and that none which surely does is surely better than.
+    fn hopeful(&self, among: &[usize]) -> Vec<usize> {
         let may: Vec<usize> =
-            (0..self.candidates.len()).filter(|at| self.missed(*at, Lean::Best).is_empty()).collect();
+            among.iter().copied().filter(|at| self.missed(*at, Lean::Best).is_empty()).collect();
         let sure: Vec<Vec<f64>> = may
             .iter()
             .filter(|at| self.missed(**at, Lean::Worst).is_empty())
@@ -306,8 +306,15 @@ impl Search<'_> {
 
     /// Long simulations until every design that may be on the front has them.
     fn settle_front(&mut self, listener: &mut Listener<'_>) -> Option<()> {
+        let mut hopeful: Vec<usize> = Vec::new();
+        let mut margins = None;
         loop {
-            let hopeful = self.hopeful();
+            // With the margins as they were, long simulations only take hope away.
+            if margins != Some(self.margins) {
+                margins = Some(self.margins);
+                hopeful = (0..self.candidates.len()).collect();
+            }
+            hopeful = self.hopeful(&hopeful);
             let open: Vec<usize> = hopeful.iter().copied().filter(|at| !self.is_fine(*at)).collect();
             if open.is_empty() {
                 return Some(());

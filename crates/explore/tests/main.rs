@@ -189,3 +189,39 @@ fn mistakes_are_told_where_they_stand() {
     let said = wrong(&format!("{space}{load}"));
     assert!(said.starts_with("d.toml:6:9:") && said.contains("rising"), "{said}");
 }
+
+/// 1,920 designs, impossible ones among them: minutes of processor time, so only where it is asked for.
+#[test]
+#[ignore = "minutes of processor time; cargo test --release -p fathom-explore -- --ignored"]
+fn of_two_thousand_designs_the_front_is_that_of_simulating_each_in_99_of_100_members() {
+    let text = include_str!("two-thousand.toml");
+    let design = Design::parse("two-thousand.toml", text, &Shipped)
+        .unwrap_or_else(|errors| panic!("{}", errors.plain()));
+    let threads = conduct::processors();
+    let mut known: BTreeMap<String, Outcome> = BTreeMap::new();
+    let mut keep = |heard: Heard<'_>| {
+        if let Heard::Ended(one) = heard {
+            known.insert(one.key.into(), one.outcome.clone());
+        }
+        true
+    };
+    let found = search(&design, &Shipped, options(threads), &BTreeMap::new(), &mut keep).unwrap();
+    let all = search(&design, &Shipped, Options { threads, brute: true }, &known, &mut |_| true).unwrap();
+    let addresses = |answer: &Answer| -> std::collections::BTreeSet<String> {
+        answer.front.iter().map(|row| row.address.clone()).collect()
+    };
+    let (found_front, whole) = (addresses(&found), addresses(&all));
+    let same = found_front.intersection(&whole).count();
+    eprintln!(
+        "{} designs, front of {} and {}, {same} in both; simulated {:?}, and {:?} more for all; margins {:?}",
+        found.counts.designs,
+        found_front.len(),
+        whole.len(),
+        found.counts.simulated,
+        all.counts.simulated,
+        found.margins
+    );
+    let of = found_front.len().max(whole.len());
+    assert!(same as f64 >= 0.99 * of as f64, "{same} of {of}");
+    assert_eq!(found.front[0].address, all.front[0].address);
+}

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use conduct::processors;
+use explore::answer::Answer;
+use explore::settle::settling;
 use explore::{Design, Heard, Options, search};
 use host::clock::Clock;
 use units::{Instant, Nanos};
@@ -38,6 +40,10 @@ pub struct ExploreArgs {
     /// Threads at most [default: one for each processor]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
+    /// Write the campaign that measures what the models are too uncertain for to FILE, and its plan beside it
+    #[arg(long, value_name = "FILE")]
+    #[arg(value_parser = path_value())]
+    pub settle: Option<PathBuf>,
     /// Print the whole front and all neighbours
     #[arg(long)]
     pub full: bool,
@@ -77,6 +83,9 @@ pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure
         return Err(failure);
     }
     let Some(answer) = answer else { return Err(Failure::Usage("the study was stopped".into())) };
+    if let Some(path) = &arguments.settle {
+        settle(&design, &answer, path)?;
+    }
     if arguments.json {
         output::print(&output::json(&answer)?)?;
     } else {
@@ -87,6 +96,27 @@ pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure
         true => Ending { code: 1, reason: "no design meets every requirement".into() },
         false => Ending::done(),
     })
+}
+
+/// Writes the campaign to `path`, and its plan beside it.
+fn settle(design: &Design, answer: &Answer, path: &Path) -> Result<(), Failure> {
+    let plan = path.with_extension("plan.toml");
+    let Some(settling) = settling(design, answer, &plan.display().to_string()) else {
+        terminal::say_sentence(
+            "fathom: no requirement is closer than the models can tell; no campaign was written",
+        );
+        return Ok(());
+    };
+    output::check_folder(path)?;
+    output::write_whole(&plan, settling.plan)?;
+    output::write_whole(path, settling.campaign)?;
+    terminal::say_sentence(&format!(
+        "fathom: {} designs to measure are in {}; `fathom campaign {} --dry-run` says how long it takes",
+        settling.designs,
+        path.display(),
+        path.display()
+    ));
+    Ok(())
 }
 
 /// `explored/NAME.jsonl` beside the library.
