@@ -17,6 +17,7 @@ mod display;
 mod docs;
 mod doctor;
 mod emulate;
+mod explore;
 mod faults;
 mod fitting;
 mod formats;

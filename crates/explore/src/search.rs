@@ -50,8 +50,9 @@ const PIECE: u64 = 256;
 /// Designs that are simulated short and long to find the margins.
 const SAMPLE: usize = 12;
 
-/// Designs of one batch of long simulations.
-const BATCH: usize = 64;
+/// Designs of one batch of long simulations, at most and where there are so many at least: enough for all processors.
+const BATCH: usize = 128;
+const BATCH_LEAST: usize = 16;
 
 /// The answer of the study; `None` where the listener stopped it.
 ///
@@ -321,7 +322,10 @@ impl Search<'_> {
             }
             // What looks best is settled first: it shows most of the others to be beaten.
             let costs: Vec<Vec<f64>> = open.iter().map(|at| self.costs(*at, Lean::Plain)).collect();
-            let batch: Vec<usize> = front(&costs).iter().take(BATCH).map(|(at, _)| open[*at]).collect();
+            let mut batch: Vec<usize> = front(&costs).iter().take(BATCH).map(|(at, _)| open[*at]).collect();
+            let first: BTreeSet<usize> = batch.iter().copied().collect();
+            let others = open.into_iter().filter(|at| !first.contains(at));
+            batch.extend(others.take(BATCH_LEAST.saturating_sub(first.len())));
             self.fine(&batch, listener)?;
         }
     }

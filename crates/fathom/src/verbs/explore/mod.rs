@@ -1,6 +1,7 @@
 //! `fathom explore`: a search over many virtual arrays.
 
 mod checkpoint;
+mod table;
 mod text;
 
 use std::fs;
@@ -44,6 +45,10 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "FILE")]
     #[arg(value_parser = path_value())]
     pub settle: Option<PathBuf>,
+    /// Write the front as CSV to FILE: a row for each design, factors and figures in base units
+    #[arg(long, short = 'o', value_name = "FILE")]
+    #[arg(value_parser = path_value())]
+    pub output: Option<PathBuf>,
     /// Print the whole front and all neighbours
     #[arg(long)]
     pub full: bool,
@@ -67,6 +72,9 @@ pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure
         Some(path) => path.clone(),
         None => usual_checkpoint(&store.beside()?, &design.name),
     };
+    for path in arguments.output.iter().chain(&arguments.settle) {
+        output::check_folder(path)?;
+    }
     let (mut checkpoint, known) = Checkpoint::open(&path, arguments.fresh)?;
     let threads = arguments.threads.map_or_else(processors, |threads| threads as usize);
     let options = Options { threads, brute: arguments.brute };
@@ -85,6 +93,9 @@ pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure
     let Some(answer) = answer else { return Err(Failure::Usage("the study was stopped".into())) };
     if let Some(path) = &arguments.settle {
         settle(&design, &answer, path)?;
+    }
+    if let Some(path) = &arguments.output {
+        output::write_whole(path, table::csv(&answer)?)?;
     }
     if arguments.json {
         output::print(&output::json(&answer)?)?;
@@ -107,7 +118,6 @@ fn settle(design: &Design, answer: &Answer, path: &Path) -> Result<(), Failure> 
         );
         return Ok(());
     };
-    output::check_folder(path)?;
     output::write_whole(&plan, settling.plan)?;
     output::write_whole(path, settling.campaign)?;
     terminal::say_sentence(&format!(

@@ -215,3 +215,18 @@ impl Taker<Option<CaseResult>> for Taken<'_> {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use array::validate::FORETOLD_ERROR;
+    use clap::FromArgMatches;
+
+    #[test]
+    fn the_models_are_held_to_the_error_that_others_take_them_to_have() {
+        let command = ValidateArgs::augment_args(clap::Command::new("validate"));
+        let matches = command.try_get_matches_from(["validate"]).unwrap();
+        let arguments = ValidateArgs::from_arg_matches(&matches).unwrap();
+        assert_eq!(Some(arguments.max_median), Share::new(FORETOLD_ERROR));
+    }
+}

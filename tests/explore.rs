@@ -1,0 +1,67 @@
+//! `fathom explore`, from outside: an answer, a resumed one, a campaign for what is close.
+
+use crate::support::User;
+
+const STUDY: &str = r#"
+name = "small"
+
+[space]
+array = "px6-300d"
+raid  = ["5", "6", "10"]
+disks = [3, 4, 6]
+
+[prices]
+currency = "EUR"
+array = { "px6-300d" = 600 }
+disk  = 110
+
+[[workload]]
+name  = "vm"
+size  = "8KiB"
+reads = "70%"
+depth = 4
+
+[[requirement]]
+meet = ["usable >= 3TB", "loss < 20%"]
+
+[[requirement]]
+workload = "vm"
+meet     = "iops >= 220"
+"#;
+
+#[test]
+fn a_study_is_answered_resumed_and_its_close_calls_become_a_campaign() {
+    let user = User::with_plan("");
+    user.write("study.toml", STUDY);
+    let first = user.fathom("explore study.toml --json --settle close.toml --checkpoint known.jsonl");
+    assert_eq!(first.code, Some(0), "{}", first.err);
+    let first = first.json();
+    assert_eq!((first["counts"]["designs"].as_u64(), first["price_unit"].as_str()), (Some(9), Some("EUR")));
+    // Three members and two parities do not go with each other, nor three in pairs.
+    assert_eq!(first["counts"]["impossible"].as_u64(), Some(2));
+    let again = user.fathom("explore study.toml --json --checkpoint known.jsonl").json();
+    assert_eq!((&again["front"], &again["requirements"]), (&first["front"], &first["requirements"]));
+    assert_eq!(again["counts"]["simulated"], serde_json::json!([0, 0]), "all of it was known");
+    let text = user.fathom("explore study.toml --checkpoint known.jsonl -o front.csv");
+    assert!(text.out.contains("EUR") && text.out.contains("why not with one factor changed"), "{}", text.out);
+    assert!(text.out.lines().count() <= 50, "one screen: {}", text.out);
+    let csv = std::fs::read_to_string(user.path("front.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 1 + first["front"].as_array().unwrap().len(), "{csv}");
+    if first["close_calls"].as_array().is_some_and(|calls| !calls.is_empty()) {
+        let dry = user.fathom("campaign close.toml --dry-run");
+        assert_eq!(dry.code, Some(0), "{}", dry.err);
+    }
+}
+
+#[test]
+fn a_study_that_no_design_meets_ends_with_1_and_one_with_mistakes_with_2() {
+    let user = User::with_plan("");
+    user.write("study.toml", &STUDY.replace("usable >= 3TB", "usable >= 300TB"));
+    let ended = user.fathom("explore study.toml");
+    assert_eq!(ended.code, Some(1), "{} {}", ended.out, ended.err);
+    assert!(ended.out.contains("no design meets every requirement"), "{} {}", ended.out, ended.err);
+    user.write("study.toml", &STUDY.replace("disks = [3", "diks = [3"));
+    let ended = user.fathom("explore study.toml");
+    assert_eq!(ended.code, Some(2), "{} {}", ended.out, ended.err);
+    assert!(ended.err.contains("did you mean `disks`"), "{} {}", ended.out, ended.err);
+}
