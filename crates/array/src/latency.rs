@@ -149,7 +149,7 @@ impl LatencyTrace {
         self.at
     }
 
-    /// Its spans.
+    /// In the order in which the request passed them.
     pub fn spans(&self) -> &[Span] {
         &self.spans
     }

@@ -8,9 +8,9 @@ use units::{Instant, Nanos};
 /// On whose behalf a component works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// A host's read.
+    /// Asked by a host, and answered with data.
     HostRead,
-    /// A host's write.
+    /// Asked by a host, with data.
     HostWrite,
     /// Data written from a cache to the members.
     Destage,

@@ -48,7 +48,7 @@ pub enum Lookup {
 /// Something to be fetched for a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fetch {
-    /// The stream.
+    /// By its number among those that are followed.
     pub stream: u32,
     /// First sector.
     pub from: u64,

@@ -79,7 +79,7 @@ pub struct Group {
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Question {
-    /// One of the groups.
+    /// What all groups are like.
     pub group: Group,
     /// How many there are, all alike.
     pub groups: u32,
@@ -95,7 +95,7 @@ pub struct Question {
     pub hours: f64,
     /// Where random numbers come from.
     pub seed: u64,
-    /// Histories.
+    /// How many lives of the array were drawn.
     pub histories: u32,
 }
 

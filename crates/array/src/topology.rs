@@ -110,11 +110,11 @@ pub struct SetTopology {
 /// A volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LunPlacement {
-    /// Its set.
+    /// By its number, from 0.
     pub set: u32,
     /// First sector on the set.
     pub start: Sectors,
-    /// Size.
+    /// Of the LUN.
     pub size: Sectors,
     /// The controller that owns it.
     pub owner: u32,

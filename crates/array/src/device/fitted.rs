@@ -23,7 +23,7 @@ use crate::station::Station;
 pub struct FittedParams {
     /// Commands worked on at once; the rest wait in order of arrival. At least 1.
     pub servers: u32,
-    /// Of reads.
+    /// What a read takes, by how many are at once.
     pub read: Access,
     /// Of writes.
     pub write: Access,
@@ -223,7 +223,7 @@ impl Fitted {
         Service { access, moving, rewritten: moved }
     }
 
-    /// Servers.
+    /// How many commands it serves at once; at least 1.
     pub fn servers(&self) -> u32 {
         self.servers.count()
     }

@@ -73,7 +73,7 @@ pub enum Device {
     Rotating(Box<Drive>),
     /// A flash drive.
     Flash(Box<FlashDrive>),
-    /// Cached flash.
+    /// Flash behind a cache of its own.
     CachedFlash(Box<CachedFlash>),
     /// A plain queue.
     Queue(Box<Queue>),

@@ -28,7 +28,7 @@ pub struct Programs {
 /// What dies have to do for a write.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DieWork {
-    /// To program it.
+    /// How long a page takes to be written.
     pub program: Nanos,
     /// To copy what lies where room is made for it: done later, a whole block at a time.
     pub copies: Nanos,

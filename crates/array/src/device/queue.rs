@@ -68,7 +68,7 @@ impl Queue {
         self.alone
     }
 
-    /// Servers.
+    /// How many commands it serves at once; at least 1.
     pub fn servers(&self) -> u32 {
         self.servers.count()
     }

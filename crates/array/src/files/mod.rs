@@ -60,7 +60,7 @@ impl Unwritten {
 /// A tree job to be run: what a workload compiles to, and its tree.
 #[derive(Clone, Debug)]
 pub struct FileClient {
-    /// The job.
+    /// What it does to which names.
     pub job: TreeJobSpec,
     /// Workers of its workload.
     pub workers: u32,

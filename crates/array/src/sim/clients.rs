@@ -21,7 +21,7 @@ use super::traffic::Traffic;
 /// A job and where its files are.
 #[derive(Debug)]
 pub struct Client {
-    /// The job.
+    /// Decides what is asked, and records what comes back.
     pub job: Job,
     /// Where each of its files lies.
     pub files: Vec<FilePlace>,
@@ -36,7 +36,7 @@ pub struct Client {
 /// Where one of a job's files lies: all of a LUN, or a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilePlace {
-    /// The LUN.
+    /// By its number, from 0.
     pub lun: u32,
     /// Where on it the file begins.
     pub start: Bytes,

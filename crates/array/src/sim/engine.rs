@@ -13,7 +13,7 @@ const BURST: u64 = 64 << 10;
 /// The working parts of one controller.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    /// Its processors.
+    /// As many servers as the controller has of them.
     pub processor: Station,
     /// Its memory or internal bus.
     pub bus: Station,

@@ -13,7 +13,6 @@ use super::request::{HostRequest, Purpose, Requests};
 
 /// A host at work.
 pub struct Host {
-    /// Its processors.
     pub processor: Station,
     /// Each file or LUN as a thing that one request at a time goes through.
     pub files: Vec<Station>,

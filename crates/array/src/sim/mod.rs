@@ -34,6 +34,7 @@ mod commit;
 mod courses;
 mod engine;
 mod event;
+mod file_lock;
 mod gate;
 mod host;
 mod hosts;
@@ -97,7 +98,7 @@ const NO_SUCH: Errno = Errno(6);
 /// What a watcher of a run wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
-    /// Go on.
+    /// The load runs on.
     GoOn,
     /// Stop all jobs; what is in flight ends.
     Stop,

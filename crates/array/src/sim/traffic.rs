@@ -26,7 +26,7 @@ use super::{LOST, Topology};
 pub struct Traffic {
     /// The clock, and what happens later.
     pub time: Timeline,
-    /// The requests.
+    /// All that are under way, by their places.
     pub requests: Requests,
     /// What carries them.
     pub network: Network,

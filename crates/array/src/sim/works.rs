@@ -26,7 +26,7 @@ const MD_PAUSE: Nanos = Nanos::from_millis(500);
 pub struct WorkOrder {
     /// What.
     pub kind: BackgroundKind,
-    /// To which set.
+    /// By its number, from 0.
     pub set: u32,
     /// For a clone or a rebuild: the slot. A rebuild without one takes the first slot that has failed.
     pub slot: Option<u16>,
@@ -46,13 +46,13 @@ pub enum WorkError {
     /// Nothing to rebuild.
     #[error("RAID set {set} has no failed member to rebuild; fail a disk first")]
     NothingFailed {
-        /// The set.
+        /// By its number, from 0.
         set: u32,
     },
     /// Nowhere to copy to.
     #[error("RAID set {set} has no spare to copy to; give the array one")]
     NoSpare {
-        /// The set.
+        /// By its number, from 0.
         set: u32,
     },
     /// The planner refuses.

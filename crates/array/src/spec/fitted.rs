@@ -28,7 +28,7 @@ pub struct FittedFigure {
 /// Which values there are between the bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Steps {
-    /// Any.
+    /// Whatever is written.
     Any,
     /// Whole numbers: counts.
     Whole,

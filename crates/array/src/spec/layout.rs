@@ -165,7 +165,6 @@ pub(super) struct Wanted<'t> {
 }
 
 impl<'t> Wanted<'t> {
-    /// Reads `[raid]`.
     pub(super) fn read(raid: Fields<'t>) -> Wanted<'t> {
         let rules = [
             ("fewer-reads", WriteRule::FewerReads),

@@ -70,7 +70,7 @@ impl ArraySpec {
 /// An array's file before anything is chosen: what `fathom array show` prints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayFile {
-    /// Its name.
+    /// As an address has it.
     pub name: String,
     /// What it is, in a sentence.
     pub about: String,

@@ -19,7 +19,7 @@ pub struct OptionSpec {
     pub name: String,
     /// What it decides, in a sentence.
     pub about: String,
-    /// What it takes.
+    /// Which values may be written.
     pub takes: Takes,
     /// Taken where the address does not say. `None`: the figures stand as the file has them.
     pub default: Option<String>,
@@ -54,7 +54,7 @@ impl Takes {
 pub struct Chosen {
     /// The option, or a dotted figure.
     pub option: String,
-    /// Its value.
+    /// As it is written.
     pub value: String,
     /// Whether the address said so, rather than the option's default.
     pub typed: bool,

@@ -40,7 +40,7 @@ pub enum MeasureError {
         "the load `{load}` uses {wanted} LUNs, `{array}` has {there_are}; add `luns={wanted}` to the address"
     )]
     Luns {
-        /// The load.
+        /// By its name in the case.
         load: String,
         /// The address.
         array: String,

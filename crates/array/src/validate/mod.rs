@@ -30,7 +30,7 @@ pub struct CaseResult {
     pub error: Option<f64>,
     /// How it ended.
     pub ruling: Ruling,
-    /// Whether it counts.
+    /// Whether it is part of the score, and not only shown.
     pub counts: bool,
 }
 

@@ -12,7 +12,7 @@ pub const FORETOLD_ERROR: f64 = 0.12;
 /// A case and what became of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Judged<'a> {
-    /// The case.
+    /// What was published.
     pub case: &'a Case,
     /// What became of it.
     pub result: &'a CaseResult,

@@ -17,7 +17,7 @@ use crate::meter::{Class, Meter};
 /// Streams told apart, to know sequential requests from random ones.
 const STREAMS: usize = 16;
 
-/// A flash drive.
+/// Channels of dies behind a buffer, with a map of pages where the figures have one.
 #[derive(Clone, Debug)]
 pub struct FlashDrive {
     params: FlashParams,

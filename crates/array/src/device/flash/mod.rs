@@ -43,7 +43,7 @@ pub struct FlashParams {
     pub erase_block: Nanos,
     /// A read may interrupt a program or erase after this long; `None` waits for its end.
     pub suspend: Option<Nanos>,
-    /// One channel.
+    /// Of one channel between controller and dies.
     pub channel: BytesPerSecond,
     /// The controller's time for a command: added to its response, no limit to how many run at once.
     pub command: Nanos,

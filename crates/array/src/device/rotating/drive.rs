@@ -1,7 +1,6 @@
 //! The drive at work: arm, surface, buffer and waiting commands.
 //!
 //! **Invariant:** at most one command is in service; its end is known when it starts.
-//! **Invariant:** the arm is where the last media operation or the read-ahead left it; nothing moves it silently.
 
 use std::collections::VecDeque;
 
@@ -9,12 +8,11 @@ use units::convert::truncated;
 use units::{Instant, Nanos, Sectors};
 
 use super::buffer::Buffer;
-use super::layout::{Layout, SectorPosition};
-use super::seek::SeekTable;
+use super::layout::SectorPosition;
+use super::mechanics::{Access, Mechanics, Media};
 use super::waiting::{Entry, Waiting};
-use super::{AfterRw, ContinuousRead, DriveCacheParams, FastWrite, Order, RotatingParams};
+use super::{AfterRw, ContinuousRead, FastWrite, Order, RotatingParams};
 use crate::device::{Command, Finished, Steps};
-use crate::divisor::Divisor;
 use crate::meter::{Class, Meter};
 
 /// Dirty extents from which the drive chooses the one it reaches first.
@@ -26,17 +24,10 @@ const DESTAGE_WINDOW: usize = 128;
 /// A disk drive.
 #[derive(Clone, Debug)]
 pub struct Drive {
-    revolution: Divisor,
-    /// How far the spindle is ahead of one that was at angle zero when the world began.
-    phase: u64,
-    write_settle: i64,
-    head_switch: u32,
+    mechanics: Mechanics,
     sector_ns: u64,
     params: RotatingParams,
-    seek: SeekTable,
-    layout: Layout,
     buffer: Option<Buffer>,
-    arm: Arm,
     ahead: Option<Ahead>,
     dirty: VecDeque<Extent>,
     dirty_sectors: u64,
@@ -58,14 +49,6 @@ pub struct Drive {
     /// Of the command whose end was computed last.
     steps: Steps,
     meter: Meter,
-}
-
-/// Where the arm is, and from when it is free.
-#[derive(Clone, Copy, Debug, Default)]
-struct Arm {
-    cylinder: u32,
-    head: u32,
-    free_at: u64,
 }
 
 /// A read-ahead under way: at `since` the head passed stream clock `clock`; it will go on to sector `limit`, which it
@@ -96,48 +79,14 @@ struct Serving {
     steps: Steps,
 }
 
-/// A media operation: when the arm was free for it and on its track, and when it starts and ends.
-struct Media {
-    free: u64,
-    on_track: u64,
-    start: u64,
-    end: u64,
-    /// When the lowest sector of it passes, and for how long the head has waited on the track for that.
-    first: u64,
-    waited: u64,
-}
-
-/// What the arm moves for.
-#[derive(Clone, Copy, Debug)]
-enum Access {
-    Read,
-    /// `least` is the shortest movement; enough of the data is there at `gathered`.
-    Write {
-        least: u64,
-        gathered: u64,
-    },
-}
-
-impl Access {
-    /// A write of what has long been in the buffer.
-    const DESTAGE: Access = Access::Write { least: 0, gathered: 0 };
-}
-
 impl Drive {
     /// A drive at rest with an empty buffer and its arm at the first cylinder.
     pub fn new(params: &RotatingParams) -> Drive {
-        let revolution = params.revolution();
-        let seek = SeekTable::new(&params.seek, params.cylinders);
-        let layout = Layout::new(params, revolution, &seek);
         let write_sectors = params.cache.map_or(0, |cache| u64::from(cache.write_segments) * cache.segment.0);
         Drive {
-            revolution: Divisor::new(revolution.get().max(1)),
-            phase: 0,
-            write_settle: params.write_settle_ns,
-            head_switch: u32::try_from(params.head_switch.get()).unwrap_or(u32::MAX),
+            mechanics: Mechanics::new(params),
             sector_ns: params.link.time_for(Sectors(1).bytes()).get(),
             buffer: params.cache.map(|cache| Buffer::new(&cache)),
-            arm: Arm::default(),
             ahead: None,
             dirty: VecDeque::new(),
             dirty_sectors: 0,
@@ -154,14 +103,12 @@ impl Drive {
             steps: Steps::default(),
             meter: Meter::default(),
             params: params.clone(),
-            seek,
-            layout,
         }
     }
 
     /// The same drive, its spindle ahead by a share of a revolution.
     pub fn ahead_by(mut self, share: f64) -> Drive {
-        self.phase = self.revolution.divide(truncated::<u64>(share * self.revolution.get() as f64)).1;
+        self.mechanics.turn_ahead_by(share);
         self
     }
 
@@ -223,7 +170,7 @@ impl Drive {
     /// Takes a command; where the drive was idle, the instant at which the command will end.
     pub fn submit(&mut self, now: Instant, command: Command) -> Option<Instant> {
         self.meter.arrive(now);
-        let place = self.layout.place(command.first);
+        let place = self.mechanics.layout.place(command.first);
         let entry = Entry { command, place, arrived: now.nanos() };
         if self.serving.is_some() {
             self.waiting.push(entry);
@@ -291,7 +238,7 @@ impl Drive {
 
     /// How far the arm would have to go to `sector`, in cylinders: mirrored reads go to the nearer arm.
     pub fn distance(&self, sector: u64) -> u32 {
-        self.layout.place(sector).cylinder.abs_diff(self.arm.cylinder)
+        self.mechanics.layout.place(sector).cylinder.abs_diff(self.mechanics.arm.cylinder)
     }
 
     /// Ends the window of its meter.
@@ -316,7 +263,7 @@ impl Drive {
             return None;
         }
         let ready = self.ready(now);
-        let entry = self.choose(ready.max(self.arm.free_at), now);
+        let entry = self.choose(ready.max(self.mechanics.arm.free_at), now);
         Some(self.start(&entry, ready, now))
     }
 
@@ -326,7 +273,7 @@ impl Drive {
     /// of the command before still travel.
     fn ready(&mut self, now: u64) -> u64 {
         self.destage_until(now);
-        if self.params.queue.overlap { self.arm.free_at.min(now) } else { now }
+        if self.params.queue.overlap { self.mechanics.arm.free_at.min(now) } else { now }
     }
 
     /// Starts a command, which may be carried out from `ready` on, and returns its end.
@@ -414,7 +361,9 @@ impl Drive {
         let begun = first < segment.end;
         let soon = || {
             end <= ahead.limit
-                && (almost || ahead.since + (self.layout.end_clock(first, end - first) - ahead.clock) <= now)
+                && (almost
+                    || ahead.since + (self.mechanics.layout.end_clock(first, end - first) - ahead.clock)
+                        <= now)
         };
         (begun || soon()).then_some(found)
     }
@@ -432,7 +381,7 @@ impl Drive {
             self.steps = at_once(processed, processed);
             return processed + (end - first) * self.sector_ns;
         }
-        let place = self.layout.place(held);
+        let place = self.mechanics.layout.place(held);
         let media = self.move_to(place, held, end - held, processed, Access::Read);
         self.steps = media.steps(processed);
         self.read_on(held, end, &media, place, true);
@@ -451,10 +400,10 @@ impl Drive {
             // The stream is being read: keep the read-ahead that far in front of it.
             ahead.limit = ahead.limit.max(limit);
             if end > buffer.segment(found).end {
-                let passed = self.layout.end(entry.place, first, sectors).clock - ahead.clock;
+                let passed = self.mechanics.layout.end(entry.place, first, sectors).clock - ahead.clock;
                 last_byte = last_byte.max(ahead.since + passed + self.sector_ns);
                 // From here it is not as far to the limit as from where it began.
-                ahead.least = passed + self.layout.least(ahead.limit.saturating_sub(end));
+                ahead.least = passed + self.mechanics.layout.least(ahead.limit.saturating_sub(end));
                 buffer.extend(found, end);
             }
         }
@@ -473,16 +422,16 @@ impl Drive {
     fn top_up(&mut self, found: usize, limit: u64, now: u64) {
         let Some(buffer) = self.buffer.as_ref() else { return };
         let from = buffer.segment(found).end;
-        if limit <= from || self.arm.free_at > now {
+        if limit <= from || self.mechanics.arm.free_at > now {
             return;
         }
-        let place = self.layout.place(from);
-        if place.cylinder.abs_diff(self.arm.cylinder) > 1 {
+        let place = self.mechanics.layout.place(from);
+        if place.cylinder.abs_diff(self.mechanics.arm.cylinder) > 1 {
             return;
         }
-        let on_track = now + self.travel(place, Access::Read);
-        let since = on_track + self.rotation(place.clock, on_track);
-        let least = self.layout.least(limit - from);
+        let on_track = now + self.mechanics.travel(place, Access::Read);
+        let since = on_track + self.mechanics.rotation(place.clock, on_track);
+        let least = self.mechanics.layout.least(limit - from);
         self.ahead = Some(Ahead { segment: found, since, clock: place.clock, limit, least });
     }
 
@@ -490,11 +439,11 @@ impl Drive {
     /// whether the read goes on where one before it ended.
     fn limit(&self, first: u64, end: u64, streams: bool) -> u64 {
         let Some(cache) = &self.params.cache else { return end };
-        let next_track = || self.layout.track_end(self.layout.track_end(end - 1));
+        let next_track = || self.mechanics.layout.track_end(self.mechanics.layout.track_end(end - 1));
         let policy = match cache.continuous_read {
             ContinuousRead::None => end,
-            ContinuousRead::Track => self.layout.track_end(end - 1),
-            ContinuousRead::Cylinder => self.layout.cylinder_end(end - 1),
+            ContinuousRead::Track => self.mechanics.layout.track_end(end - 1),
+            ContinuousRead::Cylinder => self.mechanics.layout.cylinder_end(end - 1),
             ContinuousRead::Segment if cache.keeps_read => (first + cache.segment.0).max(end),
             ContinuousRead::NextTrack => next_track(),
             ContinuousRead::Stream if streams => next_track(),
@@ -522,13 +471,13 @@ impl Drive {
         }
         if cache.free_blocks {
             // Across a zone's edge the clock that it waited by may reach as far as its place: then nothing has passed.
-            let waited_from = self.layout.reach(place.clock.saturating_sub(media.waited));
-            let passed = self.layout.reach(place.clock).saturating_sub(waited_from);
-            let before = passed.min(self.layout.on_track(place));
+            let waited_from = self.mechanics.layout.reach(place.clock.saturating_sub(media.waited));
+            let passed = self.mechanics.layout.reach(place.clock).saturating_sub(waited_from);
+            let before = passed.min(self.mechanics.layout.on_track(place));
             buffer.extend_down(segment, first - before);
         }
         if limit > end {
-            let least = self.layout.least(limit - first);
+            let least = self.mechanics.layout.least(limit - first);
             self.ahead = Some(Ahead { segment, since: media.first, clock: place.clock, limit, least });
         }
     }
@@ -583,7 +532,7 @@ impl Drive {
         let mut begin = processed;
         while self.dirty_sectors + sectors > self.dirty_limit {
             self.destage_one(begin);
-            begin = begin.max(self.arm.free_at);
+            begin = begin.max(self.mechanics.arm.free_at);
         }
         self.steps = at_once(processed, begin);
         self.hold(first, sectors, begin);
@@ -606,7 +555,7 @@ impl Drive {
         while let Some(oldest) = self.dirty.front() {
             let waits = patience > 0 && self.dirty_sectors * 2 < self.dirty_limit;
             let from = if waits { self.quiet_since + patience } else { 0 };
-            let begin = self.arm.free_at.max(oldest.ready_at).max(from);
+            let begin = self.mechanics.arm.free_at.max(oldest.ready_at).max(from);
             if begin >= now {
                 break;
             }
@@ -615,15 +564,15 @@ impl Drive {
     }
 
     fn destage_one(&mut self, begin: u64) {
-        let begin = begin.max(self.arm.free_at);
+        let begin = begin.max(self.mechanics.arm.free_at);
         let nearest = (0..self.dirty.len().min(DESTAGE_WINDOW)).min_by_key(|&index| {
-            let place = self.layout.place(self.dirty[index].first);
-            let travel = self.travel(place, Access::DESTAGE);
-            travel + self.rotation(place.clock, begin + travel)
+            let place = self.mechanics.layout.place(self.dirty[index].first);
+            let travel = self.mechanics.travel(place, Access::DESTAGE);
+            travel + self.mechanics.rotation(place.clock, begin + travel)
         });
         let Some(extent) = nearest.and_then(|index| self.dirty.remove(index)) else { return };
         self.dirty_sectors -= extent.sectors;
-        let place = self.layout.place(extent.first);
+        let place = self.mechanics.layout.place(extent.first);
         let media =
             self.move_to(place, extent.first, extent.sectors, begin.max(extent.ready_at), Access::DESTAGE);
         self.written_until = media.end;
@@ -638,62 +587,9 @@ impl Drive {
         begin: u64,
         access: Access,
     ) -> Media {
-        let begin = begin.max(self.arm.free_at);
+        let begin = begin.max(self.mechanics.arm.free_at);
         self.ahead = self.stop_ahead(begin);
-        let on_track = begin + self.travel(place, access);
-        let from = match access {
-            Access::Read => on_track,
-            Access::Write { gathered, .. } => on_track.max(gathered),
-        };
-        let waited = self.rotation(place.clock, from);
-        let passed = self.layout.end(place, first, sectors);
-        let (first, length) = (from + waited, passed.clock - place.clock);
-        // Whose first sector has just passed begins with the next one, and has all of them after a revolution.
-        let revolution = self.revolution.get();
-        let is_inside =
-            waited + length > revolution && passed.cylinder == place.cylinder && passed.head == place.head;
-        let (start, end) = if is_inside && self.takes_on_arrival(access) {
-            (from, from + revolution)
-        } else {
-            (first, first + length)
-        };
-        self.arm = Arm { cylinder: passed.cylinder, head: passed.head, free_at: end };
-        Media { free: begin, on_track, start, end, first: first.min(end), waited }
-    }
-
-    fn takes_on_arrival(&self, access: Access) -> bool {
-        let on_arrival = |cache: DriveCacheParams| match access {
-            Access::Read => cache.read_on_arrival,
-            Access::Write { .. } => cache.write_on_arrival,
-        };
-        self.params.cache.is_some_and(on_arrival)
-    }
-
-    /// Seek or head switch, and settling.
-    fn travel(&self, place: SectorPosition, access: Access) -> u64 {
-        let distance = place.cylinder.abs_diff(self.arm.cylinder);
-        let stays = distance == 0 && place.head == self.arm.head;
-        let moved = match distance {
-            _ if stays => 0,
-            0 => self.head_switch,
-            _ => self.seek.nanos(distance).max(self.head_switch),
-        };
-        match access {
-            Access::Read => u64::from(moved),
-            Access::Write { least, .. } if stays => least,
-            Access::Write { least, .. } => {
-                u64::from(moved).saturating_add_signed(self.write_settle).max(least)
-            }
-        }
-    }
-
-    /// How long until the angle of stream clock `clock` passes, from `now`.
-    fn rotation(&self, clock: u64, now: u64) -> u64 {
-        let spindle = now + self.phase;
-        match clock.checked_sub(spindle) {
-            Some(until) => self.revolution.divide(until).1,
-            None => self.revolution.get() - 1 - self.revolution.divide(spindle - clock - 1).1,
-        }
+        self.mechanics.pass(place, first, sectors, begin, access)
     }
 
     /// Books what the read-ahead has fetched by `now`, and ends it where it has reached its limit. What a command at
@@ -705,13 +601,13 @@ impl Drive {
         }
         let passed = now - ahead.since;
         let clock = ahead.clock + passed;
-        if passed >= ahead.least && clock >= self.layout.end_clock(ahead.limit - 1, 1) {
+        if passed >= ahead.least && clock >= self.mechanics.layout.end_clock(ahead.limit - 1, 1) {
             self.ahead = None;
             self.ahead_got_to_limit(ahead);
         } else if let Some(buffer) = &self.buffer {
             // What it has passed is in the buffer, so that a stream that leaves sectors out is answered too.
             if (buffer.segment(ahead.segment).start..=ahead.limit).contains(&first) {
-                self.fill_to(ahead.segment, self.layout.reach(clock));
+                self.fill_to(ahead.segment, self.mechanics.layout.reach(clock));
             }
         }
     }
@@ -719,20 +615,21 @@ impl Drive {
     /// Stops the read-ahead at `now`; always `None`, the state that follows.
     fn stop_ahead(&mut self, now: u64) -> Option<Ahead> {
         let ahead = self.ahead?;
-        let (reached, cylinder, head) = self.layout.reach_at(ahead.clock + now.saturating_sub(ahead.since));
+        let (reached, cylinder, head) =
+            self.mechanics.layout.reach_at(ahead.clock + now.saturating_sub(ahead.since));
         if reached > ahead.limit {
             self.ahead_got_to_limit(ahead);
         } else {
             self.fill_to(ahead.segment, reached);
-            (self.arm.cylinder, self.arm.head) = (cylinder, head);
+            (self.mechanics.arm.cylinder, self.mechanics.arm.head) = (cylinder, head);
         }
         None
     }
 
     fn ahead_got_to_limit(&mut self, ahead: Ahead) {
         self.fill_to(ahead.segment, ahead.limit);
-        let last = self.layout.place(ahead.limit - 1);
-        (self.arm.cylinder, self.arm.head) = (last.cylinder, last.head);
+        let last = self.mechanics.layout.place(ahead.limit - 1);
+        (self.mechanics.arm.cylinder, self.mechanics.arm.head) = (last.cylinder, last.head);
     }
 
     /// Books what a read-ahead has brought into a segment. It may have been given away since: only one that still ends in
@@ -766,28 +663,20 @@ impl Drive {
             Order::Fcfs => entry.arrived,
             Order::CLook => {
                 // The lowest cylinder not below the arm's, or the lowest of all.
-                let wrapped = entry.place.cylinder < self.arm.cylinder;
+                let wrapped = entry.place.cylinder < self.mechanics.arm.cylinder;
                 u64::from(wrapped) << 62
                     | u64::from(entry.place.cylinder) << 24
                     | entry.command.first & 0xff_ffff
             }
-            Order::Sstf => u64::from(entry.place.cylinder.abs_diff(self.arm.cylinder)),
+            Order::Sstf => u64::from(entry.place.cylinder.abs_diff(self.mechanics.arm.cylinder)),
             Order::Sptf => self.positioning(entry, ready),
         }
     }
 
     fn positioning(&self, entry: &Entry, ready: u64) -> u64 {
         let access = if entry.command.write { Access::DESTAGE } else { Access::Read };
-        let travel = self.travel(entry.place, access);
-        travel + self.rotation(entry.place.clock, ready + travel)
-    }
-}
-
-impl Media {
-    fn steps(&self, processed: u64) -> Steps {
-        let [processed, free, on_track, on_sector] =
-            [processed, self.free, self.on_track, self.start].map(Instant::from_nanos);
-        Steps { processed, free, on_track, on_sector }
+        let travel = self.mechanics.travel(entry.place, access);
+        travel + self.mechanics.rotation(entry.place.clock, ready + travel)
     }
 }
 

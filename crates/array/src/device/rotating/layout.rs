@@ -31,7 +31,7 @@ pub struct SectorPosition {
 /// Where the head is when a transfer has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
-    /// Cylinder.
+    /// From 0, the outermost.
     pub cylinder: u32,
     /// Head within it.
     pub head: u32,

@@ -5,6 +5,7 @@
 mod buffer;
 mod drive;
 mod layout;
+mod mechanics;
 mod policy;
 mod runs;
 mod seek;
@@ -104,7 +105,7 @@ pub enum Zones {
 pub struct Zone {
     /// The outermost cylinder; the zone ends before the next zone's first, the last one with the drive.
     pub first_cylinder: u32,
-    /// Sectors per track.
+    /// The same on every track of the zone.
     pub sectors_per_track: u32,
     /// Sectors by which a track's start lags that of the track before in the same cylinder. Negative, or more than a
     /// track, is the same angle within the track.

@@ -40,7 +40,7 @@ pub enum Owner {
     Request(u32),
     /// The cache of a controller.
     Cache {
-        /// Which controller.
+        /// By its number, from 0.
         controller: u32,
         /// The number of the transfer.
         transfer: u32,
@@ -52,7 +52,7 @@ pub enum Owner {
 /// What a back-end operation is for, and which controller does it.
 #[derive(Clone, Copy, Debug)]
 pub struct OperationSpec {
-    /// The set.
+    /// By its number, from 0.
     pub set: u32,
     /// Who waits.
     pub owner: Owner,

@@ -20,7 +20,7 @@ use units::Share;
 /// A file of cases.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CaseFile {
-    /// What it is about.
+    /// Which figures these are, in a sentence.
     pub about: String,
     /// The cases, in the order written.
     pub cases: Vec<Case>,
@@ -134,7 +134,7 @@ pub enum Score {
 pub struct Omitted {
     /// Their numbers.
     pub ids: Vec<String>,
-    /// Why.
+    /// In a sentence.
     pub why: String,
 }
 

@@ -5,13 +5,11 @@
 //!
 //! **Invariant:** what a controller has acknowledged and not yet written is in its cache as dirty.
 
-use std::collections::VecDeque;
-
 use units::convert::narrow;
 use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 use workload::Op;
 
-use crate::controller::{ControllerParams, JournalParams, Ownership};
+use crate::controller::{ControllerParams, Ownership};
 use crate::latency::{LatencyTrace, Stage};
 use crate::meter::Class;
 use crate::protocol::{ProtocolKind, ProtocolParams};
@@ -23,10 +21,13 @@ use super::back::{BackEnd, Ended, Freed, OperationSpec, Owner};
 use super::cache::{Cache, CacheTransfer, SETTLED, VolumeRange};
 use super::commit::Commits;
 use super::event::Event;
+use super::file_lock::FileLock;
 use super::node::Node;
 use super::request::{Doing, HostRequest, Leg};
 use super::traffic::Traffic;
 use super::volume::{Volume, Volumes};
+
+mod stable;
 
 /// The controllers, their volumes, and the members behind them.
 pub struct Array {
@@ -48,16 +49,6 @@ pub struct Array {
     commits: Vec<Commits>,
     /// By volume: the lock of the file that it is.
     files: Vec<FileLock>,
-}
-
-/// The lock of a volume that is a file.
-#[derive(Debug, Default)]
-struct FileLock {
-    /// The write that reads what it covers in part.
-    holder: Option<u32>,
-    waiting: VecDeque<u32>,
-    /// Until when its log is being forced.
-    logged: Instant,
 }
 
 /// What an ended transfer of a cache leaves to do.
@@ -263,7 +254,7 @@ impl Array {
         if self.back.read(&mut traffic.time, spec, lba, sectors).is_err() {
             // A write that held its file holds it no more.
             let lun = traffic.requests[place].lun;
-            self.files[lun as usize].holder.take_if(|holder| *holder == place);
+            self.files[lun as usize].let_go(place);
             traffic.fail(place, ready);
         }
     }
@@ -387,28 +378,22 @@ impl Array {
         traffic.requests[place].fills += 1;
         traffic.requests[place].doing = Doing::Filling;
         let part = PartRange { set, from, to: to.min(end), end };
-        self.files[traffic.requests[place].lun as usize].holder =
-            Some(place).filter(|_| self.params.file_lock);
+        if self.params.file_lock {
+            self.files[traffic.requests[place].lun as usize].hold(place);
+        }
         self.read_members(traffic, place, &part, ready);
         true
     }
 
     /// Whether a write waits for another that holds its file.
     fn waits_for_file(&mut self, traffic: &Traffic, place: u32) -> bool {
-        let file = &mut self.files[traffic.requests[place].lun as usize];
-        let waits = file.holder.is_some_and(|holder| holder != place);
-        if waits {
-            file.waiting.push_back(place);
-        }
-        waits
+        self.files[traffic.requests[place].lun as usize].waits(place)
     }
 
     /// A write that held its file has gone on: so do those that have waited for it, up to the next that holds it.
     fn let_file_go(&mut self, traffic: &mut Traffic, lun: u32) {
         let now = traffic.time.now();
-        while self.files[lun as usize].holder.is_none()
-            && let Some(next) = self.files[lun as usize].waiting.pop_front()
-        {
+        while let Some(next) = self.files[lun as usize].next() {
             traffic.requests.trace(next).wait(Stage::FileLock, now);
             self.write(traffic, next, now);
         }
@@ -426,7 +411,7 @@ impl Array {
             cache.keep(set, from, to);
         }
         let lun = traffic.requests[place].lun;
-        self.files[lun as usize].holder = None;
+        self.files[lun as usize].let_go(place);
         self.write(traffic, place, now);
         self.let_file_go(traffic, lun);
     }
@@ -443,148 +428,10 @@ impl Array {
         self.destage(traffic, controller);
     }
 
-    /// Whether a write that goes through is on stable storage only after a flush of the members.
-    ///
-    /// A cache that loses what it holds is written through so that nothing is lost, which the members' caches would. A
-    /// host that asks for stable storage gets it without any cache, too: Linux follows such a write with a flush where
-    /// a drive's FUA is not used, and libata does not use it unless told so (`libata.fua`). An SMB client writes in
-    /// parts and asks for the whole to be stable.
-    fn must_be_stable(&self, &HostRequest { controller, last, durable, .. }: &HostRequest) -> bool {
-        let cache = self.nodes[controller as usize].cache.as_ref();
-        let volatile = cache.is_some_and(|cache| !cache.is_protected());
-        let whole = last || !matches!(self.protocol.kind, ProtocolKind::Smb1 | ProtocolKind::Smb2);
-        let forces = self.params.journal.is_some_and(|journal| journal.force.is_some());
-        (volatile || durable) && whole && (self.params.flush_members || forces)
-    }
-
-    /// Has all that was acknowledged of a volume reach stable storage, then answers.
-    ///
-    /// Whichever controller holds it, and nothing of other volumes: SYNCHRONIZE CACHE is addressed to a logical unit
-    /// (SBC-4), NVMe's Flush to a namespace.
-    fn flush(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
-        let volume = self.volumes[traffic.requests[place].lun].range;
-        let volatile = self.working_caches().filter(|cache| !cache.is_protected());
-        let waits = volatile.map(|cache| u32::from(cache.drain(volume, place))).sum();
-        traffic.requests[place].pending = waits;
-        if waits == 0 {
-            return self.flush_members(traffic, place, ready);
-        }
-        self.destage_all(traffic);
-    }
-
     /// Has every controller destage what it wants to now.
     pub fn destage_all(&mut self, traffic: &mut Traffic) {
         for controller in 0..narrow::<u32>(self.nodes.len()) {
             self.destage(traffic, controller);
-        }
-    }
-
-    /// A cache has been emptied for a flush: the members are next once all have.
-    pub(super) fn drained(&mut self, traffic: &mut Traffic, place: u32) {
-        let now = traffic.time.now();
-        traffic.requests.trace(place).wait(Stage::CacheRoom, now);
-        let pending = &mut traffic.requests[place].pending;
-        debug_assert!(*pending > 0, "a flush must wait for each cache once");
-        *pending -= 1;
-        if *pending > 0 {
-            return;
-        }
-        match traffic.requests[place].doing {
-            Doing::Asked => self.flush_members(traffic, place, now),
-            doing => {
-                self.next_step(traffic, place, doing);
-            }
-        }
-    }
-
-    /// Passes a flush on to the members, where the array does that, and answers.
-    ///
-    /// A volume has its share of every member of its set, and a drive empties all of its buffer: ATA's FLUSH CACHE
-    /// knows no addresses.
-    fn flush_members(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
-        let set = self.volumes[traffic.requests[place].lun].range.set;
-        let spec = Self::operation(traffic, place, set, ready);
-        if !self.params.flush_members || !self.back.flush(&mut traffic.time, spec) {
-            traffic.respond(place, ready);
-        }
-    }
-
-    /// A step of a write has ended. Whether it was the last: [`Array::deliver`] is next.
-    fn next_step(&mut self, traffic: &mut Traffic, place: u32, ended: Doing) -> bool {
-        let now = traffic.time.now();
-        traffic.requests[place].doing = Doing::Asked;
-        match (ended, self.params.journal) {
-            (Doing::Filling, _) => self.filled(traffic, place),
-            (Doing::Stable, None) => self.flush_members(traffic, place, now),
-            (Doing::Stable, Some(JournalParams { force: Some(force), .. })) => {
-                self.force_log(traffic, place, force);
-            }
-            (Doing::Stable, Some(journal)) => {
-                let set = self.volumes[traffic.requests[place].lun].range.set;
-                if self.commits[set as usize].join(place) {
-                    self.begin_commit(traffic, place, journal);
-                }
-            }
-            (Doing::Recording, _) => self.flush_commit(traffic, place),
-            (Doing::Committing, _) => {
-                self.end_commit(traffic, place);
-                return true;
-            }
-            (Doing::Asked, _) => return true,
-        }
-        false
-    }
-
-    /// Has the log of the file that a volume is forced for a write to it, after those before it, and answers.
-    fn force_log(&mut self, traffic: &mut Traffic, place: u32, force: Nanos) {
-        let file = &mut self.files[traffic.requests[place].lun as usize];
-        let begins = file.logged.max(traffic.time.now());
-        file.logged = begins + force;
-        let ended = file.logged;
-        traffic.requests.trace(place).pass(Stage::Journal, ended, force);
-        traffic.respond(place, ended);
-    }
-
-    /// Begins the transaction that `leader` stands for: its record, and then the flush that makes it stable.
-    fn begin_commit(&mut self, traffic: &mut Traffic, leader: u32, journal: JournalParams) {
-        let now = traffic.time.now();
-        let VolumeRange { set, from, to } = self.volumes[traffic.requests[leader].lun].range;
-        let Some(record) = self.commits[set as usize].record(journal, from, to) else {
-            return self.flush_commit(traffic, leader);
-        };
-        traffic.requests[leader].doing = Doing::Recording;
-        let spec = Self::operation(traffic, leader, set, now);
-        if self.back.write(&mut traffic.time, spec, &[record]).is_err() {
-            traffic.fail(leader, now);
-            self.end_commit(traffic, leader);
-        }
-    }
-
-    /// Flushes the members for a transaction whose record is written.
-    fn flush_commit(&mut self, traffic: &mut Traffic, leader: u32) {
-        let now = traffic.time.now();
-        let set = self.volumes[traffic.requests[leader].lun].range.set;
-        let spec = Self::operation(traffic, leader, set, now);
-        traffic.requests[leader].doing = Doing::Committing;
-        if !self.back.flush(&mut traffic.time, spec) {
-            traffic.respond(leader, now);
-            self.end_commit(traffic, leader);
-        }
-    }
-
-    /// A transaction has ended: answers those that `leader` stood for, and begins the next if any wait for it.
-    fn end_commit(&mut self, traffic: &mut Traffic, leader: u32) {
-        let now = traffic.time.now();
-        let set = self.volumes[traffic.requests[leader].lun].range.set;
-        let commits = &mut self.commits[set as usize];
-        let (stable, next) = commits.end();
-        for &place in stable.iter().filter(|&&place| place != leader) {
-            traffic.requests.trace(place).wait(Stage::Journal, now);
-            traffic.respond(place, now);
-        }
-        if let (Some(next), Some(journal)) = (next, self.params.journal) {
-            traffic.requests.trace(next).wait(Stage::Journal, now);
-            self.begin_commit(traffic, next, journal);
         }
     }
 
