@@ -20,9 +20,9 @@ pub enum ClusterError {
     Ended {
         /// Which.
         rank: usize,
-        /// Its host.
+        /// As it calls itself.
         host: String,
-        /// Why.
+        /// In its own words.
         why: String,
     },
     /// What came is no message of this version.

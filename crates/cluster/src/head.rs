@@ -97,13 +97,19 @@ impl Shared {
     }
 
     fn hear(&mut self, from: usize, message: Message, now: &dyn Fn() -> Instant) {
+        assert!((1..self.clocks.len()).contains(&from), "rank {from} speaks to rank 0");
         let of_this = |round: u64| round == self.heard.round;
         match message {
             Message::Told { sent_ns, answered_ns } => {
                 let back_ns = now().nanos();
                 self.heard.told.push((from, Sample { sent_ns, answered_ns, back_ns }));
             }
-            Message::Ready { round } if of_this(round) => self.heard.ready[from] = true,
+            Message::Ready { round } if of_this(round) => {
+                // None is waited for before the first load, whoever says that it is ready.
+                if let Some(ready) = self.heard.ready.get_mut(from) {
+                    *ready = true;
+                }
+            }
             Message::News { round, progress, intervals } if of_this(round) => {
                 self.heard.progress.insert(from, progress);
                 let flat = intervals
@@ -186,6 +192,7 @@ impl Head {
         stop: Arc<AtomicBool>,
     ) -> Result<Head, Refused> {
         let size = link.size();
+        assert_eq!(link.rank(), 0, "a plan has one head");
         let shared =
             Arc::new(Mutex::new(Shared { clocks: vec![ClockWatch::default(); size], ..Shared::default() }));
         let gate = Box::new(HeadGate { link: link.clone(), shared: shared.clone() });
@@ -193,6 +200,7 @@ impl Head {
         let joined = world.join(plan, rank, gate);
         let joined = joined.map_err(|error| Refused { code: error.exit_code(), why: error.to_string() });
         let hellos = joined.and_then(|()| greeted(&link, hello)).inspect_err(|why| refuse(&link, why))?;
+        assert_eq!(hellos.len(), size, "each rank has said what it is, and none twice");
         locked(&shared).hosts = hellos.iter().map(|hello| hello.host.clone()).collect();
         let plan = plan.clone();
         Ok(Head { world, link, plan, has_own_files, hellos, shared, stop, round: 0 })
@@ -233,6 +241,10 @@ impl Head {
         let at = self.plan.points().iter().position(|point| is_load(&point.task));
         let load = at.map_or_else(|| Asked::Workloads(load.workloads.clone()), Asked::Point);
         let ready = vec![false; self.link.size()];
+        assert!(
+            self.round > locked(&self.shared).heard.round,
+            "news of an older load would be taken for that of this"
+        );
         locked(&self.shared).heard = Heard { round: self.round, load: Some(load), ready, ..Heard::default() };
     }
 
@@ -294,6 +306,19 @@ impl Head {
                 }
             });
         }
+        assert!(
+            own.ranks.iter().zip(0..).all(|(of, rank)| of.rank == rank)
+                && own.ranks.len() == self.link.size(),
+            "a rank is missing among the results, or stands in the place of another"
+        );
+        let told = |figure: fn(&RankResult) -> u64| {
+            own.ranks.iter().filter(|rank| rank.lost.is_none()).map(figure).sum::<u64>()
+        };
+        debug_assert_eq!(
+            (told(|rank| rank.ops), told(|rank| rank.bytes)),
+            (counted(&own).1, counted(&own).2),
+            "requests and bytes of the ranks are those of the workers"
+        );
         own
     }
 
@@ -368,6 +393,7 @@ fn add(
     if let (Some(sum), Some(one)) = (&mut own.cpu, seen.cpu) {
         *sum = CpuUse { user_s: sum.user_s + one.user_s, system_s: sum.system_s + one.system_s };
     }
+    assert_eq!((workers.len(), intervals.len()), (own.workloads.len(), own.workloads.len()));
     for ((workload, workers), intervals) in own.workloads.iter_mut().zip(workers).zip(intervals) {
         workload.workers.extend(workers);
         workload.history.take(intervals);

@@ -16,6 +16,10 @@ const BEAT: Duration = Duration::from_millis(250);
 
 /// Without a sign of life for so many beats a rank is given up.
 const PATIENCE: u64 = 14;
+const _: () = assert!(
+    PATIENCE as u128 * BEAT.as_millis() < 10_000,
+    "whoever is silent is known within the ten seconds in which all have answered"
+);
 
 /// What a rank speaks and listens through. A thread of its own says now and then that the rank lives, whatever that does
 /// meanwhile.
@@ -35,6 +39,7 @@ pub struct Link {
 impl Link {
     /// Speaks through `transport`, and begins to beat. Rank 0 beats for all, the others for rank 0.
     pub fn new(transport: Arc<dyn Transport>) -> Link {
+        assert!(transport.rank() < transport.size(), "rank {} of {}", transport.rank(), transport.size());
         let beats = Arc::new(AtomicU64::new(0));
         let (ending, ended) = channel::<()>();
         let (out, count) = (transport.clone(), beats.clone());
@@ -70,6 +75,7 @@ impl Link {
     }
 
     pub(crate) fn send(&self, to: usize, message: &Message) {
+        debug_assert!(to != self.rank() && to < self.size(), "rank {} sends to rank {to}", self.rank());
         self.transport.send(to, message.to_bytes());
     }
 
@@ -85,6 +91,7 @@ impl Link {
 
     /// That rank is waited for no more.
     pub(crate) fn forget(&self, rank: usize) {
+        assert_ne!(rank, self.rank(), "a rank gives itself up");
         self.gone[rank].store(true, Ordering::Relaxed);
     }
 

@@ -106,7 +106,7 @@ pub(crate) struct WireLoad {
     /// Whether it went on to its end.
     pub(crate) complete: bool,
     pub(crate) cpu: Option<CpuUse>,
-    /// By workload.
+    /// In the order of the load.
     pub(crate) workloads: Vec<WireWorkload>,
 }
 
@@ -215,6 +215,7 @@ pub(crate) struct Unknown;
 
 /// The number of an operation on blocks; plans with other operations are not shared among ranks.
 fn op_out(action: Action) -> u8 {
+    const { assert!(Op::ALL.len() <= u8::MAX as usize, "a number of eight bits names each operation") };
     let number = Op::ALL.iter().position(|op| action == *op).expect("ranks share requests for blocks alone");
     units::convert::narrow(number)
 }

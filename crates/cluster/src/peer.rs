@@ -82,6 +82,7 @@ pub fn serve(
     has_own_files: bool,
     stop: &Arc<AtomicBool>,
 ) -> Ended {
+    assert_ne!(link.rank(), 0, "rank 0 is whom the others answer");
     let turn = Arc::new(Mutex::new(Turn::default()));
     let rank = Rank {
         number: units::convert::narrow(link.rank()),
@@ -214,6 +215,7 @@ impl Peer<'_> {
 
 /// What was measured, without the intervals that were told before.
 fn load_out(measured: MeasuredLoad, told: &[usize], late_ns: u64, complete: bool) -> WireLoad {
+    assert_eq!(told.len(), measured.workloads.len(), "of each workload it is known what was told");
     let workload = |(seen, told): (conduct::MeasuredWorkload, &usize)| WireWorkload {
         workers: seen.workers.iter().map(worker_out).collect(),
         intervals: seen

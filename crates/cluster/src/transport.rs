@@ -29,6 +29,7 @@ pub struct Threads {
 impl Threads {
     /// The ends of `size` ranks, in order.
     pub fn ranks(size: usize) -> Vec<Threads> {
+        assert!(size > 0, "a plan has one rank at least");
         let (senders, receivers): (Vec<_>, Vec<_>) = (0..size).map(|_| channel()).unzip();
         let end = |(rank, from)| Threads { rank, to: senders.clone(), from: Mutex::new(from) };
         receivers.into_iter().enumerate().map(end).collect()

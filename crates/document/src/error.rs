@@ -27,6 +27,8 @@ pub enum Weight {
 impl Mistake {
     /// A mistake at `place`.
     pub fn new(place: &Place, message: impl Into<String>, help: Option<String>) -> Mistake {
+        let message = message.into();
+        debug_assert!(!message.is_empty(), "a mistake at {place} that says nothing");
         Mistake { message: message.into(), help, place: place.clone(), weight: Weight::Mistake }
     }
 
@@ -220,6 +222,10 @@ impl Errors {
     /// All of them, each once, in the order of their places.
     pub fn new(mut mistakes: Vec<Mistake>) -> Errors {
         assert!(!mistakes.is_empty(), "errors without a mistake");
+        assert!(
+            mistakes.iter().all(|mistake| mistake.weight == Weight::Mistake),
+            "a document that is good in spite of a caution has no errors"
+        );
         mistakes.sort_by(|one, other| one.place.cmp_written(&other.place));
         Errors { mistakes }
     }

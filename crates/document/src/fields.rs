@@ -26,6 +26,8 @@ pub struct Fields<'t> {
 impl<'t> Fields<'t> {
     /// The table at `path`, which is dotted and empty for a whole file. It stands at `at`.
     pub fn new(path: impl Into<String>, table: &'t Table, at: &Place, mistakes: &'t Mistakes) -> Fields<'t> {
+        let path = path.into();
+        debug_assert!(!path.starts_with('.') && !path.ends_with('.'), "`{path}` is no dotted path");
         let (asked, missing, unread) = Default::default();
         Fields { path: path.into(), table, at: at.clone(), mistakes, asked, missing, unread }
     }
@@ -121,6 +123,7 @@ impl<'t> Fields<'t> {
 
     /// The value of `key` as one of `choices`, by name; `None` where it is absent.
     pub fn choice<T: Copy>(&self, key: &'static str, choices: &[(&str, T)]) -> Option<T> {
+        assert!(!choices.is_empty(), "`{key}` has no choice");
         let name = self.get::<String>(key)?;
         let known = choices.iter().find(|(known, _)| *known == name).map(|(_, choice)| *choice);
         known.or_else(|| {
@@ -145,6 +148,10 @@ impl<'t> Fields<'t> {
 
     /// The count `key`, 1 to `most`; without `otherwise` it must be there.
     pub fn count(&self, key: &'static str, otherwise: Option<u32>, most: u32) -> u32 {
+        assert!(
+            otherwise.is_none_or(|otherwise| (1..=most).contains(&otherwise)),
+            "the default of `{key}` is outside its range"
+        );
         let count = otherwise.map_or_else(|| self.need(key), |otherwise| self.or(key, otherwise));
         self.check(&[key], (1..=most).contains(&count), format!("give 1 to {most}"));
         count.clamp(1, most)

@@ -49,6 +49,10 @@ const KEYS: [&str; 5] = ["value", "source", "confidence", "bounds", "also"];
 /// no `confidence` is left among the keys.
 pub fn figures(table: &mut Table, mistakes: &Mistakes) {
     within(table, &Arc::default(), mistakes);
+    debug_assert!(
+        ["source", "confidence"].iter().all(|key| table.get(key).is_none()),
+        "what figures rest on is taken from the keys of their table"
+    );
 }
 
 fn within(table: &mut Table, outer: &Arc<Basis>, mistakes: &Mistakes) {

@@ -77,6 +77,7 @@ impl Mistakes {
             Weight::Caution => found.weight() == Weight::Caution && found.place() == mistake.place(),
         };
         if (all.len() < MOST_MISTAKES || is_first) && !all.iter().any(known) {
+            assert!(all.len() <= MOST_MISTAKES, "only the first real mistake finds room where there is none");
             all.push(mistake);
         }
     }

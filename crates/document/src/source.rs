@@ -57,6 +57,7 @@ impl Place {
     pub fn new(source: &Arc<SourceText>, range: Range<usize>) -> Place {
         let start = boundary(&source.text, range.start);
         let end = boundary(&source.text, range.end).max(start);
+        assert!(source.text.get(start..end).is_some(), "a place cuts a letter or leaves its text");
         Place { source: Arc::clone(source), range: start..end }
     }
 
@@ -151,6 +152,7 @@ pub(crate) fn same_length(text: &str) -> String {
             (true, bytes) => same.extend(std::iter::repeat_n('?', bytes)),
         }
     }
+    assert_eq!(same.len(), text.len(), "places in one text are no places in the other");
     same
 }
 

@@ -111,6 +111,10 @@ impl Table {
     /// Takes `key` out.
     pub fn remove(&mut self, key: &str) -> Option<Node> {
         let index = self.entries.iter().position(|(known, _)| known.text == key)?;
+        debug_assert!(
+            self.entries[index + 1..].iter().all(|(known, _)| known.text != key),
+            "`{key}` is a duplicate, and one of the two would be left"
+        );
         Some(self.entries.remove(index).1)
     }
 }
@@ -169,6 +173,13 @@ fn table(source: &Arc<SourceText>, start: usize, from: &DeTable<'_>) -> Table {
     };
     let mut entries: Vec<(Key, Node)> = from.iter().map(entry).collect();
     entries.sort_by_key(|(key, _)| key.place.order());
+    debug_assert!(
+        entries
+            .iter()
+            .enumerate()
+            .all(|(at, (key, _))| entries[..at].iter().all(|(known, _)| known.text != key.text)),
+        "a table whose keys are not each there once"
+    );
     Table { entries }
 }
 
@@ -302,6 +313,7 @@ impl Node {
 
     /// A whole number within `range`.
     pub fn count(&self, range: RangeInclusive<u64>) -> Result<u64, Wrong> {
+        assert!(!range.is_empty(), "nobody can write a count that would be taken");
         let Value::Integer(digits) = &self.value else {
             return Err(self.not("a whole number", &range.start().to_string()));
         };

@@ -43,6 +43,7 @@ pub fn fit(probes: &[Probe]) -> ReadCache {
         let count = probe.responses.count() as f64;
         let hits = count - probe.responses.count_above(limit) as f64;
         let part = hits / count;
+        debug_assert!((0.0..=1.0).contains(&part) || count == 0.0, "{hits} of {count} were hits");
         if part >= HELD {
             held = held.max(region);
         } else if hits >= 10.0 {

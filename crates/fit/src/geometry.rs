@@ -102,6 +102,10 @@ impl Geometry {
 
     /// The same with another of the counts that explain the rates alike; `by_size` where reads alone tell it.
     pub fn taken(self, (order, members, chunk): (Order, u32, u64), by_size: Option<(f64, f64)>) -> Geometry {
+        assert!(
+            self.alike.contains(&(order, members, chunk)),
+            "{members} members do not explain the distances alike"
+        );
         let also = self.also.filter(|_| members == self.members);
         Geometry { order, members, chunk: (members > 1).then_some(chunk), also, by_size, ..self }
     }

@@ -23,10 +23,11 @@ pub struct Counted {
 impl Counted {
     /// The part of such statements that is right at least, with 95 % confidence (Clopper and Pearson 1934).
     pub fn at_least(self) -> f64 {
+        assert!(self.right <= self.of, "right in {} of {}", self.right, self.of);
         stats::exceedance::binomial_bounds(u64::from(self.right), u64::from(self.of), 0.95).low
     }
 
-    /// In words.
+    /// How often such an identification was right, and what follows from so many.
     pub fn words(self) -> String {
         let Counted { right, of } = self;
         let least = self.at_least() * 100.0;

@@ -12,7 +12,7 @@ use crate::refine::is_on_one;
 pub struct Members {
     /// Commands that one works on at once.
     pub servers: u32,
-    /// Of reads.
+    /// What a read takes, by how many are at once.
     pub read: Access,
     /// Bytes that a die reads at once; `None` where it does not show.
     pub piece: Option<u64>,

@@ -28,7 +28,7 @@ pub struct Model {
     pub write_command: f64,
     /// How they are combined.
     pub level: Level,
-    /// Members.
+    /// Of the set, spares aside.
     pub members: u32,
     /// Bytes on one before the next.
     pub chunk: u64,
@@ -186,9 +186,50 @@ impl Model {
         self.chunk as f64 * f64::from(self.data())
     }
 
+    /// What holds of a model at every step of the fit: it could be built, and its file says so.
+    fn assert_sound(&self) {
+        let is_rate = |rate: f64| rate > 0.0 && rate.is_finite();
+        debug_assert!(
+            self.members > 0 && self.chunk > 0 && self.lanes > 0,
+            "an array of no member, chunk or lane"
+        );
+        debug_assert!(self.servers > 0 && self.processors > 0, "nobody serves a request");
+        debug_assert!(
+            self.members > self.level.parity(),
+            "{} members of RAID {}",
+            self.members,
+            self.level.name()
+        );
+        debug_assert!(
+            [self.link, self.member_link, self.read_on, self.write_on].into_iter().all(is_rate),
+            "a link or a stream without a rate"
+        );
+        for Access { times, rate } in [&self.read, &self.write] {
+            debug_assert!(is_rate(*rate), "bytes at {rate} a second");
+            debug_assert!(
+                !times.is_empty() && times.is_sorted_by(|one, next| one.0 < next.0),
+                "times by rising depth"
+            );
+            debug_assert!(
+                times.iter().all(|(_, ns)| *ns >= 0.0 && ns.is_finite()),
+                "an access takes time: {times:?}"
+            );
+        }
+        debug_assert!(
+            [self.latency, self.read_command, self.write_command, self.program, self.beside, self.follow]
+                .into_iter()
+                .all(|ns| ns >= 0.0 && ns.is_finite()),
+            "a time below nothing, or without an end"
+        );
+        if let Some(part) = self.cache.as_ref().and_then(|cache| cache.write_part) {
+            debug_assert!(part > 0.0 && part <= 1.0, "writes take {part} of the cache");
+        }
+    }
+
     /// The array file. `words` says of its keys what they rest on; what is not in it was taken as it is for want of
     /// better.
     pub(crate) fn text(&self, words: &Words) -> String {
+        self.assert_sound();
         let figure = |key: &str, value: String| -> String {
             let (fitted, words) =
                 words.get(key).map_or((false, "it is as it began"), |(fitted, words)| (*fitted, words));

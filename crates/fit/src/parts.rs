@@ -58,7 +58,7 @@ pub struct Parts {
     pub geometry: Option<Geometry>,
     /// That members lie one after the other.
     pub concatenated: Option<Concatenated>,
-    /// A member.
+    /// What one of them does, taken to be like the others.
     pub members: Members,
     /// What writes told; `None` where nothing was written.
     pub writes: Option<Writes>,

@@ -150,6 +150,7 @@ fn reads_of(workload: &WorkloadResult) -> f64 {
         let own = workload.classes.iter().filter(|class| of.is_none_or(|of| class.op == of));
         own.map(|class| class.ops).sum()
     };
+    debug_assert!(ops(Some(Op::Read)) <= ops(None), "reads are some of all requests");
     ops(Some(Op::Read)) as f64 / ops(None).max(1) as f64
 }
 

@@ -18,7 +18,8 @@ pub struct Said {
 impl Said {
     /// A figure that was fitted.
     pub fn figure(&mut self, what: &'static str, key: &'static str, value: String, words: String) {
-        self.words.insert(key, (true, words.clone()));
+        let before = self.words.insert(key, (true, words.clone()));
+        debug_assert!(before.is_none(), "`{key}` is said twice");
         if !what.is_empty() {
             self.lines.push(Fitted { what: what.into(), value: Some(value), words });
         }
@@ -27,7 +28,8 @@ impl Said {
     /// Keys that were not, and why.
     pub fn missing(&mut self, what: &'static str, keys: &[&'static str], words: &str) {
         for key in keys {
-            self.words.insert(key, (false, words.to_owned()));
+            let before = self.words.insert(key, (false, words.to_owned()));
+            debug_assert!(before.is_none(), "`{key}` is said twice");
         }
         if !what.is_empty() {
             self.lines.push(Fitted { what: what.into(), value: None, words: words.into() });

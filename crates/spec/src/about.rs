@@ -102,6 +102,9 @@ const ABOUT: [(&str, &str); 70] = [
     ("fsync", "When changes to a tree are made durable."),
 ];
 
+/// How many keys there are.
+pub(crate) const KEYS: usize = ABOUT.len();
+
 /// What `key` is for, in one line that ends with a full stop.
 ///
 /// # Panics

@@ -325,6 +325,7 @@ static FIELDS: [Field; 70] = [
         |w, said| of_tree(w, |tree| said.parse().map(|fsync| tree.fsync = fsync))
     ),
 ];
+const _: () = assert!(FIELDS.len() == crate::about::KEYS, "each key has its line");
 
 fn switch(said: &str) -> Result<bool, TextError> {
     let message = || format!("`{said}` is neither true nor false");

@@ -127,3 +127,13 @@ impl HeaderKind {
 
 /// fio's header without what follows it.
 pub const HEADER_LEN: usize = 40;
+const _: () = assert!(
+    {
+        let mut at = 1;
+        while at < HeaderKind::ALL.len() && HeaderKind::ALL[at - 1].2 < HeaderKind::ALL[at].2 {
+            at += 1;
+        }
+        at == HeaderKind::ALL.len()
+    },
+    "a number of fio's names one kind of header"
+);

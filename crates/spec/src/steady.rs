@@ -65,6 +65,11 @@ pub struct Criterion {
 impl Steady {
     /// What `window` comes to; `None` where it is not full or empty of load.
     pub fn criterion(&self, window: &[f64]) -> Option<Criterion> {
+        debug_assert!(self.over_s >= 2, "one value has neither a slope nor a deviation");
+        debug_assert!(
+            window.iter().all(|value| value.is_finite() && *value >= 0.0),
+            "a second of {window:?}"
+        );
         if window.len() < self.over_s as usize || window.len() < 2 {
             return None;
         }
@@ -84,6 +89,7 @@ impl Steady {
             SteadyLimit::Part(_) => return None,
             SteadyLimit::Value(limit) => (absolute, limit),
         };
+        debug_assert!(deviation >= 0.0 && slope.is_finite(), "deviation {deviation}, slope {slope}");
         Some(Criterion { mean, slope, deviation, value, is_met: value.abs() < limit })
     }
 }

@@ -19,6 +19,10 @@ pub struct Choice<T> {
 impl<T: Copy> Choice<T> {
     /// A choice among `weighted`; weights need not sum to 1. At least one must be positive.
     pub fn new(weighted: &[(T, f64)], stream: Stream) -> Choice<T> {
+        debug_assert!(
+            weighted.iter().all(|(_, weight)| *weight >= 0.0 && weight.is_finite()),
+            "a weight below nothing, or without a bound"
+        );
         let total: f64 = weighted.iter().map(|(_, weight)| weight).sum();
         assert!(total > 0.0, "a choice among nothing");
         let mut seen = 0.0;

@@ -265,6 +265,7 @@ fn region(workload: &Workload, joined: &Joined) -> Result<Region, CompileError> 
             span
         }
     };
+    debug_assert!(start + len <= length, "the used part lies within the target");
     Ok(Region { start, len: len.round_down(workload.coarsest()) })
 }
 
@@ -355,6 +356,7 @@ fn job_spec(workload: &Workload, index: u32, region: Region, joined: &Joined) ->
         Layout::SharedInGroups(group) => {
             let first = narrow::<u16>(index / group);
             let members = (*group).min(workload.workers - index / group * group);
+            assert!(index % group < members, "a worker is one of those that share its file");
             (FileMap::Turns { first, count: 1 }, Part { index: index % group, of: members })
         }
     };
@@ -443,6 +445,7 @@ fn lines(workload: &Workload) -> Vec<JobLine> {
 
 /// What worker `part` does of `total`; the first workers do one more where it does not divide.
 pub(crate) fn share_out(total: u64, part: Part) -> u64 {
+    assert!(part.index < part.of, "a worker is one of those that share {total}");
     let (of, index) = (u64::from(part.of), u64::from(part.index));
     total / of + u64::from(index < total % of)
 }

@@ -76,6 +76,10 @@ impl Lines {
         }
         let weights: Vec<(u16, f64)> =
             (0u16..).zip(lines).map(|(index, kind)| (index, kind.line.weight)).collect();
+        assert!(
+            lines.iter().all(|line| line.line.burst > 0 && line.consecutive > 0),
+            "a line that is drawn brings a request"
+        );
         let kind = |(index, line): (usize, &JobLine)| {
             let own = |purpose: &str| stream(&format!("{purpose}{index}"));
             let jumps = line.jumps.unwrap_or(Share::ALL).get();

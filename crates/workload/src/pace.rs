@@ -78,6 +78,7 @@ impl Bursts {
 
     /// Whatever fits into `busy`; when all of it has ended, `delay`.
     pub(crate) fn spells(busy: Nanos, delay: Nanos) -> Bursts {
+        assert!(!busy.is_zero(), "a spell has time for a request");
         let every = Every::Time { busy, delay, ends: Instant::START };
         Bursts { every, left: 0, pause: Nanos::ZERO, ready: None }
     }
@@ -162,6 +163,17 @@ pub(crate) enum Arrivals {
 impl Pacer {
     /// The pace of one of the workers that share it; a rate is shared out, even arrivals are dealt in turn.
     pub(crate) fn new(pace: Pace, part: Part, depth: u32, stream: Stream) -> Pacer {
+        assert!(part.index < part.of, "a worker is one of those that share the pace");
+        let is_kept = |rate: f64| rate > 0.0 && rate.is_finite();
+        assert!(
+            match pace {
+                Pace::Cap(rate) => is_kept(rate.get()),
+                Pace::CapBytes(rate) => is_kept(rate.get()),
+                Pace::Open(schedule) => is_kept(schedule.rate.get()),
+                _ => true,
+            },
+            "{pace:?} has no request fall due"
+        );
         let gap_ns = |rate: f64| 1e9 * f64::from(part.of) / rate;
         let capped = |cap| Pacer::Capped { start: Instant::START, due: Instant::START, cap };
         match pace {
@@ -264,7 +276,9 @@ impl Pacer {
     #[inline]
     pub(crate) fn advance(&mut self) {
         if let Pacer::Schedule { start, due, arrivals, .. } = self {
+            let before = *due;
             *due = start.saturating_add(Nanos::new(truncated(arrivals.next_ns())));
+            debug_assert!(before <= *due, "a schedule goes back from {before:?} to {due:?}");
         }
     }
 }
@@ -280,6 +294,7 @@ impl Arrivals {
             Spacing::Poisson => Arrivals::Poisson { gap_ns, at_ns: 0.0, stream },
             Spacing::OnOff { on, off } => {
                 let (on_ns, off_ns) = (on.get() as f64, off.get() as f64);
+                assert!(on_ns > 0.0, "requests fall due in no time at all");
                 Arrivals::OnOff { gap_ns, at_ns: 0.0, on_ns, off_ns, stream }
             }
         }

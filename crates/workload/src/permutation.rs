@@ -30,13 +30,9 @@ impl Permutation {
             state = mix64(state);
             *slot = state;
         }
-        Permutation {
-            len,
-            low_bits,
-            low_mask: (1 << low_bits) - 1,
-            high_mask: (1 << (bits - low_bits)) - 1,
-            keys,
-        }
+        let (low, high) = (1u64 << low_bits, 1u64 << (bits - low_bits));
+        assert!(u128::from(low) * u128::from(high) >= u128::from(len), "two halves hold each position");
+        Permutation { len, low_bits, low_mask: low - 1, high_mask: high - 1, keys }
     }
 
     /// How many numbers are permuted.

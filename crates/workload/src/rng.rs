@@ -44,6 +44,7 @@ pub(crate) const fn mix64(value: u64) -> u64 {
 /// what any run could show.
 #[inline]
 pub(crate) fn below(stream: &mut Stream, bound: u64) -> u64 {
+    debug_assert!(bound > 0, "nothing lies below zero");
     ((u128::from(stream.next_u64()) * u128::from(bound)) >> 64) as u64
 }
 

@@ -20,7 +20,7 @@ const HAND: Bytes = Bytes::new(16 << 10);
 pub struct Need {
     /// Memory: buffers, and what requests in flight and workers take. An estimate, rather too high.
     pub memory: Bytes,
-    /// Threads.
+    /// One for each worker, and those that engines start.
     pub threads: u64,
 }
 
@@ -94,11 +94,11 @@ pub enum NoRoom {
         "it needs about {need} of memory, and {room} is {limit}; use fewer workers, a smaller `depth` or smaller requests"
     )]
     Memory {
-        /// What is needed.
+        /// What the workers come to.
         need: Bytes,
         /// What there is.
         room: Bytes,
-        /// By which limit.
+        /// What the room ends at: the free memory, a control group.
         limit: String,
     },
     /// Too many threads.
@@ -111,7 +111,7 @@ pub enum NoRoom {
         need: u64,
         /// How many may be.
         room: u64,
-        /// By which limit.
+        /// What the room ends at.
         limit: String,
     },
 }

@@ -80,6 +80,10 @@ impl SteadyWatch {
             if self.window.len() > self.rule.over_s as usize {
                 self.window.pop_front();
             }
+            debug_assert!(
+                self.window.len() <= self.rule.over_s as usize,
+                "a window is as long as its rule says"
+            );
             let criterion = self.rule.criterion(self.window.make_contiguous());
             if criterion.is_some_and(|criterion| criterion.is_met) {
                 return true;

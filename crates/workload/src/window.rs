@@ -59,6 +59,10 @@ impl Window {
             () => interval_from.saturating_add(seconds(interval_from)),
         };
         self.edge = self.edge_after(self.interval_from);
+        debug_assert!(
+            interval_from <= self.interval_from && self.interval_from <= now.max(interval_from),
+            "an interval begins in the past, behind the last one"
+        );
         debug_assert!(self.edge > now, "the next edge lies ahead");
     }
 

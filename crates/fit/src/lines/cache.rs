@@ -10,7 +10,6 @@ use crate::parts::Parts;
 use crate::said::{Said, between, bytes};
 use crate::writes::Writes;
 
-/// Says it.
 pub(super) fn say(parts: &Parts, model: &Model, said: &mut Said) {
     match parts.reads {
         ReadCache::Size(size) => {

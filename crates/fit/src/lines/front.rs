@@ -8,7 +8,6 @@ use crate::model::Model;
 use crate::parts::Parts;
 use crate::said::{Said, between, bytes_per_s, per_s, time};
 
-/// Says it.
 pub(super) fn say(parts: &Parts, model: &Model, said: &mut Said) {
     let Front { link, most, fixed, .. } = &parts.front;
     said.figure(

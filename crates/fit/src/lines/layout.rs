@@ -9,7 +9,6 @@ use crate::parts::Parts;
 use crate::refine::Explained;
 use crate::said::Said;
 
-/// Says it.
 pub(super) fn say(
     parts: &Parts,
     model: &Model,

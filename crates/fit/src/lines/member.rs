@@ -8,7 +8,6 @@ use crate::model::{Dies, Model};
 use crate::parts::Parts;
 use crate::said::{Said, between, per_s, time};
 
-/// Says it.
 pub(super) fn say(parts: &Parts, model: &Model, said: &mut Said) {
     let fewest = model.read.times.first().map_or(0.0, |first| first.1);
     let words = "by the reads all over the target, each depth by itself";

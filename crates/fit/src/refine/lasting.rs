@@ -11,7 +11,7 @@ pub(super) struct Lasting {
     pub small: Option<f64>,
     /// Nanoseconds from one of them to the next as measured.
     pub small_ns: f64,
-    /// Of large ones.
+    /// Of writes of 256 KiB and more.
     pub large: Option<f64>,
     /// Of the bytes that a cache takes of them, measured over modelled; no logarithm.
     pub room: Option<f64>,

@@ -65,6 +65,12 @@ fn keep_rising(model: &mut Model) {
         let most = before * at_work(times[later].0) / at_work(fewer);
         times[later].1 = times[later].1.min(most);
     }
+    debug_assert!(
+        times
+            .windows(2)
+            .all(|pair| { pair[1].1 * at_work(pair[0].0) <= pair[0].1 * at_work(pair[1].0) * (1.0 + 1e-9) }),
+        "more at once are served no slower together: {times:?}"
+    );
 }
 
 /// Each access time by the rate at as many requests as put so many on each member.

@@ -59,7 +59,6 @@ pub fn sizes_of(node: &Node) -> Result<SizeSplit, Wrong> {
     split_of(entries).map_err(|error| Wrong::from(error).at(&node.place))
 }
 
-/// The weight in `node`.
 pub(super) fn weight_in(node: &Node) -> Result<f64, Wrong> {
     let text = node.scalar().ok_or_else(|| node.not("a weight", "60"))?;
     weight_of(&text).map_err(|error| Wrong::from(error).at(&node.place))

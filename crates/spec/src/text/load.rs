@@ -311,8 +311,14 @@ fn runs_text(numbers: &[u32], none: &str) -> String {
     if numbers.is_empty() {
         return none.into();
     }
-    let runs = numbers.chunk_by(|one, next| one.checked_add(1) == Some(*next));
+    let runs: Vec<&[u32]> = numbers.chunk_by(|one, next| one.checked_add(1) == Some(*next)).collect();
+    debug_assert_eq!(
+        runs.iter().map(|run| run.len()).sum::<usize>(),
+        numbers.len(),
+        "each number stands in one run"
+    );
     let shown: Vec<String> = runs
+        .into_iter()
         .map(|run| match run {
             [first, .., last] => format!("{first}-{last}"),
             _ => run.iter().map(u32::to_string).collect(),
@@ -335,6 +341,7 @@ fn runs_of(text: &str, none: &str) -> Option<Vec<u32>> {
             return None;
         }
         numbers.extend(run);
+        assert!(numbers.len() <= MOST_NUMBERS, "a typing mistake fills the memory");
     }
     Some(numbers)
 }

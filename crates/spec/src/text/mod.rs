@@ -81,6 +81,7 @@ fn call(text: &str) -> Result<(&str, Option<&str>), TextError> {
 
 /// That `text` is none of `known`, with the nearest of them.
 pub fn unknown<T>(text: &str, what: &str, known: &[&str]) -> Result<T, TextError> {
+    assert!(!known.is_empty(), "there is no such thing as {what}");
     let word = text.split('(').next().unwrap_or(text).trim();
     let words = known.iter().map(|form| form.split('(').next().unwrap_or(form));
     let near = nearest(word, words).and_then(|word| known.iter().find(|form| form.starts_with(word)));
@@ -93,6 +94,7 @@ pub fn unknown<T>(text: &str, what: &str, known: &[&str]) -> Result<T, TextError
 
 /// The shortest text of a share that reads back to the same number: `70%`, else `0.6666666666666666`.
 pub fn share_text(share: Share) -> String {
+    debug_assert_eq!(share.exact().parse(), Ok(share), "what is shown does not read back");
     let percent = format!("{}%", (share.get() * 1e11).round() / 1e9);
     if percent.parse() == Ok(share) { percent } else { share.exact() }
 }

@@ -180,6 +180,11 @@ fn hot(zones: &str) -> Result<Pattern, TextError> {
                 "let the zones cover less of the span, or give them all of the requests",
             );
         }
+        debug_assert!(
+            (requests.get() + zones.iter().map(|zone| zone.requests.get()).sum::<f64>() - 1.0).abs()
+                <= SHARE_SLACK,
+            "with the rest, zones get all requests"
+        );
         zones.push(Zone { requests, span: Extent::Part(span) });
     }
     if zones.len() > MOST_ZONES {
@@ -191,6 +196,7 @@ fn hot(zones: &str) -> Result<Pattern, TextError> {
 /// What is left of 1, freed from the noise of binary fractions; zero where it is within the slack.
 fn rest(sum: f64) -> f64 {
     let rest = ((1.0 - sum) * 1e12).round() / 1e12;
+    debug_assert!(rest <= 1.0, "{sum} are less than none");
     if rest <= SHARE_SLACK { 0.0 } else { rest }
 }
 

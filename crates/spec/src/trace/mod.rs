@@ -15,6 +15,7 @@ use crate::Op;
 
 /// The most files or devices of a trace.
 pub const MOST_FILES: usize = 1 << 14;
+const _: () = assert!(MOST_FILES * Op::ALL.len() == 1 << 16, "operation and file share sixteen bits");
 
 /// A recorded stream of requests. It takes 32 bytes of memory a request.
 #[derive(Clone, PartialEq)]
@@ -60,6 +61,11 @@ pub struct Entry {
 impl Entry {
     /// The request, packed.
     pub fn of(request: TraceRequest) -> Entry {
+        assert!(
+            usize::from(request.file) < MOST_FILES,
+            "file {} has no room beside the operation",
+            request.file
+        );
         Entry {
             at_ns: request.at.get(),
             offset: request.offset.get(),
@@ -99,6 +105,10 @@ impl Trace {
         if !entries.is_sorted_by_key(|entry| entry.at_ns) {
             entries.sort_by_key(|entry| entry.at_ns);
         }
+        debug_assert!(
+            entries.iter().all(|entry| files.is_empty() || usize::from(entry.request().file) < files.len()),
+            "a request of a file that has no name"
+        );
         let first = entries.first().map_or(0, |entry| entry.at_ns);
         let mut kinds = BTreeMap::new();
         // Most requests are of the kind of the one before: one look-up for all of them.
@@ -119,6 +129,11 @@ impl Trace {
         if let (Some(kind), count) = run {
             *kinds.entry(kind).or_insert(0) += count;
         }
+        debug_assert_eq!(kinds.values().sum::<u64>(), entries.len() as u64, "each request is of one kind");
+        debug_assert!(
+            entries.is_sorted_by_key(|entry| entry.at_ns),
+            "requests are in the order of their times"
+        );
         Trace { entries, files, kinds, offset_bits, thinks: false }
     }
 

@@ -43,6 +43,7 @@ impl Default for Replay {
 impl Replay {
     /// How long asking it takes where it sets the pace; `None` where it has not been read.
     pub fn lasts(&self) -> Option<Nanos> {
+        assert!(self.speed > 0.0, "a trace at {} times its speed", self.speed);
         let lasts = self.requests.as_ref()?.duration().get() as f64 / self.speed;
         Some(Nanos::new(truncated(lasts)))
     }
@@ -64,6 +65,7 @@ impl Replay {
                 (Some(op), _) => placed.with_op(op),
             }
         };
+        debug_assert!(self.as_op != Some(Op::Flush), "requests that move data become none that does not");
         Arc::new(Trace::packed(kept.map(placed).collect(), trace.files.clone()).with_thinks(trace.thinks()))
     }
 }
@@ -98,5 +100,6 @@ fn split(sizes: BTreeMap<u32, u64>) -> SizeSplit {
     let others: u64 = by_count.drain(MOST_SIZES - 1..).map(|(_, count)| count).sum();
     by_count.push((0, others));
     by_count.sort_unstable();
+    assert!(by_count.len() <= MOST_SIZES, "{} sizes in one split", by_count.len());
     SizeSplit(by_count.into_iter().map(entry).collect())
 }

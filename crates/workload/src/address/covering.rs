@@ -36,6 +36,12 @@ pub(super) struct Covering {
 
 /// The slots of a worker in all of `slots`.
 fn own_slots(slots: u64, part: Part) -> u64 {
+    assert!(
+        slots > 0 && part.index < part.of,
+        "worker {} of {} has a turn among {slots}",
+        part.index,
+        part.of
+    );
     let turn = u64::from(part.index) % slots;
     (slots - turn).div_ceil(u64::from(part.of))
 }
@@ -52,6 +58,7 @@ impl Covering {
     pub(super) fn new(region: Region, part: Part, grain: Grain, streams: Streams, name: &str) -> Covering {
         let (unit, slot) = (grain.align.get(), grain.largest.round_up(grain.align).get());
         let (per_slot, slots) = (slot / unit, region.len.get().div_ceil(slot));
+        assert_eq!(per_slot * unit, slot, "a slot is made of whole units");
         let own = own_slots(slots, part) * per_slot;
         let key = |purpose: &str| streams.key(&format!("{purpose}/{name}"));
         let mut covering = Covering {
@@ -91,8 +98,10 @@ impl Covering {
     }
 
     fn take(&mut self, unit: u64) {
+        debug_assert!(self.left > 0, "more units are covered than there are");
         debug_assert!(!self.is_covered(unit), "no unit may be covered twice in a pass");
         self.covered[narrow::<usize>(unit / 64)] |= 1 << (unit % 64);
+        debug_assert!(unit < self.order.len(), "unit {unit} is none of this worker's");
         self.left -= 1;
     }
 
@@ -102,6 +111,7 @@ impl Covering {
         if self.left == 0 {
             self.begin();
         }
+        assert!(self.left > 0, "a pass over no unit has no end");
         let mut first = self.order.at(self.place);
         while self.is_covered(first) {
             self.place = (self.place + 1) % self.order.len();
@@ -120,6 +130,7 @@ impl Covering {
         let fitting = (0..sizes.len()).filter(|position| fits(&sizes[*position]));
         let position = fitting.max_by_key(|position| sizes[*position]).or_else(smallest).unwrap_or(0);
         let taken = u64::from(sizes[position]).div_ceil(self.unit).min(free);
+        debug_assert!(taken > 0, "a request that covers nothing comes again and again");
         (first..first + taken).for_each(|unit| self.take(unit));
         let slot = self.slots.at(self.turn + first / self.per_slot * self.turns);
         (slot * self.per_slot * self.unit + first % self.per_slot * self.unit, position)

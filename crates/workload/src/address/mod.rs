@@ -195,6 +195,7 @@ impl Addresses {
                     Go::Nowhere => {
                         let latest = run.end.saturating_sub(len).max(run.start);
                         let at = (*last).min(latest);
+                        debug_assert!(step.align > 0, "an offset is a multiple of something");
                         at - at % step.align
                     }
                 };

@@ -41,6 +41,7 @@ impl Run {
     #[inline]
     pub(super) fn on(&self, len: u64, align: u64) -> u64 {
         let at = self.next.next_multiple_of(align);
+        debug_assert!(self.start + len <= self.end, "the worker's part holds no request of {len} bytes");
         if at + len > self.end { self.start } else { at }
     }
 
@@ -57,6 +58,7 @@ impl Run {
     /// On within the first `passed` bytes of a step; behind them, to the next step.
     #[inline]
     pub(super) fn stepped(&mut self, len: u64, step: u64, passed: u64) -> u64 {
+        debug_assert!(step > 0 && passed <= step, "{passed} bytes of each {step} are passed");
         let begins = self.start + (self.next - self.start) / step * step;
         if self.next + len > begins + passed {
             self.next = begins + step;
@@ -65,6 +67,10 @@ impl Run {
             self.next = self.start;
         }
         let offset = self.next;
+        debug_assert!(
+            offset >= self.start && offset + len <= self.end,
+            "a request lies within the worker's part"
+        );
         self.next += len;
         offset
     }
@@ -74,6 +80,10 @@ impl Run {
     pub(super) fn back(&mut self, len: u64, step: u64) -> u64 {
         let at = if self.next == self.end { self.end.checked_sub(len) } else { self.next.checked_sub(step) };
         self.next = at.filter(|at| *at >= self.start).unwrap_or(self.end - len);
+        debug_assert!(
+            self.next >= self.start && self.next + len <= self.end,
+            "a request lies within the worker's part"
+        );
         self.next
     }
 

@@ -122,6 +122,11 @@ impl Slots {
 
     #[inline(always)]
     pub(super) fn next(&mut self, len: u64, align: u64) -> u64 {
+        debug_assert!(
+            len <= self.slot && align > 0,
+            "{len} bytes at multiples of {align} in slots of {}",
+            self.slot
+        );
         if let Draw::Anywhere { stream, region } = &mut self.draw {
             return below(stream, (*region - len) / align + 1) * align;
         }
@@ -207,5 +212,10 @@ fn bands(zones: &[Zone], slots: u64, slot: u64) -> Vec<Band> {
     if requests < 1.0 - 1e-9 && span < 1.0 {
         push(1.0, span, 1.0);
     }
+    debug_assert!(
+        bands.iter().all(|band| band.slots > 0 && band.first + band.slots <= slots),
+        "a zone holds a slot at least, and none beyond the region"
+    );
+    debug_assert!(bands.is_sorted_by_key(|band| band.until), "zones share out the requests in turn");
     bands
 }

@@ -274,6 +274,10 @@ fn classes(spec: &JobSpec) -> (Vec<(Class, bool)>, [u16; 4]) {
         };
         classes.extend(sizes.iter().map(class));
     }
+    debug_assert!(
+        (0..classes.len()).all(|at| classes[..at].iter().all(|(known, _)| *known != classes[at].0)),
+        "a class that is there twice has its requests in two places"
+    );
     (classes, base)
 }
 

@@ -66,7 +66,12 @@ impl Journal {
 
     /// Takes down the end of the request in that slot.
     pub fn ended(&mut self, token: Token, at: Instant) {
+        debug_assert!(
+            self.of_slot[token.0 as usize] >= self.taken,
+            "a request was handed out before it ended"
+        );
         let number = narrow::<usize>(self.of_slot[token.0 as usize] - self.taken);
+        debug_assert_eq!(self.entries[number].finished, Instant::NEVER, "a request ends once");
         self.entries[number].finished = at;
     }
 

@@ -110,6 +110,7 @@ impl<S: RequestSource> Job<S> {
     pub fn new(spec: S::Spec) -> Job<S> {
         let (source, options) = S::new(&spec);
         assert!(options.depth > 0 && options.submit_batch > 0, "a job may have a request in flight");
+        assert!(options.complete_batch > 0, "who waits for requests waits for one at least");
         Job {
             is_particular: options.is_particular(),
             rewrites: Rewrites::new(options.rewrites, options.depth),
@@ -171,6 +172,10 @@ impl<S: RequestSource> Job<S> {
         self.statistics.count_in_flight(now, self.in_flight());
         let before = out.len();
         let wake = self.plan_batch(now, out);
+        debug_assert!(
+            out.len() - before <= self.options.submit_batch as usize,
+            "no more requests are handed over in one call than `submit_batch`"
+        );
         if let Some(journal) = &mut self.journal {
             journal.issued(now, &out[before..]);
         }
@@ -191,6 +196,7 @@ impl<S: RequestSource> Job<S> {
         self.last_finish = finished_at;
         let len = request.bytes();
         debug_assert!(due <= issued, "no request is issued before it is due");
+        debug_assert!(issued <= finished_at, "no request ends before it is issued");
         debug_assert!(self.completed <= self.planned, "no request is completed that was not planned");
         let went_well = outcome.result() == Ok(len);
         if went_well {
@@ -262,6 +268,15 @@ impl<S: RequestSource> Job<S> {
         assert!(self.completed <= self.planned, "what was completed was planned");
         assert!(self.errors <= self.completed, "what failed was completed");
         assert!(self.error_samples.len() <= ERROR_SAMPLES_MAX, "of failures only the first are kept");
+        assert_eq!(
+            self.slots.in_flight().count() as u64,
+            self.planned - self.completed,
+            "what was planned has been completed, or holds a slot"
+        );
+        debug_assert!(
+            self.slots.free.iter().all(|token| self.slots.at(*token).is_none()),
+            "a slot is free while a request holds it"
+        );
         self.statistics.end(self.last_finish, self.has_ended() || self.options.measures_last_flush);
         Tally {
             logged: self.take_logged(),

@@ -23,6 +23,7 @@ pub(super) struct Slots<R> {
 impl<R: Copy> Slots<R> {
     /// So many, all of them free.
     pub fn new(depth: u32) -> Slots<R> {
+        assert!(depth > 0, "a job without a slot issues nothing and never ends");
         Slots { free: (0..depth).rev().map(Token).collect(), slots: vec![None; depth as usize] }
     }
 

@@ -125,6 +125,7 @@ pub(super) fn concatenated(lengths: &[Bytes], at: Bytes) -> (u16, Bytes) {
 /// The file that holds `at` of stripes, and the offset within it.
 #[inline]
 pub(super) fn striped(unit: Bytes, count: u16, at: Bytes) -> (u16, Bytes) {
+    debug_assert!(!unit.is_zero() && count > 0, "a stripe has a unit on each of some targets");
     let (stripe, within) = (at.get() / unit.get(), at.get() % unit.get());
     let file = narrow::<u16>(stripe % u64::from(count));
     (file, unit * (stripe / u64::from(count)) + Bytes::new(within))

@@ -152,6 +152,7 @@ impl Statistics {
 
     /// Records requests that were due in the window, never issued, and had waited so long when that was given up.
     pub fn record_unserved(&mut self, class: u16, waited: Nanos, count: u64) {
+        debug_assert!(count > 0, "no request was left out");
         let seen = &mut self.classes[usize::from(class)];
         // They have no service time.
         seen.own_services(false);
@@ -199,6 +200,10 @@ impl Statistics {
         debug_assert!(self.window.interval_from <= until, "an interval must not end before it began");
         let classes: Vec<ClassInterval> =
             self.classes.iter_mut().filter_map(|class| class.close(measured)).collect();
+        debug_assert!(
+            self.intervals.last().is_none_or(|last| last.until <= self.window.interval_from),
+            "intervals follow each other"
+        );
         if !classes.is_empty() {
             self.intervals.push(Interval { from: self.window.interval_from, until, measured, classes });
         }
@@ -272,6 +277,12 @@ impl ClassStatistics {
     fn into_total(self) -> ClassTally {
         assert!(self.total.ops <= self.total.ended, "what was measured has ended");
         let service = self.services.into_total(&self.total.response);
+        let ClassTally { ops, response, lag, .. } = &self.total;
+        debug_assert!(*ops <= response.count(), "each measured request has a response");
+        debug_assert!(
+            [lag, &service].into_iter().flatten().all(|part| part.count() <= response.count()),
+            "of more requests than were answered it is known how they came to it"
+        );
         ClassTally { service, ..self.total }
     }
 
@@ -286,6 +297,10 @@ impl ClassStatistics {
         let longest = self.open.max().unwrap_or_default();
         let moved = std::mem::take(&mut self.open_bytes);
         let bytes = if class.size.is_zero() { Bytes::new(moved) } else { class.size * ops };
+        debug_assert!(
+            class.size.is_zero() || moved == bytes.get(),
+            "{ops} requests of {class:?} moved {moved} bytes"
+        );
         self.total.ended += ops;
         debug_assert!(ops > 0, "an interval that is handed out holds something");
         if measured {
@@ -298,6 +313,7 @@ impl ClassStatistics {
             ops,
             "every request of an interval is in a bucket"
         );
+        debug_assert!(self.open.is_empty(), "what was handed out is counted no second time");
         let service = self.services.close(&response, measured);
         let interval = ClassInterval { class, ops, bytes, response, service, longest };
         Some(interval)

@@ -12,7 +12,7 @@ pub enum Baseline {
     Tag {
         /// The label.
         key: String,
-        /// Its value.
+        /// `None` takes the newest there is.
         value: Option<String>,
     },
     /// One, as in `fathom show`, or a record's file; several apart by commas.

@@ -13,7 +13,7 @@ use crate::trace::Replay;
 /// What a plan, or one point of it, costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
-    /// Points.
+    /// Repeats and values of sweeps counted one by one.
     pub points: usize,
     /// Warm-up, run and cool-down of every point that ends by time, and the idle phases. Sweeps that end early
     /// take less; laying out files, opening and draining come on top.

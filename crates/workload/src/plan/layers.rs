@@ -18,7 +18,6 @@ pub(crate) struct Override {
     node: Node,
 }
 
-/// What a `--set` aims at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Aim {
     Plan,

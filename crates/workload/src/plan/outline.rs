@@ -48,7 +48,7 @@ pub(crate) struct MemberTable<'a> {
     pub table: Option<&'a Table>,
     /// Its heading.
     pub place: Place,
-    /// Its name.
+    /// As the plan has it.
     pub name: String,
 }
 

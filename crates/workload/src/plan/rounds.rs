@@ -22,7 +22,7 @@ pub struct Rounds {
 /// The figure of a phase that has to become steady.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tracked {
-    /// Which figure.
+    /// The one that decides whether rounds are steady.
     pub figure: Metric,
     /// Of which point of a round: a value for each swept key that tells it from the others.
     pub at: Vec<(String, String)>,

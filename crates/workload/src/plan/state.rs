@@ -130,7 +130,7 @@ impl Work {
 }
 
 impl State {
-    /// Its word.
+    /// What a plan writes for it, without details.
     pub fn word(&self) -> StateWord {
         match self {
             State::Prepare(_) => StateWord::Prepare,

@@ -32,12 +32,17 @@ pub(crate) struct Cursor {
 impl Cursor {
     /// The requests of `part` of the workers; `None` where the replay has not been read, or has nothing.
     pub fn new(replay: &Replay, sizes: &SizeSplit, part: Part) -> Option<Cursor> {
+        assert!(part.index < part.of, "a worker is one of those that share the trace");
         let trace = replay.requests.clone().filter(|trace| !trace.is_empty())?;
         let first = part.index as usize % trace.len();
         let positions = (0u16..).zip(&sizes.0).map(|(index, (size, _))| (narrow::<u32>(size.get()), index));
         let mut sizes: Vec<(u32, u16)> = positions.collect();
         sizes.sort_unstable();
         let others = sizes.first().filter(|(size, _)| *size == 0).map_or(0, |(_, index)| *index);
+        debug_assert!(
+            sizes.is_sorted_by(|one, next| one.0 < next.0),
+            "a size is looked for among sizes that differ"
+        );
         Some(Cursor {
             trace,
             first,
@@ -81,6 +86,10 @@ impl Cursor {
             Ok(found) => self.sizes[found].1,
             Err(_) => self.others,
         };
+        debug_assert!(
+            op == Op::Flush || self.sizes.iter().any(|(known, at)| *at == size && [0, len].contains(known)),
+            "{len} bytes are counted among requests of another size"
+        );
         Drawn { op, size, len, step: None, pause: self.pause(at) }
     }
 
@@ -103,6 +112,7 @@ pub(crate) struct Arrivals {
 impl Arrivals {
     /// The instants of `part` of the workers; `None` where the replay has not been read.
     pub fn new(replay: &Replay, part: Part) -> Option<Arrivals> {
+        assert!(replay.speed > 0.0, "a trace at {} times its speed", replay.speed);
         let (next, step) = (part.index as usize, part.of as usize);
         Some(Arrivals { trace: replay.requests.clone()?, next, step, stretch: 1.0 / replay.speed })
     }

@@ -47,6 +47,11 @@ pub(crate) fn specs(
         let pattern = Pattern::Trace(replay.clone());
         JobSpec { pattern, ops, ..job_spec_of(workload, part, region, (files.clone(), part)) }
     };
+    debug_assert_eq!(
+        (0..workload.workers).map(|index| share_out(all, Part { index, of: workload.workers })).sum::<u64>(),
+        all,
+        "each request of the trace is one worker's"
+    );
     Ok((0..workload.workers).map(spec).collect())
 }
 
@@ -117,6 +122,11 @@ fn placed(
         if moves {
             let (file, offset) = (narrow::<u16>(file), Bytes::new(offset));
             entries.push(Entry::of(TraceRequest { file, offset, ..request }));
+            debug_assert!(
+                u64::from(request.len) + offset.get()
+                    <= rooms[usize::from(file)].start + rooms[usize::from(file)].len,
+                "a request is placed within the used part of its target"
+            );
         }
     }
     Ok(if moves {

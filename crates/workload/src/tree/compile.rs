@@ -23,6 +23,11 @@ pub enum TreeError {
 pub fn compile_tree(workload: &Workload, tree: &Tree) -> Result<Vec<TreeJobSpec>, TreeError> {
     let too_many = || TreeError::TooManyDirectories { workload: workload.name.clone() };
     let shape = Shape::of(tree, workload.workers).ok_or_else(too_many)?;
+    debug_assert_eq!(
+        (0..workload.workers.max(1)).map(|worker| shape.files_of(worker)).sum::<u64>(),
+        tree.count,
+        "each file is one worker's"
+    );
     Ok((0..workload.workers).map(|worker| job_spec(workload, tree, &shape, worker)).collect())
 }
 

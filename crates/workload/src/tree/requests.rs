@@ -145,6 +145,7 @@ impl RequestSource for TreeRequests {
 
     fn next(&mut self) -> Next<TreeRequest> {
         let turn = self.next;
+        debug_assert!(turn < self.items, "a name that is no item of this worker's");
         self.next = if turn + 1 == self.items { 0 } else { turn + 1 };
         let item = self.order.as_ref().map_or(turn, |order| order.at(turn));
         let TreeRequests { op, durable, .. } = *self;

@@ -55,6 +55,7 @@ impl Shape {
             FilesIn::All => 0,
         };
         let (levels, unique_dirs, count) = (tree.levels, tree.unique_dirs, tree.count);
+        debug_assert!(first_holder < nodes, "some directory holds the files");
         Some(Shape { levels, fanout, nodes, first_holder, unique_dirs, workers: workers.max(1), count })
     }
 
@@ -81,6 +82,7 @@ impl Shape {
 
     /// The directory that holds file `index` of `worker`.
     pub fn node_of(&self, worker: u32, index: u64) -> u32 {
+        debug_assert!(index < self.files_of(worker).max(1), "worker {worker} has no file {index}");
         let holders = u128::from(self.nodes - self.first_holder);
         let files = u128::from(self.files_of(worker).max(1));
         narrow::<u32>(self.first_holder + narrow::<u64>(u128::from(index) * holders / files))
@@ -88,6 +90,7 @@ impl Shape {
 
     /// The directory above `node`; `None` above the top.
     pub fn parent(&self, node: u32) -> Option<u32> {
+        debug_assert!(u64::from(node) < self.nodes, "a tree of {} directories has no {node}", self.nodes);
         (node > 0).then(|| narrow::<u32>((u64::from(node) - 1) / self.fanout))
     }
 

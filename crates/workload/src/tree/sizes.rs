@@ -21,6 +21,13 @@ impl DrawnSizes {
             FileSizes::Split(split) => split.0.iter().map(|(_, weight)| weight).sum(),
             FileSizes::Range { .. } => 0.0,
         };
+        assert!(
+            match &sizes {
+                FileSizes::Range { least, most } => least <= most,
+                FileSizes::Split(_) => total > 0.0,
+            },
+            "no file has a size of {sizes:?}"
+        );
         DrawnSizes { sizes, total, key: streams.key(&format!("tree/sizes/{worker}")) }
     }
 

@@ -25,7 +25,6 @@ pub(crate) struct Draft {
     pub compress: Ratio,
     /// Blocks over distinct blocks.
     pub dedupe: Ratio,
-    /// Its headline.
     pub headline: Metric,
     /// Its part of the phase's rate.
     pub share: Option<Share>,
