@@ -27,9 +27,9 @@ pub struct JobEnvironment<'a> {
 /// What a name in a job file leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedKind {
-    /// A file.
+    /// One that is there, and no device.
     File,
-    /// A directory.
+    /// One that is there.
     Directory,
     /// A device, or another thing that is neither.
     Device,

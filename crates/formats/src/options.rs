@@ -289,7 +289,7 @@ impl<T: Notes> Syntax<T> {
         self.named(into, name, Some(value), &mut [].iter().peekable())
     }
 
-    /// All rows.
+    /// The rows of all parts, one part after the other.
     pub fn rows(&self) -> impl Iterator<Item = &'static Opt<T>> {
         self.options.iter().flat_map(|part| part.iter())
     }

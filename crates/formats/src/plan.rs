@@ -151,7 +151,7 @@ impl PlanText {
         self.table("[[phase.workload]]", keys);
     }
 
-    /// The text.
+    /// The plan as it was written so far, as TOML.
     pub fn text(self) -> String {
         self.0
     }

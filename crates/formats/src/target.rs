@@ -11,7 +11,7 @@ pub struct TargetInfo {
     pub direct_unit: Option<u64>,
 }
 
-/// What a target is.
+/// Whether it is there, and of which size it may become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetKind {
     /// A device or a virtual array: its size is fixed.

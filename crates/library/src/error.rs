@@ -17,7 +17,7 @@ pub enum LibraryError {
     /// The folder of the file could not be made.
     #[error("{folder}: cannot make this folder for the library of runs: {source}; name another file with --store FILE", folder = .folder.display())]
     Folder {
-        /// The folder.
+        /// Where the library was to be.
         folder: PathBuf,
         /// What the system said.
         source: io::Error,

@@ -11,7 +11,6 @@ use crate::checksum;
 use crate::growth::Durability;
 use crate::server::Server;
 
-/// The tables.
 #[derive(Debug)]
 pub(crate) enum Tables {
     /// Of a SQLite file.

@@ -43,7 +43,7 @@ const INDEPENDENT_PART: f64 = 2.0 / 3.0;
 const STEEP: f64 = 5.0;
 /// Independent groups of requests that there surely have to be beyond a more common percentile.
 const GROUPS_LEAST: f64 = 50.0;
-/// How sure that is.
+/// With so much confidence.
 const GROUPS_SURE: f64 = 0.95;
 /// Intervals of percentiles grow by this over the groups that there surely are above the median: the fewer, the more a
 /// run owes to luck that it has enough of them. The number is from runs of M/M/1, M/D/1 and closed loops, with other

@@ -19,7 +19,6 @@ impl Draws {
         (self.next() >> 11) as f64 * 2f64.powi(-53) + 2f64.powi(-54)
     }
 
-    /// Below `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         narrow::<usize>((u128::from(self.next()) * bound as u128) >> 64)
     }

@@ -172,7 +172,7 @@ pub trait Desk: Send + Sync {
     fn campaigns(&self) -> Answer;
     /// One of them; `asked` as it was started last, where that is known: cells to come are then known as well.
     fn campaign(&self, name: &str, asked: Option<&CampaignAsked>) -> Answer;
-    /// The ready campaigns.
+    /// Names and descriptions of the ready campaigns, as JSON.
     fn ready_campaigns(&self) -> Answer;
     /// One of them with its text.
     fn ready_campaign(&self, name: &str) -> Answer;

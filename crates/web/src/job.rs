@@ -280,7 +280,6 @@ impl Job {
         })
     }
 
-    /// The campaign that it is.
     fn campaign(&self) -> Option<&String> {
         self.campaign.as_ref().map(|(name, _)| name)
     }

@@ -40,7 +40,7 @@ const RESOLUTION: f64 = 1.0 / (12.0 * 1024.0 * 1024.0);
 /// One side of a comparison: runs that count as repeats of each other.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
-    /// Its name.
+    /// Shown at the head of its column.
     pub name: String,
     /// Its runs, never empty.
     pub runs: Vec<&'a Run>,

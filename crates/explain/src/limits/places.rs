@@ -153,7 +153,6 @@ impl Spread {
         )
     }
 
-    /// Its numbers.
     pub(super) fn numbers(&self, draft: Draft) -> Draft {
         draft
             .number("places", self.few as f64)

@@ -58,7 +58,7 @@ pub struct AsArgs {
     pub words: Vec<String>,
 }
 
-/// One tool.
+/// What is called by the name of a classic tool, and answers as that.
 struct Tool {
     /// As it is called, and as a link to the program may be called.
     names: &'static [&'static str],

@@ -72,7 +72,6 @@ enum Tone {
     Done,
 }
 
-/// One row.
 struct Row {
     /// The smaller, the longer it stays when rows are left out.
     rank: usize,

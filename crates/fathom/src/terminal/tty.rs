@@ -167,7 +167,7 @@ fn is_ours() -> bool {
 pub struct Modes(Option<Termios>);
 
 impl Modes {
-    /// As it is now.
+    /// Those of the terminal behind stderr; none where there is no terminal.
     pub fn now() -> Modes {
         Modes(tcgetattr(io::stderr()).ok())
     }

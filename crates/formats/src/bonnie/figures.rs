@@ -119,7 +119,7 @@ pub(super) fn is_random(pattern: &Pattern) -> bool {
     matches!(pattern, Pattern::Random | Pattern::RandomWithRepeats)
 }
 
-/// One figure.
+/// A rate with the processor time that it took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
     /// KiB or requests a second.

@@ -12,7 +12,7 @@ use crate::options::{
 /// What one call asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// A test.
+    /// What is to be measured.
     Test(Box<Command>),
     /// `-p N`: semaphores for so many copies.
     Semaphores(u32),

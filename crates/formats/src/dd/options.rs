@@ -32,9 +32,9 @@ pub enum Source {
 /// `count=`, `skip=` or `seek=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// In blocks.
+    /// Of `ibs` or `obs`.
     Blocks(u64),
-    /// In bytes.
+    /// The number has a `B`, or a flag such as `count_bytes` says so.
     Bytes(u64),
 }
 

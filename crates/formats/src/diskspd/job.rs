@@ -64,7 +64,7 @@ impl Command {
         }
     }
 
-    /// Threads in all.
+    /// Of all targets together.
     pub fn thread_count(&self) -> u32 {
         self.total_threads.unwrap_or(self.threads.saturating_mul(narrow::<u32>(self.targets.len())))
     }

@@ -293,7 +293,6 @@ fn passes(job: &Job) -> Result<Option<u32>, Refusal> {
 
 /// One workload of a phase.
 pub(super) struct Member {
-    /// Of the jobs.
     pub job: usize,
     pub name: String,
     /// With their values as TOML.

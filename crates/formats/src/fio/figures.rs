@@ -152,7 +152,6 @@ impl Direction {
         }
     }
 
-    /// Bytes a second.
     pub(super) fn bytes_per_second(&self) -> u64 {
         match self.runtime_ms {
             0 => 0,

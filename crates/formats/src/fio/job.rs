@@ -14,7 +14,6 @@ use super::settings::Options;
 use super::tree::{self, Tree};
 use super::value::{Amount, Bare};
 
-/// A job.
 #[derive(Clone, Debug)]
 pub(super) struct Job {
     /// What it is called in reports: `name=`, or its section.

@@ -256,11 +256,11 @@ impl Form {
 /// A log that is written while requests end.
 #[derive(Clone, Debug)]
 pub struct RequestLog {
-    /// The file.
+    /// Its name: `NAME_bw.1.log`.
     pub file: String,
     /// Which load of the plan, from 0.
     pub load: usize,
-    /// Which workload of it.
+    /// By its name in the record.
     pub workload: String,
     kind: Kind,
     form: Form,

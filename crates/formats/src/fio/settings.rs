@@ -40,7 +40,6 @@ impl Options {
         self.settings.iter().rev().find(|setting| setting.known.name == name)
     }
 
-    /// Its text.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.get(name).map(|setting| setting.value.as_str())
     }
@@ -68,7 +67,6 @@ impl Options {
         })
     }
 
-    /// A size.
     pub(super) fn size(&self, name: &str) -> Result<Option<u64>, Refusal> {
         self.read(name, |text| self.base.size(text))
     }
@@ -78,7 +76,7 @@ impl Options {
         self.read(name, |text| self.base.amount(text))
     }
 
-    /// A share of 0 to 100.
+    /// In percent.
     pub(super) fn share(&self, name: &str) -> Result<Option<f64>, Refusal> {
         self.read(name, value::share)
     }

@@ -51,7 +51,6 @@ pub(super) fn head(jobs: &[Job]) -> String {
     text
 }
 
-/// The report.
 pub(super) fn report(run: &Run, report: &Report) -> String {
     let mut text = String::new();
     for entry in &report.entries {

@@ -138,7 +138,7 @@ impl TestType {
         ("CYCLE_OUTSTANDING_IOS_AND_TARGETS", TestType::CycleDepthAndTargets),
     ];
 
-    /// Its number.
+    /// In a configuration file, from 0.
     pub fn number(self) -> u8 {
         narrow::<u8>(
             TestType::ALL.iter().position(|(_, test)| *test == self).expect("all of them are listed"),
@@ -169,7 +169,7 @@ impl Assignment {
         ("NET", Assignment::Net),
     ];
 
-    /// Its number.
+    /// In a configuration file, from 0.
     pub fn number(self) -> u8 {
         self as u8
     }
@@ -230,7 +230,7 @@ pub struct Manager {
     pub workers: Vec<DiskWorker>,
 }
 
-/// A worker of disks.
+/// One that drives disks, and no network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskWorker {
     /// Need not be unique.

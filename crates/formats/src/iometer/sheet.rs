@@ -37,7 +37,7 @@ pub struct Test {
 /// One worker at work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Worker {
-    /// Its name.
+    /// As the configuration has it.
     pub name: String,
     /// The name of its specification.
     pub spec: String,

@@ -5,7 +5,7 @@ use super::pass::Walk;
 /// One test of several children, each with a file of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Test {
-    /// Its number for `-i`.
+    /// What `-i` takes for it.
     pub number: u8,
     /// As it stands in the lines of results.
     pub label: &'static str,

@@ -45,7 +45,7 @@ impl Unit {
 pub struct Timed {
     /// Bytes of all records.
     pub bytes: u64,
-    /// Records.
+    /// How many were moved.
     pub records: u64,
     /// From the first record to the last, with the flush where it is included.
     pub elapsed_ns: u64,

@@ -10,7 +10,7 @@ use super::options::Command;
 /// What one throughput test came to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Throughput {
-    /// The test.
+    /// What all children did.
     pub test: &'static Test,
     /// Each child's own.
     pub children: Vec<Timed>,

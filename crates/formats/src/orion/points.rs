@@ -38,7 +38,7 @@ const MOST_POINTS: usize = 9_000;
 /// Small requests in flight for each disk, at most; so many steps at least.
 const SMALL_PER_DISK: u32 = 5;
 const SMALL_STEPS: u32 = 20;
-/// Large ones.
+/// Of large requests in flight.
 const LARGE_PER_DISK: u32 = 2;
 const LARGE_STEPS: u32 = 12;
 

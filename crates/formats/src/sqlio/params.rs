@@ -4,7 +4,7 @@ use super::options::mask;
 use super::{Command, TOOL};
 use crate::{JobEnvironment, JobFile, Refusal, TargetInfo, TranslatedJob};
 
-/// One line.
+/// What a parameter file says of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// The file.

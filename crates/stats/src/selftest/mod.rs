@@ -26,7 +26,7 @@ pub struct Coverage {
     pub queue: Queue,
     /// `rate`, `mean`, `p50`, …
     pub figure: String,
-    /// Runs.
+    /// Each with a seed of its own.
     pub runs: u32,
     /// Runs that gave an interval.
     pub given: u32,
