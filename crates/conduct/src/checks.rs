@@ -66,8 +66,15 @@ pub fn verifying(plan: &Plan) -> impl Iterator<Item = &Workload> {
     workloads.filter(|workload| workload.verify != Verify::None)
 }
 
-/// Says no where anything is verified on what holds no data.
+/// Says no where anything is verified, or files are allocated or cut, on what holds no data.
 pub fn verifies_nothing(plan: &Plan, what: &str) -> Result<(), String> {
+    let mut workloads = plan.points().iter().flat_map(Point::workloads);
+    if let Some(workload) = workloads.find(|workload| workload.engine.kind.moves_no_data()) {
+        let (name, engine) = (&workload.name, workload.engine.kind);
+        return Err(format!(
+            "workload `{name}` has the engine {engine}, which changes files, and {what} has none; run it on files"
+        ));
+    }
     match verifying(plan).next() {
         None => Ok(()),
         Some(workload) => Err(format!(

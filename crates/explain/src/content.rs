@@ -142,6 +142,11 @@ pub(crate) fn compressible_writes(_: &Run, _: &Point, workload: &WorkloadResult)
         let draft = Draft::new(Code::CompressibleContent, Severity::Warning, sentence);
         return Some(draft.remedy("Set `content = \"random\"`."));
     }
+    if workload.spec.content == Content::Reused {
+        let sentence = "The same data was written again and again: what deduplicates stores it once.";
+        let draft = Draft::new(Code::CompressibleContent, Severity::Note, sentence);
+        return Some(draft.remedy("Set `content = \"random\"` where the device may deduplicate."));
+    }
     let Content::Random { compress, dedupe } = workload.spec.content else { return None };
     if compress <= 1.0 && dedupe <= 1.0 {
         return None;

@@ -75,6 +75,8 @@ enum Does<T: 'static> {
     Unsupported,
     /// It is answered with the help text.
     Usage,
+    /// It is answered before anything else is read, where it stands alone.
+    Alone,
 }
 
 /// An option that stands alone.
@@ -152,6 +154,19 @@ pub(crate) const fn unsupported<T>(names: &'static str, why: &'static str) -> Op
     Opt { names, value: "", help: why, does: Does::Unsupported }
 }
 
+/// Options that the tool reads and its manual does not have, which are refused, and why.
+pub(crate) const fn unlisted<T>(names: &'static str, why: &'static str) -> Opt<T> {
+    Opt { names, value: UNLISTED, help: why, does: Does::Unsupported }
+}
+
+/// Stands in place of a value where a manual has no such option.
+const UNLISTED: &str = "not in the manual";
+
+/// An option that the tool answers and then ends (its help, its version), where it stands alone.
+pub(crate) const fn alone<T>(names: &'static str, help: &'static str) -> Opt<T> {
+    Opt { names, value: "", help, does: Does::Alone }
+}
+
 /// Options that ask for help, and get `text`.
 pub(crate) const fn usage<T>(names: &'static str, text: &'static str) -> Opt<T> {
     Opt { names, value: "", help: text, does: Does::Usage }
@@ -172,7 +187,7 @@ impl<T> Opt<T> {
 
     fn takes(&self) -> Takes {
         match self.does {
-            Does::Flag(_) | Does::Ignored | Does::Unsupported | Does::Usage => Takes::Nothing,
+            Does::Flag(_) | Does::Ignored | Does::Unsupported | Does::Usage | Does::Alone => Takes::Nothing,
             Does::Optional(_) => Takes::RestOfWord,
             Does::Several(_) => Takes::Values,
             _ => Takes::Value,
@@ -435,6 +450,10 @@ impl<T: Notes> Syntax<T> {
             Does::Ignored => into.notes().push(given.ignored(row.help)),
             Does::Unsupported => return Err(given.unsupported(row.help)),
             Does::Usage => return Err(Refusal::usage(self.tool, row.help)),
+            Does::Alone => {
+                let what = format!("`{}` stands alone: it {}, and measures nothing", given.option, row.help);
+                return Err(Refusal::usage(self.tool, what));
+            }
         }
         Ok(())
     }
@@ -473,10 +492,11 @@ impl<T: Notes> Syntax<T> {
         self.rows().flat_map(Opt::spellings).collect()
     }
 
-    /// How many options do something, change nothing, and are refused.
+    /// How many options of its manual do something, change nothing, and are refused.
     pub fn counts(&self) -> [usize; 3] {
         let mut counts = [0; 3];
-        for row in self.rows().filter(|row| !row.help.is_empty() || matches!(row.does, Does::Usage)) {
+        let has_meaning = |row: &&Opt<T>| !row.help.is_empty() || matches!(row.does, Does::Usage);
+        for row in self.rows().filter(|row| has_meaning(row) && row.value != UNLISTED) {
             let place = match row.does {
                 Does::Ignored => 1,
                 Does::Unsupported => 2,

@@ -30,24 +30,28 @@ impl Filler {
         Filler { content, key: streams.key(&format!("blocks/{name}")), made: 0, draws }
     }
 
+    /// Whether each write has content of its own, so that a buffer is filled again once it was written.
+    pub fn renews(&self) -> bool {
+        self.content != Content::Reused
+    }
+
     /// Makes the content of the next write. The last block may be shorter.
     pub fn fill(&mut self, buffer: &mut [u8]) {
-        match &self.content {
-            Content::Zeros => buffer.fill(0),
+        let (compress, dedupe) = match &self.content {
+            Content::Zeros => return buffer.fill(0),
             Content::Pattern(bytes) => {
-                buffer
-                    .chunks_mut(bytes.len().max(1))
-                    .for_each(|chunk| chunk.copy_from_slice(&bytes[..chunk.len()]));
+                let chunks = buffer.chunks_mut(bytes.len().max(1));
+                return chunks.for_each(|chunk| chunk.copy_from_slice(&bytes[..chunk.len()]));
             }
-            &Content::Random { compress, dedupe } => {
-                for block in buffer.chunks_mut(narrow::<usize>(BLOCK.get())) {
-                    let number = self.next_number(dedupe);
-                    let random = truncated::<usize>((block.len() as f64 / compress).ceil());
-                    let (noise, rest) = block.split_at_mut(random.min(block.len()));
-                    fill_with_noise(noise, self.key ^ number);
-                    rest.fill(0);
-                }
-            }
+            Content::Reused => (1.0, 1.0),
+            &Content::Random { compress, dedupe } => (compress, dedupe),
+        };
+        for block in buffer.chunks_mut(narrow::<usize>(BLOCK.get())) {
+            let number = self.next_number(dedupe);
+            let random = truncated::<usize>((block.len() as f64 / compress).ceil());
+            let (noise, rest) = block.split_at_mut(random.min(block.len()));
+            fill_with_noise(noise, self.key ^ number);
+            rest.fill(0);
         }
     }
 

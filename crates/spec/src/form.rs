@@ -341,6 +341,7 @@ fn asked(workload: &Workload) -> Option<&Workload> {
 fn content(workload: &mut Workload, said: &str) -> Result<(), TextError> {
     workload.content = match said.parse()? {
         ContentText::Zeros => Content::Zeros,
+        ContentText::Reused => Content::Reused,
         ContentText::Pattern(bytes) => Content::Pattern(bytes),
         ContentText::Random => Content::Random { compress: 1.0, dedupe: 1.0 },
     };
@@ -350,7 +351,7 @@ fn content(workload: &mut Workload, said: &str) -> Result<(), TextError> {
 fn ratios(workload: &Workload) -> (f64, f64) {
     match workload.content {
         Content::Random { compress, dedupe } => (compress, dedupe),
-        Content::Zeros | Content::Pattern(_) => (1.0, 1.0),
+        Content::Zeros | Content::Reused | Content::Pattern(_) => (1.0, 1.0),
     }
 }
 

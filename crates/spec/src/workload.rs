@@ -540,6 +540,8 @@ pub enum Content {
         /// Blocks over distinct blocks, at least 1.
         dedupe: f64,
     },
+    /// Random data made once for each request in flight, and written again and again: it does not compress, and repeats.
+    Reused,
     /// These bytes from the start of each request, again and again; 1 to [`MOST_PATTERN`] of them.
     Pattern(Vec<u8>),
 }
@@ -596,6 +598,17 @@ pub enum EngineKind {
     Mmap,
     /// pread(2) and pwrite(2) of what calls of a few bytes come to in a buffer of 4 KiB, as in C's stdio.
     Stdio,
+    /// fallocate(2) in place of data: a write allocates its range and lets the file grow, a read allocates and does not.
+    Fallocate,
+    /// ftruncate(2) in place of data: a write cuts the file where it would begin.
+    Ftruncate,
     /// Nothing at all: what the tool itself can do.
     Null,
+}
+
+impl EngineKind {
+    /// Whether requests only change what a file has, and move no data.
+    pub fn moves_no_data(self) -> bool {
+        matches!(self, EngineKind::Fallocate | EngineKind::Ftruncate)
+    }
 }

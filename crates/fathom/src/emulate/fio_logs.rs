@@ -1,7 +1,5 @@
 //! Writes fio's logs of requests while they end.
 
-use std::io::Write;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use conduct::Listener;
@@ -11,29 +9,29 @@ use workload::Logged;
 use workload::plan::Load;
 use workload::spec::Workload;
 
-use crate::output::Growing;
+use super::log_files::LogFiles;
 
 /// The logs, shared between whoever waits for the end and whoever hears of requests.
 #[derive(Clone, Debug)]
 pub struct FioLogs(Arc<Mutex<Open>>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Open {
     logs: Vec<RequestLog>,
     /// Loads that have begun.
     loads: usize,
     /// The workloads of the load that goes on, by their positions.
     names: Vec<String>,
-    /// Those that have a line.
-    files: Vec<(String, Growing)>,
-    trouble: Option<String>,
+    files: LogFiles,
 }
 
 impl FioLogs {
     /// The logs of requests that the jobs of `command` ask for; `None` where there are none.
     pub fn of(command: &Command) -> Option<FioLogs> {
         let logs = command.request_logs();
-        (!logs.is_empty()).then(|| FioLogs(Arc::new(Mutex::new(Open { logs, ..Open::default() }))))
+        (!logs.is_empty()).then(|| {
+            FioLogs(Arc::new(Mutex::new(Open { logs, loads: 0, names: Vec::new(), files: LogFiles::anew() })))
+        })
     }
 
     /// Gives the files their names; what went wrong, if anything did.
@@ -42,14 +40,9 @@ impl FioLogs {
             // A job that asked nothing has an empty log.
             for index in 0..open.logs.len() {
                 let file = open.logs[index].file.clone();
-                open.add(&file, "");
+                open.files.add(&file, "");
             }
-            for (name, file) in std::mem::take(&mut open.files) {
-                if let Err(error) = file.finish() {
-                    open.trouble.get_or_insert(format!("writing {name}: {error}"));
-                }
-            }
-            open.trouble.take()
+            open.files.finish()
         })
     }
 
@@ -59,27 +52,6 @@ impl FioLogs {
 }
 
 impl Open {
-    fn add(&mut self, name: &str, text: &str) {
-        if self.trouble.is_some() {
-            return;
-        }
-        if let Err(error) = self.write(name, text) {
-            self.trouble = Some(format!("writing {name}: {error}"));
-        }
-    }
-
-    fn write(&mut self, name: &str, text: &str) -> std::io::Result<()> {
-        let known = self.files.iter().position(|(known, _)| known == name);
-        let index = match known {
-            Some(index) => index,
-            None => {
-                self.files.push((name.to_owned(), Growing::create(Path::new(name), false)?));
-                self.files.len() - 1
-            }
-        };
-        self.files[index].1.write_all(text.as_bytes())
-    }
-
     /// Has each log of the load that goes on add to its file.
     fn each(
         &mut self,
@@ -94,7 +66,7 @@ impl Open {
             let mut text = String::new();
             act(&mut self.logs[index], &mut text);
             let file = self.logs[index].file.clone();
-            self.add(&file, &text);
+            self.files.add(&file, &text);
         }
     }
 }

@@ -129,6 +129,8 @@ struct Words<'a> {
     command: &'a Command,
     row: Row,
     table: Table,
+    /// What processors were busy, where that is asked for.
+    busy: Table,
     /// Of which count the heading stands above.
     children: Option<u32>,
     sums: Throughputs,
@@ -137,7 +139,14 @@ struct Words<'a> {
 impl Words<'_> {
     fn of(command: &Command) -> Words<'_> {
         let children = command.children.first().copied();
-        Words { command, row: Row::default(), table: Table::default(), children, sums: Vec::new() }
+        Words {
+            command,
+            row: Row::default(),
+            table: Table::default(),
+            busy: Table::default(),
+            children,
+            sums: Vec::new(),
+        }
     }
 
     /// What a point adds to the output; nothing for what is not timed.
@@ -145,8 +154,11 @@ impl Words<'_> {
         if !point.complete {
             return String::new();
         }
-        if let Some(Cell { pair, pass, timed }) = Cell::of_own(point) {
+        if let Some(Cell { pair, pass, timed, cpu }) = Cell::of_own(point) {
             let figure = timed.whole(self.command.unit);
+            if let Some(cpu) = cpu.filter(|_| self.command.shows_cpu) {
+                self.busy.add(pair, pass, cpu);
+            }
             self.table.add(pair, pass, figure);
             return self.row.add(pair, pass, figure);
         }
@@ -182,7 +194,12 @@ impl Words<'_> {
     fn reports(&self) -> Vec<iozone::Report> {
         let grid = &self.command.grid;
         match self.command.children.is_empty() {
-            true => iozone::single(&self.table, &grid.file_sizes(), &grid.record_sizes()),
+            true => {
+                let (files, records) = (grid.file_sizes(), grid.record_sizes());
+                let mut reports = iozone::single(&self.table, &files, &records);
+                reports.extend(iozone::processors(&self.busy, &files, &records));
+                reports
+            }
             false => vec![iozone::several(self.command, &self.sums)],
         }
     }

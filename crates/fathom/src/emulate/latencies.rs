@@ -1,7 +1,5 @@
 //! Writes IOzone's offset and latency files while its passes go on.
 
-use std::io::Write;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use conduct::Listener;
@@ -12,20 +10,18 @@ use workload::Logged;
 use workload::plan::Load;
 use workload::spec::Workload;
 
-use crate::output::Growing;
+use super::log_files::LogFiles;
 
 /// The files, shared between whoever hears which pass begins and whoever hears its requests.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Latencies(Arc<Mutex<Open>>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Open {
     /// Of the pass that goes on; none where IOzone writes none.
     current: Option<&'static str>,
-    /// Those that have their head.
-    files: Vec<(&'static str, Growing)>,
+    files: LogFiles,
     began: Option<(Instant, CpuTime)>,
-    trouble: Option<String>,
     /// Whether the program's processor time is that of requests, not of a simulation.
     is_real: bool,
 }
@@ -33,7 +29,8 @@ struct Open {
 impl Latencies {
     /// None are open yet; `is_real` on real storage.
     pub fn new(is_real: bool) -> Latencies {
-        Latencies(Arc::new(Mutex::new(Open { is_real, ..Open::default() })))
+        let files = LogFiles::added_to(iozone::LATENCY_HEAD);
+        Latencies(Arc::new(Mutex::new(Open { current: None, files, began: None, is_real })))
     }
 
     /// A phase of that name begins.
@@ -43,14 +40,7 @@ impl Latencies {
 
     /// Gives the files their names; what went wrong, if anything did.
     pub fn finish(&self) -> Option<String> {
-        self.with(|open| {
-            for (name, file) in std::mem::take(&mut open.files) {
-                if let Err(error) = file.finish() {
-                    open.trouble.get_or_insert(format!("writing {name}: {error}"));
-                }
-            }
-            open.trouble.take()
-        })
+        self.with(|open| open.files.finish())
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Open) -> T) -> T {
@@ -60,24 +50,9 @@ impl Latencies {
 
 impl Open {
     fn add(&mut self, text: &str) {
-        let Some(name) = self.current.filter(|_| self.trouble.is_none()) else { return };
-        if let Err(error) = self.write(name, text) {
-            self.trouble = Some(format!("writing {name}: {error}"));
+        if let Some(name) = self.current {
+            self.files.add(name, text);
         }
-    }
-
-    fn write(&mut self, name: &'static str, text: &str) -> std::io::Result<()> {
-        let known = self.files.iter().position(|(known, _)| *known == name);
-        let index = match known {
-            Some(index) => index,
-            None => {
-                let mut file = Growing::create(Path::new(name), true)?;
-                file.write_all(iozone::LATENCY_HEAD.as_bytes())?;
-                self.files.push((name, file));
-                self.files.len() - 1
-            }
-        };
-        self.files[index].1.write_all(text.as_bytes())
     }
 }
 

@@ -16,6 +16,7 @@ mod hdparm;
 mod iometer;
 mod iozone;
 mod latencies;
+mod log_files;
 mod orion;
 mod seeker;
 mod sqlio;

@@ -6,7 +6,7 @@ use super::{CHUNK, Generation, SEEKS, usage};
 use crate::Refusal;
 use crate::numbers::{BYTES, Units};
 use crate::options::{
-    Given, Notes, Opt, Style, Syntax, flag, number, one_of, optional, parsed, text, unsupported,
+    Given, Notes, Opt, Style, Syntax, flag, number, one_of, optional, parsed, text, unlisted, unsupported,
 };
 
 /// What one call asks for.
@@ -198,7 +198,7 @@ const BOTH: &[Opt<Draft>] = &[
 const ONLY_103: &[Opt<Draft>] = &[
     flag("-f", "no single characters", |draft| draft.command.chars = Chars::Skip),
     flag("-y", "starts each test together with other copies", |draft| draft.command.together = true),
-    unsupported("-c -z -Z", "version 1.03 has no such option; `fathom as bonnie++` is 2.00"),
+    unlisted("-c -z -Z", "version 1.03 has no such option; `fathom as bonnie++` is 2.00"),
 ];
 
 const ONLY_200: &[Opt<Draft>] = &[

@@ -5,7 +5,7 @@ use super::output::Generation;
 use crate::Refusal;
 use crate::numbers::{Units, with_suffix};
 use crate::options::{
-    Given, Notes, Opt, Style, Syntax, flag, ignored, one_of, parsed, some_of, text, unsupported,
+    Given, Notes, Opt, Style, Syntax, alone, flag, ignored, one_of, parsed, some_of, text, unsupported,
 };
 
 /// Linux moves no more in one call.
@@ -206,8 +206,12 @@ const OPTIONS: &[Opt<Draft>] = &[
         ],
     ),
     flag("--", "operands follow", |_| {}),
-    unsupported("cbs", "data is not converted"),
-    unsupported("--help --version", "`fathom as dd` measures; see the guide, Classic tools"),
+    parsed("cbs", "BYTES", "changes nothing: it belongs to conversions of data", |draft, given| {
+        draft.notes().push(given.ignored("it belongs to conversions of data"));
+        Ok(())
+    }),
+    alone("--help", "prints these options"),
+    alone("--version", "prints the version"),
 ];
 
 const CONVERSIONS: &[Opt<Draft>] = &[

@@ -31,7 +31,7 @@ fn what_is_not_supported_is_named() {
         ("conv=notrunc,sparse", "conv=sparse"),
         ("iflag=nocache", "direct"),
         ("oflag=append", "seek="),
-        ("cbs=80", "cbs=80"),
+        ("conv=block", "conv=block"),
         ("bs=4G", "2147479552"),
         ("bs=0", "bs"),
         ("bz=1M", "did you mean `bs`"),

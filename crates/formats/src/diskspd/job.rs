@@ -162,6 +162,8 @@ impl Command {
         };
         let cpu = self.cpus.get(part.thread as usize % self.cpus.len().max(1)).filter(|_| !self.no_affinity);
         let threads = u64::from(part.threads);
+        // Beside random access it changes nothing, as in the original.
+        let is_parallel = self.parallel && self.outstanding > 1 && !matches!(self.access, Access::Random(_));
         let cap = |rate: Throughput| match rate {
             Throughput::Bytes(rate) => format!("cap({}B/s)", u64::from(rate) * 1000 * threads),
             Throughput::Requests(rate) => format!("cap({}/s)", u64::from(rate) * threads),
@@ -170,6 +172,8 @@ impl Command {
             .with("workers", part.threads)
             .with("pattern", pattern)
             .maybe("random", self.random_percent.map(Percent))
+            .maybe("consecutive", is_parallel.then_some(self.outstanding))
+            .maybe("repeat_offset", is_parallel.then_some(true))
             .with("offset", Bytes::new(start))
             .with("span", Bytes::new(room / self.block * self.block))
             .maybe("on", (self.targets.len() > 1).then_some(part.target + 1))

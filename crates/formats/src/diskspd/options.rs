@@ -4,7 +4,7 @@ use super::TOOL;
 use crate::Refusal;
 use crate::numbers::{BYTES, with_suffix};
 use crate::options::{
-    Given, Notes, Opt, Style, Syntax, flag, ignored, number, optional, parsed, unsupported, usage,
+    Given, Notes, Opt, Style, Syntax, alone, flag, ignored, number, optional, parsed, unsupported, usage,
 };
 
 /// Where a thread's next request goes.
@@ -114,6 +114,8 @@ pub struct Command {
     pub cpus: Vec<u32>,
     /// `-n`.
     pub no_affinity: bool,
+    /// `-p`: each block of a sequential thread as often as requests are outstanding.
+    pub parallel: bool,
     /// `-l`.
     pub large_pages: bool,
     /// `-L`.
@@ -324,8 +326,10 @@ const OPTIONS: &[Opt<Draft>] = &[
             .push(given.ignored("there are no such events here; the record has device counters"));
         Ok(())
     }),
-    unsupported("-p", "the same block several times at once measures a cache; leave it out"),
-    unsupported("-X", "a profile takes no other options"),
+    flag("-p", "each block is asked for as often as requests are outstanding, at once", |draft| {
+        draft.command.parallel = true;
+    }),
+    alone("-X", "reads a profile"),
     parsed(
         "-y",
         "[sf]NAME",

@@ -303,7 +303,7 @@ fn check_overlap(options: &Options, rw: Rw, depth: u32) -> Result<(), Refusal> {
     }
 }
 
-const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, null, cpuio, filecreate, \
+const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, falloc, ftruncate, null, cpuio, filecreate, \
                        filestat, filedelete, dircreate, dirstat and dirdelete are";
 
 /// Engines of fio that are refused, each with its reason.
@@ -313,8 +313,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("splice", "data that goes through a pipe is not measured; psync moves it once"),
     ("exec", EXEC),
     ("e4defrag", DEFRAG),
-    ("falloc", "space is not allocated without data; rw=write writes it"),
-    ("ftruncate", "files are not truncated again and again"),
 ];
 
 pub(super) const DEFRAG: &str = "ioengine=e4defrag moves the extents of a file, which is no I/O; run `e4defrag` before, and measure it then";
@@ -350,6 +348,8 @@ fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engine, Refusal>
             ("auto", true)
         }
         "mmap" => ("mmap", false),
+        "falloc" => ("fallocate", false),
+        "ftruncate" => ("ftruncate", false),
         "null" | "cpp_null" => ("null", true),
         "cpuio" => ("null", false),
         "page_fault" => {

@@ -2,7 +2,7 @@
 
 use super::TOOL;
 use crate::Refusal;
-use crate::options::{Notes, Opt, Style, Syntax, flag, ignored, parsed, unsupported};
+use crate::options::{Notes, Opt, Style, Syntax, alone, flag, ignored, parsed, unsupported};
 
 /// A command line of hdparm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,12 +72,25 @@ const OPTIONS: &[Opt<Command>] = &[
         "settings of a device are not read or changed here; the plan `read-ahead` sets read-ahead, measures and puts \
          it back",
     ),
+    alone("-h", "prints these options"),
+    alone("-V", "prints the version"),
     unsupported(
-        "-A -b -B -c -C -d -D -E -F -g -h -H -i -I -J -k -K -L -m -M -n -N -p -P -q -Q -r -R -s -S -u -U -v -V -w -W \
-         -x -X -y -Y -z -Z --Istdin --Istdout --dco-freeze --dco-identify --dco-restore --drq-hsm-error --fallocate \
-         --fibmap --fwdownload --idle-immediate --idle-unload --make-bad-sector --prefer-ata12 --read-sector \
-         --repair-sector --sanitize-status --security-erase --security-help --set-sector-size --trim-sector-ranges \
-         --verbose --write-sector --yes-i-know-what-i-am-doing",
-        "only the timings are: -t, -T, --direct and --offset N",
+        "-i -I -C -H -g --Istdin --Istdout --dco-identify --fibmap --sanitize-status --security-help --verbose -q -v",
+        "what the drive says of itself is not read by its own commands; `fathom targets` and the record of each run \
+         have what the system knows of it",
+    ),
+    unsupported(
+        "-A -B -c -d -J -k -K -L -m -M -N -p -P -Q -r -s -S -u -W -X -z -Z --idle-immediate --idle-unload \
+         --prefer-ata12 --set-sector-size",
+        "a setting of the drive would be changed or asked for, which a measurement does not; call hdparm before",
+    ),
+    unsupported(
+        "-b -D -n -R -U -w -x -E -y -Y -F",
+        "the drive or its bus would be stopped, reset or flushed; call hdparm before",
+    ),
+    unsupported(
+        "--dco-freeze --dco-restore --drq-hsm-error --fallocate --fwdownload --make-bad-sector --read-sector \
+         --repair-sector --security-erase --trim-sector-ranges --write-sector --yes-i-know-what-i-am-doing",
+        "it may destroy data or the drive, for which nothing here gives consent",
     ),
 ];

@@ -24,6 +24,9 @@ fn letters_may_stand_together_and_options_anywhere() {
 fn what_is_not_a_timing_is_refused_by_name() {
     let cases = [
         ("-i /dev/sda", "`-i` is not supported"),
+        ("-W0 /dev/sda", "a measurement does not"),
+        ("--make-bad-sector 7 /dev/sda", "may destroy"),
+        ("-V -t /dev/sda", "stands alone"),
         ("-a256 /dev/sda", "read-ahead"),
         ("--security-erase x /dev/sda", "`--security-erase` is not supported"),
         ("-t --drect /dev/sda", "did you mean `--direct`"),

@@ -38,6 +38,18 @@ pub fn single(table: &Table, files_kib: &[u64], records_kib: &[u64]) -> Vec<Repo
     table.passes().into_iter().map(report).collect()
 }
 
+/// The reports of processor time of a single stream, from a table of hundredths of a percent (`-+u`).
+pub fn processors(table: &Table, files_kib: &[u64], records_kib: &[u64]) -> Vec<Report> {
+    let mut reports = single(table, files_kib, records_kib);
+    for report in &mut reports {
+        let heading = report.heading.join(" ");
+        let heading = heading.trim_end_matches(" report");
+        report.heading = vec![format!("{heading} CPU utilization report (Zero values should be ignored)")];
+        report.rows.iter_mut().flat_map(|(_, figures)| figures).for_each(|figure| *figure /= 100.0);
+    }
+    reports
+}
+
 /// What is left out stands as zero up to the largest record that fits.
 fn row(table: &Table, pass: Pass, file_kib: u64, records_kib: &[u64]) -> (String, Vec<f64>) {
     let fits = records_kib.iter().filter(|record| **record <= file_kib);
@@ -108,16 +120,14 @@ pub fn workbook(reports: &[Report]) -> Vec<u8> {
         for line in &report.heading {
             sheet.row(&[Value::Text(line.clone())]);
         }
-        let columns = report.columns.iter().map(|column| Value::Number(*column as f64));
+        // Sizes are labels of the axes, as in the text, not figures.
+        let columns = report.columns.iter().map(|column| Value::Text(column.to_string()));
         if !report.columns.is_empty() {
             let first = Value::Text(String::new());
             sheet.row(&std::iter::once(first).chain(columns).collect::<Vec<_>>());
         }
         for (name, figures) in &report.rows {
-            let name = match name.parse() {
-                Ok(size) => Value::Number(size),
-                Err(_) => Value::Text(name.trim().into()),
-            };
+            let name = Value::Text(name.trim().into());
             let figures = figures.iter().map(|figure| Value::Number(*figure));
             sheet.row(&std::iter::once(name).chain(figures).collect::<Vec<_>>());
         }
@@ -187,6 +197,16 @@ mod tests {
     }
 
     #[test]
+    fn processor_time_is_a_report_of_its_own_in_percent() {
+        let text = text(&processors(&table(), &[64], &[4, 64]));
+        assert!(
+            text.contains("\"Writer CPU utilization report (Zero values should be ignored)\"\n"),
+            "{text}"
+        );
+        assert!(text.ends_with("\"64\"   17340.15  6394.27 \n"), "{text}");
+    }
+
+    #[test]
     fn the_throughput_report_has_a_line_for_each_test_and_a_blank_one_before_it() {
         let words: Vec<String> = "-t 2 -s 4m -r 64k".split(' ').map(str::to_owned).collect();
         let command = Command::parse(&words).unwrap();
@@ -226,16 +246,17 @@ mod tests {
         let reports = single(&table(), &[64, 32_768], &[4, 64]);
         let cells = cells(&workbook(&reports));
         let number = |row, column, number| (row, column, Value::Number(number));
+        let label = |row, column, text: &str| (row, column, Value::Text(text.into()));
         assert_eq!(
             cells,
             [
                 (0, 0, Value::Text("Writer report".into())),
-                number(1, 1, 4.0),
-                number(1, 2, 64.0),
-                number(2, 0, 64.0),
+                label(1, 1, "4"),
+                label(1, 2, "64"),
+                label(2, 0, "64"),
                 number(2, 1, 1_734_015.0),
                 number(2, 2, 639_427.0),
-                number(3, 0, 32_768.0),
+                label(3, 0, "32768"),
                 number(3, 1, 0.0),
                 number(3, 2, 5.0),
             ]

@@ -3,7 +3,7 @@
 use record::{Point, WorkloadResult};
 use units::convert::truncated;
 use units::{Bytes, Share};
-use workload::spec::{Extent, Pattern, Zone};
+use workload::spec::{Extent, Pace, Pattern, Zone};
 
 use super::grid::Pair;
 use super::pass::{Pass, Walk};
@@ -57,7 +57,12 @@ impl Timed {
         let moving = workload.classes.iter().filter(|class| class.bytes > 0);
         let (bytes, records) =
             moving.fold((0, 0), |(bytes, ops), class| (bytes + class.bytes, ops + class.ops));
-        Timed { bytes, records, elapsed_ns: workload.measured_ns }
+        let elapsed_ns = match workload.spec.pace {
+            // What was waited before each record is in no figure.
+            Pace::Think(_) => truncated::<u64>(busy_ns(workload)).max(1),
+            _ => workload.measured_ns,
+        };
+        Timed { bytes, records, elapsed_ns }
     }
 
     /// The figure; zero where nothing was moved.
@@ -79,6 +84,12 @@ impl Timed {
     }
 }
 
+/// The time that one request after the other took, without what was between them.
+fn busy_ns(workload: &WorkloadResult) -> f64 {
+    let took = |class: &record::Class| class.response.sum_ns as f64 / class.response.count.max(1) as f64;
+    workload.classes.iter().map(|class| took(class) * class.ops as f64).sum()
+}
+
 /// What a point of a single stream measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
@@ -88,6 +99,8 @@ pub struct Cell {
     pub pass: Pass,
     /// What came of it.
     pub timed: Timed,
+    /// Seconds of processors over those of the pass, in hundredths of a percent; `None` where there is no processor.
+    pub cpu: Option<u64>,
 }
 
 /// The name of the phase that measures `pass` with `pair`.
@@ -108,7 +121,8 @@ impl Cell {
     pub fn of_own(point: &Point) -> Option<Cell> {
         let (pair, pass) = named(&point.phase)?;
         let [workload] = &point.workloads[..] else { return None };
-        Some(Cell { pair, pass, timed: Timed::of(workload) })
+        let timed = Timed::of(workload);
+        Some(Cell { pair, pass, timed, cpu: cpu_of(point, timed) })
     }
 
     /// What any point with one workload of one kind of request measures, as near as IOzone has a pass for it.
@@ -142,8 +156,15 @@ impl Cell {
             pair: Pair { file_kib, record_kib },
             pass,
             timed,
+            cpu: cpu_of(point, timed),
         })
     }
+}
+
+/// What processors were busy of a pass, in hundredths of a percent.
+fn cpu_of(point: &Point, timed: Timed) -> Option<u64> {
+    let seconds = timed.elapsed_ns as f64 / 1e9;
+    point.cpu.filter(|_| seconds > 0.0).map(|cpu| truncated::<u64>(cpu.total_s() / seconds * 1e4))
 }
 
 /// Whether a pattern with zones has a single one, as large as a record.

@@ -58,6 +58,10 @@ impl Command {
         let most = self.children.iter().copied().max().unwrap_or(0);
         match (storage, most) {
             (_, 0) => vec![self.first_target()],
+            (Storage::Files { .. }, _) if self.shares_file => {
+                let unnamed = self.files.is_empty() && self.file.is_none();
+                vec![if unnamed { format!("{CHILD}.DUMMY.0") } else { self.first_target() }]
+            }
             (Storage::Device { .. }, _) if self.shares_target() => vec![self.first_target()],
             (_, most) if self.files.is_empty() => {
                 let stem = self.file.as_deref().unwrap_or(CHILD);
@@ -83,15 +87,20 @@ impl Command {
     pub fn passes(&self) -> impl Iterator<Item = Pass> + '_ {
         Pass::all()
             .filter(|pass| self.selects(pass.test()))
-            .filter(|pass| !(self.no_retest && pass.is_retest()))
+            .filter(|pass| !(self.no_retest && pass.is_retest() || self.only_reads && pass.writes()))
     }
 
     /// The tests of several children, in their order.
     pub fn child_tests(&self) -> impl Iterator<Item = &'static Test> + '_ {
-        TESTS
-            .iter()
-            .filter(|test| self.selects(test.number))
-            .filter(|test| !(self.no_retest && test.is_retest()))
+        TESTS.iter().filter(|test| self.selects(test.number)).filter(|test| {
+            !(self.no_retest && test.is_retest() || self.only_reads && test.does != Does::Read)
+        })
+    }
+
+    /// What each of so many children has, where one size was asked for.
+    pub(super) fn of_child(&self, pair: Pair, children: u32) -> Pair {
+        let share = if self.divides { u64::from(children.max(1)) } else { 1 };
+        Pair { file_kib: (pair.file_kib / share).max(pair.record_kib), ..pair }
     }
 
     /// Whether a file is written from its beginning before anything else is done with it: it need not be there.
@@ -129,12 +138,16 @@ impl Command {
                 .push("`-I`: fwrite and fread go through the page cache all the same, as with IOzone".into());
         }
         let most = self.children.iter().copied().max().unwrap_or(1);
-        if matches!(storage, Storage::Files { .. }) && (1..most as usize).contains(&self.files.len()) {
+        if matches!(storage, Storage::Files { .. })
+            && (1..most as usize).contains(&self.files.len())
+            && !self.shares_file
+        {
             let named = self.files.len();
             return Err(usage(&format!("`-F` names {named} files, and there are up to {most} children")));
         }
         if let Storage::Device { size } = storage {
             let sharers = if self.shares_target() { most } else { 1 };
+            let sharers = if self.divides || self.shares_file { 1 } else { sharers };
             let need = self.largest_file().saturating_mul(sharers.into());
             if need > size {
                 let name = self.first_target();
@@ -146,7 +159,7 @@ impl Command {
             false => {
                 let pairs = self.grid.pairs();
                 for (&children, pair) in self.children.iter().zip(pairs.iter().cycle()) {
-                    script.several(children, *pair);
+                    script.several(children, self.of_child(*pair, children));
                 }
             }
         }
@@ -168,6 +181,12 @@ impl Command {
         let keys = Keys::default().with("seed", 0u32).with("headline", "mb_per_s");
         plan.defaults(keys.with("direct", self.direct).maybe("sync", self.sync));
         plan
+    }
+
+    /// Blocks over distinct blocks, where so many percent repeat; none has more than a plan's most.
+    fn dedupe(&self) -> Option<String> {
+        let (part, most) = (f64::from(self.repeats) / 100.0, 1000.0);
+        (self.repeats > 0).then(|| format!("{:.3}:1", (1.0 / (1.0 - part)).min(most)))
     }
 
     /// Whether a flush is part of the timed pass.
@@ -217,12 +236,16 @@ impl Script<'_> {
             let name = test.phase_name(children);
             self.before(&name, test.does == Does::WriteAnew);
             let (engine, depth) = self.command.engine(test.is_stdio(), false);
+            let walk = match test.does {
+                Does::Both if self.command.mixes_in_sequence => Walk::Forwards,
+                _ => test.walk,
+            };
             let writes = match test.does {
                 Does::WriteAnew | Does::Rewrite => Some(true),
                 Does::Read => Some(false),
                 Does::Both => None,
             };
-            let keys = self.phase(&name, pair, &Kind { writes, walk: test.walk, engine, depth });
+            let keys = self.phase(&name, pair, &Kind { writes, walk, engine, depth });
             self.point(keys.maybe("exit_all", (!self.command.no_stonewall).then_some(true)));
             let command = self.command;
             let reads = |child| if command.reads_in_mix(child, children) { 100 } else { 0 };
@@ -266,7 +289,13 @@ impl Script<'_> {
             }
         };
         // A buffer in user space holds back what it has written, so that its reads tell nothing.
-        let verifies = self.command.pattern.is_some() && kind.engine != "stdio";
+        let verify = match self.command.diagnoses {
+            _ if kind.engine == "stdio" => None,
+            true => Some("written"),
+            false => self.command.pattern.map(|_| "content"),
+        };
+        let flushes_each = self.command.flushes_each && kind.engine == "mmap" && kind.writes != Some(false);
+        let compute = Some(self.command.compute_ms).filter(|ms| *ms > 0);
         let keys = Keys::named(name)
             .with("pattern", pattern)
             .with("size", Bytes::new(record))
@@ -274,11 +303,25 @@ impl Script<'_> {
             .with("ops", pair.records())
             .with("engine", kind.engine)
             .with("depth", kind.depth)
-            .maybe("content", self.command.pattern.map(|byte| format!("pattern({byte:02x})")))
-            .maybe("verify", verifies.then_some("content"))
+            .maybe("content", self.content(kind))
+            .maybe("dedupe", self.command.dedupe())
+            .maybe("verify", verify)
+            .maybe("pace", compute.map(|ms| format!("think({ms}ms)")))
+            .maybe("flush_every", flushes_each.then_some(1u32))
             .maybe("direct", (kind.engine == "stdio" && self.command.direct).then_some(false))
             .maybe("reads", kind.writes.map(|writes| Percent(if writes { 0 } else { 100 })));
         self.flushed_in_time(keys, kind)
+    }
+
+    /// One buffer is filled once and written again and again, unless what is read is held against it or part of it
+    /// repeats.
+    fn content(&self, kind: &Kind<'_>) -> Option<String> {
+        match (self.command.pattern, kind.writes) {
+            (_, Some(false)) if self.command.pattern.is_none() => None,
+            (Some(byte), _) => Some(format!("pattern({byte:02x})")),
+            (None, _) if self.command.diagnoses || self.command.repeats > 0 => None,
+            (None, _) => Some("reused".into()),
+        }
     }
 
     fn flushed_in_time(&self, keys: Keys, kind: &Kind<'_>) -> Keys {
@@ -294,7 +337,8 @@ impl Script<'_> {
             .with("pattern", "trace")
             .with("trace", &telemetry.file)
             .with("trace_as", if kind.writes == Some(true) { "write" } else { "read" })
-            .with("engine", kind.engine);
+            .with("engine", kind.engine)
+            .maybe("content", self.content(kind));
         self.flushed_in_time(keys, kind)
     }
 
@@ -328,10 +372,15 @@ impl Script<'_> {
             let keys = Keys::named(&format!("child {child}"));
             let keys = match self.storage {
                 Storage::Device { .. } if self.command.shares_target() => {
-                    keys.with("offset", Bytes::new(u64::from(child) * pair.bytes()))
+                    let place = if self.command.shares_file { 0 } else { child };
+                    keys.with("offset", Bytes::new(u64::from(place) * pair.bytes()))
                 }
+                Storage::Files { .. } if self.command.shares_file => keys.with("on", 1u32),
                 _ => keys.with("on", child + 1),
             };
+            let late_us = self.command.stagger_us.saturating_mul(child.into());
+            let late = (late_us > 0).then(|| Nanos::new(late_us.saturating_mul(1000)));
+            let keys = keys.maybe("start", late);
             let cpus = self.command.first_cpu.map(|first| (first + child).to_string());
             self.plan.workload(keys.maybe("cpus", cpus).maybe("reads", reads(child)));
         }
@@ -346,6 +395,9 @@ fn state(name: &str, state: &str) -> Keys {
 impl Command {
     /// Whether that child reads in the mixed workload: every other one, or the first of so many percent.
     fn reads_in_mix(&self, child: u32, children: u32) -> bool {
+        if let Some(readers) = self.mixed_reader_count {
+            return child < readers;
+        }
         match self.mixed_readers {
             None => child.is_multiple_of(2),
             Some(percent) => child < (children * percent + 50) / 100,

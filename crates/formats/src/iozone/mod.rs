@@ -23,7 +23,7 @@ mod tests;
 mod throughput;
 
 pub use children::{Does, TESTS, Test};
-pub use excel::{Report, Throughputs, Value, several, several_text, single, text, workbook};
+pub use excel::{Report, Throughputs, Value, processors, several, several_text, single, text, workbook};
 pub use figure::{Cell, Timed, Unit};
 pub use grid::{Grid, Pair, Range};
 pub use job::Storage;

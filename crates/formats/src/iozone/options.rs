@@ -14,7 +14,8 @@ use workload::plan::text::LARGEST_REQUEST;
 use crate::Refusal;
 use crate::numbers::Units;
 use crate::options::{
-    Given, Notes, Opt, Style, Syntax, flag, ignored, number, parsed, several, text, unsupported,
+    Given, Notes, Opt, Style, Syntax, alone, flag, ignored, number, parsed, several, text, unlisted,
+    unsupported,
 };
 
 /// No request of a plan is longer.
@@ -55,6 +56,12 @@ pub struct Command {
     pub shows_children: bool,
     /// `-x`: who is finished does not stop the others.
     pub no_stonewall: bool,
+    /// `-d`: microseconds from the beginning of one child to that of the next.
+    pub stagger_us: u64,
+    /// `-+k`: all children together write as much as `-s` says.
+    pub divides: bool,
+    /// `-+V`: all children use the same file.
+    pub shares_file: bool,
     /// `-I`.
     pub direct: bool,
     /// `-o`: `sync`; `-+D`: `dsync`.
@@ -63,10 +70,20 @@ pub struct Command {
     pub included: Included,
     /// `-B`.
     pub mapped: bool,
+    /// `-G`: a mapping is written back after each record.
+    pub flushes_each: bool,
+    /// `-J`: milliseconds before each record, which are in no figure.
+    pub compute_ms: u64,
     /// `-k` and `-H`: requests in flight.
     pub depth: Option<u32>,
     /// `-V`: the byte that is written, and that everything read must be.
     pub pattern: Option<u8>,
+    /// `-+d`: each record has data of its own, and what is read must be what was written.
+    pub diagnoses: bool,
+    /// `-+y`, `-+C`: percent of each record that repeats.
+    pub repeats: u32,
+    /// `-+w`: percent of each record that is the same in every file, which one file cannot show.
+    pub repeats_across: u32,
     /// `-Q`: offset and latency of each record of the write and read passes go to files.
     pub latencies: bool,
     /// `-X`: what the write passes ask for.
@@ -77,6 +94,8 @@ pub struct Command {
     pub keep: bool,
     /// `-+n`.
     pub no_retest: bool,
+    /// `-+E`: the file is the user's, and only read.
+    pub only_reads: bool,
     /// `-+N`: a file is written where it is instead of anew.
     pub keeps_old: bool,
     /// `-U`: the page cache forgets the file before each pass.
@@ -87,12 +106,18 @@ pub struct Command {
     pub stride: u64,
     /// `-+p`: percent of the children that read in the mixed workload.
     pub mixed_readers: Option<u32>,
+    /// `-+K`: so many children read in the mixed workload.
+    pub mixed_reader_count: Option<u32>,
+    /// `-+B`: the mixed workload is sequential.
+    pub mixes_in_sequence: bool,
     /// `-P`: the first processor.
     pub first_cpu: Option<u32>,
     /// `-O` and `-N`.
     pub unit: Unit,
     /// `-R`.
     pub excel: bool,
+    /// `-+u`: processor time of each pass.
+    pub shows_cpu: bool,
     /// `-b`.
     pub workbook: Option<String>,
     /// `-S` and `-L`, which are only printed.
@@ -222,6 +247,63 @@ const TESTS: &[Opt<Draft>] = &[
         draft.command.mixed_readers = Some(percent);
         draft.announce(&format!("Percent read in mix test is {percent}"));
     }),
+    number("-+K", "so many children that read in the mixed workload", 1..=CHILDREN_MOST, |draft, readers| {
+        draft.command.mixed_reader_count = Some(readers);
+        draft.announce("Manual control of test 8. >>> Very Experimental. Sony special <<<");
+    }),
+    flag("-+B", "the mixed workload is sequential", |draft| {
+        draft.command.mixes_in_sequence = true;
+        draft.announce(">>> Sequential Mixed workload. <<<");
+    }),
+    flag("-+d", "each record has data of its own, and what is read must be what was written", |draft| {
+        draft.command.diagnoses = true;
+        draft.announce(">>> I/O Diagnostic mode enabled. <<<");
+        draft.announce("Performance measurements are invalid in this mode.");
+    }),
+    flag("-+Z", "as `-V 165`: the data of old versions", |draft| {
+        draft.command.pattern = Some(0xA5);
+        draft.announce("Using old data sets.");
+        draft.announce(" Performance measurements may be invalid in this");
+        draft.announce(" mode due to published hack.");
+    }),
+    flag("-+X", "as `-V 187`: the data by which a file system under test knows the program", |draft| {
+        draft.command.pattern = Some(0xBB);
+        draft.announce("Short circuit mode. For");
+        draft.announce(" filesystem development testing ONLY !");
+    }),
+    number(
+        "-+y",
+        "percent of each record that repeats within a file and across files",
+        0..=100,
+        |draft, part| {
+            (draft.command.repeats, draft.command.repeats_across) = (part, part);
+            draft.announce(&format!("Dedup within & across {part} percent."));
+        },
+    ),
+    number("-+C", "percent of each record that repeats within a file", 0..=100, |draft, part| {
+        draft.command.repeats = part;
+        draft.announce(&format!("Dedup within {part} percent."));
+    }),
+    number("-+w", "percent of each record that is the same in every file", 0..=100, |draft, part| {
+        draft.command.repeats_across = part;
+        draft.announce(&format!("Dedup activated {part} percent."));
+    }),
+    number(
+        "-+S",
+        "changes nothing: which files share what repeats; one call has one set of files",
+        0..=u32::MAX,
+        |draft, seed| {
+            draft.announce(&format!("Dedup manual seed {} .", seed.max(1)));
+        },
+    ),
+    number(
+        "-+W",
+        "changes nothing: the number of the first child for what repeats",
+        0..=u32::MAX,
+        |draft, skew| {
+            draft.announce(&format!("Dedup chid_skew {skew} ."));
+        },
+    ),
     number("-V", "the byte that is written, and that all that is read must be", 1..=255, |draft, pattern| {
         draft.command.pattern = Some(narrow::<u8>(pattern));
         draft.announce(&format!("Verify Mode. Pattern {pattern:x}"));
@@ -247,6 +329,11 @@ const FILES: &[Opt<Draft>] = &[
         draft.announce("Setting no_unlink");
     }),
     flag("-+N", "a file is written where it is instead of anew", |draft| draft.command.keeps_old = true),
+    flag("-+E", "the file is yours, and only read", |draft| {
+        (draft.command.only_reads, draft.command.keep) = (true, true);
+        draft.announce(">>> No Verify mode. <<<");
+    }),
+    ignored("-W", "a file is locked before a pass is timed, and nobody else is here"),
     text("-U", "DIR", "the page cache forgets the file before each pass", |draft, _| {
         draft.command.forgets = true;
         draft.note("`-U`: nothing is unmounted; the page cache forgets the file before each pass");
@@ -264,7 +351,11 @@ const REQUESTS: &[Opt<Draft>] = &[
     }),
     flag("-+D", "writes with O_DSYNC", |draft| {
         draft.command.sync = draft.command.sync.or(Some("dsync"));
-        draft.announce("DSYNC Mode. ");
+        draft.announce(">>> O_DSYNC mode enabled. <<<");
+    }),
+    flag("-+r", "O_RSYNC and O_SYNC, which are one on Linux", |draft| {
+        draft.command.sync = Some("sync");
+        draft.announce("Read & Write sync mode active.");
     }),
     flag("-e", "the flush is in the time of writes", |draft| {
         draft.command.included.flush = true;
@@ -278,6 +369,27 @@ const REQUESTS: &[Opt<Draft>] = &[
         draft.command.mapped = true;
         draft.announce("Using mmap files");
     }),
+    flag("-G", "a mapping is written back after each record", |draft| {
+        draft.command.flushes_each = true;
+        draft.announce("Using msync(MS_SYNC) on mmap files");
+    }),
+    parsed("-+A", "ADVICE", "advice on a mapping; 0: none", |draft, given| {
+        let advice: u32 = given.number(0..=4)?;
+        if advice > 0 {
+            return Err(given.unsupported("no advice is given on a mapping; 0 gives none"));
+        }
+        draft.announce("Madvise enabled: 0");
+        Ok(())
+    }),
+    number(
+        "-J",
+        "milliseconds of waiting before each record, which are in no figure",
+        0..=86_400_000,
+        |draft, ms| {
+            draft.command.compute_ms = ms.into();
+        },
+    ),
+    ignored("-D", "msync(MS_ASYNC) starts nothing, since Linux 2.6.19"),
     number("-k", "requests in flight", 1..=4096, |draft, depth| draft.asynchronous(depth, "no bcopy")),
     number("-H", "the same", 1..=4096, |draft, depth| {
         draft.asynchronous(depth, "with bcopy");
@@ -293,6 +405,19 @@ const CHILDREN: &[Opt<Draft>] = &[
     }),
     number("-l", "from so many children", 1..=CHILDREN_MOST, |draft, least| draft.least = Some(least)),
     number("-u", "to so many", 1..=CHILDREN_MOST, |draft, most| draft.most = Some(most)),
+    number(
+        "-d",
+        "microseconds from the start of one child to that of the next",
+        0..=u32::MAX,
+        |draft, delay| {
+            draft.command.stagger_us = delay.into();
+        },
+    ),
+    flag("-+k", "all children together write as much as `-s` says", |draft| draft.command.divides = true),
+    flag("-+V", "all children use the same file", |draft| {
+        draft.command.shares_file = true;
+        draft.announce(">>> Shared file mode enabled. <<<");
+    }),
     flag("-T", "threads instead of processes", |draft| draft.command.threads = true),
     flag("-x", "the first child to end does not stop the others", |draft| {
         draft.command.no_stonewall = true;
@@ -311,6 +436,15 @@ const REPORTS: &[Opt<Draft>] = &[
     text("-b", "FILE", "writes the reports as a workbook", |draft, file| {
         draft.command.workbook = Some(file.into());
     }),
+    flag("-+u", "prints processor time, of each pass with `-R`", |draft| {
+        draft.command.shows_cpu = true;
+        draft.announce("CPU utilization Resolution = 0.000 seconds.");
+        draft.announce("CPU utilization Excel chart enabled");
+    }),
+    text("-+h", "HOST", "what this host is called, which is printed", |draft, host| {
+        draft.announce(&format!("Hostname = {host}"));
+    }),
+    ignored("-+T", "the record has the instant of each pass; see `fathom show last`"),
     flag("-C", "prints what each child moved", |draft| {
         draft.command.shows_children = true;
         draft.announce("Show bytes transferred by each child in throughput testing");
@@ -331,29 +465,21 @@ const REPORTS: &[Opt<Draft>] = &[
 ];
 
 const UNSUPPORTED: &[Opt<Draft>] = &[
-    unsupported("-D -G", "a mapping is not flushed by ranges; `-e` comes nearest"),
-    unsupported("-K", "no random jitter among the reads; `-i 2` reads at random"),
-    unsupported("-W", "files are not locked; leave it out"),
+    alone("-h", "prints these options"),
+    alone("-v", "prints the version"),
+    unsupported("-K", "no other records are read in between; `-i 2` reads at random"),
     unsupported("-Z", "mapping and calls are not mixed; `-B` maps"),
-    unsupported("-h -v", "`fathom as iozone` measures; see the guide, Classic tools"),
-    unsupported("-d", "children begin together; `-+q` waits before each test"),
-    unsupported("-J", "nothing is computed; the plan key `pace = \"think(5ms)\"` waits"),
-    unsupported("-+m -+c -+s -+h", "one machine measures; run `fathom` on each and compare the records"),
-    unsupported("-+u", "processor time of each point is in the record; see `fathom show last`"),
-    unsupported("-+z -+H -+P", "the record has the histogram of all requests; see `fathom show last`"),
-    unsupported("-+d -+e -+V", "what was read is not compared; leave it out"),
     unsupported(
-        "-+w -+y -+C -+W",
-        "the plan keys `dedupe` and `compress` say how far what is written repeats",
+        "-+m",
+        "one machine measures; run `fathom` on each and compare the records, or use its ranks",
     ),
-    unsupported("-+A", "no advice is given on a mapping; leave it out"),
-    unsupported("-+r", "no O_RSYNC; `-o` writes with O_SYNC"),
-    unsupported("-+B", "the sequential mixed workload is not there; `-i 8` mixes random ones"),
-    unsupported("-+X -+Z", "what the reads find is not shared or made constant; leave it out"),
-    unsupported(
-        "-+a -+E -+F -+J -+k -+K -+l -+L -+M -+Q -+R -+S -+t -+T",
-        "it has no counterpart here; leave it out",
-    ),
+    unsupported("-+t", "no network is measured; it goes with `-+m`"),
+    unsupported("-+l -+L", "no record is locked for the time of its request; leave it out"),
+    unsupported("-+H -+P", "times are this machine's clock's; leave it out"),
+    unsupported("-+z", "the record has the histogram of all requests; see `fathom show last`"),
+    unlisted("-+c -+i -+s", "one machine measures; run `fathom` on each and compare the records"),
+    unlisted("-+b -+O", "the plan key `pace` says how fast requests come"),
+    unlisted("-+a -+e -+F -+J -+M -+o -+Q -+R", "it has no counterpart here; leave it out"),
 ];
 
 impl Draft {
@@ -382,18 +508,18 @@ impl Draft {
     }
 
     fn finish(mut self) -> Result<Command, Refusal> {
-        match (self.least, self.most) {
-            (None, None) => {}
-            (Some(least), Some(most)) if least <= most => {
-                self.announce(&format!("Min process = {least} "));
-                self.announce(&format!("Max process = {most} "));
-                self.command.children.extend(least..=most);
-            }
-            (Some(least), Some(most)) => {
+        if self.least.is_some() || self.most.is_some() {
+            // One alone: from one child, or as many as the least.
+            let least = self.least.unwrap_or(1);
+            let most = self.most.unwrap_or(least);
+            if least > most {
                 return Err(usage(&format!("`-l {least}` is more than `-u {most}`")));
             }
-            _ => return Err(usage("`-l` and `-u` go together: from how many children to how many")),
+            self.announce(&format!("Min process = {least} "));
+            self.announce(&format!("Max process = {most} "));
+            self.command.children.extend(least..=most);
         }
+        self.check_data()?;
         let command = &mut self.command;
         command.grid.crossover &= !self.sizes_given;
         if command.mapped && command.direct {
@@ -412,6 +538,37 @@ impl Draft {
             self.check_throughput()?;
         }
         Ok(self.command)
+    }
+
+    /// What is written and read back fits together.
+    fn check_data(&self) -> Result<(), Refusal> {
+        let command = &self.command;
+        let repeats = command.repeats > 0 || command.repeats_across > 0;
+        if command.diagnoses && (repeats || command.pattern.is_some()) {
+            return Err(usage(
+                "`-+d` writes data of its own, so that `-V`, `-+w`, `-+y` and `-+C` contradict it",
+            ));
+        }
+        if command.pattern.is_some() && command.repeats > 0 {
+            return Err(usage("`-V` writes one byte, so that `-+y` and `-+C` contradict it"));
+        }
+        if command.repeats_across > 0 && !command.children.is_empty() {
+            let why = "each child writes data of its own; `-+C` repeats within a file";
+            return Err(Refusal::unsupported(TOOL, if command.repeats > 0 { "-+y" } else { "-+w" }, why));
+        }
+        if command.compute_ms > 0 && command.depth.is_some() {
+            return Err(usage("`-J` waits before each record, so that `-k` and `-H` contradict it"));
+        }
+        if command.only_reads && command.tests.iter().any(|test| matches!(test, 0 | 4 | 6 | 8 | 9 | 11)) {
+            return Err(usage("`-+E` reads a file of yours; leave out every test that writes"));
+        }
+        if command.only_reads && command.tests.is_empty() {
+            return Err(usage("`-+E` needs tests that read: `-i 1`, `-i 2`, `-i 3`, `-i 5`, `-i 7`"));
+        }
+        if command.only_reads && command.file.is_none() && command.files.is_empty() {
+            return Err(usage("`-+E` needs the name of the file: `-f FILE`, with `-t` `-F FILE...`"));
+        }
+        Ok(())
     }
 
     fn check_single(&self) -> Result<(), Refusal> {
@@ -459,7 +616,7 @@ impl Draft {
         };
         let most = command.children.iter().copied().max().unwrap_or_default() as usize;
         let named = command.files.len();
-        if named > 0 && named < most && !command.shares_target() {
+        if named > 0 && named < most && !command.shares_target() && !command.shares_file {
             return Err(usage(&format!("`-F` names {named} files, and there are up to {most} children")));
         }
         Ok(())

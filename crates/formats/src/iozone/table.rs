@@ -115,7 +115,7 @@ impl Table {
     /// The table of what points measure; a pass that is made twice in succession is itself and its repetition.
     pub(super) fn of(cells: impl Iterator<Item = Cell>, unit: super::Unit) -> Table {
         let mut table = Table::default();
-        for Cell { pair, pass, timed } in cells {
+        for Cell { pair, pass, timed, .. } in cells {
             let again = match pass {
                 Pass::Write => Pass::Rewrite,
                 Pass::Read => Pass::Reread,

@@ -38,7 +38,7 @@ fn children_are_counted_and_named() {
     assert!(command.shows_children && command.no_stonewall);
     assert!(parse("-t 3 -F a b").unwrap_err().to_string().contains("names 2 files"));
     assert!(parse("-t 2 -a").unwrap_err().to_string().contains("-a"));
-    assert!(parse("-l 2").is_err() && parse("-l 3 -u 2").is_err() && parse("-F a").is_err());
+    assert!(parse("-l 3 -u 2").is_err() && parse("-F a").is_err());
 }
 
 #[test]
@@ -170,4 +170,70 @@ fn children_have_files_of_their_own_or_parts_of_a_device() {
     assert_ne!(one.offset, other.offset);
     assert!(one.stop.exit_all);
     assert!(parse("-t 2 -s 1g").unwrap().translate(Storage::Device { size: 1 << 30 }).is_err());
+}
+
+/// Every load of the plan of a command that is not a flush.
+fn passes_of(line: &str, storage: Storage) -> Vec<workload::spec::Workload> {
+    let plan = plan_of(line, storage);
+    let loads = plan.points().iter().flat_map(|point| point.workloads().to_vec());
+    loads.filter(|load| load.mix.flushes == units::Share::NONE).collect()
+}
+
+#[test]
+fn one_buffer_is_written_again_and_again_unless_its_data_is_looked_at() {
+    use workload::spec::{Content, Verify};
+    let writes = |line: &str| passes_of(line, HERE).into_iter().find(|pass| pass.changes_data()).unwrap();
+    assert_eq!(writes("-s 1m -r 64k -i 0").content, Content::Reused);
+    assert_eq!(writes("-s 1m -r 64k -i 0 -+Z").content, Content::Pattern(vec![0xA5]));
+    let diagnosed = writes("-s 1m -r 64k -i 0 -+d");
+    assert_eq!(diagnosed.verify, Verify::Written);
+    assert!(matches!(diagnosed.content, Content::Random { .. }));
+    let Content::Random { dedupe, .. } = writes("-s 1m -r 64k -i 0 -+y 50").content else { panic!("random") };
+    assert_eq!(dedupe, 2.0);
+}
+
+#[test]
+fn children_may_start_one_after_the_other_share_a_size_and_a_file() {
+    let starts: Vec<u64> = passes_of("-t 3 -s 6m -r 64k -i 0 -+n -d 250", HERE)
+        .iter()
+        .map(|child| child.stop.start.get())
+        .collect();
+    assert_eq!(starts, [0, 250_000, 500_000]);
+    let command = parse("-t 3 -s 6m -r 64k -i 0 -+n -+k -+V").unwrap();
+    assert_eq!(command.targets(HERE), ["iozone.DUMMY.0"]);
+    assert!(command.throughput_heading(3).contains("a 2048 kByte file in 64 kByte records"));
+    let spans: Vec<String> = passes_of("-t 3 -s 6m -r 64k -i 0 -+n -+k -+V", HERE)
+        .iter()
+        .map(|child| child.span.to_string())
+        .collect();
+    assert_eq!(spans, ["2MiB", "2MiB", "2MiB"]);
+    let readers = passes_of("-t 3 -s 4m -r 64k -i 0 -i 8 -+n -+K 2 -+B", HERE);
+    let mixed = &readers[3..];
+    assert_eq!(mixed.iter().filter(|child| !child.changes_data()).count(), 2);
+    assert!(mixed.iter().all(|child| child.pattern == workload::spec::Pattern::Sequential));
+}
+
+#[test]
+fn a_file_of_the_users_is_only_read_and_stays() {
+    let command = parse("-+E -f mine -i 1 -i 2 -s 1m -r 64k").unwrap();
+    assert!(command.keep && !command.writes());
+    for (line, why) in [
+        ("-+E -f mine -i 0", "leave out every test that writes"),
+        ("-+E -f mine", "needs tests that read"),
+        ("-+E -i 1", "-f FILE"),
+        ("-+d -V 3 -a", "contradict"),
+        ("-J 5 -k 4 -a", "contradict"),
+        ("-t 2 -s 1m -r 64k -+w 50", "-+w"),
+        ("-a -+A 3", "-+A 3"),
+        ("-a -h", "stands alone"),
+    ] {
+        let refusal = parse(line).unwrap_err().to_string();
+        assert!(refusal.contains(why), "{line}: {refusal}");
+    }
+}
+
+#[test]
+fn one_bound_of_children_is_enough_as_in_the_original() {
+    assert_eq!(parse("-u 3 -s 1m -r 64k").unwrap().children, [1, 2, 3]);
+    assert_eq!(parse("-l 2 -s 1m -r 64k").unwrap().children, [2]);
 }

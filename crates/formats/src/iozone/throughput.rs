@@ -16,6 +16,8 @@ pub struct Throughput {
     pub children: Vec<Timed>,
     /// From the first record of any child to the last of any.
     pub parent_ns: u64,
+    /// Seconds of processors, of all children; `None` where there is no processor.
+    pub cpu_s: Option<f64>,
 }
 
 impl Throughput {
@@ -28,7 +30,8 @@ impl Throughput {
         }
         let from = point.workloads.iter().map(|child| child.measured_from_ns).min()?;
         let until = point.workloads.iter().map(|child| child.measured_from_ns + child.measured_ns).max()?;
-        Some(Throughput { test, children, parent_ns: until.saturating_sub(from) })
+        let cpu_s = point.cpu.map(record::CpuUse::total_s);
+        Some(Throughput { test, children, parent_ns: until.saturating_sub(from), cpu_s })
     }
 
     /// The sum of what each child reached.
@@ -53,7 +56,7 @@ impl Command {
     pub fn throughput_heading(&self, children: u32) -> String {
         let (many, one) = if self.threads { ("threads", "thread") } else { ("processes", "process") };
         let many = if children == 1 { one } else { many };
-        let sizes = self.grid.pairs().first().copied();
+        let sizes = self.grid.pairs().first().map(|pair| self.of_child(*pair, children));
         let (file, record) = sizes.map_or((0, 0), |pair| (pair.file_kib, pair.record_kib));
         format!(
             "\tThroughput test with {children} {many}\n\tEach {one} writes a {file} kByte file in {record} kByte records\n"
@@ -80,6 +83,13 @@ impl Command {
             text += &format!("\t{what} throughput per {who} \t\t\t= {figure:10.2} {label}\n");
         }
         text += &format!("\tMin xfer \t\t\t\t\t= {:10.2} kB\n", slowest as f64 / 1024.0);
+        if let Some(cpu) = result.cpu_s.filter(|_| self.shows_cpu) {
+            let wall = result.parent_ns as f64 / 1e9;
+            let part = if wall > 0.0 { 100.0 * cpu / wall } else { 0.0 };
+            text += &format!(
+                "\tCPU Utilization: Wall time {wall:8.3}    CPU time {cpu:8.3}    CPU utilization {part:6.2} %\n"
+            );
+        }
         if self.shows_children {
             for (number, (child, rate)) in result.children.iter().zip(&rates).enumerate() {
                 let moved = child.bytes as f64 / 1024.0;
@@ -102,8 +112,12 @@ mod tests {
         let words: Vec<String> = "-t 2 -s 4m -r 64k".split(' ').map(str::to_owned).collect();
         let command = Command::parse(&words).unwrap();
         let child = |kib: u64| Timed { bytes: kib << 10, records: kib / 64, elapsed_ns: 4_000_000 };
-        let result =
-            Throughput { test: &TESTS[0], children: vec![child(4096), child(3712)], parent_ns: 5_000_000 };
+        let result = Throughput {
+            test: &TESTS[0],
+            children: vec![child(4096), child(3712)],
+            parent_ns: 5_000_000,
+            cpu_s: Some(0.004),
+        };
         assert_eq!(
             command.throughput_heading(2),
             "\tThroughput test with 2 processes\n\tEach process writes a 4096 kByte file in 64 kByte records\n"
@@ -117,5 +131,8 @@ mod tests {
              \tAvg throughput per process \t\t\t=  976000.00 kB/sec\n\
              \tMin xfer \t\t\t\t\t=    3712.00 kB\n"
         );
+        let shows = Command { shows_cpu: true, ..command };
+        let line = "\tCPU Utilization: Wall time    0.005    CPU time    0.004    CPU utilization  80.00 %\n";
+        assert!(shows.throughput_lines(&result).ends_with(line));
     }
 }

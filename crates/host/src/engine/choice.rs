@@ -41,6 +41,8 @@ pub fn choose(
         (EngineKind::Null, _) => (EngineChoice::Null, None),
         (EngineKind::Pread, _) => (calls(Call::Pread), None),
         (EngineKind::Preadv2, _) => (calls(Call::Preadv2), None),
+        (EngineKind::Fallocate, _) => (calls(Call::Fallocate), None),
+        (EngineKind::Ftruncate, _) => (calls(Call::Ftruncate), None),
         (EngineKind::Mmap, _) if one_at_a_time => (EngineChoice::Mmap, None),
         (EngineKind::Mmap, _) => {
             let why = "loads and stores wait for each page: set `depth = 1` and use more workers".into();
@@ -106,6 +108,8 @@ mod tests {
             ("depth = 2\nengine = 'pread'", EngineChoice::Pool(Call::Pread)),
             ("depth = 1\nengine = 'preadv2'", EngineChoice::Sync(Call::Preadv2)),
             ("depth = 2\nengine = 'preadv2'", EngineChoice::Pool(Call::Preadv2)),
+            ("depth = 1\nengine = 'fallocate'", EngineChoice::Sync(Call::Fallocate)),
+            ("depth = 1\nengine = 'ftruncate'", EngineChoice::Sync(Call::Ftruncate)),
             ("depth = 1\nengine = 'mmap'\ndirect = false", EngineChoice::Mmap),
             ("depth = 1\nengine = 'stdio'\ndirect = false", EngineChoice::Stdio),
             ("depth = 1\nengine = 'io_uring'", EngineChoice::Uring),

@@ -106,9 +106,11 @@ impl Payload {
         self.buffers.piece_mut(piece, request.len as usize)
     }
 
-    /// Makes new content for a slot whose write has ended.
+    /// Makes new content for a slot whose write has ended, unless content is made once.
     pub fn refill(&mut self, slot: usize) {
-        self.fill(slot);
+        if self.writes.as_ref().is_some_and(Filler::renews) {
+            self.fill(slot);
+        }
     }
 
     /// What the next write of a slot contains, as long as the largest request; `None` where nothing is written.

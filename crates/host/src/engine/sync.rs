@@ -3,6 +3,7 @@
 use std::io::{IoSlice, IoSliceMut};
 use std::sync::Arc;
 
+use rustix::fs::FallocateFlags;
 use rustix::io::ReadWriteFlags;
 use units::Instant;
 use units::convert::narrow;
@@ -22,6 +23,10 @@ pub enum Call {
     Pread,
     /// preadv2(2), pwritev2(2).
     Preadv2,
+    /// fallocate(2); a read keeps the size of the file.
+    Fallocate,
+    /// ftruncate(2) to where a write begins.
+    Ftruncate,
 }
 
 /// Carries a request out as it is submitted, so only depth 1 makes sense; [`super::ThreadPool`] does more.
@@ -87,6 +92,16 @@ pub(super) fn execute(
         (Op::Write, Call::Preadv2) => {
             again(|| rustix::io::pwritev2(fd, &[IoSlice::new(bytes)], offset, none))
         }
+        (Op::Read | Op::Write, Call::Fallocate) => {
+            let keeps = request.op == Op::Read;
+            let flags = if keeps { FallocateFlags::KEEP_SIZE } else { FallocateFlags::empty() };
+            let len = request.len;
+            again(|| rustix::fs::fallocate(fd, flags, offset, len.into()).map(|()| len as usize))
+        }
+        (Op::Write, Call::Ftruncate) => {
+            again(|| rustix::fs::ftruncate(fd, offset).map(|()| request.len as usize))
+        }
+        (Op::Read, Call::Ftruncate) => Err(rustix::io::Errno::INVAL),
         (Op::Trim, _) => return trim(&files.0[usize::from(request.file)], request),
         (Op::Flush, _) => again(|| super::flush(flush, fd).map(|()| 0)),
     };
@@ -104,6 +119,27 @@ pub(super) fn execute(
 mod tests {
     use super::*;
     use crate::engine::fixture::{full_of, open, payload, request};
+
+    #[test]
+    fn a_file_is_allocated_and_cut_without_data() {
+        use std::os::unix::fs::MetadataExt;
+        let file = tempfile::NamedTempFile::new().expect("there is room");
+        let ask = |call, op, offset: u64| {
+            let mut engine = Sync::new(Clock::start(), call, FlushKind::Fsync, open(&file), payload(1, 0.5));
+            let asked = Request { offset: units::Bytes::new(offset), ..request(op, 0) };
+            engine.submit(&[asked]).expect("nothing can fail");
+            let mut ended = Vec::new();
+            engine.wait(Wait::For(1), &mut |done| ended.push(done.outcome)).expect("nothing can fail");
+            let seen = file.as_file().metadata().expect("it is there");
+            (ended[0], seen.len(), seen.blocks() * 512)
+        };
+        let moved = Outcome::moved(4096);
+        assert_eq!(ask(Call::Fallocate, Op::Write, 8192), (moved, 12_288, 4096));
+        assert_eq!(ask(Call::Fallocate, Op::Read, 16_384), (moved, 12_288, 8192));
+        assert_eq!(ask(Call::Ftruncate, Op::Write, 4096).1, 4096);
+        assert_eq!(ask(Call::Ftruncate, Op::Write, 40_960).1, 40_960);
+        assert_ne!(ask(Call::Ftruncate, Op::Read, 0).0, moved);
+    }
 
     #[test]
     fn what_is_opened_anew_is_what_is_read_from_then_on() {

@@ -1,4 +1,4 @@
-//! The text of what writes contain: `random`, `zeros`, `pattern(deadbeef)`.
+//! The text of what writes contain: `random`, `reused`, `zeros`, `pattern(deadbeef)`.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -13,6 +13,8 @@ use crate::{Content, MOST_PATTERN};
 pub enum ContentText {
     /// Noise.
     Random,
+    /// Noise that is made once.
+    Reused,
     /// Nothing but zeros.
     Zeros,
     /// These bytes again and again.
@@ -26,6 +28,7 @@ impl ContentText {
             Content::Zeros => ContentText::Zeros,
             Content::Pattern(bytes) => ContentText::Pattern(bytes.clone()),
             Content::Random { .. } => ContentText::Random,
+            Content::Reused => ContentText::Reused,
         }
     }
 }
@@ -35,6 +38,7 @@ impl Display for ContentText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ContentText::Random => f.write_str("random"),
+            ContentText::Reused => f.write_str("reused"),
             ContentText::Zeros => f.write_str("zeros"),
             ContentText::Pattern(bytes) => {
                 f.write_str("pattern(")?;
@@ -51,12 +55,13 @@ impl FromStr for ContentText {
     fn from_str(text: &str) -> Result<ContentText, TextError> {
         match call(text)? {
             ("random", None) => Ok(ContentText::Random),
+            ("reused", None) => Ok(ContentText::Reused),
             ("zeros", None) => Ok(ContentText::Zeros),
             ("pattern", Some(digits)) => pattern(digits).map(ContentText::Pattern),
             ("pattern", None) => {
                 wrong("`pattern` needs its bytes", "two hexadecimal digits each: pattern(deadbeef)")
             }
-            _ => unknown(text, "a content", &["random", "zeros", "pattern(deadbeef)"]),
+            _ => unknown(text, "a content", &["random", "reused", "zeros", "pattern(deadbeef)"]),
         }
     }
 }
@@ -83,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_content_reads_back_and_half_a_byte_is_a_mistake() {
-        for text in ["random", "zeros", "pattern(00ff10)"] {
+        for text in ["random", "reused", "zeros", "pattern(00ff10)"] {
             assert_eq!(text.parse::<ContentText>().unwrap().to_string(), text);
         }
         for wrong in ["pattern", "pattern(abc)", "pattern(xy)", "noise", "pattern(é)"] {

@@ -424,6 +424,16 @@ fn engine(workload: &Workload, faults: &mut Vec<Fault>) {
     if engine.iopoll && !workload.direct {
         faults.push(fault("iopoll", "only direct I/O can be polled for".into(), "write `direct = true`"));
     }
+    if engine.kind.moves_no_data() && workload.verify != Verify::None {
+        let message = format!("the engine {} moves no data that could be checked", engine.kind);
+        faults.push(fault("verify", message, "leave it out, or write another engine"));
+    }
+    if engine.kind == EngineKind::Ftruncate
+        && (workload.mix.reads.get() > 0.0 || workload.mix.trims.get() > 0.0)
+    {
+        let message = "a file is cut where a write would begin; there is nothing to read or trim".into();
+        faults.push(fault("engine", message, "write `reads = \"0%\"`, or another engine"));
+    }
     let what = match engine.kind {
         EngineKind::Mmap => "a mapping",
         EngineKind::Stdio => "a buffer in user space",
@@ -448,7 +458,7 @@ fn stamps(workload: &Workload, faults: &mut Vec<Fault>) {
     if workload.verify == Verify::None {
         return;
     }
-    let is_known = !matches!(workload.content, Content::Random { .. });
+    let is_known = !matches!(workload.content, Content::Random { .. } | Content::Reused);
     if workload.verify == Verify::Content && !is_known {
         let message = "random data is not known beforehand, so that nothing can be compared with it".into();
         let help = "write `content = \"zeros\"` or a pattern, or `verify = \"written\"`";

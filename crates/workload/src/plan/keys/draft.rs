@@ -80,11 +80,16 @@ impl Draft {
         if self.content != ContentText::Random && shrinks {
             let key = if self.compress.0 > 1.0 { "compress" } else { "dedupe" };
             let help = "leave it out, or write `content = \"random\"`";
-            let what = if self.content == ContentText::Zeros { "zeros have" } else { "a pattern has" };
+            let what = match self.content {
+                ContentText::Zeros => "zeros have",
+                ContentText::Reused => "data that is made once has",
+                _ => "a pattern has",
+            };
             return Err((key, Wrong::new(format!("{what} no ratio: nothing shrinks more"), help)));
         }
         self.spec.content = match self.content {
             ContentText::Zeros => Content::Zeros,
+            ContentText::Reused => Content::Reused,
             ContentText::Pattern(bytes) => Content::Pattern(bytes),
             ContentText::Random => Content::Random { compress: self.compress.0, dedupe: self.dedupe.0 },
         };

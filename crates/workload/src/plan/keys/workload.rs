@@ -187,8 +187,11 @@ keys! {
          durable; with `direct = true` there is nothing to write back."
 
     "Data content and verification":
-    content (Choice(&["random", "zeros", "pattern(deadbeef)"]), "random", "random") [content] _
-        "`random` neither compresses nor repeats unless `compress` and `dedupe` say so. Many arrays store \
+    content (Choice(&["random", "reused", "zeros", "pattern(deadbeef)"]), "random", "random") [content] _
+        "`random` neither compresses nor repeats unless `compress` and `dedupe` say so, and is made anew for each \
+         write, between requests and in no latency. `reused` is made once for each request in flight and written again and again, as IOzone \
+         and many programs do: it costs no time, does not compress, and repeats, so that an array that deduplicates \
+         stores little of it. The result says what content cost. Many arrays store \
          nothing for `zeros`. `pattern(deadbeef)` repeats these \
          bytes, up to 512 of them, from the start of each request."
     compress (Ratio, "1:1", "2:1") [compress] _
@@ -225,11 +228,12 @@ keys! {
          `ops` and `loops` as it did there. It changes nothing."
 
     "I/O engine":
-    engine (Choice(&["auto", "io_uring", "pread", "preadv2", "mmap", "stdio", "null"]), "auto", "io_uring")
+    engine (Choice(&["auto", "io_uring", "pread", "preadv2", "mmap", "stdio", "fallocate", "ftruncate", "null"]), "auto", "io_uring")
         [spec.engine.kind] _
         "`auto`: pread at depth 1, io_uring where it is allowed, otherwise pread with a thread for each \
          request in flight. `stdio` gathers calls of a few bytes in user space, 4 KiB for each file, as a \
-         program in C does with putc. `null` does nothing at all and shows what the tool itself can do."
+         program in C does with putc. `fallocate` and `ftruncate` move no data: a write allocates its range, or \
+         cuts the file where it would begin, in files alone. `null` does nothing at all and shows what the tool itself can do."
     submit_batch (Count(1, 4096), "1", 32) [spec.engine.submit_batch] _
         "1 to 4096. With 1 each request is submitted as soon as its slot is free, so that `depth` requests \
          are in the device. More are cheaper for the processor; those of a call share one reading of the \

@@ -210,7 +210,7 @@ fn content() -> impl Strategy<Value = Content> {
     let ratio = || 1.0..=1000.0f64;
     let random = (ratio(), ratio()).prop_map(|(compress, dedupe)| Content::Random { compress, dedupe });
     let pattern = proptest::collection::vec(any::<u8>(), 1..=64).prop_map(Content::Pattern);
-    prop_oneof![Just(Content::Zeros), random, pattern]
+    prop_oneof![Just(Content::Zeros), Just(Content::Reused), random, pattern]
 }
 
 fn engine() -> impl Strategy<Value = EngineSpec> {
