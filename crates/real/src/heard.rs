@@ -97,6 +97,8 @@ fn engine_of(choice: Option<EngineChoice>) -> Engine {
         Some(EngineChoice::Sync(Call::Preadv2)) => Engine::Preadv2,
         Some(EngineChoice::Pool(Call::Pread)) => Engine::PreadThreads,
         Some(EngineChoice::Pool(Call::Preadv2)) => Engine::Preadv2Threads,
+        Some(EngineChoice::Sync(Call::Fallocate) | EngineChoice::Pool(Call::Fallocate)) => Engine::Fallocate,
+        Some(EngineChoice::Sync(Call::Ftruncate) | EngineChoice::Pool(Call::Ftruncate)) => Engine::Ftruncate,
         Some(EngineChoice::Mmap) => Engine::Mmap,
         Some(EngineChoice::Stdio) => Engine::Stdio,
         Some(EngineChoice::Null) => Engine::Null,

@@ -169,6 +169,10 @@ words! {
         Mmap = "mmap",
         /// Calls of a few bytes, gathered in user space.
         Stdio = "stdio",
+        /// Ranges of a file are allocated, and no data moves.
+        Fallocate = "fallocate",
+        /// A file is cut, and no data moves.
+        Ftruncate = "ftruncate",
         /// None: each request ends at once.
         Null = "null",
         /// Calls that take names of files and directories.

@@ -428,6 +428,7 @@ fn said(workload: &WorkloadResult) -> Vec<(String, String)> {
     let engine = match workload.engine.name {
         Engine::Pread => "psync",
         Engine::Preadv2 => "pvsync2",
+        Engine::Fallocate => "falloc",
         other => other.name(),
     };
     [

@@ -191,7 +191,7 @@ keys! {
         "`random` neither compresses nor repeats unless `compress` and `dedupe` say so, and is made anew for each \
          write, between requests and in no latency. `reused` is made once for each request in flight and written again and again, as IOzone \
          and many programs do: it costs no time, does not compress, and repeats, so that an array that deduplicates \
-         stores little of it. The result says what content cost. Many arrays store \
+         stores little of it. Many arrays store \
          nothing for `zeros`. `pattern(deadbeef)` repeats these \
          bytes, up to 512 of them, from the start of each request."
     compress (Ratio, "1:1", "2:1") [compress] _
