@@ -451,7 +451,10 @@ impl<T: Notes> Syntax<T> {
             Does::Unsupported => return Err(given.unsupported(row.help)),
             Does::Usage => return Err(Refusal::usage(self.tool, row.help)),
             Does::Alone => {
-                let what = format!("`{}` stands alone: it {}, and measures nothing", given.option, row.help);
+                let what = format!(
+                    "`{}` goes with no other option: it {}, and measures nothing",
+                    given.option, row.help
+                );
                 return Err(Refusal::usage(self.tool, what));
             }
         }

@@ -326,7 +326,7 @@ const OPTIONS: &[Opt<Draft>] = &[
             .push(given.ignored("there are no such events here; the record has device counters"));
         Ok(())
     }),
-    flag("-p", "each block is asked for as often as requests are outstanding, at once", |draft| {
+    flag("-p", "each block is issued as often as requests are outstanding, at once", |draft| {
         draft.command.parallel = true;
     }),
     alone("-X", "reads a profile"),

@@ -82,7 +82,7 @@ const OPTIONS: &[Opt<Command>] = &[
     unsupported(
         "-A -B -c -d -J -k -K -L -m -M -N -p -P -Q -r -s -S -u -W -X -z -Z --idle-immediate --idle-unload \
          --prefer-ata12 --set-sector-size",
-        "a setting of the drive would be changed or asked for, which a measurement does not; call hdparm before",
+        "a setting of the drive would be changed or read, which a measurement does not; call hdparm before",
     ),
     unsupported(
         "-b -D -n -R -U -w -x -E -y -Y -F",

@@ -26,7 +26,7 @@ fn what_is_not_a_timing_is_refused_by_name() {
         ("-i /dev/sda", "`-i` is not supported"),
         ("-W0 /dev/sda", "a measurement does not"),
         ("--make-bad-sector 7 /dev/sda", "may destroy"),
-        ("-V -t /dev/sda", "stands alone"),
+        ("-V -t /dev/sda", "no other option"),
         ("-a256 /dev/sda", "read-ahead"),
         ("--security-erase x /dev/sda", "`--security-erase` is not supported"),
         ("-t --drect /dev/sda", "did you mean `--direct`"),

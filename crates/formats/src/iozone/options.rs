@@ -333,7 +333,7 @@ const FILES: &[Opt<Draft>] = &[
         (draft.command.only_reads, draft.command.keep) = (true, true);
         draft.announce(">>> No Verify mode. <<<");
     }),
-    ignored("-W", "a file is locked before a pass is timed, and nobody else is here"),
+    ignored("-W", "a file is locked before a pass is timed, and no other program has it"),
     text("-U", "DIR", "the page cache forgets the file before each pass", |draft, _| {
         draft.command.forgets = true;
         draft.note("`-U`: nothing is unmounted; the page cache forgets the file before each pass");

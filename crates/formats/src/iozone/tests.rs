@@ -225,7 +225,7 @@ fn a_file_of_the_users_is_only_read_and_stays() {
         ("-J 5 -k 4 -a", "contradict"),
         ("-t 2 -s 1m -r 64k -+w 50", "-+w"),
         ("-a -+A 3", "-+A 3"),
-        ("-a -h", "stands alone"),
+        ("-a -h", "no other option"),
     ] {
         let refusal = parse(line).unwrap_err().to_string();
         assert!(refusal.contains(why), "{line}: {refusal}");
