@@ -3,6 +3,7 @@
 //! **Invariant:** memory is fixed at the start; a line is in at most one place.
 
 use units::convert::narrow;
+
 /// Lines in a set. With 8, hits under uniform access differ from full LRU by less than 1 % of the requests.
 const WAYS: usize = 8;
 /// Most lines that are told apart: 8 MiB of tags. A larger cache gets longer lines instead, which leaves the share
@@ -11,12 +12,16 @@ const LINES_MAX: u64 = 1 << 20;
 
 const NOTHING: u64 = u64::MAX;
 
+/// A set's lines, most recently used first. In a line of the processor's cache: whatever is looked up in a large cache
+/// costs one access to memory.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Set([u64; WAYS]);
+
 /// The tags of a cache.
 #[derive(Clone, Debug)]
 pub struct Tags {
-    /// Each set's lines, most recently used first.
-    lines: Vec<u64>,
-    sets: u64,
+    sets: Vec<Set>,
     line_bytes: u64,
 }
 
@@ -29,7 +34,7 @@ impl Tags {
         }
         let sets = (size / line_bytes / WAYS as u64).max(1);
         assert!(sets * WAYS as u64 <= LINES_MAX.max(WAYS as u64), "memory must have a limit");
-        Tags { lines: vec![NOTHING; narrow::<usize>(sets) * WAYS], sets, line_bytes }
+        Tags { sets: vec![Set([NOTHING; WAYS]); narrow::<usize>(sets)], line_bytes }
     }
 
     /// Bytes of a line as it is told apart.
@@ -58,8 +63,7 @@ impl Tags {
 
     /// Whether `line` is held, without counting as use.
     pub fn holds(&self, line: u64) -> bool {
-        let at = self.set_of(line);
-        self.lines[at..at + WAYS].contains(&line)
+        self.sets[self.set_of(line)].0.contains(&line)
     }
 
     /// Holds `line` from now on; the line that gave way, if one had to.
@@ -85,18 +89,18 @@ impl Tags {
 
     /// Holds nothing.
     pub fn clear(&mut self) {
-        self.lines.fill(NOTHING);
+        self.sets.fill(Set([NOTHING; WAYS]));
     }
 
     fn set_of(&self, line: u64) -> usize {
         // Multiplying scatters neighbouring lines over the sets (Fibonacci hashing, Knuth 6.4).
         let mixed = line.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        narrow::<usize>((u128::from(mixed) * u128::from(self.sets)) >> 64) * WAYS
+        narrow::<usize>((u128::from(mixed) * self.sets.len() as u128) >> 64)
     }
 
-    fn set(&mut self, line: u64) -> &mut [u64] {
+    fn set(&mut self, line: u64) -> &mut [u64; WAYS] {
         let at = self.set_of(line);
-        &mut self.lines[at..at + WAYS]
+        &mut self.sets[at].0
     }
 }
 
@@ -134,7 +138,7 @@ mod tests {
     #[test]
     fn a_huge_cache_gets_longer_lines_and_not_more_memory() {
         let tags = Tags::new(64 << 30, 4096);
-        assert!(tags.lines.len() <= narrow::<usize>(LINES_MAX));
+        assert!(tags.sets.len() * WAYS <= narrow::<usize>(LINES_MAX));
         assert_eq!(tags.line_bytes(), 65_536);
     }
 }

@@ -105,6 +105,7 @@ impl Lane {
         self.now = to;
     }
 
+    #[inline]
     fn due(&self) -> Instant {
         self.next.map_or(Instant::NEVER, |next| self.now.saturating_add(Nanos::new(next.after)))
     }
@@ -195,9 +196,16 @@ impl Wire {
         }
     }
 
+    #[inline]
     fn first_due(&self) -> (usize, Instant) {
-        let due = self.lanes.iter().map(Lane::due).enumerate();
-        due.min_by_key(|&(_, due)| due).unwrap_or((0, Instant::NEVER))
+        let mut first = (0, self.lanes[0].due());
+        for (index, lane) in self.lanes.iter().enumerate().skip(1) {
+            let due = lane.due();
+            if due < first.1 {
+                first = (index, due);
+            }
+        }
+        first
     }
 
     /// When something happens next that others must hear of.
@@ -235,7 +243,12 @@ impl Wire {
     /// Puts a transfer on the lane where the fewest are, its data flowing since `since`.
     fn take_lane(&mut self, now: Instant, since: Instant, place: u32) {
         let work = self.transfers[place].work;
-        let fewest = (0..self.lanes.len()).min_by_key(|&index| self.lanes[index].turns.len()).unwrap_or(0);
+        let mut fewest = 0;
+        for index in 1..self.lanes.len() {
+            if self.lanes[index].turns.len() < self.lanes[fewest].turns.len() {
+                fewest = index;
+            }
+        }
         let lane = &mut self.lanes[fewest];
         lane.pass(now, self.quantum);
         if lane.turns.is_empty() {

@@ -1,7 +1,7 @@
 //! Flash modules behind a large DRAM cache, as one device (the RamSan-500 kind).
 
 use units::convert::truncated;
-use units::{Bytes, BytesPerSecond, Instant, Nanos, SECTOR_BYTES};
+use units::{Bytes, BytesPerSecond, Instant, Nanos, SECTOR_BYTES, Sectors};
 
 use crate::backlog::Backlog;
 use crate::device::Command;
@@ -160,6 +160,13 @@ impl CachedFlash {
         let limit = Nanos::new(truncated(limit_lines * self.line_write.get() as f64));
         let room = Instant::from_nanos(self.clean_at.nanos().saturating_sub(limit.get()));
         arrived.max(room) + self.params.hit
+    }
+
+    /// Has its memory hold `sectors` from `first` on, as after a pass over them.
+    pub fn hold(&mut self, first: u64, sectors: Sectors) {
+        for line in self.tags.lines_of(0, first * SECTOR_BYTES, sectors.bytes().get()) {
+            self.tags.insert(line);
+        }
     }
 
     /// Forgets what its memory holds for reads; when all that it has acknowledged by `now` is on flash.

@@ -10,7 +10,7 @@ pub mod queue;
 pub mod rotating;
 mod write_buffer;
 
-use units::{Instant, Nanos};
+use units::{Instant, Nanos, Sectors};
 
 use crate::meter::{Class, Meter};
 use crate::streams::Stream;
@@ -161,6 +161,13 @@ impl Device {
             Device::CachedFlash(device) => device.settle(now),
             Device::Fitted(fitted) => fitted.settled().max(now),
             Device::Queue(_) => now,
+        }
+    }
+
+    /// Has memory before flash keep `sectors` from `first` on for reads, as far as it has room; nothing else has such.
+    pub fn hold(&mut self, first: u64, sectors: Sectors) {
+        if let Device::CachedFlash(device) = self {
+            device.hold(first, sectors);
         }
     }
 

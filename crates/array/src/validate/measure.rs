@@ -8,13 +8,13 @@ use units::convert::{narrow, truncated};
 use units::{Bytes, Nanos, Share};
 
 use workload::spec::{EngineSpec, Extent, OpMix, OpenSync, Pattern, SizeSplit, Span, Stop, Workload};
-use workload::tally::{ClassInterval, Interval, Tally};
+use workload::tally::{Interval, Tally};
 use workload::{CompileError, Job, compile};
 
 use crate::background::BackgroundKind;
 use crate::raid::{GeometryError, HealthError};
 use crate::sim::{Client, FilePlace, Sim, Watch, WorkError, WorkOrder};
-use crate::spec::case::{self, Activity, ActivityKind, Load, Metric, Subject};
+use crate::spec::case::{self, Activity, ActivityKind, Load, Metric, PRECISION_LEAST, Subject};
 use crate::spec::{ArraySpec, Errors, Source, array};
 
 /// Why a configuration could not be modelled.
@@ -59,14 +59,14 @@ pub enum MeasureError {
 
 /// What `metric` is of `subject`, in operations a second, bytes a second, seconds, parts of one, or pieces.
 ///
-/// Same `seed`, same value.
+/// Same `seed`, same value. After a warm-up it is taken as soon as it is known to half a percent.
 pub fn measure(
     library: &dyn Source,
     subject: &Subject,
     metric: Metric,
     seed: u64,
 ) -> Result<f64, MeasureError> {
-    Question::new(library, subject, metric)?.answer(seed)
+    Question::new(library, subject, metric, PRECISION_LEAST)?.answer(seed)
 }
 
 /// What is asked of one configuration, its array read.
@@ -74,38 +74,75 @@ pub struct Question<'s> {
     spec: ArraySpec,
     subject: &'s Subject,
     metric: Metric,
+    precision: f64,
+}
+
+/// What the simulation tells, of which questions with one key take their values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finding {
+    /// The value.
+    Value(f64),
+    /// When each percent of background work is reached.
+    Course(Vec<Nanos>),
 }
 
 impl<'s> Question<'s> {
-    /// `metric` of `subject` by the arrays of `library`.
+    /// `metric` of `subject` by the arrays of `library`. Once the 95 % interval of it reaches no further than the part
+    /// `precision` of it, a run after a warm-up may end.
     pub fn new(
         library: &dyn Source,
         subject: &'s Subject,
         metric: Metric,
+        precision: f64,
     ) -> Result<Question<'s>, MeasureError> {
-        Ok(Question { spec: array(library, &subject.array)?, subject, metric })
+        Ok(Question { spec: array(library, &subject.array)?, subject, metric, precision })
     }
 
-    /// Questions with the same key have the same answer: the array part for part, whatever it is called, the loads, the
-    /// work and the metric are the same.
+    /// Questions with the same key have the same finding: the array part for part, whatever it is called, the loads, the
+    /// work, the metric and the precision are the same. Of work without a load any part is read off one course.
     pub fn key(&self) -> String {
         let Subject { array: _, loads, occasion, within } = self.subject;
+        let topology = &self.spec.topology;
+        if let (Some(Activity { work, disk, .. }), []) = (self.timed(), &loads[..]) {
+            return format!("{topology:?} {work:?} {disk}");
+        }
         let loads: Vec<Load> =
             loads.iter().map(|load| Load { name: String::new(), ..load.clone() }).collect();
-        format!("{:?} {loads:?} {occasion:?} {within:?} {:?}", self.spec.topology, self.metric)
+        format!("{topology:?} {loads:?} {occasion:?} {within:?} {:?} {}", self.metric, self.precision)
     }
 
-    /// As [`measure`] has it.
-    pub fn answer(&self, seed: u64) -> Result<f64, MeasureError> {
-        let Question { spec, subject, metric } = self;
+    /// The work whose time is asked for.
+    fn timed(&self) -> Option<Activity> {
+        self.subject.occasion.filter(|_| matches!(self.metric, Metric::Time | Metric::WorkRate))
+    }
+
+    /// Asks the simulation.
+    pub fn find(&self, seed: u64) -> Result<Finding, MeasureError> {
+        let Question { spec, subject, metric, precision } = self;
+        if let Some(occasion) = self.timed() {
+            return course(spec, subject, occasion, *metric, seed).map(Finding::Course);
+        }
         if *metric == Metric::Knee {
-            return knee(spec, subject, seed);
+            return knee(spec, subject, *precision, seed).map(Finding::Value);
         }
-        if let (Metric::Time | Metric::WorkRate, Some(occasion)) = (metric, subject.occasion) {
-            return pace(spec, subject, occasion, *metric, seed);
+        let tallies = run(spec, subject, &subject.loads, *metric, *precision, seed)?;
+        read(*metric, &tallies, subject.within).map(Finding::Value)
+    }
+
+    /// The value by what was found for a question with the same key.
+    pub fn value(&self, finding: &Finding) -> Result<f64, MeasureError> {
+        match (finding, self.timed()) {
+            (Finding::Value(value), _) => Ok(*value),
+            (Finding::Course(percents), Some(occasion)) => pace(&self.spec, occasion, self.metric, percents),
+            (Finding::Course(_), None) => {
+                Err(MeasureError::Nothing { what: format!("`{}` is not of work", self.metric.name()) })
+            }
         }
-        let tallies = run(spec, subject, &subject.loads, *metric, seed)?;
-        read(*metric, &tallies, subject.within)
+    }
+
+    /// As [`measure`] has it, to the question's precision.
+    pub fn answer(&self, seed: u64) -> Result<f64, MeasureError> {
+        self.value(&self.find(seed)?)
     }
 }
 
@@ -139,37 +176,41 @@ fn alone(
     Ok(sim.work_alone(order(spec, kind, disk), sim.work_params(kind), SAMPLES)?)
 }
 
-/// The time of background work from one progress to another, or what it moves on a member meanwhile.
-///
-/// Between two whole percents progress is taken to lie on a straight line.
-fn pace(
+/// When each percent of background work is reached, beside the loads if there are any.
+fn course(
     spec: &ArraySpec,
     subject: &Subject,
     occasion: Activity,
     metric: Metric,
     seed: u64,
-) -> Result<f64, MeasureError> {
-    let ActivityKind::Background(kind) = occasion.work else {
-        return Err(MeasureError::Nothing { what: format!("`{}` is of work that ends", metric.name()) });
-    };
-    let order = order(spec, kind, occasion.disk);
+) -> Result<Vec<Nanos>, MeasureError> {
+    let order = ordered(spec, occasion, metric)?;
     let mut sim = Sim::new(&spec.topology, seed)?;
-    let alone = alone(&mut sim, spec, kind, occasion.disk)?;
-    let percents = match reached(&alone, occasion.to) {
+    let alone = alone(&mut sim, spec, order.kind, occasion.disk)?;
+    match reached(&alone, occasion.to) {
         Some(alone) if !subject.loads.is_empty() => {
-            beside(&mut sim, spec, subject, (order, occasion.to), alone, seed)?
+            beside(&mut sim, spec, subject, (order, occasion.to), alone, seed)
         }
-        _ => alone,
-    };
-    let (Some(from), Some(to)) = (reached(&percents, occasion.from), reached(&percents, occasion.to)) else {
+        _ => Ok(alone),
+    }
+}
+
+/// The time of background work from one progress to another, or what it moves on a member meanwhile, by its course.
+///
+/// Between two whole percents progress is taken to lie on a straight line.
+fn pace(
+    spec: &ArraySpec,
+    occasion: Activity,
+    metric: Metric,
+    percents: &[Nanos],
+) -> Result<f64, MeasureError> {
+    let WorkOrder { set, .. } = ordered(spec, occasion, metric)?;
+    let (Some(from), Some(to)) = (reached(percents, occasion.from), reached(percents, occasion.to)) else {
         let what = format!("beside the load the work does not get so far in {PATIENCE} times its own time");
         return Err(MeasureError::Nothing { what });
     };
-    let member = spec
-        .topology
-        .sets
-        .get(order.set as usize)
-        .map_or(0.0, |set| set.geometry.member_used().bytes().as_f64());
+    let member =
+        spec.topology.sets.get(set as usize).map_or(0.0, |set| set.geometry.member_used().bytes().as_f64());
     let part = member * (occasion.to.get() - occasion.from.get());
     let time = (to - from).max(1e-9);
     Ok(if metric == Metric::Time { time } else { part / time })
@@ -193,6 +234,16 @@ fn reached(percents: &[Nanos], done: Share) -> Option<f64> {
     let whole = if (percent - percent.round()).abs() < 1e-6 { percent.round() } else { percent.floor() };
     let (below, part) = (at(truncated::<usize>(whole))?, (percent - whole).max(0.0));
     if part < 1e-6 { Some(below) } else { Some(below + (at(truncated::<usize>(whole) + 1)? - below) * part) }
+}
+
+/// The work whose time is asked for.
+fn ordered(spec: &ArraySpec, occasion: Activity, metric: Metric) -> Result<WorkOrder, MeasureError> {
+    match occasion.work {
+        ActivityKind::Background(kind) => Ok(order(spec, kind, occasion.disk)),
+        ActivityKind::Degraded | ActivityKind::PathLost => {
+            Err(MeasureError::Nothing { what: format!("`{}` is of work that ends", metric.name()) })
+        }
+    }
 }
 
 /// The work in the set that holds `disk`. A slot has the number that its disk has in the set.
@@ -248,11 +299,11 @@ fn begin(sim: &mut Sim, spec: &ArraySpec, occasion: Activity) -> Result<(), Meas
 }
 
 /// Parallel requests beyond which twice as many give less than 5 % more operations a second.
-fn knee(spec: &ArraySpec, subject: &Subject, seed: u64) -> Result<f64, MeasureError> {
+fn knee(spec: &ArraySpec, subject: &Subject, precision: f64, seed: u64) -> Result<f64, MeasureError> {
     const MOST: u32 = 4096;
     let rate = |workers: u32| {
         let loads: Vec<Load> = subject.loads.iter().map(|load| Load { workers, ..load.clone() }).collect();
-        read(Metric::Iops, &run(spec, subject, &loads, Metric::Iops, seed)?, None)
+        read(Metric::Iops, &run(spec, subject, &loads, Metric::Iops, precision, seed)?, None)
     };
     let (mut workers, mut before) = (1, rate(1)?);
     while workers < MOST {
@@ -265,12 +316,13 @@ fn knee(spec: &ArraySpec, subject: &Subject, seed: u64) -> Result<f64, MeasureEr
     Err(MeasureError::Nothing { what: format!("operations still grow at {MOST} parallel requests") })
 }
 
-/// Lets the loads run, each as long as it says. A rate that a load warms up for is taken as soon as it is known.
+/// Lets the loads run, each as long as it says. After a warm-up they end as soon as the metric is known to the precision.
 fn run(
     spec: &ArraySpec,
     subject: &Subject,
     loads: &[Load],
     metric: Metric,
+    precision: f64,
     seed: u64,
 ) -> Result<Vec<Tally>, MeasureError> {
     let mut sim = Sim::new(&spec.topology, seed)?;
@@ -279,63 +331,108 @@ fn run(
     }
     loads.iter().for_each(|load| hold(&mut sim, load));
     let clients = clients(&sim, spec, subject, loads, seed)?;
-    let mut rates = match metric {
-        Metric::Iops | Metric::Throughput if loads.iter().all(|load| !load.warmup.is_zero()) => {
-            Some(Rates::of(metric))
-        }
-        _ => None,
-    };
+    let warms_up = loads.iter().all(|load| !load.warmup.is_zero());
+    let mut seconds = warms_up.then(|| Seconds::of(metric, subject.within, precision));
     let outcome = sim.run_watched(clients, |_, job| {
         let intervals = job.take_intervals();
-        let are_known = rates.as_mut().is_some_and(|rates| rates.are_known(&intervals));
+        let are_known = seconds.as_mut().is_some_and(|seconds| seconds.are_known(&intervals));
         if are_known { Watch::Stop } else { Watch::GoOn }
     });
     Ok(outcome.tallies)
 }
 
-/// The rates of all jobs together in the seconds of the window that are over.
-struct Rates {
+/// The metric of all jobs together in each second of the window that is over.
+struct Seconds {
     metric: Metric,
-    seconds: BTreeMap<u64, f64>,
+    within: Option<Nanos>,
+    precision: f64,
+    seconds: BTreeMap<u64, Second>,
 }
 
-/// Seconds that a rate is known from at the least.
+/// What ended in a second.
+#[derive(Default)]
+struct Second {
+    ops: u64,
+    bytes: Bytes,
+    response: Histogram,
+}
+
+/// Seconds that a metric is known from at the least.
 const SECONDS: usize = 6;
 
-/// The 95 % interval of a known rate reaches no further than this part of it.
-const KNOWN_WITHIN: f64 = 0.005;
+/// Requests beyond a second's quantile that tell where it lies.
+const BEYOND: f64 = 10.0;
 
-impl Rates {
-    fn of(metric: Metric) -> Rates {
-        Rates { metric, seconds: BTreeMap::new() }
+impl Seconds {
+    fn of(metric: Metric, within: Option<Nanos>, precision: f64) -> Seconds {
+        Seconds { metric, within, precision, seconds: BTreeMap::new() }
     }
 
-    /// Takes what a job has closed; whether the rate is known by batch means ([`batch_mean`]), and neither half of the
+    /// Takes what a job has closed; whether the metric is known by batch means ([`batch_mean`]), and neither half of the
     /// seconds differs from it by more than their interval may.
     fn are_known(&mut self, intervals: &[Interval]) -> bool {
         for interval in intervals.iter().filter(|interval| interval.measured) {
             // Those of a window are cut a second apart from the same instant for all jobs.
             if interval.until.saturating_since(interval.from) == Nanos::from_secs(1) {
-                let amount = interval.classes.iter().map(|class| self.amount(class)).sum::<f64>();
-                *self.seconds.entry(interval.from.nanos()).or_default() += amount;
+                self.add(interval);
             }
         }
         // Of the last one some jobs may not have told yet.
-        let over: Vec<f64> = self.seconds.values().rev().skip(1).rev().copied().collect();
-        if over.len() < SECONDS {
-            return false;
-        }
-        let mean = |seconds: &[f64]| seconds.iter().sum::<f64>() / seconds.len() as f64;
-        let (early, late) = over.split_at(over.len() / 2);
-        let Some(known) = batch_mean(&over) else { return false };
-        let is_near = |part: &[f64]| (mean(part) / known.mean - 1.0).abs() <= KNOWN_WITHIN;
-        let is_narrow = known.interval.is_some_and(|interval| interval.relative_half_width() <= KNOWN_WITHIN);
-        is_narrow && is_near(early) && is_near(late)
+        let over: Option<Vec<f64>> =
+            self.seconds.values().rev().skip(1).rev().map(|second| self.metric_of(second)).collect();
+        over.is_some_and(|over| is_known(&over, self.precision))
     }
 
-    fn amount(&self, class: &ClassInterval) -> f64 {
-        if self.metric == Metric::Throughput { class.bytes.as_f64() } else { class.ops as f64 }
+    fn add(&mut self, interval: &Interval) {
+        let second = self.seconds.entry(interval.from.nanos()).or_default();
+        for class in &interval.classes {
+            second.ops += class.ops;
+            second.bytes += class.bytes;
+            if !matches!(self.metric, Metric::Iops | Metric::Throughput) {
+                class
+                    .response
+                    .iter()
+                    .for_each(|bucket| second.response.record_n(bucket.high(), bucket.count));
+            }
+        }
     }
+
+    /// `None` where the second does not tell.
+    fn metric_of(&self, second: &Second) -> Option<f64> {
+        let Second { ops, bytes, response } = second;
+        let quantile = |q: f64| {
+            let tells = response.count() as f64 * (1.0 - q) >= BEYOND;
+            response.quantile(q).filter(|_| tells).map(Nanos::as_secs_f64)
+        };
+        match self.metric {
+            Metric::Iops => Some(*ops as f64),
+            Metric::Throughput => Some(bytes.as_f64()),
+            Metric::LatencyMean => response.mean(),
+            Metric::LatencyP50 => quantile(0.5),
+            Metric::LatencyP99 => quantile(0.99),
+            Metric::ShareWithin => share_within(response, self.within),
+            Metric::Time | Metric::WorkRate | Metric::Knee => None,
+        }
+    }
+}
+
+/// Whether the mean of `seconds` is known to the part `precision` of it.
+fn is_known(seconds: &[f64], precision: f64) -> bool {
+    if seconds.len() < SECONDS {
+        return false;
+    }
+    let mean = |seconds: &[f64]| seconds.iter().sum::<f64>() / seconds.len() as f64;
+    let (early, late) = seconds.split_at(seconds.len() / 2);
+    let Some(known) = batch_mean(seconds) else { return false };
+    let is_near = |part: &[f64]| (mean(part) / known.mean - 1.0).abs() <= precision;
+    let is_narrow = known.interval.is_some_and(|interval| interval.relative_half_width() <= precision);
+    is_narrow && is_near(early) && is_near(late)
+}
+
+/// The part of the requests that ended within a limit; `None` of no requests.
+fn share_within(response: &Histogram, limit: Option<Nanos>) -> Option<f64> {
+    let (count, above) = (response.count(), response.count_above(limit.unwrap_or(Nanos::MAX)));
+    (count > 0).then(|| 1.0 - above as f64 / count as f64)
 }
 
 /// Has the memory of the array hold what a load finds there.
@@ -438,14 +535,7 @@ fn read(metric: Metric, tallies: &[Tally], within: Option<Nanos>) -> Result<f64,
         Metric::LatencyMean => response.mean().map(|ns| ns * 1e-9).ok_or_else(nothing),
         Metric::LatencyP50 => quantile(0.5),
         Metric::LatencyP99 => quantile(0.99),
-        Metric::ShareWithin => {
-            let limit = within.unwrap_or(Nanos::MAX);
-            let count = response.count();
-            if count == 0 {
-                return Err(nothing());
-            }
-            Ok(1.0 - response.count_above(limit) as f64 / count as f64)
-        }
+        Metric::ShareWithin => share_within(&response, within).ok_or_else(nothing),
         Metric::Time | Metric::WorkRate | Metric::Knee => {
             Err(MeasureError::Nothing { what: format!("`{}` is not measured of a load", metric.name()) })
         }
@@ -456,7 +546,7 @@ fn read(metric: Metric, tallies: &[Tally], within: Option<Nanos>) -> Result<f64,
 mod tests {
     use super::*;
     use crate::spec::Shipped;
-    use workload::tally::{Action, Class};
+    use workload::tally::{Action, Class, ClassInterval};
 
     fn part(part: f64) -> Share {
         Share::new(part).expect("a share")
@@ -489,17 +579,19 @@ mod tests {
         measure(&Shipped, subject, metric, 1).expect("the shipped array can do it")
     }
 
-    /// Whether a rate is known after seconds of so many requests.
-    fn known_after(counts: &[u64]) -> Option<usize> {
-        let mut rates = Rates::of(Metric::Iops);
-        counts.iter().zip(1u64..).position(|(ops, second)| {
+    /// After how many seconds a metric is known, each of as many requests with that response time.
+    fn known_after(metric: Metric, precision: f64, seconds: &[(u64, Nanos)]) -> Option<usize> {
+        let mut known = Seconds::of(metric, Some(Nanos::from_millis(2)), precision);
+        seconds.iter().zip(1u64..).position(|(&(ops, time), second)| {
+            let mut response = Histogram::new();
+            response.record_n(time, ops);
             let class = ClassInterval {
                 class: Class { op: Action::Block(workload::Op::Read), size: Bytes::KIB },
-                ops: *ops,
-                bytes: Bytes::KIB * *ops,
-                response: Vec::new(),
+                ops,
+                bytes: Bytes::KIB * ops,
+                response: response.buckets().collect(),
                 service: Vec::new(),
-                longest: Nanos::ZERO,
+                longest: time,
             };
             let interval = Interval {
                 from: units::Instant::from_nanos(second * 1_000_000_000),
@@ -507,19 +599,59 @@ mod tests {
                 measured: true,
                 classes: vec![class],
             };
-            rates.are_known(&[interval])
+            known.are_known(&[interval])
         })
     }
 
     #[test]
     fn a_rate_is_known_once_its_interval_is_narrow_and_not_while_it_changes() {
+        let after = |precision, counts: &[u64]| {
+            let seconds: Vec<_> = counts.iter().map(|ops| (*ops, Nanos::from_millis(1))).collect();
+            known_after(Metric::Iops, precision, &seconds)
+        };
         // The seventh second says that the sixth is over.
-        assert_eq!(known_after(&[1_000; 20]), Some(6));
+        assert_eq!(after(0.005, &[1_000; 20]), Some(6));
         let rough: Vec<u64> = (0..20).map(|at| 1_000 + at % 2 * 200).collect();
-        assert_eq!(known_after(&rough), None);
+        assert_eq!(after(0.005, &rough), None);
+        // Twenty of them lie within 4.4 % with 95 % confidence.
+        assert!(after(0.06, &rough).is_some_and(|seconds| (8..20).contains(&seconds)));
         let rising: Vec<u64> = (0..20).map(|at| 1_000 + at * 10).collect();
-        assert_eq!(known_after(&rising), None);
-        assert_eq!(known_after(&[1_000; 6]), None);
+        assert_eq!(after(0.005, &rising), None);
+        assert_eq!(after(0.005, &[1_000; 6]), None);
+    }
+
+    #[test]
+    fn a_latency_is_known_by_its_own_seconds_and_a_quantile_by_those_that_have_enough_beyond_it() {
+        let milli = |count| Nanos::from_millis(count);
+        let steady: Vec<_> = (0..20).map(|_| (900, milli(1))).collect();
+        let rough: Vec<_> = (0..20).map(|at| (900, milli(1 + at % 2 * 3))).collect();
+        for metric in [Metric::LatencyMean, Metric::LatencyP50, Metric::ShareWithin] {
+            assert_eq!(known_after(metric, 0.01, &steady), Some(6), "{metric:?}");
+            assert_eq!(known_after(metric, 0.01, &rough), None, "{metric:?}");
+        }
+        assert_eq!(known_after(Metric::Iops, 0.01, &rough), Some(6));
+        assert_eq!(known_after(Metric::LatencyP99, 0.01, &steady), None);
+        let many: Vec<_> = (0..20).map(|_| (1_000, milli(1))).collect();
+        assert_eq!(known_after(Metric::LatencyP99, 0.01, &many), Some(6));
+    }
+
+    #[test]
+    fn parts_of_a_pass_are_read_off_one_course() {
+        let initialise = ActivityKind::Background(BackgroundKind::Initialise);
+        let asked = |to, metric| {
+            let mut subject = beside("md3000", 0, initialise, 0);
+            if let Some(occasion) = subject.occasion.as_mut() {
+                occasion.to = part(to);
+            }
+            let question =
+                Question::new(&Shipped, &subject, metric, 0.005).expect("the shipped array is one");
+            let value = question.value(&question.find(1).expect("it has a course")).expect("it gets so far");
+            (question.key(), value)
+        };
+        let [(one, tenth), (other, whole)] = [0.1, 1.0].map(|to| asked(to, Metric::Time));
+        assert_eq!(one, other);
+        assert!(whole > 9.0 * tenth && whole < 15.0 * tenth, "{whole} against {tenth}");
+        assert_eq!(one, asked(0.1, Metric::WorkRate).0);
     }
 
     #[test]

@@ -166,6 +166,33 @@ fn reads_of_what_the_memory_of_the_array_holds_wait_for_no_disk() {
 }
 
 #[test]
+fn what_a_member_has_in_its_memory_waits_for_no_flash() {
+    let of = |held: &str| {
+        let text = format!(
+            "source = \"s\"\ntolerance = \"10%\"\narray = \"dsi3500\"\n\
+             case = [{{ id = \"a\", plan = \"p\", value = 1 }}]\n[plan.p]\npattern = \"random\"\nsize = \"8KiB\"\n\
+             span = \"1GiB\"\nmetric = \"latency-mean\"\nunit = \"us\"\nwarmup = \"0s\"\nrun = \"0.2s\"\n{held}"
+        );
+        let Claim::Absolute { subject, .. } = cases("c.toml", &text).unwrap().cases.remove(0).claim else {
+            panic!("absolute")
+        };
+        measure(&crate::spec::Shipped, &subject, Metric::LatencyMean, 7).unwrap()
+    };
+    let (nothing, all) = (of(""), of("held = \"100%\"\n"));
+    assert!(nothing > all * 1.5, "{nothing}, {all}");
+}
+
+#[test]
+fn a_value_is_wanted_to_a_twentieth_of_what_is_tested() {
+    let precision = |claim: &str| case(&format!("{{ id = \"a\", plan = \"p\", {claim} }}")).precision();
+    let order = "order = [{ array = \"md3000\" }, { array = \"px6-300d\" }]";
+    assert_eq!(precision("array = \"md3000\", value = 1, tolerance = \"20%\""), 0.01);
+    assert_eq!(precision("array = \"md3000\", value = 1, tolerance = \"90%\""), 0.0125);
+    assert_eq!(precision(&format!("factor = 1.01, {order}")), 0.005);
+    assert!((precision(&format!("factor = 1.2, {order}")) - 0.01).abs() < 1e-9);
+}
+
+#[test]
 fn a_configuration_is_measured_by_the_simulation_and_twice_the_same() {
     let text = "{ id = \"a\", array = \"local-ssd-raid0\", plan = \"p\", value = 1 }";
     let Claim::Absolute { subject, .. } = case(text).claim else { panic!("absolute") };

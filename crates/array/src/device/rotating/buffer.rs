@@ -124,12 +124,21 @@ impl Buffer {
         if self.for_writes > 0 {
             return 0;
         }
-        let left =
-            |segment: &Segment| if segment.overlaps(start, end) { Segment::default() } else { *segment };
-        let written = self.segments.iter().map(left).filter(|one| one.used != 0 && one.written).count();
-        let fits = |one: &Segment| written < self.most_written || one.written;
-        let fitting = self.segments.iter().map(left).enumerate().filter(|(_, one)| fits(one));
-        let oldest = fitting.min_by_key(|(_, one)| one.used).map(|(index, _)| index);
+        // One walk, for this is done for every write: the oldest of all, the oldest that a write brought, and how many
+        // writes have.
+        let (mut written, mut oldest, mut oldest_written) = (0, (u64::MAX, None), (u64::MAX, None));
+        for (index, segment) in self.segments.iter().enumerate() {
+            let is_left = !segment.overlaps(start, end);
+            let (used, is_written) = (u64::from(is_left) * segment.used, is_left && segment.written);
+            written += usize::from(is_written && used != 0);
+            if used < oldest.0 {
+                oldest = (used, Some(index));
+            }
+            if is_written && used < oldest_written.0 {
+                oldest_written = (used, Some(index));
+            }
+        }
+        let (_, oldest) = if written < self.most_written { oldest } else { oldest_written };
         oldest.expect("a buffer has at least one segment")
     }
 

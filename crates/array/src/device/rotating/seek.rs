@@ -35,6 +35,7 @@ impl SeekTable {
     }
 
     /// How long the arm takes over `distance` cylinders, in nanoseconds.
+    #[inline]
     pub fn nanos(&self, distance: u32) -> u32 {
         if distance < NEAR {
             return self.near[distance as usize];

@@ -662,10 +662,12 @@ impl Array {
         self.destage_all(traffic);
     }
 
-    /// Has the cache of the controller that serves a volume keep sectors `from..to` of it.
+    /// Has the cache of the controller that serves a volume, and what its members have of memory, keep sectors
+    /// `from..to` of it.
     pub fn hold(&mut self, lun: u32, from: u64, to: u64) {
         let Volume { range, owner, .. } = self.volumes[lun];
         let (from, to) = (range.from + from, (range.from + to).min(range.to));
+        self.back.hold(range.set, from, to);
         if let Some(cache) = self.cache(owner).filter(|_| from < to) {
             cache.keep(range.set, from, to);
         }

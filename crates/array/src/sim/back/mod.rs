@@ -365,6 +365,27 @@ impl BackEnd {
         self.instruct(time, spec, |device, at, _| device.flush(at))
     }
 
+    /// Has members that are memory before flash keep sectors `from..to` of a set, as after a pass over them.
+    pub fn hold(&mut self, set: u32, from: u64, to: u64) {
+        let Set { geometry, health, disks } = &self.sets[set as usize];
+        let has_memory = |&disk: &u32| matches!(self.disks[disk as usize].device, Device::CachedFlash(_));
+        if !disks.iter().any(has_memory) {
+            return;
+        }
+        let mut plan = self.planning.plan.take().unwrap_or_default();
+        for lba in (from..to).step_by(narrow::<usize>(JOIN_MAX.0)) {
+            let sectors = Sectors(JOIN_MAX.0.min(to - lba));
+            if geometry.plan_read(health, Lba(lba), sectors, |_| 0, &mut plan).is_err() {
+                break;
+            }
+            for step in plan.reads() {
+                let disk = disks[usize::from(step.member)];
+                self.disks[disk as usize].device.hold(step.lba.0, step.sectors);
+            }
+        }
+        self.planning.plan = Some(plan);
+    }
+
     /// Tells the members that hold `extent` of a set that nothing of it is needed any more. `false`: none is told.
     ///
     /// A level with parity keeps it to itself: parity covers what its members hold (Linux md passes a discard on to a

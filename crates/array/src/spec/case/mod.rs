@@ -53,6 +53,27 @@ pub struct Case {
     pub fits: Vec<String>,
 }
 
+/// How far the 95 % interval of a value may reach, as a part of it, whatever it is compared with.
+pub const PRECISION_LEAST: f64 = 0.005;
+
+/// What a run's own interval may take of the effect that is tested.
+const PRECISION_OF_EFFECT: f64 = 1.0 / 20.0;
+
+impl Case {
+    /// How far the 95 % interval of each value may reach, as a part of it: a twentieth of the tolerance, or of what an
+    /// ordering asks for; half a percent where that is finer.
+    pub fn precision(&self) -> f64 {
+        let effect = match &self.claim {
+            Claim::Ordering { factor, .. } => factor - 1.0,
+            _ => self.tolerance.get(),
+        };
+        (effect.min(LARGEST_EFFECT) * PRECISION_OF_EFFECT).max(PRECISION_LEAST)
+    }
+}
+
+/// Beyond a quarter nothing is taken less exactly: the score counts what lies within it.
+const LARGEST_EFFECT: f64 = 0.25;
+
 /// What is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Claim {

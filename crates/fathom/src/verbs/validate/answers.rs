@@ -4,17 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use array::spec::Source;
-use array::spec::case::{Metric, Subject};
-use array::validate::Question;
+use array::spec::case::{Case, Metric, Subject};
+use array::validate::{CaseResult, Finding, Question, judge};
 
 /// Answers under one seed.
 pub struct Answers {
     seed: u64,
-    known: Mutex<HashMap<String, Arc<OnceLock<Answer>>>>,
+    known: Mutex<HashMap<String, Arc<OnceLock<Result<Finding, String>>>>>,
 }
-
-/// A value in base units, or why there is none.
-type Answer = Result<f64, String>;
 
 impl Answers {
     /// None yet.
@@ -22,13 +19,29 @@ impl Answers {
         Answers { seed, known: Mutex::default() }
     }
 
-    /// What `metric` is of `subject` by the arrays of `library`. Who asks for what another thread is asking for waits.
-    pub fn of(&self, library: &dyn Source, subject: &Subject, metric: Metric) -> Answer {
-        let question = Question::new(library, subject, metric).map_err(|error| error.to_string())?;
+    /// What becomes of a case by the arrays of `library`.
+    pub fn judge(&self, library: &dyn Source, case: &Case) -> CaseResult {
+        let precision = case.precision();
+        judge(case, |subject, metric| self.of(library, subject, metric, precision))
+    }
+
+    /// What `metric` is of `subject` by the arrays of `library` in base units, to the part `precision` of it, or why there
+    /// is none. Who asks for what another thread is asking for waits.
+    fn of(
+        &self,
+        library: &dyn Source,
+        subject: &Subject,
+        metric: Metric,
+        precision: f64,
+    ) -> Result<f64, String> {
+        let question =
+            Question::new(library, subject, metric, precision).map_err(|error| error.to_string())?;
         let cell = {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             known.entry(question.key()).or_default().clone()
         };
-        cell.get_or_init(|| question.answer(self.seed).map_err(|error| error.to_string())).clone()
+        let found = cell.get_or_init(|| question.find(self.seed).map_err(|error| error.to_string()));
+        let value = |finding| question.value(finding).map_err(|error| error.to_string());
+        found.as_ref().map_err(String::clone).and_then(value)
     }
 }

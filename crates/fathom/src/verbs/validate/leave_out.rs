@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use array::spec::case::{Case, Claim};
 use array::spec::{Address, FittedFigure, Refitted, Source, fitted};
-use array::validate::{CaseResult, Judged, judge};
+use array::validate::{CaseResult, Judged};
 use conduct::{in_order, processors};
 
 use super::answers::Answers;
@@ -192,7 +192,7 @@ impl<'a> Study<'_, 'a> {
     }
 
     fn result(&self, library: &dyn Source, case: &Case) -> CaseResult {
-        judge(case, |subject, metric| self.answers.of(library, subject, metric))
+        self.answers.judge(library, case)
     }
 
     /// The figures that `members` have a part in, those together that one of the other rows names together.

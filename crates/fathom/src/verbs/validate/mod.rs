@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use array::spec::case::{Case, cases, shipped};
-use array::validate::{CaseResult, Judged, Score, judge};
+use array::validate::{CaseResult, Judged, Score};
 use clap::Args;
 use conduct::{Taker, in_order, processors};
 use host::clock::Clock;
@@ -192,10 +192,8 @@ pub fn results(
     ended: &mut dyn FnMut(usize, &CaseResult),
 ) -> Vec<CaseResult> {
     let answers = Answers::new(seed);
-    let result = |position: usize| {
-        (!stop.load(Ordering::Relaxed))
-            .then(|| judge(chosen[position], |subject, metric| answers.of(&LIBRARY, subject, metric)))
-    };
+    let result =
+        |position: usize| (!stop.load(Ordering::Relaxed)).then(|| answers.judge(&LIBRARY, chosen[position]));
     let mut taken = Taken { results: Vec::with_capacity(chosen.len()), ended };
     in_order(chosen.len(), processors(), &result, &mut taken);
     taken.results
