@@ -98,7 +98,7 @@ impl Chart {
 
     /// A file of its own: the drawing with `title` and `subtitle` above it and the colours of `theme` in it.
     pub fn file(&self, width: f64, title: &str, subtitle: &str, theme: Theme) -> String {
-        svg::framed(&self.svg(width, title), title, subtitle, theme)
+        svg::framed(&self.svg(width - 2.0 * svg::MARGIN, title), title, subtitle, theme)
     }
 }
 

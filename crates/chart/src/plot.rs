@@ -21,7 +21,7 @@ pub struct Plot {
 /// One line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
-    /// What it is of; written at its end.
+    /// What it is of; written at its end. Empty where another line, of which it is a repeat, is named for it.
     pub name: String,
     /// Which hue; the same configuration has the same one everywhere.
     pub hue: usize,
@@ -138,7 +138,7 @@ impl Plot {
         let longest = self.lines.iter().map(|line| self::width(&line.name, TYPE)).fold(0.0, f64::max);
         let beside = width >= NARROW && longest + BESIDE <= width * 0.3;
         let names: Vec<Vec<String>> = match !beside && self.lines.len() > 1 {
-            true => self.lines.iter().map(|line| broken(&line.name, width - NAMES, TYPE)).collect(),
+            true => self.lines.iter().map(|line| named(&line.name, width - NAMES)).collect(),
             false => Vec::new(),
         };
         debug_assert!(names.is_empty() || names.len() == self.lines.len(), "each line has its name");
@@ -206,6 +206,7 @@ impl Plot {
             .lines
             .iter()
             .enumerate()
+            .filter(|(_, line)| !line.name.is_empty())
             .filter_map(|(index, line)| Some((index, line, line.end(area)?.1)))
             .collect();
         let wanted: Vec<f64> = ends.iter().map(|end| end.2).collect();
@@ -224,7 +225,8 @@ impl Plot {
     /// Names of lines above the plot, where there is no room beside it.
     fn draw_legend(&self, canvas: &mut Canvas, frame: &Frame) {
         let mut y = frame.from + 10.0;
-        for (index, (line, name)) in self.lines.iter().zip(&frame.names).enumerate() {
+        let named = self.lines.iter().zip(&frame.names).enumerate();
+        for (index, (line, name)) in named.filter(|(_, (_, name))| !name.is_empty()) {
             canvas.mark((6.0, y - 4.0), index, &hue(line.hue));
             for words in name {
                 canvas.text((NAMES, y), Anchor::Start, &hue(line.hue), words);
@@ -232,6 +234,11 @@ impl Plot {
             }
         }
     }
+}
+
+/// The lines of text of a name in a legend; none of a line that has no name, as a repeat of one that is named.
+fn named(name: &str, room: f64) -> Vec<String> {
+    if name.is_empty() { Vec::new() } else { broken(name, room, TYPE) }
 }
 
 impl Area {
@@ -285,14 +292,14 @@ impl Line {
     fn draw(&self, canvas: &mut Canvas, area: &Area, index: usize) {
         let class = hue(self.hue);
         for stretch in self.stretches() {
-            let band = |end: fn((f64, f64)) -> f64| -> Vec<(f64, f64)> {
-                let ends =
-                    stretch.iter().filter_map(|mark| Some((area.x.at(mark.x)?, area.y.at(end(mark.band?))?)));
-                ends.collect()
-            };
-            let (lower, mut around) = (band(|band| band.0), band(|band| band.1));
-            if around.len() > 1 && self.points.iter().all(|mark| mark.label.is_empty() || mark.band.is_some())
-            {
+            // Between two points with an interval there is a band; past a point without one nothing is known.
+            let banded = stretch.chunk_by(|one, next| one.band.is_some() && next.band.is_some());
+            for known in banded.filter(|known| known.len() > 1) {
+                let band = |end: fn((f64, f64)) -> f64| -> Vec<(f64, f64)> {
+                    let place = |mark: &Mark| Some((area.x.at(mark.x)?, area.y.at(end(mark.band?))?));
+                    known.iter().filter_map(place).collect()
+                };
+                let (lower, mut around) = (band(|band| band.0), band(|band| band.1));
                 around.extend(lower.into_iter().rev());
                 canvas.area(&around, 0.16, &format!("f {class}"));
             }
@@ -356,6 +363,38 @@ mod tests {
 
     fn count(drawing: &str, what: &str) -> usize {
         drawing.matches(what).count()
+    }
+
+    #[test]
+    fn a_band_lies_only_between_neighbours_that_both_have_an_interval() {
+        let areas = |known: &[usize]| {
+            let mut plot = plot();
+            plot.lines.truncate(1);
+            for at in known {
+                plot.lines[0].points[*at].band = Some((900.0, 1_100.0));
+            }
+            let drawing = plot.svg(640.0, "rates");
+            (count(&drawing, "fill-opacity=\"0.2\"") + count(&drawing, "fill-opacity=\"0.1\""), drawing)
+        };
+        for (known, bands) in [(&[0, 2][..], 0), (&[0, 3], 0), (&[1, 2], 1), (&[0, 1, 2, 3], 1), (&[2], 0)] {
+            let (found, drawing) = areas(known);
+            assert_eq!(found, bands, "{known:?}: {drawing}");
+        }
+        // A point of its own has a bar.
+        let bars = |drawing: &str| drawing.matches("class=\"l h0\"").count();
+        assert_eq!(bars(&areas(&[2]).1), bars(&areas(&[]).1) + 1);
+    }
+
+    #[test]
+    fn of_repeats_one_is_named_for_all() {
+        let mut plot = plot();
+        plot.lines[1].name = String::new();
+        for width in [640.0, 300.0] {
+            let drawing = plot.svg(width, "rates");
+            let marks = |plot: &Plot| plot.svg(width, "rates").matches("<path").count();
+            assert_eq!(count(&drawing, ">RAID 10<"), 1, "{drawing}");
+            assert!(marks(&plot) <= marks(&super::tests::plot()), "no mark stands without a name");
+        }
     }
 
     #[test]

@@ -23,6 +23,9 @@ pub(crate) enum Anchor {
 /// A rectangle by its place and its size.
 pub(crate) type Rectangle = ((f64, f64), (f64, f64));
 
+/// Beside a drawing that is a file of its own: what it has at its edges is not cut there.
+pub(crate) const MARGIN: f64 = 12.0;
+
 /// The shapes of series, so that they differ without their colours.
 const SHAPES: usize = 6;
 
@@ -196,14 +199,14 @@ pub(crate) fn framed(drawing: &str, title: &str, subtitle: &str, theme: Theme) -
         found.and_then(|(value, _)| value.parse::<f64>().ok()).unwrap_or(640.0)
     };
     let (width, height) = (size("width"), size("height"));
-    let room = width - 24.0;
+    let room = width;
     let (title, subtitle) = (crate::label::cut(title, room, 17.0), crate::label::cut(subtitle, room, 13.0));
     let (title, subtitle) = (escaped(&title), escaped(&subtitle));
     let (paper, rules) = (theme.palette().paper, style(theme, ""));
     format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {w} {h}" width="{w}" height="{h}" font-family="system-ui,'Liberation Sans',Arial,sans-serif"><style>{rules}</style><rect width="{w}" height="{h}" fill="{paper}"/><text x="12" y="26" font-size="17" font-weight="600">{title}</text><text x="12" y="46" font-size="13" class="faint">{subtitle}</text><g transform="translate(0 58)">{drawing}</g></svg>
+        r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {w} {h}" width="{w}" height="{h}" font-family="system-ui,'Liberation Sans',Arial,sans-serif"><style>{rules}</style><rect width="{w}" height="{h}" fill="{paper}"/><text x="{MARGIN}" y="26" font-size="17" font-weight="600">{title}</text><text x="{MARGIN}" y="46" font-size="13" class="faint">{subtitle}</text><g transform="translate({MARGIN} 58)">{drawing}</g></svg>
 "#,
-        w = number(width),
+        w = number(width + 2.0 * MARGIN),
         h = number(height + 66.0),
     )
 }
@@ -234,6 +237,8 @@ mod tests {
         let file = framed(&drawing, "Title & more", "IOPS", Theme::Dark);
         let read = roxmltree::Document::parse(&file).expect("it must be XML");
         assert_eq!(read.root_element().attribute("height"), Some("166"));
+        assert_eq!(read.root_element().attribute("width"), Some("324"), "with a margin at both sides");
+        assert!(file.contains("translate(12 58)"), "{file}");
         assert!(file.contains("Title &amp; more") && file.contains("#14181c"), "{file}");
     }
 }

@@ -34,7 +34,7 @@ impl Plot {
         let ticks = y.ticks((2.5 / rows as f64).min(0.5));
         let left = ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0) + 1;
         let room = width.saturating_sub(left + 1);
-        let mut names = self.names(&at, rows);
+        let mut names = self.names(&at, rows, if unicode { "…" } else { ".." });
         let longest = names.iter().map(|(_, name)| name.chars().count() + 1).max().unwrap_or(0);
         let is_beside = names.len() <= rows && room.saturating_sub(longest) >= PLOT_LEAST;
         let columns = if is_beside { room - longest } else { room }.clamp(16, 100);
@@ -81,9 +81,20 @@ impl Plot {
     }
 
     /// What is written beside the plot, each with the row that it belongs to: names at the ends of several lines, behind
-    /// their letters, and those of levels.
-    fn names(&self, at: &impl Fn(f64, f64) -> Option<(f64, f64)>, rows: usize) -> Vec<(usize, String)> {
-        let cut = |name: &str| name.chars().take(NAME_MOST).collect::<String>();
+    /// their letters, and those of levels. `ellipsis` stands where one is too long.
+    fn names(
+        &self,
+        at: &impl Fn(f64, f64) -> Option<(f64, f64)>,
+        rows: usize,
+        ellipsis: &str,
+    ) -> Vec<(usize, String)> {
+        let cut = |name: &str| match name.chars().count() > NAME_MOST {
+            true => {
+                let kept = NAME_MOST.saturating_sub(ellipsis.chars().count());
+                name.chars().take(kept).collect::<String>().trim_end().to_owned() + ellipsis
+            }
+            false => name.to_owned(),
+        };
         let end = |line: &Line| {
             let last = line.points.iter().rev().find_map(|mark| at(mark.x, mark.y?));
             last.map_or(0, |(_, y)| row_of(y, rows))
@@ -245,7 +256,7 @@ impl Dots {
         let names = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).min(width / 3);
         let right = self.told().map(|text| text.chars().count()).max().unwrap_or(0);
         let columns = width.saturating_sub(names + right + 4).clamp(10, 80);
-        let axis = self.axis.laid(self.values(), 0.0, 1.0);
+        let axis = self.axis.laid(self.values().chain(self.neutral), 0.0, 1.0);
         let (dash, dots) =
             if unicode { ('─', ['●', '■', '▲', '◆', '▼', '▬']) } else { ('-', LETTERS) };
         let mut text = format!("{}\n", self.axis.title());
@@ -408,6 +419,18 @@ mod tests {
                 assert!(unicode || text.is_ascii() || text.contains('\u{a0}'), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn a_name_that_is_cut_says_so() {
+        let mut plot = plot();
+        plot.rules = vec![Rule::Level(250.0, "controller processor at 100 % utilization".into())];
+        for (unicode, end) in [(true, "…"), (false, "..")] {
+            let text = plot.text(100, 8, unicode);
+            assert!(text.lines().any(|line| line.contains("controller") && line.ends_with(end)), "{text}");
+        }
+        plot.rules = vec![Rule::Level(250.0, "disk 100 % busy: 2,424".into())];
+        assert!(plot.text(100, 8, true).contains("disk 100 % busy: 2,424"));
     }
 
     #[test]

@@ -473,3 +473,44 @@ fn runs_are_put_together_by_what_every_run_says_of_itself() {
     assert_eq!(value_of(&run, "world").as_deref(), Some("array"));
     assert_eq!(value_of(&run, "weather"), None);
 }
+
+#[test]
+fn a_side_of_a_doubtful_grade_is_named_with_its_reason_and_one_of_a_good_grade_is_not() {
+    let first = run(&template(), 1, Varies { runs: 0.0, seconds: 0.02 }, 0.0, &mut Draw(3));
+    let mut second = first.clone();
+    let failed = |name: &str| record::Check {
+        name: name.into(),
+        outcome: record::Outcome::Failed,
+        grade: record::Grade::D,
+        codes: Vec::new(),
+        why: String::new(),
+        points: Vec::new(),
+    };
+    second.grading =
+        Some(record::Grading { grade: record::Grade::E, checks: vec![failed("direct"), failed("cache")] });
+    let comparison = held(&first, &second);
+    assert_eq!(comparison.sides[1].grade, Some(record::Grade::E));
+    assert_eq!(
+        comparison.doubted().as_deref(),
+        Some("Not comparable: B was answered by the page cache (grade E).")
+    );
+    assert_eq!(held(&first, &first).doubted(), None);
+}
+
+#[test]
+fn a_rate_of_too_short_a_window_says_how_long_it_takes_and_has_the_interval_of_its_run() {
+    let mut first = run(&template(), 1, Varies { runs: 0.0, seconds: 0.02 }, 0.0, &mut Draw(5));
+    for point in &mut first.points {
+        point.workloads[0].measured_ns = 8_000_000_000;
+        let rate = &mut point.workloads[0].summary[0].ops_per_s;
+        (rate.value, rate.low, rate.high) = (1_000.0, Some(900.0), Some(1_100.0));
+    }
+    let comparison = held(&first, &first);
+    assert_eq!(row(&comparison, "4k", "iops").basis, record::Basis::Nothing);
+    let least = stats::difference::BATCHES_LEAST;
+    let told = |note: &&String| {
+        note.contains(&format!("from {least} s of measurement on; the shortest here is 8 s"))
+    };
+    let note = comparison.notes.iter().find(told).unwrap_or_else(|| panic!("{:?}", comparison.notes));
+    assert!(note.contains("4k: A 1,000 (900 to 1,100) IOPS, B 1,000 (900 to 1,100) IOPS"), "{note}");
+}

@@ -121,7 +121,8 @@ impl Growth {
             peak_bytes_per_s: higher(kept.peak_bytes_per_s, bytes),
         };
         entry.points = after.points as u64;
-        (entry.peak_ops_per_s, entry.peak_bytes_per_s) = (after.peak_ops_per_s, after.peak_bytes_per_s);
+        (entry.peak_ops_per_s, entry.peak_bytes_per_s) =
+            record::peaks_of_search(run).unwrap_or((after.peak_ops_per_s, after.peak_bytes_per_s));
         debug_assert_eq!(kept.points + points.len(), after.points, "every point is kept, or written now");
         let size = head.len() + verdicts.as_ref().map_or(0, String::len) + after.points_bytes;
         entry.json_bytes = size as u64;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::SCHEMA_VERSION;
+use crate::grade::Grade;
 use crate::words::Ops;
 
 /// The deviation from one measurement of real storage to the next, as a part, that is reckoned with where nothing was
@@ -35,6 +36,14 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Which sides are no measurement of what they seem to be, and why; `None` where all are: `Not comparable: B was
+    /// answered by the page cache (grade E).`
+    pub fn doubted(&self) -> Option<String> {
+        let doubted = self.sides.iter().filter_map(|side| doubted(&side.name, side.grade?, &side.doubts));
+        let doubted: Vec<String> = doubted.collect();
+        (!doubted.is_empty()).then(|| format!("Not comparable: {}.", doubted.join("; ")))
+    }
+
     /// One that holds nothing yet.
     pub fn of(by: Option<String>, sides: Vec<Side>) -> Comparison {
         Comparison {
@@ -50,6 +59,12 @@ impl Comparison {
     }
 }
 
+/// `B was answered by the page cache (grade E)`; `None` where the grade leaves no doubt about what was measured.
+pub fn doubted(name: &str, grade: Grade, doubts: &[String]) -> Option<String> {
+    let why = if doubts.is_empty() { "is in doubt".to_owned() } else { doubts.join(", ") };
+    grade.is_doubtful().then(|| format!("{name} {why} (grade {grade})"))
+}
+
 /// One run, or several that count as repeats of each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
@@ -59,6 +74,12 @@ pub struct Side {
     pub runs: Vec<String>,
     /// Its runs in words: plan and targets.
     pub about: String,
+    /// The worst grade of its runs; absent where none was judged.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub grade: Option<Grade>,
+    /// Why it is in doubt what its runs measured; empty for a grade of C and better.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub doubts: Vec<String>,
 }
 
 /// Something that is not the same on every side.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Grade, OpSummary, Point, Run, Severity, World};
+use crate::{Grade, Metric, Point, PointKind, Run, Severity, World};
 
 /// One line of a list of runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,8 @@ pub struct Entry {
     pub tags: BTreeMap<String, String>,
     /// Points measured.
     pub points: u64,
-    /// The best rate of any workload in any point; absent where nothing was measured.
+    /// The highest rate of all workloads of a point together; of a search the highest rate that kept its SLOs. Absent
+    /// where there is none.
     pub peak_ops_per_s: Option<f64>,
     /// The best throughput likewise.
     pub peak_bytes_per_s: Option<f64>,
@@ -52,7 +53,7 @@ impl Entry {
     pub fn of(run: &Run, json_bytes: usize) -> Entry {
         let found =
             |severity| run.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
-        let (peak_ops_per_s, peak_bytes_per_s) = peaks(&run.points);
+        let (peak_ops_per_s, peak_bytes_per_s) = peaks_of_search(run).unwrap_or_else(|| peaks(&run.points));
         Entry {
             number: 0,
             id: run.id.clone(),
@@ -80,11 +81,62 @@ impl Entry {
     }
 }
 
-/// The best rate and the best throughput of any workload in `points`; `None` where nothing was measured.
+/// The highest rate and the highest throughput of `points`, all workloads of a point together; `None` where nothing was
+/// measured. What only brought a target into a state is no result.
 pub fn peaks(points: &[Point]) -> (Option<f64>, Option<f64>) {
-    let peak = |of: fn(&OpSummary) -> f64| {
-        let workloads = points.iter().flat_map(|point| &point.workloads);
-        workloads.filter_map(|workload| workload.total()).map(of).reduce(f64::max)
-    };
-    (peak(|summary| summary.ops_per_s.value), peak(|summary| summary.bytes_per_s.value))
+    let loads = || points.iter().filter(|point| point.kind == PointKind::Load);
+    let peak = |metric: Metric| Some(metric.best(loads(), |point| point.figure(metric))?.1);
+    (peak(Metric::Iops), peak(Metric::Throughput))
+}
+
+/// What the search of `run` found: the highest rate that kept its SLOs, and the throughput there. `None` where it is no
+/// search, whose trials beyond that rate are no result.
+pub fn peaks_of_search(run: &Run) -> Option<(Option<f64>, Option<f64>)> {
+    let search = run.search.as_ref()?;
+    let kept = search
+        .ladder
+        .iter()
+        .filter(|rung| rung.verdict == "pass" && Some(rung.rate_per_s) == search.met_per_s);
+    let points = kept.flat_map(|rung| &rung.points).filter_map(|index| run.point(*index));
+    let throughput = Metric::Throughput.best(points, |point| point.figure(Metric::Throughput));
+    Some((search.met_per_s, throughput.map(|(_, value)| value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{self, Stream};
+
+    const STREAM: Stream =
+        Stream { op: "read", size_bytes: 4096, per_s: 1000, median_ns: 100_000, spread: 0.2 };
+
+    #[test]
+    fn the_peak_of_a_point_is_that_of_its_workloads_together() {
+        let alone = sample::point(0, "alone", vec![sample::workload("a", &[STREAM])]);
+        let both = sample::point(
+            1,
+            "both",
+            vec![sample::workload("a", &[STREAM]), sample::workload("b", &[STREAM])],
+        );
+        let one = alone.figure(Metric::Iops).expect("it was measured");
+        let run = sample::run("threads", vec![alone, both]);
+        let entry = Entry::of(&run, 0);
+        let peak = entry.peak_ops_per_s.expect("it was measured");
+        assert!((peak / one - 2.0).abs() < 1e-9, "{peak} of two, {one} of one");
+        assert!(entry.peak_bytes_per_s.is_some_and(|bytes| (bytes / peak - 4096.0).abs() < 1e-6));
+    }
+
+    #[test]
+    fn the_peak_of_a_search_is_what_it_found_and_not_what_it_tried() {
+        let search = serde_json::json!({
+            "slos": ["p99<5ms"], "tolerance": 0.02, "ceiling_per_s": 9000.0, "met_per_s": 500.0,
+            "confirmed": true, "complete": true, "ladder": [],
+        });
+        let point = sample::point(0, "overload", vec![sample::workload("a", &[STREAM])]);
+        let mut run = sample::run("search", vec![point]);
+        run.search = Some(serde_json::from_value(search).expect("it is a search"));
+        assert_eq!(Entry::of(&run, 0).peak_ops_per_s, Some(500.0));
+        run.search.as_mut().expect("it has one").met_per_s = None;
+        assert_eq!(Entry::of(&run, 0).peak_ops_per_s, None, "a rate that broke the SLO is no peak");
+    }
 }

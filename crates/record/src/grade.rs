@@ -77,9 +77,64 @@ pub struct Grading {
     pub checks: Vec<Check>,
 }
 
+impl Grade {
+    /// Whether it is in doubt what was measured, so that a comparison with it says little.
+    pub fn is_doubtful(self) -> bool {
+        self >= Grade::D
+    }
+}
+
+impl Grading {
+    /// Why it is in doubt what was measured, as what stands behind "it": each check that allows no better than D, in the
+    /// order of the guide. Empty for C and better.
+    pub fn doubts(&self) -> Vec<String> {
+        let failed = |check: &&Check| check.outcome == Outcome::Failed && check.grade.is_doubtful();
+        let failed: Vec<&Check> = self.checks.iter().filter(failed).collect();
+        let is_buffered = failed.iter().any(|check| check.name == "direct");
+        // What was served by the page cache fails both; one reason is enough.
+        let told = failed.iter().filter(|check| !(is_buffered && check.name == "cache"));
+        told.map(|check| doubt(&check.name)).collect()
+    }
+}
+
+/// What the failed check `name` means for a figure.
+fn doubt(name: &str) -> String {
+    match name {
+        "requests" => "had requests that failed or were not issued",
+        "bookkeeping" => "has figures that do not agree",
+        "direct" => "was answered by the page cache",
+        "cache" => "was answered by a cache",
+        "content" => "moved data that compress, repeat or were never written",
+        "generator" => "was limited by the load generator",
+        other => return format!("failed the check `{other}`"),
+    }
+    .into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_in_doubt_is_told_by_the_checks_that_allow_no_better_than_d() {
+        let check = |name: &str, grade| Check {
+            name: name.into(),
+            outcome: if grade == Grade::A { Outcome::Passed } else { Outcome::Failed },
+            grade,
+            codes: Vec::new(),
+            why: String::new(),
+            points: Vec::new(),
+        };
+        let checks = vec![
+            check("requests", Grade::A),
+            check("direct", Grade::D),
+            check("cache", Grade::D),
+            check("steady", Grade::C),
+        ];
+        let grading = Grading { grade: Grade::E, checks };
+        assert_eq!(grading.doubts(), ["was answered by the page cache"]);
+        assert!(Grade::D.is_doubtful() && !Grade::C.is_doubtful());
+    }
 
     #[test]
     fn grades_order_from_the_best_to_the_worst() {

@@ -32,8 +32,8 @@ mod words;
 pub use campaign::{
     CampaignCell, ClaimKind, FactorLevel, FigureClaim, PublishedCase, StateProof, WorkCourse, level_name,
 };
-pub use comparison::{Basis, Compared, Comparison, RUN_TO_RUN, Setting, Side, Unmatched, Verdict};
-pub use entry::{Entry, peaks};
+pub use comparison::{Basis, Compared, Comparison, RUN_TO_RUN, Setting, Side, Unmatched, Verdict, doubted};
+pub use entry::{Entry, peaks, peaks_of_search};
 pub use finding::{Finding, Severity};
 pub use grade::{Check, Grade, Grading, Outcome};
 pub use held::{Fitted, Held};

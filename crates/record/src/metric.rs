@@ -52,6 +52,25 @@ impl Metric {
         matches!(self, Metric::Quantile(own) if (own - q).abs() < 1e-9)
     }
 
+    /// The item with the best figure, and that figure: the highest rate or the shortest time, of equals the first. `None`
+    /// where `figure` knows of none that is a number.
+    ///
+    /// Whatever says "the highest" asks here, so that one page never has two of them.
+    pub fn best<T>(
+        self,
+        items: impl IntoIterator<Item = T>,
+        figure: impl Fn(&T) -> Option<f64>,
+    ) -> Option<(T, f64)> {
+        let known = items.into_iter().filter_map(|item| {
+            let value = figure(&item).filter(|value| value.is_finite())?;
+            Some((item, value))
+        });
+        known.reduce(|best, next| {
+            let is_ahead = if self.more_is_better() { next.1 > best.1 } else { next.1 < best.1 };
+            if is_ahead { next } else { best }
+        })
+    }
+
     /// Whether more of it is better: rates, not times.
     pub fn more_is_better(self) -> bool {
         matches!(self, Metric::Iops | Metric::Throughput)
@@ -66,6 +85,18 @@ pub fn quantile_name(q: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_best_is_the_highest_rate_or_the_shortest_time_and_of_equals_the_first() {
+        let of = |metric: Metric, values: [f64; 4]| {
+            metric
+                .best(values.into_iter().enumerate(), |(_, value)| Some(*value))
+                .map(|((at, _), value)| (at, value))
+        };
+        assert_eq!(of(Metric::Iops, [2.0, f64::NAN, 3.0, 3.0]), Some((2, 3.0)));
+        assert_eq!(of(Metric::Mean, [2.0, f64::NAN, 3.0, 2.0]), Some((0, 2.0)));
+        assert_eq!(Metric::Iops.best([1, 2], |_| None), None);
+    }
 
     #[test]
     fn headlines_are_read_as_plans_write_them() {

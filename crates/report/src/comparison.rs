@@ -1,6 +1,6 @@
 //! Runs held against each other: for a terminal, a ticket, a spreadsheet and programs.
 
-use record::{Compared, Comparison, Setting, Unmatched, Verdict};
+use record::{Compared, Comparison, Setting, Side, Unmatched, Verdict};
 use unicode_width::UnicodeWidthStr;
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
@@ -8,7 +8,7 @@ use crate::ReportError;
 use crate::markdown;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Column, Table};
-use crate::words::{csv_cell, harmless, wrap};
+use crate::words::{counted, csv_cell, cut, harmless, wrap};
 
 /// The names of the columns of [`comparison_csv`], in their order. A column is only ever added, at the end.
 pub const COMPARISON_COLUMNS: [&str; 24] = [
@@ -49,6 +49,7 @@ pub fn comparison(comparison: &Comparison, style: Style, full: bool) -> String {
     }
     let mut sections =
         vec![sides(comparison, style), settings(comparison, style), figures(comparison, style)];
+    sections.insert(1, doubts(comparison, style));
     sections.push(wrapped(&unmatched(comparison), style));
     sections.push(wrapped(&comparison.notes, style));
     sections.retain(|section| !section.is_empty());
@@ -73,9 +74,10 @@ fn one_screen(comparison: &Comparison, style: Style) -> String {
     }
     let mut lines = vec![style.paint(Look::Title, &title(comparison))];
     for side in &comparison.sides {
-        let text = harmless(&format!("{}: {}", side.name, side.about));
+        let text = harmless(&format!("{}: {}{}", side.name, side.about, graded(side)));
         lines.extend(wrap(&style.spell(&text), style.width, "  ", "    "));
     }
+    lines.extend(doubts(comparison, style));
     lines.push(String::new());
     let mut notes = vec![];
     if comparison.rows.is_empty() {
@@ -83,7 +85,7 @@ fn one_screen(comparison: &Comparison, style: Style) -> String {
     } else {
         let drawn = table_of(comparison, &rows, Columns::Few).draw(style);
         lines.extend(drawn.lines);
-        notes.push(summary(comparison));
+        notes.push(summary(comparison, &rows, false));
         if !drawn.left_out.is_empty() {
             notes.push(format!("Columns hidden: {}.", drawn.left_out.join(", ")));
         }
@@ -92,7 +94,7 @@ fn one_screen(comparison: &Comparison, style: Style) -> String {
         "{} of {} figures are shown; `--full` shows all of them with their intervals, the configuration differences ({} \
          settings), points of only some sides ({}) and {} notes.",
         rows.len(),
-        comparison.rows.len(),
+        table_rows(comparison).len(),
         comparison.settings.len(),
         comparison.unmatched.len(),
         comparison.notes.len()
@@ -114,14 +116,19 @@ enum Columns {
 pub fn comparison_markdown(comparison: &Comparison) -> String {
     let mut text = format!("### {}\n\n", markdown::escaped(&title(comparison)));
     for side in &comparison.sides {
-        let line = format!("{}: {} ({})", side.name, side.about, side.runs.join(", "));
+        let line = format!("{}: {} ({}){}", side.name, side.about, side.runs.join(", "), graded(side));
         text += &format!("- {}\n", markdown::escaped(&harmless(&line)));
+    }
+    if let Some(doubted) = comparison.doubted() {
+        text += &format!("\n**{}**\n", markdown::escaped(&harmless(&doubted)));
     }
     if !comparison.settings.is_empty() {
         text += &format!("\n{}", markdown::drawn(&settings_table(comparison, usize::MAX)));
     }
     if !comparison.rows.is_empty() {
-        text += &format!("\n{}\n{}\n", markdown::drawn(&table(comparison)), summary(comparison));
+        let rows = table_rows(comparison);
+        let drawn = markdown::drawn(&table_of(comparison, &rows, Columns::All));
+        text += &format!("\n{drawn}\n{}\n", summary(comparison, &rows, true));
     }
     let rest: Vec<String> = unmatched(comparison).into_iter().chain(comparison.notes.clone()).collect();
     if !rest.is_empty() {
@@ -211,10 +218,21 @@ fn sides(comparison: &Comparison, style: Style) -> Vec<String> {
         let more = side.runs.len().saturating_sub(NAMED);
         let runs = side.runs.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let text = harmless(&format!("{}: {} (run {runs}{more})", side.name, side.about));
+        let text = harmless(&format!("{}: {} (run {runs}{more}){}", side.name, side.about, graded(side)));
         lines.extend(wrap(&style.spell(&text), style.width, "  ", "    "));
     }
     lines
+}
+
+/// Its grade, as it stands behind a side; nothing where it was not judged.
+fn graded(side: &Side) -> String {
+    side.grade.map(|grade| format!(", grade {grade}")).unwrap_or_default()
+}
+
+/// Which sides are no measurement of what they seem to be.
+fn doubts(comparison: &Comparison, style: Style) -> Vec<String> {
+    let Some(doubted) = comparison.doubted() else { return Vec::new() };
+    wrapped(&[doubted], style).iter().map(|line| style.paint(Look::Wrong, line)).collect()
 }
 
 fn settings(comparison: &Comparison, style: Style) -> Vec<String> {
@@ -240,7 +258,7 @@ fn settings_table(comparison: &Comparison, room: usize) -> Table {
         .extend((0u32..).zip(&comparison.sides).map(|(side, _)| Column::words(&name_of(comparison, side))));
     let rows = |setting: &Setting| {
         let value = |value: &Option<String>| {
-            let lines = wrap(&harmless(value.as_deref().unwrap_or("-")), room, "", "");
+            let lines = wrap(&harmless(&short(value.as_deref().unwrap_or("-"), room)), room, "", "");
             lines.iter().flat_map(|line| pieces(line, room)).collect()
         };
         let values: Vec<Vec<String>> = setting.values.iter().map(value).collect();
@@ -255,6 +273,27 @@ fn settings_table(comparison: &Comparison, room: usize) -> Table {
     Table { columns, rows: comparison.settings.iter().flat_map(rows).collect() }
 }
 
+/// Lines that a value takes at most.
+const VALUE_LINES: usize = 3;
+
+/// `value`, or of a text with a reason behind it what stands before that, and no more than some lines of `room`.
+fn short(value: &str, room: usize) -> String {
+    if room == usize::MAX {
+        return value.to_owned();
+    }
+    let is_long = |text: &str| wrap(text, room, "", "").len() > VALUE_LINES;
+    let ends = [": ", "; ", ", because ", " because ", " (", ", "];
+    let before = |end: &str| value.split_once(end).map(|(before, _)| before);
+    match is_long(value) {
+        false => value.to_owned(),
+        true => {
+            let brief =
+                ends.into_iter().filter_map(|end| before(end)).find(|text| !is_long(text)).unwrap_or(value);
+            cut(brief, room * VALUE_LINES - 1, "…")
+        }
+    }
+}
+
 /// A word that is longer than a line, such as mount options, in several.
 fn pieces(line: &str, room: usize) -> Vec<String> {
     let letters: Vec<char> = line.chars().collect();
@@ -265,9 +304,11 @@ fn figures(comparison: &Comparison, style: Style) -> Vec<String> {
     if comparison.rows.is_empty() {
         return Vec::new();
     }
-    let drawn = table(comparison).draw(style);
+    let rows = table_rows(comparison);
+    let drawn = table_of(comparison, &rows, Columns::All).draw(style);
     let mut lines = drawn.lines;
-    let mut notes = vec![summary(comparison)];
+    let is_effect_shown = !drawn.left_out.iter().any(|column| column == EFFECT);
+    let mut notes = vec![summary(comparison, &rows, is_effect_shown)];
     if !drawn.left_out.is_empty() {
         notes.push(format!("Columns hidden: {}.", drawn.left_out.join(", ")));
     }
@@ -275,11 +316,13 @@ fn figures(comparison: &Comparison, style: Style) -> Vec<String> {
     lines
 }
 
-fn table(comparison: &Comparison) -> Table {
-    let rows: Vec<&Compared> =
-        comparison.rows.iter().filter(|row| !repeats_the_rate(comparison, row)).collect();
-    table_of(comparison, &rows, Columns::All)
+/// The rows that a table has: all but throughput that says the same as the rate.
+fn table_rows(comparison: &Comparison) -> Vec<&Compared> {
+    comparison.rows.iter().filter(|row| !repeats_the_rate(comparison, row)).collect()
 }
+
+/// The heading of the change that would have been found.
+const EFFECT: &str = "min. effect";
 
 fn table_of(comparison: &Comparison, chosen: &[&Compared], wanted: Columns) -> Table {
     debug_assert!(
@@ -296,12 +339,12 @@ fn table_of(comparison: &Comparison, chosen: &[&Compared], wanted: Columns) -> T
         Column::words("point"),
         Column::words("figure"),
         Column::words("side"),
-        Column::figures(&titles[0], 3),
-        Column::figures(&titles[1], 4),
+        Column::figures(&titles[0], 1),
+        Column::figures(&titles[1], 1),
         Column::figures("change", 0),
-        Column::figures("95 %", 1),
+        Column::figures("95 %", 2),
         Column::figures("A/A noise", 6),
-        Column::figures("min. effect", 2),
+        Column::figures(EFFECT, 3),
         Column::words("verdict"),
     ];
     let few = wanted == Columns::Few;
@@ -407,23 +450,31 @@ fn digits(percent: f64) -> usize {
     }
 }
 
-/// How many figures differ, are equivalent, and are not decided, and what that rests on.
-fn summary(comparison: &Comparison) -> String {
-    let count =
-        |wanted: &[Verdict]| comparison.rows.iter().filter(|row| wanted.contains(&row.verdict)).count();
+/// How many of the figures in `rows`, which a reader sees, differ, are equivalent, and are not decided, and what that
+/// rests on; with what the column of the smallest effect says where `is_effect_shown`.
+fn summary(comparison: &Comparison, rows: &[&Compared], is_effect_shown: bool) -> String {
+    let count = |wanted: &[Verdict]| rows.iter().filter(|row| wanted.contains(&row.verdict)).count();
     let differ = count(&[Verdict::Better, Verdict::Worse]);
     let (equivalent, open) = (count(&[Verdict::Equivalent]), count(&[Verdict::Inconclusive]));
     let margin = percent(comparison.margin);
+    let are = |count: usize| if count == 1 { "is" } else { "are" };
     let mut text = format!(
-        "{differ} of {} figures differ, {equivalent} are equivalent within \u{b1} {margin}, {open} are inconclusive.",
-        comparison.rows.len()
+        "{differ} of {} {}, {equivalent} {} equivalent within \u{b1} {margin}, {open} {} inconclusive.",
+        counted(rows.len(), "figure"),
+        if differ == 1 { "differs" } else { "differ" },
+        are(equivalent),
+        are(open)
     );
     if differ > 0 {
         text += " Of such differences no more than one in twenty is chance.";
     }
     if open > 0 {
         text += " `Inconclusive` does not mean equal: too little was measured, or the figures vary too much; measure longer, or \
-                 repeat. A difference of the size of `min. effect` is found nine times in ten.";
+                 repeat.";
+        let has_effect = rows.iter().any(|row| row.detectable_effect.is_some());
+        if is_effect_shown && has_effect {
+            text += " A difference of the size of `min. effect` is found nine times in ten.";
+        }
     }
     text
 }
@@ -446,4 +497,102 @@ fn unmatched(comparison: &Comparison) -> Vec<String> {
 fn wrapped(sentences: &[String], style: Style) -> Vec<String> {
     let wrapped = |text: &String| wrap(&style.spell(&harmless(text)), style.width, "", "  ");
     sentences.iter().flat_map(wrapped).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Basis, Grade, Op};
+
+    use super::*;
+
+    const NARROW: Style = Style { colour: false, unicode: true, width: 80 };
+
+    fn row(metric: &str, unit: &str, ratio: f64, verdict: Verdict) -> Compared {
+        let interval = (verdict != Verdict::Inconclusive).then_some((ratio * 0.9, ratio * 1.1));
+        Compared {
+            cell: "100% reads, queue depth 16".into(),
+            workload: "main".into(),
+            op: Op::Read.into(),
+            total: true,
+            metric: metric.into(),
+            unit: unit.into(),
+            side: 1,
+            base: 34_112.0,
+            value: 34_112.0 * ratio,
+            ratio,
+            low: interval.map(|(low, _)| low),
+            high: interval.map(|(_, high)| high),
+            value_low: None,
+            value_high: None,
+            p_value: None,
+            adjusted_p: None,
+            noise_floor: interval.map(|_| 0.04),
+            detectable_effect: interval.map(|_| 0.47),
+            repeats: [1, 1],
+            basis: Basis::Seconds,
+            verdict,
+        }
+    }
+
+    fn held(rows: Vec<Compared>) -> Comparison {
+        let side = |name: &str, grade, doubts: &[&str]| Side {
+            name: name.into(),
+            runs: vec![format!("run-{name}")],
+            about: "random on f256".into(),
+            grade: Some(grade),
+            doubts: doubts.iter().map(|doubt| (*doubt).to_owned()).collect(),
+        };
+        let sides = vec![side("A", Grade::B, &[]), side("B", Grade::E, &["was answered by the page cache"])];
+        Comparison { rows, margin: 0.05, ..Comparison::of(None, sides) }
+    }
+
+    fn rates() -> Vec<Compared> {
+        vec![
+            row("iops", "per_s", 5.97, Verdict::Better),
+            row("mb_per_s", "bytes_per_s", 5.97, Verdict::Better),
+            row("p99", "ns", 0.45, Verdict::Inconclusive),
+        ]
+    }
+
+    #[test]
+    fn the_grades_and_what_is_not_comparable_stand_before_the_first_figure() {
+        let held = held(rates());
+        for text in [comparison(&held, NARROW, false), comparison_markdown(&held)] {
+            let place = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
+            assert!(place("grade B") < place("34,112") && place("grade E") < place("34,112"));
+            assert!(place("Not comparable: B was answered by the page cache (grade E).") < place("34,112"));
+        }
+    }
+
+    #[test]
+    fn only_figures_that_are_shown_are_counted_and_one_is_one() {
+        let text = comparison(&held(rates()), NARROW, false).replace("\n  ", " ");
+        assert!(!text.contains("MB/s"), "{text}");
+        assert!(
+            text.contains("1 of 2 figures differs, 0 are equivalent within ± 5.0 %, 1 is inconclusive."),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn both_figures_stay_where_there_is_little_room_and_a_column_that_is_hidden_is_not_explained() {
+        let mut rows = rates();
+        rows[0].cell += ", with a name that leaves no room";
+        rows[2].cell = rows[0].cell.clone();
+        rows[1].cell = rows[0].cell.clone();
+        let text = comparison(&held(rows.clone()), NARROW, false);
+        assert!(text.contains("34,112") && text.contains("203,649"), "{text}");
+        assert!(!text.contains("A difference of the size of `min. effect`"), "{text}");
+        let wide = comparison(&held(rows), Style { width: 200, ..NARROW }, false);
+        assert!(wide.contains("A difference of the size of `min. effect`"), "{wide}");
+    }
+
+    #[test]
+    fn a_setting_that_would_be_a_paragraph_is_cut_to_what_it_says_first() {
+        let long = format!("256.00 MiB: {}", "as the plan asks for no more than that, and ".repeat(12));
+        let mut held = held(rates());
+        held.settings = vec![Setting { key: "target scratch size".into(), values: vec![Some(long), None] }];
+        let text = comparison(&held, NARROW, false);
+        assert!(text.contains("256.00 MiB") && !text.contains("no more than that"), "{text}");
+    }
 }

@@ -27,6 +27,7 @@ pub fn explained_in_brief(run: &Run, style: Style, rest: &str) -> String {
         let hidden = groups.len().saturating_sub(SHOWN);
         let all = run.findings.len();
         let what = match hidden {
+            0 if all == 1 => "The finding with its numbers".into(),
             0 => format!("All {all} findings with their numbers"),
             hidden => format!("{hidden} more; all {all} findings with their numbers"),
         };

@@ -19,6 +19,8 @@ struct Line<'a> {
     indent: usize,
     name: String,
     summary: Option<&'a OpSummary>,
+    /// Rate and throughput of all workloads of a point together, where it has several.
+    sums: Option<[f64; 2]>,
     cpu: Option<Cost>,
     errors: u64,
     /// The figure to look at first; only in rows of totals.
@@ -102,6 +104,7 @@ fn of_point(point: &Point, differ: bool) -> Vec<Line<'_>> {
         indent: 0,
         name: name_of(point),
         summary: None,
+        sums: None,
         cpu,
         errors,
         headline: None,
@@ -117,10 +120,17 @@ fn of_point(point: &Point, differ: bool) -> Vec<Line<'_>> {
             lines
         }
         several => {
-            let inner = several
-                .iter()
-                .flat_map(|workload| of_workload(workload, harmless(&workload.name), 1, headline));
-            std::iter::once(head).chain(inner).collect()
+            let is_rate = headline.more_is_better();
+            let sum = |metric| point.figure(metric).unwrap_or(0.0);
+            let sums = Some([sum(Metric::Iops), sum(Metric::Throughput)]).filter(|sums| sums[0] > 0.0);
+            let mut lines = vec![Line { sums, headline: is_rate.then_some(headline), ..head }];
+            for workload in several {
+                let mut inner = of_workload(workload, harmless(&workload.name), 1, headline);
+                // The figure to look at first is the sum of rates; times have none.
+                inner.iter_mut().filter(|_| is_rate).for_each(|line| line.headline = None);
+                lines.append(&mut inner);
+            }
+            lines
         }
     }
 }
@@ -138,6 +148,7 @@ fn of_workload(workload: &WorkloadResult, name: String, indent: usize, headline:
         indent,
         name,
         summary: workload.total(),
+        sums: None,
         cpu,
         errors: workload.errors,
         headline: Some(headline),
@@ -147,6 +158,7 @@ fn of_workload(workload: &WorkloadResult, name: String, indent: usize, headline:
         indent: indent + 1,
         name: summary.op.to_string(),
         summary: Some(summary),
+        sums: None,
         cpu: None,
         errors: 0,
         headline: None,
@@ -189,14 +201,13 @@ fn cells(line: &Line<'_>, quantiles: &[f64]) -> Vec<Cell> {
         Cell::of(look, text.unwrap_or_default())
     };
     let response = line.summary.and_then(|summary| summary.response.as_ref());
+    let rate = line.summary.map(|summary| summary.ops_per_s.value).or(line.sums.map(|[rate, _]| rate));
+    let bytes = line.summary.map(|summary| summary.bytes_per_s.value).or(line.sums.map(|[_, bytes]| bytes));
     let mut cells = vec![
         Cell::plain(format!("{}{}", "  ".repeat(line.indent), line.name)),
-        cell(
-            Some(Metric::Iops),
-            line.summary.map(|summary| OpsPerSecond::new(summary.ops_per_s.value).to_string()),
-        ),
+        cell(Some(Metric::Iops), rate.map(|rate| OpsPerSecond::new(rate).to_string())),
         Cell::of(Look::Faint, line.summary.and_then(plus_minus).unwrap_or_default()),
-        cell(Some(Metric::Throughput), line.summary.and_then(throughput)),
+        cell(Some(Metric::Throughput), bytes.and_then(throughput)),
         cell(Some(Metric::Mean), response.map(|latency| nanos(latency.mean_ns))),
     ];
     cells.extend(quantiles.iter().map(|q| {
@@ -230,7 +241,6 @@ fn plus_minus(summary: &OpSummary) -> Option<String> {
 }
 
 /// Nothing where nothing is moved, as by flushes.
-fn throughput(summary: &OpSummary) -> Option<String> {
-    let rate = summary.bytes_per_s.value;
+fn throughput(rate: f64) -> Option<String> {
     (rate > 0.0).then(|| BytesPerSecond::new(rate).to_string().trim_end_matches(" MB/s").to_owned())
 }

@@ -50,7 +50,7 @@ pub use shares::shares;
 pub use spans::spans;
 pub use style::Style;
 pub use what_if::what_if;
-pub use words::{csv_cell, harmless, wrap};
+pub use words::{counted, csv_cell, harmless, wrap};
 pub use work::work;
 
 /// Why a record could not be drawn.

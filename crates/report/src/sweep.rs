@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Point, Run};
+use record::{Metric, Point, Run};
 use units::OpsPerSecond;
 use units::convert::truncated;
 
@@ -69,15 +69,12 @@ fn innermost<'a>(run: &'a Run, phase: &str) -> Option<&'a str> {
 
 /// Requests a second of all workloads together.
 fn rate(point: &Point) -> f64 {
-    point.workloads.iter().filter_map(|workload| workload.total()).map(|total| total.ops_per_s.value).sum()
+    point.figure(Metric::Iops).unwrap_or(0.0)
 }
 
 fn line(sweep: &Sweep<'_>, style: Style) -> String {
-    let peak = sweep
-        .points
-        .iter()
-        .copied()
-        .fold(("", 0.0), |best, point| if point.1 > best.1 { point } else { best });
+    let peak = Metric::Iops.best(sweep.points.iter().copied(), |(_, rate)| Some(*rate));
+    let peak = peak.map_or(("", 0.0), |(point, _)| point);
     let ends = |at: Option<&(&str, f64)>| at.map(|(value, _)| harmless(value)).unwrap_or_default();
     let key = harmless(sweep.key);
     let curve: String = sweep.points.iter().map(|(_, rate)| level(*rate, peak.1, style)).collect();

@@ -24,6 +24,11 @@ pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
     lines
 }
 
+/// `1 plan`, `3 plans`.
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// The beginning of `text` in at most `width` columns, with `ellipsis` where something is left out.
 pub(crate) fn cut(text: &str, width: usize, ellipsis: &str) -> String {
     if text.width() <= width {

@@ -97,7 +97,7 @@ impl Estimate {
 }
 
 /// Fewer batches say too little of their own variance.
-const BATCHES_LEAST: usize = 10;
+pub const BATCHES_LEAST: usize = 10;
 /// How many batches are tried.
 const BATCHES: [usize; 3] = [30, 15, BATCHES_LEAST];
 

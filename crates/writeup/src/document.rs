@@ -79,6 +79,8 @@ pub struct Course {
     pub title: String,
     /// From top to bottom.
     pub plots: Vec<CoursePlot>,
+    /// The seconds before the measured window began; absent where nothing of them is shown.
+    pub warm_up: Option<f64>,
 }
 
 /// Lines over time.

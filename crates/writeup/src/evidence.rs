@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use record::names::series;
-use record::{Comparison, Point, PointKind, Run, Series};
+use record::{Comparison, Metric, Point, PointKind, Run, Series};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -126,13 +126,17 @@ fn is_alone(runs: &[Run]) -> bool {
     runs.len() == 1
 }
 
-/// Points that are shown second by second: those that are alone in their phase first, then the ends and the middle of sweeps.
+/// Points that are shown second by second: those that are alone in their phase first, then of sweeps the ends and
+/// the point of the highest rate, or the middle.
 /// Of a campaign, which shows its cells and effects, what happened over time in its cells.
 fn chosen(runs: &[Run]) -> Chosen {
     if runs.iter().all(|run| run.cell.is_some()) && !is_alone(runs) {
         return Chosen { courses: courses(runs), ..Chosen::default() };
     }
     let each = (OF_ALL / runs.len().max(1)).clamp(1, OF_A_RUN);
+    let all = runs.iter().flat_map(|run| &run.points).filter(|point| point.kind == PointKind::Load);
+    let rate = |point: &Point| point.figure(Metric::Iops);
+    let peak = Metric::Iops.best(all, |point| rate(point)).map(|(point, _)| point.name.as_str());
     let of_run = |record: &Run| -> Vec<usize> {
         let loads: Vec<(usize, &Point)> =
             record.points.iter().enumerate().filter(|(_, point)| point.kind == PointKind::Load).collect();
@@ -146,7 +150,19 @@ fn chosen(runs: &[Run]) -> Chosen {
             (0..count).map(|index| all[step(index)].0).collect()
         };
         let mut chosen = places(&still, each);
-        chosen.extend(places(&swept, (each - chosen.len()).min(3)));
+        let mut ends = places(&swept, (each - chosen.len()).min(3));
+        // Where the rate is highest is what is asked about: it takes the place of the middle, the same in all runs.
+        let is_highest = |one: &&(usize, &Point)| Some(one.1.name.as_str()) == peak;
+        let own = Metric::Iops.best(&swept, |one| rate(one.1)).map(|(one, _)| one);
+        if let Some((at, _)) = swept.iter().find(is_highest).or(own)
+            && !ends.contains(at)
+            && let Some(middle) = ends.len().checked_div(2)
+            && let Some(place) = ends.get_mut(middle)
+        {
+            *place = *at;
+            ends.sort_unstable();
+        }
+        chosen.extend(ends);
         chosen
     };
     let whole = runs

@@ -64,15 +64,6 @@ fn of_run(run: usize, record: &Run) -> impl Iterator<Item = Measured<'_>> {
     shown.map(move |(at, point)| Measured { run, at, point })
 }
 
-/// What a figure is for sure: of a rate the lower end of its interval, of a latency the upper one. The highest of many
-/// figures is more often than not the least certain of them; what is held to be the highest is to be so for sure.
-pub(crate) fn sure(figure: &WithInterval, metric: Metric) -> f64 {
-    let (number, interval) = figure;
-    let end =
-        interval.as_ref().map(|(low, high)| if metric.more_is_better() { low.value } else { high.value });
-    end.unwrap_or(number.value)
-}
-
 impl<'a> Measured<'a> {
     fn place(self, workload: usize, summary: usize, rest: &str) -> Source {
         Source::At(self.run, format!("/points/{}/workloads/{workload}/summary/{summary}/{rest}", self.at))

@@ -19,6 +19,8 @@ pub enum Source {
     Sum(Vec<Source>),
     /// The largest of others.
     Most(Vec<Source>),
+    /// The smallest of others.
+    Least(Vec<Source>),
     /// The mean of others.
     Mean(Vec<Source>),
     /// The first over the second.
@@ -76,6 +78,10 @@ impl Source {
                 let values: Option<Vec<f64>> = parts.iter().map(|part| part.read(records)).collect();
                 values?.into_iter().reduce(f64::max)
             }
+            Source::Least(parts) => {
+                let values: Option<Vec<f64>> = parts.iter().map(|part| part.read(records)).collect();
+                values?.into_iter().reduce(f64::min)
+            }
             Source::Mean(parts) => {
                 let sum: Option<f64> = parts.iter().map(|part| part.read(records)).sum();
                 (!parts.is_empty()).then_some(sum? / parts.len() as f64)
@@ -94,6 +100,7 @@ impl fmt::Display for Source {
             Source::Quantile(run, pointer, q) => write!(f, "q{q}({run}{})", shortened(pointer)),
             Source::Sum(parts) => write!(f, "sum({})", list(parts)),
             Source::Most(parts) => write!(f, "max({})", list(parts)),
+            Source::Least(parts) => write!(f, "min({})", list(parts)),
             Source::Mean(parts) => write!(f, "mean({})", list(parts)),
             Source::Ratio(pair) => write!(f, "ratio({},{})", pair.0, pair.1),
         }
@@ -131,6 +138,9 @@ fn parsed(text: &str, depth: u32) -> Result<(Source, &str), String> {
     }
     if let Some(rest) = text.strip_prefix("max(") {
         return many(rest).map(|(parts, rest)| (Source::Most(parts), rest));
+    }
+    if let Some(rest) = text.strip_prefix("min(") {
+        return many(rest).map(|(parts, rest)| (Source::Least(parts), rest));
     }
     if let Some(rest) = text.strip_prefix("mean(") {
         return many(rest).map(|(parts, rest)| (Source::Mean(parts), rest));
@@ -214,6 +224,7 @@ mod tests {
             Source::Quantile(1, "/points/0/workloads/0/classes/0/response".into(), 0.999),
             Source::Sum(vec![rate.clone(), at("/search/met_per_s")]),
             Source::Mean(vec![Source::Sum(vec![rate.clone(), at("/search/met_per_s")]), rate.clone()]),
+            Source::Least(vec![rate.clone(), at("/search/met_per_s")]),
             Source::Ratio(Box::new((Source::Most(vec![rate.clone()]), rate))),
         ];
         for source in sources {
@@ -238,6 +249,7 @@ mod tests {
         assert_eq!(read("0p1/a"), Some(6.0));
         assert_eq!(read("sum(0p0/a,0p1/a)"), Some(10.0));
         assert_eq!(read("max(0p0/a,1/b)"), Some(4.0));
+        assert_eq!(read("min(0p0/a,1/b)"), Some(2.0));
         assert_eq!(read("ratio(0p1/a,1/b)"), Some(3.0));
         assert_eq!(read("mean(0p0/a,sum(0p1/a,1/b))"), Some(6.0));
         assert_eq!(read("0p2/a"), None);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use chart::{Axis, Chart, Line, Mark, Plot, Scale, Stack, Unit};
+use chart::{Axis, Chart, Line, Mark, Plot, Rule, Scale, Stack, Unit};
 
 use crate::document::{Course, CoursePlot, Samples};
 use crate::number::{Number, Source};
@@ -94,7 +94,11 @@ pub(crate) fn stack(course: &Course) -> Chart {
                 ..Axis::new(&plot.measure, plot.unit, scale)
             },
             lines: plot.lines.iter().enumerate().map(line).collect(),
-            rules: Vec::new(),
+            rules: course
+                .warm_up
+                .map(|at| Rule::Event(at, "measured from here".into()))
+                .into_iter()
+                .collect(),
         }
     };
     Chart::Stack(Stack { plots: course.plots.iter().map(plot).collect() })

@@ -59,7 +59,7 @@ fn title(subject: &Subject<'_>) -> String {
             let targets: Vec<&str> = only.targets.iter().map(|target| target.address.as_str()).collect();
             if targets.is_empty() { plans } else { format!("{plans} on {}", targets.join(", ")) }
         }
-        _ if subject.labels.len() <= 4 => format!("{plans}: {}", subject.labels.join(", ")),
+        _ if subject.labels.len() <= 4 => format!("{plans}: {}", subject.labels.join(" vs ")),
         _ => format!("{plans}: {} runs", subject.runs.len()),
     }
 }

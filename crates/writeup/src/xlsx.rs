@@ -168,6 +168,7 @@ impl Book {
             Source::At(..) | Source::Quantile(..) => self.data.cell(source),
             Source::Sum(parts) => format!("SUM({})", list(self, parts)),
             Source::Most(parts) => format!("MAX({})", list(self, parts)),
+            Source::Least(parts) => format!("MIN({})", list(self, parts)),
             Source::Mean(parts) => format!("AVERAGE({})", list(self, parts)),
             Source::Ratio(pair) => {
                 let (above, below) = (self.formula(&pair.0), self.formula(&pair.1));

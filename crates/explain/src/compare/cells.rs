@@ -8,6 +8,7 @@ use record::{Ops, Point, PointKind, Run, World, is_named, phase_title};
 use stats::difference::Estimate;
 
 use record::Metric;
+use units::OpsPerSecond;
 
 use super::measured::Measured;
 
@@ -135,6 +136,20 @@ impl<'a> Cell<'a> {
     /// How sure it is if it was measured once and nothing else was repeated.
     pub fn alone(&self, metric: Metric) -> Option<Estimate> {
         self.measured.first()?.alone(metric)
+    }
+
+    /// Whole seconds of its shortest measurement.
+    pub fn seconds(&self) -> u64 {
+        let each = self.measured.iter().map(|measured| measured.workload.measured_ns / 1_000_000_000);
+        each.min().unwrap_or(0)
+    }
+
+    /// Its rate with the interval that the record has of it, `248 (241 to 254)`, where it was measured once.
+    pub fn own_interval(&self) -> Option<String> {
+        let [only] = self.measured.as_slice() else { return None };
+        let rate = only.summary.ops_per_s;
+        let [value, low, high] = [rate.value, rate.low?, rate.high?].map(OpsPerSecond::new);
+        Some(format!("{value} ({low} to {high}) IOPS"))
     }
 
     /// Keys of the workload as text, in the first measurement.

@@ -19,8 +19,10 @@ mod settings;
 
 use std::collections::BTreeMap;
 
-use record::{Basis, Compared, Comparison, PointKind, Run, Severity, Side, Unmatched, Verdict, World};
-use stats::difference::{Estimate, Noise, Ratio, false_discovery};
+use record::{
+    Basis, Compared, Comparison, Grading, PointKind, Run, Severity, Side, Unmatched, Verdict, World,
+};
+use stats::difference::{BATCHES_LEAST as SECONDS_LEAST, Estimate, Noise, Ratio, false_discovery};
 
 pub use gate::{Asked, FALSE_ALARMS, POWER, gate};
 pub use limit::{Bound, FailOn, Limit, LimitError, Outcome};
@@ -63,6 +65,7 @@ pub fn compare(by: Option<&str>, groups: &[Group<'_>], margin: f64) -> Compariso
     judge(&mut comparison.rows, margin);
     comparison.unmatched = unmatched(&cells);
     comparison.notes = notes(groups, &comparison.rows);
+    comparison.notes.extend(too_short(&comparison, &cells));
     comparison
 }
 
@@ -75,10 +78,19 @@ fn side(group: &Group<'_>) -> Side {
             abouts.push(about);
         }
     }
+    let gradings = || group.runs.iter().filter_map(|run| run.grading.as_ref());
+    let mut doubts: Vec<String> = Vec::new();
+    for doubt in gradings().filter(|grading| grading.grade.is_doubtful()).flat_map(Grading::doubts) {
+        if !doubts.contains(&doubt) {
+            doubts.push(doubt);
+        }
+    }
     Side {
         name: group.name.clone(),
         runs: group.runs.iter().map(|run| run.id.clone()).collect(),
         about: abouts.join("; "),
+        grade: gradings().map(|grading| grading.grade).max(),
+        doubts,
     }
 }
 
@@ -261,9 +273,13 @@ fn notes(groups: &[Group<'_>], rows: &[Compared]) -> Vec<String> {
             100.0 * record::RUN_TO_RUN
         ));
     }
-    if based(Basis::Nothing) {
+    let lacks = |is_rate: bool| {
+        rows.iter().any(|row| row.basis == Basis::Nothing && row.total && (row.metric == "iops") == is_rate)
+    };
+    if lacks(false) {
         notes.push(
-            "Some figures have no 95 % CI, because too little was measured. Measure longer, or repeat."
+            "Some latencies have no 95 % CI, because too little was measured, or too few slow requests came \
+             independently of each other. Measure longer, or repeat."
                 .into(),
         );
     }
@@ -294,6 +310,46 @@ fn notes(groups: &[Group<'_>], rows: &[Compared]) -> Vec<String> {
         }
     }
     notes
+}
+
+/// Rates without an interval of their change that are told with those that their runs have, at most.
+const TOLD: usize = 3;
+
+/// Why the change of a rate has no interval although each run has one, and what those are.
+fn too_short(comparison: &Comparison, cells: &[Vec<Cell<'_>>]) -> Option<String> {
+    let lacks = |row: &&Compared| row.basis == Basis::Nothing && row.total && row.metric == "iops";
+    let lacking: Vec<&Compared> = comparison.rows.iter().filter(lacks).collect();
+    let of = |side: u32, row: &Compared| {
+        let is_it = |cell: &&Cell<'_>| {
+            cell.total && cell.name == row.cell && cell.key.workload == row.workload && cell.key.op == row.op
+        };
+        cells.get(side as usize)?.iter().find(is_it)
+    };
+    let pairs = || lacking.iter().filter_map(|row| Some((*row, of(0, row)?, of(row.side, row)?)));
+    let seconds = pairs().flat_map(|(_, first, second)| [first.seconds(), second.seconds()]).min()?;
+    if seconds >= SECONDS_LEAST as u64 {
+        return None;
+    }
+    let told = |side: u32, cell: &Cell<'_>| {
+        let name = comparison.sides.get(side as usize).map_or("", |side| side.name.as_str());
+        cell.own_interval().map(|interval| format!("{name} {interval}"))
+    };
+    let intervals: Vec<String> = pairs()
+        .filter_map(|(row, first, second)| {
+            let both = [told(0, first)?, told(row.side, second)?];
+            Some(format!("{}: {}", row.cell, both.join(", ")))
+        })
+        .take(TOLD)
+        .collect();
+    let own = if intervals.is_empty() {
+        String::new()
+    } else {
+        format!(" By itself each run has: {}.", intervals.join("; "))
+    };
+    Some(format!(
+        "The change of a rate has a 95 % CI from {SECONDS_LEAST} s of measurement on; the shortest here is {seconds} s. \
+         Use `run = \"{SECONDS_LEAST}s\"` or more, or `repeat = 5`.{own}"
+    ))
 }
 
 /// Whether all of one ended before the other began, or the other way round, on real storage.

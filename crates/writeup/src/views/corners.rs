@@ -4,7 +4,7 @@ use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale};
 use record::{Metric, phase_title};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::measured::{self, Measured, WithInterval, sure};
+use crate::measured::{self, Measured};
 use crate::number::Number;
 use crate::sweep::Phase;
 
@@ -132,14 +132,10 @@ fn reading(subject: &Subject<'_>, groups: &[Group<'_>], metric: Metric) -> Sente
     if sentence.is_empty() { sentence } else { sentence.words(".") }
 }
 
-/// The point with the best figure of `metric` among `points`: the best that is sure.
+/// The point with the best figure of `metric` among `points`.
 pub(crate) fn best<'a>(points: &[Measured<'a>], metric: Metric) -> Option<(Measured<'a>, Number)> {
-    let figures = points.iter().filter_map(|one| Some((*one, one.figure(metric)?)));
-    let order = |one: &(Measured<'_>, WithInterval), other: &(Measured<'_>, WithInterval)| {
-        sure(&one.1, metric).total_cmp(&sure(&other.1, metric))
-    };
-    let best = if metric.more_is_better() { figures.max_by(order) } else { figures.min_by(order) };
-    best.map(|(one, (number, _))| (one, number))
+    let figures = points.iter().filter_map(|one| Some((*one, one.figure(metric)?.0)));
+    metric.best(figures, |(_, number)| Some(number.value)).map(|(best, _)| best)
 }
 
 pub(crate) fn capital(words: &str) -> String {

@@ -9,7 +9,7 @@ use crate::measured::Measured;
 use crate::number::Number;
 use crate::samples::{Join, joined, stack, thinned};
 
-use super::Subject;
+use super::{Subject, foremost, turn_of};
 
 /// Panels that a reader looks at.
 const PANELS: usize = 4;
@@ -31,11 +31,12 @@ const MEASURES: [(&str, Unit, &[&str]); 3] = [
 pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Figure> {
     let mut panels: Vec<(String, Vec<Device<'_>>)> = points
         .iter()
-        .map(|one| (subject.named(one.run, &one.point.name), devices(*one)))
+        .map(|one| (subject.named(one.run, &turn_of(one.point)), devices(*one)))
         .filter(|(_, devices)| !devices.is_empty())
         .collect();
     panels.truncate(PANELS);
-    let Some(reading) = panels.first().and_then(|(name, devices)| reading(name, devices)) else {
+    let first = foremost(&panels, |(_, devices)| devices[0].measured);
+    let Some(reading) = first.and_then(|(name, devices)| reading(name, devices)) else {
         return Vec::new();
     };
     let small = panels.len() > 1;
@@ -155,7 +156,14 @@ fn course(title: String, devices: &[Device<'_>]) -> Course {
             .map(|device| (device.name.to_owned(), thinned(device.samples(what, *unit), Join::Mean)))
             .collect(),
     };
-    Course { title, plots: MEASURES.iter().map(plot).filter(CoursePlot::has_samples).collect() }
+    let plots = MEASURES.iter().map(plot).filter(CoursePlot::has_samples).collect();
+    Course { title, plots, warm_up: devices.first().and_then(|device| warm_up(device.measured)) }
+}
+
+/// When the measured window of a point begins, in seconds since the point did; `None` where nothing comes before it.
+fn warm_up(measured: Measured<'_>) -> Option<f64> {
+    let from = measured.point.workloads.iter().map(|workload| workload.measured_from_ns).min()?;
+    Some(measured.since(from)).filter(|seconds| *seconds > 0.0)
 }
 
 fn reading(point: &str, devices: &[Device<'_>]) -> Option<Sentence> {

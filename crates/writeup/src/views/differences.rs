@@ -10,6 +10,9 @@ use super::Subject;
 
 /// Rows of the chart; the table has all.
 const SHOWN: usize = 12;
+/// A change that is not decided is drawn while its interval is within this factor of none: a wider one would press all
+/// others together.
+const DRAWN_WITHIN: f64 = 2.0;
 
 /// Changes against the first run with their verdicts, and settings that are not the same.
 pub(super) fn section(subject: &Subject<'_>) -> Section {
@@ -55,32 +58,56 @@ fn changes(
 ) -> Figure {
     let dot = |row: &Compared| Dot {
         series: (row.side as usize).saturating_sub(1) % HUES,
-        value: row.ratio - 1.0,
-        band: row.low.zip(row.high).map(|(low, high)| (low - 1.0, high - 1.0)),
+        value: row.ratio,
+        band: row.low.zip(row.high),
     };
-    // The largest changes first.
+    // What is decided first, the largest changes first; what cannot be drawn last.
     let mut largest: Vec<&(usize, &Compared)> = rows.iter().collect();
-    largest.sort_by(|one, other| other.1.ratio.ln().abs().total_cmp(&one.1.ratio.ln().abs()));
+    largest.sort_by(|one, other| {
+        let order = |row: &Compared| (!is_decided(row), !is_drawn(row));
+        let size = |row: &Compared| row.ratio.ln().abs();
+        order(one.1).cmp(&order(other.1)).then(size(other.1).total_cmp(&size(one.1)))
+    });
     largest.truncate(SHOWN);
-    let drawn = largest.iter().map(|(_, row)| Row {
-        name: name(subject, row),
-        dots: vec![dot(row)],
-        ..Row::default()
+    let drawn = largest.iter().map(|(_, row)| match is_drawn(row) {
+        true => Row { name: name(subject, row), dots: vec![dot(row)], ..Row::default() },
+        false => Row { name: name(subject, row), missing: undrawn(row), ..Row::default() },
     });
     let chart = Dots {
-        axis: Axis::new(format!("change from {}", subject.label(0)), Unit::Share, Scale::Linear),
+        axis: Axis::new(format!("ratio to {}", subject.label(0)), Unit::Ratio, Scale::Log10),
         series: Vec::new(),
         rows: drawn.collect(),
-        neutral: Some(0.0),
+        neutral: Some(1.0),
     };
     Figure {
         kind: "changes",
         reading: reading(subject, comparison, place, &largest),
-        subtitle: format!("Change from {} with its 95 % interval, the largest first", subject.label(0)),
+        subtitle: format!("Ratio to {} with its 95 % interval, the largest change first", subject.label(0)),
         panels: vec![(String::new(), Chart::Dots(chart))],
         small: false,
         details: Vec::new(),
         table: table(subject, comparison, place, rows),
+    }
+}
+
+/// Whether it is known to have changed.
+fn is_decided(row: &Compared) -> bool {
+    matches!(row.verdict, Verdict::Better | Verdict::Worse)
+}
+
+/// Whether it has its place on an axis with others: decided either way, or nearly.
+fn is_drawn(row: &Compared) -> bool {
+    let is_near = |(low, high): (f64, f64)| low >= 1.0 / DRAWN_WITHIN && high <= DRAWN_WITHIN;
+    row.verdict != Verdict::Inconclusive || row.low.zip(row.high).is_some_and(is_near)
+}
+
+/// What stands in place of a change that is not drawn.
+fn undrawn(row: &Compared) -> String {
+    match row.low.zip(row.high) {
+        Some((low, high)) => {
+            format!("inconclusive: {} to {}", Unit::Ratio.written(low), Unit::Ratio.written(high))
+        }
+        None => "inconclusive: no interval".into(),
     }
 }
 
@@ -115,7 +142,7 @@ fn reading(
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
     let sentence = Sentence::of(format!("Of rates and p99: {}.", told.join(", ")));
-    match largest.first() {
+    match largest.first().filter(|(_, row)| is_decided(row)) {
         Some((index, row)) => sentence
             .words(format!(" The largest change is {}: ", name(subject, row)))
             .number(number(place, *index, "ratio", row.ratio, Unit::Ratio))

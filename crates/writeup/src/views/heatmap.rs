@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use chart::{Axis, Chart, Density, Patch, Plot, Rule, Scale, Unit};
 use record::response_map::{edges, quantile};
-use record::{ResponseMap, WorkloadResult};
+use record::{Metric, ResponseMap, WorkloadResult};
 
 use crate::document::{Cell, Column, Detail, Figure, Sentence, Table};
 use crate::measured::Measured;
 use crate::number::{Number, Source};
 
-use super::Subject;
 use super::progress::milestones;
+use super::{Subject, foremost, turn_of};
 
 /// Panels that a reader looks at.
 const PANELS: usize = 6;
@@ -24,13 +24,13 @@ const EVENTS: usize = 3;
 /// Longer than any run, in nanoseconds: a record that says more has been tampered with.
 const LONGEST_NS: u64 = 100_000_000 * 1_000_000_000;
 /// The percentiles of the table.
-const TABLE: [(f64, &str); 3] = [(0.5, "p50"), (0.99, "p99"), (1.0, "longest")];
+const TABLE: [(f64, &str); 3] = [(0.5, "p50 ≤"), (0.99, "p99 ≤"), (1.0, "longest ≤")];
 
 /// A panel for each workload of each point.
 pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Figure> {
     let mut maps: Vec<Map<'_>> = points.iter().flat_map(|one| maps(subject, *one)).collect();
     maps.truncate(PANELS);
-    let Some(reading) = maps.first().and_then(Map::reading) else { return Vec::new() };
+    let Some(reading) = foremost(&maps, |map| map.measured).and_then(Map::reading) else { return Vec::new() };
     let small = maps.len() > 1;
     let range = maps
         .iter()
@@ -64,7 +64,7 @@ fn maps<'a>(subject: &Subject<'_>, measured: Measured<'a>) -> Vec<Map<'a>> {
         let of = workload.1.responses_over_time.as_ref()?;
         let length = of.each_ns.checked_mul(of.stretches.len() as u64)?;
         let is_possible = of.is_known() && of.each_ns > 0 && length < LONGEST_NS;
-        let name = subject.named(measured.run, &measured.point.name);
+        let name = subject.named(measured.run, &turn_of(measured.point));
         let name = if several { format!("{name}, {}", workload.1.name) } else { name };
         (is_possible && of.stretches.len() >= LEAST).then_some(Map { name, measured, workload, of })
     };
@@ -151,7 +151,8 @@ impl Map<'_> {
         works.chain(stalls).take(EVENTS).collect()
     }
 
-    /// The quantile `q` of stretch `at`.
+    /// What the quantile `q` of stretch `at` is at most: the end of the bucket that it lies in, or the longest time of all
+    /// where that is less.
     fn quantile(&self, at: usize, q: f64) -> Option<Number> {
         let value = quantile(self.of.stretches.get(at)?, q)?;
         let pointer = format!(
@@ -159,7 +160,16 @@ impl Map<'_> {
             self.measured.at, self.workload.0
         );
         let source = Source::Quantile(self.measured.run, pointer, q);
-        Some(Number { value: value.get() as f64, unit: Unit::Nanos, source })
+        let end = Number { value: value.get() as f64, unit: Unit::Nanos, source };
+        let longest = self.measured.of_workload(self.workload.0, 0, Metric::Max);
+        Some(match longest.filter(|(longest, _)| longest.value < end.value) {
+            Some((longest, _)) => Number {
+                value: longest.value,
+                unit: Unit::Nanos,
+                source: Source::Least(vec![end.source, longest.source]),
+            },
+            None => end,
+        })
     }
 
     /// The stretches with the lowest and the highest p99.
@@ -169,9 +179,9 @@ impl Map<'_> {
         let (low, high) = (tails().min_by(by_value)?, tails().max_by(by_value)?);
         let each = Unit::Nanos.written(self.of.each_ns as f64);
         Some(
-            Sentence::of(format!("{}: the p99 of {each} lies between ", super::capital(&self.name)))
+            Sentence::of(format!("{}: the p99 of {each} is at most ", self.name))
                 .number(low.1)
-                .words(" and ")
+                .words(" to ")
                 .number(high.1)
                 .words(format!(", the highest after {}.", Unit::Seconds.written(self.begins(high.0)))),
         )

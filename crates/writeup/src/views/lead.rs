@@ -1,21 +1,40 @@
-//! Which run is ahead, and how far: only where the intervals of two figures are apart is one ahead of the other.
+//! Which run is ahead, and how far.
+//!
+//! **Invariant:** a ratio is of one point that both runs have, and only where the comparison of the two decided something;
+//! otherwise the figures are told with the reason why there is none.
 
 use chart::Unit;
-use record::{Metric, RUN_TO_RUN, World};
+use record::{Compared, Metric, RUN_TO_RUN, Verdict, World, doubted};
 
 use crate::document::Sentence;
 use crate::measured::{self, Measured, WithInterval};
+use crate::number::{Number, Source};
 
 use super::{Subject, best, ratio};
 
 /// Deviations within which 95 of 100 values lie.
 const CONFIDENCE: f64 = 1.96;
+/// The name that the number of a round has among swept values. Rounds are repeats.
+const ROUND: &str = "round";
 
-/// A case in which a run is ahead of another.
-struct Lead {
+/// A case that several runs have.
+struct Lead<'a> {
     name: String,
-    first: (usize, WithInterval),
-    last: (usize, WithInterval),
+    /// The best of each run, the best first.
+    peaks: Vec<(Measured<'a>, Number)>,
+    outcome: Outcome,
+}
+
+/// What a case says of its runs.
+enum Outcome {
+    /// At the point of this name one run is ahead of another: figures and ratio.
+    Ahead { at: String, first: (usize, Number), last: (usize, Number), ratio: Number },
+    /// It is not known which one is, and why.
+    Open(String),
+    /// What one of the runs measured is no figure of the storage.
+    Doubtful(String),
+    /// No point is one of two runs.
+    Apart,
 }
 
 /// The run with the highest figure of each case, and how far it is ahead of the lowest; the widest lead first, at most
@@ -27,78 +46,228 @@ pub(crate) fn leads(
     most: usize,
     is_whole: bool,
 ) -> Option<Sentence> {
-    let all: Vec<Lead> = cases.iter().filter_map(|(name, case)| lead(name, case, metric)).collect();
+    let all: Vec<Lead<'_>> =
+        cases.iter().filter_map(|(name, case)| lead(subject, name, case, metric)).collect();
     if all.is_empty() {
         return None;
     }
-    // Seconds within single runs do not show how much runs on real storage differ.
-    let is_real = subject.runs.iter().any(|run| run.world == World::Host);
-    let (mut wide, close): (Vec<Lead>, Vec<Lead>) = all.into_iter().partition(|lead| lead.is_sure(is_real));
-    wide.sort_by(|one, other| other.factor().total_cmp(&one.factor()));
+    let doubtful = all.iter().find(|lead| matches!(lead.outcome, Outcome::Doubtful(_)));
+    if let Some(lead) = doubtful {
+        return Some(lead.undecided(subject, metric));
+    }
+    let count = all.len();
+    let (mut wide, open): (Vec<Lead<'_>>, Vec<Lead<'_>>) =
+        all.into_iter().partition(|lead| lead.factor().is_some());
+    wide.sort_by(|one, other| other.factor().unwrap_or(1.0).total_cmp(&one.factor().unwrap_or(1.0)));
     let mut sentence = Sentence::default();
     for lead in wide.iter().take(most) {
-        let blank = if sentence.is_empty() { "" } else { " " };
-        let (first, last) = (&lead.first.1.0, &lead.last.1.0);
-        let case = if lead.name.is_empty() { String::new() } else { format!(" ({})", lead.name) };
-        sentence = sentence
-            .words(format!("{blank}{} reaches ", subject.label(lead.first.0)))
-            .number(first.clone())
-            .words(format!("{}, ", measured::behind(metric)))
-            .number(ratio(first, last, Unit::Ratio))
-            .words(format!(" {}{case}.", subject.label(lead.last.0)));
+        sentence = lead.decided(subject, metric, sentence);
     }
     let blank = if sentence.is_empty() { "" } else { " " };
-    Some(match (wide.len().saturating_sub(most), close.len()) {
+    Some(match (wide.len().saturating_sub(most), open.as_slice()) {
         _ if !is_whole && !sentence.is_empty() => sentence,
-        (0, 0) => sentence,
-        (0, 1) if wide.is_empty() => {
-            let name = &close[0].name;
-            let case = if name.is_empty() { String::new() } else { format!(" ({name})") };
-            sentence.words(format!(
-                "{blank}No difference in {} is certain: the 95 % intervals overlap{case}.",
-                measured::name(metric)
-            ))
-        }
-        (0, close) => sentence.words(format!(
-            "{blank}In {close} of {} points no difference in {} is certain.",
-            close + wide.len(),
+        (0, []) => sentence,
+        (0, [only]) if wide.is_empty() => only.undecided(subject, metric),
+        (0, open) => sentence.words(format!(
+            "{blank}In {} of {count} points no difference in {} is certain.",
+            open.len(),
             measured::name(metric)
         )),
-        (more, _) => {
-            sentence.words(format!("{blank}{more} more of {} points differ.", close.len() + wide.len()))
-        }
+        (more, _) => sentence.words(format!("{blank}{more} more of {count} points differ.")),
     })
 }
 
-fn lead(name: &str, case: &[Measured<'_>], metric: Metric) -> Option<Lead> {
-    let mut runs: Vec<usize> = case.iter().map(|one| one.run).collect();
-    runs.sort_unstable();
-    runs.dedup();
-    let of_run = |run: usize| {
-        let own: Vec<Measured<'_>> = case.iter().filter(|one| one.run == run).copied().collect();
-        Some((run, best(&own, metric)?.0.figure(metric)?))
-    };
-    let mut figures: Vec<(usize, WithInterval)> = runs.into_iter().filter_map(of_run).collect();
-    figures.sort_by(|one, other| other.1.0.value.total_cmp(&one.1.0.value));
-    let last = (figures.len() > 1).then(|| figures.pop()).flatten()?;
-    Some(Lead { name: name.to_owned(), first: figures.into_iter().next()?, last })
+/// What makes two points the same, whichever run they are of.
+fn key<'a>(one: &Measured<'a>) -> (&'a str, Vec<(&'a str, &'a str)>) {
+    let swept = one.point.swept.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    (one.point.phase.as_str(), swept.filter(|(key, _)| *key != ROUND).collect())
 }
 
-impl Lead {
-    fn factor(&self) -> f64 {
-        self.first.1.0.value / self.last.1.0.value
+fn lead<'a>(subject: &Subject<'_>, name: &str, case: &[Measured<'a>], metric: Metric) -> Option<Lead<'a>> {
+    let runs = runs_of(case);
+    let of_run = |run: &usize| best(&own(case, *run), metric);
+    let mut peaks: Vec<(Measured<'a>, Number)> = runs.iter().filter_map(of_run).collect();
+    peaks.sort_by(|one, other| other.1.value.total_cmp(&one.1.value));
+    if peaks.len() < 2 {
+        return None;
+    }
+    let outcome = outcome(subject, case, metric);
+    Some(Lead { name: name.to_owned(), peaks, outcome })
+}
+
+fn runs_of(points: &[Measured<'_>]) -> Vec<usize> {
+    let mut runs: Vec<usize> = points.iter().map(|one| one.run).collect();
+    runs.sort_unstable();
+    runs.dedup();
+    runs
+}
+
+fn own<'a>(points: &[Measured<'a>], run: usize) -> Vec<Measured<'a>> {
+    points.iter().filter(|one| one.run == run).copied().collect()
+}
+
+fn outcome(subject: &Subject<'_>, case: &[Measured<'_>], metric: Metric) -> Outcome {
+    if let Some(doubts) = doubts(subject, &runs_of(case)) {
+        return Outcome::Doubtful(doubts);
+    }
+    let Some(shared) = shared(case, metric) else { return Outcome::Apart };
+    let of_run = |run: usize| Some((run, best(&own(&shared, run), metric)?.0));
+    let mut each: Vec<(usize, Measured<'_>)> = runs_of(&shared).into_iter().filter_map(of_run).collect();
+    let value = |one: &(usize, Measured<'_>)| one.1.figure(metric).map_or(0.0, |(number, _)| number.value);
+    each.sort_by(|one, other| value(other).total_cmp(&value(one)));
+    let (Some(first), Some(last)) = (each.first(), each.last()) else { return Outcome::Apart };
+    let at = first.1.point.name.clone();
+    match by_comparison(subject, &at, metric, first.0, last.0) {
+        Some(found) => found,
+        None => by_intervals(subject, at, metric, (first, last)),
+    }
+}
+
+/// The measurements of the point that most runs have, of several the one with the best figure; `None` where no two runs
+/// have one.
+fn shared<'a>(case: &[Measured<'a>], metric: Metric) -> Option<Vec<Measured<'a>>> {
+    let mut groups: Vec<Vec<Measured<'a>>> = Vec::new();
+    for one in case {
+        match groups.iter_mut().find(|group| key(&group[0]) == key(one)) {
+            Some(group) => group.push(*one),
+            None => groups.push(vec![*one]),
+        }
+    }
+    let most = groups.iter().map(|group| runs_of(group).len()).max().filter(|most| *most > 1)?;
+    groups.retain(|group| runs_of(group).len() == most);
+    metric.best(groups, |group| Some(best(group, metric)?.1.value)).map(|(group, _)| group)
+}
+
+/// Which of `runs` are no measurement of what they seem to be.
+fn doubts(subject: &Subject<'_>, runs: &[usize]) -> Option<String> {
+    let of_run = |run: &usize| {
+        let grading = subject.runs[*run].grading.as_ref()?;
+        doubted(subject.label(*run), grading.grade, &grading.doubts())
+    };
+    let told: Vec<String> = runs.iter().filter_map(of_run).collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// What the comparison of the records says of the point `at`; `None` where it holds no such row, as of two runs neither of
+/// which is the first.
+fn by_comparison(
+    subject: &Subject<'_>,
+    at: &str,
+    metric: Metric,
+    first: usize,
+    last: usize,
+) -> Option<Outcome> {
+    let (comparison, place) = subject.comparison?;
+    let side = first.max(last);
+    let is_it = |row: &Compared| {
+        row.total && row.cell == at && row.metric == metric.name() && row.side as usize == side
+    };
+    let mut rows = comparison.rows.iter().enumerate().filter(|(_, row)| is_it(row));
+    let (index, row) = rows.next().filter(|_| first.min(last) == 0)?;
+    // Of several workloads each has its own row, and none is of all of them.
+    if rows.next().is_some() {
+        return None;
+    }
+    let number = |key: &str, value: f64, unit| Number {
+        value,
+        unit,
+        source: Source::At(place, format!("/rows/{index}/{key}")),
+    };
+    let unit = measured::unit(metric);
+    let (base, value) = (number("base", row.base, unit), number("value", row.value, unit));
+    Some(match row.verdict {
+        Verdict::Better | Verdict::Worse => {
+            let (above, below) = if first == 0 { (base, value) } else { (value, base) };
+            let ratio = match first == 0 {
+                true => ratio(&above, &below, Unit::Ratio),
+                false => number("ratio", row.ratio, Unit::Ratio),
+            };
+            Outcome::Ahead { at: at.to_owned(), first: (first, above), last: (last, below), ratio }
+        }
+        Verdict::Equivalent => Outcome::Open(format!("equivalent at {at}")),
+        Verdict::Inconclusive => Outcome::Open(inconclusive(at, row, first == 0)),
+    })
+}
+
+/// Why nothing is decided: the range in which the ratio lies, of the baseline to the other where it `is_turned`.
+fn inconclusive(at: &str, row: &Compared, is_turned: bool) -> String {
+    let Some((low, high)) = row.low.zip(row.high).filter(|(low, _)| *low > 0.0) else {
+        return format!("inconclusive at {at}, as too little was measured for an interval of the ratio");
+    };
+    let (low, high) = if is_turned { (1.0 / high, 1.0 / low) } else { (low, high) };
+    let [low, high] = [low, high].map(|end| Unit::Ratio.written(end));
+    format!("inconclusive at {at}, where the 95 % interval of the ratio is {low} to {high}")
+}
+
+/// What the intervals of both figures say, where no comparison is at hand.
+fn by_intervals(
+    subject: &Subject<'_>,
+    at: String,
+    metric: Metric,
+    (first, last): (&(usize, Measured<'_>), &(usize, Measured<'_>)),
+) -> Outcome {
+    // Seconds within single runs do not show how much runs on real storage differ.
+    let is_real = subject.runs.iter().any(|run| run.world == World::Host);
+    let (Some(above), Some(below)) = (first.1.figure(metric), last.1.figure(metric)) else {
+        return Outcome::Apart;
+    };
+    if ends(&above, is_real).0 <= ends(&below, is_real).1 {
+        return Outcome::Open(format!("inconclusive at {at}, where the 95 % intervals overlap"));
+    }
+    let ratio = ratio(&above.0, &below.0, Unit::Ratio);
+    Outcome::Ahead { at, first: (first.0, above.0), last: (last.0, below.0), ratio }
+}
+
+/// The ends of an interval; without one a two-hundredth each way has to do. A run on real storage deviates from the next,
+/// which its own interval does not know.
+fn ends(figure: &WithInterval, is_real: bool) -> (f64, f64) {
+    let deviation = if is_real { CONFIDENCE * RUN_TO_RUN } else { 0.005 };
+    let value = figure.0.value;
+    let (low, high) = figure.1.as_ref().map_or((value, value), |(low, high)| (low.value, high.value));
+    let beyond = |end: f64| (end - value).hypot(deviation * value);
+    (value - beyond(low), value + beyond(high))
+}
+
+impl Lead<'_> {
+    /// How far one is ahead, where that is known.
+    fn factor(&self) -> Option<f64> {
+        match &self.outcome {
+            Outcome::Ahead { ratio, .. } => Some(ratio.value),
+            _ => None,
+        }
     }
 
-    /// Whether the lower end of the one is above the upper end of the other; without intervals a two-hundredth each way
-    /// has to do. A run on real storage deviates from the next, which its own interval does not know.
-    fn is_sure(&self, is_real: bool) -> bool {
-        let deviation = if is_real { CONFIDENCE * RUN_TO_RUN } else { 0.005 };
-        let ends = |figure: &WithInterval| {
-            let value = figure.0.value;
-            let (low, high) = figure.1.as_ref().map_or((value, value), |(low, high)| (low.value, high.value));
-            let beyond = |end: f64| (end - value).hypot(deviation * value);
-            (value - beyond(low), value + beyond(high))
+    /// `sentence` with the figure of the run that is ahead, and its ratio to the last.
+    fn decided(&self, subject: &Subject<'_>, metric: Metric, sentence: Sentence) -> Sentence {
+        let Outcome::Ahead { at, first, last, ratio } = &self.outcome else { return sentence };
+        let blank = if sentence.is_empty() { "" } else { " " };
+        let along = self.peaks.iter().any(|(one, _)| one.point.name != *at);
+        let case = if along || self.name.is_empty() { at } else { &self.name };
+        sentence
+            .words(format!("{blank}{} reaches ", subject.label(first.0)))
+            .number(first.1.clone())
+            .words(format!("{}, ", measured::behind(metric)))
+            .number(ratio.clone())
+            .words(format!(" {} ({case}).", subject.label(last.0)))
+    }
+
+    /// The best of each run, and why there is no ratio.
+    fn undecided(&self, subject: &Subject<'_>, metric: Metric) -> Sentence {
+        let mut sentence = match &self.outcome {
+            Outcome::Doubtful(why) => Sentence::of(format!("Not comparable: {why}. ")),
+            _ => Sentence::default(),
         };
-        ends(&self.first.1).0 > ends(&self.last.1).1
+        for (place, (one, number)) in self.peaks.iter().enumerate() {
+            let comma = if place > 0 { ", " } else { "" };
+            sentence = sentence
+                .words(format!("{comma}{} ", subject.label(one.run)))
+                .number(number.clone())
+                .words(format!("{} ({})", measured::behind(metric), one.point.name));
+        }
+        match &self.outcome {
+            Outcome::Open(why) => sentence.words(format!(": {why}.")),
+            Outcome::Apart => sentence.words(": no point in common, so there is no ratio."),
+            _ => sentence.words("."),
+        }
     }
 }

@@ -5,12 +5,12 @@ use chart::{Axis, Chart, HUES, Line, Mark, Plot, Rule, Scale, Unit};
 use crate::document::{Cell, Column, Figure, Sentence, Table};
 use record::Metric;
 
-use crate::measured::{self, Measured, sure};
+use crate::measured::{self, Measured};
 use crate::number::{Number, Source};
 use crate::sweep::{Along, Phase, Step, name_of, pair, shown};
 
 use super::corners::capital;
-use super::{Subject, band, leads, ratio};
+use super::{Subject, band, best, leads, ratio};
 
 /// A part of the highest rate at which more load brings little more.
 const NEARLY: f64 = 0.9;
@@ -173,10 +173,10 @@ fn line_of(name: &str, hue: usize, line: &Along<'_>, metric: Metric) -> Line {
 /// says how busy its parts are.
 fn ceilings(lines: &[(String, usize, &Along<'_>)], metric: Metric) -> Vec<Rule> {
     let [(_, _, line)] = lines else { return Vec::new() };
-    let Some((peak, rate)) = highest(line, metric) else { return Vec::new() };
-    let Some((busiest, used)) = busiest(peak.median) else { return Vec::new() };
+    let Some((_, peak, rate)) = highest(line, metric) else { return Vec::new() };
+    let Some((busiest, used)) = busiest(peak) else { return Vec::new() };
     let most = Number { value: rate.value / used, ..rate };
-    vec![Rule::Level(most.value, format!("{busiest} at 100 % utilization: {}", most.text()))]
+    vec![Rule::Level(most.value, format!("{busiest} 100 % busy: {}", most.text()))]
 }
 
 /// The busiest kind of part, by the mean of its members, and how busy it is.
@@ -205,7 +205,7 @@ fn reading(panels: &Panels<'_, '_>, phase: &Phase<'_>, metric: Metric) -> Senten
         .collect();
     for (name, line) in all.iter().take(TOLD) {
         let steps = || line.points.iter().filter_map(|step| Some((step, figure(step, metric)?.0)));
-        let Some((peak, most)) = highest(line, metric) else { continue };
+        let Some((peak, at, most)) = highest(line, metric) else { continue };
         if !sentence.is_empty() {
             sentence = sentence.words("; ");
         }
@@ -215,6 +215,9 @@ fn reading(panels: &Panels<'_, '_>, phase: &Phase<'_>, metric: Metric) -> Senten
             measured::behind(metric),
             shown(peak.text)
         ));
+        if let Some((tail, _)) = at.figure(Metric::Quantile(0.99)).filter(|_| metric.more_is_better()) {
+            sentence = sentence.words(", p99 ").number(tail);
+        }
         let nearly = steps().find(|(_, number)| (NEARLY..=1.0).contains(&(number.value / most.value)));
         if let Some((step, number)) = nearly.filter(|(step, _)| phase.is_load() && step.x < peak.x) {
             sentence = sentence.words(", ").number(ratio(&number, &most, Unit::Share));
@@ -227,11 +230,12 @@ fn reading(panels: &Panels<'_, '_>, phase: &Phase<'_>, metric: Metric) -> Senten
     if sentence.is_empty() { sentence } else { sentence.words(".") }
 }
 
-/// The step of the highest figure that is sure, and that figure.
-fn highest<'l, 'a>(line: &'l Along<'a>, metric: Metric) -> Option<(&'l Step<'a>, Number)> {
-    let steps = line.points.iter().filter_map(|step| Some((step, step.median.figure(metric)?)));
-    let highest = steps.max_by(|one, other| sure(&one.1, metric).total_cmp(&sure(&other.1, metric)));
-    highest.map(|(step, (number, _))| (step, number))
+/// The step and the measurement of the highest figure of all, and that figure.
+fn highest<'l, 'a>(line: &'l Along<'a>, metric: Metric) -> Option<(&'l Step<'a>, Measured<'a>, Number)> {
+    let all: Vec<Measured<'a>> = line.points.iter().flat_map(|step| &step.repeats).copied().collect();
+    let (one, number) = best(&all, metric)?;
+    let is_its = |step: &&Step<'a>| step.repeats.iter().any(|own| (own.run, own.at) == (one.run, one.at));
+    Some((line.points.iter().find(is_its)?, one, number))
 }
 
 /// Latency against the rate that was reached, a line for each, points labelled by their load.
@@ -265,16 +269,16 @@ fn latency(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]) -> Opt
         };
         (title.clone(), Chart::Plot(plot))
     });
-    let reading = panels.lines().next().and_then(|(_, _, line)| {
+    let reading = panels.lines().next().and_then(|(name_of_line, _, line)| {
         let (first, last) = (line.points.first()?, line.points.last()?);
         let (low, high) = (first.median.figure(metric)?.0, last.median.figure(metric)?.0);
-        let of = if panels.lines().count() > 1 {
-            format!("{}: ", panels.lines().next().map_or("", |(name, _, _)| name))
-        } else {
-            String::new()
-        };
+        // A label keeps its case: it may be the name of a file.
+        let several = panels.lines().count() > 1;
+        let of = if several { format!("{name_of_line}: ") } else { String::new() };
+        let told = measured::name(metric);
+        let told = if several { told } else { capital(&told) };
         Some(
-            Sentence::of(format!("{}{} is ", capital(&of), measured::name(metric)))
+            Sentence::of(format!("{of}{told} is "))
                 .number(low)
                 .words(format!(" at {}{} and ", name(&key), first.text))
                 .number(high)

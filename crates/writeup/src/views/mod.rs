@@ -16,7 +16,7 @@ mod published;
 mod search;
 mod time;
 
-use record::{Comparison, Run};
+use record::{Comparison, Metric, Point, Run};
 
 use crate::document::{Block, Figure, Section};
 use crate::measured::{Measured, measured};
@@ -70,6 +70,18 @@ impl<'a> Subject<'a> {
     }
 }
 
+/// What is told first of `all`, each of the point that `of` gives: that of the highest rate, or the first where none has a
+/// rate.
+fn foremost<'t, 'a, T>(all: &'t [T], of: impl Fn(&T) -> Measured<'a>) -> Option<&'t T> {
+    let highest = Metric::Iops.best(all, |one| of(one).point.figure(Metric::Iops));
+    highest.map(|(one, _)| one).or(all.first())
+}
+
+/// The name of a point, with its number where it is a repeat.
+fn turn_of(point: &Point) -> String {
+    if point.repeat > 1 { format!("{} #{}", point.name, point.repeat) } else { point.name.clone() }
+}
+
 /// All sections on what `subject` measured, the most important first.
 pub(crate) fn sections(subject: &Subject<'_>) -> Vec<Section> {
     let mut plans: Vec<&str> = Vec::new();
@@ -118,7 +130,10 @@ fn of_plan(subject: &Subject<'_>, points: &[Measured<'_>], prefix: &str, about: 
     }
     let portraits = subject.portraits(points);
     sections.push(section(format!("{prefix}progress"), progress::figures(subject, &portraits)));
-    sections.push(section(format!("{prefix}where the time goes"), parts::figures(subject, points)));
+    let time = parts::latency(subject, points).into_iter().collect();
+    sections.push(section(format!("{prefix}where the time goes"), time));
+    let busy = parts::utilisation(subject, points).into_iter().collect();
+    sections.push(section(format!("{prefix}utilization"), busy));
     sections
         .push(section(format!("{prefix}latency distribution"), percentiles::figures(subject, &portraits)));
     let mut over_time = time::figures(subject, &portraits);
@@ -145,3 +160,6 @@ fn ratio(above: &Number, below: &Number, unit: chart::Unit) -> Number {
     let source = crate::number::Source::Ratio(Box::new((above.source.clone(), below.source.clone())));
     Number { value: above.value / below.value, unit, source }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,20 +4,15 @@ use chart::{Axis, Bar, Bars, Chart, HUES, Heat, Scale, Segment, Unit};
 use record::{Component, Metric, ResponseShare};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::measured::{Measured, sure};
+use crate::measured::Measured;
 use crate::number::{Number, Source};
 
-use super::{Subject, load, ratio};
+use super::{Subject, best, load, ratio};
 
 /// Bars and parts that are shown; a reader compares no more at a glance.
 const SHOWN: usize = 16;
 /// Kinds of parts beside each other.
 const KINDS: usize = 6;
-
-/// Latency by part for points that have it traced, and how busy the parts are.
-pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Figure> {
-    latency(subject, points).into_iter().chain(utilisation(subject, points)).collect()
-}
 
 /// A class of requests of one point.
 struct Traced<'a> {
@@ -43,7 +38,7 @@ impl Traced<'_> {
     }
 }
 
-fn latency(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<Figure> {
+pub(super) fn latency(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<Figure> {
     let mut traced: Vec<Traced<'_>> = points.iter().flat_map(|one| of_point(subject, *one)).collect();
     traced.truncate(SHOWN);
     let first =
@@ -158,7 +153,7 @@ pub(super) fn by_kind(components: &[Component]) -> Vec<(String, Vec<(usize, &Com
 }
 
 /// How busy the busiest of each kind of part is, at the point of each run and phase with the highest rate.
-fn utilisation(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<Figure> {
+pub(super) fn utilisation(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<Figure> {
     let is_known = |one: &&Measured<'_>| {
         one.point.breakdown.as_ref().is_some_and(|breakdown| !breakdown.components.is_empty())
     };
@@ -240,17 +235,14 @@ fn busiest_kinds(points: &[Measured<'_>]) -> Vec<String> {
 
 /// Of each run and phase the point with the highest rate, as many as there are hues.
 fn busiest_points<'a>(points: &[Measured<'a>]) -> Vec<Measured<'a>> {
-    let rate =
-        |one: &Measured<'_>| one.figure(Metric::Iops).map_or(0.0, |figure| sure(&figure, Metric::Iops));
-    let mut chosen: Vec<Measured<'a>> = Vec::new();
+    let mut loads: Vec<Vec<Measured<'a>>> = Vec::new();
     for one in points {
         let same = |other: &Measured<'_>| other.run == one.run && other.point.phase == one.point.phase;
-        match chosen.iter_mut().find(|other| same(other)) {
-            Some(other) if rate(one) > rate(other) => *other = *one,
-            Some(_) => {}
-            None => chosen.push(*one),
+        match loads.iter_mut().find(|load| same(&load[0])) {
+            Some(load) => load.push(*one),
+            None => loads.push(vec![*one]),
         }
     }
-    chosen.truncate(SHOWN);
-    chosen
+    let busiest = |load: &Vec<Measured<'a>>| best(load, Metric::Iops).map_or(load[0], |(one, _)| one);
+    loads.iter().map(busiest).take(SHOWN).collect()
 }

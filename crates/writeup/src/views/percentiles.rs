@@ -7,7 +7,7 @@ use crate::document::{Cell, Column, Figure, Sentence, Table};
 use crate::measured::Measured;
 use crate::number::{Number, Source};
 
-use super::Subject;
+use super::{Subject, foremost};
 
 /// Panels that a reader looks at.
 const PANELS: usize = 6;
@@ -31,7 +31,8 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
         }
     }
     panels.truncate(PANELS);
-    let Some(reading) = panels.first().and_then(|(name, classes)| reading(name, classes.first()?)) else {
+    let first = foremost(&panels, |(_, classes)| classes[0].measured);
+    let Some(reading) = first.and_then(|(name, classes)| reading(name, classes.first()?)) else {
         return Vec::new();
     };
     let small = panels.len() > 1;
@@ -45,13 +46,18 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
         let several = classes.iter().any(|class| class.name != classes[0].name);
         let line = |(index, class): (usize, &Class<'_>)| {
             let name = if several { class.name.as_str() } else { "" };
-            let hue = if several || subject.labels.len() == 1 { index } else { class.measured.run };
-            Line {
-                name: subject.named(class.measured.run, name),
-                hue,
-                points: class.spectrum(),
-                ..Line::default()
-            }
+            // Repeats of one thing have one hue and one name.
+            let first = classes.iter().position(|other| other.is_repeat_of(class)).unwrap_or(index);
+            let hue = if several || subject.labels.len() == 1 { first } else { class.measured.run };
+            let count = classes.iter().filter(|other| other.is_repeat_of(class)).count();
+            let name = match (first == index, count) {
+                (true, 1) => subject.named(class.measured.run, name),
+                (true, count) => {
+                    format!("{} ({count} repeats)", subject.named(class.measured.run, name)).trim().to_owned()
+                }
+                (false, _) => String::new(),
+            };
+            Line { name, hue, points: class.spectrum(), ..Line::default() }
         };
         let plot = Plot {
             x: Axis {
@@ -78,6 +84,7 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
 /// Requests of one operation and size at one point.
 struct Class<'a> {
     name: String,
+    size_bytes: u64,
     measured: Measured<'a>,
     pointer: String,
     histogram: stats::Histogram,
@@ -94,6 +101,7 @@ fn classes(measured: Measured<'_>) -> Vec<Class<'_>> {
             let prefix = if several { format!("{} ", workload.name) } else { String::new() };
             Some(Class {
                 name: format!("{prefix}{}", class.op),
+                size_bytes: class.size_bytes,
                 measured,
                 pointer: format!("/points/{}/workloads/{place}/classes/{index}/response", measured.at),
                 histogram,
@@ -104,6 +112,12 @@ fn classes(measured: Measured<'_>) -> Vec<Class<'_>> {
 }
 
 impl Class<'_> {
+    /// Whether both are the same thing of one run, measured several times.
+    fn is_repeat_of(&self, other: &Class<'_>) -> bool {
+        let is_same = self.measured.run == other.measured.run && self.name == other.name;
+        is_same && self.size_bytes == other.size_bytes
+    }
+
     fn number(&self, q: f64) -> Option<Number> {
         let enough = q <= 0.5 || self.histogram.count() as f64 * (1.0 - q) >= BEYOND;
         let value = self.histogram.quantile(q).filter(|_| enough)?.get() as f64;
@@ -148,7 +162,10 @@ fn table(subject: &Subject<'_>, panels: &[(String, Vec<Class<'_>>)]) -> Table {
     let mut columns = vec![Column::words("point"), Column::words("requests")];
     columns.extend(TABLE.map(|q| Column::numbers(quantile_name(q), Unit::Nanos)));
     let row = |name: &str, class: &Class<'_>| {
-        let head = [Cell::words(name), Cell::words(subject.named(class.measured.run, &class.name))];
+        let requests = subject.named(class.measured.run, &class.name);
+        let repeat = class.measured.point.repeat;
+        let requests = if repeat > 1 { format!("{requests} #{repeat}") } else { requests };
+        let head = [Cell::words(name), Cell::words(requests)];
         head.into_iter().chain(TABLE.map(|q| Cell::number(class.number(q)))).collect()
     };
     let rows = panels.iter().flat_map(|(name, classes)| classes.iter().map(move |class| row(name, class)));

@@ -102,7 +102,7 @@ fn course(title: String, works: &[&Work<'_>]) -> Course {
         plot("rate", Unit::PerSecond, &|work| work.measured.over_time(OPS)),
         plot("p99 latency", Unit::Nanos, &|work| work.measured.over_time(RESPONSE_P99)),
     ];
-    Course { title, plots: plots.into_iter().filter(CoursePlot::has_samples).collect() }
+    Course { title, plots: plots.into_iter().filter(CoursePlot::has_samples).collect(), warm_up: None }
 }
 
 impl<'a> Work<'a> {
@@ -152,7 +152,7 @@ fn reading(work: &Work<'_>) -> Option<Sentence> {
     } else {
         format!("{}, {}", work.work(), work.name)
     };
-    let mut sentence = Sentence::of(format!("{}: ", capital(&whole)))
+    let mut sentence = Sentence::of(format!("{whole}: "))
         .number(work.value(last))
         .words(" done ")
         .number(work.moment(last))

@@ -8,7 +8,7 @@ use crate::document::{self, Cell, Column, CoursePlot, Detail, Figure, Sentence, 
 use crate::measured::Measured;
 use crate::number::{Number, Source};
 
-use super::Subject;
+use super::{Subject, foremost};
 
 /// Panels that a reader looks at.
 const PANELS: usize = 6;
@@ -35,7 +35,7 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
     let small = panels.len() > 1;
     let drawn = panels.iter().map(|(title, courses)| {
         let lines = courses.iter().map(|course| Line {
-            name: subject.named(course.measured.run, ""),
+            name: turn(subject, course),
             hue: course.measured.run,
             points: course.marks(),
             ..Line::default()
@@ -91,6 +91,11 @@ impl<'a> Course<'a> {
         (seconds.len() >= LEAST).then_some(Course { measured, seconds })
     }
 
+    /// Seconds in which nothing ended.
+    fn silent(&self) -> usize {
+        self.seconds.iter().filter(|rate| **rate == 0.0).count()
+    }
+
     /// One for each second as long as a screen can show them, else one for each stretch of some.
     fn marks(&self) -> Vec<Mark> {
         let each = self.seconds.len().div_ceil(300);
@@ -109,12 +114,24 @@ impl<'a> Course<'a> {
     }
 }
 
+/// The run of a course, with the number of its repeat.
+fn turn(subject: &Subject<'_>, course: &Course<'_>) -> String {
+    let repeat = course.measured.point.repeat;
+    let number = if repeat > 1 { format!("#{repeat}") } else { String::new() };
+    let run = subject.named(course.measured.run, "");
+    [run, number].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 fn reading(subject: &Subject<'_>, panels: &[(String, Vec<Course<'_>>)]) -> Sentence {
-    let Some((name, course)) = panels.first().and_then(|(name, courses)| Some((name, courses.first()?)))
-    else {
+    let all: Vec<(&String, &Course<'_>)> =
+        panels.iter().flat_map(|(name, courses)| courses.iter().map(move |course| (name, course))).collect();
+    // A stop is what one looks for in a course; without one the highest rate.
+    let stopped =
+        all.iter().max_by_key(|(_, course)| course.silent()).filter(|(_, course)| course.silent() > 0);
+    let Some((name, course)) = stopped.or(foremost(&all, |(_, course)| course.measured)) else {
         return Sentence::default();
     };
-    let silent = course.seconds.iter().filter(|rate| **rate == 0.0).count();
+    let silent = course.silent();
     let mean = course.measured.figure(Metric::Iops).map(|(number, _)| number);
     let mut sentence = Sentence::of(format!("{}: ", subject.named(course.measured.run, name)));
     if let Some(mean) = mean {
@@ -135,13 +152,18 @@ fn samples(subject: &Subject<'_>, title: &str, courses: &[Course<'_>]) -> docume
         unit,
         lines: courses
             .iter()
-            .map(|course| (subject.named(course.measured.run, title), course.measured.over_time(ending)))
+            .map(|course| {
+                let name = [turn(subject, course), title.to_owned()];
+                let name: Vec<String> = name.into_iter().filter(|part| !part.is_empty()).collect();
+                (name.join(", "), course.measured.over_time(ending))
+            })
             .collect(),
     };
     let plots = [plot("rate", Unit::PerSecond, OPS), plot("p99 latency", Unit::Nanos, RESPONSE_P99)];
     document::Course {
         title: title.into(),
         plots: plots.into_iter().filter(CoursePlot::has_samples).collect(),
+        warm_up: None,
     }
 }
 
@@ -169,7 +191,10 @@ fn table(subject: &Subject<'_>, panels: &[(String, Vec<Course<'_>>)]) -> Table {
     let row = |name: &str, course: &Course<'_>| {
         vec![
             Cell::words(name),
-            Cell::words(subject.label(course.measured.run)),
+            Cell::words(match course.measured.point.repeat {
+                repeat if repeat > 1 => format!("{} #{repeat}", subject.label(course.measured.run)),
+                _ => subject.label(course.measured.run).to_owned(),
+            }),
             Cell::words(course.seconds.len().to_string()),
             Cell::number(course.measured.figure(Metric::Iops).map(|(number, _)| number)),
             Cell::number(worst(course.measured)),

@@ -80,12 +80,12 @@ pub fn foreseen(subject: &Subject, kept: &Kept) -> Result<String, Failure> {
     let campaign = &subject.campaign;
     let turns = subject.schedule();
     let mut text = format!(
-        "{}: {} cells × {} plans × {} blocks, {} runs\n",
+        "{}: {} × {} × {}, {}\n",
         report::harmless(&campaign.name),
-        subject.cells().len(),
-        campaign.plans.len(),
-        campaign.repeats,
-        turns.len()
+        report::counted(subject.cells().len(), "cell"),
+        report::counted(campaign.plans.len(), "plan"),
+        report::counted(campaign.repeats as usize, "block"),
+        report::counted(turns.len(), "run")
     );
     if !kept.done.is_empty() {
         text +=

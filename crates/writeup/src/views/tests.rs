@@ -1,0 +1,274 @@
+//! What a whole report says, read by a person: its answer, its readings, its tables.
+
+use record::sample::{self, Stream};
+use record::{
+    Basis, Check, Compared, Comparison, Grade, Grading, Op, Outcome, Point, Run, Side, Verdict, World,
+};
+
+use crate::document::{Cell, WriteUp};
+use crate::{evidence, write_up};
+
+/// A point of the sweep of workers, with this rate and no interval unless one is given.
+fn point(index: u32, workers: u32, rate: f64, interval: Option<(f64, f64)>) -> Point {
+    let stream = Stream {
+        op: "read",
+        size_bytes: 8192,
+        per_s: units::convert::truncated(rate),
+        median_ns: 1_000_000 * u64::from(workers),
+        spread: 0.3,
+    };
+    let mut point =
+        sample::point(index, &format!("8 KiB x{workers}"), vec![sample::workload("main", &[stream])]);
+    point.phase = "8 KiB x{workers}".into();
+    point.swept.insert("workers".into(), workers.to_string());
+    for summary in &mut point.workloads[0].summary {
+        summary.ops_per_s.value = rate;
+        (summary.ops_per_s.low, summary.ops_per_s.high) =
+            (interval.map(|(low, _)| low), interval.map(|(_, high)| high));
+    }
+    point
+}
+
+/// A run of an array of this level at these workers and rates.
+fn run(raid: &str, rates: &[(u32, f64)]) -> Run {
+    let points = (0..).zip(rates).map(|(index, (workers, rate))| point(index, *workers, *rate, None));
+    let mut run = sample::run("oltp", points.collect());
+    run.world = World::Array;
+    run.id = format!("run-{raid}");
+    run.targets[0].address = format!("array:md3000?raid={raid}");
+    run
+}
+
+fn compared(cell: &str, metric: &str, (base, value): (f64, f64), interval: Option<(f64, f64)>) -> Compared {
+    let verdict = match interval {
+        Some((low, _)) if low > 1.0 => Verdict::Better,
+        Some((_, high)) if high < 1.0 => Verdict::Worse,
+        _ => Verdict::Inconclusive,
+    };
+    Compared {
+        cell: cell.into(),
+        workload: "main".into(),
+        op: Op::Read.into(),
+        total: true,
+        metric: metric.into(),
+        unit: if metric == "iops" { "per_s".into() } else { "ns".into() },
+        side: 1,
+        base,
+        value,
+        ratio: value / base,
+        low: interval.map(|(low, _)| low),
+        high: interval.map(|(_, high)| high),
+        value_low: None,
+        value_high: None,
+        p_value: None,
+        adjusted_p: None,
+        noise_floor: None,
+        detectable_effect: None,
+        repeats: [1, 1],
+        basis: Basis::Seconds,
+        verdict,
+    }
+}
+
+fn comparison(rows: Vec<Compared>) -> Comparison {
+    let side = |name: &str| Side {
+        name: name.into(),
+        runs: Vec::new(),
+        about: String::new(),
+        grade: None,
+        doubts: Vec::new(),
+    };
+    Comparison { rows, ..Comparison::of(None, vec![side("A"), side("B")]) }
+}
+
+fn report(runs: Vec<Run>, rows: Option<Vec<Compared>>) -> WriteUp {
+    write_up(&evidence(runs, rows.map(comparison), None))
+}
+
+fn reading(report: &WriteUp, kind: &str) -> String {
+    let figure = report.figures().find(|figure| figure.kind == kind);
+    figure.unwrap_or_else(|| panic!("no chart of {kind}")).reading.text()
+}
+
+#[test]
+fn there_is_one_highest_rate_and_its_p99_is_that_of_the_same_point() {
+    let mut own = run("5", &[]);
+    own.points = vec![
+        point(0, 64, 2_393.0, Some((1_913.0, 2_872.0))),
+        point(1, 128, 2_412.0, Some((1_916.0, 2_909.0))),
+        point(2, 256, 2_372.0, None),
+    ];
+    let p99 = own.points[1].figure(record::Metric::Quantile(0.99)).expect("it has one");
+    let report = report(vec![own], None);
+    assert!(report.answer.text().starts_with("Up to 2,412 IOPS (8 KiB x128)"), "{}", report.answer.text());
+    assert!(reading(&report, "load").starts_with("The highest is 2,412 IOPS at workers 128"));
+    assert_eq!(report.key_figures[0].figure.text(), "2,412");
+    for text in [report.answer.text(), reading(&report, "load")] {
+        assert!(text.contains(&chart::Unit::Nanos.written(p99)), "{text}: {p99}");
+    }
+}
+
+#[test]
+fn a_ratio_is_of_a_point_that_both_runs_have() {
+    let rows = vec![compared("8 KiB x32", "iops", (1_700.0, 2_600.0), Some((1.4, 1.65)))];
+    let runs = vec![run("5", &[(32, 1_700.0)]), run("10", &[(32, 2_600.0), (64, 3_801.0)])];
+    let answer = report(runs, Some(rows)).answer.text();
+    assert!(answer.starts_with("RAID 10 reaches 2,600 IOPS, 1.53× RAID 5 (8 KiB x32)."), "{answer}");
+
+    let apart = vec![run("5", &[(32, 1_700.0), (16, 900.0)]), run("10", &[(64, 3_801.0), (128, 3_700.0)])];
+    let answer = report(apart, Some(Vec::new())).answer.text();
+    assert!(
+        answer.contains("RAID 10 3,801 IOPS (8 KiB x64)") && answer.contains("RAID 5 1,700 IOPS (8 KiB x32)")
+    );
+    assert!(answer.contains("no point in common") && !answer.contains('×'), "{answer}");
+}
+
+#[test]
+fn a_comparison_that_is_inconclusive_gives_no_ratio_but_both_figures_and_why() {
+    let rates = [(64, 2_393.0), (128, 2_412.0)];
+    let runs = || vec![run("5", &rates), run("10", &[(64, 3_801.0), (128, 3_782.0)])];
+    let rows = vec![compared("8 KiB x64", "iops", (2_393.0, 3_801.0), Some((0.31, 8.01)))];
+    let answer = report(runs(), Some(rows)).answer.text();
+    assert!(answer.contains("RAID 10 3,801 IOPS") && answer.contains("RAID 5 2,412 IOPS"), "{answer}");
+    assert!(answer.contains("inconclusive at 8 KiB x64") && answer.contains("0.31× to 8.01×"), "{answer}");
+    assert!(!answer.contains("reaches"), "{answer}");
+    let rows = vec![compared("8 KiB x64", "iops", (2_393.0, 3_801.0), None)];
+    let answer = report(runs(), Some(rows)).answer.text();
+    assert!(answer.contains("inconclusive") && !answer.contains('×'), "{answer}");
+}
+
+#[test]
+fn a_run_that_the_page_cache_answered_is_not_said_to_be_faster() {
+    let mut cached = run("10", &[(32, 203_704.0), (64, 200_000.0)]);
+    let failed = |name: &str| Check {
+        name: name.into(),
+        outcome: Outcome::Failed,
+        grade: Grade::D,
+        codes: Vec::new(),
+        why: String::new(),
+        points: Vec::new(),
+    };
+    cached.grading = Some(Grading { grade: Grade::E, checks: vec![failed("direct"), failed("cache")] });
+    let rows = vec![compared("8 KiB x32", "iops", (34_112.0, 203_704.0), Some((4.6, 7.7)))];
+    let report = report(vec![run("5", &[(32, 34_112.0), (64, 30_000.0)]), cached], Some(rows));
+    for text in [report.answer.text(), reading(&report, "load")] {
+        assert!(
+            text.starts_with("Not comparable: RAID 10 was answered by the page cache (grade E)."),
+            "{text}"
+        );
+        assert!(!text.contains('×') && text.contains("203,704") && text.contains("34,112"), "{text}");
+    }
+}
+
+#[test]
+fn the_largest_change_is_one_that_is_decided_and_a_wide_interval_does_not_stretch_the_axis() {
+    let rows = vec![
+        compared("8 KiB x64", "iops", (2_393.0, 3_801.0), Some((0.02, 80.0))),
+        compared("8 KiB x64", "p99", (200e6, 90e6), Some((0.4, 0.5))),
+    ];
+    let runs = vec![run("5", &[(64, 2_393.0), (128, 2_000.0)]), run("10", &[(64, 3_801.0), (128, 3_000.0)])];
+    let report = report(runs, Some(rows));
+    let text = reading(&report, "changes");
+    assert!(text.contains("The largest change is 8 KiB x64, p99: 0.45×"), "{text}");
+    let figure = report.figures().find(|figure| figure.kind == "changes").expect("it is there");
+    let chart::Chart::Dots(dots) = &figure.panels[0].1 else { panic!("dots") };
+    let drawn: Vec<f64> = dots.rows.iter().flat_map(|row| &row.dots).map(|dot| dot.value).collect();
+    assert_eq!(drawn, [0.45], "in the form of the reading, and only what is decided");
+    assert_eq!(dots.rows[1].missing, "inconclusive: 0.02× to 80.00×");
+    let drawing = figure.panels[0].1.svg(640.0, "changes");
+    assert!(drawing.contains(">0.45×<"), "{drawing}");
+}
+
+#[test]
+fn no_bucket_is_longer_than_the_longest_request() {
+    let mut own = run("5", &[(1, 500.0)]);
+    let workload = &mut own.points[0].workloads[0];
+    let longest = 25_300_000;
+    for summary in &mut workload.summary {
+        summary.response.as_mut().expect("it has times").max_ns = longest;
+    }
+    let stretch: Vec<stats::Bucket> = [1_000_000, longest]
+        .map(|ns| {
+            let mut histogram = stats::Histogram::new();
+            histogram.record(units::Nanos::new(ns));
+            histogram.buckets().next().expect("it has one")
+        })
+        .into();
+    let stretches = vec![stretch; 10];
+    workload.responses_over_time =
+        record::ResponseMap::of(workload.measured_from_ns, 1_000_000_000, &stretches);
+    let evidence = evidence(vec![own], None, None);
+    let report = write_up(&evidence);
+    let table = report.tables().find(|table| table.title == "latency over time").expect("it is there");
+    assert!(table.columns[2..].iter().all(|column| column.title.ends_with('≤')), "{:?}", table.columns);
+    let records = evidence.records().expect("it is JSON");
+    for cell in table.rows.iter().flatten() {
+        if let Cell::Number(number, _) = cell {
+            assert!(number.value <= 25_300_000.0, "{number:?}");
+            assert_eq!(number.source.read(&records), Some(number.value));
+        }
+    }
+    let last = table.rows[0].last().expect("a cell").text();
+    assert_eq!(last, chart::Unit::Nanos.written(25_300_000.0), "the longest is the longest of all");
+}
+
+#[test]
+fn labels_keep_their_case_and_runs_stand_apart_in_a_title() {
+    let mut files = vec![run("5", &[(1, 100.0), (2, 200.0)]), run("5", &[(1, 100.0), (2, 200.0)])];
+    for (run, file) in files.iter_mut().zip(["f256", "g512"]) {
+        run.targets[0].address = file.into();
+        run.plan.overrides = vec![format!("file={file}"), "run=14s".into()];
+    }
+    let report = report(files, Some(Vec::new()));
+    assert_eq!(report.title, "oltp: f256, file f256 vs g512, file g512");
+    assert!(
+        reading(&report, "latency").starts_with("f256, file f256: p99 latency is"),
+        "{}",
+        reading(&report, "latency")
+    );
+}
+
+#[test]
+fn what_is_told_over_time_is_of_the_highest_rate_unless_something_stopped() {
+    let mut own = run("5", &[(1, 100.0), (2, 900.0), (4, 500.0)]);
+    let text = reading(&report(vec![own.clone()], None), "time");
+    assert!(text.starts_with("8 KiB x2: 900 IOPS"), "{text}");
+    for series in own.points[2].series.iter_mut().filter(|series| series.name.ends_with(" ops")) {
+        series.values[4] = 0.0;
+    }
+    let text = reading(&report(vec![own], None), "time");
+    assert!(text.starts_with("8 KiB x4: ") && text.contains("one second without any completion"), "{text}");
+}
+
+#[test]
+fn repeats_have_one_name_in_a_legend_and_a_number_in_a_table() {
+    let mut own = run("5", &[(1, 500.0), (1, 510.0), (1, 520.0)]);
+    for (point, repeat) in own.points.iter_mut().zip(1..) {
+        point.repeat = repeat;
+        point.phase = "8 KiB x1".into();
+        point.swept.clear();
+    }
+    let report = report(vec![own, run("10", &[(1, 700.0), (2, 800.0)])], Some(Vec::new()));
+    let figure = report.figures().find(|figure| figure.kind == "percentiles").expect("it is there");
+    let chart::Chart::Plot(plot) = &figure.panels[0].1 else { panic!("lines") };
+    let names: Vec<&str> =
+        plot.lines.iter().map(|line| line.name.as_str()).filter(|name| !name.is_empty()).collect();
+    assert_eq!(names.iter().filter(|name| name.starts_with("RAID 5")).count(), 1, "{names:?}");
+    let rows: Vec<String> = figure.table.rows.iter().map(|row| row[1].text()).collect();
+    assert!(rows.iter().any(|row| row.ends_with("#2")), "{rows:?}");
+}
+
+#[test]
+fn a_course_of_parts_marks_where_the_warm_up_ended() {
+    let course = crate::document::Course {
+        title: String::new(),
+        plots: vec![crate::document::CoursePlot {
+            measure: "busy".into(),
+            unit: chart::Unit::Share,
+            lines: vec![("disk 0".into(), vec![])],
+        }],
+        warm_up: Some(10.0),
+    };
+    let chart::Chart::Stack(stack) = crate::samples::stack(&course) else { panic!("a stack") };
+    assert_eq!(stack.plots[0].rules, [chart::Rule::Event(10.0, "measured from here".into())]);
+}
