@@ -5,6 +5,10 @@
 /// Near is one slip of the finger in three characters, swapped neighbours counting as one; or that one begins the other.
 /// Capitals, and `-` for `_`, are no slips.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Another number is another thing, not a slip: RAID 50 is not nearly RAID 0.
+    if word.bytes().all(|letter| letter.is_ascii_digit()) {
+        return None;
+    }
     let lower = word.to_lowercase();
     let snake = lower.replace('-', "_");
     let allowed = (word.chars().count() / 3).max(1);
@@ -36,6 +40,11 @@ pub fn slips_within(one: &str, other: &str, most: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_number_is_not_a_slip() {
+        assert_eq!(nearest("50", ["0", "5", "10"]), None);
+    }
 
     #[test]
     fn a_slip_of_the_finger_finds_its_word() {

@@ -1,6 +1,6 @@
 //! Failed requests, wrong data, and runs that were cut short.
 
-use record::{Point, Run, Severity, WorkloadResult};
+use record::{Point, Run, Severity, WorkloadResult, World};
 use units::Bytes;
 
 use crate::Code;
@@ -55,7 +55,7 @@ pub(crate) fn data_verified(_: &Run, _: &Point, workload: &WorkloadResult) -> Op
     Some(draft.number("checked_bytes", checked as f64).number("unknown_bytes", unknown as f64))
 }
 
-pub(crate) fn errors(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+pub(crate) fn errors(run: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
     // Reads of wrong data completed, and have a finding of their own.
     let errors = workload.errors - workload.verified.map_or(0, |verified| verified.corrupt);
     if errors == 0 {
@@ -71,9 +71,15 @@ pub(crate) fn errors(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Dr
     });
     let sentence =
         format!("{} failed ({}){}.", several(errors, "request"), percent(share), first.unwrap_or_default());
-    let draft = Draft::new(Code::Errors, severity, sentence).remedy(
-        "Check `dmesg` and the health of the device. The record keeps the place of the first failures.",
-    );
+    let remedy = match run.world {
+        World::Host => {
+            "Check `dmesg` and the health of the device. The record keeps the place of the first failures."
+        }
+        _ => {
+            "`fathom array check ADDRESS` says which set has failed. The record keeps the place of the first failures."
+        }
+    };
+    let draft = Draft::new(Code::Errors, severity, sentence).remedy(remedy);
     Some(draft.number("errors", errors as f64).number("errors_share", share))
 }
 

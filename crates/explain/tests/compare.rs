@@ -399,12 +399,22 @@ fn a_limit_is_broken_only_where_the_whole_interval_is_beyond_it() {
     assert_eq!(outcomes("iops<1k"), [Outcome::Kept; 4]);
     assert_eq!(outcomes("iops<13k"), [Outcome::Kept, Outcome::Broken, Outcome::Broken, Outcome::Broken]);
     assert_eq!(outcomes("p99>1us"), [Outcome::Broken; 4]);
+    assert!(outcomes("trim.p99>1us").is_empty(), "nothing was trimmed");
     assert_eq!("inconclusive".parse::<FailOn>().unwrap(), FailOn::Inconclusive);
 }
 
 #[test]
 fn a_limit_is_read_as_it_is_shown_and_nothing_else_is_one() {
-    for text in ["iops<-5%", "p99.9>10%", "mean>0.5%", "mb_per_s<0%", "p99>5ms", "iops<20k", "mb_per_s<500"] {
+    for text in [
+        "iops<-5%",
+        "p99.9>10%",
+        "mean>0.5%",
+        "mb_per_s<0%",
+        "p99>5ms",
+        "iops<20k",
+        "mb_per_s<500",
+        "write.p99>10%",
+    ] {
         assert_eq!(text.parse::<Limit>().unwrap().to_string(), text);
     }
     for text in [
@@ -415,6 +425,7 @@ fn a_limit_is_read_as_it_is_shown_and_nothing_else_is_one() {
         "p99>5",
         "iops<x%",
         "size<5%",
+        "reads.p99>5%",
         "p0>1%",
         "iops<-100%",
         "iops<nan%",

@@ -53,7 +53,7 @@ pub struct ObjectiveRow {
     pub high: Option<f64>,
     /// What came of it.
     pub verdict: Verdict,
-    /// Why it is inconclusive; empty otherwise.
+    /// Why it is inconclusive, or what decided it where no interval did; empty otherwise.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub why: String,
 }

@@ -92,6 +92,11 @@ pub fn edges(index: u32) -> (Nanos, Nanos) {
 /// The quantile `q` of one stretch, as the upper end of its bucket: never below the truth, at most a quarter above it.
 /// `None` for an empty stretch.
 pub fn quantile(stretch: &[(u32, u64)], q: f64) -> Option<Nanos> {
+    quantile_edges(stretch, q).map(|(_, above)| above)
+}
+
+/// Both ends of the bucket in which the quantile `q` of one stretch lies. `None` for an empty stretch.
+pub fn quantile_edges(stretch: &[(u32, u64)], q: f64) -> Option<(Nanos, Nanos)> {
     assert!((0.0..=1.0).contains(&q), "a quantile is a part");
     let count: u64 = stretch.iter().map(|(_, count)| count).sum();
     let rank = (count as f64 * q).ceil().max(1.0);
@@ -101,7 +106,7 @@ pub fn quantile(stretch: &[(u32, u64)], q: f64) -> Option<Nanos> {
         seen as f64 >= rank
     };
     let (index, _) = stretch.iter().find(reaches)?;
-    Some(edges(*index).1)
+    Some(edges(*index))
 }
 
 #[cfg(test)]

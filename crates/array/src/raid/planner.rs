@@ -7,7 +7,7 @@ use units::{Lba, Sectors};
 
 use super::error::PlanError;
 use super::geometry::{Geometry, Kind, MemberSector, Spot};
-use super::health::Health;
+use super::health::{Health, MemberState};
 use super::plan::{Candidate, Plan, Role, Step};
 
 /// A run of host sectors, for writes that gather several.
@@ -203,6 +203,27 @@ impl Geometry {
             return (slot, (2 * spot.row + u64::from(copy)) * self.chunk);
         }
         (spot.group * self.width + copy, spot.row * self.chunk)
+    }
+
+    /// What has failed for good: of the first group that has fewer whole members than its data need, the error that a
+    /// request gets. `None` while every sector can be read. A member that is being rebuilt is not whole.
+    pub fn failure(&self, health: &Health) -> Option<PlanError> {
+        let groups = self.spec().members / self.group_width();
+        (0..groups).find(|group| self.is_beyond(health, *group)).map(|group| self.lost(group))
+    }
+
+    fn is_beyond(&self, health: &Health, group: u32) -> bool {
+        let first = group * self.group_width();
+        let is_gone = |slot: u32| health.state(narrow::<u16>(slot)) != MemberState::Optimal;
+        let gone = (first..first + self.group_width()).filter(|slot| is_gone(*slot)).count();
+        match self.kind {
+            Kind::Parity(parity) => gone > parity as usize,
+            Kind::Copies => gone == self.group_width() as usize,
+            Kind::Shifted => (0..self.width).any(|slot| {
+                let next = if slot + 1 == self.width { 0 } else { slot + 1 };
+                is_gone(first + slot) && is_gone(first + next)
+            }),
+        }
     }
 
     pub(super) fn lost(&self, group: u32) -> PlanError {

@@ -80,7 +80,7 @@ pub use crate::topology::{LunPlacement, SetTopology, Topology};
 use crate::background::{BackgroundKind, BackgroundParams};
 use crate::files::{FileClient, FileSystem, Unwritten};
 use crate::latency::LatencyTrace;
-use crate::raid::{GeometryError, HealthError};
+use crate::raid::{GeometryError, HealthError, PlanError};
 use array::Array;
 use clients::{Clients, Running};
 use hosts::Hosts;
@@ -168,6 +168,12 @@ impl Sim {
     /// Takes disk `disk` out of its set at once.
     pub fn fail_disk(&mut self, disk: u32) -> Result<(), HealthError> {
         self.array.fail_disk(disk)
+    }
+
+    /// The sets that have failed for good, by number, and why.
+    pub fn failed_sets(&self) -> impl Iterator<Item = (usize, PlanError)> {
+        let sets = self.array.back.sets.iter().enumerate();
+        sets.filter_map(|(number, set)| Some((number, set.geometry.failure(&set.health)?)))
     }
 
     /// Cuts a link at an instant to come, with what is on its way there.

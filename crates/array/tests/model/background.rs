@@ -44,6 +44,31 @@ fn order(kind: BackgroundKind) -> WorkOrder {
     WorkOrder { kind, set: 0, slot: None }
 }
 
+#[test]
+fn a_set_without_more_members_than_it_survives_is_offline_and_every_request_fails() {
+    let mut sim = Sim::new(&raid5(), 1).expect("the topology is possible");
+    let size = sim.lun_sizes()[0];
+    let mut errors_of = |sim: &mut Sim, reads: f64| {
+        let ask = Ask {
+            pattern: Pattern::RandomWithRepeats,
+            size: Bytes::KIB * 8,
+            reads,
+            depth: 4,
+            ops: 200,
+            rate: None,
+            seed: 4,
+        };
+        sim.run(vec![client(&ask, size)]).tallies[0].errors
+    };
+    sim.fail_disk(1).expect("the disk is in the set");
+    assert_eq!(errors_of(&mut sim, 0.5), 0);
+    assert_eq!(sim.failed_sets().count(), 0);
+    sim.fail_disk(3).expect("the disk is in the set");
+    assert_eq!(sim.failed_sets().map(|(set, _)| set).collect::<Vec<_>>(), [0]);
+    assert_eq!(errors_of(&mut sim, 1.0), 200, "reads");
+    assert_eq!(errors_of(&mut sim, 0.0), 200, "writes, which a cache must not take");
+}
+
 /// Reads a second of `depth` random 8 KiB readers, and the rebuild's MB/s, with disk 3 failed.
 fn beside(depth: u32, rebuild: Option<(u32, BackgroundPolicy)>) -> (f64, f64) {
     beside_on(drive().queue, depth, rebuild)

@@ -6,8 +6,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use record::{Compared, Comparison};
+use record::{Compared, Comparison, Op, Ops};
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
+
+/// Operations that a limit can be about.
+const OPS: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
 
 /// What makes a comparison fail.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +24,8 @@ pub enum FailOn {
 /// The change or the figure from which on a comparison has failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
+    /// Of which requests: one operation alone, or all of a workload together.
+    pub op: Ops,
     /// `iops`, `mb_per_s`, `mean`, `p99`, …
     pub metric: String,
     /// Whether it is what lies above that is too much, otherwise what lies below.
@@ -47,7 +52,7 @@ pub enum Bound {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a limit: expected a metric, < or >, and a change in per cent or a value, as in iops<-5%, p99>10%, \
-     p99>5ms, iops<20k or mb_per_s<500MB/s; or `inconclusive`"
+     p99>5ms, write.p99>10%, iops<20k or mb_per_s<500MB/s; or `inconclusive`"
 )]
 pub struct LimitError(String);
 
@@ -63,12 +68,17 @@ pub enum Outcome {
 }
 
 impl Limit {
-    /// What became of it in every cell that has the figure, all operations of a workload together.
+    /// What became of it in every cell that has the figure, of all operations of a workload together or of the one that it
+    /// names.
     ///
     /// Empty where no cell has it.
     pub fn judge<'a>(&self, comparison: &'a Comparison) -> Vec<(&'a Compared, Outcome)> {
-        let rows = comparison.rows.iter().filter(|row| row.total && row.metric == self.metric);
+        let rows = comparison.rows.iter().filter(|row| self.is_about(row) && row.metric == self.metric);
         rows.map(|row| (row, self.outcome(row))).collect()
+    }
+
+    fn is_about(&self, row: &Compared) -> bool {
+        if self.op == Ops::All { row.total } else { row.op == self.op }
     }
 
     fn outcome(&self, row: &Compared) -> Outcome {
@@ -96,9 +106,16 @@ impl FromStr for Limit {
         let wrong = || LimitError(text.to_owned());
         let at = text.find(['<', '>']).ok_or_else(wrong)?;
         let (metric, rest) = text.split_at(at);
-        let (metric, above) = (metric.trim(), rest.starts_with('>'));
+        let above = rest.starts_with('>');
+        let (op, metric) = match metric.trim().split_once('.') {
+            Some((name, figure)) if !name.starts_with('p') => {
+                let op = OPS.into_iter().find(|op| op.name() == name).ok_or_else(wrong)?;
+                (Ops::from(op), figure)
+            }
+            _ => (Ops::All, metric.trim()),
+        };
         let bound = bound(metric, rest[1..].trim()).ok_or_else(wrong)?;
-        Ok(Limit { metric: metric.into(), above, bound })
+        Ok(Limit { op, metric: metric.into(), above, bound })
     }
 }
 
@@ -126,6 +143,9 @@ fn bound(metric: &str, text: &str) -> Option<Bound> {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.above { '>' } else { '<' };
+        if self.op != Ops::All {
+            write!(f, "{}.", self.op.name())?;
+        }
         match &self.bound {
             Bound::Change(change) => write!(f, "{}{sign}{}%", self.metric, (change * 1e9).round() / 1e7),
             Bound::Figure { text, .. } => write!(f, "{}{sign}{text}", self.metric),

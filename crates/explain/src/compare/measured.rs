@@ -99,6 +99,15 @@ impl Measured<'_> {
         (low > 0.0 && high >= low).then_some((low, high))
     }
 
+    /// A rate in each whole second of the window; nothing of any other figure.
+    pub fn seconds(&self, metric: Metric) -> Vec<f64> {
+        match metric {
+            Metric::Iops => self.each_second(series::OPS),
+            Metric::Throughput => self.each_second(BYTES),
+            Metric::Mean | Metric::Max | Metric::Quantile(_) => Vec::new(),
+        }
+    }
+
     /// The sum of those series in each whole second of the window.
     fn each_second(&self, ending: &str) -> Vec<f64> {
         let ours = self.point.series.iter().filter(|series| self.is_ours(series, ending));

@@ -16,6 +16,7 @@ mod objectives;
 mod pivot;
 mod search;
 mod settings;
+mod stretches;
 
 use std::collections::BTreeMap;
 

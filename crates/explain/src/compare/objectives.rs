@@ -1,12 +1,15 @@
 //! Objectives held against what was measured: met, violated, or inconclusive.
 //!
-//! **Invariant:** a verdict other than inconclusive follows from an interval, never from a figure alone.
+//! **Invariant:** a verdict other than inconclusive follows from an interval or from every stretch of the window, never from
+//! a figure alone.
 
 use record::judgement::{ObjectiveRow, Verdict};
 use record::{LATENCY_QUANTILES, Metric, Ops, Run};
 use stats::exceedance::binomial_bounds;
+use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 use super::cells::{self, Cell};
+use super::stretches::{self, Range};
 use super::{estimate, middle};
 
 /// How sure either end of an interval of 95 % is.
@@ -88,13 +91,14 @@ impl About {
         }
     }
 
-    fn verdict(&self, seen: &Seen) -> Verdict {
+    /// `low` and `high` are the ends of what the figure may be.
+    fn verdict(&self, low: Option<f64>, high: Option<f64>) -> Verdict {
         let limit = self.limit();
         let (met, violated) = match self {
             About::Rate { .. } => {
-                (seen.low.is_some_and(|low| low >= limit), seen.high.is_some_and(|high| high < limit))
+                (low.is_some_and(|low| low >= limit), high.is_some_and(|high| high < limit))
             }
-            _ => (seen.high.is_some_and(|high| high < limit), seen.low.is_some_and(|low| low >= limit)),
+            _ => (high.is_some_and(|high| high < limit), low.is_some_and(|low| low >= limit)),
         };
         match (met, violated) {
             (true, _) => Verdict::Met,
@@ -148,16 +152,43 @@ fn row(promise: &Promise, cell: &Cell<'_>) -> ObjectiveRow {
         About::Time { metric, of_service: true, .. } => service(cell, metric),
         About::Time { metric, .. } => figure(cell, metric),
     };
-    let verdict = promise.about.verdict(&seen);
-    let why = if verdict == Verdict::Inconclusive { seen.why } else { "" };
+    let verdict = promise.about.verdict(seen.low, seen.high);
+    let (verdict, why) = match (verdict, of_stretches(promise.about, cell)) {
+        (Verdict::Inconclusive, Some(decided)) => decided,
+        (Verdict::Inconclusive, None) => (verdict, seen.why.to_owned()),
+        _ => (verdict, String::new()),
+    };
     ObjectiveRow {
         value: seen.value,
         low: seen.low,
         high: seen.high,
         verdict,
-        why: why.into(),
+        why,
         ..blank(promise, cell.title())
     }
+}
+
+/// The verdict where every stretch of the window is on one side of the limit, and what they were; `None` where they are
+/// not, and where there are too few.
+fn of_stretches(about: About, cell: &Cell<'_>) -> Option<(Verdict, String)> {
+    let metric = match about {
+        About::Rate { metric, .. } | About::Time { metric, of_service: false, .. } => metric,
+        About::Time { .. } | About::Errors { .. } => return None,
+    };
+    let Range { low, high, count } = stretches::range(cell, metric)?;
+    let verdict = about.verdict(low, high);
+    let shown = |value: f64| match metric {
+        Metric::Iops => OpsPerSecond::new(value).to_string(),
+        Metric::Throughput => BytesPerSecond::new(value).to_string(),
+        Metric::Mean | Metric::Max | Metric::Quantile(_) => Nanos::from_secs_f64(value / 1e9).to_string(),
+    };
+    let told = match (low, high) {
+        (Some(low), Some(high)) => format!("{} to {}", shown(low), shown(high)),
+        (Some(low), None) => format!("{} or more", shown(low)),
+        (None, high) => format!("{} or less", shown(high?)),
+    };
+    (verdict != Verdict::Inconclusive)
+        .then(|| (verdict, format!("{told} in each of {count} stretches of the window")))
 }
 
 /// A rate or a response time with its interval; between two percentiles of a summary, that of both together: the
@@ -307,6 +338,38 @@ mod tests {
         let mean = time(&run, Metric::Mean, 1.0);
         assert_eq!((mean.verdict, mean.low), (Verdict::Inconclusive, None));
         assert!(mean.value.is_some() && !mean.why.is_empty());
+    }
+
+    /// A run whose latencies have no interval, as where each request waits for those before it.
+    fn without_intervals() -> Run {
+        let mut run = run();
+        for summary in &mut run.points[0].workloads[0].summary {
+            let response = summary.response.as_mut().unwrap();
+            response.quantiles.iter_mut().for_each(|one| (one.low_ns, one.high_ns) = (None, None));
+        }
+        run
+    }
+
+    #[test]
+    fn where_no_interval_holds_every_second_on_one_side_of_the_limit_decides() {
+        let run = without_intervals();
+        let p99 = |run: &Run, below_ns| {
+            let metric = Metric::Quantile(0.99);
+            judged(run, About::Time { op: Ops::All, metric, of_service: false, below_ns })
+        };
+        let broken = p99(&run, 100_000.0);
+        assert_eq!((broken.verdict, broken.low), (Verdict::Violated, None));
+        assert!(broken.why.contains("in each of 30 stretches"), "{}", broken.why);
+        assert_eq!(p99(&run, 4e9).verdict, Verdict::Met);
+        let at = broken.value.unwrap();
+        assert_eq!(p99(&run, at).verdict, Verdict::Inconclusive, "seconds lie on both sides");
+        let mut behind = run.clone();
+        behind.points[0].workloads[0].not_issued = 1;
+        assert_eq!(p99(&behind, 4e9).verdict, Verdict::Inconclusive, "what was not issued took longer");
+        assert_eq!(p99(&behind, 100_000.0).verdict, Verdict::Violated);
+        let mut short = run;
+        short.points[0].workloads[0].responses_over_time.as_mut().unwrap().stretches.truncate(7);
+        assert_eq!(p99(&short, 100_000.0).verdict, Verdict::Inconclusive);
     }
 
     #[test]

@@ -155,7 +155,11 @@ pub fn run(arguments: &AsArgs, store: &Store) -> Result<Ending, Failure> {
     }
     let consents = targets::consents(&arguments.destroy)?;
     let context = Context { store, consents, no_save: arguments.no_save };
-    (tool.run)(&context, words)
+    (tool.run)(&context, words).inspect_err(|failure| {
+        if failure.to_string().contains("--destroy=") {
+            terminal::say(&format!("`--destroy` stands before the tool: fathom as --destroy=... {name} ..."));
+        }
+    })
 }
 
 /// What every tool has beside its own arguments.

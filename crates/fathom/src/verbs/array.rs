@@ -138,8 +138,12 @@ fn check(address: &str) -> Result<String, Failure> {
     let sim =
         array::sim::Sim::new(topology, 0).map_err(|error| Failure::Usage(format!("{address}: {error}")))?;
     let sizes: Vec<String> = sim.lun_sizes().iter().map(ToString::to_string).collect();
+    let failed: String = sim
+        .failed_sets()
+        .map(|(set, why)| format!("RAID set {set} is offline, and every request fails: {why}\n"))
+        .collect();
     Ok(format!(
-        "{}: {}\n{} disks in {} RAID set{}, {} controller{}, LUNs of {}\n",
+        "{}: {}\n{} disks in {} RAID set{}, {} controller{}, LUNs of {}\n{failed}",
         array.name,
         array.about,
         topology.disks.len(),

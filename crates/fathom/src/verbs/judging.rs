@@ -190,11 +190,16 @@ impl Judging {
     /// Says on stderr what the ending does not: the other violation or inconclusive verdict, or how many there are, as
     /// each has its line below the figures.
     pub fn say(run: &Run) {
-        let complaints = run.judgement.iter().flat_map(report::complaints);
-        let unsaid: Vec<_> = complaints.filter(|(_, _, what)| *what != run.ending.reason).collect();
+        let complaints: Vec<_> = run.judgement.iter().flat_map(report::complaints).collect();
+        let is_said = complaints.iter().any(|(_, _, what)| *what == run.ending.reason);
+        let unsaid: Vec<_> =
+            complaints.into_iter().filter(|(_, _, what)| *what != run.ending.reason).collect();
         match unsaid.as_slice() {
             [] => {}
             [(_, _, what)] => terminal::say_sentence(what),
+            [(_, _, first), rest @ ..] if !is_said => {
+                terminal::say_sentence(&format!("{first}; and {} more", rest.len()));
+            }
             several => {
                 let violated = several.iter().filter(|(verdict, ..)| *verdict == Verdict::Violated).count();
                 let inconclusive = several.len() - violated;

@@ -118,7 +118,7 @@ impl FromStr for Slo {
 
     fn from_str(text: &str) -> Result<Slo, PromiseError> {
         let wrong = |why: &str| PromiseError { text: text.trim().into(), why: why.into() };
-        let (left, limit) = text.split_once('<').ok_or_else(|| wrong("it has no `<`"))?;
+        let (left, limit) = text.split_once('<').ok_or_else(|| wrong("it has neither `<` nor `>`"))?;
         let limit = limit.strip_prefix('=').unwrap_or(limit).trim();
         let mut words: Vec<&str> = left.split_whitespace().collect();
         if words[..] == ["errors"] {
@@ -142,7 +142,11 @@ impl FromStr for Slo {
             "mean" => LatencyFigure::Mean,
             "max" => return Err(wrong("the longest of ever more requests has no bound; slo p99.99")),
             other => {
-                let percent = other.strip_prefix('p').ok_or_else(|| wrong("its figure is not known"))?;
+                if ["iops", "mb_per_s"].contains(&other) {
+                    return Err(wrong("a rate is to stay above a limit: write `>`"));
+                }
+                let known = "its figure is not known; write mean, p50, p99, errors, iops or mb_per_s";
+                let percent = other.strip_prefix('p').ok_or_else(|| wrong(known))?;
                 let share = format!("{percent}%").parse::<Share>().ok();
                 let share = share.filter(|share| *share > Share::NONE && *share < Share::ALL);
                 LatencyFigure::Quantile(share.ok_or_else(|| wrong("a percentile lies between p0 and p100"))?)
@@ -174,6 +178,10 @@ impl FromStr for Objective {
     type Err = PromiseError;
 
     fn from_str(text: &str) -> Result<Objective, PromiseError> {
+        if text.matches(['<', '>']).count() > 1 {
+            let why = "it is more than one; write a list, such as slo = [\"p99 < 5ms\", \"iops > 20k\"]";
+            return Err(PromiseError { text: text.trim().into(), why: why.into() });
+        }
         let Some((left, limit)) = text.split_once('>') else { return text.parse().map(Objective::Keep) };
         let wrong = |why: &str| PromiseError { text: text.trim().into(), why: why.into() };
         let (left, limit) = (left.trim(), limit.strip_prefix('=').unwrap_or(limit).trim());
@@ -288,18 +296,19 @@ mod tests {
         assert!(said("flush.iops > 5").contains("read, write or trim"));
         assert!(said("iops > fast").contains("iops > fast"));
         assert!(said("iops > 0").contains("above nothing"));
-        assert!(said("iops < 5k").contains("not known"));
+        assert!(said("p99<500ms, iops>100").contains("list"), "{}", said("p99<500ms, iops>100"));
+        assert!(said("iops < 5k").contains("write `>`"));
     }
 
     #[test]
     fn what_is_no_promise_says_why() {
         let said = |text: &str| text.parse::<Slo>().unwrap_err().to_string();
-        assert!(said("p99").contains("no `<`"));
+        assert!(said("p99").contains("neither `<` nor `>`"));
         assert!(said("flush.p99<5ms").contains("read, write or trim"), "{}", said("flush.p99<5ms"));
         assert!(said("max<5ms").contains("p99.99"));
         assert!(said("p100<5ms").contains("between p0 and p100"));
         assert!(said("p99<5").contains("unit"), "{}", said("p99<5"));
-        assert!(said("iops<5ms").contains("not known"));
+        assert!(said("iops<5ms").contains("write `>`"));
         assert!(said("p99<0s").contains("no time"));
         assert!(said("<5ms").contains("no figure"));
     }

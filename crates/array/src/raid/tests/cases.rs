@@ -415,3 +415,26 @@ fn stripes_are_told_apart_by_group_and_row() {
     let stripes = [0, 7, 8, 15, 16].map(|lba| geometry.stripe_of(Lba(lba)).0);
     assert_eq!(stripes, [0, 0, 1, 1, 2]);
 }
+
+#[test]
+fn a_set_has_failed_exactly_where_some_of_its_data_cannot_be_read() {
+    use Level::{Jbod, Raid0, Raid1, Raid1e, Raid5, Raid6, Raid10, Raid50, Raid60};
+    let sets =
+        [(Jbod, 3), (Raid0, 4), (Raid1, 2), (Raid10, 6), (Raid1e, 5), (Raid5, 5), (Raid6, 6), (Raid50, 6)];
+    for (level, members) in sets.into_iter().chain([(Raid60, 8)]) {
+        let geometry = Geometry::new(SetSpec::new(level, members, Sectors(8), Sectors(160))).unwrap();
+        for failed in 0u32..1 << members {
+            let mut health = Health::new(&geometry);
+            (0..members).filter(|member| failed >> member & 1 == 1).for_each(|member| {
+                health.fail(member).unwrap();
+            });
+            let mut plan = Plan::default();
+            let mut is_readable = |lba: u64| {
+                let first = |_: &[Candidate]| 0;
+                geometry.plan_read(&health, Lba(lba), Sectors(1), first, &mut plan).is_ok()
+            };
+            let all = (0..geometry.capacity().0).step_by(8).all(&mut is_readable);
+            assert_eq!(geometry.failure(&health).is_none(), all, "{level} of {members} without {failed:b}");
+        }
+    }
+}

@@ -109,7 +109,9 @@ impl Array {
     pub fn fail_disk(&mut self, disk: u32) -> Result<(), HealthError> {
         for set in &mut self.back.sets {
             if let Some(member) = set.disks.iter().position(|&number| number == disk) {
-                return set.health.fail(narrow::<u32>(member)).map(|_| ());
+                set.health.fail(narrow::<u32>(member))?;
+                set.is_offline |= set.geometry.failure(&set.health).is_some();
+                return Ok(());
             }
         }
         Ok(())
@@ -172,12 +174,20 @@ impl Array {
         let trace = traffic.requests.trace(place);
         trace.pass(Stage::ControllerProcessor, processed, command);
         trace.pass(Stage::ControllerProcessor, ready, server);
+        if self.is_offline(traffic, place) {
+            return traffic.fail(place, ready);
+        }
         match op {
             Op::Read => self.read(traffic, place, ready),
             Op::Write => self.write(traffic, place, ready),
             Op::Trim => self.trim(traffic, place, ready),
             Op::Flush => self.flush(traffic, place, ready),
         }
+    }
+
+    fn is_offline(&self, traffic: &Traffic, place: u32) -> bool {
+        let set = self.volumes[traffic.requests[place].lun].range.set;
+        self.back.sets[set as usize].is_offline
     }
 
     /// Passes a part on to the volume's owner.

@@ -97,6 +97,8 @@ pub struct Set {
     pub geometry: Geometry,
     /// Which members are well.
     pub health: Health,
+    /// Whether it has failed for good: the controller takes it offline, and every request fails.
+    pub is_offline: bool,
     /// Disk numbers of members and spares, by the geometry's numbers.
     pub disks: Vec<u32>,
 }
@@ -108,7 +110,7 @@ impl Set {
         let geometry = Geometry::new(spec)?;
         let health = Health::new(&geometry);
         let disks = set.members.iter().chain(&topology.spares).copied().collect();
-        Ok(Set { geometry, health, disks })
+        Ok(Set { geometry, health, is_offline: false, disks })
     }
 }
 
@@ -356,7 +358,7 @@ impl BackEnd {
 
     /// Has every member of a set that works write what its own cache holds. `false`: none is left to ask.
     pub fn flush(&mut self, time: &mut Timeline, spec: OperationSpec) -> bool {
-        let Set { geometry, health, disks } = &self.sets[spec.set as usize];
+        let Set { geometry, health, disks, .. } = &self.sets[spec.set as usize];
         let working = (0..narrow::<u16>(geometry.spec().members))
             .filter(|&slot| health.state(slot) != MemberState::Failed)
             .map(|slot| disks[usize::from(health.member(slot))]);
