@@ -48,7 +48,7 @@ fn order(kind: BackgroundKind) -> WorkOrder {
 fn a_set_without_more_members_than_it_survives_is_offline_and_every_request_fails() {
     let mut sim = Sim::new(&raid5(), 1).expect("the topology is possible");
     let size = sim.lun_sizes()[0];
-    let mut errors_of = |sim: &mut Sim, reads: f64| {
+    let errors_of = |sim: &mut Sim, reads: f64| {
         let ask = Ask {
             pattern: Pattern::RandomWithRepeats,
             size: Bytes::KIB * 8,

@@ -79,7 +79,12 @@ fn t2_means(count: usize) -> [f64; 3] {
     let topology = eight_drives();
     let device = |&model: &u32| Device::new(&topology.models[model as usize], 1);
     let geometry = topology.sets[0].geometry.clone();
-    let set = Set { health: Health::new(&geometry), geometry, disks: topology.sets[0].members.clone() };
+    let set = Set {
+        health: Health::new(&geometry),
+        geometry,
+        is_offline: false,
+        disks: topology.sets[0].members.clone(),
+    };
     let devices = topology.disks.iter().map(device).collect();
     let mut back =
         BackEnd::new(devices, vec![set], vec![Engine::new(&topology.controller)], None, &topology.controller);

@@ -418,9 +418,9 @@ fn stripes_are_told_apart_by_group_and_row() {
 
 #[test]
 fn a_set_has_failed_exactly_where_some_of_its_data_cannot_be_read() {
-    use Level::{Jbod, Raid0, Raid1, Raid1e, Raid5, Raid6, Raid10, Raid50, Raid60};
+    use Level::{Jbod, Raid0, Raid1, Raid1E, Raid5, Raid6, Raid10, Raid50, Raid60};
     let sets =
-        [(Jbod, 3), (Raid0, 4), (Raid1, 2), (Raid10, 6), (Raid1e, 5), (Raid5, 5), (Raid6, 6), (Raid50, 6)];
+        [(Jbod, 3), (Raid0, 4), (Raid1, 2), (Raid10, 6), (Raid1E, 5), (Raid5, 5), (Raid6, 6), (Raid50, 6)];
     for (level, members) in sets.into_iter().chain([(Raid60, 8)]) {
         let geometry = Geometry::new(SetSpec::new(level, members, Sectors(8), Sectors(160))).unwrap();
         for failed in 0u32..1 << members {
