@@ -369,7 +369,7 @@ impl BackEnd {
 
     /// Has members that are memory before flash keep sectors `from..to` of a set, as after a pass over them.
     pub fn hold(&mut self, set: u32, from: u64, to: u64) {
-        let Set { geometry, health, disks } = &self.sets[set as usize];
+        let Set { geometry, health, disks, .. } = &self.sets[set as usize];
         let has_memory = |&disk: &u32| matches!(self.disks[disk as usize].device, Device::CachedFlash(_));
         if !disks.iter().any(has_memory) {
             return;
