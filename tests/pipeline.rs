@@ -57,6 +57,7 @@ fn a_violated_objective_exits_1_and_an_inconclusive_one_passes_or_fails_as_asked
     let xml = std::fs::read_to_string(user.path("out.xml")).unwrap();
     let document = roxmltree::Document::parse(&xml).unwrap();
     is_junit(&document);
+    is_xunit_of_jenkins(&document);
     let failures = document.descendants().filter(|node| node.has_tag_name("failure")).count();
     assert_eq!(failures, 1, "{xml}");
     let rows: Vec<csv::StringRecord> =
@@ -108,6 +109,49 @@ fn is_junit(document: &roxmltree::Document<'_>) {
     }
 }
 
+/// What the schema of Jenkins' xUnit plugin (`junit-10.xsd`) has of elements, their attributes and what stands within them:
+/// nothing else is accepted.
+fn is_xunit_of_jenkins(document: &roxmltree::Document<'_>) {
+    const SUITE: [&str; 14] = [
+        "name", "tests", "failures", "errors", "group", "time", "skipped", "timestamp", "hostname", "id",
+        "package", "file", "log", "url",
+    ];
+    const RESULT: [&str; 2] = ["type", "message"];
+    for node in document.descendants().filter(roxmltree::Node::is_element) {
+        let (attributes, needed, within): (&[&str], &[&str], &[&str]) = match node.tag_name().name() {
+            "testsuites" => (&["name", "time", "tests", "failures", "errors"], &[], &["testsuite"]),
+            "testsuite" => {
+                let within = &["testsuite", "properties", "testcase", "system-out", "system-err"];
+                (&SUITE, &SUITE[..4], within)
+            }
+            "properties" => (&[], &[], &["property"]),
+            "property" => (&["name", "value"], &["name", "value"], &[]),
+            "testcase" => {
+                let within = &["skipped", "error", "failure", "system-out", "system-err"];
+                (&["name", "time", "classname", "group"], &["name"], within)
+            }
+            "failure" | "error" | "skipped" => (&RESULT, &[], &[]),
+            "system-out" | "system-err" => (&[], &[], &[]),
+            other => panic!("the schema has no {other}"),
+        };
+        let name = node.tag_name().name();
+        for attribute in node.attributes() {
+            assert!(attributes.contains(&attribute.name()), "{name} has no {}", attribute.name());
+        }
+        assert!(needed.iter().all(|one| node.attribute(*one).is_some()), "{name} lacks one of {needed:?}");
+        for inner in node.children().filter(roxmltree::Node::is_element) {
+            assert!(within.contains(&inner.tag_name().name()), "{:?} in {name}", inner.tag_name());
+        }
+        if let Some(time) = node.attribute("time").filter(|_| name != "testcase") {
+            assert!(time.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'), "{time}");
+        }
+        // Only what failed has text of its own.
+        let is_mixed = matches!(name, "failure" | "error" | "skipped" | "system-out" | "system-err");
+        let text = |node: &roxmltree::Node<'_, '_>| node.text().is_some_and(|text| !text.trim().is_empty());
+        assert!(is_mixed || !node.children().any(|inner| inner.is_text() && text(&inner)), "text in {name}");
+    }
+}
+
 #[test]
 fn a_run_like_the_baseline_passes_and_a_slower_one_fails_once_a_second_has_confirmed_it() {
     let user = with_baseline();
@@ -134,6 +178,41 @@ fn a_run_like_the_baseline_passes_and_a_slower_one_fails_once_a_second_has_confi
     user.fathom(&format!("run plan.toml --set seed=22 --confirm 0 {slower}")).with(1);
     assert_eq!(gate(&user)["confirmed"], false);
     user.fathom("run plan.toml --set seed=23 --set baseline=tag:release=1").done();
+}
+
+#[test]
+fn one_run_of_each_side_learns_the_noise_from_equal_runs_of_the_library() {
+    let user = User::with_plan(PLAN);
+    user.fathom("run plan.toml --tag release=1 --set seed=1").done();
+    for seed in 2..=4 {
+        user.fathom(&format!("run plan.toml --tag build=a --set seed={seed} --set baseline=none")).done();
+    }
+    user.fathom("run plan.toml --tag build=b --set seed=5 --set baseline=none --var depth_of_it=8").done();
+    user.fathom("run plan.toml --set seed=9").done();
+    let noise = gate(&user)["noise"].clone();
+    assert!(noise.as_str().unwrap().starts_with("learnt from 3 equal runs of the library"), "{noise}");
+}
+
+#[test]
+fn a_model_of_the_array_names_the_part_that_became_slower() {
+    let user = User::with_plan(
+        "name = \"m\"\ntarget = \"array:md3000?raid=5\"\nbaseline = \"tag:release\"\n\
+         model = \"array:md3000?raid=5\"\n[defaults]\npattern = \"random\"\nwarmup = \"1s\"\nrun = \"3s\"\n\
+         [[phase]]\nname = \"read\"\n[[phase]]\nname = \"write\"\nreads = \"0%\"\ndepth = 8\n\
+         [[phase]]\nname = \"write alone\"\nreads = \"0%\"\n",
+    );
+    for seed in 1..=3 {
+        user.fathom(&format!("run plan.toml --tag release=1 --set seed={seed}")).done();
+    }
+    let slower = "--on array:md3000?raid=5&write_cache=false --confirm 0";
+    user.fathom(&format!("run plan.toml --set seed=9 {slower} --junit out.xml")).with(1);
+    let found = gate(&user)["culprit"].clone();
+    assert_eq!(found["part"], "write cache", "{found:#}");
+    let told = user.fathom("show last").done().out;
+    assert!(told.contains("slower part: write cache off, by array:md3000?raid=5"), "{told}");
+    let xml = std::fs::read_to_string(user.path("out.xml")).unwrap();
+    assert!(xml.contains("<property name=\"slower_part\" value=\"write cache\"/>"), "{xml}");
+    user.fathom("run plan.toml --set model=md3000").with(2).saying(&["a model is a virtual array"]);
 }
 
 #[test]
@@ -183,6 +262,13 @@ fn lines_of_influxdb_reach_a_udp_endpoint_and_hold_to_the_protocol() {
     while let Ok(read) = socket.recv(&mut datagram) {
         text.push_str(std::str::from_utf8(&datagram[..read]).unwrap());
     }
+    let lines: Vec<_> = influxdb_line_protocol::parse_lines(&text)
+        .map(|line| line.unwrap_or_else(|error| panic!("{error}: {text}")))
+        .collect();
+    assert!(lines.iter().all(|line| line.timestamp.is_some() && !line.field_set.is_empty()), "{text}");
+    let info = lines.iter().find(|line| line.series.measurement == "fathom_info").expect("its own line");
+    let plan = info.series.tag_set.iter().flatten().find(|(key, _)| key.to_string() == "plan").expect("the plan");
+    assert_eq!(plan.1.to_string(), "read, all", "escapes are undone by the parser");
     assert!(text.contains("fathom_info,version=") && text.contains("plan=read\\,\\ all"), "{text}");
     let requests = text.lines().filter_map(|line| {
         let mut parts = line.strip_prefix("fathom_requests_total value=")?.split(' ');

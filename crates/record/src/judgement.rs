@@ -82,9 +82,48 @@ pub struct Gate {
     /// Whether a violation was seen again in a second run; false where there was none, and where none was measured.
     #[serde(default)]
     pub confirmed: bool,
+    /// Which part became slower, by a model of the array; absent where the plan names none, and where nothing is violated.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub culprit: Option<Culprit>,
     /// What else a reader has to know.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
+}
+
+/// Which part of an array became slower, by what a change of each part of its model does to the same points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Culprit {
+    /// The model, as `array:md3000?raid=5`.
+    pub model: String,
+    /// The part; absent where it is unknown.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub part: Option<String>,
+    /// Why it is unknown; empty otherwise.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub why: String,
+    /// Figures that the changes were held against.
+    pub figures: u32,
+    /// The most likely change of each part, the likeliest first; three at most.
+    pub suspects: Vec<Suspect>,
+}
+
+/// The most likely change of one part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Suspect {
+    /// The part: `disks`, `controller processor`, `write cache`.
+    pub part: String,
+    /// What happened to it: `seeks 1.8 times as slow`, `off`.
+    pub change: String,
+    /// Whether every figure lies where the model has it with that change, within the noise and the error of a model.
+    pub fits: bool,
+    /// How many times as likely the likeliest of all is.
+    pub less_likely: f64,
+    /// The figure that it explains worst.
+    pub worst: String,
+    /// The change of that figure as it was measured, as a part.
+    pub measured: f64,
+    /// The change of that figure on the model.
+    pub modelled: f64,
 }
 
 /// One figure held against that of the baseline.

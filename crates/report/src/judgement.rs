@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use record::judgement::{Gate, GateRow, Judgement, ObjectiveRow, Verdict};
+use record::judgement::{Culprit, Gate, GateRow, Judgement, ObjectiveRow, Verdict};
 use record::{Run, Severity};
 use units::name;
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
@@ -120,8 +120,22 @@ fn gate_lines(gate: &Gate) -> Vec<String> {
             gate.noise
         ));
     }
+    lines.extend(gate.culprit.iter().map(|found| format!("  {}", culprit(found))));
     lines.extend(gate.notes.iter().map(|note| format!("  {note}")));
     lines
+}
+
+/// The part that became slower as a sentence, or why it is unknown.
+pub fn culprit(found: &Culprit) -> String {
+    let named = found.part.as_ref().and_then(|_| found.suspects.first());
+    let Some(first) = named else { return format!("slower part: unknown, as {}", found.why) };
+    let next = match found.suspects.get(1) {
+        Some(next) if next.less_likely < 1e6 => {
+            format!("; next {}, {:.0} times less likely", next.part, next.less_likely)
+        }
+        _ => String::new(),
+    };
+    format!("slower part: {} {}, by {}{next}", first.part, first.change, found.model)
 }
 
 /// All that is violated or inconclusive, a sentence each with the line of the plan it is about, worst first.
@@ -294,6 +308,9 @@ fn properties(run: &Run) -> Vec<(String, String)> {
         all.push(("baseline.runs".into(), gate.baseline_runs.join(" ")));
         all.push(("false_alarm_rate".into(), gate.false_alarm_rate.to_string()));
         all.push(("noise".into(), gate.noise.clone()));
+        all.extend(gate.culprit.iter().map(|found| {
+            ("slower_part".into(), found.part.clone().unwrap_or_else(|| "unknown".into()))
+        }));
     }
     all.extend(run.tags.iter().map(|(key, value)| (format!("tag.{key}"), value.clone())));
     all

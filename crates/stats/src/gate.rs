@@ -100,6 +100,19 @@ impl Worsening {
     }
 }
 
+/// The logarithm of the likelihood of a value that is `off` from what was expected with that deviation, which is itself an
+/// estimate with `freedom` degrees of freedom: Student's density but for what depends on `freedom` alone.
+pub fn log_likelihood(off: f64, deviation: f64, freedom: f64) -> f64 {
+    debug_assert!(deviation > 0.0, "nothing is known exactly");
+    let z = off / deviation;
+    -deviation.ln() - (freedom + 1.0) / 2.0 * (z * z / freedom).ln_1p()
+}
+
+/// The value that Student's distribution with `freedom` degrees of freedom does not exceed with that probability.
+pub fn quantile(freedom: f64, probability: f64) -> f64 {
+    student(freedom, probability)
+}
+
 fn normal() -> Option<Normal> {
     Normal::new(0.0, 1.0).ok()
 }
@@ -129,6 +142,16 @@ mod tests {
         assert_eq!(at(limit + half - 1e-5).judge(0.05, 0.01), Judged::Inconclusive);
         assert_eq!(at(limit - half + 1e-5).judge(0.05, 0.01), Judged::Inconclusive);
         assert_eq!(at(limit - half - 1e-5).judge(0.05, 0.01), Judged::Met);
+    }
+
+    #[test]
+    fn a_value_is_less_likely_the_farther_it_is_off_and_tails_are_those_of_student() {
+        let of = |off| log_likelihood(off, 1.0, 4.0);
+        // The ratio of Student's densities with 4 degrees of freedom at 0 and 2: (1 + 4/4)^2.5.
+        assert!((of(0.0) - of(2.0) - 2.5 * 2f64.ln()).abs() < 1e-12);
+        assert!((log_likelihood(3.0, 1.0, 1e6) - log_likelihood(0.0, 1.0, 1e6) + 4.5).abs() < 1e-3);
+        assert!(log_likelihood(0.0, 0.5, 9.0) > log_likelihood(0.0, 1.0, 9.0), "who is surer risks more");
+        assert!((quantile(18.0, 0.99) - 2.5524).abs() < 1e-3);
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod lab;
 pub mod planted;
 mod shares;
 mod simulate;
+pub mod suspects;
 pub mod what_if;
 mod world;
 

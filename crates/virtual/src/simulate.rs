@@ -58,7 +58,7 @@ pub fn simulate(
 }
 
 /// Has loads of a point last no longer; by how much it is shorter.
-fn shorten(point: &mut plan::Point, most: Nanos) -> Nanos {
+pub(crate) fn shorten(point: &mut plan::Point, most: Nanos) -> Nanos {
     let Task::Load(load) = &mut point.task else { return Nanos::ZERO };
     let lasting = |load: &plan::Load| {
         let stops = load.workloads.iter().map(|workload| workload.stop);

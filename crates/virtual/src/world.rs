@@ -94,7 +94,8 @@ impl ModelledWorld {
         ModelledWorld::made(plan, address, spec.clone(), spec.topology.clone(), machine, stop)
     }
 
-    fn made(
+    /// The array that `spec` describes with the parts of `topology`.
+    pub(crate) fn made(
         plan: &Plan,
         address: &str,
         spec: ArraySpec,

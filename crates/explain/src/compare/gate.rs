@@ -2,18 +2,19 @@
 //! slowdown that is detected.
 //!
 //! Between runs figures vary by more than their seconds show. What runs of one side differ by among each other is that
-//! noise; it is pooled with that of other cells where a cell has too few runs of its own.
+//! noise; it is pooled with that of other cells where a cell has too few runs of its own. Where neither side has two,
+//! runs of the library that are equal to each other show it.
 //!
 //! **Invariant:** the false alarms of all rows together are no more than was asked for.
 
 use record::judgement::{Gate, GateRow, Verdict};
 use record::{Metric, RUN_TO_RUN, Run};
 use spec::Pace;
-use stats::difference::{Estimate, Noise};
 use stats::gate::{Judged, Worsening};
 
 use super::cells::{self, Cell};
-use super::{Group, RESOLUTION, estimate, middle, settings};
+use super::pairs::{self, Pair};
+use super::{Group, middle, settings};
 
 /// Of runs that are no worse than allowed this part is called violated at most.
 pub const FALSE_ALARMS: f64 = 0.01;
@@ -23,9 +24,6 @@ pub const POWER: f64 = 0.90;
 
 /// That of each of the two: both together miss no more than the sum of what each misses.
 const POWER_OF_EACH: f64 = 1.0 - (1.0 - POWER) / 2.0;
-
-/// With fewer degrees of freedom a cell's own noise is not relied on alone.
-const FREEDOM_ENOUGH: f64 = 4.0;
 
 /// As many settings that differ are named.
 const SETTINGS_TOLD: usize = 3;
@@ -39,6 +37,9 @@ pub struct Asked<'a> {
     pub base: Vec<&'a Run>,
     /// The runs that are judged, repeats of each other.
     pub runs: Vec<&'a Run>,
+    /// Groups of runs that are repeats of each other and of neither side: they show how much equal runs differ, where
+    /// one run on each side does not.
+    pub equal: Vec<Vec<&'a Run>>,
     /// What is allowed, as a part.
     pub tolerance: f64,
     /// How often all rows together may be wrong about a run that is no worse.
@@ -47,8 +48,11 @@ pub struct Asked<'a> {
 
 /// Holds `asked.runs` against `asked.base`. Without a cell in common the verdict is inconclusive, and a note says so.
 pub fn gate(asked: &Asked<'_>) -> Gate {
-    let (base, runs) = (of_each(&asked.base), of_each(&asked.runs));
-    let pairs = pairs(&base, &runs);
+    let (base, runs) = (pairs::of_each(&asked.base), pairs::of_each(&asked.runs));
+    let equal: Vec<Vec<Vec<Cell<'_>>>> = asked.equal.iter().map(|group| pairs::of_each(group)).collect();
+    let is_judged = |cell: &Cell<'_>| cell.total;
+    let mut pairs = pairs::pairs(&base, &runs, is_judged, metrics);
+    pairs.iter_mut().for_each(|pair| pair.learn(&equal));
     let level = asked.false_alarms / pairs.len().max(1) as f64;
     let rows: Vec<GateRow> = pairs.iter().map(|pair| row(pair, &pairs, asked.tolerance, level)).collect();
     let verdict = rows.iter().map(|row| row.verdict).max().unwrap_or(Verdict::Inconclusive);
@@ -60,119 +64,18 @@ pub fn gate(asked: &Asked<'_>) -> Gate {
         tolerance: asked.tolerance,
         false_alarm_rate: asked.false_alarms,
         power: POWER,
-        noise: noise_told(&pairs),
+        noise: noise_told(asked, &pairs),
         notes: notes(asked, rows.is_empty()),
         rows,
         verdict,
+        culprit: None,
         confirmed: verdict == Verdict::Violated && asked.runs.len() > 1,
     }
 }
 
-/// The cells of each run by itself.
-fn of_each<'a>(runs: &[&'a Run]) -> Vec<Vec<Cell<'a>>> {
-    runs.iter().map(|run| cells::of(&[*run])).collect()
-}
-
-/// One figure of one cell: a value for each run of either side.
-struct Pair<'c, 'a> {
-    cell: &'c Cell<'a>,
-    metric: Metric,
-    base: Vec<f64>,
-    runs: Vec<f64>,
-    /// The cell of the first run of either side.
-    first: [&'c Cell<'a>; 2],
-    is_real: bool,
-}
-
-fn pairs<'c, 'a>(base: &'c [Vec<Cell<'a>>], runs: &'c [Vec<Cell<'a>>]) -> Vec<Pair<'c, 'a>> {
-    let Some(first) = base.first() else { return Vec::new() };
-    let mut pairs = Vec::new();
-    for cell in first.iter().filter(|cell| cell.total) {
-        let same = |of: &'c [Vec<Cell<'a>>]| -> Vec<&'c Cell<'a>> {
-            of.iter().filter_map(|run| run.iter().find(|other| other.key == cell.key)).collect()
-        };
-        let (base, runs) = (same(base), same(runs));
-        for metric in metrics(cell) {
-            let values = |cells: &[&Cell<'_>]| -> Vec<f64> {
-                cells.iter().filter_map(|cell| middle(&cell.values(metric))).collect()
-            };
-            let Some((one, other)) = base.first().zip(runs.first()) else { continue };
-            let pair = Pair {
-                cell,
-                metric,
-                base: values(&base),
-                runs: values(&runs),
-                first: [*one, *other],
-                is_real: cell.measured().iter().any(|one| one.is_real),
-            };
-            if !pair.base.is_empty() && !pair.runs.is_empty() {
-                pairs.push(pair);
-            }
-        }
-    }
-    pairs
-}
-
-/// What a cell is judged by: its rate, or its mean response time where the rate is given; and what its plan is about.
-fn metrics(cell: &Cell<'_>) -> Vec<Metric> {
-    let Some(measured) = cell.measured().first() else { return Vec::new() };
-    let is_closed = measured.workload.spec.pace == Pace::Closed;
-    let usual = if is_closed { Metric::Iops } else { Metric::Mean };
-    let headline = Metric::of(&measured.point.headline);
-    let says_more = match headline {
-        Metric::Mean | Metric::Quantile(_) => headline != usual,
-        // Of a closed loop throughput is the rate in another unit; the longest of all has no interval.
-        Metric::Iops | Metric::Throughput | Metric::Max => false,
-    };
-    std::iter::once(usual).chain(says_more.then_some(headline)).collect()
-}
-
-impl Pair<'_, '_> {
-    fn groups(&self) -> [&[f64]; 2] {
-        [&self.base, &self.runs]
-    }
-}
-
-/// What runs of one side differ by among each other: of the cell, and where that rests on too few runs of all cells,
-/// whichever is more.
-fn noise(pair: &Pair<'_, '_>, all: &[Pair<'_, '_>]) -> Option<Noise> {
-    let own = Noise::of(pair.groups());
-    if own.is_some_and(|own| own.freedom >= FREEDOM_ENOUGH) {
-        return own;
-    }
-    let pooled = Noise::of(all.iter().filter(|one| one.metric == pair.metric).flat_map(Pair::groups));
-    [own, pooled].into_iter().flatten().reduce(|one, other| {
-        // The pooled one has more freedom; it counts unless the cell itself shows more.
-        if other.variance >= one.variance
-            || other.freedom >= FREEDOM_ENOUGH && one.variance < 2.0 * other.variance
-        {
-            other
-        } else {
-            one
-        }
-    })
-}
-
-/// One side's figure: the geometric mean of its runs.
-fn side(pair: &Pair<'_, '_>, number: usize, noise: Option<Noise>) -> Option<Estimate> {
-    let values = pair.groups()[number];
-    let value = middle(values)?;
-    let count = values.len() as f64;
-    let found = match noise {
-        Some(noise) => Estimate::new(value, noise.variance / count, noise.freedom)?,
-        // How sure the measurement is by itself.
-        None => estimate(pair.first[number], pair.metric, None)?,
-    };
-    // Enough runs show all that differs from run to run. What drifts within each of them alike is no part of that.
-    let is_short = noise.is_none_or(|noise| noise.freedom < FREEDOM_ENOUGH);
-    let within = is_short.then(|| pair.first[number].within(pair.metric)).flatten();
-    let found = within.map_or(found, |within| found.at_least(within.variance / count, within.freedom));
-    Some(found.at_least(RESOLUTION, f64::INFINITY))
-}
-
 fn row(pair: &Pair<'_, '_>, all: &[Pair<'_, '_>], tolerance: f64, level: f64) -> GateRow {
-    let noise = noise(pair, all);
-    let sides = side(pair, 0, noise).zip(side(pair, 1, noise));
+    let noise = pairs::noise(pair, all);
+    let sides = pairs::side(pair, 0, noise).zip(pairs::side(pair, 1, noise));
     let (base, value) = (middle(&pair.base).unwrap_or_default(), middle(&pair.runs).unwrap_or_default());
     let more_is_better = pair.metric.more_is_better();
     let found = sides.map(|(base, value)| Worsening::of(base, value, more_is_better));
@@ -198,11 +101,31 @@ fn row(pair: &Pair<'_, '_>, all: &[Pair<'_, '_>], tolerance: f64, level: f64) ->
     }
 }
 
-fn noise_told(pairs: &[Pair<'_, '_>]) -> String {
+/// What a cell is judged by: its rate, or its mean response time where the rate is given; and what its plan is about.
+fn metrics(cell: &Cell<'_>) -> Vec<Metric> {
+    let Some(measured) = cell.measured().first() else { return Vec::new() };
+    let is_closed = measured.workload.spec.pace == Pace::Closed;
+    let usual = if is_closed { Metric::Iops } else { Metric::Mean };
+    let headline = Metric::of(&measured.point.headline);
+    let says_more = match headline {
+        Metric::Mean | Metric::Quantile(_) => headline != usual,
+        // Of a closed loop throughput is the rate in another unit; the longest of all has no interval.
+        Metric::Iops | Metric::Throughput | Metric::Max => false,
+    };
+    std::iter::once(usual).chain(says_more.then_some(headline)).collect()
+}
+
+fn noise_told(asked: &Asked<'_>, pairs: &[Pair<'_, '_>]) -> String {
     let most = |side: usize| pairs.iter().map(|pair| pair.groups()[side].len()).max().unwrap_or(0);
     let (base, runs) = (most(0), most(1));
+    let learnt = pairs.iter().any(Pair::is_learnt);
+    let equal: usize = if learnt { asked.equal.iter().map(Vec::len).sum() } else { 0 };
     if base > 1 || runs > 1 {
-        return format!("from {base} runs of the baseline and {runs} of this");
+        let also = if equal > 0 { format!(", and {equal} equal runs of the library") } else { String::new() };
+        return format!("from {base} runs of the baseline and {runs} of this{also}");
+    }
+    if equal > 0 {
+        return format!("learnt from {equal} equal runs of the library, as one run of each side shows none");
     }
     match pairs.iter().any(|pair| pair.is_real) {
         true => format!(
@@ -260,6 +183,7 @@ mod tests {
             baseline: "tag:release".into(),
             base: base.iter().collect(),
             runs: runs.iter().collect(),
+            equal: Vec::new(),
             tolerance,
             false_alarms: FALSE_ALARMS,
         }
@@ -389,5 +313,26 @@ mod tests {
         let found = gate(&asked(&base()[..1], &[run(0.97, &["p"])], 0.05));
         assert!(found.noise.contains("assumed: 3 %"), "{}", found.noise);
         assert_eq!(found.verdict, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn equal_runs_of_the_library_take_the_place_of_the_assumption() {
+        let (base, slow) = (base(), [run(0.9, &["p"])]);
+        let quiet = [0.999, 1.0, 1.001, 0.9995, 1.0, 1.0005].map(|times| run(times, &["p"]));
+        let loud = [0.8, 1.0, 1.2, 0.9, 1.1, 0.95].map(|times| run(times, &["p"]));
+        let with = |equal: &[Run]| gate(&Asked { equal: vec![equal.iter().collect()], ..asked(&base[..1], &slow, 0.05) });
+        let (assumed, sure, unsure) = (gate(&asked(&base[..1], &slow, 0.05)), with(&quiet), with(&loud));
+        assert!(sure.noise.starts_with("learnt from 6 equal runs"), "{}", sure.noise);
+        let width = |gate: &Gate| gate.rows[0].worse_high.unwrap() - gate.rows[0].worse_low.unwrap();
+        assert!(width(&sure) < width(&assumed) && width(&assumed) < width(&unsure));
+        assert_eq!((sure.verdict, unsure.verdict), (Verdict::Violated, Verdict::Inconclusive));
+        let elsewhere = [1.0, 1.3].map(|times| {
+            let mut other = run(times, &["q"]);
+            other.points[0].phase = "q".into();
+            other
+        });
+        assert!(with(&elsewhere).noise.starts_with("assumed"), "runs of other cells teach nothing");
+        let both = gate(&Asked { equal: vec![loud.iter().collect()], ..asked(&base, &slow, 0.05) });
+        assert!(both.noise.starts_with("from 5 runs"), "{}", both.noise);
     }
 }

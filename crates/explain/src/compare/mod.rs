@@ -9,10 +9,12 @@
 //! operation.
 
 mod cells;
+mod culprit;
 mod gate;
 mod limit;
 mod measured;
 mod objectives;
+mod pairs;
 mod pivot;
 mod search;
 mod settings;
@@ -25,6 +27,7 @@ use record::{
 };
 use stats::difference::{BATCHES_LEAST as SECONDS_LEAST, Estimate, Noise, Ratio, false_discovery};
 
+pub use culprit::{LIKELIER, Shift, Suspicion, Traced, culprit, likely, modelled, shifts};
 pub use gate::{Asked, FALSE_ALARMS, POWER, gate};
 pub use limit::{Bound, FailOn, Limit, LimitError, Outcome};
 pub use objectives::{About, Promise, objectives};

@@ -276,12 +276,47 @@ impl<'a> Shelf<'a> {
         Ok(runs)
     }
 
+    /// The newest runs of the library that have a run equal to them beside `like` in plan, targets and labels, grouped by
+    /// these: of the same plan and targets as `like`, sound and whole, `most` of them. The seed may differ.
+    pub fn equal(&mut self, like: &Run, most: usize) -> Result<Vec<Vec<Run>>, Failure> {
+        let library = self.library()?;
+        let filter =
+            Filter { plan: Some(like.plan.name.clone()), limit: Some(LOOKED_AT), ..Filter::default() };
+        let entries = library.list(&filter)?;
+        let sound = entries.iter().filter(|entry| entry.complete && entry.code <= 1).take(most);
+        let mut groups: Vec<Vec<Run>> = Vec::new();
+        for entry in sound {
+            let run = library.get(entry.id.as_str())?;
+            if !is_same_load(&run, like) || run.id == like.id {
+                continue;
+            }
+            match groups.iter_mut().find(|group| group[0].tags == run.tags) {
+                Some(group) => group.push(run),
+                None => groups.push(vec![run]),
+            }
+        }
+        groups.retain(|group| group.len() > 1);
+        Ok(groups)
+    }
+
     /// The latest runs, of one plan if one is named, the newest first.
     fn latest(&mut self, plan: Option<String>) -> Result<Vec<Run>, Failure> {
         let library = self.library()?;
         let entries = library.list(&Filter { plan, limit: Some(LOOKED_AT), ..Filter::default() })?;
         entries.iter().map(|entry| Ok(library.get(entry.id.as_str())?)).collect()
     }
+}
+
+/// Whether both asked the same of the same targets, but for the seed.
+fn is_same_load(one: &Run, other: &Run) -> bool {
+    let targets = |run: &Run| run.targets.iter().map(|target| target.address.clone()).collect::<Vec<_>>();
+    let set = |run: &Run| {
+        let judged = ["seed", "baseline", "tolerance", "slo", "model"];
+        let mut set = run.plan.overrides.clone();
+        set.retain(|text| text.split_once('=').is_none_or(|(key, _)| !judged.contains(&key.trim())));
+        set
+    };
+    one.plan.text == other.plan.text && set(one) == set(other) && targets(one) == targets(other)
 }
 
 /// Whether both are of the same cell, block and plan of one campaign.

@@ -16,12 +16,16 @@ use crate::session::recorder::Judge;
 use crate::session::store::Store;
 use crate::terminal;
 use crate::verbs::compare::Shelf;
+use crate::verbs::culprit;
 
 /// Heading of these options.
 const JUDGING: &str = "SLOs and baseline";
 
 /// Runs of a baseline that are taken, the newest.
 const BASELINE_MOST: usize = 20;
+
+/// Runs of the library of which the noise is learnt where the baseline is one run, the newest.
+const EQUAL_MOST: usize = 40;
 
 /// What an inconclusive verdict does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -97,12 +101,16 @@ pub struct Judging {
     promises: Vec<Promise>,
     baseline: Option<Arc<BaselineRuns>>,
     tolerance: f64,
+    /// A model of the array that is measured.
+    model: Option<String>,
     fails_open: bool,
 }
 
 struct BaselineRuns {
     named: Baseline,
     runs: Vec<Run>,
+    /// Runs of the plan that are equal to each other: they show the noise where the baseline is one run.
+    equal: Vec<Vec<Run>>,
 }
 
 impl Judging {
@@ -119,12 +127,16 @@ impl Judging {
                     shelf.labelled(&plan.name, (key, value.as_deref()), BASELINE_MOST)?
                 }
             };
-            Ok::<_, Failure>(Arc::new(BaselineRuns { named: named.clone(), runs }))
+            // Two runs of the baseline show the noise themselves.
+            let equal = if runs.len() == 1 { shelf.equal(&runs[0], EQUAL_MOST)? } else { Vec::new() };
+            Ok::<_, Failure>(Arc::new(BaselineRuns { named: named.clone(), runs, equal }))
         });
+        plan.model.as_deref().map_or(Ok(()), culprit::check)?;
         Ok(Some(Judging {
             promises: plan.objectives.iter().map(|one| promise(plan, one)).collect(),
             baseline: baseline.transpose()?,
             tolerance: plan.tolerance.get(),
+            model: plan.model.clone(),
             fails_open: arguments.fails_open(),
         }))
     }
@@ -134,26 +146,29 @@ impl Judging {
     pub fn judge(&self, earlier: Vec<Run>, may_confirm: bool) -> Judge {
         let own = self.clone();
         Box::new(move |run| {
-            let judgement = own.judgement(&earlier, run);
+            let judgement = own.judgement(&earlier, run, may_confirm);
             let ending = own.ending(&judgement, may_confirm);
             run.judgement = Some(judgement);
             ending
         })
     }
 
-    fn judgement(&self, earlier: &[Run], run: &Run) -> Judgement {
+    fn judgement(&self, earlier: &[Run], run: &Run, may_confirm: bool) -> Judgement {
         let objectives = objectives(run, &self.promises);
-        let gate = self.baseline.as_ref().map(|baseline| self.gate(baseline, earlier, run));
+        let gate = self.baseline.as_ref().map(|baseline| self.gate(baseline, earlier, run, may_confirm));
         let verdicts = objectives.iter().map(|row| row.verdict);
         let verdict = verdicts.chain(gate.as_ref().map(|gate| gate.verdict)).max().unwrap_or(Verdict::Met);
         Judgement { verdict, objectives, gate }
     }
 
-    fn gate(&self, baseline: &BaselineRuns, earlier: &[Run], run: &Run) -> Gate {
+    fn gate(&self, baseline: &BaselineRuns, earlier: &[Run], run: &Run, may_confirm: bool) -> Gate {
+        let (base, runs): (Vec<&Run>, Vec<&Run>) =
+            (baseline.runs.iter().collect(), earlier.iter().chain([run]).collect());
         let mut found = gate(&Asked {
             baseline: baseline.named.to_string(),
-            base: baseline.runs.iter().collect(),
-            runs: earlier.iter().chain([run]).collect(),
+            base: base.clone(),
+            runs: runs.clone(),
+            equal: baseline.equal.iter().map(|group| group.iter().collect()).collect(),
             tolerance: self.tolerance,
             false_alarms: FALSE_ALARMS,
         });
@@ -162,6 +177,10 @@ impl Judging {
                 "No run of plan {} has the label; measure one with `--tag {key}=VALUE --runs 5`.",
                 run.plan.name
             )];
+        }
+        // What may yet turn out to be chance has no cause.
+        if let (Some(model), Verdict::Violated, false) = (&self.model, found.verdict, may_confirm) {
+            found.culprit = Some(culprit::named(model, &base, &runs));
         }
         found
     }

@@ -8,6 +8,7 @@ pub mod caches;
 pub mod campaign;
 mod charts;
 pub mod compare;
+pub mod culprit;
 pub mod completions;
 pub mod demerit;
 pub mod doctor;

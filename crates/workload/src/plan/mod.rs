@@ -71,6 +71,8 @@ pub struct Plan {
     pub baseline: Option<Baseline>,
     /// How much worse than the baseline a figure may be.
     pub tolerance: Share,
+    /// A model of the array that is measured, as `array:md3000`.
+    pub model: Option<String>,
     /// Its phases in order.
     pub phases: Vec<Phase>,
     /// The text as typed, without what `--set` changed.

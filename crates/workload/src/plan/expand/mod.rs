@@ -68,7 +68,7 @@ pub(crate) fn plan(label: &str, text: &str, changes: &Overrides) -> Result<Plan,
     );
     let name = if head.name.is_empty() { stem(label) } else { head.name.clone() };
     let text = text.to_string();
-    let Head { about, seed, targets, baseline, tolerance, .. } = head;
+    let Head { about, seed, targets, baseline, tolerance, model, .. } = head;
     Ok(Plan {
         name,
         about,
@@ -78,6 +78,7 @@ pub(crate) fn plan(label: &str, text: &str, changes: &Overrides) -> Result<Plan,
         objectives,
         baseline,
         tolerance,
+        model,
         phases,
         text,
         cautions,

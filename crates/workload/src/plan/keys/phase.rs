@@ -27,6 +27,8 @@ pub(crate) struct Head {
     pub baseline: Option<Baseline>,
     /// How much worse a figure may be.
     pub tolerance: Share,
+    /// A model of the array that is measured.
+    pub model: Option<String>,
 }
 
 /// What a phase says apart from its workloads.
@@ -87,6 +89,10 @@ keys! {
         "How much worse than the baseline a figure may be."
         "Worse by more than that with 99% confidence is a violation. The result says with which probability a run that is not worse fails, \
          and which slowdown is found nine times of ten."
+    model (Text, "none", "array:md3000?raid=5") [|h, n| a_name(n).map(|text| h.model = Some(text.into()))]
+        "Model of the measured array; where the run is worse than the baseline it names the part that became slower."
+        "An address of a virtual array, as `--on` takes it. The points of the plan are simulated with each part slower in \
+         turn. The part whose pattern of changes is the measured one is named; `unknown` where none is, or several are."
 }
 
 keys! {

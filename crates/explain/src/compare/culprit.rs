@@ -1,0 +1,405 @@
+//! Which part became slower: the change of a part of the model under which the model's figures change as the measured
+//! ones did.
+//!
+//! A slower part leaves a pattern: which sizes, depths and operations it slows, and whether the middle of the response
+//! times or their tail. Each suspect is a change of one part, of several degrees, with the figures that the model then
+//! has at the points of the plan. How likely it is, is the mean over its degrees: what explains the figures with one degree
+//! of many has been fitted to them, and counts for less than what happens or does not. The likeliest suspect *fits* where,
+//! at its likeliest degree, every figure lies within the noise of the measurement and the error of a model; it is *named*
+//! where it fits and no other part that fits is nearly as likely. Everything else is unknown.
+//!
+//! **Invariant:** a part is named by what was measured alone: no suspect is likelier than another beforehand, and no degree
+//! on the scale of logarithms. Source: MacKay, *Bayesian interpolation*, Neural Computation 4 (1992), on evidence.
+
+use record::judgement::{Culprit, Suspect};
+use record::{Metric, Point, Run, World};
+use spec::Pace;
+use stats::difference::Estimate;
+use stats::gate::{log_likelihood, quantile};
+
+use super::cells::Cell;
+use super::pairs::{self, Pair};
+use crate::draft::percent;
+use crate::model::BELIEVED;
+
+/// A part is named where it explains the figures so many times as well as every other part.
+pub const LIKELIER: f64 = 20.0;
+
+/// With this probability, at most, a true cause is said not to fit because of noise.
+const MISFIT: f64 = 0.01;
+
+/// Two quantiles may differ by this because they lie on either side of the edge of a histogram's bucket.
+const BUCKET: f64 = 1.0 / 64.0;
+
+/// Rates and means of a model differ by this without a cause.
+const LEAST: f64 = 0.005;
+
+/// As many suspects are told.
+const TOLD: usize = 3;
+
+/// A figure has as many steps of a degree between those that were tried.
+const STEPS: u32 = 24;
+
+/// By how much a figure changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shift {
+    /// The phase with its swept values, the workload where there are several, and the operation.
+    pub cell: String,
+    /// `iops`, `mean`, `p99`, …
+    pub metric: String,
+    /// The logarithm of the figure over that before.
+    pub log: f64,
+    /// The variance of that by noise alone.
+    pub variance: f64,
+    /// Degrees of freedom behind it.
+    pub freedom: f64,
+}
+
+/// A change of one part of the model, of one degree or several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suspicion {
+    /// The part.
+    pub part: String,
+    /// What happens to it; `{}` stands for how many times as slow it is.
+    pub change: String,
+    /// How many times as slow, rising, and by how much the figures of the model then change.
+    pub tried: Vec<(f64, Vec<Shift>)>,
+}
+
+/// How well a suspect explains what was measured, at its likeliest degree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traced {
+    /// How many times as slow.
+    pub times: f64,
+    /// The logarithm of its likelihood, the mean over its degrees, up to a constant that all suspects share.
+    pub log_likelihood: f64,
+    /// Whether every figure lies where it should.
+    pub fits: bool,
+    /// The figure that is explained worst, with its measured change and the model's, as logarithms.
+    worst: Option<(String, f64, f64)>,
+}
+
+/// By how much each figure of `runs` differs from that of `base`, in the order of the first run's points: of each load
+/// whose rate is not given the rate, and of each operation the mean, the median and the 99th percentile of the response.
+pub fn shifts(base: &[&Run], runs: &[&Run]) -> Vec<Shift> {
+    let (base, runs) = (pairs::of_each(base), pairs::of_each(runs));
+    let pairs = pairs::pairs(&base, &runs, |_| true, signature);
+    pairs.iter().filter_map(|pair| shift(pair, &pairs)).collect()
+}
+
+/// The points of a model as a run of the plan of `like`.
+fn as_run(like: &Run, points: &[Point]) -> Run {
+    let (search, rounds, findings) = (None, Vec::new(), Vec::new());
+    Run { points: points.to_vec(), search, rounds, findings, world: World::Array, ..like.clone() }
+}
+
+/// The figures of a model with a change, against those of the model as it is: points of each seed of either. `like` is a run
+/// of the same plan.
+pub fn modelled(like: &Run, unchanged: &[Vec<Point>], changed: &[Vec<Point>]) -> Vec<Shift> {
+    let like = Run { points: Vec::new(), ..like.clone() };
+    let runs = |all: &[Vec<Point>]| all.iter().map(|points| as_run(&like, points)).collect::<Vec<_>>();
+    let (unchanged, changed) = (runs(unchanged), runs(changed));
+    shifts(&unchanged.iter().collect::<Vec<_>>(), &changed.iter().collect::<Vec<_>>())
+}
+
+/// The suspicions that are worth another look, the likeliest first, each with its degree: where
+/// one is not [`LIKELIER`] squared times less likely than the first, `most` of them.
+pub fn likely(measured: &[Shift], suspicions: &[Suspicion], most: usize) -> Vec<(usize, f64)> {
+    let traced = suspicions.iter().enumerate().filter_map(|(at, one)| Some((at, one.trace(measured)?)));
+    let mut all: Vec<(usize, Traced)> = traced.collect();
+    all.sort_by(|(_, one), (_, other)| other.log_likelihood.total_cmp(&one.log_likelihood));
+    let best = all.first().map_or(0.0, |(_, one)| one.log_likelihood);
+    let near = all.into_iter().filter(|(_, one)| best - one.log_likelihood <= 2.0 * LIKELIER.ln());
+    near.take(most).map(|(at, one)| (at, one.times)).collect()
+}
+
+/// The figures of a cell that show a pattern. What all operations of a load have together beside each by itself is no
+/// more than its rate.
+fn signature(cell: &Cell<'_>) -> Vec<Metric> {
+    let Some(measured) = cell.measured().first() else { return Vec::new() };
+    let is_closed = measured.workload.spec.pace == Pace::Closed;
+    let is_leaf = !cell.total || measured.workload.summary.len() == 1;
+    let rate = (cell.total && is_closed).then_some(Metric::Iops);
+    let times = [Metric::Mean, Metric::Quantile(0.5), Metric::Quantile(0.99)];
+    rate.into_iter().chain(times.into_iter().filter(|_| is_leaf)).collect()
+}
+
+fn shift(pair: &Pair<'_, '_>, all: &[Pair<'_, '_>]) -> Option<Shift> {
+    let noise = pairs::noise(pair, all);
+    // Without noise a figure says nothing: how far it is off by chance is not known.
+    let (base, value) = pairs::side(pair, 0, noise).zip(pairs::side(pair, 1, noise))?;
+    let sum = Estimate::new(value.value / base.value, value.variance, value.freedom)?
+        .and(base.variance, base.freedom);
+    Some(Shift {
+        cell: format!("{} {}", pair.cell.title(), pair.cell.key.op),
+        metric: pair.metric.name(),
+        log: sum.value.ln(),
+        variance: sum.variance,
+        freedom: sum.freedom,
+    })
+}
+
+/// One figure measured, the same figure on the model, and how much it counts.
+struct Held<'s> {
+    measured: &'s Shift,
+    log: f64,
+    variance: f64,
+    weight: f64,
+}
+
+impl Held<'_> {
+    fn off(&self) -> f64 {
+        self.measured.log - self.log
+    }
+
+    /// By how much a model may be wrong about it.
+    fn error(&self) -> f64 {
+        let is_quantile = self.measured.metric.starts_with('p');
+        let least = if is_quantile { BUCKET } else { LEAST };
+        BELIEVED * self.log.abs().max(self.measured.log.abs()) + least
+    }
+
+    /// The deviation of what the noise of both adds.
+    fn noise(&self) -> f64 {
+        (self.measured.variance + self.variance).sqrt()
+    }
+
+    /// The error of a model is taken for two deviations.
+    fn log_likelihood(&self) -> f64 {
+        let deviation = self.noise().hypot(self.error() / 2.0);
+        self.weight * log_likelihood(self.off(), deviation, self.measured.freedom)
+    }
+
+    /// How far it is off, as a part of what it may be off by where `count` figures are looked at.
+    fn strain(&self, count: usize) -> f64 {
+        let reach = quantile(self.measured.freedom, 1.0 - MISFIT / (2.0 * count as f64));
+        self.off().abs() / (self.error() + reach * self.noise())
+    }
+}
+
+/// The measured figures beside the model's, where both have them. Figures of one cell count together as one: they are of
+/// the same requests.
+fn held<'s>(measured: &'s [Shift], modelled: impl Fn(&Shift) -> Option<(f64, f64)>) -> Vec<Held<'s>> {
+    let mut all: Vec<Held<'s>> = Vec::new();
+    for shift in measured {
+        if let Some((log, variance)) = modelled(shift) {
+            all.push(Held { measured: shift, log, variance, weight: 1.0 });
+        }
+    }
+    let cells: Vec<&str> = all.iter().map(|one| one.measured.cell.as_str()).collect();
+    let weights: Vec<f64> = cells
+        .iter()
+        .map(|cell| 1.0 / cells.iter().filter(|other| *other == cell).count() as f64)
+        .collect();
+    all.iter_mut().zip(weights).for_each(|(one, weight)| one.weight = weight);
+    all
+}
+
+fn find<'s>(shifts: &'s [Shift], like: &Shift) -> Option<&'s Shift> {
+    shifts.iter().find(|other| other.cell == like.cell && other.metric == like.metric)
+}
+
+impl Suspicion {
+    /// How well it explains `measured`, in the mean of its degrees and at the likeliest; `None` where no figure is of both.
+    ///
+    /// Between two degrees that were tried, and between none and the first, a figure changes evenly with the logarithm of
+    /// the degree.
+    pub fn trace(&self, measured: &[Shift]) -> Option<Traced> {
+        let likelier = |one: Traced, other: Traced| {
+            if other.log_likelihood > one.log_likelihood { other } else { one }
+        };
+        if let [(times, shifts)] = self.tried.as_slice() {
+            return traced(*times, &held(measured, |like| find(shifts, like).map(|one| (one.log, one.variance))));
+        }
+        let none = (1.0, Vec::new());
+        let knots: Vec<&(f64, Vec<Shift>)> = std::iter::once(&none).chain(&self.tried).collect();
+        let stretches = knots.windows(2);
+        let each = stretches.flat_map(|two| (1..=STEPS).map(move |step| (two[0], two[1], step)));
+        let mut all: Vec<(f64, Traced)> = Vec::new();
+        for (from, to, step) in each {
+            let part = f64::from(step) / f64::from(STEPS);
+            let times = (from.0.ln() * (1.0 - part) + to.0.ln() * part).exp();
+            let between = |like: &Shift| {
+                let end = find(&to.1, like)?;
+                // Of the array as it is nothing changes.
+                let (log, variance) = match from.1.is_empty() {
+                    true => (0.0, end.variance),
+                    false => find(&from.1, like).map(|one| (one.log, one.variance))?,
+                };
+                Some((log * (1.0 - part) + end.log * part, variance.max(end.variance)))
+            };
+            let width = (to.0 / from.0).ln() / f64::from(STEPS);
+            all.extend(traced(times, &held(measured, between)).map(|one| (width, one)));
+        }
+        let all_widths: f64 = all.iter().map(|(width, _)| width).sum();
+        let best = all.iter().map(|(_, one)| one.log_likelihood).reduce(f64::max)?;
+        let mean = all.iter().map(|(width, one)| width * (one.log_likelihood - best).exp()).sum::<f64>() / all_widths;
+        let likeliest = all.into_iter().map(|(_, one)| one).reduce(likelier)?;
+        Some(Traced { log_likelihood: best + mean.ln(), ..likeliest })
+    }
+
+    /// The change at that degree, in words.
+    fn told(&self, times: f64) -> String {
+        let shown = if times < 10.0 { format!("{times:.1}") } else { format!("{times:.0}") };
+        self.change.replace("{}", &shown)
+    }
+}
+
+fn traced(times: f64, held: &[Held<'_>]) -> Option<Traced> {
+    if held.is_empty() {
+        return None;
+    }
+    let strain = |one: &Held<'_>| one.strain(held.len());
+    let worst = held.iter().max_by(|one, other| strain(one).total_cmp(&strain(other)));
+    Some(Traced {
+        times,
+        log_likelihood: held.iter().map(Held::log_likelihood).sum(),
+        fits: held.iter().all(|one| strain(one) <= 1.0),
+        worst: worst
+            .map(|one| (format!("{} at {}", one.measured.metric, one.measured.cell), one.measured.log, one.log)),
+    })
+}
+
+/// The part that became slower, of those that `suspicions` name, by the figures `measured`; unknown where none fits and
+/// where two fit about equally.
+pub fn culprit(model: &str, measured: &[Shift], suspicions: &[Suspicion]) -> Culprit {
+    let mut all: Vec<(&Suspicion, Traced)> =
+        suspicions.iter().filter_map(|one| Some((one, one.trace(measured)?))).collect();
+    all.sort_by(|(_, one), (_, other)| other.log_likelihood.total_cmp(&one.log_likelihood));
+    // Of each part the likeliest change.
+    let mut parts: Vec<(&Suspicion, Traced)> = Vec::new();
+    for (suspicion, traced) in all {
+        if parts.iter().all(|(other, _)| other.part != suspicion.part) {
+            parts.push((suspicion, traced));
+        }
+    }
+    let best = parts.first().map_or(0.0, |(_, traced)| traced.log_likelihood);
+    let suspects: Vec<Suspect> = parts
+        .iter()
+        .map(|(suspicion, traced)| {
+            let (worst, measured, modelled) = traced.worst.clone().unwrap_or_default();
+            Suspect {
+                part: suspicion.part.clone(),
+                change: suspicion.told(traced.times),
+                fits: traced.fits,
+                less_likely: (best - traced.log_likelihood).min(300.0).exp(),
+                worst,
+                measured: measured.exp_m1(),
+                modelled: modelled.exp_m1(),
+            }
+        })
+        .collect();
+    let why = unknown(model, &suspects);
+    let part = suspects.first().filter(|_| why.is_empty()).map(|first| first.part.clone());
+    let figures = u32::try_from(measured.len()).unwrap_or(u32::MAX);
+    let suspects = suspects.into_iter().take(TOLD).collect();
+    Culprit { model: model.into(), part, why, figures, suspects }
+}
+
+/// Why no part is named; empty where one is.
+fn unknown(model: &str, suspects: &[Suspect]) -> String {
+    let Some(first) = suspects.first() else {
+        return format!("{model} has no figure of the points that were compared");
+    };
+    if !first.fits {
+        return format!(
+            "no change of a part of {model} explains the pattern; nearest comes {} {}, with which {} changes by {} \
+             instead of {}",
+            first.part,
+            first.change,
+            first.worst,
+            percent(first.modelled),
+            percent(first.measured)
+        );
+    }
+    let rivals: Vec<String> = suspects
+        .iter()
+        .filter(|one| one.fits && one.less_likely < LIKELIER)
+        .map(|one| format!("{} {}", one.part, one.change))
+        .collect();
+    if rivals.len() < 2 {
+        return String::new();
+    }
+    format!("these explain the pattern about equally: {}; points of other sizes, mixes or depths tell them apart", rivals.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Figures of two cells: the middle and the tail of `a`, and the middle of `b`, by so many parts more.
+    fn changed(parts: [f64; 3]) -> Vec<Shift> {
+        let of = |cell: &str, metric: &str, part: f64| Shift {
+            cell: cell.into(),
+            metric: metric.into(),
+            log: part.ln_1p(),
+            variance: 0.01f64.powi(2),
+            freedom: 8.0,
+        };
+        vec![of("a", "mean", parts[0]), of("a", "p99", parts[1]), of("b", "mean", parts[2])]
+    }
+
+    fn suspicion(part: &str, tried: &[(f64, [f64; 3])]) -> Suspicion {
+        let tried = tried.iter().map(|(times, parts)| (*times, changed(*parts))).collect();
+        Suspicion { part: part.into(), change: "{} times as slow".into(), tried }
+    }
+
+    fn all() -> Vec<Suspicion> {
+        vec![
+            suspicion("disks", &[(2.0, [0.5, 0.5, 0.1]), (4.0, [1.5, 1.5, 0.3])]),
+            suspicion("link", &[(2.0, [0.0, 0.0, 0.5]), (4.0, [0.0, 0.0, 1.5])]),
+            suspicion("cache", &[(1.0, [0.0, 2.0, 0.0])]),
+        ]
+    }
+
+    #[test]
+    fn the_part_whose_pattern_was_measured_is_named_with_its_degree() {
+        for (measured, part, change) in [
+            ([0.5, 0.5, 0.1], "disks", "2.0 times as slow"),
+            ([0.9, 0.9, 0.18], "disks", "2.8 times as slow"),
+            ([0.0, 0.0, 0.22], "link", "1.4 times as slow"),
+            ([0.0, 2.0, 0.0], "cache", "1.0 times as slow"),
+        ] {
+            let found = culprit("array:m", &changed(measured), &all());
+            assert_eq!(found.part.as_deref(), Some(part), "{found:#?}");
+            let close = |one: &str, other: &str| {
+                let number = |text: &str| text.split(' ').next().unwrap().parse::<f64>().unwrap();
+                (number(one) - number(other)).abs() <= 0.2
+            };
+            assert!(found.suspects[0].fits && close(&found.suspects[0].change, change), "{found:#?}");
+        }
+    }
+
+    #[test]
+    fn what_no_part_explains_is_unknown_and_the_nearest_is_told() {
+        let found = culprit("array:m", &changed([0.5, 0.0, 0.5]), &all());
+        assert_eq!(found.part, None);
+        assert!(found.why.starts_with("no change of a part of array:m explains the pattern"), "{}", found.why);
+        let nothing = culprit("array:m", &changed([0.5, 0.0, 0.5]), &[]);
+        assert!(nothing.part.is_none() && nothing.why.contains("no figure"), "{nothing:?}");
+    }
+
+    #[test]
+    fn two_parts_that_explain_it_alike_are_both_told_and_neither_is_named() {
+        let mut alike = all();
+        alike.push(suspicion("bus", &[(2.0, [0.0, 0.0, 0.5]), (4.0, [0.0, 0.0, 1.5])]));
+        let found = culprit("array:m", &changed([0.0, 0.0, 0.5]), &alike);
+        assert_eq!(found.part, None);
+        assert!(found.why.contains("about equally: link 2.0") && found.why.contains("bus 2.0"), "{}", found.why);
+        let same: Vec<Suspicion> =
+            alike.into_iter().map(|one| Suspicion { part: one.part.replace("bus", "link"), ..one }).collect();
+        let found = culprit("array:m", &changed([0.0, 0.0, 0.5]), &same);
+        assert_eq!(found.part.as_deref(), Some("link"), "two changes of one part are no rivals");
+    }
+
+    #[test]
+    fn what_fits_with_one_degree_of_many_is_less_likely_than_what_happened_or_did_not() {
+        let measured = changed([0.0, 2.0, 0.0]);
+        let of = |one: &Suspicion| one.trace(&measured).unwrap();
+        let fitted = suspicion("fitted", &[(4.0, [0.0, 1.0, 0.0]), (16.0, [0.0, 20.0, 0.0])]);
+        let (fitted, plain) = (of(&fitted), of(&all()[2]));
+        assert!(fitted.fits && plain.fits && plain.log_likelihood > fitted.log_likelihood + 1.0);
+        let again = likely(&measured, &all(), 5);
+        assert_eq!(again, [(2, 1.0)], "what is far off is not tried again");
+    }
+}

@@ -1,0 +1,67 @@
+//! Which part became slower since the baseline, by a model of the array that is measured.
+
+use array::spec;
+use explain::compare::{Suspicion, culprit, likely, modelled, shifts};
+use modelled::suspects::{Found, Study, Suspect};
+use record::Run;
+use record::judgement::Culprit;
+
+use crate::ending::Failure;
+use crate::input::arrays::{self, LIBRARY};
+use crate::session::signals::Signals;
+use crate::terminal;
+use crate::verbs::fit;
+
+/// Requests of each load on the model: enough for its 99th percentile.
+const REQUESTS: u32 = 5_000;
+
+/// As many changes are tried again with more seeds.
+const TRIED_AGAIN: usize = 5;
+
+/// That `model` is a virtual array.
+pub fn check(model: &str) -> Result<(), Failure> {
+    match arrays::address(&[model.to_owned()])? {
+        Some(address) => spec::array(&LIBRARY, address).map(drop).map_err(Failure::Plan),
+        None => Err(Failure::Usage(format!(
+            "model = \"{model}\": a model is a virtual array, such as `array:md3000?raid=5`"
+        ))),
+    }
+}
+
+/// The part of `model` with whose change the points of the plan change as from `base` to `runs`, repeats of each other;
+/// unknown where there is none, and where the model cannot carry out the plan.
+pub fn named(model: &str, base: &[&Run], runs: &[&Run]) -> Culprit {
+    let unknown = |why: String| Culprit { model: model.into(), part: None, why, figures: 0, suspects: Vec::new() };
+    let Some(like) = runs.first() else { return unknown("nothing was measured".into()) };
+    let plan = match fit::plan_of(like) {
+        Ok(plan) => plan,
+        Err(why) => return unknown(why),
+    };
+    terminal::say_sentence(&format!("slower than the baseline; asking {model} which part explains it"));
+    let measured = shifts(base, runs);
+    let again = |found: &Found| {
+        let (suspects, all): (Vec<Suspect>, Vec<Suspicion>) = suspicions(like, found).into_iter().unzip();
+        let chosen = likely(&measured, &all, TRIED_AGAIN).into_iter();
+        chosen.filter_map(|(at, times)| Some((*suspects.get(at)?, times))).collect()
+    };
+    let machine = real::this_machine();
+    let study = Study::open(&plan, (model, &LIBRARY), REQUESTS, &machine, &Signals.stop());
+    match study.map(|study| study?.search(again)) {
+        Ok(Some(found)) => {
+            let all: Vec<Suspicion> = suspicions(like, &found).into_iter().map(|(_, one)| one).collect();
+            culprit(model, &measured, &all)
+        }
+        Ok(None) => unknown(format!("{model} cannot carry out the plan, or was interrupted")),
+        Err(error) => unknown(error.to_string()),
+    }
+}
+
+/// Each suspect with what it does to the figures of the model.
+fn suspicions(like: &Run, found: &Found) -> Vec<(Suspect, Suspicion)> {
+    let each = found.each(|unchanged, changed| modelled(like, unchanged, changed)).into_iter();
+    each.map(|(suspect, tried)| {
+        let (part, change) = (suspect.part().into(), suspect.change().into());
+        (suspect, Suspicion { part, change, tried })
+    })
+    .collect()
+}

@@ -1,0 +1,404 @@
+//! What may have happened to an array that became slower: changes of one part each, and the points of a plan with them.
+//!
+//! **Invariant:** a change makes one part worse and leaves everything else as it is. The same seeds are asked of the array
+//! with a change and without.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use array::device::DeviceParams;
+use array::device::rotating::{FastWrite, Seek, Zones};
+use array::raid::Level;
+use array::sim::{Resource, Topology};
+use array::spec::{self, ArraySpec, Source};
+use conduct::{Machine, World, in_order, processors};
+use record::Point;
+use units::convert::truncated;
+use units::{BytesPerSecond, Nanos};
+use workload::plan::{Background, Plan, State, Task, Work};
+
+use crate::simulate::shorten;
+use crate::what_if::rate_of;
+use crate::world::{ModelError, ModelledWorld};
+
+/// Degrees that are tried of what may be slower by any: between them figures change evenly enough.
+const DEGREES: [f64; 4] = [1.3, 2.0, 5.0, 16.0];
+
+/// How often the array as it is, and what seems likely, are tried.
+const SEEDS: u32 = 3;
+
+/// How often what seems likely is tried at the degree that seems so.
+const ROUNDS: usize = 2;
+
+/// Load that is not counted, and load that is, last no longer than this each, whatever the number of requests.
+const LONGEST: Nanos = Nanos::from_secs(20);
+
+/// Nor does either last less than this.
+const SHORTEST: Nanos = Nanos::from_millis(200);
+
+/// One change for the worse.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Suspect {
+    /// A part is slower in all that it does; of a cache there is less.
+    Slower(Resource),
+    /// The arms of all disks.
+    Seeks,
+    /// The spindles of all disks, and what passes below the heads with them.
+    Rotation,
+    /// What passes below the heads of all disks.
+    Media,
+    /// One member in all that it does.
+    OneMember,
+    /// Writes are acknowledged once they are on the members.
+    NoWriteCache,
+    /// Nothing is read ahead, and what was read is not kept.
+    NoReadCache,
+    /// The disks acknowledge writes once they are on the media.
+    NoDiskWriteCache,
+    /// One link of each controller is gone.
+    LinkLost,
+    /// A member has failed.
+    Failed,
+    /// The array works for itself beside the load.
+    Busy(Work),
+}
+
+impl Suspect {
+    /// All that can happen to `topology`.
+    pub fn all(topology: &Topology) -> Vec<Suspect> {
+        let parts = Resource::ALL.into_iter().map(Suspect::Slower);
+        let others = [
+            Suspect::Seeks,
+            Suspect::Rotation,
+            Suspect::Media,
+            Suspect::OneMember,
+            Suspect::NoWriteCache,
+            Suspect::NoReadCache,
+            Suspect::NoDiskWriteCache,
+            Suspect::LinkLost,
+            Suspect::Failed,
+            Suspect::Busy(Work::Rebuild),
+            Suspect::Busy(Work::Scrub),
+        ];
+        parts.chain(others).filter(|one| one.is_in(topology)).collect()
+    }
+
+    fn is_in(self, topology: &Topology) -> bool {
+        match self {
+            Suspect::Failed | Suspect::Busy(_) => {
+                topology.sets.iter().any(|set| !matches!(set.geometry.spec().level, Level::Raid0 | Level::Jbod))
+            }
+            _ => {
+                let mut worse = topology.clone();
+                self.apply(&mut worse, 2.0);
+                worse != *topology
+            }
+        }
+    }
+
+    /// The part, as it is named where it is the limit.
+    pub fn part(self) -> &'static str {
+        match self {
+            Suspect::Slower(part) => part.name(),
+            Suspect::Seeks | Suspect::Rotation | Suspect::Media => Resource::Disks.name(),
+            Suspect::OneMember => "one disk",
+            Suspect::NoWriteCache => "write cache",
+            Suspect::NoReadCache => "read cache",
+            Suspect::NoDiskWriteCache => "disk write cache",
+            Suspect::LinkLost => "link lost",
+            Suspect::Failed => "failed disk",
+            Suspect::Busy(Work::Rebuild) => "rebuild",
+            Suspect::Busy(Work::Initialise) => "initialise",
+            Suspect::Busy(Work::Clone) => "clone",
+            Suspect::Busy(Work::Verify) => "verify",
+            Suspect::Busy(Work::Scrub) => "scrub",
+        }
+    }
+
+    /// What happened to it; `{}` stands for how many times as slow it is.
+    pub fn change(self) -> &'static str {
+        match self {
+            Suspect::Slower(Resource::Cache | Resource::Window) => "{} times smaller",
+            Suspect::Slower(_) | Suspect::OneMember => "{} times as slow",
+            Suspect::Seeks => "with seeks {} times as slow",
+            Suspect::Rotation => "with rotation {} times as slow",
+            Suspect::Media => "with a media rate {} times as slow",
+            Suspect::NoWriteCache | Suspect::NoReadCache | Suspect::NoDiskWriteCache => "off",
+            Suspect::LinkLost => "at each controller",
+            Suspect::Failed => "in a set",
+            Suspect::Busy(_) => "beside the load",
+        }
+    }
+
+    /// Degrees that are tried: 1 for what either happened or did not.
+    pub fn degrees(self) -> &'static [f64] {
+        match self {
+            Suspect::Slower(_)
+            | Suspect::Seeks
+            | Suspect::Rotation
+            | Suspect::Media
+            | Suspect::OneMember => &DEGREES,
+            _ => &[1.0],
+        }
+    }
+
+    /// Makes it `times` as slow. What is a state of the array is for [`Self::begin`].
+    pub fn apply(self, topology: &mut Topology, times: f64) {
+        match self {
+            Suspect::Slower(part) => part.speed_up(topology, 1.0 / times),
+            Suspect::Seeks | Suspect::Rotation | Suspect::Media | Suspect::NoDiskWriteCache => {
+                topology.models.iter_mut().for_each(|model| self.of_disk(model, times));
+            }
+            Suspect::OneMember => one_member(topology, times),
+            Suspect::NoWriteCache => {
+                topology.controller.cache.iter_mut().for_each(|cache| cache.write_back = false);
+            }
+            Suspect::NoReadCache => topology.controller.cache.iter_mut().for_each(|cache| {
+                cache.read = false;
+                cache.prefetch.streams = 0;
+            }),
+            Suspect::LinkLost => topology.links = topology.links.saturating_sub(1).max(1),
+            Suspect::Failed | Suspect::Busy(_) => {}
+        }
+    }
+
+    fn of_disk(self, model: &mut DeviceParams, times: f64) {
+        let DeviceParams::Rotating(drive) = model else { return };
+        match self {
+            Suspect::Seeks => match &mut drive.seek {
+                Seek::ThreeNumbers { track_to_track, average, full } => {
+                    [track_to_track, average, full].into_iter().for_each(|time| slow(time, times));
+                }
+                Seek::Measured(points) => points.iter_mut().for_each(|(_, time)| slow(time, times)),
+            },
+            Suspect::Rotation => {
+                drive.rpm /= times;
+                slow_media(&mut drive.zones, times);
+            }
+            Suspect::Media => slow_media(&mut drive.zones, times),
+            Suspect::NoDiskWriteCache => drive.cache.iter_mut().for_each(|cache| {
+                cache.fast_write = FastWrite::None;
+            }),
+            _ => {}
+        }
+    }
+
+    /// Brings `world` into the state; what it cannot be brought into is no suspect.
+    fn begin(self, world: &mut ModelledWorld) -> Result<(), ModelError> {
+        let work = |work| State::Background(Background { work, rate: None, wait: false });
+        let states = match self {
+            Suspect::Failed => vec![State::FailDisk(0)],
+            Suspect::Busy(Work::Rebuild) => vec![State::FailDisk(0), work(Work::Rebuild)],
+            Suspect::Busy(kind) => vec![work(kind)],
+            _ => Vec::new(),
+        };
+        for state in &states {
+            world.state(state, &mut |_| {}).map_err(|error| ModelError::Unfit(error.to_string()))?;
+        }
+        Ok(())
+    }
+}
+
+fn slow(time: &mut Nanos, times: f64) {
+    *time = Nanos::new(truncated((time.get() as f64 * times).round()));
+}
+
+/// Tracks of known sectors pass as fast as the spindle turns: their rate is no figure of its own.
+fn slow_media(zones: &mut Zones, times: f64) {
+    if let Zones::Rates { outer, inner } = zones {
+        [outer, inner].into_iter().for_each(|rate| *rate = BytesPerSecond::new(rate.get() / times));
+    }
+}
+
+/// Gives the first member of the first set a slower model of its own.
+fn one_member(topology: &mut Topology, times: f64) {
+    let Some(&disk) = topology.sets.first().and_then(|set| set.members.first()) else { return };
+    // A disk alone is all of the disks.
+    if topology.disks.len() < 2 {
+        return;
+    }
+    let Some(place) = topology.disks.get(disk as usize).copied() else { return };
+    let mut alone = Topology { models: vec![topology.models[place as usize].clone()], ..topology.clone() };
+    Resource::Disks.speed_up(&mut alone, 1.0 / times);
+    topology.models.extend(alone.models.pop());
+    let Ok(new) = u32::try_from(topology.models.len() - 1) else { return };
+    topology.disks[disk as usize] = new;
+}
+
+/// A plan on an array whose parts are made worse.
+pub struct Study<'a> {
+    /// As short as figures need it.
+    plan: Plan,
+    address: &'a str,
+    spec: ArraySpec,
+    machine: &'a Machine,
+    stop: Arc<AtomicBool>,
+}
+
+/// One simulation of all points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Trial {
+    /// What happened, and to what degree; none for the array as it is.
+    change: Option<(Suspect, f64)>,
+    /// From which the seeds follow; 0 is the plan's own.
+    seed: u32,
+}
+
+/// The points with a change of a degree, of each seed.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// What happened.
+    pub suspect: Suspect,
+    /// How many times as slow.
+    pub times: f64,
+    /// The points, of each seed.
+    pub points: Vec<Vec<Point>>,
+}
+
+/// What a study found.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// The points of the array as it is, of each seed.
+    pub unchanged: Vec<Vec<Point>>,
+    /// Those with a change, by suspect and degree, rising; what the array refuses is left out.
+    pub tried: Vec<Tried>,
+}
+
+impl Found {
+    /// For each suspect the degrees that were tried, rising, with what `seen` makes of the points as they are and of those
+    /// with the change.
+    pub fn each<S>(
+        &self,
+        seen: impl Fn(&[Vec<Point>], &[Vec<Point>]) -> S,
+    ) -> Vec<(Suspect, Vec<(f64, S)>)> {
+        let mut all: Vec<(Suspect, Vec<(f64, S)>)> = Vec::new();
+        for tried in &self.tried {
+            let one = (tried.times, seen(&self.unchanged, &tried.points));
+            match all.iter_mut().find(|(suspect, _)| *suspect == tried.suspect) {
+                Some((_, degrees)) => degrees.push(one),
+                None => all.push((tried.suspect, vec![one])),
+            }
+        }
+        all
+    }
+}
+
+impl<'a> Study<'a> {
+    /// The points of `plan` on the array at `address`, as `array:md3000?raid=5`. `stop` ends it early; `None` where it does,
+    /// and where the array as it is cannot carry out the plan. An error says what is wrong with the address.
+    ///
+    /// Each load lasts for about `requests` of the array as it is, and no longer than 20 s, as does what comes before it and
+    /// is not counted.
+    pub fn open(
+        plan: &Plan,
+        (address, library): (&'a str, &dyn Source),
+        requests: u32,
+        machine: &'a Machine,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Option<Study<'a>>, ModelError> {
+        let spec = spec::array(library, address)?;
+        let shortened = |most: &dyn Fn(usize) -> Nanos| {
+            plan.clone().only(|point| {
+                shorten(point, most(point.index));
+                true
+            })
+        };
+        // A second of each load tells its rate.
+        let plan_of_a_second = shortened(&|_| Nanos::from_secs(1));
+        let mut study = Study { plan: plan_of_a_second, address, spec, machine, stop: stop.clone() };
+        let Some(points) = study.points(None, 0) else { return Ok(None) };
+        let most = |index: usize| {
+            let point = points.iter().find(|point| point.index as usize == index);
+            let rate = point.map_or(0.0, |point| rate_of(point).value);
+            let time = if rate > 0.0 { Nanos::from_secs_f64((f64::from(requests) / rate).min(1e6)) } else { LONGEST };
+            time.clamp(SHORTEST, LONGEST)
+        };
+        study.plan = shortened(&most);
+        Ok(Some(study))
+    }
+
+    /// The points of the plan with that change, and seeds that follow from `seed`; none where the array refuses it, or
+    /// answers with errors.
+    pub fn points(&self, change: Option<(Suspect, f64)>, seed: u32) -> Option<Vec<Point>> {
+        self.once(Trial { change, seed })
+    }
+
+    /// The points of the plan with each change of a part, and once more, with more seeds, with those that `likely` names of
+    /// what was found; this twice, as the degree becomes clearer.
+    ///
+    /// Simulations run side by side, one on each processor. `None` where it was ended, and where the array as it is cannot
+    /// carry out the plan.
+    pub fn search(&self, likely: impl Fn(&Found) -> Vec<(Suspect, f64)>) -> Option<Found> {
+        let suspects = Suspect::all(&self.spec.topology);
+        let each = suspects.iter().flat_map(|one| one.degrees().iter().map(|times| (*one, *times)));
+        let as_it_is = (0..SEEDS).map(|seed| Trial { change: None, seed });
+        let changed = each.map(|change| Trial { change: Some(change), seed: 0 });
+        let trials: Vec<Trial> = as_it_is.chain(changed).collect();
+        let mut found = Found::default();
+        self.add(&mut found, &trials);
+        for _ in 0..ROUNDS {
+            if found.unchanged.len() < SEEDS as usize {
+                return None;
+            }
+            let trials: Vec<Trial> = likely(&found)
+                .into_iter()
+                .flat_map(|change| (0..SEEDS).map(move |seed| Trial { change: Some(change), seed }))
+                .collect();
+            self.add(&mut found, &trials);
+        }
+        (!self.stop.load(Ordering::Relaxed)).then_some(found)
+    }
+
+    fn add(&self, found: &mut Found, trials: &[Trial]) {
+        let mut all = Vec::with_capacity(trials.len());
+        let work = |position: usize| self.once(trials[position]);
+        in_order(trials.len(), processors(), &work, &mut |_, points| {
+            all.push(points);
+            true
+        });
+        assert_eq!(all.len(), trials.len(), "each trial has its place");
+        let mut fresh: Vec<Tried> = Vec::new();
+        for (trial, points) in trials.iter().zip(all) {
+            let Some(points) = points else { continue };
+            let Some((suspect, times)) = trial.change else {
+                found.unchanged.push(points);
+                continue;
+            };
+            match fresh.iter_mut().find(|one| one.suspect == suspect && one.times == times) {
+                Some(one) => one.points.push(points),
+                None => fresh.push(Tried { suspect, times, points: vec![points] }),
+            }
+        }
+        for one in fresh {
+            // More seeds of the same take the place of fewer.
+            found.tried.retain(|other| other.suspect != one.suspect || other.times != one.times);
+            found.tried.push(one);
+        }
+        found.tried.sort_by(|one, other| one.times.total_cmp(&other.times));
+    }
+
+    /// The points; none where the array refuses what happened to it, or answers with errors.
+    fn once(&self, trial: Trial) -> Option<Vec<Point>> {
+        let apart = u64::from(trial.seed) << 32;
+        let mut plan = self.plan.clone().only(|point| {
+            if let Task::Load(load) = &mut point.task {
+                load.workloads.iter_mut().for_each(|one| one.seed = one.seed.wrapping_add(apart));
+            }
+            true
+        });
+        plan.seed = plan.seed.wrapping_add(apart);
+        let mut topology = self.spec.topology.clone();
+        if let Some((suspect, times)) = trial.change {
+            suspect.apply(&mut topology, times);
+        }
+        let (spec, stop) = (self.spec.clone(), self.stop.clone());
+        let mut world = ModelledWorld::made(&plan, self.address, spec, topology, self.machine, stop).ok()?;
+        if let Some((suspect, _)) = trial.change {
+            suspect.begin(&mut world).ok()?;
+        }
+        let outcome = conduct::run(&plan, &mut world, &mut |_| {});
+        let is_whole = outcome.error.is_none() && outcome.complete && !world.is_stopped();
+        let has_errors = outcome.points.iter().flat_map(|point| &point.workloads).any(|one| one.errors > 0);
+        (is_whole && !has_errors).then_some(outcome.points)
+    }
+}

@@ -1,0 +1,269 @@
+//! A part that became slower is named, by the pattern that it leaves on the points of a plan; what no part explains is
+//! unknown.
+//!
+//! Eight causes, each with the array, its options and its degree drawn from a seed; five runs of the array as it is, two
+//! with the cause, all of other seeds than the model is asked with, and each with noise of its own besides. Where a cause
+//! does not slow the plan by so much that the gate fails, it is made twice as strong.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+#![expect(clippy::print_stdout, reason = "it tells how many are named, and which are not")]
+
+use std::sync::Arc;
+
+use array::sim::Resource;
+use array::spec::Shipped;
+use array::streams::Stream;
+use conduct::{Machine, in_order, processors};
+use explain::compare::{Asked, FALSE_ALARMS, Shift, Suspicion, culprit, gate, likely, modelled, shifts};
+use modelled::suspects::{Found, Study, Suspect};
+use record::judgement::{Culprit, Verdict};
+use record::{Run, sample};
+use units::convert::narrow;
+use workload::plan::{Overrides, Plan, Work};
+
+const PLAN: &str = r#"
+name = "gate"
+[defaults]
+pattern = "random"
+size    = "4KiB"
+reads   = "100%"
+warmup  = "2s"
+run     = "8s"
+settle  = "auto"
+[[phase]]
+name  = "read x{depth}"
+depth = { sweep = [1, 16] }
+[[phase]]
+name  = "cached"
+span  = "64MiB"
+depth = 4
+[[phase]]
+name  = "write"
+reads = "0%"
+depth = 8
+[[phase]]
+name  = "mixed"
+size  = "16KiB"
+reads = "70%"
+depth = 16
+[[phase]]
+name    = "stream read"
+pattern = "sequential"
+size    = "256KiB"
+depth   = 4
+[[phase]]
+name    = "stream write"
+pattern = "sequential"
+size    = "256KiB"
+reads   = "0%"
+depth   = 4
+"#;
+
+/// Causes, and the part that has to be named.
+const CAUSES: [(Suspect, &str); 8] = [
+    (Suspect::Seeks, "disks"),
+    (Suspect::Slower(Resource::ControllerProcessor), "controller processor"),
+    (Suspect::Slower(Resource::Link), "link"),
+    (Suspect::Slower(Resource::HostProcessor), "host processor"),
+    (Suspect::NoWriteCache, "write cache"),
+    (Suspect::Failed, "failed disk"),
+    (Suspect::Busy(Work::Rebuild), "rebuild"),
+    (Suspect::Rotation, "disks"),
+];
+
+const ARRAYS: [&str; 3] = ["array:md3000?raid=5", "array:md3000?raid=10", "array:px6-300d?raid=5"];
+
+/// Requests of each load.
+const REQUESTS: u32 = 1_500;
+
+/// Deviation of a figure from one run to the next besides that of its seed.
+const NOISE: f64 = 0.01;
+
+fn plan() -> Plan {
+    Plan::parse("gate.toml", PLAN, &Overrides::default()).unwrap()
+}
+
+/// Draws of the standard normal distribution, by Box and Muller.
+fn normal(stream: &mut Stream) -> f64 {
+    let (radius, angle) = (stream.unit().max(1e-300), stream.unit());
+    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+}
+
+/// A run with seed and noise of its own.
+fn run(study: &Study<'_>, change: Option<(Suspect, f64)>, seed: u32, draws: &mut Stream) -> Option<Run> {
+    let points = study.points(change, seed)?;
+    let mut run = sample::run("gate", points);
+    for summary in run.points.iter_mut().flat_map(|point| &mut point.workloads).flat_map(|one| &mut one.summary) {
+        let slower = (NOISE * normal(draws)).exp();
+        distort(summary, slower, slower);
+    }
+    Some(run)
+}
+
+fn distort(summary: &mut record::OpSummary, mean: f64, quantiles: f64) {
+    summary.ops_per_s.value /= mean;
+    if let Some(response) = &mut summary.response {
+        response.mean_ns *= mean;
+        for quantile in &mut response.quantiles {
+            quantile.value_ns = units::convert::truncated(quantile.value_ns as f64 * quantiles);
+        }
+    }
+}
+
+/// What a case came to.
+struct Told {
+    cause: usize,
+    address: &'static str,
+    times: f64,
+    found: Culprit,
+}
+
+fn suspicions(like: &Run, found: &Found) -> Vec<(Suspect, Suspicion)> {
+    let each = found.each(|unchanged, changed| modelled(like, unchanged, changed));
+    let told = |(suspect, tried): (Suspect, _)| {
+        let (part, change) = (suspect.part().into(), suspect.change().into());
+        (suspect, Suspicion { part, change, tried })
+    };
+    each.into_iter().map(told).collect()
+}
+
+fn measured(base: &[Run], runs: &[Run]) -> Vec<Shift> {
+    shifts(&base.iter().collect::<Vec<_>>(), &runs.iter().collect::<Vec<_>>())
+}
+
+/// What the model does with each change, and its verdict on `runs` against `base`.
+fn traced(study: &Study<'_>, base: &[Run], runs: &[Run]) -> (Vec<Suspicion>, Culprit) {
+    let measured = measured(base, runs);
+    let again = |found: &Found| {
+        let (suspects, all): (Vec<_>, Vec<_>) = suspicions(&runs[0], found).into_iter().unzip();
+        likely(&measured, &all, 4).into_iter().map(|(at, times)| (suspects[at], times)).collect()
+    };
+    let found = study.search(again).unwrap();
+    let all: Vec<Suspicion> = suspicions(&runs[0], &found).into_iter().map(|(_, one)| one).collect();
+    let found = culprit("the model", &measured, &all);
+    (all, found)
+}
+
+fn fails(base: &[Run], runs: &[Run]) -> bool {
+    let (baseline, equal) = ("tag:release".into(), Vec::new());
+    let asked = Asked {
+        baseline,
+        base: base.iter().collect(),
+        runs: runs.iter().collect(),
+        equal,
+        tolerance: 0.05,
+        false_alarms: FALSE_ALARMS,
+    };
+    gate(&asked).verdict == Verdict::Violated
+}
+
+/// The case of that number: the cause by turns, all else drawn; `None` where no draw slows the plan.
+fn case(number: u64) -> Option<Told> {
+    let plan = plan();
+    let mut draws = Stream::open(number, "culprits");
+    let cause = narrow::<usize>(number % CAUSES.len() as u64);
+    let (suspect, _) = CAUSES[cause];
+    for _ in 0..6 {
+        let address = ARRAYS[narrow::<usize>(draws.below(ARRAYS.len() as u64))];
+        let (machine, stop) = (Machine::default(), Arc::default());
+        let study = Study::open(&plan, (address, &Shipped), REQUESTS, &machine, &stop).unwrap().unwrap();
+        let mut times = 1.3 + draws.unit();
+        let base: Vec<Run> = (0..5).filter_map(|seed| run(&study, None, 100 + seed, &mut draws)).collect();
+        for _ in 0..5 {
+            let change = Some((suspect, times));
+            let runs: Vec<Run> = (0..2).filter_map(|seed| run(&study, change, 200 + seed, &mut draws)).collect();
+            if !runs.is_empty() && fails(&base, &runs) {
+                return Some(Told { cause, address, times, found: traced(&study, &base, &runs).1 });
+            }
+            if suspect.degrees().len() < 2 {
+                break;
+            }
+            times *= 2.0;
+        }
+    }
+    None
+}
+
+fn told(one: &Told) -> String {
+    let (suspect, _) = CAUSES[one.cause];
+    let said = one.found.part.as_deref().unwrap_or("unknown");
+    format!("{} {:.1} on {}: {said}; {} {:?}", suspect.part(), one.times, one.address, one.found.why, one.found.suspects)
+}
+
+fn all(numbers: std::ops::Range<u64>) -> Vec<Told> {
+    let mut all = Vec::new();
+    let count = narrow::<usize>(numbers.end - numbers.start);
+    in_order(count, processors(), &|at| case(numbers.start + at as u64), &mut |_, one: Option<Told>| {
+        one.iter().for_each(|one| println!("{}", told(one)));
+        all.extend(one);
+        true
+    });
+    all
+}
+
+/// A plan whose patterns tell the parts of an array apart that matter most.
+const SHORT: &str = r#"
+name = "gate"
+[defaults]
+pattern = "random"
+warmup  = "1s"
+run     = "5s"
+[[phase]]
+name  = "read"
+size  = "4KiB"
+[[phase]]
+name  = "write x{depth}"
+size  = "4KiB"
+reads = "0%"
+depth = { sweep = [1, 8] }
+[[phase]]
+name    = "stream"
+pattern = "sequential"
+size    = "256KiB"
+depth   = 4
+"#;
+
+#[test]
+fn a_part_that_became_slower_is_named_and_what_no_part_does_is_unknown() {
+    let plan = Plan::parse("gate.toml", SHORT, &Overrides::default()).unwrap();
+    let (machine, stop, mut draws) = (Machine::default(), Arc::default(), Stream::open(1, "culprits"));
+    let study = Study::open(&plan, ("array:md3000?raid=5", &Shipped), 400, &machine, &stop).unwrap().unwrap();
+    let mut of = |change, seeds: std::ops::Range<u32>| -> Vec<Run> {
+        seeds.map(|seed| run(&study, change, seed, &mut draws).unwrap()).collect()
+    };
+    let (base, mut equal) = (of(None, 100..104), of(None, 104..106));
+    let slower = of(Some((Suspect::NoWriteCache, 1.0)), 200..202);
+    assert!(fails(&base, &slower));
+    let (suspicions, found) = traced(&study, &base, &slower);
+    assert_eq!(found.part.as_deref(), Some("write cache"), "{found:#?}");
+    // The array stands still for one of six seconds: rates and means suffer, while the middle and the 99th percentile are
+    // those of the others.
+    for one in equal.iter_mut().flat_map(|run| &mut run.points).flat_map(|point| &mut point.workloads) {
+        one.summary.iter_mut().for_each(|summary| distort(summary, 1.2, 1.0));
+    }
+    assert!(fails(&base, &equal));
+    let found = culprit("the model", &measured(&base, &equal), &suspicions);
+    assert!(found.part.is_none() && found.why.contains("no change of a part"), "{found:#?}");
+}
+
+#[test]
+#[ignore = "a table for benches/RESULTS.md"]
+fn planted_causes_are_named() {
+    let count: u64 = std::env::var("CASES").map_or(80, |count| count.parse().unwrap());
+    let cases = all(0..count);
+    let mut table = [[0u32; 3]; CAUSES.len()];
+    for one in &cases {
+        let named = one.found.part.as_deref();
+        let column = match named {
+            Some(part) if part == CAUSES[one.cause].1 => 0,
+            None => 1,
+            Some(_) => 2,
+        };
+        table[one.cause][column] += 1;
+    }
+    for ((suspect, _), [right, unknown, wrong]) in CAUSES.iter().zip(table) {
+        println!("{} {}: {right} named, {unknown} unknown, {wrong} another", suspect.part(), suspect.change());
+    }
+    let right: u32 = table.iter().map(|row| row[0]).sum();
+    println!("{right} of {} named", cases.len());
+}
