@@ -308,9 +308,11 @@ fn properties(run: &Run) -> Vec<(String, String)> {
         all.push(("baseline.runs".into(), gate.baseline_runs.join(" ")));
         all.push(("false_alarm_rate".into(), gate.false_alarm_rate.to_string()));
         all.push(("noise".into(), gate.noise.clone()));
-        all.extend(gate.culprit.iter().map(|found| {
-            ("slower_part".into(), found.part.clone().unwrap_or_else(|| "unknown".into()))
-        }));
+        all.extend(
+            gate.culprit
+                .iter()
+                .map(|found| ("slower_part".into(), found.part.clone().unwrap_or_else(|| "unknown".into()))),
+        );
     }
     all.extend(run.tags.iter().map(|(key, value)| (format!("tag.{key}"), value.clone())));
     all

@@ -85,9 +85,10 @@ impl Suspect {
 
     fn is_in(self, topology: &Topology) -> bool {
         match self {
-            Suspect::Failed | Suspect::Busy(_) => {
-                topology.sets.iter().any(|set| !matches!(set.geometry.spec().level, Level::Raid0 | Level::Jbod))
-            }
+            Suspect::Failed | Suspect::Busy(_) => topology
+                .sets
+                .iter()
+                .any(|set| !matches!(set.geometry.spec().level, Level::Raid0 | Level::Jbod)),
             _ => {
                 let mut worse = topology.clone();
                 self.apply(&mut worse, 2.0);
@@ -133,11 +134,9 @@ impl Suspect {
     /// Degrees that are tried: 1 for what either happened or did not.
     pub fn degrees(self) -> &'static [f64] {
         match self {
-            Suspect::Slower(_)
-            | Suspect::Seeks
-            | Suspect::Rotation
-            | Suspect::Media
-            | Suspect::OneMember => &DEGREES,
+            Suspect::Slower(_) | Suspect::Seeks | Suspect::Rotation | Suspect::Media | Suspect::OneMember => {
+                &DEGREES
+            }
             _ => &[1.0],
         }
     }
@@ -267,10 +266,7 @@ pub struct Found {
 impl Found {
     /// For each suspect the degrees that were tried, rising, with what `seen` makes of the points as they are and of those
     /// with the change.
-    pub fn each<S>(
-        &self,
-        seen: impl Fn(&[Vec<Point>], &[Vec<Point>]) -> S,
-    ) -> Vec<(Suspect, Vec<(f64, S)>)> {
+    pub fn each<S>(&self, seen: impl Fn(&[Vec<Point>], &[Vec<Point>]) -> S) -> Vec<(Suspect, Vec<(f64, S)>)> {
         let mut all: Vec<(Suspect, Vec<(f64, S)>)> = Vec::new();
         for tried in &self.tried {
             let one = (tried.times, seen(&self.unchanged, &tried.points));
@@ -310,7 +306,11 @@ impl<'a> Study<'a> {
         let most = |index: usize| {
             let point = points.iter().find(|point| point.index as usize == index);
             let rate = point.map_or(0.0, |point| rate_of(point).value);
-            let time = if rate > 0.0 { Nanos::from_secs_f64((f64::from(requests) / rate).min(1e6)) } else { LONGEST };
+            let time = if rate > 0.0 {
+                Nanos::from_secs_f64((f64::from(requests) / rate).min(1e6))
+            } else {
+                LONGEST
+            };
             time.clamp(SHORTEST, LONGEST)
         };
         study.plan = shortened(&most);

@@ -93,7 +93,9 @@ fn normal(stream: &mut Stream) -> f64 {
 fn run(study: &Study<'_>, change: Option<(Suspect, f64)>, seed: u32, draws: &mut Stream) -> Option<Run> {
     let points = study.points(change, seed)?;
     let mut run = sample::run("gate", points);
-    for summary in run.points.iter_mut().flat_map(|point| &mut point.workloads).flat_map(|one| &mut one.summary) {
+    for summary in
+        run.points.iter_mut().flat_map(|point| &mut point.workloads).flat_map(|one| &mut one.summary)
+    {
         let slower = (NOISE * normal(draws)).exp();
         distort(summary, slower, slower);
     }
@@ -171,7 +173,8 @@ fn case(number: u64) -> Option<Told> {
         let base: Vec<Run> = (0..5).filter_map(|seed| run(&study, None, 100 + seed, &mut draws)).collect();
         for _ in 0..5 {
             let change = Some((suspect, times));
-            let runs: Vec<Run> = (0..2).filter_map(|seed| run(&study, change, 200 + seed, &mut draws)).collect();
+            let runs: Vec<Run> =
+                (0..2).filter_map(|seed| run(&study, change, 200 + seed, &mut draws)).collect();
             if !runs.is_empty() && fails(&base, &runs) {
                 return Some(Told { cause, address, times, found: traced(&study, &base, &runs).1 });
             }
@@ -187,7 +190,14 @@ fn case(number: u64) -> Option<Told> {
 fn told(one: &Told) -> String {
     let (suspect, _) = CAUSES[one.cause];
     let said = one.found.part.as_deref().unwrap_or("unknown");
-    format!("{} {:.1} on {}: {said}; {} {:?}", suspect.part(), one.times, one.address, one.found.why, one.found.suspects)
+    format!(
+        "{} {:.1} on {}: {said}; {} {:?}",
+        suspect.part(),
+        one.times,
+        one.address,
+        one.found.why,
+        one.found.suspects
+    )
 }
 
 fn all(numbers: std::ops::Range<u64>) -> Vec<Told> {
@@ -262,7 +272,11 @@ fn planted_causes_are_named() {
         table[one.cause][column] += 1;
     }
     for ((suspect, _), [right, unknown, wrong]) in CAUSES.iter().zip(table) {
-        println!("{} {}: {right} named, {unknown} unknown, {wrong} another", suspect.part(), suspect.change());
+        println!(
+            "{} {}: {right} named, {unknown} unknown, {wrong} another",
+            suspect.part(),
+            suspect.change()
+        );
     }
     let right: u32 = table.iter().map(|row| row[0]).sum();
     println!("{right} of {} named", cases.len());

@@ -187,10 +187,8 @@ fn held<'s>(measured: &'s [Shift], modelled: impl Fn(&Shift) -> Option<(f64, f64
         }
     }
     let cells: Vec<&str> = all.iter().map(|one| one.measured.cell.as_str()).collect();
-    let weights: Vec<f64> = cells
-        .iter()
-        .map(|cell| 1.0 / cells.iter().filter(|other| *other == cell).count() as f64)
-        .collect();
+    let weights: Vec<f64> =
+        cells.iter().map(|cell| 1.0 / cells.iter().filter(|other| *other == cell).count() as f64).collect();
     all.iter_mut().zip(weights).for_each(|(one, weight)| one.weight = weight);
     all
 }
@@ -209,7 +207,10 @@ impl Suspicion {
             if other.log_likelihood > one.log_likelihood { other } else { one }
         };
         if let [(times, shifts)] = self.tried.as_slice() {
-            return traced(*times, &held(measured, |like| find(shifts, like).map(|one| (one.log, one.variance))));
+            return traced(
+                *times,
+                &held(measured, |like| find(shifts, like).map(|one| (one.log, one.variance))),
+            );
         }
         let none = (1.0, Vec::new());
         let knots: Vec<&(f64, Vec<Shift>)> = std::iter::once(&none).chain(&self.tried).collect();
@@ -233,7 +234,8 @@ impl Suspicion {
         }
         let all_widths: f64 = all.iter().map(|(width, _)| width).sum();
         let best = all.iter().map(|(_, one)| one.log_likelihood).reduce(f64::max)?;
-        let mean = all.iter().map(|(width, one)| width * (one.log_likelihood - best).exp()).sum::<f64>() / all_widths;
+        let mean = all.iter().map(|(width, one)| width * (one.log_likelihood - best).exp()).sum::<f64>()
+            / all_widths;
         let likeliest = all.into_iter().map(|(_, one)| one).reduce(likelier)?;
         Some(Traced { log_likelihood: best + mean.ln(), ..likeliest })
     }
@@ -255,8 +257,9 @@ fn traced(times: f64, held: &[Held<'_>]) -> Option<Traced> {
         times,
         log_likelihood: held.iter().map(Held::log_likelihood).sum(),
         fits: held.iter().all(|one| strain(one) <= 1.0),
-        worst: worst
-            .map(|one| (format!("{} at {}", one.measured.metric, one.measured.cell), one.measured.log, one.log)),
+        worst: worst.map(|one| {
+            (format!("{} at {}", one.measured.metric, one.measured.cell), one.measured.log, one.log)
+        }),
     })
 }
 
@@ -320,7 +323,10 @@ fn unknown(model: &str, suspects: &[Suspect]) -> String {
     if rivals.len() < 2 {
         return String::new();
     }
-    format!("these explain the pattern about equally: {}; points of other sizes, mixes or depths tell them apart", rivals.join(", "))
+    format!(
+        "these explain the pattern about equally: {}; points of other sizes, mixes or depths tell them apart",
+        rivals.join(", ")
+    )
 }
 
 #[cfg(test)]
@@ -374,7 +380,11 @@ mod tests {
     fn what_no_part_explains_is_unknown_and_the_nearest_is_told() {
         let found = culprit("array:m", &changed([0.5, 0.0, 0.5]), &all());
         assert_eq!(found.part, None);
-        assert!(found.why.starts_with("no change of a part of array:m explains the pattern"), "{}", found.why);
+        assert!(
+            found.why.starts_with("no change of a part of array:m explains the pattern"),
+            "{}",
+            found.why
+        );
         let nothing = culprit("array:m", &changed([0.5, 0.0, 0.5]), &[]);
         assert!(nothing.part.is_none() && nothing.why.contains("no figure"), "{nothing:?}");
     }
@@ -385,7 +395,11 @@ mod tests {
         alike.push(suspicion("bus", &[(2.0, [0.0, 0.0, 0.5]), (4.0, [0.0, 0.0, 1.5])]));
         let found = culprit("array:m", &changed([0.0, 0.0, 0.5]), &alike);
         assert_eq!(found.part, None);
-        assert!(found.why.contains("about equally: link 2.0") && found.why.contains("bus 2.0"), "{}", found.why);
+        assert!(
+            found.why.contains("about equally: link 2.0") && found.why.contains("bus 2.0"),
+            "{}",
+            found.why
+        );
         let same: Vec<Suspicion> =
             alike.into_iter().map(|one| Suspicion { part: one.part.replace("bus", "link"), ..one }).collect();
         let found = culprit("array:m", &changed([0.0, 0.0, 0.5]), &same);

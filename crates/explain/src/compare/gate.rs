@@ -320,7 +320,9 @@ mod tests {
         let (base, slow) = (base(), [run(0.9, &["p"])]);
         let quiet = [0.999, 1.0, 1.001, 0.9995, 1.0, 1.0005].map(|times| run(times, &["p"]));
         let loud = [0.8, 1.0, 1.2, 0.9, 1.1, 0.95].map(|times| run(times, &["p"]));
-        let with = |equal: &[Run]| gate(&Asked { equal: vec![equal.iter().collect()], ..asked(&base[..1], &slow, 0.05) });
+        let with = |equal: &[Run]| {
+            gate(&Asked { equal: vec![equal.iter().collect()], ..asked(&base[..1], &slow, 0.05) })
+        };
         let (assumed, sure, unsure) = (gate(&asked(&base[..1], &slow, 0.05)), with(&quiet), with(&loud));
         assert!(sure.noise.starts_with("learnt from 6 equal runs"), "{}", sure.noise);
         let width = |gate: &Gate| gate.rows[0].worse_high.unwrap() - gate.rows[0].worse_low.unwrap();

@@ -31,13 +31,14 @@ pub fn check(model: &str) -> Result<(), Failure> {
 /// The part of `model` with whose change the points of the plan change as from `base` to `runs`, repeats of each other;
 /// unknown where there is none, and where the model cannot carry out the plan.
 pub fn named(model: &str, base: &[&Run], runs: &[&Run]) -> Culprit {
-    let unknown = |why: String| Culprit { model: model.into(), part: None, why, figures: 0, suspects: Vec::new() };
+    let unknown =
+        |why: String| Culprit { model: model.into(), part: None, why, figures: 0, suspects: Vec::new() };
     let Some(like) = runs.first() else { return unknown("nothing was measured".into()) };
     let plan = match fit::plan_of(like) {
         Ok(plan) => plan,
         Err(why) => return unknown(why),
     };
-    terminal::say_sentence(&format!("slower than the baseline; asking {model} which part explains it"));
+    terminal::say_sentence(&format!("slower than the baseline; simulating {model} to find the slower part"));
     let measured = shifts(base, runs);
     let again = |found: &Found| {
         let (suspects, all): (Vec<Suspect>, Vec<Suspicion>) = suspicions(like, found).into_iter().unzip();
@@ -51,7 +52,7 @@ pub fn named(model: &str, base: &[&Run], runs: &[&Run]) -> Culprit {
             let all: Vec<Suspicion> = suspicions(like, &found).into_iter().map(|(_, one)| one).collect();
             culprit(model, &measured, &all)
         }
-        Ok(None) => unknown(format!("{model} cannot carry out the plan, or was interrupted")),
+        Ok(None) => unknown(format!("{model} does not run the plan, or was interrupted")),
         Err(error) => unknown(error.to_string()),
     }
 }
