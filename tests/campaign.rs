@@ -446,7 +446,7 @@ fn a_dry_run_says_time_order_and_the_smallest_effect_and_measures_nothing() {
     let ended = user.fathom("campaign campaign.toml --dry-run").done();
     let flat = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "firmware: 2 cells × 1 plans × 2 blocks, 4 runs",
+        "firmware: 2 cells × 1 plan × 2 blocks, 4 runs",
         "if runs deviate by 3.0 %",
         "set by: echo {level} > version",
         "hard to change: once for a whole plot",
@@ -465,10 +465,10 @@ fn a_campaign_is_cut_to_the_time_there_is_and_says_what_is_given_up() {
     let user = user(campaign);
     user.directory("disk");
     let within = |time: &str| user.fathom(&format!("campaign campaign.toml --dry-run --within {time}"));
-    assert!(within("32m").done().out.contains("8 cells × 1 plans × 4 blocks"));
-    assert!(within("20m").done().out.contains("8 cells × 1 plans × 2 blocks"));
+    assert!(within("32m").done().out.contains("8 cells × 1 plan × 4 blocks"));
+    assert!(within("20m").done().out.contains("8 cells × 1 plan × 2 blocks"));
     let half = within("9m").done().out;
-    assert!(half.contains("4 cells × 1 plans × 2 blocks"), "{half}");
+    assert!(half.contains("4 cells × 1 plan × 2 blocks"), "{half}");
     assert!(half.contains("depth cannot be told from size × reads"), "{half}");
     within("5m").with(2).saying(&["not even a fraction of the cells in two blocks fits"]);
     user.fathom("campaign campaign.toml --within 1h --on array:queue")

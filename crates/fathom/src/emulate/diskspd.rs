@@ -13,7 +13,12 @@ use crate::output::print;
 pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let arguments = match arguments {
         [only] if only.len() > 2 && only.starts_with("-X") => read_profile(&only[2..])?,
-        _ => arguments.to_vec(),
+        all => match all.iter().find(|word| word.len() > 2 && word.starts_with("-X")) {
+            Some(word) => {
+                return Err(Failure::Usage(format!("diskspd: `{word}`: a profile takes no other options")));
+            }
+            None => all.to_vec(),
+        },
     };
     let command = Command::parse(&arguments, context.seed())?;
     if command.only_profile {

@@ -89,7 +89,7 @@ keys! {
         "How much worse than the baseline a figure may be."
         "Worse by more than that with 99% confidence is a violation. The result says with which probability a run that is not worse fails, \
          and which slowdown is found nine times of ten."
-    model (Text, "none", "array:md3000?raid=5") [|h, n| a_name(n).map(|text| h.model = Some(text.into()))]
+    model (Text, "none", "array:md3000?raid=5") [|h, n| a_name(n).map(|text| h.model = (text != "none").then(|| text.into()))]
         "Model of the measured array; where the run is worse than the baseline it names the part that became slower."
         "An address of a virtual array, as `--on` takes it. The points of the plan are simulated with each part slower in \
          turn. The part whose pattern of changes is the measured one is named; `unknown` where none is, or several are."
