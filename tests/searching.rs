@@ -45,7 +45,7 @@ fn a_promise_that_no_rate_keeps_ends_with_1() {
 fn a_search_that_cannot_be_is_refused_before_anything_is_touched() {
     let user = User::with_plan(READS);
     for (line, why) in [
-        ("search plan.toml --on array:queue --slo p99", "no `<`"),
+        ("search plan.toml --on array:queue --slo p99", "neither `<` nor `>`"),
         ("search plan.toml --on array:queue --slo p99<5ms --trial 2s", "at least 10"),
         ("search random --on array:queue --slo p99<5ms", "--load NAME"),
         ("search plan.toml --on array:queue", "--slo"),
