@@ -29,7 +29,7 @@ impl Mistake {
     pub fn new(place: &Place, message: impl Into<String>, help: Option<String>) -> Mistake {
         let message = message.into();
         debug_assert!(!message.is_empty(), "a mistake at {place} that says nothing");
-        Mistake { message: message.into(), help, place: place.clone(), weight: Weight::Mistake }
+        Mistake { message, help, place: place.clone(), weight: Weight::Mistake }
     }
 
     /// The same, as something to beware of.

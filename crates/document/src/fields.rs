@@ -29,7 +29,7 @@ impl<'t> Fields<'t> {
         let path = path.into();
         debug_assert!(!path.starts_with('.') && !path.ends_with('.'), "`{path}` is no dotted path");
         let (asked, missing, unread) = Default::default();
-        Fields { path: path.into(), table, at: at.clone(), mistakes, asked, missing, unread }
+        Fields { path, table, at: at.clone(), mistakes, asked, missing, unread }
     }
 
     /// Where the table stands.

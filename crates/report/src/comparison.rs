@@ -288,7 +288,7 @@ fn short(value: &str, room: usize) -> String {
         false => value.to_owned(),
         true => {
             let brief =
-                ends.into_iter().filter_map(|end| before(end)).find(|text| !is_long(text)).unwrap_or(value);
+                ends.into_iter().filter_map(before).find(|text| !is_long(text)).unwrap_or(value);
             cut(brief, room * VALUE_LINES - 1, "…")
         }
     }
