@@ -1,5 +1,6 @@
 //! Studies of small spaces, simulated.
 
+#![allow(clippy::print_stderr, reason = "the figures of a long test are its result")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 use std::collections::BTreeMap;

@@ -287,8 +287,7 @@ fn short(value: &str, room: usize) -> String {
     match is_long(value) {
         false => value.to_owned(),
         true => {
-            let brief =
-                ends.into_iter().filter_map(before).find(|text| !is_long(text)).unwrap_or(value);
+            let brief = ends.into_iter().filter_map(before).find(|text| !is_long(text)).unwrap_or(value);
             cut(brief, room * VALUE_LINES - 1, "…")
         }
     }
