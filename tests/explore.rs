@@ -56,11 +56,11 @@ fn a_study_is_answered_resumed_and_its_close_calls_become_a_campaign() {
 #[test]
 fn a_study_that_no_design_meets_ends_with_1_and_one_with_mistakes_with_2() {
     let user = User::with_plan("");
-    user.write("study.toml", &STUDY.replace("usable >= 3TB", "usable >= 300TB"));
+    user.write("study.toml", STUDY.replace("usable >= 3TB", "usable >= 300TB"));
     let ended = user.fathom("explore study.toml");
     assert_eq!(ended.code, Some(1), "{} {}", ended.out, ended.err);
     assert!(ended.out.contains("no design meets every requirement"), "{} {}", ended.out, ended.err);
-    user.write("study.toml", &STUDY.replace("disks = [3", "diks = [3"));
+    user.write("study.toml", STUDY.replace("disks = [3", "diks = [3"));
     let ended = user.fathom("explore study.toml");
     assert_eq!(ended.code, Some(2), "{} {}", ended.out, ended.err);
     assert!(ended.err.contains("did you mean `disks`"), "{} {}", ended.out, ended.err);

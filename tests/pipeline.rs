@@ -280,8 +280,7 @@ fn lines_of_influxdb_reach_a_udp_endpoint_and_hold_to_the_protocol() {
         .collect();
     assert!(lines.iter().all(|line| line.timestamp.is_some() && !line.field_set.is_empty()), "{text}");
     let info = lines.iter().find(|line| line.series.measurement == "fathom_info").expect("its own line");
-    let plan =
-        info.series.tag_set.iter().flatten().find(|(key, _)| key.to_string() == "plan").expect("the plan");
+    let plan = info.series.tag_set.iter().flatten().find(|(key, _)| *key == "plan").expect("the plan");
     assert_eq!(plan.1.to_string(), "read, all", "escapes are undone by the parser");
     assert!(text.contains("fathom_info,version=") && text.contains("plan=read\\,\\ all"), "{text}");
     let requests = text.lines().filter_map(|line| {

@@ -7,10 +7,13 @@ use array::spec::Source;
 use array::spec::case::{Case, Metric, Subject};
 use array::validate::{CaseResult, Finding, Question, judge};
 
+/// What one configuration answers, once it was asked.
+type Known = Arc<OnceLock<Result<Finding, String>>>;
+
 /// Answers under one seed.
 pub struct Answers {
     seed: u64,
-    known: Mutex<HashMap<String, Arc<OnceLock<Result<Finding, String>>>>>,
+    known: Mutex<HashMap<String, Known>>,
 }
 
 impl Answers {
