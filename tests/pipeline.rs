@@ -206,7 +206,6 @@ fn one_run_of_each_side_learns_the_noise_from_equal_runs_of_the_library() {
 }
 
 #[test]
-#[ignore = "says unknown: a second of warm-up leaves a cache that is filling, and a lone write loses 97 % where the model says 99 %"]
 fn a_model_of_the_array_names_the_part_that_became_slower() {
     let user = User::with_plan(
         "name = \"m\"\ntarget = \"array:md3000?raid=5\"\nbaseline = \"tag:release\"\n\

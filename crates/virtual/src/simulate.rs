@@ -59,17 +59,20 @@ pub fn simulate(
 
 /// Has loads of a point last no longer; by how much it is shorter.
 pub(crate) fn shorten(point: &mut plan::Point, most: Nanos) -> Nanos {
+    let before = lasting(point);
     let Task::Load(load) = &mut point.task else { return Nanos::ZERO };
-    let lasting = |load: &plan::Load| {
-        let stops = load.workloads.iter().map(|workload| workload.stop);
-        stops.map(|stop| stop.warmup + stop.run.unwrap_or(Nanos::ZERO)).max().unwrap_or(Nanos::ZERO)
-    };
-    let before = lasting(load);
     for workload in &mut load.workloads {
         workload.stop.warmup = workload.stop.warmup.min(most);
         workload.stop.run = workload.stop.run.map(|run| run.min(most));
     }
-    before.saturating_sub(lasting(load))
+    before.saturating_sub(lasting(point))
+}
+
+/// How long a load with its warm-up lasts; zero of what is no load, and of one that ends by what it has done.
+pub(crate) fn lasting(point: &plan::Point) -> Nanos {
+    let Task::Load(load) = &point.task else { return Nanos::ZERO };
+    let stops = load.workloads.iter().map(|workload| workload.stop);
+    stops.map(|stop| stop.warmup + stop.run.unwrap_or(Nanos::ZERO)).max().unwrap_or(Nanos::ZERO)
 }
 
 /// A description that is at hand, before the shipped library.

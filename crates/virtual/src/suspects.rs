@@ -17,7 +17,7 @@ use units::convert::truncated;
 use units::{BytesPerSecond, Nanos};
 use workload::plan::{Background, Plan, State, Task, Work};
 
-use crate::simulate::shorten;
+use crate::simulate::{lasting, shorten};
 use crate::what_if::rate_of;
 use crate::world::{ModelError, ModelledWorld};
 
@@ -32,6 +32,9 @@ const ROUNDS: usize = 2;
 
 /// Load that is not counted, and load that is, last no longer than this each, whatever the number of requests.
 const LONGEST: Nanos = Nanos::from_secs(20);
+
+/// A plan whose loads last no longer than this is carried out as it is: a cache that fills meanwhile is a part of its pattern.
+const KEPT: Nanos = Nanos::from_secs(5);
 
 /// Nor does either last less than this.
 const SHORTEST: Nanos = Nanos::from_millis(200);
@@ -141,7 +144,7 @@ impl Suspect {
         }
     }
 
-    /// Makes it `times` as slow. What is a state of the array is for [`Self::begin`].
+    /// Makes it `times` as slow. What is a state of the array changes nothing here.
     pub fn apply(self, topology: &mut Topology, times: f64) {
         match self {
             Suspect::Slower(part) => part.speed_up(topology, 1.0 / times),
@@ -303,6 +306,9 @@ impl<'a> Study<'a> {
         let plan_of_a_second = shortened(&|_| Nanos::from_secs(1));
         let mut study = Study { plan: plan_of_a_second, address, spec, machine, stop: stop.clone() };
         let Some(points) = study.points(None, 0) else { return Ok(None) };
+        let is_kept = |index: usize| {
+            plan.points().iter().any(|point| point.index == index && lasting(point) <= KEPT)
+        };
         let most = |index: usize| {
             let point = points.iter().find(|point| point.index as usize == index);
             let rate = point.map_or(0.0, |point| rate_of(point).value);
@@ -311,7 +317,7 @@ impl<'a> Study<'a> {
             } else {
                 LONGEST
             };
-            time.clamp(SHORTEST, LONGEST)
+            if is_kept(index) { KEPT } else { time.clamp(SHORTEST, LONGEST) }
         };
         study.plan = shortened(&most);
         Ok(Some(study))

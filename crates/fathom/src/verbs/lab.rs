@@ -8,7 +8,7 @@ use document::Errors;
 use host::clock::Clock;
 use modelled::ModelError;
 use modelled::lab::breakdown::{PartTime, breakdown};
-use modelled::lab::curve::{Curve, DepthLoad, curve};
+use modelled::lab::curve::{Curve, DepthLoad, curve, is_filling};
 use modelled::lab::published::{Published, published};
 use modelled::lab::rebuild::{self as rebuilds, Moment, Rebuild};
 use modelled::lab::slots::{Slot, slots};
@@ -351,30 +351,24 @@ fn warnings(run: &Run, curve: &Curve) -> Vec<Warning> {
     warnings
 }
 
-/// More of a cache that is not full than this had been taken by writes: they meet a cache, and not the disks.
-const FILLING: f64 = 0.25;
-
 /// Depths whose writes went into a cache that still had room.
 fn filling(curve: &Curve) -> Option<Warning> {
     let room = curve.spec.write_cache();
-    let is_filling = |load: &&DepthLoad| {
-        let written: u64 = load
-            .point
-            .workloads
-            .iter()
-            .flat_map(|workload| &workload.totals)
-            .filter(|total| total.op == record::Op::Write)
-            .map(|total| total.bytes)
-            .sum();
-        let unwritten = load.unwritten.as_f64();
-        unwritten > FILLING * written as f64 && unwritten < 0.75 * room.as_f64()
-    };
-    let depths: Vec<u32> = curve.loads.iter().filter(is_filling).map(|load| load.depth).collect();
+    let depths = filling_depths(curve);
     let sentence = format!(
         "The write cache of {room} was still filling: writes met its free room, and the sustained rate is lower."
     );
     (!depths.is_empty()).then(|| Warning { code: "cache-filling".into(), sentence, depths })
 }
+
+fn filling_depths(curve: &Curve) -> Vec<u32> {
+    let room = curve.spec.write_cache();
+    let filling = curve.loads.iter().filter(|load| is_filling(&load.point, load.unwritten, room));
+    filling.map(|load| load.depth).collect()
+}
+
+/// Ahead of rates that do not last.
+const UNSUSTAINED: &str = "Not sustained, the write cache was still filling: ";
 
 /// The figure at the knee, or the highest, and the other of the two.
 fn sentence(curve: &Curve, workload: &LabWorkload, knee: Option<usize>, best: usize) -> String {
@@ -382,7 +376,8 @@ fn sentence(curve: &Curve, workload: &LabWorkload, knee: Option<usize>, best: us
     let load = &curve.loads[place];
     let Some(total) = total(&load.point) else { return "No request completed.".into() };
     let is_knee = if knee.is_some() { ", the knee" } else { ", the highest rate" };
-    let mut sentence = format!("{} at queue depth {}{is_knee}", rate(total, workload), load.depth);
+    let unsustained = if filling_depths(curve).contains(&load.depth) { UNSUSTAINED } else { "" };
+    let mut sentence = format!("{unsustained}{} at queue depth {}{is_knee}", rate(total, workload), load.depth);
     if let Some(response) = &total.response {
         sentence += &format!(", with a mean response time of {}", nanos(response.mean_ns));
         let p99 =
@@ -479,8 +474,9 @@ fn cost(rebuild: &Rebuild, slot: u32, moments: &[Moment]) -> String {
         let us = |value: f64| Nanos::from_secs_f64(value / 1e6);
         format!(", p99 up to {} instead of {}", us(worst), us(healthy))
     });
+    let unsustained = if rebuild.is_filling { UNSUSTAINED } else { "" };
     format!(
-        "{} IOPS instead of {before} ({:+.0} %){p99}, for {}: that is the rebuild of disk {slot} beside {} requests in flight; \
+        "{unsustained}{} IOPS instead of {before} ({:+.0} %){p99}, for {}: that is the rebuild of disk {slot} beside {} requests in flight; \
          without load it takes {}. Degraded, without a rebuild: {} IOPS. {how}",
         OpsPerSecond::new(mean),
         (mean / healthy.iops - 1.0) * 100.0,

@@ -38,6 +38,16 @@ pub struct DepthLoad {
     pub unwritten: Bytes,
 }
 
+/// More of what was written than this was still in a cache that had room: writes met the cache, and not the disks.
+const FILLING: f64 = 0.25;
+
+/// Whether `point`, which left `unwritten` in write caches of `room` together, wrote into free room of them.
+pub fn is_filling(point: &Point, unwritten: Bytes, room: Bytes) -> bool {
+    let totals = point.workloads.iter().flat_map(|workload| &workload.totals);
+    let written: u64 = totals.filter(|total| total.op == record::Op::Write).map(|total| total.bytes).sum();
+    unwritten.as_f64() > FILLING * written as f64 && unwritten.as_f64() < 0.75 * room.as_f64()
+}
+
 /// The load curve of `setting` over `depths`, which rise.
 ///
 /// Depths are simulated side by side, on as many threads as there are processors; the answer does not depend on that.

@@ -11,7 +11,7 @@ use record::{OpSummary, Point};
 use units::Share;
 use units::convert::{narrow, truncated};
 
-use super::curve::Simulated;
+use super::curve::{Simulated, is_filling};
 use super::plan::{self, Length};
 use super::{Effort, LabError, Setting, side_by_side};
 use crate::world::ModelledWorld;
@@ -36,6 +36,8 @@ pub struct Rebuild {
     pub healthy: Point,
     /// The load with the disk failed and nothing that replaces it.
     pub degraded: Point,
+    /// Whether the load on the healthy array or that on the degraded one wrote into free room of a write cache.
+    pub is_filling: bool,
     /// What precedes the first unit of the pass, in seconds.
     pub startup_s: f64,
     /// The places that were simulated, from the start of the pass to its end.
@@ -83,18 +85,26 @@ pub fn rebuild(setting: &Setting, slot: u32, depth: u32, library: &dyn Source) -
     let length = after.length(depth, after.weight(depth)?, Effort::Full)?;
     let (whole, lost) = (plan::depth(setting, depth, length), plan::depth(&failed, depth, length));
     enum One {
-        Load(Point),
+        Load(Point, bool),
         Place(Place),
     }
+    let load = |array: &Simulated<'_>, text: &str| {
+        let (point, mut world) = array.run(text, |_| Ok(()))?;
+        let is_filling = is_filling(&point, world.sim().dirty(), spec.write_cache());
+        Ok(One::Load(point, is_filling))
+    };
     let made = side_by_side::all(PLACES + 2, |number| match number {
-        0 => Ok(One::Load(before.run(&whole, |_| Ok(()))?.0)),
-        1 => Ok(One::Load(after.run(&lost, |_| Ok(()))?.0)),
+        0 => load(&before, &whole),
+        1 => load(&after, &lost),
         number => place(&after, &lost, length, order, number - 2).map(One::Place),
     });
-    let (mut loads, mut places) = (Vec::new(), Vec::new());
+    let (mut loads, mut places, mut filling) = (Vec::new(), Vec::new(), false);
     for one in made {
         match one? {
-            One::Load(load) => loads.push(load),
+            One::Load(load, is_filling) => {
+                loads.push(load);
+                filling |= is_filling;
+            }
             One::Place(place) => places.push(place),
         }
     }
@@ -102,7 +112,7 @@ pub fn rebuild(setting: &Setting, slot: u32, depth: u32, library: &dyn Source) -
     let (Some(degraded), Some(healthy)) = (loads.pop(), loads.pop()) else {
         return Err(LabError::Unfit("the load of the lab gave no figure".into()));
     };
-    Ok(Rebuild { spec, depth, healthy, degraded, startup_s, places, alone_s })
+    Ok(Rebuild { spec, depth, healthy, degraded, is_filling: filling, startup_s, places, alone_s })
 }
 
 /// The rebuild of the disk in `slot`, in the set that it is a member of.
