@@ -309,7 +309,7 @@ fn what_iozone_does_beside_measuring_is_refused_by_name() {
         ("", ["-a", "-s 1g"]),
         ("-a -+m hosts", ["-+m", "one machine"]),
         ("-t 2 -s 1m -r 64k -Q", ["-Q", "single stream"]),
-        ("-a -J 5", ["-J", "think"]),
+        ("-a -J 5 -k 4", ["-J", "contradict"]),
         ("-a -t 2", ["-a", "-t"]),
         ("-t 2 -s 1m -r 64k -F one", ["-F", "1 files"]),
         ("-s 1m -r 3x", ["-r", "3x"]),
