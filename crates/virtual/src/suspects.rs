@@ -306,9 +306,8 @@ impl<'a> Study<'a> {
         let plan_of_a_second = shortened(&|_| Nanos::from_secs(1));
         let mut study = Study { plan: plan_of_a_second, address, spec, machine, stop: stop.clone() };
         let Some(points) = study.points(None, 0) else { return Ok(None) };
-        let is_kept = |index: usize| {
-            plan.points().iter().any(|point| point.index == index && lasting(point) <= KEPT)
-        };
+        let is_kept =
+            |index: usize| plan.points().iter().any(|point| point.index == index && lasting(point) <= KEPT);
         let most = |index: usize| {
             let point = points.iter().find(|point| point.index as usize == index);
             let rate = point.map_or(0.0, |point| rate_of(point).value);

@@ -377,7 +377,8 @@ fn sentence(curve: &Curve, workload: &LabWorkload, knee: Option<usize>, best: us
     let Some(total) = total(&load.point) else { return "No request completed.".into() };
     let is_knee = if knee.is_some() { ", the knee" } else { ", the highest rate" };
     let unsustained = if filling_depths(curve).contains(&load.depth) { UNSUSTAINED } else { "" };
-    let mut sentence = format!("{unsustained}{} at queue depth {}{is_knee}", rate(total, workload), load.depth);
+    let mut sentence =
+        format!("{unsustained}{} at queue depth {}{is_knee}", rate(total, workload), load.depth);
     if let Some(response) = &total.response {
         sentence += &format!(", with a mean response time of {}", nanos(response.mean_ns));
         let p99 =
