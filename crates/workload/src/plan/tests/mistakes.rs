@@ -67,7 +67,11 @@ const KEYS: &[Case] = &[
         "t.toml:3:26",
         &["did you mean `within`?"],
     ),
-    ("[[phase]]\nrun = \"1s\"\nuntil = { slo = \"p99\" }", "t.toml:3:17", &["neither `<` nor `>`", "p99<5ms"]),
+    (
+        "[[phase]]\nrun = \"1s\"\nuntil = { slo = \"p99\" }",
+        "t.toml:3:17",
+        &["neither `<` nor `>`", "p99<5ms"],
+    ),
     ("[[phase]]\nrun = \"1s\"\nuntil = { }", "t.toml:3:9", &["has no rule"]),
     ("[[phase]]\nrun = \"1s\"\nuntil = { within = \"3%\" }", "t.toml:3:9", &["`flat` is missing"]),
     ("[[phase]]\nrun = \"1s\"\nqwertz = 1", "t.toml:3:1", &["not a key", "lists all keys"]),
