@@ -258,7 +258,7 @@ fn rejected(search: &Search<'_>, cheapest: Option<usize>, at: usize) -> String {
             let is_known = !requirement.figure.is_simulated()
                 || search.value(at, &requirement.figure, Lean::Worst) == value;
             let sign = if is_known { "" } else { "about " };
-            format!("{} is {sign}{}", requirement.text, requirement.figure.shown(value))
+            format!("{}: {sign}{}", requirement.text, requirement.figure.shown(value))
         });
         let more = if missed.len() > 2 { format!(", and {} more", missed.len() - 2) } else { String::new() };
         return format!("misses {}{more}", why.collect::<Vec<_>>().join("; "));

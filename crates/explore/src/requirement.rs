@@ -122,6 +122,8 @@ impl Figure {
             Figure::Price | Figure::Watts => OpsPerSecond::new(value.round()).to_string().replace(".0", ""),
             Figure::Usable => format!("{:.2} TB", value / 1e12),
             Figure::Rebuild(_) => format!("{value:.1} h"),
+            // As requirements say it: a part of a hundred where it is one.
+            Figure::Loss if value >= 1e-3 => format!("{:.1} %", value * 100.0),
             Figure::Loss => format!("{value:.1e}"),
             Figure::Load { of: LoadFigure::Iops(_), .. } => OpsPerSecond::new(value).to_string(),
             Figure::Load { of: LoadFigure::Throughput(_), .. } => BytesPerSecond::new(value).to_string(),

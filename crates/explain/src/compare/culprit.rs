@@ -34,7 +34,7 @@ const BUCKET: f64 = 1.0 / 64.0;
 /// Rates and means of a model differ by this without a cause.
 const LEAST: f64 = 0.005;
 
-/// As many suspects are told.
+/// Suspects that are told at most.
 const TOLD: usize = 3;
 
 /// A figure has as many steps of a degree between those that were tried.
