@@ -1,7 +1,7 @@
 //! What an operator says to a running server: one JSON object a line, and one in answer.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Status;
 use crate::events::Event;
 use crate::machine::{CacheAction, CacheStatus, Insert, Machine, MachineStatus, OperateError};
-use crate::nbd::bind;
+use crate::nbd::{bind, end_accepting};
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -136,17 +136,19 @@ pub enum Answer {
 pub struct Control {
     path: PathBuf,
     is_over: Arc<AtomicBool>,
+    listener: Arc<UnixListener>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Control {
     /// Listens at `path` for what is to be done to `machine`.
     pub fn listen(path: &Path, machine: Arc<Machine>) -> io::Result<Control> {
-        let listener = bind(path)?;
+        let listener = Arc::new(bind(path)?);
+        let heard = listener.clone();
         let is_over = Arc::new(AtomicBool::new(false));
         let own = is_over.clone();
         let thread = Builder::new().name("fathom-control".into()).spawn(move || {
-            for stream in listener.incoming() {
+            for stream in heard.incoming() {
                 if own.load(Ordering::Acquire) {
                     return;
                 }
@@ -159,14 +161,14 @@ impl Control {
                 });
             }
         })?;
-        Ok(Control { path: path.to_owned(), is_over, thread: Some(thread) })
+        Ok(Control { path: path.to_owned(), is_over, listener, thread: Some(thread) })
     }
 }
 
 impl Drop for Control {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
-        let _woken = UnixStream::connect(&self.path);
+        end_accepting(&self.listener);
         if let Some(thread) = self.thread.take() {
             let _ended = thread.join();
         }

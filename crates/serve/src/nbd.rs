@@ -16,5 +16,5 @@ mod stream;
 mod wire;
 
 pub use handshake::Export;
-pub use server::{Address, Server, bind};
+pub use server::{Address, Server, bind, end_accepting};
 pub use session::serve;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -32,7 +33,7 @@ pub struct Server {
     uri: String,
     path: Option<PathBuf>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    wake: Address,
+    listener: Arc<Listener>,
 }
 
 struct Shared {
@@ -114,7 +115,7 @@ impl Server {
     ///
     /// Addresses that other machines reach are refused: the protocol does not ask who comes.
     pub fn listen(machine: Arc<Machine>, address: &Address, pacer: Option<Arc<Pacer>>) -> io::Result<Server> {
-        let (listener, uri, path, wake) = match address {
+        let (listener, uri, path) = match address {
             Address::Tcp(at) if !at.ip().is_loopback() => {
                 let why = format!(
                     "{at} can be reached from other machines, and NBD without TLS has no authentication; \
@@ -125,12 +126,12 @@ impl Server {
             Address::Tcp(at) => {
                 let listener = TcpListener::bind(at)?;
                 let at = listener.local_addr()?;
-                (Listener::Tcp(listener), format!("nbd://{at}"), None, Address::Tcp(at))
+                (Listener::Tcp(listener), format!("nbd://{at}"), None)
             }
             Address::Unix(path) => {
                 let listener = bind(path)?;
                 let uri = format!("nbd+unix:///?socket={}", path.display());
-                (Listener::Unix(listener), uri, Some(path.clone()), address.clone())
+                (Listener::Unix(listener), uri, Some(path.clone()))
             }
         };
         let exports = (0..).zip(machine.luns()).map(|(number, lun): (usize, _)| Export {
@@ -148,9 +149,10 @@ impl Server {
             open: Mutex::default(),
             next: AtomicUsize::new(0),
         });
-        let own = shared.clone();
-        let thread = Builder::new().name("fathom-nbd".into()).spawn(move || own.accept(&listener))?;
-        Ok(Server { shared, uri, path, thread: Mutex::new(Some(thread)), wake })
+        let (own, listener) = (shared.clone(), Arc::new(listener));
+        let heard = listener.clone();
+        let thread = Builder::new().name("fathom-nbd".into()).spawn(move || own.accept(&heard))?;
+        Ok(Server { shared, uri, path, thread: Mutex::new(Some(thread)), listener })
     }
 
     /// The address as clients take it.
@@ -167,11 +169,10 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Release);
-        // So that `accept` looks.
-        let _woken = match &self.wake {
-            Address::Tcp(at) => TcpStream::connect_timeout(at, Duration::from_secs(1)).map(drop),
-            Address::Unix(path) => UnixStream::connect(path).map(drop),
-        };
+        match &*self.listener {
+            Listener::Tcp(listener) => end_accepting(listener),
+            Listener::Unix(listener) => end_accepting(listener),
+        }
         if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
             let _ended = thread.join();
         }
@@ -187,6 +188,11 @@ impl Drop for Server {
             let _gone = fs::remove_file(path);
         }
     }
+}
+
+/// Has `accept` of `listener` return with an error. Nobody needs to connect for that: its path may be gone.
+pub fn end_accepting(listener: &impl AsFd) {
+    let _ended = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
 }
 
 /// A socket at `path`, in place of one that nobody listens on any more.

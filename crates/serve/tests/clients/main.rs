@@ -129,6 +129,18 @@ fn nbdinfo_and_nbdcopy_see_an_export_and_holes_and_get_back_what_they_wrote() {
 }
 
 #[test]
+fn a_server_whose_sockets_are_gone_from_the_file_system_ends_all_the_same() {
+    let mut served = Served::start(false, Pace::Max);
+    for socket in ["s", "control"] {
+        std::fs::remove_file(served.path(socket)).unwrap();
+    }
+    let service = served.service.take().unwrap();
+    let (ended, has_ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || ended.send(service.stop().is_ok()));
+    assert_eq!(has_ended.recv_timeout(Duration::from_secs(20)), Ok(true));
+}
+
+#[test]
 fn qemu_io_writes_reads_zeroes_and_discards() {
     let served = Served::start(false, Pace::Max);
     let commands = [
