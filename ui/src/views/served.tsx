@@ -210,7 +210,6 @@ function Log({ name, events }: { name: string; events: Served['events'] }) {
       <table class="list">
         <thead>
           <tr>
-            <th>Event</th>
             <th>Seconds</th>
             <th>Severity</th>
             <th>What</th>
@@ -219,7 +218,6 @@ function Log({ name, events }: { name: string; events: Served['events'] }) {
         <tbody>
           {events.toReversed().map(event => (
             <tr key={event.number}>
-              <td>{event.number}</td>
               <td>{event.at_s.toFixed(3)}</td>
               <td>{event.severity}</td>
               <td>{event.text}</td>
