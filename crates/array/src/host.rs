@@ -11,6 +11,9 @@ pub struct HostParams {
     pub processors: u32,
     /// Processor time of each request: system call, block layer, driver, interrupt.
     pub request: Nanos,
+    /// Whether each worker issues from a thread of its own, which one processor at a time carries: one worker never has
+    /// more than one over `request` and what its layers add. `false`: its requests find all processors.
+    pub threads: bool,
     /// Time for which each request holds its file or LUN: one over the most requests per second of one file.
     pub per_file: Nanos,
     /// By what part of `per_file` each further file that has requests under way makes it longer: what all files share

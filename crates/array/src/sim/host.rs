@@ -27,6 +27,8 @@ pub struct Host {
     pub sessions: Vec<Gate>,
     /// Requests that were dealt over sessions in turn.
     pub dealt: u32,
+    /// Until when the thread of each worker is at work, by the number of its client.
+    threads: Vec<Instant>,
 }
 
 impl Host {
@@ -41,13 +43,36 @@ impl Host {
             pages: params.page_cache.as_ref().map(|pages| Pages::new(pages, params.max_transfer)),
             sessions: vec![Gate::default(); sessions],
             dealt: 0,
+            threads: Vec::new(),
         }
     }
 
     /// The software's part of a request; when it reaches the driver.
     pub fn prepare(&mut self, now: Instant, requests: &mut Requests, place: u32) -> Instant {
         let through_file = self.through_file(now, requests, place);
-        self.operation(now, through_file, self.sending() + self.params.file_system, requests, place)
+        self.by_thread(now, through_file, self.sending() + self.params.file_system, requests, place)
+    }
+
+    /// `work` for a request that a worker issues: its thread, where it has one, carries one after the other.
+    fn by_thread(
+        &mut self,
+        now: Instant,
+        ready: Instant,
+        work: Nanos,
+        requests: &mut Requests,
+        place: u32,
+    ) -> Instant {
+        if !self.params.threads {
+            return self.operation(now, ready, work, requests, place);
+        }
+        let client = requests[place].client as usize;
+        if self.threads.len() <= client {
+            self.threads.resize(client + 1, Instant::START);
+        }
+        let end = self.operation(now, ready.max(self.threads[client]), work, requests, place);
+        debug_assert!(end >= self.threads[client], "a thread does one thing after the other");
+        self.threads[client] = end;
+        end
     }
 
     /// What a request that is sent costs a processor: the driver, and the layers above it.
@@ -69,7 +94,7 @@ impl Host {
     /// be fetched or written back.
     pub fn look_up(&mut self, now: Instant, requests: &mut Requests, place: u32) -> Instant {
         let through_file = self.through_file(now, requests, place);
-        self.operation(now, through_file, self.params.file_system, requests, place)
+        self.by_thread(now, through_file, self.params.file_system, requests, place)
     }
 
     /// The block layer's and the driver's part of what the page cache sends; when it reaches the driver.

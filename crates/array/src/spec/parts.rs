@@ -103,6 +103,7 @@ pub(super) fn host(fields: Fields<'_>) -> (u32, HostParams) {
     let params = HostParams {
         processors: count(&fields, "processors", 1),
         request: fields.need("request"),
+        threads: fields.or("threads", false),
         per_file: fields.or("per_file", Nanos::ZERO),
         contention: fields.or("contention", Share::NONE),
         file_system: fields.or("file_system", Nanos::ZERO),

@@ -6,6 +6,18 @@ use units::{Bytes, Nanos};
 use crate::fixture::*;
 
 #[test]
+fn a_worker_asks_no_faster_than_its_thread_and_another_worker_as_much_again() {
+    let load = |workers| Load { workers, ..random(kib(4), 256) };
+    // 4 us of the host and 1 us of md for each request.
+    let one = iops("nvme-raid0-4", &load(1));
+    assert!((one / 200e3 - 1.0).abs() < 0.02, "{one}");
+    let two = iops("nvme-raid0-4", &load(2));
+    assert!((two / one - 2.0).abs() < 0.04, "{two} against {one}");
+    let shared = iops("nvme-raid0-4?host.threads=false", &load(1));
+    assert!(shared > 3.0 * one, "{shared} against {one}");
+}
+
+#[test]
 fn past_the_knee_more_readers_add_latency_and_no_operations() {
     let readers = |workers| Load { workers, ..random(kib(8), 1) };
     let (few, many) = (readers(120), readers(240));
