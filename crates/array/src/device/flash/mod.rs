@@ -66,7 +66,8 @@ pub struct FlashParams {
     /// What has been written to it when it begins.
     pub state: Written,
     /// What the controller moves between its memory and the flash for writes: each page that is programmed once, and each
-    /// that garbage collection copies twice. `None` leaves copies inside their dies.
+    /// that garbage collection copies twice, in the time that reads leave it, of which each takes `command_gap`. `None`
+    /// leaves copies inside their dies.
     pub write_path: Option<BytesPerSecond>,
     /// Flash that takes writes with one bit a cell before the rest does.
     pub slc_cache: Option<SlcParams>,
