@@ -58,6 +58,8 @@ mod unit_locks;
 mod volume;
 mod works;
 
+use std::ops::Range;
+
 use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Share};
 use workload::{Completion, Errno, Job, Request};
@@ -146,6 +148,22 @@ impl Sim {
     /// Has the cache of the controller that serves `lun` hold its bytes `from..to` for reads, as far as it has room.
     pub fn hold(&mut self, lun: u32, from: Bytes, to: Bytes) {
         self.array.hold(lun, from.get() / SECTOR_BYTES, to.get() / SECTOR_BYTES);
+    }
+
+    /// Has the page cache of a host hold `part` of `lun`, as far as it has room.
+    pub fn hold_pages(&mut self, host: u32, lun: u32, part: Range<Bytes>) {
+        self.hosts.hold_pages(host, lun, part.start.get(), part.end.get());
+    }
+
+    /// Has the cache of the controller that serves `lun` take a write of its bytes `from..to` at once; whether it has
+    /// room.
+    pub fn fill_with(&mut self, lun: u32, from: Bytes, to: Bytes) -> bool {
+        self.array.fill_with(
+            self.traffic.time.now(),
+            lun,
+            from.get() / SECTOR_BYTES,
+            to.get().div_ceil(SECTOR_BYTES),
+        )
     }
 
     /// Bytes that controllers have acknowledged and not yet written to members.

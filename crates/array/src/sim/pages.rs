@@ -75,6 +75,14 @@ impl Pages {
         self.tags.lines_of(lun, from, len).all(|line| self.tags.holds(line))
     }
 
+    /// Holds bytes `from..to` of a LUN as after a pass over them: of more than it has room for, the end.
+    fn hold(&mut self, lun: u32, from: u64, to: u64) {
+        let from = from.max(to.saturating_sub(self.params.size.get()));
+        if from < to {
+            self.keep(lun, from, to - from);
+        }
+    }
+
     fn limit(&self) -> u64 {
         truncated::<u64>(self.params.dirty_limit.get() * self.params.size.as_f64())
     }
@@ -117,6 +125,13 @@ impl Hosts {
                     self.dispatch(traffic, array, place, ready);
                 }
             }
+        }
+    }
+
+    /// Has the page cache of a host, where it has one, hold bytes `from..to` of a LUN.
+    pub fn hold_pages(&mut self, host: u32, lun: u32, from: u64, to: u64) {
+        if let Some(pages) = self.pages_of(host) {
+            pages.hold(lun, from, to);
         }
     }
 

@@ -22,22 +22,25 @@ impl Trial<'_> {
         if self.params.startup.get() <= 0.0 {
             return Ok(Nanos::ZERO);
         }
-        let params = BackgroundParams { startup: Share::NONE, ..self.params };
-        let whole = Trial { params, ..*self }.alone(10)?;
-        let last = whole.last().copied().unwrap_or(Nanos::ZERO);
-        Ok(Nanos::new(truncated(last.get() as f64 * self.params.startup.get())))
+        Ok(self.startup_of(&self.paces(10)?))
+    }
+
+    /// The same of work that is done at these paces.
+    fn startup_of(&self, paces: &[f64]) -> Nanos {
+        let whole = paces.iter().sum::<f64>() / paces.len().max(1) as f64;
+        Nanos::new(truncated(whole * self.params.startup.get()))
+    }
+
+    /// Its pace at each of `samples` places of the pass, evenly apart.
+    fn paces(&self, samples: u32) -> Result<Vec<f64>, WorkError> {
+        (0..samples).map(|sample| self.pace_at((f64::from(sample) + 0.5) / f64::from(samples))).collect()
     }
 
     /// When each whole percent is reached, from `samples` places of the pass.
     pub fn alone(&self, samples: u32) -> Result<Vec<Nanos>, WorkError> {
-        let startup = self.startup()?;
         let samples = samples.clamp(1, 100);
-        let mut pace = Vec::with_capacity(samples as usize);
-        for sample in 0..samples {
-            let at = (f64::from(sample) + 0.5) / f64::from(samples);
-            pace.push(self.pace_at(at)?);
-        }
-        let mut elapsed = startup.get() as f64;
+        let pace = self.paces(samples)?;
+        let mut elapsed = self.startup_of(&pace).get() as f64;
         Ok((0..100)
             .map(|percent| {
                 let at = (f64::from(percent) + 0.5) / 100.0 * f64::from(samples) - 0.5;

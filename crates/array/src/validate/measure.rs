@@ -16,6 +16,7 @@ use crate::raid::{GeometryError, HealthError};
 use crate::sim::{Client, FilePlace, Sim, Watch, WorkError, WorkOrder};
 use crate::spec::case::{self, Activity, ActivityKind, Load, Metric, PRECISION_LEAST, Subject};
 use crate::spec::{ArraySpec, Errors, Source, array};
+use crate::streams::Stream;
 
 /// Why a configuration could not be modelled.
 #[derive(Debug, thiserror::Error)]
@@ -329,7 +330,12 @@ fn run(
     if let Some(occasion) = subject.occasion {
         begin(&mut sim, spec, occasion)?;
     }
-    loads.iter().for_each(|load| hold(&mut sim, load));
+    for load in loads {
+        hold(&mut sim, load, spec.topology.hosts);
+        if load.fills {
+            fill(&mut sim, load, seed);
+        }
+    }
     let clients = clients(&sim, spec, subject, loads, seed)?;
     let warms_up = loads.iter().all(|load| !load.warmup.is_zero());
     let mut seconds = warms_up.then(|| Seconds::of(metric, subject.within, precision));
@@ -435,18 +441,51 @@ fn share_within(response: &Histogram, limit: Option<Nanos>) -> Option<f64> {
     (count > 0).then(|| 1.0 - above as f64 / count as f64)
 }
 
-/// Has the memory of the array hold what a load finds there.
-fn hold(sim: &mut Sim, load: &Load) {
+/// The part of each LUN that a load uses, first byte and end.
+fn used<'l>(sizes: &'l [Bytes], load: &'l Load) -> impl Iterator<Item = (u32, u64, u64)> + 'l {
+    (0..load.luns).zip(sizes).map(|(lun, &size)| {
+        let used = match (load.span, load.span_share) {
+            (Some(span), _) => span.get(),
+            (None, share) => truncated::<u64>(share.unwrap_or(Share::ALL).get() * size.as_f64()),
+        };
+        let from = load.offset.get().min(size.get());
+        (lun, from, from.saturating_add(used).min(size.get()))
+    })
+}
+
+/// Has the memory of the array, and the page cache of a load that goes through it, hold what the load finds there.
+fn hold(sim: &mut Sim, load: &Load, hosts: u32) {
     let sizes = sim.lun_sizes();
-    let used = |size: Bytes| match (load.span, load.span_share) {
-        (Some(span), _) => span.get(),
-        (None, share) => truncated::<u64>(share.unwrap_or(Share::ALL).get() * size.as_f64()),
-    };
-    for (lun, &size) in (0..load.luns).zip(&sizes) {
-        let end = (load.offset.get() + used(size)).min(size.get());
-        let held = truncated::<u64>(load.held.get() * used(size) as f64).min(end);
-        if held > 0 {
-            sim.hold(lun, Bytes::new(end - held), Bytes::new(end));
+    for (lun, from, end) in used(&sizes, load) {
+        let held = truncated::<u64>(load.held.get() * (end - from) as f64);
+        let part = Bytes::new(end - held)..Bytes::new(end);
+        if held == 0 {
+            continue;
+        }
+        if !load.direct {
+            sim.hold_pages(lun % hosts.max(1), lun, part.clone());
+        }
+        sim.hold(lun, part.start, part.end);
+    }
+}
+
+/// Has the caches of the array be as full as a load's writes make them: each has taken random writes of its size, on all
+/// its LUNs in turn, until it takes no more.
+fn fill(sim: &mut Sim, load: &Load, seed: u64) {
+    let sizes = sim.lun_sizes();
+    let mut draws = Stream::open(seed, "filling");
+    let size = load.size.get().max(1);
+    let mut open: Vec<(u32, u64, u64)> =
+        used(&sizes, load).map(|(lun, from, end)| (lun, from, (end - from) / size)).collect();
+    // A part that is smaller than the cache's room never fills it: as many writes as it has places are enough.
+    let most = open.iter().map(|(_, _, slots)| *slots).max().unwrap_or(0);
+    for _ in 0..most {
+        open.retain(|&(lun, from, slots)| {
+            let at = from + draws.below(slots) * size;
+            slots > 0 && sim.fill_with(lun, Bytes::new(at), Bytes::new(at + size))
+        });
+        if open.is_empty() {
+            return;
         }
     }
 }
@@ -565,6 +604,7 @@ mod tests {
             span: None,
             span_share: None,
             held: Share::NONE,
+            fills: false,
             luns: 1,
             offset: Bytes::ZERO,
             align: None,

@@ -3,9 +3,24 @@
 use array::sim::Sim;
 use array::spec::Shipped;
 use array::spec::case::Load;
-use units::{Bytes, Nanos};
+use units::{Bytes, Nanos, Share};
 
 use crate::fixture::*;
+
+#[test]
+fn a_load_that_finds_the_caches_filled_writes_no_faster_than_they_empty() {
+    let load = Load { warmup: Nanos::ZERO, run: Nanos::from_secs(2), ..writing(random(kib(8), 64)) };
+    let (empty, filled) = (iops("p2000-g3", &load), iops("p2000-g3", &Load { fills: true, ..load }));
+    assert!(empty > 3.0 * filled, "{empty} against {filled}");
+}
+
+#[test]
+fn a_page_cache_that_holds_the_file_answers_at_once() {
+    let load = Load { direct: false, span: Some(gib(1)), ..random(kib(64), 1) };
+    let array = "esds-s24s-g2240?memory=4GiB&cache.read=false";
+    let (cold, held) = (iops(array, &load), iops(array, &Load { held: Share::ALL, ..load.clone() }));
+    assert!(held > 5.0 * cold, "{held} against {cold}");
+}
 
 #[test]
 fn a_test_file_that_fits_the_controllers_cache_measures_the_cache_alone() {

@@ -33,6 +33,7 @@ pub fn random(size: Bytes, depth: u32) -> Load {
         span: None,
         span_share: None,
         held: Share::NONE,
+        fills: false,
         luns: 1,
         offset: Bytes::ZERO,
         align: None,

@@ -683,6 +683,19 @@ impl Array {
         }
     }
 
+    /// Has the cache of the controller that serves a volume take a write of its sectors `from..to` at `now`; whether it
+    /// does.
+    pub fn fill_with(&mut self, now: Instant, lun: u32, from: u64, to: u64) -> bool {
+        let Volume { range, owner, .. } = self.volumes[lun];
+        let (from, to) = (range.from + from, (range.from + to).min(range.to));
+        let has_partner = self.nodes.len() > 1;
+        let Some(cache) = self.cache(owner).filter(|cache| from < to && cache.takes_writes(has_partner))
+        else {
+            return false;
+        };
+        cache.write(now, range.set, from, to)
+    }
+
     /// Empties what caches keep for reads.
     pub fn forget_reads(&mut self) {
         self.nodes.iter_mut().filter_map(|node| node.cache.as_mut()).for_each(Cache::forget_reads);

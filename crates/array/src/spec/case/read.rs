@@ -156,6 +156,7 @@ fn read_plan(name: &str, fields: &Fields<'_>) -> Plan {
         offset: fields.or("offset", Bytes::ZERO),
         align: fields.get("align"),
         held: fields.or("held", Share::NONE),
+        fills: fields.or("fills", false),
         warmup: fields.or("warmup", Nanos::from_secs_f64(5.0)),
         run: fields.or("run", Nanos::from_secs_f64(20.0)),
     };

@@ -44,8 +44,11 @@ pub struct Load {
     pub offset: Bytes,
     /// What each request begins at a multiple of; `None`: of its own size.
     pub align: Option<Bytes>,
-    /// The share of what is used, its end, that the memory of the array holds as the load begins, as after a pass over it.
+    /// The share of what is used, its end, that the memory of the array holds as the load begins, as after a pass over it;
+    /// where the load goes through the host's page cache, that too.
     pub held: Share,
+    /// Whether the caches of the array have taken as many of its writes as they can as the load begins.
+    pub fills: bool,
     /// Load that is not counted, before.
     pub warmup: Nanos,
     /// The measured time.
