@@ -18,8 +18,8 @@ const LINES: &[(&str, &[&str])] = &[
     ("iozone -%", &["there is no option `-%`"]),
     ("orion -run simple -testname t -num_disk 4", &["did you mean `-num_disks`"]),
     ("orion -run simple -testname t -storax oss", &["`-storax oss` is not supported", "skgfr"]),
-    ("sqlio -kR -U x", &["`-U` is not supported"]),
-    ("sqlio -kR -mC x", &["`-mC` is not supported"]),
+    ("sqlio -kR -v1.1.1 x", &["`-v1.1.1` is not supported"]),
+    ("sqlio -kR -mC -o4 x", &["`-o` contradicts it"]),
     ("sqlio -kR -t3 x", &["3 threads do not divide 64 columns"]),
     ("diskspd -c1M -yrevent x", &["`-yrevent` is not supported", "script"]),
     ("diskspd -c1M -N x", &["`-N` is not supported"]),
@@ -31,7 +31,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("bonnie -n 1:-1 -s 0 -u root", &["-n"]),
     ("fio --name=a --size=1m --iodeth=4", &["did you mean `iodepth`"]),
     ("fio --name=a --size=1m --zonemode=zbd", &["`zonemode=zbd` is not supported"]),
-    ("fio --name=a --size=1m --exec_prerun=ls", &["`exec_prerun=ls` is not supported"]),
+    ("fio --name=a --size=1m --nice=5", &["`nice=5` is not supported"]),
     ("fio --name=a --size=1m --ioengine=rados", &["`ioengine=rados` is not supported", "io_uring"]),
 ];
 

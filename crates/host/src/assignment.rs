@@ -6,8 +6,8 @@ use workload::spec::{Verify, Workload};
 use workload::{Job, JobSpec};
 
 use crate::engine::{
-    EngineChoice, EngineError, FileRef, HasPayload, Mmap, Null, OpenFiles, Payload, Stdio, Sync, ThreadPool,
-    UringOptions, UringRing, Verifying, choose, open_files,
+    EngineChoice, EngineError, FileRef, HasPayload, Mmap, Null, OpenFiles, Payload, Priorities, Stdio, Sync,
+    ThreadPool, UringOptions, UringRing, Verifying, choose, open_files,
 };
 use crate::environment::{self, UringState};
 use crate::load::{Assigned, EngineReport, Seen, Worker, WorkerOutcome};
@@ -86,7 +86,9 @@ impl Assigned for Assignment {
             }
             EngineChoice::Uring => {
                 let options = UringOptions { sqpoll: workload.engine.sqpoll, iopoll: workload.engine.iopoll };
-                let mut ring = UringRing::new(clock, files, payload()?, flush, job.depth, options)?;
+                let priorities = Priorities::new(&workload.engine.request_priority.0, job);
+                let ring = UringRing::new(clock, files, payload()?, flush, job.depth, options)?;
+                let mut ring = ring.telling(workload.engine.flags, priorities);
                 engine.details = ring.details().to_vec();
                 self.run_with(job, ring.engine()?, checks.as_ref(), worker)?
             }

@@ -3,6 +3,13 @@
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use units::Nanos;
+
+/// How soon it is looked again whether a command has ended.
+const LOOK_AGAIN: Nanos = Nanos::from_millis(20);
 
 /// No more of what a command says on stderr is kept.
 const SAID_MOST: u64 = 4096;
@@ -50,6 +57,29 @@ impl Running {
         let mut command = shell(text);
         command.stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
         Ok(Running(command.spawn()?))
+    }
+
+    /// Has it and all that it has started end, and after `grace` without asking. Waits for its end.
+    pub fn stop(mut self, grace: Duration) -> io::Result<()> {
+        self.signal(Signal::TERM);
+        let given = crate::clock::Clock::start();
+        let until = given.now() + Nanos::from_secs(grace.as_secs());
+        while self.0.try_wait()?.is_none() {
+            if given.now() >= until {
+                self.signal(Signal::KILL);
+                self.0.wait()?;
+                break;
+            }
+            given.sleep_until((given.now() + LOOK_AGAIN).min(until));
+        }
+        Ok(())
+    }
+
+    /// To its whole group, unless it has ended and was waited for.
+    fn signal(&mut self, signal: Signal) {
+        if let Ok(None) = self.0.try_wait() {
+            let _gone = kill_process_group(Pid::from_child(&self.0), signal);
+        }
     }
 
     /// Whether it has ended well. An error where it has failed, as of [`run`].

@@ -4,15 +4,19 @@ use std::fs;
 use std::io;
 
 use rustix::thread::CpuSet;
-use workload::spec::EngineSpec;
+use workload::spec::{EngineSpec, IoPriority};
 
 use crate::engine::EngineError;
 
 const ONLINE_CPUS: &str = "/sys/devices/system/cpu/online";
 const ONLINE_NODES: &str = "/sys/devices/system/node/online";
 
-/// Moves the calling thread to where worker `index` belongs, and has its later memory come from there.
+/// Moves the calling thread to where worker `index` belongs, has its later memory come from there, and gives its
+/// requests, and those of threads that it starts, their priority.
 pub fn place(engine: &EngineSpec, index: u32) -> Result<(), EngineError> {
+    if let Some(priority) = engine.io_priority {
+        prioritise(priority)?;
+    }
     if let Some(node) = engine.numa_node {
         bind_memory(node)?;
         if engine.cpus.is_empty() {
@@ -22,6 +26,19 @@ pub fn place(engine: &EngineSpec, index: u32) -> Result<(), EngineError> {
     match engine.cpus.get(index as usize % engine.cpus.len().max(1)) {
         Some(cpu) => pin(&[*cpu], || format!("cpu {cpu}")),
         None => Ok(()),
+    }
+}
+
+/// ioprio_set(2) for the calling thread.
+fn prioritise(priority: IoPriority) -> Result<(), EngineError> {
+    const WHO_PROCESS: libc::c_int = 1;
+    // SAFETY: three numbers are passed.
+    let result = unsafe {
+        libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0 as libc::c_int, libc::c_int::from(priority.bits()))
+    };
+    match result {
+        0 => Ok(()),
+        _ => Err(EngineError::Priority { priority, source: io::Error::last_os_error() }),
     }
 }
 
@@ -88,6 +105,7 @@ mod tests {
             cpus,
             numa_node,
             huge_pages: false,
+            ..workload::spec::Workload::plain("placed").engine
         }
     }
 

@@ -94,9 +94,9 @@ fn engine_of(choice: Option<EngineChoice>) -> Engine {
     match choice {
         Some(EngineChoice::Uring) => Engine::IoUring,
         Some(EngineChoice::Sync(Call::Pread)) => Engine::Pread,
-        Some(EngineChoice::Sync(Call::Preadv2)) => Engine::Preadv2,
+        Some(EngineChoice::Sync(Call::Preadv2(_))) => Engine::Preadv2,
         Some(EngineChoice::Pool(Call::Pread)) => Engine::PreadThreads,
-        Some(EngineChoice::Pool(Call::Preadv2)) => Engine::Preadv2Threads,
+        Some(EngineChoice::Pool(Call::Preadv2(_))) => Engine::Preadv2Threads,
         Some(EngineChoice::Sync(Call::Fallocate) | EngineChoice::Pool(Call::Fallocate)) => Engine::Fallocate,
         Some(EngineChoice::Sync(Call::Ftruncate) | EngineChoice::Pool(Call::Ftruncate)) => Engine::Ftruncate,
         Some(EngineChoice::Mmap) => Engine::Mmap,

@@ -2,7 +2,7 @@
 //! record's schema.
 
 /// Every key with its line, in the order of the reference page.
-const ABOUT: [(&str, &str); 70] = [
+const ABOUT: [(&str, &str); 76] = [
     ("pattern", "Access pattern: the address of the next request (fio: `rw`, `random_distribution`)."),
     ("size", "Block size: bytes of one request."),
     ("reads", "Share of requests that read."),
@@ -78,6 +78,18 @@ const ABOUT: [(&str, &str); 70] = [
     ("cpus", "Processors on which workers run."),
     ("numa", "NUMA node of buffers and workers (fio: `numa_cpu_nodes`, `numa_mem_policy`)."),
     ("huge_pages", "Buffers in huge pages (fio: `iomem=mmaphuge`)."),
+    ("io_priority", "I/O priority of the requests (fio: `prioclass`, `prio`)."),
+    (
+        "request_priority",
+        "I/O priorities of parts of the requests (fio: `cmdprio_percentage`, `cmdprio_bssplit`).",
+    ),
+    ("atomic", "Untorn writes: a write that the device cannot take as a whole fails (`RWF_ATOMIC`)."),
+    ("nowait", "Requests that would wait fail at once (`RWF_NOWAIT`)."),
+    ("uncached", "Buffered I/O that leaves nothing in the page cache (`RWF_DONTCACHE`)."),
+    (
+        "write_hint",
+        "Expected lifetime of written data, told to the file system and the device (fio: `write_hint`).",
+    ),
     ("iolog", "File that logs each request in the order of issue."),
     ("trace", "File of the trace that `pattern = \"trace\"` replays."),
     (

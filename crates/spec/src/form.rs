@@ -148,7 +148,7 @@ macro_rules! field {
 }
 
 /// In the order of the reference page.
-static FIELDS: [Field; 70] = [
+static FIELDS: [Field; 76] = [
     field!(word "pattern" pattern),
     field!(text "size", |w| asked(w).map(|w| text(&w.sizes)), |w, said| said.parse().map(|sizes| w.sizes = sizes)),
     field!(text "reads", |w| asked(w).map(|w| share(w.mix.reads)), |w, said| unit(said).map(|part| w.mix.reads = part)),
@@ -240,6 +240,37 @@ static FIELDS: [Field; 70] = [
     field!(list "cpus" CpuList engine.cpus),
     field!(count "numa" or "any" engine.numa_node),
     field!(switch "huge_pages" engine.huge_pages),
+    // What follows is stored only where something was asked.
+    field!(
+        text "io_priority",
+        |w| w.engine.io_priority.map(text),
+        |w, said| optional(said, "none", str::parse).map(|priority| w.engine.io_priority = priority)
+    ),
+    field!(
+        text "request_priority",
+        |w| (!w.engine.request_priority.0.is_empty()).then(|| text(&w.engine.request_priority)),
+        |w, said| said.parse().map(|rules| w.engine.request_priority = rules)
+    ),
+    field!(
+        Switch "atomic",
+        |w| w.engine.flags.atomic.then_some(Value::Switch(true)),
+        |w, said| switch(said).map(|on| w.engine.flags.atomic = on)
+    ),
+    field!(
+        Switch "nowait",
+        |w| w.engine.flags.nowait.then_some(Value::Switch(true)),
+        |w, said| switch(said).map(|on| w.engine.flags.nowait = on)
+    ),
+    field!(
+        Switch "uncached",
+        |w| w.engine.flags.uncached.then_some(Value::Switch(true)),
+        |w, said| switch(said).map(|on| w.engine.flags.uncached = on)
+    ),
+    field!(
+        text "write_hint",
+        |w| w.engine.write_hint.map(text),
+        |w, said| optional(said, "none", str::parse).map(|hint| w.engine.write_hint = hint)
+    ),
     field!(
         text "iolog",
         |w| w.iolog.as_ref().map(text),

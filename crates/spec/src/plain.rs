@@ -4,7 +4,7 @@ use units::{Bytes, Share};
 
 use crate::{
     Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace,
-    Pattern, Sequence, SizeSplit, Span, Stamp, Stop, Verify, Workload,
+    Pattern, Priorities, RequestFlags, Sequence, SizeSplit, Span, Stamp, Stop, Verify, Workload,
 };
 
 impl Workload {
@@ -21,6 +21,10 @@ impl Workload {
             cpus: Vec::new(),
             numa_node: None,
             huge_pages: false,
+            io_priority: None,
+            request_priority: Priorities::default(),
+            flags: RequestFlags::NONE,
+            write_hint: None,
         };
         Workload {
             name: name.into(),

@@ -6,6 +6,7 @@
 use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 
 use crate::Op;
+use crate::priority::{IoPriority, Priorities, RequestFlags, WriteHint};
 use crate::stamp::Stamp;
 use crate::steady::Steady;
 use crate::trace::Replay;
@@ -200,6 +201,22 @@ pub enum Pattern {
     NormalScattered(Share),
     /// Zones from the start of the span; uniform within each.
     Zones(Vec<Zone>),
+    /// Blocks of the largest size by their numbers from the start of the span, over and over; every worker for itself.
+    Sequence {
+        /// At least one.
+        blocks: Vec<u64>,
+        /// Each round begins as many blocks further as there are in it.
+        moves: bool,
+    },
+    /// What random writes come to that have gone on for long, in one pass that writes `1 + spare` times the span: parts
+    /// of it in turn, each with new blocks in random order and with blocks of the part before once more, so many that
+    /// what stays valid of each part is what cleaning in the order of writing would have left of it.
+    Aged {
+        /// What a flash device has beyond the span, as a part of it.
+        spare: Share,
+        /// In how many parts; at least 2.
+        parts: u32,
+    },
     /// Requests of a trace, as they were asked; workers take them in turn.
     Trace(Replay),
 }
@@ -581,6 +598,14 @@ pub struct EngineSpec {
     pub numa_node: Option<u32>,
     /// Buffers lie in huge pages.
     pub huge_pages: bool,
+    /// What requests have that no rule gives another; `None` is what the process has.
+    pub io_priority: Option<IoPriority>,
+    /// Which requests have a priority of their own (io_uring).
+    pub request_priority: Priorities,
+    /// What the kernel is told of each request.
+    pub flags: RequestFlags,
+    /// How long written data is said to live; `None` says nothing.
+    pub write_hint: Option<WriteHint>,
 }
 
 /// Which way into the kernel.

@@ -9,6 +9,7 @@ use record::World;
 use units::{Bytes, Nanos};
 
 use super::fio_logs::FioLogs;
+use super::fio_programs::Programs;
 use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};
 use crate::input::environment;
@@ -59,6 +60,11 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
     if let Some(logs) = &logs {
         session.tell(Box::new(logs.clone()));
     }
+    let programs = Programs::of(&command);
+    if let Some(programs) = &programs {
+        session.tell(Box::new(programs.clone()));
+        programs.before()?;
+    }
     print_head(&command)?;
     let recorded = match command.slo() {
         Some(promise) => look_for(promise, session)?,
@@ -71,6 +77,9 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
     }
     for (name, log) in command.logs(&recorded.run) {
         output::write_whole(name.as_ref(), &log)?;
+    }
+    if let Some(what) = programs.map(|programs| programs.after()).transpose()?.flatten() {
+        return Ok(Ending { code: 1, reason: what });
     }
     if let Some(what) = logs.and_then(|logs| logs.finish()) {
         return Ok(Ending { code: 1, reason: what });

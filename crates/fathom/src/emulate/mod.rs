@@ -12,6 +12,7 @@ mod dd;
 mod diskspd;
 mod fio;
 mod fio_logs;
+mod fio_programs;
 mod hdparm;
 mod iometer;
 mod iozone;

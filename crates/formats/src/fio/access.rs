@@ -140,7 +140,8 @@ pub(super) fn reads_percent(options: &Options, rw: Rw) -> Result<f64, Refusal> {
 
 /// Whether places are drawn again before all were visited.
 pub(super) fn may_repeat(options: &Options) -> Result<bool, Refusal> {
-    let is_skewed = options.text("random_distribution").is_some_and(|law| !law.starts_with("random"));
+    let is_skewed = is_aged(options)?
+        || options.text("random_distribution").is_some_and(|law| !law.starts_with("random"));
     Ok(is_skewed || options.flag("norandommap")? == Some(true))
 }
 
@@ -284,6 +285,7 @@ impl Places {
         }
         let random = (random_of.is_none() && first < 100.0).then_some(first);
         let pattern = match options.get("random_distribution") {
+            _ if is_aged(options)? => aged(options, rw)?,
             Some(setting) => distribution(options, setting)?,
             None => uniform(options)?.into(),
         };
@@ -407,8 +409,48 @@ fn distribution(options: &Options, setting: &Setting) -> Result<String, Refusal>
         "normal" => Ok(format!("normal({}%, scattered)", number(figures)?)),
         "zoned" => zones(figures).map_err(|want| setting.wrong(want)),
         "zoned_abs" => zones_in_bytes(options, figures).map_err(|want| setting.wrong(want)),
-        "sequence" => Err(setting.unsupported("read_iolog= has an order of its own")),
-        _ => Err(setting.unsupported("random, zipf:θ, pareto:h, normal:σ, zoned and zoned_abs are")),
+        "sequence" => sequence(options, figures).map_err(|want| setting.wrong(want)),
+        _ => {
+            Err(setting.unsupported("random, zipf:θ, pareto:h, normal:σ, zoned, zoned_abs and sequence are"))
+        }
+    }
+}
+
+/// `sequence:2,0,1`: blocks by their numbers, and with a stride each round as many further.
+fn sequence(options: &Options, text: &str) -> Result<String, String> {
+    let blocks: Vec<u64> =
+        text.split(',').map(|block| value::count(block.trim())).collect::<Result<_, _>>()?;
+    let moves = options.flag("random_sequence_stride").ok().flatten() == Some(true);
+    let listed: Vec<String> = blocks.iter().map(u64::to_string).collect();
+    Ok(format!("sequence({}{})", listed.join(", "), if moves { ", moving" } else { "" }))
+}
+
+/// Whether a job brings a flash device to its steady state in one pass.
+pub(super) fn is_aged(options: &Options) -> Result<bool, Refusal> {
+    Ok(options.flag("sprandom")? == Some(true))
+}
+
+/// What a device has beyond its capacity, as a part of it.
+pub(super) fn spare(options: &Options) -> Result<f64, Refusal> {
+    let read = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is not a part such as 0.15"));
+    Ok(options.read("spr_op", read)?.unwrap_or(0.15))
+}
+
+/// The pass of `sprandom=1`.
+fn aged(options: &Options, rw: Rw) -> Result<String, Refusal> {
+    let setting = options.get("sprandom").expect("it is set");
+    if rw.has != [false, true, false] || options.count("numjobs")?.unwrap_or(1) > 1 {
+        return Err(setting.wrong("one job with rw=randwrite and one file, as in fio"));
+    }
+    let (spare, parts) = (spare(options)?, options.count("spr_num_regions")?.unwrap_or(100));
+    if !(0.01..=0.38).contains(&spare) {
+        return Err(options.get("spr_op").unwrap_or(setting).unsupported(
+            "in one pass a device of 1 % to 38 % of spare room comes to its steady state; fill it twice otherwise",
+        ));
+    }
+    match parts {
+        2..=65_536 => Ok(format!("aged({}%, {parts})", figure(spare * 100.0))),
+        _ => Err(options.get("spr_num_regions").unwrap_or(setting).wrong("2 to 65536")),
     }
 }
 

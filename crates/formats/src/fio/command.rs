@@ -7,8 +7,9 @@ use units::convert::narrow;
 use super::TOOL;
 use super::arrange::{self, Arrangement};
 use super::ini;
-use super::job::{Job, only_burns};
+use super::job::Job;
 use super::options;
+use super::pace::asks_nothing;
 use super::section::{Origin, Section, Setting};
 
 /// A command line of fio.
@@ -98,6 +99,7 @@ impl Command {
         arrangement.translated.notes.extend(line.notes);
         let command = Command { jobs, arrangement, wanted };
         command.check_search()?;
+        command.check_executions()?;
         Ok(command)
     }
 
@@ -175,11 +177,11 @@ pub(super) fn jobs(sections: &[Section], environment: &JobEnvironment<'_>) -> Re
 
 /// Gives jobs that ask no storage the target of the others, since nothing that works is joined with a place for nothing.
 fn settle(jobs: &mut [Job]) -> Result<(), Refusal> {
-    let works = jobs.iter().find(|job| !only_burns(&job.options));
+    let works = jobs.iter().find(|job| !asks_nothing(&job.options));
     let Some(target) = works.and_then(|job| job.files.of_clone.first()?.first().cloned()) else {
         return Ok(());
     };
-    for job in jobs.iter_mut().filter(|job| only_burns(&job.options)) {
+    for job in jobs.iter_mut().filter(|job| asks_nothing(&job.options)) {
         if target.starts_with("array:") {
             let setting = job.options.get("ioengine").expect("it burns");
             return Err(setting.unsupported("a virtual array's client has no other work; leave the job out"));
@@ -245,7 +247,7 @@ const OPTIONS: &[Opt<Line>] = &[
         Ok(())
     }),
     optional("--enghelp", "ENGINE", "which engines are served", |line, given| {
-        line.answer(super::job::engines_told(given.value));
+        line.answer(super::engine::engines_told(given.value));
         Ok(())
     }),
     parsed("--terse-version", "2-5", "which terse output", |line, given| {

@@ -1,18 +1,20 @@
 //! One job of fio with its values read: what each of its clones does.
 
-use units::convert::truncated;
-
 use crate::{JobEnvironment, Refusal};
 
 use super::access::{self, Places, READ, Rw, Sizes, WRITE};
 use super::checks::Checks;
-use super::files::{Files, Service};
+use super::engine::{Engine, engine};
+use super::files::Files;
+use super::length::{Length, length};
 use super::log::Logs;
+use super::pace::{Pace, asks_nothing, pace};
+use super::region::{Region, region};
 use super::replay::{self, Replay};
 use super::section::{Origin, Section};
 use super::settings::Options;
 use super::tree::{self, Tree};
-use super::value::{Amount, Bare};
+use super::value::Amount;
 
 #[derive(Clone, Debug)]
 pub(super) struct Job {
@@ -62,70 +64,6 @@ pub(super) struct Job {
     pub notes: Vec<String>,
 }
 
-/// Which part of each file is used.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Region {
-    pub offset: Amount,
-    /// Each clone begins so much after the one before.
-    pub increment: u64,
-    /// Of each file; `None` is all that is left.
-    pub span: Option<Amount>,
-    /// Of all files of a clone, where it is known.
-    pub total: Option<u64>,
-}
-
-/// How long a clone goes on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Length {
-    pub run_ns: Option<u64>,
-    pub ramp_ns: u64,
-    pub delay_ns: u64,
-    /// Of one clone.
-    pub bytes: Option<u64>,
-    /// Of one clone.
-    pub requests: Option<u64>,
-    /// So many times all of its files, where nobody knows here how large they are.
-    pub passes: Option<u64>,
-    /// The end of a range of delays, of which each clone draws one; otherwise `delay_ns`.
-    pub delay_most_ns: u64,
-}
-
-/// When the next request of a clone is due.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Pace {
-    Closed,
-    /// After so many requests have ended, so long.
-    Think {
-        ns: u64,
-        blocks: u32,
-    },
-    /// After so long, and once all requests of it have ended, so long.
-    Spells {
-        ns: u64,
-        busy_ns: u64,
-    },
-    /// Requests a second of one clone.
-    Rate {
-        per_second: f64,
-        poisson: bool,
-    },
-}
-
-/// How requests reach the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Engine {
-    pub name: &'static str,
-    /// Whether it keeps more than one request in flight.
-    pub is_deep: bool,
-    pub depth: u32,
-    /// Once the depth is reached nothing more is sent before so few are in flight.
-    pub low_water: Option<u32>,
-    /// Requests handed over at a time.
-    pub submit_batch: u32,
-    /// Completions waited for at a time.
-    pub complete_batch: u32,
-}
-
 impl Job {
     /// Reads `section` after the `globals` before it.
     pub(super) fn read(
@@ -139,7 +77,7 @@ impl Job {
         // A name stands on one line in tables.
         let name = options.text("name").unwrap_or(&section.name).replace(char::is_control, " ");
         // What burns processor time moves nothing, whatever rw says.
-        let rw = if only_burns(&options) { Rw::READS } else { Rw::read(&options)? };
+        let rw = if asks_nothing(&options) { Rw::READS } else { Rw::read(&options)? };
         let sizes = access::sizes(&options, rw, &mut notes)?;
         let mut engine = engine(&options, &mut notes)?;
         if let Some(setting) = options.get("filename").filter(|setting| Files::are_nothing(&setting.value)) {
@@ -266,7 +204,7 @@ impl Job {
     }
 }
 
-fn only_size(rw: Rw, sizes: &[Sizes; 3]) -> Option<u64> {
+pub(super) fn only_size(rw: Rw, sizes: &[Sizes; 3]) -> Option<u64> {
     let mut all = (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size);
     let first = all.next()?;
     all.all(|size| size == first).then_some(first)
@@ -301,268 +239,6 @@ fn check_overlap(options: &Options, rw: Rw, depth: u32) -> Result<(), Refusal> {
         )),
         false => Ok(()),
     }
-}
-
-const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, falloc, ftruncate, null, cpuio, filecreate, \
-                       filestat, filedelete, dircreate, dirstat and dirdelete are";
-
-/// Engines of fio that are refused, each with its reason.
-const REFUSED: &[(&str, &str)] = &[
-    ("sg", "SCSI commands past the block layer are not sent; measure the disk itself, /dev/sdX"),
-    ("io_uring_cmd", "NVMe commands past the block layer are not sent; measure the namespace, /dev/nvmeXnY"),
-    ("splice", "data that goes through a pipe is not measured; psync moves it once"),
-    ("exec", EXEC),
-    ("e4defrag", DEFRAG),
-];
-
-pub(super) const DEFRAG: &str = "ioengine=e4defrag moves the extents of a file, which is no I/O; run `e4defrag` before, and measure it then";
-pub(super) const EXEC: &str =
-    "ioengine=exec runs a program, and a job file has none executed here; run it beside fathom";
-
-/// What `--enghelp` says.
-pub(super) fn engines_told(name: &str) -> String {
-    let refused = REFUSED.iter().find(|(refused, _)| *refused == name);
-    match refused {
-        Some((engine, why)) => format!("{engine} is not supported: {why}\n"),
-        None => format!(
-            "Available IO engines:\n{}\n",
-            ENGINES
-                .trim_end_matches(" are")
-                .replace(" and ", ", ")
-                .split(", ")
-                .map(|engine| format!("\t{engine}"))
-                .collect::<Vec<_>>()
-                .join("\n")
-        ),
-    }
-}
-
-fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engine, Refusal> {
-    let asked = options.text("ioengine").unwrap_or("psync");
-    let (name, is_deep) = match asked {
-        "sync" | "psync" | "vsync" | "pvsync" => ("pread", false),
-        "pvsync2" => ("preadv2", false),
-        "io_uring" => ("io_uring", true),
-        "libaio" | "linuxaio" | "posixaio" => {
-            notes.push(format!("ioengine={asked} runs on io_uring, or by threads where that is not allowed"));
-            ("auto", true)
-        }
-        "mmap" => ("mmap", false),
-        "falloc" => ("fallocate", false),
-        "ftruncate" => ("ftruncate", false),
-        "null" | "cpp_null" => ("null", true),
-        "cpuio" => ("null", false),
-        "page_fault" => {
-            notes.push("ioengine=page_fault runs as mmap: data is copied to and from the mapping".into());
-            ("mmap", false)
-        }
-        // A tree has no engine.
-        tree if super::tree::is_one(tree) => ("auto", false),
-        _ => {
-            let setting = options.get("ioengine").expect("the default is supported");
-            let refused = REFUSED.iter().find(|(name, _)| *name == asked);
-            return Err(setting.unsupported(refused.map_or(ENGINES, |(_, why)| *why)));
-        }
-    };
-    let depth = options.count32("iodepth")?.unwrap_or(1).max(1);
-    if depth > 65_536 {
-        return Err(refuse(options, "iodepth", "1 to 65536"));
-    }
-    if depth > 1 && !is_deep {
-        notes.push(format!("ioengine={asked} keeps one request in flight; iodepth={depth} has no effect"));
-    }
-    let depth = if is_deep { depth } else { 1 };
-    let low_water = options.count32("iodepth_low")?.filter(|low| *low > 0 && *low < depth);
-    let submit_batch = batch(options, "iodepth_batch", depth)?.unwrap_or(depth);
-    // None is asked for where nobody waits; fio then waits for one as well.
-    let complete_batch = batch(options, "iodepth_batch_complete_min", depth)?.unwrap_or(1);
-    Ok(Engine { name, is_deep, depth, low_water, submit_batch, complete_batch })
-}
-
-/// So many requests at a time: one by default and no more than the depth, as in fio, and no more than a plan can say.
-/// `None` for 0.
-fn batch(options: &Options, name: &str, depth: u32) -> Result<Option<u32>, Refusal> {
-    let asked = options.count32(name)?.unwrap_or(1);
-    Ok((asked > 0).then(|| asked.min(depth).min(4096)))
-}
-
-/// How large the only file of a job is, or all of its files are; of a range one size is drawn, the same in every run.
-fn one_size(options: &Options, files: &Files, smallest: u64) -> Result<Option<u64>, Refusal> {
-    let Some((least, most)) = super::files::each_size(options)? else { return Ok(None) };
-    if least == most {
-        return Ok(Some(most));
-    }
-    if files.of_clone.len() > 1 || files.each > 1 {
-        let setting = options.get("filesize").expect("it has a value");
-        return Err(setting.unsupported(
-            "requests visit files that are equally large; say one size, or write a job for each file. A range holds \
-             for a job of one file, and for ioengine=filestat and filedelete",
-        ));
-    }
-    let seed = options.count("randseed")?.unwrap_or(1);
-    let size = super::draw::drawn_within(seed, files.first_name(), least, most);
-    Ok(Some((size - size % smallest).max(smallest)))
-}
-
-fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Refusal> {
-    let (size, each) = (options.amount("size")?, files.each as u64);
-    let filesize = one_size(options, files, smallest)?;
-    let mut offset = options.amount("offset")?.unwrap_or(Amount::Bytes(0));
-    if let (Some(align), Amount::Bytes(at)) =
-        (options.size("offset_align")?.filter(|align| *align > 0), offset)
-    {
-        offset = Amount::Bytes(at.next_multiple_of(align));
-    }
-    // What moves from clone to clone is said in bytes.
-    if let (Amount::Percent(part), Some(size)) = (offset, files.known_size) {
-        let at = truncated::<u64>(size as f64 * part.min(100.0) / 100.0);
-        offset = Amount::Bytes(at - at % smallest);
-    }
-    let increment = match options.amount("offset_increment")? {
-        None => 0,
-        Some(Amount::Bytes(bytes)) => bytes,
-        Some(Amount::Percent(part)) => match files.known_size {
-            Some(size) => truncated::<u64>(size as f64 * part / 100.0) / smallest * smallest,
-            None => {
-                let setting = options.get("offset_increment").expect("it has a value");
-                return Err(setting.wrong(format!(
-                    "how large {} is, is not known here; say it in bytes, or name with --on what is there",
-                    files.first_name()
-                )));
-            }
-        },
-    };
-    let span = match (filesize, size) {
-        (Some(filesize), size) => match offset {
-            Amount::Bytes(at) if at < filesize => {
-                let rest = filesize - at;
-                Some(Amount::Bytes(match size {
-                    Some(Amount::Percent(part)) => {
-                        let part = truncated::<u64>(filesize as f64 * part / 100.0).min(rest);
-                        (part - part % smallest).max(smallest)
-                    }
-                    _ => rest,
-                }))
-            }
-            _ => return Err(refuse(options, "offset", "it leaves nothing of filesize")),
-        },
-        (None, Some(Amount::Bytes(0)) | None) => None,
-        (None, Some(Amount::Bytes(size))) => {
-            let span = size / each - size / each % smallest;
-            if span == 0 {
-                return Err(refuse(options, "size", "it has no room for one request in each file"));
-            }
-            Some(Amount::Bytes(span))
-        }
-        (None, Some(Amount::Percent(part))) if part >= 100.0 && offset == Amount::Bytes(0) => None,
-        (None, Some(Amount::Percent(part))) => Some(Amount::Percent(part.min(100.0))),
-    };
-    let known = |amount: Amount| match amount {
-        Amount::Bytes(bytes) => Some(bytes),
-        Amount::Percent(part) => files.known_size.map(|size| truncated::<u64>(size as f64 * part / 100.0)),
-    };
-    let total = match span {
-        Some(span) => known(span),
-        None => files.known_size.zip(known(offset)).map(|(size, offset)| size.saturating_sub(offset)),
-    };
-    if files.are_new && known(span.unwrap_or(Amount::Percent(100.0))).is_none() {
-        return Err(files.origin.refuse(format!(
-            "{} is not there yet, and nothing says how large it becomes; add size=",
-            files.first_name()
-        )));
-    }
-    if span.is_some() && files.each > 1 && files.service != Service::RoundRobin && offset != Amount::Bytes(0)
-    {
-        return Err(refuse(options, "offset", "with several files it wants file_service_type=roundrobin"));
-    }
-    Ok(Region { offset, increment, span, total: total.map(|each_file| each_file.saturating_mul(each)) })
-}
-
-fn length(
-    options: &Options,
-    rw: Rw,
-    sizes: &[Sizes; 3],
-    region: &Region,
-    files: &Files,
-    notes: &mut Vec<String>,
-) -> Result<Length, Refusal> {
-    let run_ns = options.time_ns("runtime", Bare::Seconds)?.filter(|time| *time > 0);
-    let ramp_ns = options.time_ns("ramp_time", Bare::Seconds)?.unwrap_or(0);
-    let (delay_ns, delay_most_ns) = delays(options)?;
-    let requests = options.count("number_ios")?.filter(|count| *count > 0);
-    let loops = options.count("loops")?.unwrap_or(1).max(1);
-    // As fio, which says so and goes on.
-    let is_timed = options.flag("time_based")? == Some(true) || only_burns(options);
-    let time_based = is_timed && run_ns.is_some();
-    if let (Some(_), None) = (options.get("time_based"), run_ns) {
-        notes.push("time_based without runtime= has no effect".into());
-    }
-    let io_size = match options.amount("io_size")? {
-        Some(Amount::Percent(part)) => {
-            region.total.map(|total| truncated::<u64>(total as f64 * part / 100.0))
-        }
-        Some(Amount::Bytes(bytes)) => Some(bytes).filter(|bytes| *bytes > 0),
-        None => None,
-    };
-    // size= bounds the transfer where filesize= says how large the files are.
-    let size = match options.amount("size")? {
-        Some(Amount::Bytes(bytes)) if bytes > 0 => Some(bytes.min(region.total.unwrap_or(bytes))),
-        _ => region.total,
-    };
-    // A stream that leaves something out ends with its pass.
-    let size = match only_size(rw, sizes) {
-        Some(each) if !rw.random && rw.skip != 0 => size.map(|size| passed(size, each, rw.skip)),
-        _ => size,
-    };
-    let whole = io_size.or(size).map(|bytes| bytes.saturating_mul(loops));
-    if let Some(setting) = options.get("fill_device")
-        && options.flag("fill_device")? == Some(true)
-        && (files.are_new || options.get("size").is_some_and(|size| size.value != "0"))
-    {
-        return Err(
-            setting.unsupported("all of a device is written without size=; files have a size, so say size=")
-        );
-    }
-    let mut passes = None;
-    let bytes = match whole {
-        _ if time_based => None,
-        None if requests.is_none() && (ramp_ns == 0 || run_ns.is_none()) => {
-            passes = Some(loops);
-            None
-        }
-        Some(_) if run_ns.is_some() && ramp_ns > 0 => {
-            notes.push("with ramp_time the job runs for all of runtime, also past size".into());
-            None
-        }
-        whole => whole,
-    };
-    Ok(Length { run_ns, ramp_ns, delay_ns, delay_most_ns, bytes, requests, passes })
-}
-
-/// Of `size` bytes those that a pass in requests of `each` visits, `skip` bytes from the end of one to the next.
-fn passed(size: u64, each: u64, skip: i64) -> u64 {
-    let step = match u64::try_from(skip) {
-        Ok(skip) => each.saturating_add(skip),
-        Err(_) => skip.unsigned_abs().saturating_sub(each).max(1),
-    };
-    (size.saturating_sub(each) / step + 1).saturating_mul(each)
-}
-
-/// The delay of a job, or the range that each clone draws one from.
-pub(super) fn delays(options: &Options) -> Result<(u64, u64), Refusal> {
-    let read = |text: &str| super::value::time_ns(text, Bare::Seconds);
-    let range = |text: &str| match text.split_once('-') {
-        Some((least, most)) => {
-            let (least, most) = (read(least)?, read(most)?);
-            if least <= most {
-                Ok((least, most))
-            } else {
-                Err("a range from less to more, such as 5-10".to_owned())
-            }
-        }
-        None => read(text).map(|delay| (delay, delay)),
-    };
-    Ok(options.read("startdelay", range)?.unwrap_or((0, 0)))
 }
 
 /// Each block that is trimmed is written again, by one request as large.
@@ -618,143 +294,6 @@ fn halves(
         Job::read(globals, &section, environment)
     };
     Ok(Some(Box::new([half("read")?, half("write")?])))
-}
-
-/// The pace, and the part of reads in percent where two rates decide it.
-fn pace(
-    options: &Options,
-    rw: Rw,
-    sizes: &[Sizes; 3],
-    notes: &mut Vec<String>,
-) -> Result<(Pace, Option<f64>), Refusal> {
-    if only_burns(options) {
-        return Ok((burnt(options, notes)?, None));
-    }
-    let think_ns = options.time_ns("thinktime", Bare::Microseconds)?.unwrap_or(0);
-    let rates = rates(options, rw, sizes)?;
-    let Some((per_second, reads)) = rates else {
-        if think_ns == 0 {
-            return Ok((Pace::Closed, None));
-        }
-        return Ok((think(options, think_ns)?, None));
-    };
-    // Of a pause and a rate the slower one decides: a pause that fits between two requests of the rate is part of it.
-    if think_ns > 0 {
-        let paused = think(options, think_ns)?;
-        let (every, pause) = match paused {
-            Pace::Think { ns, blocks } => (f64::from(blocks), ns),
-            _ => {
-                let setting = options.get("thinktime_iotime").expect("it has a value");
-                return Err(
-                    setting.unsupported("a job with a rate pauses after requests; leave one of them out")
-                );
-            }
-        };
-        let is_slower = pause as f64 / 1e9 > every / per_second;
-        notes.push(format!(
-            "of rate and thinktime the slower one holds: here the {}",
-            if is_slower { "thinktime" } else { "rate" }
-        ));
-        if is_slower {
-            return Ok((paused, rw.is_mixed().then_some(reads)));
-        }
-    }
-    let poisson = match options.text("rate_process") {
-        None | Some("linear") => false,
-        Some("poisson") => true,
-        Some(_) => return Err(refuse(options, "rate_process", "linear or poisson")),
-    };
-    if rw.is_mixed() && (reads - access::reads_percent(options, rw)?).abs() > 1e-6 {
-        notes.push(format!(
-            "the rates of reads and writes decide their shares: {} % reads",
-            access::figure(reads)
-        ));
-    }
-    Ok((Pace::Rate { per_second, poisson }, rw.is_mixed().then_some(reads)))
-}
-
-/// Whether a job asks no storage and only burns processor time, as ioengine=cpuio.
-pub(super) fn only_burns(options: &Options) -> bool {
-    options.text("ioengine") == Some("cpuio")
-}
-
-/// The pace of such a job: requests that go nowhere for as long as `cpuchunks` says, then the pause that leaves `cpuload`.
-fn burnt(options: &Options, notes: &mut Vec<String>) -> Result<Pace, Refusal> {
-    let load = options.count("cpuload")?.unwrap_or(0);
-    if !(1..=100).contains(&load) {
-        return Err(refuse(
-            options,
-            "cpuload",
-            "percent of a processor, from 1 to 100; ioengine=cpuio needs it",
-        ));
-    }
-    if options.time_ns("runtime", Bare::Seconds)?.unwrap_or(0) == 0 {
-        return Err(refuse(options, "runtime", "ioengine=cpuio needs it: nothing else ends the job"));
-    }
-    let busy_ns =
-        options.time_ns("cpuchunks", Bare::Microseconds)?.filter(|busy| *busy > 0).unwrap_or(50_000_000);
-    notes.push(
-        "ioengine=cpuio burns its time with requests that leave the program nowhere; none is reported".into(),
-    );
-    match load {
-        100 => Ok(Pace::Closed),
-        load => Ok(Pace::Spells { ns: busy_ns.saturating_mul(100 - load) / load, busy_ns }),
-    }
-}
-
-/// The pace of a job that pauses for `ns`.
-fn think(options: &Options, ns: u64) -> Result<Pace, Refusal> {
-    if let Some(setting) = options.get("thinktime_blocks_type")
-        && !matches!(setting.value.as_str(), "complete" | "issue")
-    {
-        return Err(setting.wrong("complete or issue"));
-    }
-    let blocks = options.count32("thinktime_blocks")?;
-    match (options.time_ns("thinktime_iotime", Bare::Seconds)?.filter(|busy| *busy > 0), blocks) {
-        (Some(busy_ns), None) => Ok(Pace::Spells { ns, busy_ns }),
-        (None, blocks) => Ok(Pace::Think { ns, blocks: blocks.unwrap_or(1).max(1) }),
-        (Some(_), Some(_)) => {
-            let setting = options.get("thinktime_iotime").expect("it has a value");
-            Err(setting.unsupported(
-                "a pause comes after so many requests or after so long; leave it or thinktime_blocks out",
-            ))
-        }
-    }
-}
-
-/// Requests a second of one clone, and the part of them that reads, in percent; `None` without any rate.
-fn rates(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result<Option<(f64, f64)>, Refusal> {
-    let by_count = options.three("rate_iops", |text| Ok(options.base.size(text)? as f64))?;
-    let by_bytes = options.three("rate", |text| Ok(options.base.size(text)? as f64))?;
-    let of = |op: usize| {
-        let bytes = by_bytes[op].filter(|rate| *rate > 0.0).map(|rate| rate / mean(&sizes[op]));
-        let count = by_count[op].filter(|rate| *rate > 0.0);
-        match (bytes, count) {
-            (Some(one), Some(other)) => Some(f64::min(one, other)),
-            (one, other) => one.or(other),
-        }
-    };
-    let active: Vec<Option<f64>> = (0..3).filter(|op| rw.has[*op]).map(of).collect();
-    let given: Vec<f64> = active.iter().copied().flatten().collect();
-    if given.is_empty() {
-        return Ok(None);
-    }
-    if rw.rewrites_trims() {
-        // Each trim brings its write with it.
-        return Ok(Some((given.into_iter().fold(f64::INFINITY, f64::min), 0.0)));
-    }
-    // Halves of a job of which one has a rate have one pace each.
-    if given.len() < active.len() {
-        return Ok(None);
-    }
-    let total: f64 = given.iter().sum();
-    let reads = if rw.has[READ] { given[0] } else { 0.0 };
-    Ok(Some((total, reads * 100.0 / total)))
-}
-
-fn mean(sizes: &Sizes) -> f64 {
-    let weight: f64 = sizes.iter().map(|(_, weight)| weight).sum();
-    sizes.iter().map(|(size, weight)| *size as f64 * weight).sum::<f64>() / weight
 }
 
 /// Whether reads and writes have the same sizes, so that one split says both.

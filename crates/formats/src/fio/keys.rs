@@ -24,6 +24,7 @@ pub(super) fn plain(
     processors(options, &mut keys, notes)?;
     memory_policy(options, notes)?;
     refuse_idle(options, notes)?;
+    keys.extend(super::priority::keys(options, rw, notes)?);
     Ok(keys)
 }
 

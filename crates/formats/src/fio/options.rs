@@ -107,16 +107,13 @@ const TABLE: &[Row] = &[
          bssplit rwmixread rwmixwrite percentage_random random_distribution random_generator randseed",
     ),
     flags("bs_unaligned=blocksize_unaligned norandommap randrepeat allrandrepeat"),
-    unsupported("random_sequence_stride", OFF, "it goes with random_distribution=sequence"),
+    flags("random_sequence_stride"),
     unsupported("bs_is_seq_rand", OFF, "say sizes for reads and writes, or write two jobs"),
     noted("rwmixcycle", "fio itself no longer heeds it"),
     ignored("softrandommap"),
-    unsupported("sprandom", OFF, "a `prepare` phase of a plan fills the target more than once"),
-    unsupported(
-        "spr_op spr_num_regions spr_cs",
-        &[],
-        "a `prepare` phase of a plan fills the target more than once",
-    ),
+    flags("sprandom"),
+    supported("spr_op spr_num_regions"),
+    noted("spr_cs", "what is written again is known without a cache"),
     // Where.
     supported(
         "filename directory filename_format size io_size=io_limit filesize nrfiles=nr_files openfiles \
@@ -134,7 +131,7 @@ const TABLE: &[Row] = &[
     unsupported("file_append", OFF, "requests go where offset and size say"),
     noted("fallocate", "files are written out before they are read, never only allocated"),
     noted("fadvise_hint=fadvise", "no advice is given: the kernel finds out itself how a file is read"),
-    unsupported("write_hint", &["none"], "writes carry no lifetime hint"),
+    supported("write_hint"),
     unsupported(
         "pre_read",
         OFF,
@@ -148,7 +145,7 @@ const TABLE: &[Row] = &[
     noted("allow_mounted_write", "what may be written on is decided by --destroy, whatever the job says"),
     unsupported("unlink_each_loop", OFF, "files are laid out once"),
     unsupported("ioscheduler", &[], "set the scheduler of the device before; the record says which it was"),
-    unsupported("atomic", OFF, "no engine issues untorn writes"),
+    flags("atomic nowait uncached"),
     noted("write_barrier", "none of fio's own engines heeds it"),
     // Queue depth and rate.
     supported(
@@ -224,12 +221,10 @@ const TABLE: &[Row] = &[
         "traces are not merged; give each a job of its own",
     ),
     // Around the job.
-    unsupported("exec_prerun", &[], "nothing is executed; run it before"),
-    unsupported("exec_postrun", &[], "nothing is executed; run it afterwards"),
-    unsupported("prio prioclass", OFF, "run `ionice` around fathom"),
-    unsupported("priohint", OFF, "requests carry no hint"),
-    unsupported("cmdprio_percentage cmdprio_class cmdprio cmdprio_hint", OFF, "requests carry no priority"),
-    unsupported("cmdprio_bssplit", &[], "requests carry no priority"),
+    supported(
+        "exec_prerun exec_postrun prio prioclass priohint cmdprio_percentage cmdprio_class cmdprio cmdprio_hint \
+         cmdprio_bssplit",
+    ),
     unsupported("nice", OFF, "run `nice` around fathom"),
     unsupported("uid", &[], "run fathom as that user"),
     unsupported("gid", &[], "run fathom as that group"),
@@ -266,8 +261,6 @@ const TABLE: &[Row] = &[
     ignored("fixedbufs registerfiles nonvectored userspace_reap libaio_vectored"),
     noted("sqthread_poll_cpu", "the kernel chooses where its polling thread runs"),
     noted("force_async", "the kernel decides which requests its own workers run"),
-    unsupported("nowait", OFF, "requests may wait"),
-    unsupported("uncached", OFF, "direct=1 is the nearest"),
     supported("stat_type"),
     unsupported(
         "clustername clientname rbdname pool busy_poll touch_objects conf",
@@ -289,8 +282,8 @@ const TABLE: &[Row] = &[
     ),
     supported("cpuload cpuchunks cpumode"),
     unsupported("exit_on_io_done", OFF, "a job of ioengine=cpuio ends by runtime="),
-    unsupported("donorname inplace", &[], super::job::DEFRAG),
-    unsupported("program arguments grace_time std_redirect", &[], super::job::EXEC),
+    unsupported("donorname inplace", &[], super::engine::DEFRAG),
+    supported("program arguments grace_time std_redirect"),
     unsupported(
         "http_host http_user http_pass https http_mode http_verbose http_s3_key http_s3_keyid \
          http_s3_region http_s3_security_token http_s3_sse_customer_key http_s3_sse_customer_algorithm \

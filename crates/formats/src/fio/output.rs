@@ -203,7 +203,7 @@ impl Command {
     fn entry(&self, run: &Run, point: &Point, workloads: &[&WorkloadResult], index: usize) -> Entry {
         let job = &self.jobs[index];
         let mut entry = Entry::of(run, point, workloads);
-        if super::job::only_burns(&job.options) {
+        if super::pace::asks_nothing(&job.options) {
             entry.directions = Default::default();
         }
         if job.tree.is_some() && job.rw.changes() {

@@ -7,7 +7,9 @@ use units::Bytes;
 use crate::{JobEnvironment, Refusal, quoted};
 
 use super::files::split;
-use super::job::{Length, Pace, delays, refuse};
+use super::job::refuse;
+use super::length::{Length, delays};
+use super::pace::Pace;
 use super::settings::Options;
 use super::value::Bare;
 

@@ -675,3 +675,56 @@ fn every_file_that_a_command_writes_is_named_before_anything_runs() {
         assert!(names.iter().any(|other| other == name), "{name}: {names:?}");
     }
 }
+
+#[test]
+fn priorities_of_jobs_and_of_parts_of_their_requests_are_keys_of_the_plan() {
+    let deep = |more: &str| only(&format!("[a]\nioengine=libaio\ndirect=1\n{more}\n{TIMED}")).engine;
+    assert_eq!(deep("prioclass=3").io_priority.unwrap().to_string(), "idle/0");
+    assert_eq!(deep("prio=7").io_priority.unwrap().to_string(), "be/7");
+    assert_eq!(deep("prio=0").io_priority, None);
+    let rules = |more: &str| deep(more).request_priority.to_string();
+    assert_eq!(rules("rw=randrw\ncmdprio_percentage=20,0\ncmdprio=3"), "20% of reads rt/3");
+    let split = "rw=randread\nbssplit=64k/40:1M/60\ncmdprio_bssplit=64k/25/1/1:64k/75/3/2:1M/0";
+    assert_eq!(rules(split), "25% of reads of 64KiB rt/1, 75% of reads of 64KiB idle/2");
+    let hints = "rw=randread\nbs=1M\ncmdprio_bssplit=1M/10/2/0/1:1M/90/2/0/0";
+    assert_eq!(rules(hints), "10% of reads of 1MiB be/0/1, 90% of reads of 1MiB be/0");
+    for (more, word) in [
+        ("ioengine=psync\ncmdprio_percentage=20", "libaio"),
+        ("ioengine=libaio\ncmdprio_percentage=20\ncmdprio_bssplit=4k/50", "leave one"),
+        ("ioengine=psync\natomic=1\ndirect=1\nrw=write", "pvsync2"),
+        ("ioengine=libaio\natomic=1\nrw=write", "direct=1"),
+        ("prioclass=4", "from 0 to 3"),
+    ] {
+        assert!(refusal(&format!("[a]\n{more}\n{TIMED}")).contains(word), "{more}");
+    }
+    let atomic = deep("rw=randwrite\natomic=1\nwrite_hint=long");
+    assert!(atomic.flags.atomic && !atomic.flags.nowait && atomic.write_hint.is_some());
+}
+
+#[test]
+fn a_sequence_and_a_pass_that_ages_a_device_are_patterns_of_the_plan() {
+    let pattern = |more: &str| only(&format!("[a]\nioengine=null\nsize=48k\nio_size=24k\n{more}\n")).pattern;
+    let sequence = |moves| Pattern::Sequence { blocks: vec![2, 0, 1], moves };
+    assert_eq!(pattern("rw=randread\nrandom_distribution=sequence:2,0,1"), sequence(false));
+    let strided = "rw=randread\nrandom_distribution=sequence:2,0,1\nrandom_sequence_stride=1";
+    assert_eq!(pattern(strided), sequence(true));
+    let aged =
+        only("[a]\nrw=randwrite\nsize=100m\nsprandom=1\nspr_op=0.2\nspr_num_regions=50\nnorandommap\n");
+    assert_eq!(aged.pattern.to_string(), "aged(20%, 50)");
+    assert_eq!(aged.stop.bytes, Some(units::Bytes::MIB * 120));
+    assert!(refusal("[a]\nrw=randread\nsize=1g\nsprandom=1\n").contains("randwrite"));
+}
+
+#[test]
+fn what_jobs_have_executed_stands_apart_from_their_plan() {
+    let line = "--name=a --size=1m --exec_prerun=sync --exec_postrun=ls --name=b --ioengine=exec --runtime=5 \
+                --program=/bin/sleep --arguments=%r --std_redirect=0";
+    let all = command(line).unwrap().executions();
+    let texts = |list: &[super::Execution]| list.iter().map(|one| one.command.clone()).collect::<Vec<_>>();
+    assert!(texts(&all.before)[0].contains("sync"), "{all:?}");
+    assert_eq!(texts(&all.beside), ["exec /bin/sleep 5"]);
+    assert!(texts(&all.after)[0].contains("> 'a.postrun.txt' 2>&1"), "{all:?}");
+    let later = "--name=a --size=1m --name=b --stonewall --size=1m --exec_prerun=ls";
+    assert!(command(later).unwrap_err().to_string().contains("one by one"));
+    assert!(refusal("[a]\nioengine=exec\nprogram=/bin/true\n").contains("runtime="));
+}

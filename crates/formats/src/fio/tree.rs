@@ -8,7 +8,8 @@ use units::Bytes;
 use crate::{JobEnvironment, Refusal, quoted};
 
 use super::files::{Files, Service, each_size};
-use super::job::{Length, Region};
+use super::length::Length;
+use super::region::Region;
 use super::section::{Origin, Setting};
 use super::settings::Options;
 use super::value::{Amount, Bare};

@@ -9,8 +9,8 @@ use units::Bytes;
 use workload::spec::HeaderKind;
 
 use super::access::WRITE;
-use super::arrange::Member;
 use super::job::Job;
+use super::member::Member;
 use super::section::Setting;
 
 fn setting(job: &Job) -> Option<&Setting> {
@@ -136,7 +136,9 @@ pub(super) fn only(job: &Job, member: &Member) -> Member {
 
 /// The same requests, all of them reads, as fast as they go; of a mix of reads and writes those that write alone.
 fn reader(member: &Member, is_mixed: bool) -> Member {
-    const OF_WRITES: [&str; 14] = [
+    const OF_WRITES: [&str; 16] = [
+        "atomic",
+        "write_hint",
         "reads",
         "trims",
         "pace",

@@ -462,7 +462,16 @@ const REPORTS: &[Opt<Draft>] = &[
         draft.command.cache.1 = bytes.into();
     }),
     ignored("-M", "the record names the machine; see `fathom show last`"),
+    ignored("-+z", "the record has the histogram of all requests; see `fathom show last`"),
+    parsed("-+H", "HOST", "changes nothing: times are this machine's clock's", clocked),
+    parsed("-+P", "PORT", "changes nothing: times are this machine's clock's", clocked),
 ];
+
+/// A server of time is not asked.
+fn clocked(draft: &mut Draft, given: &Given<'_>) -> Result<(), Refusal> {
+    draft.command.notes.push(given.ignored("times are this machine's clock's, to the nanosecond"));
+    Ok(())
+}
 
 const UNSUPPORTED: &[Opt<Draft>] = &[
     alone("-h", "prints these options"),
@@ -475,8 +484,6 @@ const UNSUPPORTED: &[Opt<Draft>] = &[
     ),
     unsupported("-+t", "no network is measured; it goes with `-+m`"),
     unsupported("-+l -+L", "no record is locked for the time of its request; leave it out"),
-    unsupported("-+H -+P", "times are this machine's clock's; leave it out"),
-    unsupported("-+z", "the record has the histogram of all requests; see `fathom show last`"),
     unlisted("-+c -+i -+s", "one machine measures; run `fathom` on each and compare the records"),
     unlisted("-+b -+O", "the plan key `pace` says how fast requests come"),
     unlisted("-+a -+e -+F -+J -+M -+o -+Q -+R", "it has no counterpart here; leave it out"),

@@ -3,7 +3,8 @@
 use super::TOOL;
 use crate::Refusal;
 use crate::options::{
-    Notes, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, text, unsupported, usage,
+    Notes, Opt, Style, Syntax, flag, ignored, number, one_of, optional, parsed, text, unlisted, unsupported,
+    usage,
 };
 
 /// The original's limit for threads and for files.
@@ -89,6 +90,8 @@ pub(crate) struct Draft {
     stripe: Option<u32>,
     rows: Option<u32>,
     access: Option<Access>,
+    /// Whether `-m` was said.
+    gathers: bool,
 }
 
 impl Notes for Draft {
@@ -171,10 +174,31 @@ const OPTIONS: &[Opt<Draft>] = &[
     ignored("-64", "addresses always have 64 bits"),
     unsupported("-d", "there are no drive letters here; name each file in full"),
     unsupported("-R", "name devices as they are called here, such as /dev/sdb"),
-    unsupported("-m", "requests are not cut in parts or gathered; leave it out"),
-    unsupported("-U", "the record has the processor's time; see `fathom show last`"),
+    parsed(
+        "-m",
+        "HOW",
+        "C or S: changes nothing, a request is one to the device whatever its buffers are",
+        |draft, given| {
+            match given.value {
+                "C" | "c" | "S" | "s" => draft.gathers = true,
+                _ => return Err(given.wrong("C or S")),
+            }
+            draft
+                .command
+                .notes
+                .push(given.ignored("each request has one buffer, and is the same to the device"));
+            Ok(())
+        },
+    ),
+    optional("-U", "p", "changes nothing: the record has the processor's time", |draft, given| {
+        draft
+            .command
+            .notes
+            .push(given.ignored("the record has the processor's time; see `fathom show last`"));
+        Ok(())
+    }),
     unsupported("-v", "this is version 1.5's behaviour; leave it out"),
-    unsupported("-D", "the record has more; see `fathom show last`"),
+    unlisted("-D", "the record has more; see `fathom show last`"),
     usage(
         "-?",
         "usage: sqlio -kR|W -tN -sN -frandom|sequential|N -iN -oN -bN -BN|Y|H|S -LS|P -SN -FFILE FILE…",
@@ -190,7 +214,7 @@ impl Draft {
             block_kib: 2,
             ..Command::default()
         };
-        Draft { command, stripe: None, rows: None, access: None }
+        Draft { command, stripe: None, rows: None, access: None, gathers: false }
     }
 
     fn buffering(&mut self, buffering: Buffering) {
@@ -199,8 +223,11 @@ impl Draft {
     }
 
     fn finish(self) -> Result<Command, Refusal> {
-        let Draft { mut command, stripe, rows, access } = self;
+        let Draft { mut command, stripe, rows, access, gathers } = self;
         let usage = |what: &str| Err(Refusal::usage(TOOL, what));
+        if gathers && command.outstanding.is_some() {
+            return usage("`-m` goes with one request for each thread, so that `-o` contradicts it");
+        }
         command.access = match access {
             Some(_) if stripe.is_some() || rows.is_some() => {
                 return usage("`-frandom` and `-fsequential` go with neither `-f` and a number nor `-i`");

@@ -1,6 +1,6 @@
 //! Which engine a worker gets, and why not another.
 
-use workload::spec::{EngineKind, Workload};
+use workload::spec::{EngineKind, RequestFlags, Workload};
 
 use super::EngineError;
 use super::sync::Call;
@@ -36,11 +36,15 @@ pub fn choose(
     assert!(workload.depth > 0, "a worker must have a slot");
     let one_at_a_time = workload.depth == 1;
     let calls = |call| if one_at_a_time { EngineChoice::Sync(call) } else { EngineChoice::Pool(call) };
-    let needs_ring = workload.engine.sqpoll || workload.engine.iopoll;
+    let has_priorities = !workload.engine.request_priority.0.is_empty();
+    let needs_ring = workload.engine.sqpoll || workload.engine.iopoll || has_priorities;
+    let flags = workload.engine.flags;
+    // A plain pread passes no flags.
+    let pread = if flags == RequestFlags::NONE { Call::Pread } else { Call::Preadv2(flags) };
     Ok(match (workload.engine.kind, refusal) {
         (EngineKind::Null, _) => (EngineChoice::Null, None),
-        (EngineKind::Pread, _) => (calls(Call::Pread), None),
-        (EngineKind::Preadv2, _) => (calls(Call::Preadv2), None),
+        (EngineKind::Pread, _) => (calls(pread), None),
+        (EngineKind::Preadv2, _) => (calls(Call::Preadv2(flags)), None),
         (EngineKind::Fallocate, _) => (calls(Call::Fallocate), None),
         (EngineKind::Ftruncate, _) => (calls(Call::Ftruncate), None),
         (EngineKind::Mmap, _) if one_at_a_time => (EngineChoice::Mmap, None),
@@ -53,7 +57,7 @@ pub fn choose(
             let why = "each call waits for its end: set `depth = 1` and use more workers".into();
             return Err(EngineError::Unfit { engine: "stdio", why });
         }
-        (EngineKind::Auto, _) if one_at_a_time && !needs_ring => (EngineChoice::Sync(Call::Pread), None),
+        (EngineKind::Auto, _) if one_at_a_time && !needs_ring => (EngineChoice::Sync(pread), None),
         (EngineKind::Auto | EngineKind::IoUring, None) if workload.depth > URING_DEPTH_MAX => {
             let why = format!(
                 "a ring holds {URING_DEPTH_MAX} requests, not {}: write `depth = {URING_DEPTH_MAX}` and use more workers",
@@ -65,7 +69,7 @@ pub fn choose(
         (EngineKind::Auto, Some(reason)) if !needs_ring => {
             let fallback =
                 format!("io_uring was refused: {reason}; a thread for each request in flight instead");
-            (EngineChoice::Pool(Call::Pread), Some(fallback))
+            (EngineChoice::Pool(pread), Some(fallback))
         }
         (EngineKind::Auto | EngineKind::IoUring, Some(reason)) => {
             return Err(EngineError::NoUring { reason: reason.into() });
@@ -77,6 +81,8 @@ pub fn choose(
 mod tests {
     use super::*;
     use workload::plan::{Overrides, Plan};
+
+    const ATOMIC: RequestFlags = RequestFlags { atomic: true, ..RequestFlags::NONE };
 
     fn workload(keys: &str) -> Workload {
         let text = format!("[[phase]]\nname = 'x'\npattern = 'random'\nsize = '4KiB'\nrun = '1s'\n{keys}");
@@ -106,8 +112,10 @@ mod tests {
             ("depth = 1\nengine = 'null'", EngineChoice::Null),
             ("depth = 1\nengine = 'pread'", EngineChoice::Sync(Call::Pread)),
             ("depth = 2\nengine = 'pread'", EngineChoice::Pool(Call::Pread)),
-            ("depth = 1\nengine = 'preadv2'", EngineChoice::Sync(Call::Preadv2)),
-            ("depth = 2\nengine = 'preadv2'", EngineChoice::Pool(Call::Preadv2)),
+            ("depth = 1\nengine = 'preadv2'", EngineChoice::Sync(Call::Preadv2(RequestFlags::NONE))),
+            ("depth = 2\nengine = 'preadv2'", EngineChoice::Pool(Call::Preadv2(RequestFlags::NONE))),
+            ("depth = 1\nreads = '0%'\natomic = true", EngineChoice::Sync(Call::Preadv2(ATOMIC))),
+            ("depth = 1\nrequest_priority = '20% be/0'", EngineChoice::Uring),
             ("depth = 1\nreads = '0%'\nengine = 'fallocate'", EngineChoice::Sync(Call::Fallocate)),
             ("depth = 1\nreads = '0%'\nengine = 'ftruncate'", EngineChoice::Sync(Call::Ftruncate)),
             ("depth = 1\nengine = 'mmap'\ndirect = false", EngineChoice::Mmap),

@@ -1,5 +1,6 @@
 //! The files and devices a workload uses, opened the way it asks for.
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
@@ -7,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{FileType, Mode, OFlags};
+use units::Bytes;
 use units::convert::narrow;
 use workload::Op;
-use workload::spec::{OpenSync, Workload};
+use workload::spec::{OpenSync, Workload, WriteHint};
 
 use super::EngineError;
 use crate::safety::{Permit, SafetyError};
@@ -66,9 +68,65 @@ fn open_file(workload: &Workload, FileRef { path, permit }: &FileRef) -> Result<
         // What cannot be forgotten stays: the record tells how much the page cache holds.
         let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
     }
+    capable(workload, path, &file)?;
     let is_block_device = rustix::fs::fstat(&file)
         .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice);
     Ok(OpenFile { path: path.clone(), file, is_block_device })
+}
+
+/// Tells the file what is to be told once, and asks whether it can do what each write asks.
+fn capable(workload: &Workload, path: &Path, file: &File) -> Result<(), EngineError> {
+    let refused = |what, reason: String| Err(EngineError::Incapable { path: path.into(), what, reason });
+    if !workload.changes_data() {
+        return Ok(());
+    }
+    if let Some(hint) = workload.engine.write_hint
+        && let Err(error) = set_write_hint(file, hint)
+    {
+        return refused("write_hint", format!("{error}; leave it out"));
+    }
+    if !workload.engine.flags.atomic {
+        return Ok(());
+    }
+    let (sizes, known) = (&workload.sizes, atomic_unit(path));
+    match known {
+        Some((least, most)) if sizes.smallest() >= least && sizes.largest() <= most => Ok(()),
+        Some((least, most)) if !most.is_zero() => {
+            refused("atomic", format!("it takes untorn writes of {least} to {most}; write such a `size`"))
+        }
+        _ => refused(
+            "atomic",
+            "it takes no untorn writes; leave `atomic` out, or name a device that does".into(),
+        ),
+    }
+}
+
+/// The smallest and the largest write that is not torn; `None` where the kernel does not say.
+fn atomic_unit(path: &Path) -> Option<(Bytes, Bytes)> {
+    /// `STATX_WRITE_ATOMIC` of include/uapi/linux/stat.h.
+    const WRITE_ATOMIC: libc::c_uint = 0x0001_0000;
+    let path = CString::new(path.as_os_str().as_encoded_bytes()).ok()?;
+    // SAFETY: all of it are numbers, for which zero is a value.
+    let mut found: libc::statx = unsafe { std::mem::zeroed() };
+    // SAFETY: the path ends with a zero, and the kernel fills the structure, which lives through the call.
+    let result = unsafe { libc::statx(libc::AT_FDCWD, path.as_ptr(), 0, WRITE_ATOMIC, &raw mut found) };
+    let bytes = |count: u32| Bytes::new(count.into());
+    (result == 0 && found.stx_mask & WRITE_ATOMIC != 0)
+        .then(|| (bytes(found.stx_atomic_write_unit_min), bytes(found.stx_atomic_write_unit_max)))
+}
+
+fn set_write_hint(file: &File, hint: WriteHint) -> io::Result<()> {
+    /// `F_SET_RW_HINT` of include/uapi/linux/fcntl.h, as the numbers of lifetimes are.
+    const SET_RW_HINT: libc::c_int = 1036;
+    let value: u64 = match hint {
+        WriteHint::Short => 2,
+        WriteHint::Medium => 3,
+        WriteHint::Long => 4,
+        WriteHint::Extreme => 5,
+    };
+    // SAFETY: the call reads the 64 bits behind the pointer, which live through it.
+    let result = unsafe { libc::fcntl(file.as_raw_fd(), SET_RW_HINT, &raw const value) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 fn open_permitted(workload: &Workload, path: &Path, permit: &Permit) -> Result<File, EngineError> {

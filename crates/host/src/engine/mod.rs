@@ -13,6 +13,7 @@ mod mmap;
 mod null;
 mod payload;
 mod pool;
+mod priorities;
 mod sigbus;
 mod stdio;
 mod sync;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 use units::{Bytes, Instant};
 
 use crate::monitor::CpuTime;
+use workload::spec::IoPriority;
 use workload::{Completion, Request};
 
 pub use choice::{EngineChoice, URING_DEPTH_MAX, choose};
@@ -36,6 +38,7 @@ pub use mmap::Mmap;
 pub use null::Null;
 pub use payload::{HasPayload, Payload};
 pub use pool::ThreadPool;
+pub use priorities::Priorities;
 pub use stdio::Stdio;
 pub use sync::{Call, Sync};
 pub use uring::{Uring, UringOptions, UringRing};
@@ -153,6 +156,24 @@ pub enum EngineError {
     Internal {
         /// Which thread.
         thread: &'static str,
+    },
+    /// An I/O priority that the kernel does not give.
+    #[error("I/O priority {priority} was refused: {source}; `rt` needs CAP_SYS_ADMIN or CAP_SYS_NICE")]
+    Priority {
+        /// Which.
+        priority: IoPriority,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A file or device cannot do what was asked of it.
+    #[error("{path}: {what} was refused: {reason}")]
+    Incapable {
+        /// Which.
+        path: PathBuf,
+        /// The key, and what it asks.
+        what: &'static str,
+        /// Why, and what would do.
+        reason: String,
     },
     /// Processor or node that is not there.
     #[error("cannot run on {what}: {source}; online are {online}")]

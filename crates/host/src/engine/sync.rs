@@ -7,7 +7,7 @@ use rustix::fs::FallocateFlags;
 use rustix::io::ReadWriteFlags;
 use units::Instant;
 use units::convert::narrow;
-use workload::spec::FlushKind;
+use workload::spec::{FlushKind, RequestFlags};
 use workload::{Completion, Errno, Op, Outcome, Request};
 
 use super::again::again;
@@ -21,8 +21,8 @@ use crate::clock::Clock;
 pub enum Call {
     /// pread(2), pwrite(2).
     Pread,
-    /// preadv2(2), pwritev2(2).
-    Preadv2,
+    /// preadv2(2), pwritev2(2), with flags.
+    Preadv2(RequestFlags),
     /// fallocate(2); a read keeps the size of the file.
     Fallocate,
     /// ftruncate(2) to where a write begins.
@@ -73,6 +73,19 @@ impl Engine for Sync {
     }
 }
 
+/// What the kernel is told of a request of that kind, as preadv2(2) and io_uring take it. Only a write can be torn.
+///
+/// Source: include/uapi/linux/fs.h, `RWF_NOWAIT`, `RWF_ATOMIC` and `RWF_DONTCACHE`.
+pub(super) fn flag_bits(flags: RequestFlags, op: Op) -> u32 {
+    const NOWAIT: u32 = 0x8;
+    const ATOMIC: u32 = 0x40;
+    const DONTCACHE: u32 = 0x80;
+    let when = |on: bool, bit: u32| if on { bit } else { 0 };
+    when(flags.nowait, NOWAIT)
+        | when(flags.atomic && op == Op::Write, ATOMIC)
+        | when(flags.uncached, DONTCACHE)
+}
+
 /// One request from start to end. A call that a signal interrupted is made again.
 pub(super) fn execute(
     call: Call,
@@ -82,15 +95,15 @@ pub(super) fn execute(
     bytes: &mut [u8],
 ) -> Outcome {
     let (fd, offset) = (files.fd(request.file), request.offset.get());
-    let none = ReadWriteFlags::empty();
+    let flags = |flags| ReadWriteFlags::from_bits_retain(flag_bits(flags, request.op));
     let moved = match (request.op, call) {
         (Op::Read, Call::Pread) => again(|| rustix::io::pread(fd, &mut *bytes, offset)),
         (Op::Write, Call::Pread) => again(|| rustix::io::pwrite(fd, bytes, offset)),
-        (Op::Read, Call::Preadv2) => {
-            again(|| rustix::io::preadv2(fd, &mut [IoSliceMut::new(&mut *bytes)], offset, none))
+        (Op::Read, Call::Preadv2(told)) => {
+            again(|| rustix::io::preadv2(fd, &mut [IoSliceMut::new(&mut *bytes)], offset, flags(told)))
         }
-        (Op::Write, Call::Preadv2) => {
-            again(|| rustix::io::pwritev2(fd, &[IoSlice::new(bytes)], offset, none))
+        (Op::Write, Call::Preadv2(told)) => {
+            again(|| rustix::io::pwritev2(fd, &[IoSlice::new(bytes)], offset, flags(told)))
         }
         (Op::Read | Op::Write, Call::Fallocate) => {
             let keeps = request.op == Op::Read;
@@ -142,9 +155,16 @@ mod tests {
     }
 
     #[test]
+    fn a_write_is_told_what_a_read_need_not_be() {
+        let flags = RequestFlags { atomic: true, nowait: true, uncached: false };
+        assert_eq!((flag_bits(flags, Op::Write), flag_bits(flags, Op::Read)), (0x48, 0x8));
+        assert_eq!(flag_bits(RequestFlags::NONE, Op::Write), 0);
+    }
+
+    #[test]
     fn what_is_opened_anew_is_what_is_read_from_then_on() {
         let (one, other) = (full_of(1), full_of(2));
-        for call in [Call::Pread, Call::Preadv2] {
+        for call in [Call::Pread, Call::Preadv2(RequestFlags::NONE)] {
             let mut engine = Sync::new(Clock::start(), call, FlushKind::Fsync, open(&one), payload(1, 1.0));
             let read = |engine: &mut Sync| {
                 engine.submit(&[request(Op::Read, 0)]).expect("nothing can fail");

@@ -21,10 +21,12 @@ use io_uring::{Builder, CompletionQueue, EnterFlags, IoUring, SubmissionQueue, S
 use rustix::fs::FallocateFlags;
 use units::convert::narrow;
 use units::{Bytes, Instant, Nanos};
-use workload::spec::FlushKind;
+use workload::spec::{FlushKind, RequestFlags};
 use workload::{Completion, Errno, Op, Outcome, Request, Token};
 
 use super::choice::URING_DEPTH_MAX;
+use super::priorities::Priorities;
+use super::sync::flag_bits;
 use super::trim::trim;
 use super::{Engine, EngineError, HasPayload, OpenFiles, Payload, Wait};
 use crate::clock::Clock;
@@ -78,6 +80,8 @@ pub struct UringRing {
     flush: FlushKind,
     depth: u32,
     options: UringOptions,
+    flags: RequestFlags,
+    priorities: Priorities,
     fixed_buffers: bool,
     details: Vec<String>,
 }
@@ -92,6 +96,8 @@ pub struct Uring<'ring> {
     lent: &'ring mut LentPayload,
     flush: FlushKind,
     options: UringOptions,
+    flags: RequestFlags,
+    priorities: &'ring mut Priorities,
     fixed_buffers: bool,
     trimmed: Vec<Completion>,
 }
@@ -112,8 +118,25 @@ impl UringRing {
             .map_err(|source| EngineError::System { call: "io_uring_register (files)", source })?;
         let fixed_buffers = register_buffers(&ring, &payload, &mut details);
         let lent = LentPayload::new(payload);
-        let ring = UringRing { ring, lent, clock, files, flush, depth, options, fixed_buffers, details };
+        let ring = UringRing {
+            ring,
+            lent,
+            clock,
+            files,
+            flush,
+            depth,
+            options,
+            flags: RequestFlags::NONE,
+            priorities: Priorities::default(),
+            fixed_buffers,
+            details,
+        };
         if options.iopoll { ring.refuse_without_poll_queues() } else { Ok(ring) }
+    }
+
+    /// The same that tells the kernel `flags` of each request, and the priority of those that have one.
+    pub fn telling(self, flags: RequestFlags, priorities: Priorities) -> UringRing {
+        UringRing { flags, priorities, ..self }
     }
 
     /// Its flags in words, for the record.
@@ -151,6 +174,8 @@ impl UringRing {
             lent: &mut self.lent,
             flush: self.flush,
             options: self.options,
+            flags: self.flags,
+            priorities: &mut self.priorities,
             fixed_buffers: self.fixed_buffers,
             trimmed: Vec::with_capacity(self.depth as usize),
         })
@@ -297,25 +322,35 @@ fn register_buffers(ring: &IoUring, payload: &Payload, details: &mut Vec<String>
 
 impl Uring<'_> {
     #[inline]
-    fn entry(&self, request: &Request) -> squeue::Entry {
+    fn entry(&mut self, request: &Request) -> squeue::Entry {
+        let flags = narrow::<i32>(flag_bits(self.flags, request.op));
+        let priority = self.priorities.of(request);
         let file = Fixed(u32::from(request.file));
         let offset = request.offset.get();
         let entry = match request.op {
             Op::Read if self.fixed_buffers => {
                 opcode::ReadFixed::new(file, self.lent.payload.address(request), request.len, 0)
                     .offset(offset)
+                    .rw_flags(flags)
+                    .ioprio(priority)
                     .build()
             }
             Op::Write if self.fixed_buffers => {
                 opcode::WriteFixed::new(file, self.lent.payload.address(request), request.len, 0)
                     .offset(offset)
+                    .rw_flags(flags)
+                    .ioprio(priority)
                     .build()
             }
             Op::Read => opcode::Read::new(file, self.lent.payload.address(request), request.len)
                 .offset(offset)
+                .rw_flags(flags)
+                .ioprio(priority)
                 .build(),
             Op::Write => opcode::Write::new(file, self.lent.payload.address(request), request.len)
                 .offset(offset)
+                .rw_flags(flags)
+                .ioprio(priority)
                 .build(),
             Op::Flush if self.flush == FlushKind::SyncFileRange => {
                 opcode::SyncFileRange::new(file, 0).flags(libc::SYNC_FILE_RANGE_WRITE).build()

@@ -14,8 +14,18 @@ pub const MOST_ZONES: usize = 64;
 /// The largest exponent of zipf: beyond it practically every request goes to one block.
 const LARGEST_THETA: f64 = 10.0;
 
+/// The most blocks in `sequence(...)`.
+const MOST_BLOCKS: usize = 4096;
+/// No span has as many blocks.
+const LARGEST_BLOCK: u64 = 1 << 55;
+/// Up to here no part has to write more blocks again than the part before it has new ones.
+const MOST_SPARE: f64 = 0.38;
+const LEAST_SPARE: f64 = 0.01;
+/// The most parts in `aged(...)`.
+const MOST_PARTS: u32 = 65_536;
+
 /// Every form of a pattern, with a value where it takes one.
-pub const PATTERNS: [&str; 15] = [
+pub const PATTERNS: [&str; 18] = [
     "sequential",
     "random",
     "random(repeats)",
@@ -30,6 +40,9 @@ pub const PATTERNS: [&str; 15] = [
     "reverse",
     "reverse(1MiB)",
     "sequential(interlocked)",
+    "sequence(2, 0, 1)",
+    "sequence(2, 0, 1, moving)",
+    "aged(15%, 100)",
     "trace",
 ];
 
@@ -50,6 +63,11 @@ impl Display for Pattern {
             Pattern::Zipf(theta) => write!(f, "zipf({theta})"),
             Pattern::Normal(deviation) => write!(f, "normal({})", share_text(*deviation)),
             Pattern::NormalScattered(deviation) => write!(f, "normal({}, scattered)", share_text(*deviation)),
+            Pattern::Sequence { blocks, moves } => {
+                let moving = if *moves { ", moving" } else { "" };
+                write!(f, "sequence({}{moving})", listed(blocks, u64::to_string))
+            }
+            Pattern::Aged { spare, parts } => write!(f, "aged({}, {parts})", share_text(*spare)),
             Pattern::Trace(_) => f.write_str("trace"),
             Pattern::Zones(zones) => write!(f, "hot({})", listed(zones, zone_text)),
         }
@@ -80,7 +98,12 @@ impl FromStr for Pattern {
             ("reverse", Some(step)) => Ok(Pattern::ReverseStride(step_of(step)?)),
             ("normal", Some(deviation)) => normal(deviation),
             ("hot", Some(zones)) => hot(zones),
-            (name @ ("zipf" | "pareto" | "stride" | "columns" | "normal" | "hot"), None) => {
+            ("sequence", Some(blocks)) => sequence(blocks),
+            ("aged", Some(arguments)) => aged(arguments),
+            (
+                name @ ("zipf" | "pareto" | "stride" | "columns" | "normal" | "hot" | "sequence" | "aged"),
+                None,
+            ) => {
                 let form = PATTERNS.iter().find(|form| form.starts_with(name)).unwrap_or(&name);
                 wrong(format!("`{name}` needs a figure in brackets"), format!("for example `{form}`"))
             }
@@ -150,6 +173,38 @@ fn normal(arguments: &str) -> Result<Pattern, TextError> {
         return wrong("a standard deviation of 0% is one single block", "for example `normal(10%)`");
     }
     Ok(pattern(deviation))
+}
+
+fn sequence(arguments: &str) -> Result<Pattern, TextError> {
+    let (blocks, moves) = match arguments.rsplit_once(',') {
+        Some((blocks, word)) if word.trim() == "moving" => (blocks, true),
+        _ => (arguments, false),
+    };
+    let blocks: Vec<u64> = blocks.split(',').map(super::number).collect::<Result<_, _>>()?;
+    if blocks.len() > MOST_BLOCKS {
+        return wrong(format!("{} blocks", blocks.len()), format!("at most {MOST_BLOCKS}, or a trace"));
+    }
+    match blocks.iter().find(|block| **block >= LARGEST_BLOCK) {
+        Some(block) => {
+            wrong(format!("no span has a block {block}"), "numbers of blocks from the start of the span")
+        }
+        None => Ok(Pattern::Sequence { blocks, moves }),
+    }
+}
+
+fn aged(arguments: &str) -> Result<Pattern, TextError> {
+    let (spare, parts) = arguments.split_once(',').unwrap_or((arguments, "100"));
+    let (spare, parts): (Share, u32) = (unit(spare)?, super::number(parts)?);
+    if !(LEAST_SPARE..=MOST_SPARE).contains(&spare.get()) {
+        return wrong(
+            format!("{} of spare room cannot be aged in one pass", share_text(spare)),
+            "what the device has beyond its capacity, from 1% to 38%: `aged(15%, 100)`",
+        );
+    }
+    match parts {
+        2..=MOST_PARTS => Ok(Pattern::Aged { spare, parts }),
+        _ => wrong(format!("{parts} parts"), format!("2 to {MOST_PARTS}: `aged(15%, 100)`")),
+    }
 }
 
 fn hot(zones: &str) -> Result<Pattern, TextError> {

@@ -7,8 +7,10 @@
 //!
 //! **Invariant:** an address depends on seed, specification and count alone, never on how requests ended.
 
+mod aged;
 mod covering;
 mod run;
+mod sequence;
 mod slots;
 #[cfg(test)]
 mod tests;

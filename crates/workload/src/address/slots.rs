@@ -4,6 +4,8 @@ use rand_core::Rng;
 use rand_distr::{Distribution, Normal, Zipf};
 use units::convert::truncated;
 
+use super::aged::Aged;
+use super::sequence::Sequence;
 use super::{Grain, Part, Region};
 use crate::permutation::Permutation;
 use crate::rng::{Stream, Streams, below, unit};
@@ -59,6 +61,8 @@ pub(super) enum Draw {
         stream: Stream,
         zones: Vec<Band>,
     },
+    Sequence(Sequence),
+    Aged(Aged),
 }
 
 /// A zone in slots, with the upper end of its share of the draws scaled to 64 bits.
@@ -111,6 +115,10 @@ impl Slots {
                     .expect("a share is finite and not negative"),
                 slots,
             },
+            Pattern::Sequence { blocks, moves } => Draw::Sequence(Sequence::new(blocks, *moves, slots)),
+            Pattern::Aged { spare, parts } => {
+                Draw::Aged(Aged::new(*spare, *parts, Permutation::new(slots, shared_key("order")), part))
+            }
             Pattern::Zones(zones) => Draw::Zones { stream: own("offset"), zones: bands(zones, slots, slot) },
             _ if grain.align.get() < slot && !grain.keeps_slots => {
                 Draw::Anywhere { stream: own("offset"), region: region.len.get() }
@@ -170,6 +178,8 @@ impl Draw {
                         .map_or(truncated::<u64>(drawn), |place| place.at(truncated::<u64>(drawn)));
                 }
             },
+            Draw::Sequence(sequence) => sequence.next(),
+            Draw::Aged(aged) => aged.next(),
             Draw::Zones { stream, zones } => {
                 let drawn = stream.next_u64();
                 let band = zones.iter().find(|band| drawn <= band.until).unwrap_or(&zones[zones.len() - 1]);

@@ -161,6 +161,37 @@ fn the_blocks_of_a_scattered_bell_are_as_hot_and_lie_anywhere() {
 }
 
 #[test]
+fn a_sequence_repeats_its_blocks_or_moves_on_by_as_many() {
+    let sequence = |moves, blocks: &[u64], len: u64| {
+        of(Pattern::Sequence { blocks: blocks.to_vec(), moves }, len * KIB4, Part::WHOLE)
+    };
+    assert_eq!(draws(&mut sequence(false, &[2, 0, 1], 12), 6), [2, 0, 1, 2, 0, 1]);
+    assert_eq!(draws(&mut sequence(true, &[2, 0, 1], 12), 6), [2, 0, 1, 5, 3, 4]);
+    assert_eq!(draws(&mut sequence(true, &[2, 0, 1], 6), 7), [2, 0, 1, 5, 3, 4, 2]);
+    assert_eq!(draws(&mut sequence(false, &[7, 1], 5), 2), [2, 1], "what lies beyond the end begins again");
+}
+
+#[test]
+fn what_is_aged_is_written_as_a_whole_and_parts_keep_what_cleaning_in_order_leaves() {
+    let (blocks, parts, spare) = (100_000u64, 50u64, 0.15);
+    let pattern = Pattern::Aged { spare: Share::new(spare).unwrap(), parts: narrow::<u32>(parts) };
+    let mut worker = of(pattern, blocks * KIB4, Part::WHOLE);
+    let size = 115_000 / parts;
+    let drawn = draws(&mut worker, 115_000);
+    // Where each block was written last: what is valid of each part.
+    let mut last = vec![u64::MAX; narrow::<usize>(blocks)];
+    (0u64..).zip(&drawn).for_each(|(turn, block)| last[narrow::<usize>(*block)] = turn / size);
+    assert!(last.iter().all(|part| *part != u64::MAX), "every block is written");
+    let valid = |part: u64| last.iter().filter(|at| **at == part).count() as f64 / size as f64;
+    // (1 - exp(-k)) / k = 1 / 1.15 at k = 0.2928: the oldest part keeps exp(-k) of its blocks, the newest all.
+    let k = 0.2928;
+    for part in [0, 10, 25, 40, 48] {
+        let age = 1.0 - (part as f64 + 0.5) / parts as f64;
+        assert!((valid(part) - (-k * age).exp()).abs() < 0.01, "part {part}: {}", valid(part));
+    }
+}
+
+#[test]
 fn hot_zones_get_their_share_and_the_rest_goes_to_the_rest() {
     let share = |part: f64| Share::new(part).unwrap();
     let zones = vec![
@@ -216,6 +247,10 @@ fn patterns() -> impl Strategy<Value = Pattern> {
         (0.001f64..0.999).prop_map(Pattern::Pareto),
         (0.0f64..1.0).prop_map(|part| Pattern::Normal(Share::new(part).unwrap())),
         (0.0f64..1.0).prop_map(|part| Pattern::NormalScattered(Share::new(part).unwrap())),
+        (proptest::collection::vec(0u64..9000, 1..9), any::<bool>())
+            .prop_map(|(blocks, moves)| Pattern::Sequence { blocks, moves }),
+        (0.01f64..0.38, 2u32..2000)
+            .prop_map(|(part, parts)| Pattern::Aged { spare: Share::new(part).unwrap(), parts }),
         (0.0f64..1.0, 0.0f64..1.0).prop_map(|(requests, span)| Pattern::Zones(vec![Zone {
             requests: Share::new(requests).unwrap(),
             span: Extent::Part(Share::new(span).unwrap()),

@@ -421,6 +421,11 @@ fn engine(workload: &Workload, faults: &mut Vec<Fault>) {
             faults.push(fault(key, message, "write `engine = \"io_uring\"`"));
         }
     }
+    if !engine.request_priority.0.is_empty() && !is_ring {
+        let message = format!("the engine {} has one priority for all of its requests", engine.kind);
+        faults.push(fault("request_priority", message, "write `engine = \"io_uring\"`, or `io_priority`"));
+    }
+    flags(workload, faults);
     if engine.iopoll && !workload.direct {
         faults.push(fault("iopoll", "only direct I/O can be polled for".into(), "write `direct = true`"));
     }
@@ -450,6 +455,27 @@ fn engine(workload: &Workload, faults: &mut Vec<Fault>) {
     if engine.kind == EngineKind::Mmap && workload.mix.trims.get() > 0.0 {
         let message = "a mapping cannot trim".into();
         faults.push(fault("trims", message, "write another engine"));
+    }
+}
+
+/// What the kernel is told of each request goes with the engine, and with the page cache.
+fn flags(workload: &Workload, faults: &mut Vec<Fault>) {
+    let (engine, flags) = (&workload.engine, workload.engine.flags);
+    let passes = !matches!(engine.kind, EngineKind::Mmap | EngineKind::Stdio) && !engine.kind.moves_no_data();
+    for (key, on) in [("atomic", flags.atomic), ("nowait", flags.nowait), ("uncached", flags.uncached)] {
+        if on && !passes {
+            let message = format!("the engine {} passes no flags of requests", engine.kind);
+            faults.push(fault(key, message, "write `engine = \"io_uring\"` or `engine = \"preadv2\"`"));
+        }
+    }
+    if flags.atomic && !workload.direct {
+        let message = "what goes through the page cache is written in pieces".into();
+        faults.push(fault("atomic", message, "write `direct = true`"));
+    }
+    if flags.uncached && workload.direct {
+        let message = "direct I/O leaves nothing in the page cache anyway".into();
+        let help = "it has no effect; write `direct = false`, or leave it out";
+        faults.push(Fault { caution: true, ..fault("uncached", message, help) });
     }
 }
 

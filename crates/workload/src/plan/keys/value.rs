@@ -14,7 +14,8 @@ use crate::plan::state::StateWord;
 use crate::plan::text::{ContentText, CpuList, Factor, OpList, Ratio};
 use crate::spec::steady::Steady;
 use crate::spec::{
-    EngineKind, Extent, Files, FlushKind, LunLayout, OpenSync, Pace, Pattern, Span, Stamp, Verify,
+    EngineKind, Extent, Files, FlushKind, IoPriority, LunLayout, OpenSync, Pace, Pattern, Priorities, Span,
+    Stamp, Verify, WriteHint,
 };
 use crate::tree::{FileOp, FilesIn, Fsync, Order};
 
@@ -44,8 +45,8 @@ macro_rules! by_text {
 }
 
 by_text! {
-    Baseline, Bytes, ContentText, CpuList, EngineKind, Extent, Factor, FileOp, Files, FilesIn, FlushKind, Fsync, LunLayout, Metric,
-    Nanos, OpList, OpenSync, Order, Pace, Pattern, PointOrder, Ratio, Settle, Share, Span, Stamp, StateWord, Steady, Verify,
+    Baseline, Bytes, ContentText, CpuList, EngineKind, Extent, Factor, FileOp, Files, FilesIn, FlushKind, Fsync, IoPriority, LunLayout, Metric,
+    Nanos, OpList, OpenSync, Order, Pace, Pattern, PointOrder, Priorities, Ratio, Settle, Share, Span, Stamp, StateWord, Steady, Verify, WriteHint,
 }
 
 impl KeyValue for bool {

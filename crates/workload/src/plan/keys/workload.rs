@@ -33,8 +33,11 @@ keys! {
          middle, with a standard deviation of that part of the span; `normal(10%, scattered)` scatters its \
          blocks. `hot(50% in 5%, 30% in 15%)` sends half of the requests to the first 5% of the span, 30% \
          to the next 15%, and the rest to the rest; a zone may be a size, as in `hot(50% in 10GiB)`. \
-         `sequential(interlocked)` is one stream for all workers, who take its requests in turn. `trace` \
-         replays a recorded trace, see `trace`; workers take its requests in turn."
+         `sequential(interlocked)` is one stream for all workers, who take its requests in turn. `sequence(2, 0, \
+         1)` repeats blocks of the largest size by their numbers, every worker for itself; with `moving` each \
+         round begins as many blocks further as it has. `aged(15%, 100)` brings a flash device with 15% of \
+         spare room to where long random writes would bring it, in one pass of 1.15 times the span, in 100 \
+         parts. `trace` replays a recorded trace, see `trace`; workers take its requests in turn."
     size (Sizes, "4KiB", { "4KiB" = 60, "64KiB" = 40 }) [spec.sizes] _
         "One size, or up to 64 with their weights, which need not sum to 100. Each is drawn independently."
     reads (Share, "rest", "2/3") [reads] _
@@ -256,6 +259,26 @@ keys! {
         "`any` leaves it to the kernel."
     huge_pages (Switch, "false", true) [spec.engine.huge_pages] _
         "Enough of them must be reserved on the host."
+    io_priority (Text, "none", "be/4") [spec.engine.io_priority] _
+        "A class and a level from 0, the highest, to 7: `rt/0`, `be/4`, `idle`; `be/0/3` adds a hint, which \
+         a device with command duration limits takes as the number of a limit. `rt` needs a privilege. Only \
+         some schedulers and devices heed it, and those only direct I/O. `none` leaves what the process has. \
+         A virtual array knows no priorities."
+    request_priority (Text, "none", "20% of reads rt/0") [spec.engine.request_priority] _
+        "A share of the requests, `of reads` or `of writes` and of a size where not all are meant, and \
+         their priority; several of them with commas: `25% of reads of 64KiB rt/1, 75% of reads of 64KiB \
+         idle`. Which requests they are is drawn from the seed. The others have `io_priority`. It needs \
+         io_uring. Results are not divided by priority."
+    atomic (Switch, "false", true) [spec.engine.flags.atomic] _
+        "Writes alone, and only of sizes that the file system and the device take so; for others the \
+         refusal says which it takes. It needs `direct = true`, and an engine that passes flags: io_uring or preadv2."
+    nowait (Switch, "false", true) [spec.engine.flags.nowait] _
+        "They count as failed requests. It needs an engine that passes flags: io_uring or preadv2."
+    uncached (Switch, "false", true) [spec.engine.flags.uncached] _
+        "It needs Linux 6.14, a file system that can, `direct = false`, and an engine that passes flags: \
+         io_uring or preadv2."
+    write_hint (Choice(&["none", "short", "medium", "long", "extreme"]), "none", "long") [spec.engine.write_hint] _
+        "Set on each file as it is opened (fcntl, F_SET_RW_HINT); `none` sets nothing."
 
     "Logging":
     iolog (Text, "none", "issued.iolog")

@@ -60,6 +60,12 @@ pub(crate) fn pattern() -> impl Strategy<Value = Pattern> {
         (1e-6..=10.0).prop_map(Pattern::Zipf),
         some_share().prop_map(Pattern::Normal),
         some_share().prop_map(Pattern::NormalScattered),
+        (proptest::collection::vec(0u64..1 << 40, 1..20), any::<bool>())
+            .prop_map(|(blocks, moves)| Pattern::Sequence { blocks, moves }),
+        (0.01..0.38, 2u32..1000).prop_map(|(part, parts)| Pattern::Aged {
+            spare: Share::new(part).expect("within a share"),
+            parts
+        }),
         zones().prop_map(Pattern::Zones),
     ]
 }
@@ -236,6 +242,7 @@ fn engine() -> impl Strategy<Value = EngineSpec> {
             cpus,
             numa_node,
             huge_pages,
+            ..Workload::plain("engine").engine
         },
     )
 }

@@ -1,0 +1,127 @@
+//! Commands that a job has carried out around it: `exec_prerun`, `exec_postrun`, and the program of `ioengine=exec`.
+//!
+//! Only `fathom as fio` does so, as fio does: a plan executes nothing, so that one that was made of a job file says what
+//! it leaves out.
+
+use crate::Refusal;
+
+use super::command::Command;
+use super::job::Job;
+use super::settings::Options;
+
+/// One command of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// Given to a shell; says itself where its output goes.
+    pub command: String,
+    /// The load that it belongs to, by its number among the loads.
+    pub load: usize,
+    /// From the request to end to the signal that nobody withstands, in seconds.
+    pub grace_s: u64,
+}
+
+/// What a job file has executed, by when.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Executions {
+    /// Before everything else.
+    pub before: Vec<Execution>,
+    /// Beside the load, which ends it.
+    pub beside: Vec<Execution>,
+    /// After everything else.
+    pub after: Vec<Execution>,
+}
+
+/// Whether the job only runs a program.
+pub(super) fn is_one(options: &Options) -> bool {
+    options.text("ioengine") == Some("exec")
+}
+
+impl Command {
+    /// The commands of all jobs, once for each clone. What a job of a later load has run before itself, or one of an
+    /// earlier load after itself, is refused by [`Command::parse`].
+    pub fn executions(&self) -> Executions {
+        let mut all = Executions::default();
+        for (load, job) in self.by_load() {
+            let clones = || 0..job.clones;
+            all.before.extend(clones().filter_map(|_| shell(job, "exec_prerun", "prerun", load)));
+            all.after.extend(clones().filter_map(|_| shell(job, "exec_postrun", "postrun", load)));
+            all.beside.extend(clones().filter_map(|_| program(job, load)));
+        }
+        all
+    }
+
+    /// Commands are run before the first load and after the last one.
+    pub(super) fn check_executions(&self) -> Result<(), Refusal> {
+        let last = self.phases().len().saturating_sub(1);
+        for (load, job) in self.by_load() {
+            for (name, at) in [("exec_prerun", 0), ("exec_postrun", last)] {
+                if let Some(setting) =
+                    job.options.get(name).filter(|said| !said.value.is_empty() && load != at)
+                {
+                    return Err(setting.unsupported(
+                        "commands run before the first jobs and after the last ones, not between those that wait for \
+                         each other; run them one by one (--section)",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Each job once, with the number of its load.
+    fn by_load(&self) -> Vec<(usize, &Job)> {
+        let mut all: Vec<(usize, usize)> = Vec::new();
+        for (load, entries) in self.phases().iter().enumerate() {
+            for entry in entries {
+                if !all.contains(&(load, entry.job)) {
+                    all.push((load, entry.job));
+                }
+            }
+        }
+        all.into_iter().map(|(load, job)| (load, &self.jobs[job])).collect()
+    }
+}
+
+/// `exec_prerun` and `exec_postrun`, whose output goes to a file, as fio's does.
+fn shell(job: &Job, option: &str, when: &str, load: usize) -> Option<Execution> {
+    let command = job.options.text(option).filter(|command| !command.is_empty())?;
+    let file = in_shell(&format!("{}.{when}.txt", job.name.replace('/', "_")));
+    Some(Execution { command: format!("{{ {command}\n}} > {file} 2>&1"), load, grace_s: 0 })
+}
+
+/// The program of `ioengine=exec` with its arguments, in which `%r` is the runtime in seconds and `%n` the job.
+fn program(job: &Job, load: usize) -> Option<Execution> {
+    if !is_one(&job.options) {
+        return None;
+    }
+    let seconds = (job.length.run_ns.unwrap_or(0) / 1_000_000_000).to_string();
+    let arguments = job.options.text("arguments").unwrap_or_default();
+    let arguments = arguments.replace("%r", &seconds).replace("%n", &job.name);
+    let mut command = format!("exec {} {arguments}", job.options.text("program").unwrap_or("true"));
+    if job.options.flag("std_redirect") != Ok(Some(false)) {
+        let own = job.name.replace('/', "_");
+        let file = |ending: &str| in_shell(&format!("{own}.{ending}"));
+        command += &format!(" > {} 2> {}", file("stdout"), file("stderr"));
+    }
+    let grace_s = job.options.count("grace_time").ok().flatten().unwrap_or(1);
+    Some(Execution { command, load, grace_s })
+}
+
+/// A word that a shell takes as it is.
+fn in_shell(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// What a plan leaves out.
+pub(super) fn notes(job: &Job) -> Vec<String> {
+    let said = |name: &&str| job.options.text(name).is_some_and(|value| !value.is_empty());
+    let names = ["exec_prerun", "exec_postrun", "program"].into_iter().filter(said);
+    names
+        .map(|name| {
+            format!(
+                "job `{}`: {name}: a plan executes nothing; `fathom as fio` does, or run it yourself",
+                job.name
+            )
+        })
+        .collect()
+}

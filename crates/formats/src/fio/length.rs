@@ -1,0 +1,122 @@
+//! When a job begins, and what ends it.
+
+use units::convert::truncated;
+
+use crate::Refusal;
+
+use super::access::{Rw, Sizes};
+use super::files::Files;
+use super::job::only_size;
+use super::pace::asks_nothing;
+use super::region::Region;
+use super::settings::Options;
+use super::value::{Amount, Bare};
+
+/// How long a clone goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Length {
+    pub run_ns: Option<u64>,
+    pub ramp_ns: u64,
+    pub delay_ns: u64,
+    /// Of one clone.
+    pub bytes: Option<u64>,
+    /// Of one clone.
+    pub requests: Option<u64>,
+    /// So many times all of its files, where nobody knows here how large they are.
+    pub passes: Option<u64>,
+    /// The end of a range of delays, of which each clone draws one; otherwise `delay_ns`.
+    pub delay_most_ns: u64,
+}
+
+pub(super) fn length(
+    options: &Options,
+    rw: Rw,
+    sizes: &[Sizes; 3],
+    region: &Region,
+    files: &Files,
+    notes: &mut Vec<String>,
+) -> Result<Length, Refusal> {
+    let run_ns = options.time_ns("runtime", Bare::Seconds)?.filter(|time| *time > 0);
+    let ramp_ns = options.time_ns("ramp_time", Bare::Seconds)?.unwrap_or(0);
+    let (delay_ns, delay_most_ns) = delays(options)?;
+    let requests = options.count("number_ios")?.filter(|count| *count > 0);
+    let loops = options.count("loops")?.unwrap_or(1).max(1);
+    // As fio, which says so and goes on.
+    let is_timed = options.flag("time_based")? == Some(true) || asks_nothing(options);
+    let time_based = is_timed && run_ns.is_some();
+    if let (Some(_), None) = (options.get("time_based"), run_ns) {
+        notes.push("time_based without runtime= has no effect".into());
+    }
+    let io_size = match options.amount("io_size")? {
+        Some(Amount::Percent(part)) => {
+            region.total.map(|total| truncated::<u64>(total as f64 * part / 100.0))
+        }
+        Some(Amount::Bytes(bytes)) => Some(bytes).filter(|bytes| *bytes > 0),
+        None => None,
+    };
+    // size= bounds the transfer where filesize= says how large the files are.
+    let size = match options.amount("size")? {
+        Some(Amount::Bytes(bytes)) if bytes > 0 => Some(bytes.min(region.total.unwrap_or(bytes))),
+        _ => region.total,
+    };
+    // A stream that leaves something out ends with its pass.
+    let size = match only_size(rw, sizes) {
+        Some(each) if !rw.random && rw.skip != 0 => size.map(|size| passed(size, each, rw.skip)),
+        _ => size,
+    };
+    // The pass writes what the device has beyond its capacity as well.
+    let size = match super::access::is_aged(options)? {
+        true => size
+            .map(|size| truncated::<u64>(size as f64 * (1.0 + super::access::spare(options).unwrap_or(0.0)))),
+        false => size,
+    };
+    let whole = io_size.or(size).map(|bytes| bytes.saturating_mul(loops));
+    if let Some(setting) = options.get("fill_device")
+        && options.flag("fill_device")? == Some(true)
+        && (files.are_new || options.get("size").is_some_and(|size| size.value != "0"))
+    {
+        return Err(
+            setting.unsupported("all of a device is written without size=; files have a size, so say size=")
+        );
+    }
+    let mut passes = None;
+    let bytes = match whole {
+        _ if time_based => None,
+        None if requests.is_none() && (ramp_ns == 0 || run_ns.is_none()) => {
+            passes = Some(loops);
+            None
+        }
+        Some(_) if run_ns.is_some() && ramp_ns > 0 => {
+            notes.push("with ramp_time the job runs for all of runtime, also past size".into());
+            None
+        }
+        whole => whole,
+    };
+    Ok(Length { run_ns, ramp_ns, delay_ns, delay_most_ns, bytes, requests, passes })
+}
+
+/// Of `size` bytes those that a pass in requests of `each` visits, `skip` bytes from the end of one to the next.
+fn passed(size: u64, each: u64, skip: i64) -> u64 {
+    let step = match u64::try_from(skip) {
+        Ok(skip) => each.saturating_add(skip),
+        Err(_) => skip.unsigned_abs().saturating_sub(each).max(1),
+    };
+    (size.saturating_sub(each) / step + 1).saturating_mul(each)
+}
+
+/// The delay of a job, or the range that each clone draws one from.
+pub(super) fn delays(options: &Options) -> Result<(u64, u64), Refusal> {
+    let read = |text: &str| super::value::time_ns(text, Bare::Seconds);
+    let range = |text: &str| match text.split_once('-') {
+        Some((least, most)) => {
+            let (least, most) = (read(least)?, read(most)?);
+            if least <= most {
+                Ok((least, most))
+            } else {
+                Err("a range from less to more, such as 5-10".to_owned())
+            }
+        }
+        None => read(text).map(|delay| (delay, delay)),
+    };
+    Ok(options.read("startdelay", range)?.unwrap_or((0, 0)))
+}

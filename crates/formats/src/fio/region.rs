@@ -1,0 +1,114 @@
+//! Which part of each of its files a job uses.
+
+use units::convert::truncated;
+
+use crate::Refusal;
+
+use super::files::{Files, Service};
+use super::job::refuse;
+use super::settings::Options;
+use super::value::Amount;
+
+/// Which part of each file is used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Region {
+    pub offset: Amount,
+    /// Each clone begins so much after the one before.
+    pub increment: u64,
+    /// Of each file; `None` is all that is left.
+    pub span: Option<Amount>,
+    /// Of all files of a clone, where it is known.
+    pub total: Option<u64>,
+}
+
+/// How large the only file of a job is, or all of its files are; of a range one size is drawn, the same in every run.
+fn one_size(options: &Options, files: &Files, smallest: u64) -> Result<Option<u64>, Refusal> {
+    let Some((least, most)) = super::files::each_size(options)? else { return Ok(None) };
+    if least == most {
+        return Ok(Some(most));
+    }
+    if files.of_clone.len() > 1 || files.each > 1 {
+        let setting = options.get("filesize").expect("it has a value");
+        return Err(setting.unsupported(
+            "requests visit files that are equally large; say one size, or write a job for each file. A range holds \
+             for a job of one file, and for ioengine=filestat and filedelete",
+        ));
+    }
+    let seed = options.count("randseed")?.unwrap_or(1);
+    let size = super::draw::drawn_within(seed, files.first_name(), least, most);
+    Ok(Some((size - size % smallest).max(smallest)))
+}
+
+pub(super) fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Refusal> {
+    let (size, each) = (options.amount("size")?, files.each as u64);
+    let filesize = one_size(options, files, smallest)?;
+    let mut offset = options.amount("offset")?.unwrap_or(Amount::Bytes(0));
+    if let (Some(align), Amount::Bytes(at)) =
+        (options.size("offset_align")?.filter(|align| *align > 0), offset)
+    {
+        offset = Amount::Bytes(at.next_multiple_of(align));
+    }
+    // What moves from clone to clone is said in bytes.
+    if let (Amount::Percent(part), Some(size)) = (offset, files.known_size) {
+        let at = truncated::<u64>(size as f64 * part.min(100.0) / 100.0);
+        offset = Amount::Bytes(at - at % smallest);
+    }
+    let increment = match options.amount("offset_increment")? {
+        None => 0,
+        Some(Amount::Bytes(bytes)) => bytes,
+        Some(Amount::Percent(part)) => match files.known_size {
+            Some(size) => truncated::<u64>(size as f64 * part / 100.0) / smallest * smallest,
+            None => {
+                let setting = options.get("offset_increment").expect("it has a value");
+                return Err(setting.wrong(format!(
+                    "how large {} is, is not known here; say it in bytes, or name with --on what is there",
+                    files.first_name()
+                )));
+            }
+        },
+    };
+    let span = match (filesize, size) {
+        (Some(filesize), size) => match offset {
+            Amount::Bytes(at) if at < filesize => {
+                let rest = filesize - at;
+                Some(Amount::Bytes(match size {
+                    Some(Amount::Percent(part)) => {
+                        let part = truncated::<u64>(filesize as f64 * part / 100.0).min(rest);
+                        (part - part % smallest).max(smallest)
+                    }
+                    _ => rest,
+                }))
+            }
+            _ => return Err(refuse(options, "offset", "it leaves nothing of filesize")),
+        },
+        (None, Some(Amount::Bytes(0)) | None) => None,
+        (None, Some(Amount::Bytes(size))) => {
+            let span = size / each - size / each % smallest;
+            if span == 0 {
+                return Err(refuse(options, "size", "it has no room for one request in each file"));
+            }
+            Some(Amount::Bytes(span))
+        }
+        (None, Some(Amount::Percent(part))) if part >= 100.0 && offset == Amount::Bytes(0) => None,
+        (None, Some(Amount::Percent(part))) => Some(Amount::Percent(part.min(100.0))),
+    };
+    let known = |amount: Amount| match amount {
+        Amount::Bytes(bytes) => Some(bytes),
+        Amount::Percent(part) => files.known_size.map(|size| truncated::<u64>(size as f64 * part / 100.0)),
+    };
+    let total = match span {
+        Some(span) => known(span),
+        None => files.known_size.zip(known(offset)).map(|(size, offset)| size.saturating_sub(offset)),
+    };
+    if files.are_new && known(span.unwrap_or(Amount::Percent(100.0))).is_none() {
+        return Err(files.origin.refuse(format!(
+            "{} is not there yet, and nothing says how large it becomes; add size=",
+            files.first_name()
+        )));
+    }
+    if span.is_some() && files.each > 1 && files.service != Service::RoundRobin && offset != Amount::Bytes(0)
+    {
+        return Err(refuse(options, "offset", "with several files it wants file_service_type=roundrobin"));
+    }
+    Ok(Region { offset, increment, span, total: total.map(|each_file| each_file.saturating_mul(each)) })
+}
