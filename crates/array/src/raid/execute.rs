@@ -85,6 +85,10 @@ impl Executor {
         }
         for stripe in plan.stripes() {
             let row = geometry.row(stripe.group, stripe.row);
+            if let Some(strips) = whole_strips(geometry, &row, stripe, plan.pieces_of(stripe), host) {
+                self.write_whole(geometry, stripe, &strips, host, plan.writes_of(stripe), members)?;
+                continue;
+            }
             self.gather(geometry, &row, stripe, plan.reads_of(stripe), members)?;
             if stripe.method == Method::RecoverAndWrite {
                 self.recover(geometry, &row, stripe);
@@ -100,6 +104,42 @@ impl Executor {
                 self.generate(geometry, &row, stripe);
             }
             self.scatter(geometry, &row, stripe, plan.writes_of(stripe), members)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a full stripe: data straight from the host's buffer, so that only parity is held in between.
+    fn write_whole<M: Members>(
+        &mut self,
+        geometry: &Geometry,
+        stripe: &Stripe,
+        strips: &[&[u8]],
+        host: &[u8],
+        writes: &[Step],
+        members: &mut M,
+    ) -> Result<(), M::Error> {
+        let len = length(stripe);
+        if self.held.len() < 2 * len {
+            self.held.resize(2 * len, 0);
+        }
+        let (p, rest) = self.held.split_at_mut(len);
+        let q = &mut rest[..len];
+        match geometry.kind {
+            Kind::Parity(2) => parity::pq(strips, p, q),
+            _ => parity::xor(strips, p),
+        }
+        for step in writes {
+            let from = match (step.host, step.role) {
+                (Some(at), _) => &host[bytes(at, step.sectors)],
+                (None, Role::Q) => &*q,
+                (None, _) => &*p,
+            };
+            debug_assert_eq!(
+                from.len() as u64,
+                step.sectors.0 * SECTOR_BYTES,
+                "parity is as long as a strip"
+            );
+            members.write(step.member, step.lba, from)?;
         }
         Ok(())
     }
@@ -281,6 +321,29 @@ impl Executor {
             (0..len).step_by(2 * chunk).all(|at| here[at..at + chunk] == there[at + chunk..at + 2 * chunk])
         })
     }
+}
+
+/// The data strips of a full stripe in the order of the powers of Q, where each is one piece of the host's buffer.
+fn whole_strips<'a>(
+    geometry: &Geometry,
+    row: &Row,
+    stripe: &Stripe,
+    pieces: &[Piece],
+    host: &'a [u8],
+) -> Option<Vec<&'a [u8]>> {
+    let is_whole = stripe.method == Method::FullStripe
+        && matches!(geometry.kind, Kind::Parity(_))
+        && pieces.len() == geometry.data as usize
+        && pieces.iter().all(|piece| piece.at == stripe.from && piece.sectors == stripe.to - stripe.from);
+    if !is_whole {
+        return None;
+    }
+    let mut strips = vec![&[][..]; pieces.len()];
+    for piece in pieces {
+        strips[geometry.power(row, piece.strip.into()) as usize] = &host[bytes(piece.host, piece.sectors)];
+    }
+    debug_assert!(strips.iter().all(|strip| strip.len() == length(stripe)), "each power has its strip");
+    Some(strips)
 }
 
 fn bytes(at: Sectors, count: Sectors) -> Range<usize> {
