@@ -88,6 +88,7 @@ fn an_address_that_other_machines_reach_is_refused_with_the_reason() {
     ended.with(2).saying(&["can be reached from other machines", "ssh -L"]);
 }
 
+/// More rounds: `FATHOM_KILLS=50 cargo test -p fathom-io --test main -- killed_under_load`.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the server dies at moments that nothing it does has chosen")]
 fn nothing_flushed_is_lost_when_the_server_is_killed_under_load() {
@@ -96,16 +97,18 @@ fn nothing_flushed_is_lost_when_the_server_is_killed_under_load() {
     let mut served = Served::start("--dir d --pace max");
     let mut flushed = vec![0_u64; BLOCKS];
     let (mut number, mut draw) = (0_u64, 1_u64);
-    for round in 0..5 {
+    let asked = std::env::var("FATHOM_KILLS").ok().and_then(|text| text.parse().ok());
+    let rounds: u64 = asked.unwrap_or(5);
+    for round in 0..rounds {
         let mut latest = flushed.clone();
         let mut client = Plain::connect(&served.user.path("s"));
-        if round == 2 {
+        if round == rounds / 2 {
             // From now on every write is one of a degraded set.
             served.array("fail 0").done();
         }
         let mut running = served.running.take();
         let killer = std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(200 + 37 * round));
+            std::thread::sleep(Duration::from_millis(200 + 37 * (round % 17)));
             running.take().unwrap().kill_all();
         });
         loop {

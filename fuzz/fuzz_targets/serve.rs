@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use array::spec::{Shipped, array};
 use libfuzzer_sys::fuzz_target;
 use serve::machine::{Machine, Options, Shape};
-use serve::nbd::{self, Export};
+use serve::nbd::{self, Export, Security};
 
 /// Takes every answer and forgets it.
 struct Nowhere;
@@ -34,5 +34,5 @@ fuzz_target!(|sent: &[u8]| {
     let machine = machine();
     let export = Export { name: "lun0".into(), about: String::new(), bytes: 64 << 20, is_rotating: true };
     // Every way to end is one.
-    let _ended = nbd::serve(machine, &[export], sent, Nowhere, None, || {});
+    let _ended = nbd::serve(machine, &[export], Security::Local, sent, Nowhere, None, || {});
 });

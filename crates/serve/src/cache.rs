@@ -9,227 +9,37 @@
 //! **Invariant:** the newest version of a sector is here if the cache has it, and on the members if not. A sector leaves
 //! only once the members have it, or something newer.
 
-use std::collections::BTreeMap;
+mod log;
+mod pieces;
+mod place;
+mod power;
+mod state;
+mod table;
+
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::Duration;
 
 use units::SECTOR_BYTES;
 use units::convert::narrow;
 
 use crate::clock::Clock;
 use crate::medium::{Medium, Window};
-use crate::nvram::{Change, Nvram, Record};
+use crate::nvram::{Nvram, Record};
 use crate::set::Fault;
-use crate::tag::{SECTOR, crc32c};
+use crate::tag::SECTOR;
+use log::{Kept, said, saved, unsaved};
+use pieces::{Held, Piece, Pieces};
+use place::joined;
+use state::{MOST_PIECES, State};
+use table::{LOG, TABLE, Table, newest_table};
 
-/// Bytes of one place for the table of what was lost.
-const TABLE: u64 = 8 << 20;
-/// Where the log begins.
-const LOG: u64 = 2 * TABLE;
-const MAGIC: &[u8; 8] = b"fathomC1";
-/// Bytes of the table before its ranges, and of a range.
-const HEAD: usize = 40;
-const RANGE: usize = 24;
+pub use place::{Place, Run, Wanted};
+pub use state::Settings;
+
 /// Room of the log beside what two fillings of the cache take, at least.
 const LEAST_LOG: u64 = 32 << 10;
-/// Most pieces that the cache is in: what of them is lost must have room in the table.
-const MOST_PIECES: usize = 150_000;
-
-/// What an entry of the log says of a range; it stands where the journal has the member.
-mod said {
-    /// The data of it follow.
-    pub const DATA: u16 = 0;
-    /// It is not here any more.
-    pub const GONE: u16 = 1;
-    /// Its data are in memory alone; their checksums follow.
-    pub const UNSAVED: u16 = 2;
-    /// The checksums.
-    pub const TAGS: u16 = 3;
-}
-
-/// Sectors of a set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The set.
-    pub set: u32,
-    /// The first sector that hosts see.
-    pub lba: u64,
-    /// How many.
-    pub sectors: u64,
-}
-
-/// Neighbours that are to be written together.
-#[derive(Clone, Debug)]
-pub struct Run {
-    /// Where.
-    pub place: Place,
-    /// What.
-    pub data: Vec<u8>,
-}
-
-/// Which of what the cache has is to be written to members.
-#[derive(Clone, Copy, Debug)]
-pub struct Wanted {
-    /// About so many bytes.
-    pub most: u64,
-    /// What has been here for so long.
-    pub age: Duration,
-    /// What lies there, in whole or in part.
-    pub only: Option<Place>,
-    /// What had been taken by then.
-    pub up_to: u64,
-}
-
-impl Default for Wanted {
-    fn default() -> Wanted {
-        Wanted { most: u64::MAX, age: Duration::ZERO, only: None, up_to: u64::MAX }
-    }
-}
-
-/// What an operator sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Whether writes are to be acknowledged from the cache.
-    pub is_write_back: bool,
-    /// Whether that is wanted without a battery, too.
-    pub is_forced: bool,
-    /// Whether what the cache holds survives a loss of power.
-    pub has_battery: bool,
-}
-
-impl Settings {
-    /// Whether writes are acknowledged from the cache.
-    pub fn takes_writes(self) -> bool {
-        self.is_write_back && (self.has_battery || self.is_forced)
-    }
-}
-
-/// A part of what the cache holds.
-#[derive(Clone, Debug)]
-struct Piece {
-    sectors: u64,
-    generation: u64,
-    since: Duration,
-    held: Held,
-}
-
-#[derive(Clone, Debug)]
-enum Held {
-    /// From that byte on.
-    Data(Arc<Vec<u8>>, usize),
-    /// Checksums of what was not saved, from that one on.
-    Tags(Arc<Vec<u32>>, usize),
-    Lost,
-}
-
-impl Piece {
-    /// The part of it that begins so many sectors later.
-    fn from(&self, skipped: u64) -> Piece {
-        let by = narrow::<usize>(skipped);
-        let held = match &self.held {
-            Held::Data(bytes, at) => Held::Data(bytes.clone(), at + by * SECTOR),
-            Held::Tags(tags, at) => Held::Tags(tags.clone(), at + by),
-            Held::Lost => Held::Lost,
-        };
-        Piece { sectors: self.sectors - skipped, held, ..self.clone() }
-    }
-
-    fn data(&self) -> Option<&[u8]> {
-        match &self.held {
-            Held::Data(bytes, at) => Some(&bytes[*at..][..narrow::<usize>(self.sectors) * SECTOR]),
-            Held::Tags(..) | Held::Lost => None,
-        }
-    }
-
-    fn is_lost(&self) -> bool {
-        matches!(self.held, Held::Lost)
-    }
-}
-
-/// The pieces of a set by their first sectors; they do not overlap.
-#[derive(Clone, Debug, Default)]
-struct Pieces(BTreeMap<u64, Piece>);
-
-impl Pieces {
-    /// Those that reach into a range.
-    fn over(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, &Piece)> {
-        let before = self.0.range(..from).next_back().filter(|(at, piece)| *at + piece.sectors > from);
-        before.into_iter().chain(self.0.range(from..to)).map(|(at, piece)| (*at, piece))
-    }
-
-    /// Takes out what of those that `is_wanted` lies in a range.
-    fn carve(&mut self, from: u64, to: u64, is_wanted: impl Fn(&Piece) -> bool) -> Vec<(u64, Piece)> {
-        let wanted = self.over(from, to).filter(|(_, piece)| is_wanted(piece));
-        let found: Vec<u64> = wanted.map(|(at, _)| at).collect();
-        let mut taken = Vec::new();
-        for at in found {
-            let Some(piece) = self.0.remove(&at) else { continue };
-            let end = at + piece.sectors;
-            if at < from {
-                self.0.insert(at, Piece { sectors: from - at, ..piece.clone() });
-            }
-            if end > to {
-                self.0.insert(to, piece.from(to - at));
-            }
-            let (first, last) = (at.max(from), end.min(to));
-            taken.push((first, Piece { sectors: last - first, ..piece.from(first - at) }));
-        }
-        taken
-    }
-}
-
-struct State {
-    sets: Vec<Pieces>,
-    settings: Settings,
-    /// Bytes of data.
-    dirty: u64,
-    /// Grows with each write.
-    generation: u64,
-    /// The number of the next table.
-    table: u64,
-    /// Whether another controller has a copy of what is taken, or need not have one.
-    has_partner: bool,
-}
-
-impl State {
-    fn pieces(&self) -> usize {
-        self.sets.iter().map(|set| set.0.len()).sum()
-    }
-
-    fn carve(&mut self, place: Place, is_wanted: impl Fn(&Piece) -> bool) -> Vec<(u64, Piece)> {
-        let Place { set, lba, sectors } = place;
-        let taken = self.sets[set as usize].carve(lba, lba + sectors, is_wanted);
-        let data = taken.iter().filter(|(_, piece)| matches!(piece.held, Held::Data(..)));
-        self.dirty -= data.map(|(_, piece)| piece.sectors * SECTOR_BYTES).sum::<u64>();
-        taken
-    }
-
-    fn insert(&mut self, place: Place, held: Held, since: Duration) {
-        self.carve(place, |_| true);
-        self.generation += 1;
-        if matches!(held, Held::Data(..)) {
-            self.dirty += place.sectors * SECTOR_BYTES;
-        }
-        let piece = Piece { sectors: place.sectors, generation: self.generation, since, held };
-        self.sets[place.set as usize].0.insert(place.lba, piece);
-    }
-
-    fn all(&self) -> impl Iterator<Item = (Place, &Piece)> {
-        (0_u32..).zip(&self.sets).flat_map(|(set, pieces)| {
-            pieces.0.iter().map(move |(&lba, piece)| (Place { set, lba, sectors: piece.sectors }, piece))
-        })
-    }
-}
-
-/// What is kept beside memory.
-struct Kept {
-    medium: Arc<dyn Medium>,
-    log: Nvram,
-    room: u64,
-}
 
 /// The cache.
 pub struct WriteCache {
@@ -373,6 +183,7 @@ impl WriteCache {
             }
             kept.append(set, &record)?;
         }
+        debug_assert!(state.dirty + from.len() as u64 <= self.size, "the cache holds what it has room for");
         state.insert(place, Held::Data(Arc::new(from.to_vec()), 0), self.clock.now());
         self.recount(&state);
         Ok(Taken::Yes)
@@ -459,6 +270,7 @@ impl WriteCache {
                 Place { set, lba: first, sectors: end - first }
             }));
         }
+        debug_assert!(generation <= state.generation, "nothing is settled that was not taken");
         let is_last = gone.iter().map(|place| place.sectors * SECTOR_BYTES).sum::<u64>() >= state.dirty;
         if !(is_last && self.is_log_full()) {
             // Said first: what cannot be said stays.
@@ -543,58 +355,6 @@ impl WriteCache {
         }
     }
 
-    /// Power goes and comes back: without a battery what members do not have is lost. `below` reads a sector of them.
-    ///
-    /// Call while nobody else writes to members what is here ([`WriteCache::alone`]). What was lost by this comes back.
-    pub fn lose_power(
-        &self,
-        below: impl Fn(u32, u64, &mut [u8]) -> Result<(), Fault>,
-    ) -> io::Result<Vec<Place>> {
-        let mut state = self.write_state();
-        if state.settings.has_battery {
-            return Ok(Vec::new());
-        }
-        let lost = give_up(&mut state, below);
-        self.recount(&state);
-        self.begin_log(&mut state)?;
-        Ok(lost)
-    }
-
-    /// Reads again what a former server has left; what was lost with it comes back. `below` reads a sector of members,
-    /// on which the journal is already.
-    pub fn recover(
-        &self,
-        below: impl Fn(u32, u64, &mut [u8]) -> Result<(), Fault>,
-    ) -> io::Result<Vec<Place>> {
-        let Some(kept) = &self.kept else { return Ok(Vec::new()) };
-        let mut state = self.write_state();
-        let state = &mut *state;
-        let Some(table) = newest_table(kept.medium.as_ref())? else {
-            return self.begin_log(state).map(|()| Vec::new());
-        };
-        if table.array != self.array {
-            // It is of other disks, and says nothing of these.
-            return self.begin_log(state).map(|()| Vec::new());
-        }
-        state.settings = table.settings;
-        let sets = narrow::<u32>(state.sets.len());
-        for place in table.lost.into_iter().filter(|place| place.set < sets) {
-            state.insert(place, Held::Lost, Duration::ZERO);
-        }
-        kept.log.replay(|set, record| {
-            if set < sets {
-                apply(state, set, record);
-            }
-            Ok(())
-        })?;
-        let lost = if state.settings.has_battery { Vec::new() } else { give_up(state, below) };
-        if state.dirty == 0 {
-            self.begin_log(state)?;
-        }
-        self.recount(state);
-        Ok(lost)
-    }
-
     /// The table as it is now, and then no log.
     fn begin_log(&self, state: &mut State) -> io::Result<()> {
         debug_assert!(state.dirty == 0, "what the log has must be on the members");
@@ -633,163 +393,4 @@ impl WriteCache {
     fn write_state(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-impl Kept {
-    fn has_room_for(&self, record: &Record, reserve: u64) -> bool {
-        self.log.used() + record.encoded_len() + reserve <= self.room
-    }
-
-    fn append(&self, set: u32, record: &Record) -> io::Result<()> {
-        if record.is_empty() {
-            return Ok(());
-        }
-        // What is in the log may be nowhere else, so that it cannot be begun anew from here.
-        self.log.append(set, record, || Err(io::Error::other("the log of the write cache is full")))?.done();
-        Ok(())
-    }
-}
-
-fn saved(lba: u64, data: &[u8]) -> Record {
-    let mut record = Record::default();
-    record.write(said::DATA, lba, data);
-    record
-}
-
-fn unsaved(lba: u64, data: &[u8]) -> Record {
-    let mut tags: Vec<u8> = data.chunks(SECTOR).flat_map(|sector| crc32c(sector).to_le_bytes()).collect();
-    tags.resize(tags.len().next_multiple_of(SECTOR), 0);
-    let mut record = Record::default();
-    record.discard(said::UNSAVED, lba, (data.len() / SECTOR) as u64);
-    record.write(said::TAGS, 0, &tags);
-    record
-}
-
-/// Does to the state what a record of the log says.
-fn apply(state: &mut State, set: u32, record: &Record) {
-    let mut awaited = None;
-    for (kind, lba, change) in record.changes() {
-        match (kind, change) {
-            (said::DATA, Change::Write(data)) => {
-                let place = Place { set, lba, sectors: (data.len() / SECTOR) as u64 };
-                state.insert(place, Held::Data(Arc::new(data.to_vec()), 0), Duration::ZERO);
-            }
-            (said::GONE, Change::Discard(sectors)) => {
-                state.carve(Place { set, lba, sectors }, |_| true);
-            }
-            (said::UNSAVED, Change::Discard(sectors)) => awaited = Some(Place { set, lba, sectors }),
-            (said::TAGS, Change::Write(bytes)) => {
-                let Some(place) = awaited.take() else { continue };
-                let tags = bytes.as_chunks().0.iter().map(|tag| u32::from_le_bytes(*tag)).collect();
-                state.insert(place, Held::Tags(Arc::new(tags), 0), Duration::ZERO);
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Forgets all data: what the members have as well is theirs, the rest is lost. What was lost by this comes back.
-fn give_up(state: &mut State, below: impl Fn(u32, u64, &mut [u8]) -> Result<(), Fault>) -> Vec<Place> {
-    let pieces: Vec<(Place, Piece)> = state.all().map(|(place, piece)| (place, piece.clone())).collect();
-    let mut lost = Vec::new();
-    let mut found = [0; SECTOR];
-    for (place, piece) in pieces.iter().filter(|(_, piece)| !piece.is_lost()) {
-        state.carve(*place, |_| true);
-        for at in 0..place.sectors {
-            let lba = place.lba + at;
-            let is_there = below(place.set, lba, &mut found).is_ok()
-                && match &piece.held {
-                    Held::Data(bytes, from) => {
-                        bytes[from + narrow::<usize>(at) * SECTOR..].starts_with(&found)
-                    }
-                    Held::Tags(tags, from) => tags[from + narrow::<usize>(at)] == crc32c(&found),
-                    Held::Lost => true,
-                };
-            if !is_there {
-                lost.push(Place { set: place.set, lba, sectors: 1 });
-            }
-        }
-    }
-    let mut lost = joined(lost.into_iter());
-    if lost.len() > MOST_PIECES {
-        // Too finely strewn for the table: rather too much is called lost than too little.
-        lost = joined(pieces.iter().filter(|(_, piece)| !piece.is_lost()).map(|(place, _)| *place));
-    }
-    for &place in &lost {
-        state.insert(place, Held::Lost, Duration::ZERO);
-    }
-    lost
-}
-
-/// Ranges that follow each other as one.
-fn joined(places: impl Iterator<Item = Place>) -> Vec<Place> {
-    let mut all: Vec<Place> = places.collect();
-    all.sort_unstable();
-    all.dedup_by(|next, last| {
-        let is_next = last.set == next.set && last.lba + last.sectors == next.lba;
-        if is_next {
-            last.sectors += next.sectors;
-        }
-        is_next
-    });
-    all
-}
-
-/// What must be known whatever the log says: settings, and what was lost before the log began.
-struct Table {
-    number: u64,
-    array: String,
-    settings: Settings,
-    lost: Vec<Place>,
-}
-
-impl Table {
-    fn encode(&self) -> Vec<u8> {
-        let Settings { is_write_back, is_forced, has_battery } = self.settings;
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend_from_slice(&self.number.to_le_bytes());
-        let mut array = [0; 16];
-        array.iter_mut().zip(self.array.bytes()).for_each(|(to, from)| *to = from);
-        bytes.extend_from_slice(&array);
-        bytes.extend([u8::from(is_write_back), u8::from(is_forced), u8::from(has_battery), 0]);
-        bytes.extend_from_slice(&narrow::<u32>(self.lost.len()).to_le_bytes());
-        for place in &self.lost {
-            bytes.extend_from_slice(&u64::from(place.set).to_le_bytes());
-            bytes.extend_from_slice(&place.lba.to_le_bytes());
-            bytes.extend_from_slice(&place.sectors.to_le_bytes());
-        }
-        bytes.extend_from_slice(&crc32c(&bytes).to_le_bytes());
-        assert!(bytes.len() as u64 <= TABLE, "the pieces are few enough");
-        bytes
-    }
-
-    fn read(medium: &dyn Medium, at: u64) -> io::Result<Option<Table>> {
-        let mut head = [0; HEAD];
-        medium.read(at, &mut head)?;
-        let word = |bytes: &[u8]| bytes.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-        let count = head.last_chunk().map_or(0, |count| u32::from_le_bytes(*count)) as usize;
-        if !head.starts_with(MAGIC) || count > 2 * MOST_PIECES {
-            return Ok(None);
-        }
-        let mut bytes = vec![0; HEAD + count * RANGE + 4];
-        medium.read(at, &mut bytes)?;
-        let (body, crc) = bytes.split_at(HEAD + count * RANGE);
-        if crc != crc32c(body).to_le_bytes() {
-            return Ok(None);
-        }
-        let lost = body[HEAD..].chunks(RANGE).map(|range| Place {
-            set: u32::try_from(word(range)).unwrap_or(u32::MAX),
-            lba: word(&range[8..]),
-            sectors: word(&range[16..]),
-        });
-        let settings =
-            Settings { is_write_back: head[32] == 1, is_forced: head[33] == 1, has_battery: head[34] == 1 };
-        let array = String::from_utf8_lossy(&head[16..32]).trim_end_matches('\0').to_owned();
-        Ok(Some(Table { number: word(&head[8..]), array, settings, lost: lost.collect() }))
-    }
-}
-
-fn newest_table(medium: &dyn Medium) -> io::Result<Option<Table>> {
-    let tables = [Table::read(medium, 0)?, Table::read(medium, TABLE)?];
-    Ok(tables.into_iter().flatten().max_by_key(|table| table.number))
 }

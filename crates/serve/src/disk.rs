@@ -6,13 +6,17 @@
 //!
 //! **Invariant:** a read gives what was written, or an error: a sector that is not what its tag says is never handed out.
 
+mod memory;
+
 use std::io;
-use std::sync::{Mutex, PoisonError, RwLock};
 
 use units::convert::narrow;
 
 use crate::medium::Medium;
 use crate::tag::{self, NEVER_WRITTEN, SECTOR};
+use memory::Memory;
+
+pub use memory::Lent;
 
 /// Bytes of one place for the label.
 const LABEL: u64 = 64 << 10;
@@ -24,8 +28,6 @@ const GROUP_SECTORS: usize = 1024;
 const TAGS: u64 = TAGS_BYTES as u64;
 const TAGS_BYTES: usize = GROUP_SECTORS * 4;
 const STRIDE: u64 = TAGS + GROUP * SECTOR as u64;
-/// Sectors of one piece of memory.
-const EXTENT: u64 = 512;
 
 /// Why a disk gives nothing back.
 #[derive(Debug, thiserror::Error)]
@@ -56,23 +58,10 @@ enum Store {
     Medium(Box<dyn Medium>),
 }
 
-/// Extents that come into being when they are first written to.
-struct Memory {
-    extents: Vec<RwLock<Option<Extent>>>,
-    label: Mutex<Vec<u8>>,
-}
-
-struct Extent {
-    data: Box<[u8]>,
-    tags: Box<[u32]>,
-}
-
 impl Disk {
     /// A disk of that many sectors in memory.
     pub fn in_memory(serial: String, sectors: u64) -> Disk {
-        let count = narrow::<usize>(sectors.div_ceil(EXTENT));
-        let extents = (0..count).map(|_| RwLock::new(None)).collect();
-        Disk { serial, sectors, store: Store::Memory(Memory { extents, label: Mutex::default() }) }
+        Disk { serial, sectors, store: Store::Memory(Memory::new(sectors)) }
     }
 
     /// A disk of that many sectors on `medium`.
@@ -117,6 +106,19 @@ impl Disk {
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// What [`Disk::read`] gives of `bytes` bytes, without a copy, added to `lent`; where the disk is no memory, `false` and
+    /// nothing.
+    ///
+    /// After an error `lent` has a part of it.
+    #[inline]
+    pub fn lend(&self, lba: u64, bytes: usize, lent: &mut Vec<Lent>) -> Result<bool, DiskError> {
+        debug_assert!(lba + (bytes / SECTOR) as u64 <= self.sectors, "a read must lie on the disk");
+        match &self.store {
+            Store::Memory(memory) => memory.lend(lba, bytes, lent).map(|()| true),
+            Store::Medium(_) => Ok(false),
         }
     }
 
@@ -202,9 +204,7 @@ impl Disk {
     /// Replaces the label. A label that is written when the machine stops leaves the one before it.
     pub fn write_label(&self, number: u64, label: &[u8]) -> Result<(), DiskError> {
         let Store::Medium(medium) = &self.store else {
-            if let Store::Memory(memory) = &self.store {
-                *memory.label.lock().unwrap_or_else(PoisonError::into_inner) = label.to_vec();
-            }
+            // Nobody reads it again.
             return Ok(());
         };
         write_label(medium.as_ref(), number, label)?;
@@ -304,97 +304,6 @@ fn parts(lba: u64, bytes: usize, run: u64) -> impl Iterator<Item = (u64, std::op
     })
 }
 
-impl Memory {
-    #[inline]
-    fn read(&self, lba: u64, into: &mut [u8]) -> Result<(), DiskError> {
-        for (lba, part) in parts(lba, into.len(), EXTENT) {
-            let into = &mut into[part];
-            let extent = self.extent(lba).read().unwrap_or_else(PoisonError::into_inner);
-            let Some(extent) = extent.as_ref() else {
-                into.fill(0);
-                continue;
-            };
-            let at = narrow::<usize>(lba % EXTENT);
-            // In pieces that stay in the first-level cache between copying and checking.
-            for (n, piece) in into.chunks_mut(PIECE).enumerate() {
-                let from = at + n * (PIECE / SECTOR);
-                let count = piece.len() / SECTOR;
-                piece.copy_from_slice(&extent.data[from * SECTOR..][..piece.len()]);
-                checked(lba + (n * (PIECE / SECTOR)) as u64, piece, &extent.tags[from..from + count])?;
-            }
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn write(&self, lba: u64, from: &[u8]) {
-        for (lba, part) in parts(lba, from.len(), EXTENT) {
-            let from = &from[part];
-            let mut extent = self.extent(lba).write().unwrap_or_else(PoisonError::into_inner);
-            let extent = extent.get_or_insert_with(Extent::new);
-            let at = narrow::<usize>(lba % EXTENT);
-            for (n, piece) in from.chunks(PIECE).enumerate() {
-                let to = at + n * (PIECE / SECTOR);
-                let count = piece.len() / SECTOR;
-                extent.data[to * SECTOR..][..piece.len()].copy_from_slice(piece);
-                tag::compute(lba + (n * (PIECE / SECTOR)) as u64, piece, &mut extent.tags[to..to + count]);
-            }
-        }
-    }
-
-    fn discard(&self, lba: u64, sectors: u64) {
-        let (mut lba, end) = (lba, lba + sectors);
-        while lba < end {
-            let until = ((lba / EXTENT + 1) * EXTENT).min(end);
-            let mut extent = self.extent(lba).write().unwrap_or_else(PoisonError::into_inner);
-            if until - lba == EXTENT {
-                *extent = None;
-            } else if let Some(extent) = extent.as_mut() {
-                let (from, to) = (narrow::<usize>(lba % EXTENT), narrow::<usize>(until - lba));
-                extent.data[from * SECTOR..(from + to) * SECTOR].fill(0);
-                extent.tags[from..from + to].fill(NEVER_WRITTEN);
-            }
-            lba = until;
-        }
-    }
-
-    fn spoil(&self, lba: u64) {
-        let mut extent = self.extent(lba).write().unwrap_or_else(PoisonError::into_inner);
-        let extent = extent.get_or_insert_with(Extent::new);
-        extent.tags[narrow::<usize>(lba % EXTENT)] = tag::unreadable(lba);
-        extent.data[narrow::<usize>(lba % EXTENT) * SECTOR..][..SECTOR].fill(0);
-    }
-
-    fn is_hole(&self, lba: u64, sectors: u64) -> bool {
-        (lba / EXTENT..=(lba + sectors - 1) / EXTENT).all(|extent| {
-            let held = self.extents[narrow::<usize>(extent)].read().unwrap_or_else(PoisonError::into_inner);
-            held.as_ref().is_none_or(|held| {
-                let from = lba.max(extent * EXTENT) - extent * EXTENT;
-                let to = (lba + sectors - extent * EXTENT).min(EXTENT);
-                held.tags[narrow::<usize>(from)..narrow::<usize>(to)].iter().all(|&tag| tag == NEVER_WRITTEN)
-            })
-        })
-    }
-
-    #[inline]
-    fn extent(&self, lba: u64) -> &RwLock<Option<Extent>> {
-        &self.extents[narrow::<usize>(lba / EXTENT)]
-    }
-}
-
-/// Bytes that are copied and checked together.
-const PIECE: usize = 8 << 10;
-
-impl Extent {
-    fn new() -> Extent {
-        let sectors = narrow::<usize>(EXTENT);
-        Extent {
-            data: vec![0; sectors * SECTOR].into_boxed_slice(),
-            tags: vec![NEVER_WRITTEN; sectors].into_boxed_slice(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -419,6 +328,32 @@ mod tests {
             assert_eq!(read[SECTOR..1201 * SECTOR], data);
             assert!(read[1201 * SECTOR..].iter().all(|&byte| byte == 0));
         }
+    }
+
+    #[test]
+    fn what_is_lent_is_what_was_read_then_whatever_is_written_afterwards() {
+        let [disk, on_medium] = disks();
+        let data: Vec<u8> = (0..1200 * SECTOR).map(|at| narrow::<u8>(at % 251)).collect();
+        disk.write(1000, &data).unwrap();
+        let mut lent = Vec::new();
+        assert!(!on_medium.lend(0, SECTOR, &mut lent).unwrap() && lent.is_empty());
+        assert!(disk.lend(400, 1000 * SECTOR, &mut lent).unwrap());
+        disk.write(1000, &vec![9; 300 * SECTOR]).unwrap();
+        disk.discard(1300, 724).unwrap();
+        let read: Vec<u8> = lent.iter().flat_map(|part| part.iter().copied()).collect();
+        assert!(read[..600 * SECTOR].iter().all(|&byte| byte == 0));
+        assert_eq!(read[600 * SECTOR..], data[..400 * SECTOR]);
+        let mut now = vec![0; SECTOR];
+        disk.read(1299, &mut now).unwrap();
+        assert_eq!(now, [9; SECTOR]);
+    }
+
+    #[test]
+    fn a_sector_that_is_not_what_its_tag_says_is_not_lent() {
+        let [disk, _] = disks();
+        disk.write(0, &[7; 8 * SECTOR]).unwrap();
+        disk.spoil(5).unwrap();
+        assert!(matches!(disk.lend(0, 8 * SECTOR, &mut Vec::new()), Err(DiskError::Mismatch { lba: 5 })));
     }
 
     #[test]

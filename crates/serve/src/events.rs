@@ -67,10 +67,15 @@ impl EventLog {
             // A log that cannot be written must not stop what it tells of.
             let _lost = file.write_all(&line);
         }
+        debug_assert!(
+            kept.events.last().is_none_or(|last| last.number + 1 == event.number),
+            "numbers follow each other"
+        );
         if kept.events.len() == MOST {
             kept.events.remove(0);
         }
         kept.events.push(event);
+        assert!(kept.events.len() <= MOST, "the log in memory is bounded");
     }
 
     /// Those with a number above `after`.

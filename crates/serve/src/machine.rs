@@ -101,6 +101,11 @@ impl Shape {
                 !set.members.contains(bay) && bays[*bay as usize] >= set.geometry.member_used().0
             });
             let all: Vec<u32> = set.members.iter().copied().chain(others).collect();
+            assert!(all.len() >= own.members as usize, "each member has a bay");
+            debug_assert!(
+                all.iter().all(|bay| (*bay as usize) < bays.len()),
+                "members are in bays that there are"
+            );
             let spares = narrow::<u32>(all.len()) - own.members;
             let geometry = Geometry::new(SetSpec { spares, ..own.clone() })?;
             sets.push(SetShape { geometry, bays: all });
@@ -232,6 +237,8 @@ impl Machine {
         if !self.is_reached(number) {
             return Err(Fault::NoPath);
         }
+        let capacity = self.sets[lun.set as usize].geometry().capacity().0;
+        debug_assert!(lun.start + lun.sectors <= capacity, "a LUN lies in its set");
         let is_whole = offset.is_multiple_of(SECTOR_BYTES) && len.is_multiple_of(SECTOR_BYTES) && len > 0;
         match offset.checked_add(len) {
             Some(end) if is_whole && end <= lun.sectors * SECTOR_BYTES => Ok(Place {

@@ -116,7 +116,12 @@ impl Medium for Window {
     }
 
     fn next_data(&self, at: u64) -> io::Result<Option<u64>> {
-        Ok(self.medium.next_data(self.from + at)?.map(|found| found - self.from))
+        let found = self.medium.next_data(self.from + at)?;
+        debug_assert!(
+            found.is_none_or(|found| found >= self.from + at),
+            "what is found lies behind where it was looked"
+        );
+        Ok(found.map(|found| found - self.from))
     }
 }
 

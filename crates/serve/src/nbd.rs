@@ -2,7 +2,7 @@
 //!
 //! The protocol is that of the NBD project (`doc/proto.md` of `NetworkBlockDevice/nbd`): fixed newstyle negotiation
 //! with LIST, INFO and GO, structured replies and extended headers, `base:allocation`, FUA, flush, trim, write-zeroes
-//! and several connections to one export. No library has a whole server of it in Rust, so this one is our own; a fuzz
+//! several connections to one export, and TLS. No library has a whole server of it in Rust, so this one is our own; a fuzz
 //! target feeds it.
 //!
 //! **Invariant:** whatever a client sends, nothing outside of its export is read or written, and no more memory is taken
@@ -13,8 +13,10 @@ pub mod limits;
 mod server;
 mod session;
 mod stream;
+mod tls;
 mod wire;
 
-pub use handshake::Export;
+pub use handshake::{Export, Security};
 pub use server::{Address, Server, bind, end_accepting};
-pub use session::serve;
+pub use session::{Ended, serve};
+pub use tls::Tls;

@@ -115,6 +115,7 @@ impl Pacer {
     ///
     /// A model that takes its place is made with `seed`.
     pub fn start(mut sim: Sim, speed: f64, seed: u64) -> std::io::Result<Pacer> {
+        assert!(speed > 0.0 && speed.is_finite(), "time goes on");
         sim.admit();
         let (send, receive) = channel();
         let (clock, lateness) = (Clock::start(), Arc::new(Lateness::default()));
@@ -260,7 +261,8 @@ impl Running {
                     self.next += 1;
                     self.next - 1
                 });
-                self.waiting.insert(token, deliver);
+                let other = self.waiting.insert(token, deliver);
+                debug_assert!(other.is_none(), "a number is of one request at a time");
                 let request = workload_request(asked, token);
                 let at = self.virtual_time(at).max(self.sim.now());
                 self.sim.submit(at, request);

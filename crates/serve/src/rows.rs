@@ -27,7 +27,9 @@ pub enum Held<G> {
 impl RowLocks {
     /// Locks for rows that are `height` sectors high: about a mebibyte of each member is one.
     pub fn new(height: u64) -> RowLocks {
+        assert!(height > 0, "a row has sectors");
         let granule = height * (2048_u64.div_ceil(height));
+        debug_assert!(granule.is_multiple_of(height), "no row is in two locks");
         RowLocks { shards: (0..SHARDS).map(|_| RwLock::default()).collect(), granule }
     }
 
@@ -45,6 +47,7 @@ impl RowLocks {
 
     #[inline]
     fn held<'a, G>(&'a self, from: u64, to: u64, lock: impl Fn(&'a RwLock<()>) -> G) -> Held<G> {
+        debug_assert!(from <= to, "a range begins before it ends");
         let (first, last) = (from / self.granule, (to.max(from + 1) - 1) / self.granule);
         if first == last {
             return Held::One(lock(&self.shards[narrow::<usize>(first % SHARDS)]));
@@ -57,5 +60,6 @@ impl RowLocks {
 fn ascending(granules: Range<u64>) -> impl Iterator<Item = usize> {
     let mut shards: Vec<usize> = granules.map(|granule| narrow::<usize>(granule % SHARDS)).collect();
     shards.sort_unstable();
+    debug_assert!(shards.windows(2).all(|two| two[0] < two[1]), "no lock is taken twice");
     shards.into_iter()
 }

@@ -11,7 +11,7 @@ use array::sim::{Sim, Topology};
 use crate::control::Control;
 use crate::fuse::Mounted;
 use crate::machine::{Machine, OpenError, Options, Shape};
-use crate::nbd::{Address, Server};
+use crate::nbd::{Address, Server, Tls};
 use crate::pace::Pacer;
 use crate::shelf::Directory;
 
@@ -57,6 +57,8 @@ pub struct Setup {
     pub directory: Option<PathBuf>,
     /// Where clients come.
     pub addresses: Vec<Address>,
+    /// The directory of the certificates that clients which come by TCP need.
+    pub certificates: Option<PathBuf>,
     /// Files that LUNs are mounted over, LUN 0 first.
     pub files: Vec<PathBuf>,
     /// Where operators come.
@@ -102,7 +104,18 @@ impl Service {
     /// Opens the array and listens.
     pub fn start(setup: Setup) -> Result<Service, ServiceError> {
         let system = |what: String| move |source| ServiceError::System { what, source };
-        let Setup { name, topology, directory, addresses, files, control, pace, seed, mut options } = setup;
+        let Setup {
+            name,
+            topology,
+            directory,
+            addresses,
+            certificates,
+            files,
+            control,
+            pace,
+            seed,
+            mut options,
+        } = setup;
         let shape = Shape::of(&name, &topology)?;
         let machine = match &directory {
             None => Machine::in_memory(shape, &options)?,
@@ -122,9 +135,13 @@ impl Service {
         if let Some(pacer) = &pacer {
             machine.follow(pacer.clone());
         }
+        let tls = certificates.map(|directory| {
+            Tls::open(&directory).map_err(system(format!("certificates in {}", directory.display())))
+        });
+        let tls = tls.transpose()?;
         let mut servers = Vec::new();
         for address in &addresses {
-            let server = Server::listen(machine.clone(), address, pacer.clone());
+            let server = Server::listen(machine.clone(), address, pacer.clone(), tls.as_ref());
             servers.push(server.map_err(system(format!("listening on {}", shown(address))))?);
         }
         let mut mounted = Vec::new();

@@ -20,7 +20,7 @@ use array::raid::{Executor, Geometry, Health, MemberState, Members, Merger, Plan
 use units::convert::narrow;
 use units::{Lba, Sectors};
 
-use crate::disk::{Disk, DiskError};
+use crate::disk::{Disk, DiskError, Lent};
 use crate::nvram::{Change, Nvram, REGIONS, Record};
 use crate::rows::RowLocks;
 use crate::tag::SECTOR;
@@ -262,6 +262,7 @@ impl SetStore {
     ) -> Result<(), Fault> {
         let (at, sectors) = self.checked(lba, into.len())?;
         let (from, to) = self.geometry.member_span(at, sectors);
+        debug_assert!(from < to && to.0 <= self.geometry.member_used().0, "a read touches what the set uses");
         {
             let _rows = self.rows.shared(from.0, to.0);
             let state = self.state();
@@ -274,6 +275,35 @@ impl SetStore {
             }
         }
         self.read_slowly(scratch, at, into, reports)
+    }
+
+    /// What [`SetStore::read`] gives, lent by disks that are memory, in order; `None` where it must be copied: a member is
+    /// away or in doubt, is no memory, or has it in many small parts.
+    pub fn lend(&self, scratch: &mut Scratch, lba: u64, bytes: usize) -> Option<Vec<Lent>> {
+        /// Sectors of the smallest part for which lending costs less than copying.
+        const LEAST: u64 = 32;
+        let (at, sectors) = self.checked(lba, bytes).ok()?;
+        let (from, to) = self.geometry.member_span(at, sectors);
+        let _rows = self.rows.shared(from.0, to.0);
+        let state = self.state();
+        let plan = &mut scratch.plan;
+        self.geometry.plan_read(&state.health, at, sectors, array::raid::first, plan).ok()?;
+        let is_plain = plan.stripes().is_empty() && plan.reads().len() as u64 * LEAST <= sectors.0;
+        if !is_plain || !plan.reads().iter().is_sorted_by_key(|step| step.host) {
+            return None;
+        }
+        let (mut lent, mut done) = (Vec::new(), Sectors(0));
+        for step in plan.reads() {
+            if step.host != Some(done) {
+                return None;
+            }
+            let bytes = narrow::<usize>(step.sectors.bytes().get());
+            let disk = disk(&state.disks, step.member).ok()?;
+            disk.lend(step.lba.0, bytes, &mut lent).ok().filter(|is_lent| *is_lent)?;
+            done = Sectors(done.0 + step.sectors.0);
+        }
+        debug_assert_eq!(lent.iter().map(|part| part.len()).sum::<usize>(), bytes, "all of it is lent");
+        (done == sectors).then_some(lent)
     }
 
     fn planned_read(
@@ -467,6 +497,7 @@ fn is_read(health: &Health, member: u16) -> bool {
 /// Health as if the disk in a slot had been replaced by an empty one, and that slot.
 fn without(geometry: &Geometry, health: &Health, member: u16) -> Option<(Health, u16)> {
     let slot = slot_of(geometry, health, member)?;
+    debug_assert!(slot < narrow::<u16>(geometry.spec().members), "a slot of the set");
     let mut health = health.clone();
     if let Some(twin) = health.twin(slot) {
         health.fail(u32::from(twin)).ok()?;

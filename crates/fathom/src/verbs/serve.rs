@@ -34,9 +34,13 @@ pub struct ServeArgs {
     /// Keep the members in memory: all data are lost when the server ends
     #[arg(long, conflicts_with = "dir")]
     pub memory: bool,
-    /// Serve NBD on this address of this machine; may be given several times [default: 127.0.0.1:10809]
+    /// Serve NBD on this address, which is one of this machine unless there is --tls; may be given several times [default: 127.0.0.1:10809]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Vec<SocketAddr>,
+    /// Have clients on TCP begin TLS, with server-cert.pem and server-key.pem of this directory; with its ca-cert.pem they
+    /// need a certificate of that authority, and may come from other machines
+    #[arg(long, value_name = "DIRECTORY")]
+    pub tls: Option<PathBuf>,
     /// Serve NBD on this Unix socket; may be given several times
     #[arg(long, value_name = "SOCKET")]
     pub unix: Vec<PathBuf>,
@@ -92,6 +96,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
         topology: spec.topology,
         directory: arguments.dir.clone(),
         addresses,
+        certificates: arguments.tls.clone(),
         files: arguments.fuse.clone(),
         control: sockets.join(format!("{name}.control")),
         pace: arguments.pace,

@@ -41,6 +41,10 @@ impl Machine {
             let Some(slot) = slot.filter(|&slot| state.health.state(slot) == MemberState::Failed) else {
                 continue;
             };
+            debug_assert!(
+                bays.failed_since[number][usize::from(slot)] <= bays.generation + 1,
+                "generations only grow"
+            );
             bays.failed_since[number][usize::from(slot)] = bays.generation + 1;
             bays.last_serial[number][usize::from(slot)] = bays.bays[bay as usize].serial.clone();
             let is_lost = array_is_lost(set.geometry(), &state.health);
@@ -89,6 +93,7 @@ impl Machine {
 
     /// Writes what is now on the labels of all disks in use, as a new generation.
     pub(super) fn relabel(&self, bays: &mut Bays) -> io::Result<()> {
+        debug_assert_eq!(bays.bays.len(), self.shape.bays.len(), "each bay is known");
         bays.generation += 1;
         self.sync_spares(bays);
         // What lies in the journal belongs to the disks that there were.
@@ -249,5 +254,6 @@ pub(super) fn restored(
     for spare in spares {
         health.fail(u32::from(spare)).ok()?;
     }
+    debug_assert!(health.spares().next().is_none(), "spares are made of disks that are there");
     Some(health)
 }

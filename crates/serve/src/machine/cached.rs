@@ -6,12 +6,14 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use units::convert::narrow;
 use units::{Bytes, SECTOR_BYTES};
 
 use super::Machine;
 use super::operate::OperateError;
 use crate::cache::{Place, Run, Settings, Taken, Wanted, WriteCache};
 use crate::clock;
+use crate::disk::Lent;
 use crate::events::Severity;
 use crate::set::{Fault, Scratch};
 
@@ -80,6 +82,15 @@ impl Machine {
             }
             _ => store.read(scratch, lba, into, self),
         }
+    }
+
+    /// What [`Machine::read`] gives, lent by members that are memory; `None` where it must be copied.
+    pub fn lend(&self, scratch: &mut Scratch, lun: u32, offset: u64, len: u64) -> Option<Vec<Lent>> {
+        let Place { set, lba, .. } = self.place(lun, offset, len).ok()?;
+        if !self.is_volatile() || self.cache.as_ref().is_some_and(|cache| !cache.is_empty()) {
+            return None;
+        }
+        self.sets[set as usize].lend(scratch, lba, narrow::<usize>(len))
     }
 
     /// Writes `from` at byte `offset` of a LUN; whole sectors.
@@ -213,6 +224,11 @@ impl Machine {
     ) -> Result<(), Fault> {
         let (mut done, mut fault) = (Vec::new(), None);
         for Run { place, data } in runs {
+            debug_assert_eq!(
+                data.len() as u64,
+                place.sectors * SECTOR_BYTES,
+                "a run has the data of its sectors"
+            );
             match self.sets[place.set as usize].write(scratch, place.lba, data, self) {
                 Ok(()) => done.push(*place),
                 Err(why) => fault = Some(why),

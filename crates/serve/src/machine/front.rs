@@ -63,6 +63,11 @@ impl Front {
     /// All of it works, and every LUN is with the controller that it belongs to.
     pub(super) fn whole(shape: &super::Shape, firmware: Option<String>) -> Front {
         let FrontShape { controllers, links, .. } = shape.front;
+        assert!(controllers > 0, "an array has a controller");
+        debug_assert!(
+            shape.luns.iter().all(|lun| lun.owner < controllers),
+            "each LUN has a controller that there is"
+        );
         Front {
             controllers: vec![true; controllers as usize],
             links: vec![true; (controllers * links) as usize],
@@ -72,6 +77,7 @@ impl Front {
     }
 
     fn end_of(&self, link: usize) -> usize {
+        debug_assert!(link < self.links.len(), "a path that there is");
         link * self.controllers.len() / self.links.len().max(1)
     }
 

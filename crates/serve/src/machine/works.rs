@@ -339,6 +339,7 @@ impl Machine {
                     return Ok(false);
                 }
                 let Some(done) = store.work(&mut scratch, &mut sweep, repairs, found, self)? else { break };
+                debug_assert!(done.0 <= UNIT.0, "a unit is no larger than it should be");
                 work.done.fetch_add(done.0, Ordering::Relaxed);
                 while let Some(model) = self.model.get()
                     && let Some(share) = model.progress(work.set)

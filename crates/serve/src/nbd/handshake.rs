@@ -40,7 +40,30 @@ const ALLOCATION: &[u8] = b"base:allocation";
 /// Its number.
 pub const ALLOCATION_ID: u32 = 1;
 
+/// What comes before options are answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Security {
+    /// Nothing: a socket of this machine.
+    Local,
+    /// TLS, which the client asks for.
+    Required,
+    /// TLS is there, and both have said hello before: what the client has answered.
+    Established(u32),
+}
+
+/// How a negotiation ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Negotiated {
+    /// The client goes away, or is sent away.
+    End,
+    /// TLS begins, and the negotiation anew; what the client has answered the server's hello.
+    Tls(u32),
+    /// Requests follow.
+    Transmission(Agreed),
+}
+
 struct Negotiation<'a, R, W> {
+    security: Security,
     exports: &'a [Export],
     input: &'a mut Incoming<R>,
     output: &'a mut Outgoing<W>,
@@ -49,37 +72,44 @@ struct Negotiation<'a, R, W> {
     status_of: Option<usize>,
 }
 
-/// Agrees with a client; `None` where it goes away, or is sent away.
-pub fn agree<R: Read, W: Write>(
-    exports: &[Export],
-    input: &mut Incoming<R>,
-    output: &mut Outgoing<W>,
-) -> io::Result<Option<Agreed>> {
-    let clock = Clock::start();
+/// Says hello; the flags that the client answers with, `None` where there is no talking to it.
+fn greet<R: Read, W: Write>(input: &mut Incoming<R>, output: &mut Outgoing<W>) -> io::Result<Option<u32>> {
     output.put(&NBDMAGIC.to_be_bytes());
     output.put(&IHAVEOPT.to_be_bytes());
     output.put(&(FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes());
     output.send()?;
-    let Some(flags) = input.take(4)? else { return Ok(None) };
-    let flags = be32(flags);
-    if flags & !u32::from(FIXED_NEWSTYLE | NO_ZEROES) != 0 {
-        return Ok(None);
-    }
+    let flags = input.take(4)?.map(be32);
+    Ok(flags.filter(|flags| flags & !u32::from(FIXED_NEWSTYLE | NO_ZEROES) == 0))
+}
+
+/// Agrees with a client.
+pub fn agree<R: Read, W: Write>(
+    exports: &[Export],
+    security: Security,
+    input: &mut Incoming<R>,
+    output: &mut Outgoing<W>,
+) -> io::Result<Negotiated> {
+    let clock = Clock::start();
+    let flags = match security {
+        Security::Established(flags) => Some(flags),
+        _ => greet(input, output)?,
+    };
+    let Some(flags) = flags else { return Ok(Negotiated::End) };
     let no_zeroes = flags & u32::from(NO_ZEROES) != 0;
     let agreed = Agreed::default();
-    let mut negotiation = Negotiation { exports, input, output, agreed, status_of: None };
+    let mut negotiation = Negotiation { security, exports, input, output, agreed, status_of: None };
     for _ in 0..limits::OPTIONS {
         if clock.now() > limits::NEGOTIATION {
-            return Ok(None);
+            return Ok(Negotiated::End);
         }
-        let Some(header) = negotiation.input.take(16)? else { return Ok(None) };
+        let Some(header) = negotiation.input.take(16)? else { return Ok(Negotiated::End) };
         let (magic, option, len) = (be64(header), be32(&header[8..]), be32(&header[12..]));
         if magic != IHAVEOPT {
-            return Ok(None);
+            return Ok(Negotiated::End);
         }
         if len > limits::OPTION {
             if option == option::EXPORT_NAME {
-                return Ok(None);
+                return Ok(Negotiated::End);
             }
             negotiation.input.skip(len.into())?;
             negotiation.refuse(option, reply::ERR_TOO_BIG, "an option has at most 64 KiB");
@@ -89,7 +119,10 @@ pub fn agree<R: Read, W: Write>(
         let mut data = vec![0; narrow::<usize>(len)];
         negotiation.input.fill(&mut data)?;
         if option == option::EXPORT_NAME {
-            let Some(export) = negotiation.find(&data) else { return Ok(None) };
+            if security == Security::Required {
+                return Ok(Negotiated::End);
+            }
+            let Some(export) = negotiation.find(&data) else { return Ok(Negotiated::End) };
             negotiation.choose(export);
             let Negotiation { output, agreed, .. } = negotiation;
             output.put(&exports[export].bytes.to_be_bytes());
@@ -98,22 +131,26 @@ pub fn agree<R: Read, W: Write>(
                 output.room(124).fill(0);
             }
             output.send()?;
-            return Ok(Some(agreed));
+            return Ok(Negotiated::Transmission(agreed));
         }
         let next = negotiation.answer(option, &data);
         negotiation.output.send()?;
         match next {
             Next::Option => {}
-            Next::Transmission => return Ok(Some(negotiation.agreed)),
-            Next::End => return Ok(None),
+            Next::Transmission => return Ok(Negotiated::Transmission(negotiation.agreed)),
+            // What came before the answer was not encrypted, and nobody knows from whom.
+            Next::Tls if negotiation.input.has(1) => return Ok(Negotiated::End),
+            Next::Tls => return Ok(Negotiated::Tls(flags)),
+            Next::End => return Ok(Negotiated::End),
         }
     }
-    Ok(None)
+    Ok(Negotiated::End)
 }
 
 enum Next {
     Option,
     Transmission,
+    Tls,
     End,
 }
 
@@ -123,6 +160,13 @@ impl<R: Read, W: Write> Negotiation<'_, R, W> {
             option::ABORT => {
                 self.reply(option, reply::ACK, &[]);
                 return Next::End;
+            }
+            option::STARTTLS if self.security == Security::Required && data.is_empty() => {
+                self.reply(option, reply::ACK, &[]);
+                return Next::Tls;
+            }
+            _ if self.security == Security::Required => {
+                self.refuse(option, reply::ERR_TLS_REQD, "this server talks to clients that use TLS");
             }
             option::LIST if data.is_empty() => {
                 for export in self.exports {
@@ -143,6 +187,9 @@ impl<R: Read, W: Write> Negotiation<'_, R, W> {
             }
             option::LIST | option::STRUCTURED_REPLY | option::EXTENDED_HEADERS => {
                 self.refuse(option, reply::ERR_INVALID, "this option has no data, and comes once");
+            }
+            option::STARTTLS if matches!(self.security, Security::Established(_)) => {
+                self.refuse(option, reply::ERR_INVALID, "TLS is there");
             }
             option::STARTTLS => {
                 self.refuse(option, reply::ERR_POLICY, "no TLS here: a socket of this machine needs none");
@@ -197,6 +244,8 @@ impl<R: Read, W: Write> Negotiation<'_, R, W> {
     }
 
     fn choose(&mut self, export: usize) {
+        assert!(export < self.exports.len(), "an export that there is");
+        assert!(self.security != Security::Required, "nothing is chosen before TLS is there");
         self.agreed.export = export;
         self.agreed.has_status = self.status_of == Some(export) && self.agreed.is_structured;
     }

@@ -1,7 +1,7 @@
 //! Listening, and a thread for each connection.
 
 use std::fs;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -12,16 +12,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use super::handshake::Export;
+use super::handshake::{Export, Security};
 use super::limits;
-use super::session::{self, Reply};
+use super::session::{self, Ended, Reply};
+use super::tls::Tls;
 use crate::machine::Machine;
 use crate::pace::Pacer;
 
 /// Where clients come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// TCP on this machine: nothing of the protocol is encrypted, and nobody has to say who they are.
+    /// TCP: in the clear on this machine, with TLS from others.
     Tcp(SocketAddr),
     /// A socket in the file system, whose rights say who may come.
     Unix(PathBuf),
@@ -40,6 +41,8 @@ struct Shared {
     machine: Arc<Machine>,
     exports: Vec<Export>,
     pacer: Option<Arc<Pacer>>,
+    /// What clients must begin with.
+    tls: Option<Tls>,
     is_over: AtomicBool,
     connections: AtomicUsize,
     /// What is shut down at the end, by number.
@@ -105,6 +108,13 @@ impl Write for &Stream {
         }
     }
 
+    fn write_vectored(&mut self, from: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => (&mut &*stream).write_vectored(from),
+            Stream::Unix(stream) => (&mut &*stream).write_vectored(from),
+        }
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -113,20 +123,24 @@ impl Write for &Stream {
 impl Server {
     /// Serves the LUNs of `machine` as `lun0`, `lun1` and so on, the first one also without a name.
     ///
-    /// Addresses that other machines reach are refused: the protocol does not ask who comes.
-    pub fn listen(machine: Arc<Machine>, address: &Address, pacer: Option<Arc<Pacer>>) -> io::Result<Server> {
+    /// With `tls`, clients that come by TCP have to begin it. An address that other machines reach is refused without, or
+    /// where everybody may come.
+    pub fn listen(
+        machine: Arc<Machine>,
+        address: &Address,
+        pacer: Option<Arc<Pacer>>,
+        tls: Option<&Tls>,
+    ) -> io::Result<Server> {
         let (listener, uri, path) = match address {
-            Address::Tcp(at) if !at.ip().is_loopback() => {
-                let why = format!(
-                    "{at} can be reached from other machines, and NBD without TLS has no authentication; \
-                     listen on 127.0.0.1 or on a Unix socket, and let others in by `ssh -L`"
-                );
-                return Err(io::Error::new(ErrorKind::PermissionDenied, why));
-            }
             Address::Tcp(at) => {
+                let is_safe = at.ip().is_loopback() || tls.is_some_and(Tls::asks_who_comes);
+                if !is_safe {
+                    return Err(io::Error::new(ErrorKind::PermissionDenied, not_for_all(*at, tls)));
+                }
                 let listener = TcpListener::bind(at)?;
                 let at = listener.local_addr()?;
-                (Listener::Tcp(listener), format!("nbd://{at}"), None)
+                let scheme = if tls.is_some() { "nbds" } else { "nbd" };
+                (Listener::Tcp(listener), format!("{scheme}://{at}"), None)
             }
             Address::Unix(path) => {
                 let listener = bind(path)?;
@@ -144,6 +158,7 @@ impl Server {
             exports: exports.collect(),
             machine,
             pacer,
+            tls: tls.filter(|_| matches!(address, Address::Tcp(_))).cloned(),
             is_over: AtomicBool::new(false),
             connections: AtomicUsize::new(0),
             open: Mutex::default(),
@@ -188,6 +203,17 @@ impl Drop for Server {
             let _gone = fs::remove_file(path);
         }
     }
+}
+
+fn not_for_all(at: SocketAddr, tls: Option<&Tls>) -> String {
+    let why = match tls {
+        None => "NBD without TLS has no authentication; give --tls with certificates",
+        Some(_) => "without ca-cert.pem in the directory of --tls everybody may come; add it",
+    };
+    format!(
+        "{at} can be reached from other machines, and {why}, or listen on 127.0.0.1 or on a Unix socket, and let others in \
+         by `ssh -L`"
+    )
 }
 
 /// Has `accept` of `listener` return with an error. Nobody needs to connect for that: its path may be gone.
@@ -244,24 +270,48 @@ impl Shared {
     }
 
     fn talk(&self, stream: &Stream) -> io::Result<()> {
-        stream.timeouts(Some(limits::NEGOTIATION), limits::ANSWER)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.open.lock().unwrap_or_else(PoisonError::into_inner).push((number, stream.try_clone()?));
-        let began = || {
-            // A client may be silent for as long as it likes now.
-            let _set = stream.timeouts(None, limits::ANSWER);
-        };
-        let talked = match &self.pacer {
-            None => session::serve(&self.machine, &self.exports, stream, stream, None, began),
-            Some(pacer) => self.talk_in_time(pacer, stream, began),
-        };
+        let talked = self.talk_securely(stream);
         self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|(other, _)| *other != number);
         stream.shut();
         talked
     }
 
+    fn talk_securely(&self, stream: &Stream) -> io::Result<()> {
+        stream.timeouts(Some(limits::NEGOTIATION), limits::ANSWER)?;
+        let (Some(tls), Stream::Tcp(network)) = (&self.tls, stream) else {
+            return self.converse(stream, Security::Local).map(|_| ());
+        };
+        if let Ended::Tls(flags) = self.converse(stream, Security::Required)? {
+            let plain = Stream::Unix(tls.over(network.try_clone()?)?);
+            plain.timeouts(Some(limits::NEGOTIATION), limits::ANSWER)?;
+            let ended = self.converse(&plain, Security::Established(flags));
+            plain.shut();
+            ended?;
+        }
+        Ok(())
+    }
+
+    fn converse(&self, stream: &Stream, security: Security) -> io::Result<Ended> {
+        let began = || {
+            // A client may be silent for as long as it likes now.
+            let _set = stream.timeouts(None, limits::ANSWER);
+        };
+        match &self.pacer {
+            None => session::serve(&self.machine, &self.exports, security, stream, stream, None, began),
+            Some(pacer) => self.talk_in_time(pacer, stream, security, began),
+        }
+    }
+
     /// Answers go to a thread of their own, which sends them when the model says.
-    fn talk_in_time(&self, pacer: &Pacer, stream: &Stream, began: impl FnOnce()) -> io::Result<()> {
+    fn talk_in_time(
+        &self,
+        pacer: &Pacer,
+        stream: &Stream,
+        security: Security,
+        began: impl FnOnce(),
+    ) -> io::Result<Ended> {
         let out = stream.try_clone()?;
         let (send, receive) = channel::<Vec<u8>>();
         let writer = Builder::new().name("fathom-answers".into()).stack_size(256 << 10).spawn(move || {
@@ -288,8 +338,8 @@ impl Shared {
                 let _gone = send.send(answer);
             }))
         };
-        let talked =
-            session::serve(&self.machine, &self.exports, stream, stream, Some((pacer, &ticket)), began);
+        let pacing = Some((pacer, &ticket as _));
+        let talked = session::serve(&self.machine, &self.exports, security, stream, stream, pacing, began);
         drop(send);
         if talked.is_err() {
             stream.shut();
@@ -314,10 +364,14 @@ impl Room {
             under_way = self.left.wait(under_way).unwrap_or_else(PoisonError::into_inner);
         }
         *under_way += 1;
+        assert!(*under_way <= limits::IN_FLIGHT, "no more are under way than are allowed");
     }
 
     fn leave(&self) {
-        *self.under_way.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        assert!(*under_way > 0, "who leaves has entered");
+        *under_way -= 1;
+        drop(under_way);
         self.left.notify_one();
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use units::SECTOR_BYTES;
 use units::convert::narrow;
 
-use super::handshake::{ALLOCATION_ID, Agreed, Export, agree, be32, be64};
+use super::handshake::{ALLOCATION_ID, Agreed, Export, Negotiated, Security, agree, be32, be64};
 use super::limits;
 use super::stream::{Incoming, Outgoing};
 use super::wire::{
@@ -30,63 +30,57 @@ struct Request {
 /// What `offset` and `len` of requests that change parts of sectors exclude each other by.
 static UNALIGNED: Mutex<()> = Mutex::new(());
 
+/// Bytes from which on what is read goes to the client from where members have it.
+const LENT: u64 = 64 << 10;
+
 /// Takes one answer to its client.
 pub type Reply = Box<dyn FnOnce(Vec<u8>) + Send>;
 
-/// Talks to one client until it goes. `exports` are the LUNs of `machine`, in order.
-///
-/// With a pacer, answers go to it together with `deliver`, which is called with each once its time has come.
+/// How a conversation ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The client is gone, or sent away.
+    Over,
+    /// TLS begins with the next byte: it goes on there, [`Security::Established`] with that.
+    Tls(u32),
+}
+
+/// Where answers go that wait for a model: to it, together with what each ticket gives, which is called with the answer
+/// once its time has come.
+pub type Pacing<'a> = (&'a Pacer, &'a dyn Fn() -> Option<Reply>);
+
+/// Talks to one client until it goes. `exports` are the LUNs of `machine`, in order; `began` is called before the first
+/// request.
 pub fn serve<R: Read, W: Write>(
     machine: &Machine,
     exports: &[Export],
+    security: Security,
     input: R,
     output: W,
-    pacing: Option<(&Pacer, &dyn Fn() -> Option<Reply>)>,
+    pacing: Option<Pacing<'_>>,
     began: impl FnOnce(),
-) -> io::Result<()> {
+) -> io::Result<Ended> {
     let (mut input, mut output) = (Incoming::new(input), Outgoing::new(output));
-    let Some(agreed) = agree(exports, &mut input, &mut output)? else { return Ok(()) };
+    let agreed = match agree(exports, security, &mut input, &mut output)? {
+        Negotiated::Transmission(agreed) => agreed,
+        Negotiated::Tls(flags) => return Ok(Ended::Tls(flags)),
+        Negotiated::End => return Ok(Ended::Over),
+    };
     began();
-    let bytes = exports[agreed.export].bytes;
     let mut session = Session {
         machine,
         lun: narrow::<u32>(agreed.export),
-        bytes,
+        bytes: exports[agreed.export].bytes,
         agreed,
         output,
         scratch: Scratch::default(),
         payload: Vec::new(),
         edge: Vec::new(),
+        is_paced: pacing.is_some(),
     };
-    let header = if agreed.is_extended { 32 } else { 28 };
-    loop {
-        let Some(request) = session.next(&mut input)? else { return session.output.send() };
-        if request.command == command::DISCONNECT {
-            return session.output.send();
-        }
-        session.carry_out(&mut input, request)?;
-        match pacing {
-            Some((pacer, ticket)) => {
-                let Some(deliver) = ticket() else { return Ok(()) };
-                let answer = session.output.take();
-                session.fail(request, EIO, "no path to a working controller is left");
-                let refusal = session.output.take();
-                let op = match request.command {
-                    command::READ => Op::Read,
-                    command::WRITE | command::WRITE_ZEROES => Op::Write,
-                    command::FLUSH => Op::Flush,
-                    _ => Op::Nothing,
-                };
-                let asked = Asked { lun: session.lun, op, offset: request.offset, len: request.len };
-                pacer.ask(
-                    asked,
-                    Box::new(move |is_answered| deliver(if is_answered { answer } else { refusal })),
-                );
-            }
-            None if session.output.is_full() || !input.has(header) => session.output.send()?,
-            None => {}
-        }
-    }
+    session.answer_all(&mut input, pacing)?;
+    session.output.send()?;
+    Ok(Ended::Over)
 }
 
 struct Session<'a, W> {
@@ -98,9 +92,46 @@ struct Session<'a, W> {
     scratch: Scratch,
     payload: Vec<u8>,
     edge: Vec<u8>,
+    /// Whether answers wait for a model: then they are copies.
+    is_paced: bool,
 }
 
 impl<W: Write> Session<'_, W> {
+    fn answer_all<R: Read>(&mut self, input: &mut Incoming<R>, pacing: Option<Pacing<'_>>) -> io::Result<()> {
+        let header = if self.agreed.is_extended { 32 } else { 28 };
+        while let Some(request) = self.next(input)? {
+            if request.command == command::DISCONNECT {
+                break;
+            }
+            self.carry_out(input, request)?;
+            match pacing {
+                Some((pacer, ticket)) => {
+                    let Some(deliver) = ticket() else { break };
+                    self.answer_in_time(request, pacer, deliver);
+                }
+                None if self.output.is_full() || !input.has(header) => self.output.send()?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the model say when the answer goes out, and whether hosts get one.
+    fn answer_in_time(&mut self, request: Request, pacer: &Pacer, deliver: Reply) {
+        let answer = self.output.take();
+        self.fail(request, EIO, "no path to a working controller is left");
+        let refusal = self.output.take();
+        let op = match request.command {
+            command::READ => Op::Read,
+            command::WRITE | command::WRITE_ZEROES => Op::Write,
+            command::FLUSH => Op::Flush,
+            _ => Op::Nothing,
+        };
+        let asked = Asked { lun: self.lun, op, offset: request.offset, len: request.len };
+        let deliver = move |is_answered| deliver(if is_answered { answer } else { refusal });
+        pacer.ask(asked, Box::new(deliver));
+    }
+
     fn next<R: Read>(&mut self, input: &mut Incoming<R>) -> io::Result<Option<Request>> {
         let is_extended = self.agreed.is_extended;
         let Some(header) = input.take(if is_extended { 32 } else { 28 })? else { return Ok(None) };
@@ -192,14 +223,19 @@ impl<W: Write> Session<'_, W> {
         if len > limits::PAYLOAD.into() {
             return self.fail(request, EOVERFLOW, "a read is at most 32 MiB");
         }
+        if len >= LENT
+            && !self.is_paced
+            && offset.is_multiple_of(SECTOR_BYTES)
+            && len.is_multiple_of(SECTOR_BYTES)
+            && let Some(lent) = self.machine.lend(&mut self.scratch, self.lun, offset, len)
+        {
+            self.read_header(request);
+            return self.output.lend(lent);
+        }
+        debug_assert!(offset + len <= self.bytes, "a read lies in its export");
         let len = narrow::<usize>(len);
         let mark = self.output.mark();
-        if self.agreed.is_structured {
-            self.chunk_header(request, chunk::DONE, chunk::OFFSET_DATA, 8 + len as u64);
-            self.output.put(&offset.to_be_bytes());
-        } else {
-            self.simple_header(request, 0);
-        }
+        self.read_header(request);
         let into = self.output.room(len);
         let is_aligned = offset.is_multiple_of(SECTOR_BYTES) && (len as u64).is_multiple_of(SECTOR_BYTES);
         let read = if is_aligned {
@@ -218,8 +254,18 @@ impl<W: Write> Session<'_, W> {
         }
     }
 
+    fn read_header(&mut self, request: Request) {
+        if self.agreed.is_structured {
+            self.chunk_header(request, chunk::DONE, chunk::OFFSET_DATA, 8 + request.len);
+            self.output.put(&request.offset.to_be_bytes());
+        } else {
+            self.simple_header(request, 0);
+        }
+    }
+
     fn write(&mut self, offset: u64, from: &[u8]) -> Result<(), Fault> {
         let end = offset + from.len() as u64;
+        assert!(end <= self.bytes, "a write lies in its export");
         if offset.is_multiple_of(SECTOR_BYTES) && end.is_multiple_of(SECTOR_BYTES) {
             return self.machine.write(&mut self.scratch, self.lun, offset, from);
         }
@@ -235,6 +281,10 @@ impl<W: Write> Session<'_, W> {
         let end = offset + len;
         let first = offset.next_multiple_of(SECTOR_BYTES).min(end);
         let last = (end / SECTOR_BYTES * SECTOR_BYTES).max(first);
+        assert!(
+            offset <= first && first <= last && last <= end && end <= self.bytes,
+            "zeros go where they were asked for"
+        );
         for (from, to) in [(offset, first), (last, end)] {
             if from < to {
                 self.write(from, &vec![0; narrow::<usize>(to - from)])?;
@@ -247,6 +297,7 @@ impl<W: Write> Session<'_, W> {
     }
 
     fn trim(&mut self, offset: u64, len: u64) -> Result<(), Fault> {
+        assert!(offset + len <= self.bytes, "what is forgotten lies in its export");
         let first = offset.next_multiple_of(SECTOR_BYTES);
         let last = (offset + len) / SECTOR_BYTES * SECTOR_BYTES;
         if first >= last {
@@ -274,6 +325,7 @@ impl<W: Write> Session<'_, W> {
         if let Some(run) = runs.first_mut() {
             run.0 -= offset - first;
         }
+        debug_assert!(runs.len() <= most, "no more extents are told than are wanted");
         let told: u64 = runs.iter().map(|run| run.0).sum();
         if let Some(run) = runs.last_mut().filter(|_| told > len) {
             run.0 -= told - len;

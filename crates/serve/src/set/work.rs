@@ -82,6 +82,10 @@ impl SetStore {
                     return Ok(is_equal);
                 }
                 Err(bad) if self.restore(scratch, state, bad.member, bad.lba, failed) => {
+                    debug_assert!(
+                        bad.lba < self.geometry.member_used().0,
+                        "what is corrected is used by the set"
+                    );
                     found.corrected += 1;
                     reports.corrected(self.number, bad.member, bad.lba);
                     sweep.abandon();
@@ -119,6 +123,7 @@ impl SetStore {
             Task::Clone { slot } => state.health.twin(slot),
             _ => None,
         };
+        debug_assert!(from + sectors <= self.geometry.member_used().0, "a unit lies on the members");
         for lba in from..from + sectors {
             let sweep = Sweep::new(&self.geometry, &state.health, task, Sectors(1));
             let Ok(sweep) = sweep else { return };

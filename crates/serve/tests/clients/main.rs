@@ -10,15 +10,15 @@ mod small;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use array::spec::{Address as ArrayAddress, Layered, Shelf, Shipped, Source, SourceText, array_text};
 use plain::Plain;
 use serve::machine::Options;
 use serve::nbd::Address;
-use serve::service::{Pace, Service, Setup};
+use serve::service::{Pace, Service, ServiceError, Setup};
 use tempfile::TempDir;
 use units::convert::narrow;
 
@@ -49,6 +49,19 @@ impl Served {
     /// With members in files or in memory.
     fn start(in_files: bool, pace: Pace) -> Served {
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let address = Address::Unix(folder.path().join("s"));
+        Served::at(folder, address, None, in_files, pace).unwrap()
+    }
+
+    /// On an address, with the certificates of a directory.
+    fn at(
+        folder: TempDir,
+        address: Address,
+        certificates: Option<PathBuf>,
+        in_files: bool,
+        pace: Pace,
+    ) -> Result<Served, ServiceError> {
+        let addresses = vec![address];
         let library = Layered { first: Small, then: Shipped };
         let address = ArrayAddress::parse("array:small").unwrap();
         let spec = array_text(&library, "small", &small::array("small"), &address).unwrap();
@@ -57,16 +70,17 @@ impl Served {
             name: "small".into(),
             topology: spec.topology,
             directory: in_files.then(|| folder.path().join("d")),
-            addresses: vec![Address::Unix(socket.clone())],
+            addresses,
+            certificates,
             files: Vec::new(),
             control: folder.path().join("control"),
             pace,
             seed: 1,
             options: Options::default(),
         });
-        let service = service.unwrap();
+        let service = service?;
         let uri = service.uris().next().unwrap().to_owned();
-        Served { service: Some(service), folder, socket, uri }
+        Ok(Served { service: Some(service), folder, socket, uri })
     }
 
     fn service(&self) -> &Service {
@@ -79,15 +93,15 @@ impl Served {
 
     /// Runs a client to its end, which must be a good one, and gives what it printed; `None` where it is not installed.
     fn client(&self, program: &str, arguments: &[&str]) -> Option<String> {
-        let mut command = Command::new(program);
-        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
-        let Ok(output) = command.output() else {
-            skip::lacks(program, &format!("{program} is not installed"));
-            return None;
-        };
+        let output = self.ended(program, arguments)?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{program}: {text}{}", String::from_utf8_lossy(&output.stderr));
         Some(text)
+    }
+
+    /// How a client ended; `None` where it is not installed.
+    fn ended(&self, program: &str, arguments: &[&str]) -> Option<Output> {
+        run(program, arguments, self.folder.path())
     }
 
     /// Waits until no background work is left.
@@ -105,6 +119,85 @@ impl Drop for Served {
             service.stop().unwrap();
         }
     }
+}
+
+/// Runs a program in a directory; `None` where it is not installed.
+fn run(program: &str, arguments: &[&str], directory: &Path) -> Option<Output> {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(directory).stdin(Stdio::null());
+    let ended = command.output().ok();
+    if ended.is_none() {
+        skip::lacks(program, &format!("{program} is not installed"));
+    }
+    ended
+}
+
+/// An authority, a server and a client in a directory, under the names that NBD clients know; `false` where nothing is
+/// there that makes them.
+fn make_certificates(directory: &Path) -> bool {
+    const KEY: &str = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+    fs::create_dir_all(directory).unwrap();
+    fs::write(directory.join("names"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n").unwrap();
+    let mut lines = vec![format!(
+        "req -x509 {KEY} -keyout ca-key.pem -out ca-cert.pem -days 3 -subj /CN=authority \
+         -addext basicConstraints=critical,CA:TRUE"
+    )];
+    for who in ["server", "client"] {
+        lines.push(format!("req {KEY} -keyout {who}-key.pem -out {who}.csr -subj /CN=localhost"));
+        lines.push(format!(
+            "x509 -req -in {who}.csr -CA ca-cert.pem -CAkey ca-key.pem -CAcreateserial -days 3 -extfile names \
+             -out {who}-cert.pem"
+        ));
+    }
+    for line in lines {
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let Some(ended) = run("openssl", &arguments, directory) else { return false };
+        assert!(ended.status.success(), "{line}: {}", String::from_utf8_lossy(&ended.stderr));
+    }
+    true
+}
+
+#[test]
+fn with_tls_a_client_that_has_a_certificate_copies_data_and_no_other_one_comes_in() {
+    let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let certificates = folder.path().join("certificates");
+    if !make_certificates(&certificates) {
+        return;
+    }
+    let address = Address::Tcp("127.0.0.1:0".parse().unwrap());
+    let served = Served::at(folder, address, Some(certificates.clone()), false, Pace::Max).unwrap();
+    let stranger = served.path("stranger");
+    fs::create_dir(&stranger).unwrap();
+    fs::copy(certificates.join("ca-cert.pem"), stranger.join("ca-cert.pem")).unwrap();
+    let uri = |who: &Path| format!("{}/?tls-certificates={}", served.uri, who.display());
+    let Some(info) = served.client("nbdinfo", &["--json", &uri(&certificates)]) else { return };
+    let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+    assert_eq!((&info["TLS"], &info["exports"][0]["export-size"]), (&true.into(), &SIZE.into()));
+    let data: Vec<u8> = (0..4_u64 << 20).flat_map(|word| (word * 0x9E37_79B9).to_le_bytes()).collect();
+    fs::write(served.path("in.raw"), &data).unwrap();
+    File::options().write(true).open(served.path("in.raw")).unwrap().set_len(SIZE).unwrap();
+    served.client("nbdcopy", &["in.raw", &uri(&certificates)]).unwrap();
+    served.client("nbdcopy", &[&uri(&certificates), "out.raw"]).unwrap();
+    assert!(fs::read(served.path("in.raw")).unwrap() == fs::read(served.path("out.raw")).unwrap());
+    let plain = served.uri.replace("nbds:", "nbd:");
+    for other in [uri(&stranger), plain] {
+        let ended = served.ended("nbdinfo", &[&other]).unwrap();
+        assert!(!ended.status.success(), "{other} came in");
+    }
+    served.client("nbdinfo", &["--size", &uri(&certificates)]).unwrap();
+}
+
+#[test]
+fn what_other_machines_reach_is_served_to_those_alone_who_show_a_certificate() {
+    let anywhere = Address::Tcp("0.0.0.0:0".parse().unwrap());
+    let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let certificates = folder.path().join("certificates");
+    if !make_certificates(&certificates) {
+        return;
+    }
+    fs::remove_file(certificates.join("ca-cert.pem")).unwrap();
+    let refused = Served::at(folder, anywhere, Some(certificates), false, Pace::Max).err().unwrap();
+    assert!(refused.to_string().contains("everybody may come"), "{refused}");
 }
 
 #[test]
