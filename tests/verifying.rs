@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::User;
+use crate::support::{Running, User, wait_until};
 
 const PLAN: &str = r#"
 name = "kept"
@@ -99,4 +99,75 @@ fn a_job_of_fio_reads_back_what_it_wrote() {
     // About half of the requests wrote; what the others read holds nothing of the job's own, and is not read again.
     assert_eq!(unknown, 0, "{verified}");
     assert!(((1 << 18)..(3 << 18)).contains(&checked), "about half was written: {verified}");
+}
+
+/// Runs `line` until it has written for a while, and kills it.
+fn killed_while_it_writes(user: &User, line: &str, state: &str) {
+    let running = Running::of(&mut user.command(line));
+    let is_begun = || {
+        let files = fs::read_dir(user.path(state)).into_iter().flatten().flatten();
+        files
+            .filter_map(|file| fs::read(file.path()).ok())
+            .any(|words| words[4096..].iter().filter(|byte| **byte != 0).count() > 200)
+    };
+    wait_until("writes", is_begun);
+    running.kill_all();
+    let _killed = running.wait();
+    // What it has started takes a moment to be gone, and has the state until then.
+    let is_free = |file: fs::DirEntry| fs::File::open(file.path()).unwrap().try_lock().is_ok();
+    wait_until("the end of what was killed", || {
+        fs::read_dir(user.path(state)).unwrap().flatten().all(is_free)
+    });
+}
+
+#[test]
+fn after_a_kill_of_the_writer_a_run_that_only_reads_knows_what_was_acknowledged() {
+    let user = User::new();
+    let file = user.write("data", vec![3; 1 << 20]);
+    let write = PLAN.replace("ops    = 256\n", "run    = \"60s\"\n");
+    user.write("plan.toml", write.split("[[phase]]\nname  = \"read\"").next().unwrap());
+    let consent = format!("--destroy={}", file.display());
+    killed_while_it_writes(
+        &user,
+        &format!("run plan.toml --on data {consent} --verify-state state"),
+        "state",
+    );
+
+    let read = "name = \"kept\"\nseed = 9\n[[phase]]\nsize = \"4KiB\"\nverify = \"written\"\nops = 256\npattern = \"sequential\"\n";
+    user.write("read.toml", read);
+    let line = "run read.toml --on data --set direct=false --verify-state state";
+    user.fathom(line).done();
+    let verified = user.last()["points"][0]["workloads"][0]["verified"].clone();
+    let (checked, unknown) =
+        (verified["checked_bytes"].as_u64().unwrap(), verified["unknown_bytes"].as_u64().unwrap());
+    assert_eq!(verified["corrupt"], 0, "{verified}");
+    assert!(checked >= 50 * 4096, "what was acknowledged is checked: {verified}");
+    assert_eq!(checked + unknown, 1 << 20, "{verified}");
+
+    // Without the state nobody knows; with it a block that is not the one that was written last is found.
+    fs::write(&file, vec![3; 1 << 20]).unwrap();
+    user.fathom(&line.replace(" --verify-state state", "")).done();
+    user.fathom(line).with(6).saying(&["wrong data"]);
+    user.fathom(&format!("{line} --set seed=10")).with(2).saying(&["of a run with another seed"]);
+}
+
+#[test]
+fn a_job_of_fio_that_keeps_its_state_is_verified_after_its_writer_was_killed() {
+    let user = User::new();
+    let job = |more: &str| {
+        format!(
+            "[a]\nfilename=data\nrw=randwrite\nbs=4k\nsize=1m\niodepth=4\nioengine=libaio\nverify=crc32c\n{more}"
+        )
+    };
+    user.write("write.fio", job("verify_state_save=1\ndo_verify=0\ntime_based\nruntime=60\n"));
+    user.write("verify.fio", job("verify_state_load=1\nverify_only\n"));
+    killed_while_it_writes(&user, "as fio write.fio", "fathom-verify-state");
+    user.fathom("as fio verify.fio").done();
+    let verified = user.last()["points"][0]["workloads"][0]["verified"].clone();
+    assert_eq!(verified["corrupt"], 0, "{verified}");
+    assert!(verified["checked_bytes"].as_u64().unwrap() >= 50 * 4096, "{verified}");
+    let mut content = fs::read(user.path("data")).unwrap();
+    content.chunks_mut(4096).for_each(|block| block[100] ^= 1);
+    fs::write(user.path("data"), content).unwrap();
+    user.fathom("as fio verify.fio").with(1);
 }

@@ -1,5 +1,7 @@
 //! What the command line says about real storage.
 
+use std::path::PathBuf;
+
 use host::restore::Journal;
 use host::safety::Consent;
 use units::Bytes;
@@ -29,6 +31,9 @@ pub struct RealOptions {
     pub beside: Beside,
     /// Look at what a file or device holds before it is first read from: sixty blocks of it.
     pub looks_inside: bool,
+    /// The directory in which it is kept what was written where, for a later run that verifies; `None` for as long as the
+    /// run lasts.
+    pub verify_state: Option<PathBuf>,
     /// Where it is noted what is to be put back.
     pub journal: Journal,
 }

@@ -1,7 +1,10 @@
 //! What of a run is held against what it wrote.
 
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
+use conduct::WorldError;
 use conduct::checks::verifying;
 use host::engine::FileRef;
 use host::verify::{Books, LEAST_BLOCK, MOST_BLOCK, Verification};
@@ -11,19 +14,31 @@ use workload::spec::Workload;
 
 /// Books for all phases of `plan`; `None` where nothing is verified.
 ///
+/// They are kept in files of `directory` where one is given, and what an earlier run has left there counts.
+///
 /// All phases have one size of blocks: the largest that divides every size and alignment of what is verified.
-pub(crate) fn books(plan: &Plan) -> Option<Arc<Books>> {
+pub(crate) fn books(plan: &Plan, directory: Option<&Path>) -> Option<Arc<Books>> {
     verifying(plan).next()?;
     let divides = |block: &Bytes| {
         verifying(plan).flat_map(Workload::stamped).all(|distance| distance.is_multiple_of(*block))
     };
     let sizes = (0..).map(|halvings| Bytes::new(MOST_BLOCK.get() >> halvings));
     let block = sizes.take_while(|block| *block > LEAST_BLOCK).find(divides).unwrap_or(LEAST_BLOCK);
-    Some(Arc::new(Books::new(plan.seed, block)))
+    let books = Books::new(plan.seed, block);
+    Some(Arc::new(match directory {
+        Some(directory) => books.kept_in(directory.to_owned()),
+        None => books,
+    }))
 }
 
-/// The books of the files of one workload.
-pub(crate) fn verification(books: &Arc<Books>, files: &[FileRef], lengths: &[Bytes]) -> Verification {
+/// The books of the files of one workload; an error where those that are kept cannot be read or written.
+pub(crate) fn verification(
+    books: &Arc<Books>,
+    files: &[FileRef],
+    lengths: &[Bytes],
+) -> Result<Verification, WorldError> {
     let ledger = |(file, len): (&FileRef, &Bytes)| books.ledger(&file.path, *len);
-    Verification { books: books.clone(), files: files.iter().zip(lengths).map(ledger).collect() }
+    let files: io::Result<_> = files.iter().zip(lengths).map(ledger).collect();
+    let unfit = |why: io::Error| WorldError::unfit(format!("what was written cannot be noted: {why}"));
+    Ok(Verification { books: books.clone(), files: files.map_err(unfit)? })
 }

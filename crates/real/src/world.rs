@@ -129,7 +129,7 @@ impl RealWorld {
             journal: options.journal.clone(),
             trees,
             upkeep: Upkeep::new(&options.upkeep),
-            books: books(plan),
+            books: books(plan, options.verify_state.as_deref()),
             looks_inside: options.looks_inside,
             listener: None,
             keeps_seconds: false,

@@ -49,10 +49,15 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
     }
     check_apart(&command.writes(), &command.translated().targets)?;
     // The files stay, as fio's do, so that the next job finds them laid out.
-    let scratch = Scratch { keep: !command.removes_files(), ..Scratch::default() };
+    let scratch = Scratch {
+        keep: !command.removes_files(),
+        keeps_verify_state: command.keeps_verify_state(),
+        ..Scratch::default()
+    };
     let mut session = match command.file_sizes() {
         Some(sizes) => {
-            context.open_plain("fio", &order, plain_files(&sizes, scratch.keep), command.makes_files())?
+            let files = plain_files(&sizes, scratch.keep);
+            context.open_plain("fio", &order, files, scratch, command.makes_files())?
         }
         None => context.open_as("fio", &order, scratch, command.makes_files())?,
     };

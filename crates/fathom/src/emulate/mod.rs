@@ -177,7 +177,12 @@ pub struct Scratch {
     pub keep: bool,
     /// All of them together, in place of what the plan leaves open.
     pub size: Option<Bytes>,
+    /// What was written where is kept in [`VERIFY_STATE`], for a later run that verifies.
+    pub keeps_verify_state: bool,
 }
+
+/// The directory of it.
+const VERIFY_STATE: &str = "fathom-verify-state";
 
 impl Context<'_> {
     /// Opens the world for `order`, which `tool` stands behind. Notes go to stderr.
@@ -212,9 +217,10 @@ impl Context<'_> {
         tool: &str,
         order: &TranslatedJob,
         files: Vec<PlainFile>,
+        scratch: Scratch,
         makes_files: bool,
     ) -> Result<Session, Failure> {
-        self.open_with(tool, order, Scratch::default(), files, makes_files)
+        self.open_with(tool, order, Scratch { keep: false, ..scratch }, files, makes_files)
     }
 
     fn open_with(
@@ -234,6 +240,7 @@ impl Context<'_> {
             // A classic tool makes the files that it names, or has said no by now.
             create,
             plain,
+            verify_state: scratch.keeps_verify_state.then(|| VERIFY_STATE.into()),
             ..RealOptions::default()
         };
         Session::open(planned, &options, self.store.open_to_save(self.no_save)?)

@@ -145,6 +145,7 @@ fn carried_out(name: &str, target: &str, arguments: &FitArgs, store: &Store) -> 
         upkeep: UpkeepOptions::default(),
         beside: Beside::default(),
         looks_inside: false,
+        verify_state: None,
         journal: Journal::default(),
     };
     let Planned { plan, origin, overrides } = plans::read(name, Overrides::default())?;

@@ -57,6 +57,11 @@ pub struct RunArgs {
     /// makes them, in a directory that all hosts share
     #[arg(long, help_heading = TARGET)]
     pub file_per_rank: bool,
+    /// Keep in this directory what was written where, block by block, as the plan goes: after the end of this program, however
+    /// it came, the same plan with the same seed knows with this option what had been acknowledged and what was in flight
+    /// (fio: `verify_state_save`, `verify_state_load`). For plans that verify
+    #[arg(long, value_name = "DIRECTORY", help_heading = TARGET)]
+    pub verify_state: Option<PathBuf>,
     #[command(flatten)]
     pub rebuild: RebuildArgs,
     /// Print the points, bytes, time and what would be destroyed; issue no I/O and open nothing for
@@ -140,6 +145,7 @@ impl RunArgs {
             upkeep: self.rebuild.options(),
             beside: Beside { taken: ranks::files_taken(self.file_per_rank), shares_free: false },
             looks_inside: true,
+            verify_state: self.verify_state.clone(),
             journal: Journal::default(),
         })
     }

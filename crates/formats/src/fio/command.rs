@@ -108,6 +108,17 @@ impl Command {
         &self.arrangement.translated
     }
 
+    /// Whether it is kept beyond the run what was written where, or what an earlier run has kept counts.
+    ///
+    /// fio writes a state where a job that verifies is stopped, unless told not to; here a job says so that it is to.
+    pub fn keeps_verify_state(&self) -> bool {
+        let says = |job: &Job| {
+            let asks = |name| job.options.flag(name) == Ok(Some(true));
+            asks("verify_state_save") || asks("verify_state_load")
+        };
+        self.jobs.iter().any(says)
+    }
+
     /// Whether a file that is not there may be made; a job with `allow_file_create=0` says no.
     pub fn makes_files(&self) -> bool {
         !self.jobs.iter().any(|job| job.options.flag("allow_file_create") == Ok(Some(false)))

@@ -178,8 +178,7 @@ const TABLE: &[Row] = &[
          verify_header_seed",
     ),
     supported("verify_interval=verify_blocksize verify_offset"),
-    flags("verify_state_load"),
-    noted("verify_state_save", "no file of states is written: what carries a header is checked"),
+    flags("verify_state_load verify_state_save"),
     supported(
         "buffer_pattern buffer_compress_percentage dedupe_percentage verify verify_pattern verify_backlog \
          verify_backlog_batch",

@@ -54,7 +54,7 @@ pub(super) fn keys(job: &Job, seed: u64) -> Result<Vec<(&'static str, String)>, 
     let verify = match job.rw.has[WRITE] {
         _ if is_pattern(setting) => "content",
         true => "written",
-        // What an earlier run was stopped at is not known: what carries a header is checked.
+        // Where an earlier run was stopped is in the state that it has kept.
         false if job.options.flag("verify_state_load")? == Some(true) => "written",
         false => "all",
     };

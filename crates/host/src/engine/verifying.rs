@@ -93,7 +93,7 @@ mod tests {
     fn verifying(byte: u8) -> (Verifying<Sync>, Clock) {
         let (file, clock) = (full_of(byte), Clock::start());
         let books = Arc::new(Books::new(1, Bytes::new(4096)));
-        let files = vec![books.ledger(file.path(), Bytes::MIB)];
+        let files = vec![books.ledger(file.path(), Bytes::MIB).expect("books in memory")];
         let asked = Workload { verify: Verify::Written, ..workload(1, 0.5) };
         let checks = Checks::new(&Verification { books, files }, &asked, &job(&asked));
         let inner = Sync::new(clock.clone(), Call::Pread, FlushKind::Fsync, open(&file), payload(1, 0.5));

@@ -1,17 +1,20 @@
 //! Which write of each block ended last.
 //!
-//! One word a block, made as blocks are written: 1 MiB for each GiB of blocks of 4 KiB. The highest bit of a word says
-//! that a write is in flight.
+//! One word a block, made as blocks are written, or in a file that a later run reads ([`super::kept`]): 1 MiB for each GiB
+//! of blocks of 4 KiB. The highest bit of a word says that a write is in flight.
 //!
 //! **Invariant:** a word names a write only from the end of that write to the beginning of the next one.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use units::Bytes;
 use units::convert::narrow;
+
+use super::kept::{KeptWords, Meaning};
 
 /// Words that are made together.
 const CHUNK: usize = 1 << 14;
@@ -53,6 +56,8 @@ pub struct Books {
     pub(super) block: u64,
     numbers: AtomicU32,
     ledgers: Mutex<BTreeMap<PathBuf, Arc<Ledger>>>,
+    /// Where the words of all files are kept; `None` in memory.
+    directory: Option<PathBuf>,
 }
 
 impl Books {
@@ -64,19 +69,45 @@ impl Books {
             "blocks must be a power of two within the limits"
         );
         let key = workload::Streams::new(seed).key("stamps");
-        Books { key, block: block.get(), numbers: AtomicU32::new(1), ledgers: Mutex::default() }
+        Books {
+            key,
+            block: block.get(),
+            numbers: AtomicU32::new(1),
+            ledgers: Mutex::default(),
+            directory: None,
+        }
+    }
+
+    /// The same, kept in files of `directory`: what an earlier run of that seed has left there counts.
+    pub fn kept_in(self, directory: PathBuf) -> Books {
+        Books { directory: Some(directory), ..self }
     }
 
     /// The book of a file of that length; one and the same for every path that leads to it.
     ///
-    /// Call it while nothing is in flight: overlaps of an earlier load are settled.
-    pub fn ledger(&self, path: &Path, len: Bytes) -> Arc<Ledger> {
+    /// Call it while nothing is in flight: overlaps of an earlier load, and what was in flight when an earlier run was
+    /// killed, are settled. An error where books are kept and cannot be.
+    pub fn ledger(&self, path: &Path, len: Bytes) -> io::Result<Arc<Ledger>> {
         let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
         let mut ledgers = self.ledgers.lock().unwrap_or_else(PoisonError::into_inner);
-        let blocks = narrow::<usize>(len.get() / self.block);
-        let ledger = ledgers.entry(path).or_insert_with(|| Arc::new(Ledger::new(blocks)));
+        if let Some(ledger) = ledgers.get(&path) {
+            ledger.settle();
+            return Ok(ledger.clone());
+        }
+        let ledger = Arc::new(self.open(&path, len.get() / self.block)?);
         ledger.settle();
-        ledger.clone()
+        // Numbers of an earlier run are taken.
+        self.numbers.fetch_max(ledger.latest() + 1, Ordering::Relaxed);
+        ledgers.insert(path, ledger.clone());
+        Ok(ledger)
+    }
+
+    fn open(&self, path: &Path, blocks: u64) -> io::Result<Ledger> {
+        let Some(directory) = &self.directory else { return Ok(Ledger::new(narrow::<usize>(blocks))) };
+        std::fs::create_dir_all(directory)?;
+        let meaning = Meaning { key: self.key, block: self.block, blocks };
+        let words = KeptWords::open(&directory.join(file_name(path)), meaning)?;
+        Ok(Ledger { words: Words::Kept(words) })
     }
 
     /// A number that no other write of the run has, unless there are 2^31 between them.
@@ -90,28 +121,59 @@ impl Books {
     }
 }
 
+/// What the file is called that has the words of the one at `path`: its path, of which the end tells most.
+fn file_name(path: &Path) -> String {
+    /// Characters at most: names have room for 255 bytes.
+    const MOST: usize = 60;
+    let path: Vec<char> = path.to_string_lossy().trim_start_matches('/').replace('/', "%").chars().collect();
+    let end: String = path[path.len().saturating_sub(MOST)..].iter().collect();
+    format!("{end}.verify")
+}
+
 /// The book of one file.
 #[derive(Debug)]
 pub struct Ledger {
-    chunks: Vec<OnceLock<Box<[AtomicU32]>>>,
+    words: Words,
+}
+
+#[derive(Debug)]
+enum Words {
+    /// In memory, as they are needed.
+    Made(Vec<OnceLock<Box<[AtomicU32]>>>),
+    /// In a file.
+    Kept(KeptWords),
 }
 
 impl Ledger {
     fn new(blocks: usize) -> Ledger {
-        Ledger { chunks: (0..blocks.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect() }
+        let chunks = (0..blocks.div_ceil(CHUNK)).map(|_| OnceLock::new());
+        Ledger { words: Words::Made(chunks.collect()) }
     }
 
     /// The word of a block; `None` behind the end of the file as it was.
     fn word(&self, block: u64) -> Option<&AtomicU32> {
-        let chunk = self.chunks.get(narrow::<usize>(block) / CHUNK)?;
-        let words = chunk.get_or_init(|| (0..CHUNK).map(|_| AtomicU32::new(0)).collect());
-        Some(&words[narrow::<usize>(block) % CHUNK])
+        let at = narrow::<usize>(block);
+        match &self.words {
+            Words::Kept(kept) => kept.words().get(at),
+            Words::Made(chunks) => {
+                let chunk = chunks.get(at / CHUNK)?;
+                let words = chunk.get_or_init(|| (0..CHUNK).map(|_| AtomicU32::new(0)).collect());
+                Some(&words[at % CHUNK])
+            }
+        }
     }
 
     /// The word as it is.
     pub(super) fn look(&self, block: u64) -> u32 {
-        match self.chunks.get(narrow::<usize>(block) / CHUNK).map(OnceLock::get) {
-            Some(Some(words)) => words[narrow::<usize>(block) % CHUNK].load(Ordering::SeqCst),
+        let at = narrow::<usize>(block);
+        let chunks = match &self.words {
+            Words::Kept(kept) => {
+                return kept.words().get(at).map_or(UNKNOWN, |word| word.load(Ordering::SeqCst));
+            }
+            Words::Made(chunks) => chunks,
+        };
+        match chunks.get(at / CHUNK).map(OnceLock::get) {
+            Some(Some(words)) => words[at % CHUNK].load(Ordering::SeqCst),
             Some(None) => 0,
             None => UNKNOWN,
         }
@@ -141,9 +203,25 @@ impl Ledger {
         let _overlapped = word.compare_exchange(PENDING | number, known, Ordering::SeqCst, Ordering::SeqCst);
     }
 
+    /// Every word that is there.
+    fn there(&self) -> Box<dyn Iterator<Item = &AtomicU32> + '_> {
+        match &self.words {
+            Words::Kept(kept) => Box::new(kept.words().iter()),
+            Words::Made(chunks) => {
+                Box::new(chunks.iter().filter_map(OnceLock::get).flat_map(|words| words.iter()))
+            }
+        }
+    }
+
+    /// The highest number that a write has; 0 before the first.
+    fn latest(&self) -> u32 {
+        let numbers = self.there().map(|word| word.load(Ordering::Relaxed) & !PENDING);
+        numbers.filter(|number| *number != UNKNOWN).max().unwrap_or(0)
+    }
+
     /// Nothing is in flight any more: what overlapped is only unknown.
     fn settle(&self) {
-        for word in self.chunks.iter().filter_map(OnceLock::get).flat_map(|words| words.iter()) {
+        for word in self.there() {
             if word.load(Ordering::Relaxed) & PENDING != 0 {
                 word.store(UNKNOWN, Ordering::Relaxed);
             }
@@ -204,12 +282,48 @@ mod tests {
     #[test]
     fn one_file_has_one_book_and_no_book_reaches_behind_its_end() {
         let books = Books::new(1, Bytes::new(512));
-        let one = books.ledger(Path::new("/dev/null"), Bytes::new(512));
-        let other = books.ledger(Path::new("/dev/../dev/null"), Bytes::new(512));
+        let one = books.ledger(Path::new("/dev/null"), Bytes::new(512)).unwrap();
+        let other = books.ledger(Path::new("/dev/../dev/null"), Bytes::new(512)).unwrap();
         assert!(Arc::ptr_eq(&one, &other));
         one.begin(CHUNK as u64, 1);
         assert_eq!(known(&one, CHUNK as u64), Known::Nothing);
         let numbers: Vec<u32> = (0..3).map(|_| books.next()).collect();
         assert_eq!(numbers, [1, 2, 3]);
+    }
+
+    fn kept(directory: &Path, seed: u64) -> io::Result<(Books, Arc<Ledger>)> {
+        let books = Books::new(seed, Bytes::new(512)).kept_in(directory.to_owned());
+        let ledger = books.ledger(Path::new("/dev/null"), Bytes::new(5120))?;
+        Ok((books, ledger))
+    }
+
+    #[test]
+    fn a_later_run_knows_what_had_ended_and_what_was_in_flight_when_the_writer_was_killed() {
+        let directory = tempfile::tempdir().unwrap();
+        {
+            let (books, ledger) = kept(directory.path(), 1).unwrap();
+            assert_eq!(books.next(), 1);
+            ledger.begin(3, 1);
+            ledger.end(3, 1, true);
+            ledger.begin(4, 7);
+            // A kill leaves the words as they are: so does the end of the process.
+        }
+        let (books, ledger) = kept(directory.path(), 1).unwrap();
+        assert_eq!(known(&ledger, 3), Known::Written(1));
+        assert_eq!(known(&ledger, 4), Known::Nothing);
+        assert_eq!(known(&ledger, 5), Known::Untouched);
+        assert_eq!(known(&ledger, 10), Known::Nothing, "behind the end");
+        assert!(books.next() > 1, "a number is given once");
+    }
+
+    #[test]
+    fn books_of_another_run_or_of_one_that_is_under_way_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = kept(directory.path(), 1).unwrap();
+        let told = kept(directory.path(), 1).unwrap_err().to_string();
+        assert!(told.contains("another run has it open"), "{told}");
+        drop(first);
+        let told = kept(directory.path(), 2).unwrap_err().to_string();
+        assert!(told.contains("another seed"), "{told}");
     }
 }

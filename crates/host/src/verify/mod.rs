@@ -10,6 +10,7 @@
 mod books;
 mod check;
 mod header;
+mod kept;
 mod stamp;
 
 use std::sync::Arc;

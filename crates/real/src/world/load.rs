@@ -63,7 +63,8 @@ impl RealWorld {
                 jobs.truncate(share.end as usize);
                 jobs.drain(..share.start as usize);
             }
-            let verify = self.books.as_ref().map(|books| verification(books, &files, &lengths));
+            let books = self.books.as_ref();
+            let verify = books.map(|books| verification(books, &files, &lengths)).transpose()?;
             let is_logged = listener::wants(&self.listener, &workload);
             Ok(Assignment { workload, jobs, files, verify, is_logged })
         };

@@ -343,6 +343,7 @@ fn measured(
         upkeep: UpkeepOptions::default(),
         beside: Beside::default(),
         looks_inside: true,
+        verify_state: None,
         journal: Journal::default(),
     };
     let (mut session, mut progress) = session::open(planned, &options, library, display)?;

@@ -143,6 +143,7 @@ pub fn on_targets(plan: &Plan, targets: Vec<String>) -> Result<Foreseen, Failure
         upkeep: UpkeepOptions::default(),
         beside: Beside::default(),
         looks_inside: true,
+        verify_state: None,
         journal: Journal::default(),
     };
     dry_run::foreseen(plan, &options)
