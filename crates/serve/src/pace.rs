@@ -115,7 +115,7 @@ impl Pacer {
     ///
     /// A model that takes its place is made with `seed`.
     pub fn start(mut sim: Sim, speed: f64, seed: u64) -> std::io::Result<Pacer> {
-        assert!(speed > 0.0 && speed.is_finite(), "time goes on");
+        assert!(speed > 0.0 && speed.is_finite(), "a pace is a positive number");
         sim.admit();
         let (send, receive) = channel();
         let (clock, lateness) = (Clock::start(), Arc::new(Lateness::default()));

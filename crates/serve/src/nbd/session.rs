@@ -283,7 +283,7 @@ impl<W: Write> Session<'_, W> {
         let last = (end / SECTOR_BYTES * SECTOR_BYTES).max(first);
         assert!(
             offset <= first && first <= last && last <= end && end <= self.bytes,
-            "zeros go where they were asked for"
+            "zeros stay within the request"
         );
         for (from, to) in [(offset, first), (last, end)] {
             if from < to {
@@ -325,7 +325,7 @@ impl<W: Write> Session<'_, W> {
         if let Some(run) = runs.first_mut() {
             run.0 -= offset - first;
         }
-        debug_assert!(runs.len() <= most, "no more extents are told than are wanted");
+        debug_assert!(runs.len() <= most, "an answer has no more extents than it may have");
         let told: u64 = runs.iter().map(|run| run.0).sum();
         if let Some(run) = runs.last_mut().filter(|_| told > len) {
             run.0 -= told - len;
