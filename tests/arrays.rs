@@ -264,7 +264,14 @@ fn an_array_says_how_likely_it_loses_data_and_a_rebuild_from_nowhere_is_refused(
     let (five, six) = (json("5"), json("6"));
     assert!(chance(&six) > 0.0 && chance(&six) < chance(&five) / 10.0, "{five} {six}");
     let text = user.fathom("array loss md3000?raid=5 --rebuild 12h --histories 4000").done().out;
-    assert!(text.contains("loss before a failed disk is rebuilt") && text.contains("Assumptions:"), "{text}");
+    assert!(
+        text.contains("a disk's failure and the end of its rebuild") && text.contains("Assumptions:"),
+        "{text}"
+    );
+    let of_model = user.fathom("array loss md3000?raid=5 --histories 4000").done().out;
+    assert!(of_model.contains("as the model takes without a load"), "{of_model}");
+    let bare = user.fathom("array loss md3000?raid=0 --histories 4000").done().out;
+    assert!(bare.contains("survives no failed disk"), "{bare}");
     user.fathom("run plan.toml --on array:md3000 --set span=1GiB").done();
     user.fathom("array loss md3000 --run last").with(2).saying(&["saw no rebuild come to its end"]);
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use conduct::listener::Listener;
 use conduct::{Gate, Live, MeasuredLoad, MeasuredState, Rank, World, WorldError};
-use record::{CpuUse, Environment, RankClock, RankResult, Target};
+use record::{Environment, RankClock, RankResult, Target};
 use units::convert::narrow;
 use units::{Instant, Nanos};
 use workload::Progress;
@@ -391,7 +391,7 @@ fn add(
     };
     own.ended = own.ended.max(ended);
     if let (Some(sum), Some(one)) = (&mut own.cpu, seen.cpu) {
-        *sum = CpuUse { user_s: sum.user_s + one.user_s, system_s: sum.system_s + one.system_s };
+        *sum = *sum + one;
     }
     assert_eq!((workers.len(), intervals.len()), (own.workloads.len(), own.workloads.len()));
     for ((workload, workers), intervals) in own.workloads.iter_mut().zip(workers).zip(intervals) {

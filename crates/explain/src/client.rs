@@ -115,7 +115,7 @@ mod tests {
         let mut workload = sample::workload("main", &[stream]);
         let worker = |(index, (ceiling_per_s, total_s)): (u32, &(Option<f64>, f64))| WorkerResult {
             index,
-            cpu: Some(CpuUse { user_s: total_s / 4.0, system_s: total_s * 0.75 }),
+            cpu: Some(CpuUse { user_s: total_s / 4.0, system_s: total_s * 0.75, counts: None }),
             ceiling_per_s: *ceiling_per_s,
             ..workload.workers[0].clone()
         };

@@ -9,7 +9,6 @@ use modelled::lab::{Effort, LabError, Setting};
 use record::Point;
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
-use units::Share;
 use workload::plan::{LatencyFigure, Slo, Time};
 
 use crate::design::Design;
@@ -227,8 +226,6 @@ impl<'a> Evaluator<'a> {
     fn simulated(&self, depth: Depth, task: &Task, number: u64) -> Result<Outcome, LabError> {
         let address = self.design.space.address(number);
         let array = spec::array(self.library, &address)?;
-        // A rebuild without a load has no workload of its own.
-        let first = self.design.workloads.first().map_or_else(idle, |first| first.load);
         let setting = |load| Setting {
             array: format!("array:{address}"),
             workload: load,
@@ -239,7 +236,7 @@ impl<'a> Evaluator<'a> {
             Task::Rebuild { .. } => Outcome::Figures {
                 iops: 0.0,
                 bytes_per_s: 0.0,
-                rebuild_h: Some(rebuild_alone(&setting(first), &array)? / 3_600.0),
+                rebuild_h: Some(rebuild_alone(&address, &array, self.design.seed)? / 3_600.0),
                 times_ns: BTreeMap::new(),
             },
             Task::Load { workload, depth: in_flight, state, .. } => {
@@ -263,15 +260,6 @@ impl<'a> Evaluator<'a> {
             rebuild_h: found.rebuild_s.map(|seconds| seconds / 3_600.0),
             times_ns: times.filter(|(_, time)| time.is_finite()).collect(),
         }
-    }
-}
-
-fn idle() -> modelled::lab::LabWorkload {
-    modelled::lab::LabWorkload {
-        pattern: modelled::lab::LabPattern::Random,
-        size: units::Bytes::new(4 << 10),
-        reads: Share::ALL,
-        span: None,
     }
 }
 

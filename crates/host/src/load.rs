@@ -300,9 +300,8 @@ impl Worker<'_> {
             self.clock,
             &DriverHooks { workload, stop, end_all, live, tell: &tell, open },
         )?;
-        let (own, helpers) = (thread_cpu().since(before), engine.helpers_cpu());
-        let time = CpuTime { user: own.user + helpers.user, system: own.system + helpers.system };
-        Ok((job.into_tally(), time))
+        let own = thread_cpu().since(before);
+        Ok((job.into_tally(), own + engine.helpers_cpu()))
     }
 
     /// What it saw, by an engine of that name.

@@ -6,8 +6,8 @@ use conduct::{Beside, FileNames, History, Live, MeasuredWorker, MeasuredWorkload
 use host::clock::Clock;
 use host::engine::{Call, EngineChoice};
 use host::load::{Assignment, LoadEvent, WorkerOutcome};
-use host::monitor::Monitor;
-use record::{CpuUse, Engine, EngineUsed};
+use host::monitor::{CpuTime, Monitor};
+use record::{CpuUse, Engine, EngineUsed, TaskCounts};
 use units::{Bytes, Instant};
 
 /// What the page cache holds of all files of `assignments`; `None` where that is not known of one, or there are too
@@ -125,10 +125,22 @@ pub(crate) fn fill_in(
         answer.engine.name = engine_of(outcome.engine.choice);
         answer.engine.details = outcome.engine.details;
         answer.engine.fallback = outcome.engine.fallback;
-        let (user, system) = (outcome.time.user, outcome.time.system);
-        let cpu = Some(CpuUse { user_s: user.as_secs_f64(), system_s: system.as_secs_f64() });
+        let cpu = Some(cpu_use(outcome.time));
         let (tally, verified) = (outcome.tally, outcome.verified);
         answer.workers.push(MeasuredWorker { tally, cpu, ceiling: None, verified });
     }
     answers
+}
+
+/// Processor time as the record has it.
+pub(crate) fn cpu_use(time: CpuTime) -> CpuUse {
+    CpuUse {
+        user_s: time.user.as_secs_f64(),
+        system_s: time.system.as_secs_f64(),
+        counts: Some(TaskCounts {
+            context_switches: time.context_switches,
+            major_faults: time.major_faults,
+            minor_faults: time.minor_faults,
+        }),
+    }
 }

@@ -39,9 +39,14 @@ impl Comparison {
     /// Which sides are no measurement of what they seem to be, and why; `None` where all are: `Not comparable: B was
     /// answered by the page cache (grade E).`
     pub fn doubted(&self) -> Option<String> {
-        let doubted = self.sides.iter().filter_map(|side| doubted(&side.name, side.grade?, &side.doubts));
-        let doubted: Vec<String> = doubted.collect();
+        let doubted: Vec<String> = self.sides.iter().filter_map(Side::doubted).collect();
         (!doubted.is_empty()).then(|| format!("Not comparable: {}.", doubted.join("; ")))
+    }
+
+    /// Whether one of the two sides of `row` is no measurement of what it seems to be: a difference is then no verdict.
+    pub fn is_doubted(&self, row: &Compared) -> bool {
+        let of = |side: u32| self.sides.get(side as usize).is_some_and(|side| side.doubted().is_some());
+        of(0) || of(row.side)
     }
 
     /// One that holds nothing yet.
@@ -82,6 +87,13 @@ pub struct Side {
     pub doubts: Vec<String>,
 }
 
+impl Side {
+    /// What puts it in doubt, in words; `None` where it is a measurement of what it seems to be, or was not judged.
+    fn doubted(&self) -> Option<String> {
+        doubted(&self.name, self.grade?, &self.doubts)
+    }
+}
+
 /// Something that is not the same on every side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Setting {
@@ -120,7 +132,8 @@ pub struct Compared {
     /// Its upper end.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub high: Option<f64>,
-    /// The range that holds this side's figure itself with 95 % confidence; absent where it is not known.
+    /// The range that holds this side's figure itself with 95 % confidence; where requests depend on each other too much
+    /// for one, what all stretches of its window lie between; absent where not known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub value_low: Option<f64>,
     /// Its upper end.

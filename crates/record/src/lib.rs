@@ -44,7 +44,7 @@ pub use phase::{is_named, phase_title};
 pub use point::{
     Breakdown, BreakdownWindow, Class, ClassShare, Component, CpuUse, DeviceCounters, Edges, EngineUsed,
     ErrorSample, OpTotal, PartShare, Point, PointKind, RankClock, RankResult, ResponseShare, Series, Settled,
-    Shares, Silence, Verified, WorkerResult, WorkloadResult,
+    Shares, Silence, TaskCounts, Verified, WorkerResult, WorkloadResult,
 };
 pub use response_map::ResponseMap;
 pub use run::{

@@ -4,6 +4,7 @@
 //! warning. A test takes one and spoils what it is about.
 
 use std::collections::BTreeMap;
+use std::ops::Add;
 
 use units::Nanos;
 use units::convert::{narrow, truncated};
@@ -111,10 +112,7 @@ pub fn point(index: u32, name: &str, workloads: Vec<WorkloadResult>) -> Point {
         flush_requests: total(Op::Flush, |total| total.ops),
     }];
     let cpus = workloads.iter().flat_map(|workload| &workload.workers).filter_map(|worker| worker.cpu);
-    let cpu = cpus.fold(CpuUse::default(), |sum, cpu| CpuUse {
-        user_s: sum.user_s + cpu.user_s,
-        system_s: sum.system_s + cpu.system_s,
-    });
+    let cpu = cpus.fold(CpuUse::default(), Add::add);
     Point {
         started_ns,
         ended_ns: started_ns + (SECONDS + 1) * 1_000_000_000,
@@ -139,7 +137,7 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
     spec.stop.run = Some(Nanos::from_secs(30));
     let total = |class: &Class| OpTotal { op: class.op, ops: class.ops, bytes: class.bytes };
     // 5 µs a request, a fifth of it in the program.
-    let cpu = CpuUse { user_s: ops as f64 * 1e-6, system_s: ops as f64 * 4e-6 };
+    let cpu = CpuUse { user_s: ops as f64 * 1e-6, system_s: ops as f64 * 4e-6, counts: None };
     let mut result = WorkloadResult {
         name: name.into(),
         spec,

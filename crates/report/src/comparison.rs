@@ -357,7 +357,7 @@ fn table_of(comparison: &Comparison, chosen: &[&Compared], wanted: Columns) -> T
         let shown = if cell == before { String::new() } else { cell.clone() };
         before = cell;
         let side = if several { name_of(comparison, row.side) } else { String::new() };
-        let mut drawn = cells(row, shown, side);
+        let mut drawn = cells(row, shown, side, comparison.is_doubted(row));
         if few {
             drawn.drain(6..9);
         }
@@ -390,9 +390,11 @@ fn cell_of(comparison: &Comparison, row: &Compared) -> String {
     name
 }
 
-fn cells(row: &Compared, cell: String, side: String) -> Vec<Cell> {
+/// The cells of a row; where a side is no measurement of what it seems to be, a difference is neither better nor worse.
+fn cells(row: &Compared, cell: String, side: String, is_doubted: bool) -> Vec<Cell> {
     let interval = row.low.zip(row.high).map(|(low, high)| format!("{} to {}", change(low), change(high)));
     let (look, verdict) = match row.verdict {
+        Verdict::Better | Verdict::Worse if is_doubted => (Look::Faint, "differs"),
         Verdict::Better => (Look::Title, "better"),
         Verdict::Worse => (Look::Wrong, "worse"),
         Verdict::Equivalent => (Look::Plain, "equivalent"),
@@ -560,6 +562,7 @@ mod tests {
             let place = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
             assert!(place("grade B") < place("34,112") && place("grade E") < place("34,112"));
             assert!(place("Not comparable: B was answered by the page cache (grade E).") < place("34,112"));
+            assert!(text.contains("differs") && !text.contains("better"), "{text}");
         }
     }
 

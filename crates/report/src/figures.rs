@@ -1,6 +1,7 @@
 //! The table of a run: one row for each point, workload and operation.
 
 use std::collections::BTreeSet;
+use std::ops::Add;
 
 use record::names::fact;
 use record::{
@@ -137,13 +138,9 @@ fn of_point(point: &Point, differ: bool) -> Vec<Line<'_>> {
 
 /// First the workload as a whole, then its operations where there are several.
 fn of_workload(workload: &WorkloadResult, name: String, indent: usize, headline: Metric) -> Vec<Line<'_>> {
-    let cpus: Vec<CpuUse> = workload.workers.iter().filter_map(|worker| worker.cpu).collect();
-    let sum = cpus.iter().fold(CpuUse::default(), |sum, cpu| CpuUse {
-        user_s: sum.user_s + cpu.user_s,
-        system_s: sum.system_s + cpu.system_s,
-    });
+    let taken = workload.workers.iter().filter_map(|worker| worker.cpu).reduce(Add::add);
     // Cores need the time of the whole point, which a workload does not know.
-    let cpu = (!cpus.is_empty()).then(|| Cost { cores: None, ..cost(sum, workload.completed, 0) });
+    let cpu = taken.map(|taken| Cost { cores: None, ..cost(taken, workload.completed, 0) });
     let total = Line {
         indent,
         name,

@@ -83,13 +83,14 @@ impl Limit {
 
     fn outcome(&self, row: &Compared) -> Outcome {
         let (range, limit) = match &self.bound {
-            Bound::Change(change) => (row.low.zip(row.high), 1.0 + change),
-            Bound::Figure { value, .. } => (row.value_low.zip(row.value_high), *value),
+            Bound::Change(change) => ((row.low, row.high), 1.0 + change),
+            Bound::Figure { value, .. } => ((row.value_low, row.value_high), *value),
         };
-        let Some((low, high)) = range else { return Outcome::Undecided };
+        let (low, high) = range;
+        debug_assert!(low.zip(high).is_none_or(|(low, high)| low <= high), "{low:?} to {high:?} is no range");
         let (broken, kept) = match self.above {
-            true => (low > limit, high <= limit),
-            false => (high < limit, low >= limit),
+            true => (low.is_some_and(|low| low > limit), high.is_some_and(|high| high <= limit)),
+            false => (high.is_some_and(|high| high < limit), low.is_some_and(|low| low >= limit)),
         };
         match (broken, kept) {
             (true, _) => Outcome::Broken,

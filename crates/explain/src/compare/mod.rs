@@ -137,7 +137,7 @@ fn row(
     let (base, value) = (middle(&first.values(metric))?, middle(&second.values(metric))?);
     let (basis, estimates) = estimates(first, second, metric, noise.copied());
     let ratio = estimates.map(|(first, second)| Ratio::of(first, second));
-    let own = estimates.map(|(_, second)| second.interval());
+    let (value_low, value_high) = own(second, metric, noise.copied());
     let repeats = [first.values(metric).len(), second.values(metric).len()];
     Some(Compared {
         cell: first.name.clone(),
@@ -152,8 +152,8 @@ fn row(
         ratio: value / base,
         low: ratio.map(|ratio| ratio.interval.low),
         high: ratio.map(|ratio| ratio.interval.high),
-        value_low: own.map(|own| own.low),
-        value_high: own.map(|own| own.high),
+        value_low,
+        value_high,
         p_value: ratio.map(|ratio| ratio.p_value),
         adjusted_p: None,
         noise_floor: noise.map(|noise| noise.floor(repeats[0], repeats[1])),
@@ -187,6 +187,16 @@ fn estimates(
         _ => Basis::Seconds,
     };
     (basis, estimates)
+}
+
+/// The range of one side's figure itself: its interval, and where requests depend on each other too much for one, what
+/// all stretches of the window lie between.
+fn own(cell: &Cell<'_>, metric: Metric, noise: Option<Noise>) -> (Option<f64>, Option<f64>) {
+    if let Some(estimate) = estimate(cell, metric, noise) {
+        let interval = estimate.interval();
+        return (Some(interval.low), Some(interval.high));
+    }
+    stretches::range(cell, metric).map_or((None, None), |range| (range.low, range.high))
 }
 
 /// One side's figure: from its repeats, or from the one measurement and what others' repeats show.

@@ -1,8 +1,9 @@
 //! `fathom array loss`: how likely an array loses data.
 
 use array::reliability::{Chance, Loss, Question, Weibull, groups, loss as chances};
-use array::spec;
+use array::spec::{self, ArraySpec};
 use clap::Args;
+use modelled::lab::spot::rebuild_alone;
 use record::Run;
 use record::names::series;
 use units::Nanos;
@@ -19,8 +20,8 @@ pub struct LossArgs {
     /// A name, a TOML file, or an address such as md3000?raid=6
     #[arg(add = candidates::arrays())]
     pub array: String,
-    /// Duration of a rebuild, such as 12h
-    #[arg(long, value_name = "TIME", required_unless_present = "run")]
+    /// Duration of a rebuild, such as 12h [default: as the model rebuilds without a load]
+    #[arg(long, value_name = "TIME")]
     pub rebuild: Option<Nanos>,
     /// Take the duration of the rebuild from this run: last, last~1, a number of `fathom ls`, or the beginning of an id
     #[arg(long, value_name = "RUN", conflicts_with = "rebuild", add = candidates::runs())]
@@ -68,8 +69,8 @@ pub fn loss(arguments: &LossArgs, store: &Store) -> Result<String, Failure> {
                 .into(),
         ));
     }
-    let (rebuild, source) = rebuild(arguments, store)?;
     let array = spec::array(&LIBRARY, &arguments.array)?;
+    let (rebuild, source) = rebuild(arguments, store, &array)?;
     let topology = &array.topology;
     let mut text = String::new();
     let mut answers = Vec::new();
@@ -93,14 +94,13 @@ pub fn loss(arguments: &LossArgs, store: &Store) -> Result<String, Failure> {
             "fault_tolerance": group.spare, "rebuild_h": hours(rebuild), "chances": answer,
         }));
         text += &format!(
-            "{}{}: {} disk{}{}, {} failed disk{} tolerated per group\n",
+            "{}{}: {} disk{}{}, {}\n",
             if topology.sets.len() > 1 { format!("set {number}, ") } else { String::new() },
             spec.level,
             spec.members,
             if spec.members == 1 { "" } else { "s" },
             if groups > 1 { format!(" in {groups} groups of {}", group.disks) } else { String::new() },
-            group.spare,
-            if group.spare == 1 { "" } else { "s" },
+            survives(group.spare, groups),
         );
         text += &of_set(&answer, &question, rebuild, arguments.over);
         text.push('\n');
@@ -119,25 +119,50 @@ const WARNING: &str = "Assumptions: disks fail independently of each other, one 
     at once. Disks of one batch, heat, shocks, firmware, controllers, power and people are not modelled and lose \
     more data than this: a lower bound, good for comparing arrays. Keep a backup.";
 
-fn of_set(answer: &Loss, question: &Question, rebuild: Nanos, over: Nanos) -> String {
-    let mut text = format!("  failures expected in {over}      {:.3}\n", answer.deaths);
-    if question.group.spare > 0 {
-        let (read, meets) = (question.group.reads, answer.unreadable_in_rebuild);
-        text += &format!(
-            "  a rebuild without a spare left meets an unreadable sector in {read}: {}\n",
-            chance(meets)
-        );
-        text += &format!(
-            "  loss before a failed disk is rebuilt ({rebuild})    {}\n",
-            interval(answer.in_window)
-        );
+fn survives(spare: u32, groups: u32) -> String {
+    match spare {
+        0 => "survives no failed disk".into(),
+        spare => format!(
+            "survives {spare} failed disk{}{}",
+            if spare == 1 { "" } else { "s" },
+            if groups > 1 { " of each group" } else { "" }
+        ),
     }
-    text + &format!("  loss within {over}    {}\n", interval(answer.over_time))
 }
 
+/// The figures of a set in a column, that of the whole period first.
+fn of_set(answer: &Loss, question: &Question, rebuild: Nanos, over: Nanos) -> String {
+    let line = |figure: String, of: String| format!("  {figure:>9}  {of}\n");
+    let mut text = line(
+        chance(answer.over_time.value),
+        format!("loss of data within {over}{}", interval(answer.over_time)),
+    );
+    if question.group.spare > 0 {
+        text += &line(
+            chance(answer.in_window.value),
+            format!(
+                "loss of data between a disk's failure and the end of its rebuild{}",
+                interval(answer.in_window)
+            ),
+        );
+        text += &line(
+            chance(answer.unreadable_in_rebuild),
+            format!(
+                "an unreadable sector in the {} that a rebuild reads from the disks left",
+                question.group.reads
+            ),
+        );
+        text += &line(rebuild.to_string(), "a rebuild".into());
+    }
+    text + &line(format!("{:.3}", answer.deaths), format!("failed disks expected within {over}"))
+}
+
+/// What stands behind a probability: how many arrays it is one of, and its interval where that is not the same figure.
 fn interval(found: Chance) -> String {
-    let one_in = if found.value > 0.0 { format!(", one in {:.0}", 1.0 / found.value) } else { String::new() };
-    format!("{} (95 %: {} to {}){one_in}", chance(found.value), chance(found.low), chance(found.high))
+    let one_in =
+        if found.value > 0.0 { format!(": one array in {:.0}", 1.0 / found.value) } else { String::new() };
+    let (low, high) = (chance(found.low), chance(found.high));
+    if low == high { one_in } else { format!("{one_in} (95 %: {low} to {high})") }
 }
 
 fn chance(value: f64) -> String {
@@ -149,7 +174,7 @@ fn hours(time: Nanos) -> f64 {
 }
 
 /// How long a rebuild takes, and who says so.
-fn rebuild(arguments: &LossArgs, store: &Store) -> Result<(Nanos, String), Failure> {
+fn rebuild(arguments: &LossArgs, store: &Store, array: &ArraySpec) -> Result<(Nanos, String), Failure> {
     match (&arguments.run, arguments.rebuild) {
         (Some(name), _) => {
             let run = store.open()?.get(name.as_str())?;
@@ -162,8 +187,23 @@ fn rebuild(arguments: &LossArgs, store: &Store) -> Result<(Nanos, String), Failu
             Ok((took, format!("as run {} saw it", run.id)))
         }
         (None, Some(time)) if !time.is_zero() => Ok((time, "as you say".into())),
-        (None, _) => Err(Failure::Usage("--rebuild takes a time above zero, such as 12h".into())),
+        (None, Some(_)) => Err(Failure::Usage("--rebuild takes a time above zero, such as 12h".into())),
+        (None, None) => rebuild_of_model(arguments, array),
     }
+}
+
+/// How long the model takes without a load. Any time will do where nothing can be rebuilt: the first failure loses data.
+fn rebuild_of_model(arguments: &LossArgs, array: &ArraySpec) -> Result<(Nanos, String), Failure> {
+    let survives = |spec| groups(spec).1.spare > 0;
+    if !array.topology.sets.iter().any(|set| survives(set.geometry.spec())) {
+        return Ok((Nanos::from_secs(3_600), "which loses nothing more where no failure is survived".into()));
+    }
+    let took_s = rebuild_alone(&arguments.array, array, arguments.seed).map_err(|error| {
+        Failure::Usage(format!("the model's rebuild: {error}; say how long it takes with --rebuild"))
+    })?;
+    let source =
+        "as the model takes without a load; beside one it takes longer: give that with --rebuild or --run";
+    Ok((Nanos::new(truncated((took_s * 1e9).round())), source.into()))
 }
 
 /// How long the last rebuild of `run` that came to its end took.

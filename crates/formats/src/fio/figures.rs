@@ -38,6 +38,8 @@ pub(super) struct Entry {
     /// Milliseconds since the epoch.
     pub started_ms: u64,
     pub user_percent: f64,
+    /// Context switches and page faults of all of its workers; none where the record does not have them.
+    pub counts: record::TaskCounts,
     pub system_percent: f64,
     /// Requests in flight of one job.
     pub depth: f64,
@@ -178,11 +180,11 @@ impl Entry {
         }
         let workers = || workloads.iter().flat_map(|workload| &workload.workers);
         let jobs = (workers().count() as u64).max(1);
+        let taken = workers().filter_map(|worker| worker.cpu).reduce(std::ops::Add::add);
         let cpu = |of: fn(&record::CpuUse) -> f64| -> f64 {
-            let seconds: f64 = workers().filter_map(|worker| worker.cpu.as_ref()).map(of).sum();
+            let seconds = taken.as_ref().map_or(0.0, of);
             let lasted = (point.ended_ns.saturating_sub(point.started_ns)) as f64 / 1e9;
-            // A sum of nothing is -0.
-            if lasted > 0.0 { seconds * 100.0 / lasted / jobs as f64 + 0.0 } else { 0.0 }
+            if lasted > 0.0 { seconds * 100.0 / lasted / jobs as f64 } else { 0.0 }
         };
         let mut syncs = stats::Histogram::new();
         for class in
@@ -208,6 +210,7 @@ impl Entry {
             elapsed_s: point.ended_ns.div_ceil(1_000_000_000),
             started_ms: started_ms + millis(point.started_ns),
             user_percent: cpu(|cpu| cpu.user_s),
+            counts: taken.and_then(|taken| taken.counts).unwrap_or_default(),
             system_percent: cpu(|cpu| cpu.system_s),
             depth: depth(workloads),
             submit_batch: batches(|spec| spec.engine.submit_batch),

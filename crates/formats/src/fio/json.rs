@@ -103,9 +103,9 @@ fn job(job: &Entry, bins: bool) -> Json {
         entry("job_runtime", Json::Count(job.runtime_ms * job.jobs)),
         entry("usr_cpu", Json::Figure(job.user_percent)),
         entry("sys_cpu", Json::Figure(job.system_percent)),
-        entry("ctx", Json::Count(0)),
-        entry("majf", Json::Count(0)),
-        entry("minf", Json::Count(0)),
+        entry("ctx", Json::Count(job.counts.context_switches)),
+        entry("majf", Json::Count(job.counts.major_faults)),
+        entry("minf", Json::Count(job.counts.minor_faults)),
     ]);
     let depths = ["1", "2", "4", "8", "16", "32", ">=64"];
     let batches = ["0", "4", "8", "16", "32", "64", ">=64"];

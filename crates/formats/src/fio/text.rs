@@ -91,8 +91,12 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
     }
     let _ = writeln!(
         text,
-        "  cpu          : usr={:3.2}%, sys={:3.2}%, ctx=0, majf=0, minf=0",
-        entry.user_percent, entry.system_percent
+        "  cpu          : usr={:3.2}%, sys={:3.2}%, ctx={}, majf={}, minf={}",
+        entry.user_percent,
+        entry.system_percent,
+        entry.counts.context_switches,
+        entry.counts.major_faults,
+        entry.counts.minor_faults
     );
     let named = |names: [&str; 7], parts: [f64; 7]| {
         let part = |(name, part): (&str, f64)| format!("{name}={part:3.1}%");
@@ -321,7 +325,9 @@ pub(super) fn terse(run: &Run, report: &Report, version: u8) -> String {
         }
         fields.push(format!("{:.6}%", entry.user_percent));
         fields.push(format!("{:.6}%", entry.system_percent));
-        fields.extend(["0".into(), "0".into(), "0".into()]);
+        let counts = entry.counts;
+        let counts = [counts.context_switches, counts.major_faults, counts.minor_faults];
+        fields.extend(counts.map(|count| count.to_string()));
         fields.extend(entry.depth_table().map(|part| format!("{part:3.1}%")));
         for unit in [1000, 1_000_000] {
             fields.extend(figures::table(entry, unit).iter().map(|(_, part)| format!("{part:3.2}%")));

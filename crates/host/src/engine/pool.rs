@@ -1,5 +1,6 @@
 //! pread and pwrite with a thread for each request in flight: what is left where io_uring is refused.
 
+use std::ops::Add;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use units::{Instant, Nanos};
+use units::Instant;
 use workload::spec::{FlushKind, Workload};
 use workload::{Completion, JobSpec, Op, Request};
 
@@ -25,11 +26,21 @@ struct IoThread {
     taken: Arc<CpuCounters>,
 }
 
-/// Processor time an I/O thread has taken since it began to serve, in nanoseconds.
+/// What an I/O thread has taken of the processor since it began to serve: the [figures](CpuTime::figures) of a
+/// [`CpuTime`].
 #[derive(Debug, Default)]
-struct CpuCounters {
-    user: AtomicU64,
-    system: AtomicU64,
+struct CpuCounters([AtomicU64; 5]);
+
+impl CpuCounters {
+    fn store(&self, time: CpuTime) {
+        for (counter, figure) in self.0.iter().zip(time.figures()) {
+            counter.store(figure, Ordering::Relaxed);
+        }
+    }
+
+    fn load(&self) -> CpuTime {
+        CpuTime::of_figures(self.0.each_ref().map(|counter| counter.load(Ordering::Relaxed)))
+    }
 }
 
 /// What an I/O thread has for its calls, of which none is deep: 256 KiB.
@@ -150,9 +161,7 @@ impl IoThread {
                     context.payload.refill(0);
                     context.renew(checker.as_mut());
                 }
-                let so_far = thread_cpu().since(began);
-                ledger.user.store(so_far.user.get(), Ordering::Relaxed);
-                ledger.system.store(so_far.system.get(), Ordering::Relaxed);
+                ledger.store(thread_cpu().since(began));
             }
         };
         let serve = move || {
@@ -203,13 +212,7 @@ impl Engine for ThreadPool {
     }
 
     fn helpers_cpu(&self) -> CpuTime {
-        CpuTime { user: self.sum(|taken| &taken.user), system: self.sum(|taken| &taken.system) }
-    }
-}
-
-impl ThreadPool {
-    fn sum(&self, of: fn(&CpuCounters) -> &AtomicU64) -> Nanos {
-        Nanos::new(self.io_threads.iter().map(|io_thread| of(&io_thread.taken).load(Ordering::Relaxed)).sum())
+        self.io_threads.iter().map(|io_thread| io_thread.taken.load()).fold(CpuTime::default(), Add::add)
     }
 }
 
@@ -231,6 +234,8 @@ mod tests {
 
     use units::Bytes;
     use workload::{Outcome, Token};
+
+    use units::Nanos;
 
     use super::*;
     use crate::engine::fixture::{full_of, job, open, request, workload};
@@ -304,11 +309,12 @@ mod tests {
         report.send(None).expect("the pool hears");
         let error = pool.wait(Wait::For(1), &mut |_| panic!("nothing ended")).expect_err("it panicked");
         assert!(matches!(error, EngineError::Internal { .. }), "{error}");
-        for (user, system) in [(3, 50), (4, 70)] {
-            let taken = CpuCounters { user: AtomicU64::new(user), system: AtomicU64::new(system) };
+        for figures in [[3, 50, 1, 0, 2], [4, 70, 5, 1, 0]] {
+            let taken = CpuCounters::default();
+            taken.store(CpuTime::of_figures(figures));
             pool.io_threads.push(IoThread { work: None, thread: None, taken: Arc::new(taken) });
         }
-        assert_eq!(pool.helpers_cpu(), CpuTime { user: Nanos::new(7), system: Nanos::new(120) });
+        assert_eq!(pool.helpers_cpu().figures(), [7, 120, 6, 1, 2]);
         assert!(pool.reopen(Arc::new(OpenFiles(Vec::new()))).is_err(), "each thread has its files");
     }
 

@@ -1,6 +1,7 @@
 //! Processors: the machine's, a thread's, and this process's.
 
 use std::fs;
+use std::ops::Add;
 use std::path::PathBuf;
 
 use units::convert::narrow;
@@ -9,16 +10,51 @@ use units::{Instant, Nanos};
 use super::series::{Last, Sampler, Sink, Slot, grown};
 use crate::sysroot::SysRoot;
 
-/// Processor time taken.
+/// Processor time taken, and what the kernel counted meanwhile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {
     /// In programs.
     pub user: Nanos,
     /// In the kernel on their behalf.
     pub system: Nanos,
+    /// Times a thread gave the processor up or was made to.
+    pub context_switches: u64,
+    /// Page faults that waited for a device.
+    pub major_faults: u64,
+    /// Page faults that did not.
+    pub minor_faults: u64,
+}
+
+impl Add for CpuTime {
+    type Output = CpuTime;
+
+    fn add(self, other: CpuTime) -> CpuTime {
+        self.with(other, u64::saturating_add)
+    }
 }
 
 impl CpuTime {
+    /// Each figure of this one and of `other` made one.
+    fn with(self, other: CpuTime, one: fn(u64, u64) -> u64) -> CpuTime {
+        let (these, others) = (self.figures(), other.figures());
+        CpuTime::of_figures(std::array::from_fn(|figure| one(these[figure], others[figure])))
+    }
+
+    /// All figures in the order of the fields, times in nanoseconds.
+    pub(crate) fn figures(self) -> [u64; 5] {
+        [self.user.get(), self.system.get(), self.context_switches, self.major_faults, self.minor_faults]
+    }
+
+    /// The opposite of [`figures`](CpuTime::figures).
+    pub(crate) fn of_figures([user, system, switches, major, minor]: [u64; 5]) -> CpuTime {
+        CpuTime {
+            user: Nanos::new(user),
+            system: Nanos::new(system),
+            context_switches: switches,
+            major_faults: major,
+            minor_faults: minor,
+        }
+    }
     /// Both together.
     pub fn total(self) -> Nanos {
         Nanos::new(self.user.get().saturating_add(self.system.get()))
@@ -26,10 +62,7 @@ impl CpuTime {
 
     /// What was taken since `before`.
     pub fn since(self, before: CpuTime) -> CpuTime {
-        CpuTime {
-            user: self.user.saturating_sub(before.user),
-            system: self.system.saturating_sub(before.system),
-        }
+        self.with(before, u64::saturating_sub)
     }
 }
 
@@ -56,7 +89,13 @@ fn usage_of(who: libc::c_int) -> CpuTime {
     let nanos = |time: libc::timeval| {
         Nanos::new(narrow::<u64>(time.tv_sec) * 1_000_000_000 + narrow::<u64>(time.tv_usec) * 1000)
     };
-    CpuTime { user: nanos(usage.ru_utime), system: nanos(usage.ru_stime) }
+    CpuTime {
+        user: nanos(usage.ru_utime),
+        system: nanos(usage.ru_stime),
+        context_switches: narrow::<u64>(usage.ru_nvcsw).saturating_add(narrow(usage.ru_nivcsw)),
+        major_faults: narrow(usage.ru_majflt),
+        minor_faults: narrow(usage.ru_minflt),
+    }
 }
 
 /// The calling thread's id, as `/proc/self/task` lists it.

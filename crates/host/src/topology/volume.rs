@@ -99,7 +99,7 @@ fn kind(device: &Device) -> String {
         DeviceKind::Ram => "memory disk".into(),
         DeviceKind::Disk => match device.queue.rotational {
             // A LUN, a virtual disk and a bridge say what they like; only those on a bus of drives are believed.
-            Some(true) => "disk, rotating".into(),
+            Some(true) if bus::is_of_drives(&device.folder) => "disk, rotating".into(),
             _ => "disk".into(),
         },
     }

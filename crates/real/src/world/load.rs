@@ -4,7 +4,6 @@ use conduct::listener;
 use conduct::{Live, MeasuredLoad, MeasuredWorkload, WorldError, span_of};
 use host::load::{Assigned, Assignment, LoadEvent};
 use host::monitor::process_cpu;
-use record::CpuUse;
 use units::convert::narrow;
 use units::{Instant, Share};
 use workload::compile;
@@ -13,7 +12,7 @@ use workload::spec::{EngineKind, Workload};
 
 use super::RealWorld;
 use crate::failure::HostError;
-use crate::heard::{Heard, answer_of, cached_of, fill_in, names_of};
+use crate::heard::{Heard, answer_of, cached_of, cpu_use, fill_in, names_of};
 use crate::verify::verification;
 use crate::{ceiling, describe};
 
@@ -118,7 +117,7 @@ impl RealWorld {
             ended,
             workloads: fill_in(answers, heard.histories, outcomes),
             series,
-            cpu: Some(CpuUse { user_s: cpu.user.as_secs_f64(), system_s: cpu.system.as_secs_f64() }),
+            cpu: Some(cpu_use(cpu)),
             devices,
             breakdown: None,
             ranks: Vec::new(),

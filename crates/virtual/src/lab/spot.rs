@@ -3,11 +3,12 @@
 
 use array::spec::ArraySpec;
 use record::Point;
+use units::{Bytes, Share};
 
 use super::curve::Simulated;
 use super::plan;
 use super::rebuild::{self, Place};
-use super::{Effort, LabError, Setting};
+use super::{Effort, LabError, LabPattern, LabWorkload, Setting};
 
 /// How the array is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,10 +81,13 @@ pub fn spot(
 
 /// How long the rebuild of the first disk of the first set takes without any load, in seconds.
 ///
-/// An error where the level has nothing to rebuild from.
-pub fn rebuild_alone(setting: &Setting, spec: &ArraySpec) -> Result<f64, LabError> {
+/// `address` names `spec`, as in `md3000?raid=5`. An error where the level has nothing to rebuild from.
+pub fn rebuild_alone(address: &str, spec: &ArraySpec, seed: u64) -> Result<f64, LabError> {
     let slot = first_slot(spec)?;
-    let setting = Setting { fail: vec![slot], ..setting.clone() };
+    // One request has to be there for the plan to be one; the rebuild does not meet it.
+    let workload =
+        LabWorkload { pattern: LabPattern::Random, size: Bytes::new(4 << 10), reads: Share::ALL, span: None };
+    let setting = Setting { array: format!("array:{address}"), workload, fail: vec![slot], seed };
     let array = Simulated { setting: &setting, spec };
     let text = plan::depth(&setting, 1, plan::Length::Requests(1));
     let (_, whole_s) = rebuild::alone(&array, &text, rebuild::order(spec, slot)?)?;
