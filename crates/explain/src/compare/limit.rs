@@ -87,7 +87,10 @@ impl Limit {
             Bound::Figure { value, .. } => ((row.value_low, row.value_high), *value),
         };
         let (low, high) = range;
-        debug_assert!(low.zip(high).is_none_or(|(low, high)| low <= high), "{low:?} to {high:?} is no range");
+        debug_assert!(
+            low.zip(high).is_none_or(|(low, high)| low <= high),
+            "{low:?} to {high:?} is the wrong way round"
+        );
         let (broken, kept) = match self.above {
             true => (low.is_some_and(|low| low > limit), high.is_some_and(|high| high <= limit)),
             false => (high.is_some_and(|high| high < limit), low.is_some_and(|low| low >= limit)),
