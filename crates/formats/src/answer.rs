@@ -1,6 +1,6 @@
 //! What tools answer without measuring anything: their version, and which of their options there are here.
 
-use crate::{bonnie, dd, diskspd, hdparm, iometer, iozone, seeker, sqlio};
+use crate::{bonnie, dd, diskspd, hdparm, iometer, ior, iozone, mdtest, seeker, sqlio};
 
 /// One tool.
 struct Asked {
@@ -27,6 +27,20 @@ const ASKED: &[Asked] = &[
         version: &["-V"],
         version_text: "hdparm v9.65\n",
         options: || hdparm::SYNTAX.help(),
+    },
+    Asked {
+        names: &["ior"],
+        help: &["-h", "--help"],
+        version: &["--version"],
+        version_text: "IOR-4.1.0: MPI Coordinated Test of Parallel I/O\n",
+        options: || ior::SYNTAX.help(),
+    },
+    Asked {
+        names: &["mdtest"],
+        help: &["-h", "--help"],
+        version: &[],
+        version_text: "",
+        options: || mdtest::SYNTAX.help(),
     },
     Asked {
         names: &["iozone"],

@@ -69,6 +69,8 @@ enum Does<T: 'static> {
     /// Some of these words, commas between them.
     Some(&'static [Opt<T>]),
     Parsed(Read<T>),
+    /// The same, of each part between commas.
+    Each(Read<T>),
     /// The same, of a value that must stand in the same word, and may be empty.
     Optional(Read<T>),
     Ignored,
@@ -142,6 +144,16 @@ pub(crate) const fn optional<T>(
     read: Read<T>,
 ) -> Opt<T> {
     Opt { names, value, help, does: Does::Optional(read) }
+}
+
+/// An option whose value is several, commas between them, each of which `read` makes out.
+pub(crate) const fn some_assigned<T>(
+    names: &'static str,
+    value: &'static str,
+    help: &'static str,
+    read: Read<T>,
+) -> Opt<T> {
+    Opt { names, value, help, does: Does::Each(read) }
 }
 
 /// An option without a value that is accepted and changes nothing, and why.
@@ -447,6 +459,11 @@ impl<T: Notes> Syntax<T> {
                 }
             }
             Does::Parsed(read) | Does::Optional(read) => read(into, given)?,
+            Does::Each(read) => {
+                for part in given.value.split(',') {
+                    read(into, &given.part(part))?;
+                }
+            }
             Does::Ignored => into.notes().push(given.ignored(row.help)),
             Does::Unsupported => return Err(given.unsupported(row.help)),
             Does::Usage => return Err(Refusal::usage(self.tool, row.help)),

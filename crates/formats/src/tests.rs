@@ -1,6 +1,6 @@
 //! The guide's page of options is made from the tables.
 
-use crate::{bonnie, dd, diskspd, fio, hdparm, iometer, iozone, orion, sqlio};
+use crate::{bonnie, dd, diskspd, fio, hdparm, iometer, ior, iozone, mdtest, orion, sqlio};
 
 const HEAD: &str = "# Options of the classic tools\n\nThis page is made from the tables that the command lines are \
                     read by; [Classic tools](classic-tools.md) says what they come to.\n";
@@ -14,7 +14,9 @@ fn page() -> String {
         ("fio's job options", fio::markdown()),
         ("Iometer", iometer::SYNTAX.markdown()),
         ("hdparm", hdparm::SYNTAX.markdown()),
+        ("IOR", ior::SYNTAX.markdown()),
         ("IOzone", iozone::SYNTAX.markdown()),
+        ("mdtest", mdtest::SYNTAX.markdown()),
         ("SQLIO", sqlio::SYNTAX.markdown()),
         ("diskspd", diskspd::SYNTAX.markdown()),
         ("Orion", orion::SYNTAX.markdown()),
@@ -45,7 +47,9 @@ fn every_spelling_stands_once_in_its_table() {
         fio::SYNTAX.spellings(),
         iometer::SYNTAX.spellings(),
         hdparm::SYNTAX.spellings(),
+        ior::SYNTAX.spellings(),
         iozone::SYNTAX.spellings(),
+        mdtest::SYNTAX.spellings(),
         sqlio::SYNTAX.spellings(),
         diskspd::SYNTAX.spellings(),
         orion::SYNTAX.spellings(),
@@ -87,7 +91,9 @@ fn told() -> Vec<Told> {
         ),
         row("Iometer", "1998 to 1.1.0", iometer::SYNTAX.counts(), "`.icf`", "a parser of its 80 columns"),
         row("hdparm", "9.65", hdparm::SYNTAX.counts(), "", "a parser of its lines"),
+        row("IOR", "4.1.0", ior::SYNTAX.counts(), "", "a parser of its tables, of its JSON and of its CSV"),
         row("IOzone", "3.508", iozone::SYNTAX.counts(), "telemetry", "a parser of its table and reports"),
+        row("mdtest", "4.1.0", mdtest::SYNTAX.counts(), "", "a parser of its table"),
         row("SQLIO", "1.5.SG", sqlio::SYNTAX.counts(), "parameter files", "a parser of its lines"),
         row("diskspd", "2.2", diskspd::SYNTAX.counts(), "XML profiles", "a parser of its XML"),
         row("Orion", "10.2 to 19c", orion::SYNTAX.counts(), "`.lun`", "a parser of its tables"),

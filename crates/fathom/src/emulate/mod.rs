@@ -15,9 +15,11 @@ mod fio_logs;
 mod fio_programs;
 mod hdparm;
 mod iometer;
+mod ior;
 mod iozone;
 mod latencies;
 mod log_files;
+mod mdtest;
 mod orion;
 mod seeker;
 mod sqlio;
@@ -98,9 +100,19 @@ const TOOLS: &[Tool] = &[
         run: orion::run,
     },
     Tool {
+        names: &["ior"],
+        about: "segments of blocks of transfers by several tasks, in one shared file or one for each",
+        run: ior::run,
+    },
+    Tool {
         names: &["iozone"],
         about: "thirteen kinds of passes over files, by file and record size or by several children",
         run: iozone::run,
+    },
+    Tool {
+        names: &["mdtest"],
+        about: "directories and small files made, looked at, read and removed, in a tree",
+        run: mdtest::run,
     },
     Tool {
         names: &["seeker"],

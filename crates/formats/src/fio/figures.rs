@@ -464,7 +464,7 @@ pub(super) fn epoch_seconds(text: &str) -> Option<u64> {
 }
 
 /// `Sat Nov 21 07:36:53 2026` of the same text, as ctime(3) in UTC.
-pub(super) fn ctime(text: &str) -> String {
+pub(crate) fn ctime(text: &str) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

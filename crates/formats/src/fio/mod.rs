@@ -46,6 +46,7 @@ use crate::{JobEnvironment, JobFile, Refusal, TranslatedJob};
 pub(crate) use command::SYNTAX;
 pub use command::{Command, Format, VERSION, Wanted};
 pub use execution::{Execution, Executions};
+pub(crate) use figures::ctime;
 pub use log::RequestLog;
 #[cfg(test)]
 pub(crate) use options::{counts, markdown};

@@ -1,0 +1,42 @@
+//! `fathom as mdtest -n … -d DIRECTORY`
+
+use conduct::Event;
+use formats::Refusal;
+use formats::mdtest::{Command, Sheet, Tally, Test};
+use jiff::Zoned;
+use real::LookKind;
+
+use super::{Context, Scratch};
+use crate::ending::{Ending, Failure};
+use crate::input::arrays;
+use crate::input::targets::look;
+use crate::output::print;
+
+pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+    let command = Command::parse(arguments)?;
+    let is_array = arrays::address(std::slice::from_ref(&command.directory))?.is_some();
+    if !is_array && look(&command.directory)?.kind != LookKind::Directory {
+        let what = format!("{} is no directory; `-d` names one that is there", command.directory);
+        return Err(Failure::Tool(Refusal::Usage { tool: "mdtest", what }));
+    }
+    let session = context.open("mdtest", &command.translate(), Scratch::default())?;
+    let sheet = Sheet::of(&command);
+    print(&sheet.heading(&now()))?;
+    let mut tally = Tally::default();
+    let mut under_way = None;
+    let recorded = session.measure(&mut |event| match event {
+        Event::PointStarted { name, .. } => under_way = Test::phase(name),
+        Event::PointEnded { point } => {
+            if let Some((test, _)) = under_way.take() {
+                tally.add(test, point);
+            }
+        }
+        _ => {}
+    });
+    print(&sheet.table(&tally, &now()))?;
+    Ok(context.end(recorded))
+}
+
+fn now() -> String {
+    Zoned::now().strftime("%m/%d/%Y %H:%M:%S").to_string()
+}

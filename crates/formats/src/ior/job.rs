@@ -1,0 +1,234 @@
+//! What a call comes to: a plan, and the files that it is for.
+
+use units::{Bytes, Nanos};
+
+use super::TOOL;
+use super::options::{Command, Offsets, Shape};
+use super::text::Access;
+use crate::plan::{Keys, Percent, PlanText};
+use crate::target::with_luns;
+use crate::translated::about;
+use crate::{Refusal, TargetInfo, TranslatedJob};
+
+/// The most files that one call names.
+const MOST_FILES: u64 = 4096;
+
+/// A file of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataFile {
+    /// Its path, a target of the plan.
+    pub path: String,
+    /// How large it becomes.
+    pub bytes: u64,
+}
+
+/// Where transfers go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Files in a file system, one for each that is named.
+    Files,
+    /// A device or a virtual array, whose size is fixed.
+    Device,
+}
+
+/// A call, ready to be carried out.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Plan and targets: the files, or the device.
+    pub translated: TranslatedJob,
+    /// The files; none on a device.
+    pub files: Vec<DataFile>,
+}
+
+/// The name of the phase of one repetition.
+fn phase_name(access: Access, iteration: u32) -> String {
+    format!("{} {iteration}", access.name())
+}
+
+impl Job {
+    /// The phase of that name: what it does and its repetition; `None` for what lies between, and for what only compares.
+    pub fn phase(name: &str) -> Option<(Access, u32)> {
+        let (access, iteration) = name.split_once(' ')?;
+        let access = [Access::Write, Access::Read].into_iter().find(|known| known.name() == access)?;
+        Some((access, iteration.parse().ok()?))
+    }
+}
+
+impl Command {
+    /// The files of a call, those of one repetition after those of the one before.
+    pub fn files(&self) -> Result<Vec<DataFile>, Refusal> {
+        let Shape { file, tasks, repetitions, file_per_task, .. } = &self.shape;
+        let (sets, each) =
+            (if self.multi_file { *repetitions } else { 1 }, if *file_per_task { *tasks } else { 1 });
+        if u64::from(sets) * u64::from(each) > MOST_FILES {
+            let what = format!("{sets} sets of {each} files are more than {MOST_FILES}; lower `-i` or `-N`");
+            return Err(Refusal::usage(TOOL, what));
+        }
+        let bytes = if *file_per_task { self.shape.of_task() } else { self.shape.total() };
+        let file = |set: u32, task: u32| {
+            let mut path = match (self.unique_dir, file.rsplit_once('/')) {
+                (true, Some((directory, name))) => format!("{directory}/{task}/{name}"),
+                (true, None) => format!("{task}/{file}"),
+                (false, _) => file.clone(),
+            };
+            path += &if *file_per_task { format!(".{task:08}") } else { String::new() };
+            path += &if self.multi_file { format!(".{set}") } else { String::new() };
+            DataFile { path, bytes }
+        };
+        Ok((0..sets)
+            .flat_map(|set| (0..each).map(move |task| (set, task)))
+            .map(|(set, task)| file(set, task))
+            .collect())
+    }
+
+    /// All that the call comes to. `found` is what is there of each file, or of the device.
+    pub fn job(&self, place: Place, found: &[TargetInfo]) -> Result<Job, Refusal> {
+        let files = match place {
+            Place::Files => self.files()?,
+            Place::Device => Vec::new(),
+        };
+        self.check_found(place, &files, found)?;
+        let mut notes = self.notes.clone();
+        if self.shape.reorders {
+            notes.push(
+                "`-C` changes nothing: the cache of this host holds what any of its tasks wrote, whichever reads it".into(),
+            );
+        }
+        if self.shape.offsets == Offsets::Shuffled && !self.shape.file_per_task && self.shape.tasks > 1 {
+            notes.push("`-z`: each task shuffles the transfers of a part of the file that is its own".into());
+        }
+        let mut plan = PlanText::new(TOOL, &about(TOOL, &self.words), Some(u64::from(self.seed) + 1));
+        for iteration in 0..self.shape.repetitions {
+            self.repetition(iteration, place, &mut plan);
+        }
+        let targets = match place {
+            Place::Files => files.iter().map(|file| file.path.clone()).collect(),
+            Place::Device => with_luns(vec![self.shape.file.clone()]),
+        };
+        Ok(Job { translated: TranslatedJob { plan: plan.text(), targets, notes }, files })
+    }
+
+    fn check_found(&self, place: Place, files: &[DataFile], found: &[TargetInfo]) -> Result<(), Refusal> {
+        let refuse = |what: String| Err(Refusal::usage(TOOL, what));
+        if place == Place::Device {
+            let has = found.iter().map(|found| found.size).sum::<u64>();
+            let needs = self.shape.total();
+            return match has < needs {
+                true => refuse(format!("{} has {has} bytes, and {needs} are needed", self.shape.file)),
+                false => Ok(()),
+            };
+        }
+        if self.writes {
+            return Ok(());
+        }
+        for (file, found) in files.iter().zip(found) {
+            if found.size < file.bytes {
+                let (path, has, needs) = (&file.path, found.size, file.bytes);
+                return refuse(format!(
+                    "{path} has {has} bytes, and {needs} are read; `-w` writes it first, `-k` keeps it"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn repetition(&self, iteration: u32, place: Place, plan: &mut PlanText) {
+        let idle = |time: Nanos| Keys::named("delay").with("state", "idle").with("run", time);
+        if let Some(delay) = self.delay.filter(|_| iteration > 0) {
+            plan.phase(idle(delay));
+        }
+        if self.writes {
+            // What an earlier repetition has left is made anew, as there.
+            if iteration > 0 && place == Place::Files && !self.multi_file && !self.uses_existing {
+                plan.phase(afresh());
+            }
+            plan.phase(self.written(self.phase(&phase_name(Access::Write, iteration), iteration, place, 0)));
+        }
+        if self.checks_writes {
+            plan.phase(
+                self.phase(&format!("check {iteration}"), iteration, place, 100).with("verify", "written"),
+            );
+        }
+        if self.reads {
+            let verify = self.checks_reads.then_some("written");
+            plan.phase(
+                self.phase(&phase_name(Access::Read, iteration), iteration, place, 100)
+                    .maybe("verify", verify),
+            );
+        }
+    }
+
+    fn written(&self, keys: Keys) -> Keys {
+        let stamped = (self.checks_writes || self.checks_reads).then_some("written");
+        keys.with("flush", "fsync")
+            .maybe("flush_every", self.flushes_each.then_some(1u32))
+            .maybe("flush_at_end", self.flushes.then_some(true))
+            .maybe("verify", stamped)
+    }
+
+    /// One load over all tasks.
+    fn phase(&self, name: &str, iteration: u32, place: Place, reads: u32) -> Keys {
+        let Shape { tasks, transfer, stonewall, .. } = self.shape;
+        let keys = Keys::named(name)
+            .with("size", Bytes::new(transfer))
+            .with("reads", Percent(reads))
+            .with("workers", tasks)
+            .with("engine", "pread")
+            .with("direct", self.direct)
+            .with("content", "reused")
+            .with("bytes", Bytes::new(self.shape.total()))
+            .maybe("run", stonewall.map(|wall| wall.after))
+            .maybe("on", self.set(iteration, place));
+        let keys = match self.shape.file_per_task && place == Place::Files {
+            true => keys.with("files", "per_worker(1)"),
+            false => keys,
+        };
+        keys.and(self.layout(place))
+    }
+
+    /// The files of one repetition among all.
+    fn set(&self, iteration: u32, place: Place) -> Option<String> {
+        if !self.multi_file || place == Place::Device || self.shape.repetitions == 1 {
+            return None;
+        }
+        let each = if self.shape.file_per_task { self.shape.tasks } else { 1 };
+        let first = iteration * each + 1;
+        Some(if each == 1 { first.to_string() } else { format!("{first}-{}", first + each - 1) })
+    }
+
+    /// Where the transfers of each task are, and in which order it goes through them.
+    fn layout(&self, place: Place) -> Keys {
+        let Shape { tasks, block, segments, offsets, file_per_task, .. } = self.shape;
+        let of_task = self.shape.of_task();
+        let is_alone = tasks == 1 || file_per_task && place == Place::Files;
+        let own = |span: u64, pattern: &str, step: u64| {
+            let step = (!is_alone).then(|| Bytes::new(step));
+            Keys::default()
+                .with("span", Bytes::new(span))
+                .with("pattern", pattern)
+                .maybe("worker_offset", step)
+        };
+        match offsets {
+            Offsets::Shuffled => own(of_task, "random", of_task),
+            Offsets::Random if is_alone => own(of_task, "random(repeats)", of_task),
+            Offsets::Random => Keys::default()
+                .with("span", Bytes::new(self.shape.total()))
+                .with("pattern", "random(repeats)"),
+            // A task has its stretch of each segment, the others have theirs between.
+            Offsets::InOrder if segments > 1 && !is_alone && !file_per_task => {
+                let segment = block * u64::from(tasks);
+                own((segments - 1) * segment + block, &format!("stride({segment}B, {block}B)"), block)
+            }
+            Offsets::InOrder => own(of_task, "sequential", of_task),
+        }
+    }
+}
+
+/// A file that is there is cut to nothing before it is written again.
+fn afresh() -> Keys {
+    Keys::named("afresh")
+        .with("state", "prepare")
+        .with("empty", true)
+        .with("fill", 0u32)
+        .with("drop_caches", false)
+}

@@ -1,0 +1,23 @@
+//! IOR 4.1 with its POSIX back end: segments of blocks of transfers, one shared file or one file for each task.
+//!
+//! A task is a worker. In a shared file block `i` of segment `s` is that of task `i`, as there: each worker has a stride
+//! over all blocks of a segment. What is printed are the figures of the record. Files are open before the measured
+//! time begins, so the columns of opening and closing are 0 and the total is that of transfers and flushes.
+
+mod job;
+mod options;
+mod output;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use job::{DataFile, Job, Place};
+pub(crate) use options::SYNTAX;
+pub use options::{Command, Offsets, Shape, Stonewall, Summary};
+pub use output::{CSV, JSON, TEXT};
+pub use text::{Access, Row, Sheet};
+
+const TOOL: &str = "ior";
+
+/// The version whose options are read and whose output is printed.
+pub(crate) const VERSION: &str = "4.1.0";

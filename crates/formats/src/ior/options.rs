@@ -1,0 +1,443 @@
+//! IOR's command line.
+
+use units::Nanos;
+
+use super::TOOL;
+use crate::Refusal;
+use crate::numbers::Units;
+use crate::options::{
+    Given, Notes, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, some_assigned, text, unsupported,
+};
+
+/// `k m g t p`, each 1024 times the one before.
+pub(super) const SIZES: Units = Units { letters: "kmgtp", base: 1024, first: 1 };
+
+/// The most tasks: each is a worker with a thread of its own.
+const MOST_TASKS: u32 = 1024;
+
+/// In which order a task goes through its transfers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Offsets {
+    /// One after the other.
+    #[default]
+    InOrder,
+    /// `-z`: each once, in random order.
+    Shuffled,
+    /// `-z -z`: drawn anew each time.
+    Random,
+}
+
+/// `-D` and what becomes of tasks behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stonewall {
+    /// When a phase stops.
+    pub after: Nanos,
+}
+
+/// `-O summaryFormat=…`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Summary {
+    /// Tables for people.
+    #[default]
+    Text,
+    /// One object.
+    Json,
+    /// One line for each phase.
+    Csv,
+}
+
+/// What is transferred, by how many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// `-o`.
+    pub file: String,
+    /// `-N`; without it one.
+    pub tasks: u32,
+    /// `-b`, in bytes.
+    pub block: u64,
+    /// `-t`, in bytes.
+    pub transfer: u64,
+    /// `-s`.
+    pub segments: u64,
+    /// `-F`: each task has a file of its own.
+    pub file_per_task: bool,
+    /// `-z`.
+    pub offsets: Offsets,
+    /// `-C`: whether a task reads what the next one has written.
+    pub reorders: bool,
+    /// `-Q`.
+    pub task_offset: u32,
+    /// `-i`.
+    pub repetitions: u32,
+    /// `-A`.
+    pub reference: u32,
+    /// `-D`.
+    pub stonewall: Option<Stonewall>,
+}
+
+impl Shape {
+    /// Bytes of one task.
+    pub fn of_task(&self) -> u64 {
+        self.block.saturating_mul(self.segments)
+    }
+
+    /// Bytes of all tasks.
+    pub fn total(&self) -> u64 {
+        self.of_task().saturating_mul(self.tasks.into())
+    }
+}
+
+/// A command line of IOR.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// As typed.
+    pub words: Vec<String>,
+    /// What is transferred.
+    pub shape: Shape,
+    /// `-w`.
+    pub writes: bool,
+    /// `-r`.
+    pub reads: bool,
+    /// `-W`: what was written is read and compared, beside the figures.
+    pub checks_writes: bool,
+    /// `-R`: what is read is compared.
+    pub checks_reads: bool,
+    /// `-k`.
+    pub keeps: bool,
+    /// `-E`: a file that is there is not made anew.
+    pub uses_existing: bool,
+    /// `-m`: each repetition has a file of its own.
+    pub multi_file: bool,
+    /// `-u`: each task's file is in a directory of its own.
+    pub unique_dir: bool,
+    /// `-e`.
+    pub flushes: bool,
+    /// `-Y`.
+    pub flushes_each: bool,
+    /// `--posix.odirect`.
+    pub direct: bool,
+    /// `-d`.
+    pub delay: Option<Nanos>,
+    /// `-G`, `-X`, `--random-offset-seed`: of random offsets, and of what is compared.
+    pub seed: u32,
+    /// `-O summaryFormat`.
+    pub summary: Summary,
+    /// `-O summaryFile`.
+    pub summary_file: Option<String>,
+    /// What was understood but changes nothing.
+    pub notes: Vec<String>,
+}
+
+impl Command {
+    /// Reads the arguments after the tool's name; `ranks` is how many processes carry it out together, where a launcher
+    /// has started several.
+    pub fn parse(arguments: &[String], ranks: Option<u32>) -> Result<Command, Refusal> {
+        let mut draft = Draft { command: Command::new(arguments), tasks: None, shuffles: 0 };
+        SYNTAX.read(&mut draft, arguments)?;
+        draft.finish(ranks)
+    }
+
+    fn new(arguments: &[String]) -> Command {
+        Command {
+            words: arguments.to_vec(),
+            shape: Shape {
+                file: "testFile".into(),
+                tasks: 1,
+                block: 1 << 20,
+                transfer: 256 << 10,
+                segments: 1,
+                file_per_task: false,
+                offsets: Offsets::InOrder,
+                reorders: false,
+                task_offset: 1,
+                repetitions: 1,
+                reference: 0,
+                stonewall: None,
+            },
+            writes: false,
+            reads: false,
+            checks_writes: false,
+            checks_reads: false,
+            keeps: false,
+            uses_existing: false,
+            multi_file: false,
+            unique_dir: false,
+            flushes: false,
+            flushes_each: false,
+            direct: false,
+            delay: None,
+            seed: 0,
+            summary: Summary::Text,
+            summary_file: None,
+            notes: Vec::new(),
+        }
+    }
+}
+
+pub(crate) struct Draft {
+    command: Command,
+    tasks: Option<u32>,
+    shuffles: u32,
+}
+
+impl Notes for Draft {
+    fn notes(&mut self) -> &mut Vec<String> {
+        &mut self.command.notes
+    }
+}
+
+fn usage(what: impl Into<String>) -> Refusal {
+    Refusal::usage(TOOL, what)
+}
+
+impl Draft {
+    fn finish(self, ranks: Option<u32>) -> Result<Command, Refusal> {
+        let Draft { mut command, tasks, shuffles } = self;
+        command.shape.tasks = tasks_of(tasks, ranks)?;
+        command.shape.offsets = match shuffles {
+            0 => Offsets::InOrder,
+            1 => Offsets::Shuffled,
+            _ => Offsets::Random,
+        };
+        // Nothing asked for is both.
+        if !(command.writes || command.reads || command.checks_writes || command.checks_reads) {
+            (command.writes, command.reads) = (true, true);
+        }
+        // A read that is compared is a read with its own line.
+        command.reads |= command.checks_reads;
+        command.check()?;
+        Ok(command)
+    }
+}
+
+fn tasks_of(asked: Option<u32>, ranks: Option<u32>) -> Result<u32, Refusal> {
+    match (asked.filter(|tasks| *tasks > 0), ranks) {
+        (asked, None) => Ok(asked.unwrap_or(1)),
+        (None, Some(ranks)) => Ok(ranks),
+        (Some(asked), Some(ranks)) if asked <= ranks => Ok(asked),
+        (Some(asked), Some(ranks)) => {
+            Err(usage(format!("`-N {asked}` is more than the {ranks} processes that were started")))
+        }
+    }
+}
+
+impl Command {
+    fn check(&self) -> Result<(), Refusal> {
+        let Shape { block, transfer, segments, tasks, .. } = self.shape;
+        if !block.is_multiple_of(transfer) {
+            return Err(usage(format!(
+                "a block of {block} bytes is no multiple of a transfer of {transfer}; `-b` and `-t` say them"
+            )));
+        }
+        if self.shape.total() > 1 << 60 {
+            return Err(usage(format!("{tasks} tasks of {segments} segments of {block} bytes are too much")));
+        }
+        if self.unique_dir && !self.shape.file_per_task {
+            return Err(usage("`-u` is for a file of each task's own; say `-F` too"));
+        }
+        if self.shape.stonewall.is_some() && (self.checks_writes || self.checks_reads) {
+            return Err(usage(
+                "what a phase that `-D` ends has left out cannot be compared; leave `-W` and `-R` out",
+            ));
+        }
+        Ok(())
+    }
+}
+
+pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
+    tool: TOOL,
+    style: Style::Letters,
+    any_case: false,
+    options: &[OPTIONS],
+    operand: |_, word| Err(usage(format!("`{word}` is no option; `-o FILE` names the file"))),
+};
+
+const OPTIONS: &[Opt<Draft>] = &[
+    one_of(
+        "-a",
+        "the interface to storage",
+        &[
+            flag("POSIX", "system calls", |_| {}),
+            unsupported(
+                "MPIIO HDF5 NCMPI MMAP AIO DUMMY",
+                "requests go through system calls of POSIX; a plan with `engine` has others",
+            ),
+        ],
+    ),
+    number("-A", "a number that is printed in the summary", 0..=0x7FFF_FFFF, |draft, number| {
+        draft.command.shape.reference = number;
+    }),
+    parsed("-b", "SIZE", "bytes of a block, which is that of one task", |draft, given| {
+        draft.command.shape.block = size(given)?;
+        Ok(())
+    }),
+    unsupported("-c --collective", "POSIX has no collective calls"),
+    flag("-C", "a task reads what another has written", |draft| draft.command.shape.reorders = true),
+    parsed("-d", "S", "seconds between repetitions", |draft, given| {
+        let seconds = given.number(0..=86_400u32)?;
+        draft.command.delay = (seconds > 0).then(|| Nanos::from_secs(seconds.into()));
+        Ok(())
+    }),
+    parsed("-D", "S", "seconds after which a phase stops", |draft, given| {
+        let seconds = given.number(0..=1_000_000u32)?;
+        let after = Nanos::from_secs(seconds.into());
+        draft.command.shape.stonewall = (seconds > 0).then_some(Stonewall { after });
+        Ok(())
+    }),
+    flag("-e", "flushes the file at the end of a phase that writes", |draft| draft.command.flushes = true),
+    flag("-E", "writes into a file that is there", |draft| draft.command.uses_existing = true),
+    unsupported("-f", "a script of several tests is one call of `fathom as ior` for each"),
+    flag("-F", "a file for each task", |draft| draft.command.shape.file_per_task = true),
+    ignored("-g", "all tasks start together once all files are open"),
+    number("-G", "the seed of what is compared", 0..=u32::MAX, |draft, seed| draft.command.seed = seed),
+    number("-i", "how often it is done", 1..=1000, |draft, count| draft.command.shape.repetitions = count),
+    unsupported(
+        "-j",
+        "`repeat` in a plan has the spread of a figure, and `fathom show` says which one is an outlier",
+    ),
+    flag("-k", "the files stay", |draft| draft.command.keeps = true),
+    ignored("-K", "what is wrong is in the record, and the files go"),
+    one_of(
+        "-l --dataPacketType",
+        "what is written",
+        &[flag("offset o timestamp t incompressible i random r", "data that do not compress", |_| {})],
+    ),
+    flag("-m", "a file for each repetition", |draft| draft.command.multi_file = true),
+    unsupported(
+        "-M",
+        "memory is not filled; `direct`, or a file larger than memory, has the page cache out of the way",
+    ),
+    number("-N", "tasks; under `mpirun` as many as processes", 0..=MOST_TASKS, |draft, tasks| {
+        draft.tasks = Some(tasks);
+    }),
+    text("-o", "FILE", "the file, or a virtual array", |draft, file| draft.command.shape.file = file.into()),
+    some_assigned(
+        "-O",
+        "KEY=VALUE,...",
+        "directives by name: summaryFormat, summaryFile, and the options above by their long names",
+        directive,
+    ),
+    number("-Q", "how many tasks away is the one whose data `-C` reads", 1..=MOST_TASKS, |draft, tasks| {
+        draft.command.shape.task_offset = tasks;
+    }),
+    flag("-r", "reads", |draft| draft.command.reads = true),
+    flag("-R", "reads, and compares what comes back", |draft| draft.command.checks_reads = true),
+    parsed("-s", "N", "segments", |draft, given| {
+        draft.command.shape.segments = given.number(1..=1 << 40)?;
+        Ok(())
+    }),
+    parsed("-t", "SIZE", "bytes of a transfer", |draft, given| {
+        draft.command.shape.transfer = size(given)?;
+        Ok(())
+    }),
+    parsed("-T", "MINUTES", "no repetition begins after so long", |_, given| {
+        match given.number(0..=1_000_000u32)? {
+            0 => Ok(()),
+            _ => Err(given.unsupported("all repetitions of a run are carried out; `-i` says how many, `-D` how long each phase may take")),
+        }
+    }),
+    flag("-u", "each task's file is in a directory of its own", |draft| draft.command.unique_dir = true),
+    ignored("-v", "the record has it all"),
+    flag("-w", "writes", |draft| draft.command.writes = true),
+    flag("-W", "reads after writing, and compares", |draft| draft.command.checks_writes = true),
+    ignored("-x", "what was moved in part is a failed request"),
+    parsed("-X", "N", "changes nothing without `-Z`, which is not supported", |draft, given| {
+        draft.command.notes.push(given.ignored("`-Z` is not supported"));
+        Ok(())
+    }),
+    unsupported("-y", "a file system is mounted once; name its files with `-o`"),
+    flag("-Y", "flushes after each write", |draft| draft.command.flushes_each = true),
+    flag("-z", "transfers of a task in random order; twice: drawn anew each time", |draft| {
+        draft.shuffles += 1
+    }),
+    unsupported("-Z", "a task reads the block of another by `-C`, at a constant distance"),
+    flag("--posix.odirect", "past the page cache", |draft| draft.command.direct = true),
+    parsed("--random-offset-seed", "N", "the seed of `-z`", |draft, given| {
+        draft.command.seed = given.number(0..=u32::MAX)?;
+        Ok(())
+    }),
+    unsupported("--randomPrefill", "the file is written by `-w` before it is read"),
+    unsupported("--dryRun", "`fathom plan check` says what a plan comes to"),
+    ignored("--warningAsErrors", "what is not supported is refused anyway"),
+    unsupported("--posix.rangelocks", "ranges are not locked"),
+];
+
+fn size(given: &Given<'_>) -> Result<u64, Refusal> {
+    given.read(
+        |text| SIZES.read(text).filter(|size| (1..=1 << 60).contains(size)),
+        "a size from 1 byte on, such as 4k, 2m or 1g",
+    )
+}
+
+/// The options that directives name, by what they are called there.
+const DIRECTIVES: &[(&str, &str)] = &[
+    ("blocksize", "-b"),
+    ("transfersize", "-t"),
+    ("segmentcount", "-s"),
+    ("repetitions", "-i"),
+    ("testfile", "-o"),
+    ("numtasks", "-N"),
+    ("deadlineforstonewalling", "-D"),
+    ("intertestdelay", "-d"),
+    ("taskpernodeoffset", "-Q"),
+    ("refnum", "-A"),
+    ("api", "-a"),
+    ("maxtimeduration", "-T"),
+];
+
+/// Directives that are on or off, and the option that says so.
+const SWITCHES: &[(&str, &str)] = &[
+    ("writefile", "-w"),
+    ("readfile", "-r"),
+    ("checkwrite", "-W"),
+    ("checkread", "-R"),
+    ("fsync", "-e"),
+    ("fsyncperwrite", "-Y"),
+    ("fileperproc", "-F"),
+    ("keepfile", "-k"),
+    ("multifile", "-m"),
+    ("randomoffset", "-z"),
+    ("reordertasks", "-C"),
+    ("reordertasksconstant", "-C"),
+    ("useexistingtestfile", "-E"),
+    ("uniquedir", "-u"),
+    ("intratestbarriers", "-g"),
+    ("useo_direct", "--posix.odirect"),
+];
+
+fn directive(draft: &mut Draft, given: &Given<'_>) -> Result<(), Refusal> {
+    let Some((key, value)) = given.value.split_once('=') else {
+        return Err(given.wrong("KEY=VALUE, such as summaryFormat=JSON"));
+    };
+    let key = key.trim().to_ascii_lowercase();
+    let named = |table: &'static [(&str, &'static str)]| table.iter().find(|(name, _)| *name == key);
+    if let Some((_, option)) = named(DIRECTIVES) {
+        return SYNTAX.set(draft, option, value);
+    }
+    if let Some((_, option)) = named(SWITCHES) {
+        return match value {
+            "0" => Ok(()),
+            _ => SYNTAX.named(draft, option, None, &mut [].iter().peekable()),
+        };
+    }
+    match (key.as_str(), value) {
+        ("summaryformat", format) => draft.command.summary = summary(given, format)?,
+        ("summaryfile", file) => draft.command.summary_file = Some(file.into()),
+        ("stonewallingwearout", "0") => {}
+        ("stonewallingwearout", _) => {
+            let why = "a phase ends for all tasks at once; tasks are not brought to the count of the fastest";
+            return Err(given.unsupported(why));
+        }
+        _ => return Err(given.unsupported("it is none of those that `fathom as ior --help` shows")),
+    }
+    Ok(())
+}
+
+fn summary(given: &Given<'_>, format: &str) -> Result<Summary, Refusal> {
+    match format.to_ascii_lowercase().as_str() {
+        "default" => Ok(Summary::Text),
+        "json" => Ok(Summary::Json),
+        "csv" => Ok(Summary::Csv),
+        _ => Err(given.wrong("summaryFormat=default, JSON or CSV")),
+    }
+}

@@ -1,0 +1,223 @@
+//! IOR's options, where transfers go, and what is printed.
+
+use proptest::prelude::*;
+use record::sample;
+use units::Nanos;
+use workload::plan::Plan;
+
+use super::options::{Offsets, Summary};
+use super::*;
+use crate::testing::{plan, refused, words};
+use crate::{Refusal, TargetInfo};
+
+fn read(line: &str) -> Result<Command, Refusal> {
+    Command::parse(&words(line), None)
+}
+
+fn job(line: &str) -> (Command, Job) {
+    let command = read(line).unwrap();
+    let found = vec![TargetInfo::sized(0, false); command.files().unwrap().len()];
+    let job = command.job(Place::Files, &found).unwrap();
+    (command, job)
+}
+
+/// Names of the points of a plan.
+fn points(plan: &Plan) -> Vec<String> {
+    plan.points().iter().map(|point| point.name.clone()).collect()
+}
+
+#[test]
+fn options_have_the_defaults_and_the_letters_of_ior() {
+    let command = read("").unwrap();
+    let Shape { block, transfer, segments, tasks, repetitions, .. } = command.shape.clone();
+    assert_eq!((block, transfer, segments, tasks, repetitions), (1 << 20, 256 << 10, 1, 1, 1));
+    assert!(command.writes && command.reads && !command.keeps);
+    let command =
+        read("-a POSIX -b 16m -t1m -s 4 -i 2 -N8 -Cezz -D 30 -o /x/f -O summaryFormat=JSON,keepFile=1")
+            .unwrap();
+    let shape = &command.shape;
+    assert_eq!((shape.block, shape.transfer, shape.segments), (16 << 20, 1 << 20, 4));
+    assert_eq!((shape.tasks, shape.repetitions, shape.offsets), (8, 2, Offsets::Random));
+    assert_eq!(shape.stonewall.map(|wall| wall.after), Some(Nanos::from_secs(30)));
+    assert!(command.flushes && command.keeps && shape.reorders);
+    assert_eq!(command.summary, Summary::Json);
+    assert!(!read("-w").unwrap().reads);
+    assert!(read("-R").unwrap().reads);
+}
+
+#[test]
+fn processes_of_a_launcher_are_the_tasks() {
+    let of = |line: &str, ranks| Command::parse(&words(line), ranks).map(|command| command.shape.tasks);
+    assert_eq!(of("-w", Some(4)).unwrap(), 4);
+    assert_eq!(of("-w -N 3", Some(4)).unwrap(), 3);
+    assert!(of("-w -N 5", Some(4)).is_err());
+    assert_eq!(of("-w -N 5", None).unwrap(), 5);
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_by_name() {
+    refused(
+        read,
+        &[
+            ("-a MPIIO", "POSIX"),
+            ("-b 10 -t 3", "no multiple"),
+            ("-f script", "script"),
+            ("-T 5", "-i"),
+            ("-O stoneWallingWearOut=1", "fastest"),
+            ("-O nonsense=1", "none of those"),
+            ("-u -w", "-F"),
+            ("-D 3 -w -W", "compared"),
+            ("file", "-o FILE"),
+            ("-q", "no option"),
+            ("-b 0", "size"),
+        ],
+    );
+}
+
+#[test]
+fn files_are_named_as_ior_names_them() {
+    let named = |line: &str| {
+        let files = read(line).unwrap().files().unwrap();
+        files.into_iter().map(|file| file.path).collect::<Vec<_>>()
+    };
+    assert_eq!(named("-o /d/f"), ["/d/f"]);
+    assert_eq!(named("-o /d/f -F -N 2"), ["/d/f.00000000", "/d/f.00000001"]);
+    assert_eq!(named("-o /d/f -F -N 2 -u"), ["/d/0/f.00000000", "/d/1/f.00000001"]);
+    assert_eq!(named("-o /d/f -m -i 2"), ["/d/f.0", "/d/f.1"]);
+    assert_eq!(named("-o /d/f -m -i 2 -F")[1], "/d/f.00000000.1");
+}
+
+/// The pattern of all workers of the first point, and where the part of each begins and how long it is, in transfers.
+fn parts(line: &str) -> (String, Vec<(u64, u64)>) {
+    let (command, job) = job(line);
+    let plan = plan(&job.translated);
+    let workload = &plan.points()[0].workloads()[0];
+    let lengths: Vec<_> = job.files.iter().map(|file| units::Bytes::new(file.bytes)).collect();
+    let specs = workload::compile(workload, &lengths).unwrap();
+    let transfers = |bytes: units::Bytes| bytes.get() / command.shape.transfer;
+    let part = |spec: &workload::JobSpec| (transfers(spec.region.start), transfers(spec.region.len));
+    (workload.pattern.to_string(), specs.iter().map(part).collect())
+}
+
+#[test]
+fn block_i_of_each_segment_of_a_shared_file_is_that_of_task_i() {
+    // Two of every four transfers, of ten.
+    assert_eq!(
+        parts("-w -N 2 -b 2k -t 1k -s 3 -o /f"),
+        ("stride(4KiB, 2KiB)".into(), vec![(0, 10), (2, 10)])
+    );
+    assert_eq!(parts("-w -N 2 -b 2k -t 1k -o /f"), ("sequential".into(), vec![(0, 2), (2, 2)]));
+    assert_eq!(parts("-w -N 2 -b 2k -t 1k -s 2 -F -o /f"), ("sequential".into(), vec![(0, 4), (0, 4)]));
+    assert_eq!(parts("-w -N 1 -b 2k -t 1k -s 2 -o /f"), ("sequential".into(), vec![(0, 4)]));
+    assert_eq!(parts("-w -z -N 2 -b 2k -t 1k -s 3 -o /f"), ("random".into(), vec![(0, 6), (6, 6)]));
+    assert_eq!(parts("-w -zz -N 2 -b 2k -t 1k -o /f"), ("random(repeats)".into(), vec![(0, 4), (0, 4)]));
+}
+
+#[test]
+fn phases_follow_each_other_as_in_ior() {
+    let (_, twice) = job("-w -r -W -i 2 -d 1 -o /f");
+    assert_eq!(
+        points(&plan(&twice.translated)),
+        ["write 0", "check 0", "read 0", "delay", "afresh", "write 1", "check 1", "read 1"]
+    );
+    let (_, many) = job("-w -i 2 -m -o /f");
+    assert_eq!(points(&plan(&many.translated)), ["write 0", "write 1"]);
+    assert_eq!(Job::phase("write 1"), Some((Access::Write, 1)));
+    assert_eq!((Job::phase("check 0"), Job::phase("delay")), (None, None));
+}
+
+#[test]
+fn a_file_that_is_only_read_must_be_there() {
+    let command = read("-r -o /f").unwrap();
+    let refusal = command.job(Place::Files, &[TargetInfo::sized(4096, false)]).unwrap_err();
+    assert!(refusal.to_string().contains("4096"), "{refusal}");
+    assert!(command.job(Place::Files, &[TargetInfo::sized(1 << 20, false)]).is_ok());
+    assert!(command.job(Place::Device, &[TargetInfo::sized(1 << 19, true)]).is_err());
+}
+
+#[test]
+fn lines_stand_below_their_heads() {
+    let (command, _) = job("-w -r -N 2 -b 16m -t 1m -s 4 -i 2 -C -o /f");
+    let sheet = Sheet {
+        shape: command.shape,
+        command: "ior -w".into(),
+        hostname: "h".into(),
+        hosts: 1,
+        began: "Fri Nov 27 00:17:56 2026".into(),
+    };
+    let row = |access, iteration, seconds| Row {
+        access,
+        iteration,
+        bytes: 128 << 20,
+        transfers: 128,
+        seconds,
+        latency_s: seconds / 64.0,
+    };
+    let rows = [
+        row(Access::Write, 0, 1.0),
+        row(Access::Read, 0, 0.02),
+        row(Access::Write, 1, 0.5),
+        row(Access::Read, 1, 0.02),
+    ];
+    let heading = sheet.heading();
+    for line in [
+        "segments            : 4\n",
+        "task offset         : 1\n",
+        "aggregate filesize  : 128 MiB\n",
+        "xfersize            : 1 MiB\n",
+    ] {
+        assert!(heading.contains(line), "{heading}");
+    }
+    assert_eq!(
+        sheet.line(&rows[0]),
+        "write     128.00     128.00     0.015625    16384      1024.00    0.000000   1.00       0.000000   1.00       0   \n"
+    );
+    assert!(
+        sheet.line(&rows[1]).starts_with("read      6400       6400       0.000313    16384      1024.00 ")
+    );
+    let summary = sheet.summary(&rows, "then");
+    assert!(summary.contains("\nwrite        256.00     128.00     192.00      64.00     256.00     128.00     192.00      64.00    0.75000 "));
+    assert!(summary.contains("         NA            NA     0      2   2    2   0     1        1         0    0      4 16777216  1048576     128.0 POSIX      0\n"), "{summary}");
+    assert!(
+        sheet
+            .csv_line(&rows[0])
+            .starts_with("write,128.0000,128.0000,0.0156,16384.0000,1024.0000,0.0000,1.0000,")
+    );
+    let json = sheet.json(&rows, "then");
+    assert!(json.contains("\"bwMiB\": 6400.0000") && json.contains("\"operation\": \"read\""));
+}
+
+#[test]
+fn any_record_of_reads_or_writes_is_printed() {
+    let stream = |op| sample::Stream { op, size_bytes: 8192, per_s: 1000, median_ns: 1_000_000, spread: 0.3 };
+    let of =
+        |ops: &[&'static str]| sample::workload("a", &ops.iter().map(|op| stream(op)).collect::<Vec<_>>());
+    let points = vec![
+        sample::point(0, "w", vec![of(&["write"])]),
+        sample::point(1, "both", vec![of(&["write", "read"])]),
+        sample::point(2, "r", vec![of(&["read"])]),
+    ];
+    let run = sample::run("p", points);
+    let text = (TEXT.write)(&run).unwrap();
+    let rows: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("write  ") || line.starts_with("read  ")).collect();
+    assert_eq!(rows.len(), 4, "two lines and two of the summary: {text}");
+    assert_eq!((CSV.write)(&run).unwrap().lines().count(), 3);
+    assert!((JSON.write)(&run).unwrap().contains("\"tests\""));
+    let none = sample::run("p", vec![sample::point(0, "both", vec![of(&["write", "read"])])]);
+    assert!((TEXT.write)(&none).unwrap_err().to_string().contains("IOR reads or writes"));
+}
+
+proptest! {
+    #[test]
+    fn no_words_make_it_panic(words in proptest::collection::vec("-?[ -~]{0,8}", 0..6)) {
+        if let Ok(command) = Command::parse(&words, None)
+            && let Ok(files) = command.files()
+        {
+            let found = vec![TargetInfo::sized(1 << 40, false); files.len()];
+            if let Ok(job) = command.job(Place::Files, &found) {
+                plan(&job.translated);
+            }
+        }
+    }
+}

@@ -1,0 +1,421 @@
+//! What IOR prints: a heading, a line for each phase, and a summary.
+
+use record::{Op, Point};
+
+use super::VERSION;
+use super::options::{Offsets, Shape};
+use crate::point;
+
+/// A mebibyte, in which IOR counts.
+const MIB: f64 = 1_048_576.0;
+
+/// What a phase does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It writes.
+    Write,
+    /// It reads.
+    Read,
+}
+
+impl Access {
+    /// As it is printed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Access::Write => "write",
+            Access::Read => "read",
+        }
+    }
+}
+
+/// One phase that was measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// What it did.
+    pub access: Access,
+    /// Which repetition, from 0.
+    pub iteration: u32,
+    /// Bytes moved by all tasks.
+    pub bytes: u64,
+    /// Transfers of all tasks.
+    pub transfers: u64,
+    /// From the common start to the end of the last task, its flush included.
+    pub seconds: f64,
+    /// Mean time of a transfer of the quickest task.
+    pub latency_s: f64,
+}
+
+impl Row {
+    /// The figures of `point`, which has read or written blocks; `None` where it did both, neither, or ended at once.
+    pub fn of(point: &Point, iteration: u32) -> Option<Row> {
+        let (writes, reads) = (point::has(point, Op::Write), point::has(point, Op::Read));
+        let (access, op) = match (writes, reads) {
+            (true, false) => (Access::Write, Op::Write),
+            (false, true) => (Access::Read, Op::Read),
+            _ => return None,
+        };
+        let seconds = point::seconds(point);
+        let of_op = || point::classes(point).filter(move |class| class.op == op);
+        let transfers = of_op().map(|class| class.ops).sum();
+        let workers = point.workloads.iter().flat_map(|workload| &workload.workers);
+        let most = workers.map(|worker| worker.ops).max().unwrap_or(0);
+        (seconds > 0.0 && most > 0).then(|| Row {
+            access,
+            iteration,
+            bytes: of_op().map(|class| class.bytes).sum(),
+            transfers,
+            seconds,
+            latency_s: seconds / most as f64,
+        })
+    }
+
+    /// Bytes a second.
+    pub fn rate(&self) -> f64 {
+        self.bytes as f64 / self.seconds
+    }
+
+    /// Transfers a second.
+    pub fn per_second(&self) -> f64 {
+        self.transfers as f64 / self.seconds
+    }
+}
+
+/// A value that is printed.
+enum Shown {
+    Text(String),
+    Count(u64),
+    Figure(f64),
+}
+
+impl Shown {
+    fn text(&self) -> String {
+        match self {
+            Shown::Text(text) => text.clone(),
+            Shown::Count(count) => count.to_string(),
+            Shown::Figure(figure) => format!("{figure:.4}"),
+        }
+    }
+
+    fn json(&self) -> String {
+        match self {
+            Shown::Text(text) => crate::plan::quoted(text),
+            other => other.text(),
+        }
+    }
+}
+
+type Pair = (&'static str, Shown);
+type Pairs = Vec<Pair>;
+
+fn word(text: impl Into<String>) -> Shown {
+    Shown::Text(text.into())
+}
+
+fn count(count: impl Into<u64>) -> Shown {
+    Shown::Count(count.into())
+}
+
+/// What stands around the lines.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sheet {
+    /// What was asked for.
+    pub shape: Shape,
+    /// The command line, the tool's name first.
+    pub command: String,
+    /// Name of this host.
+    pub hostname: String,
+    /// Hosts on which tasks run.
+    pub hosts: u32,
+    /// When it began, as `ctime` writes it.
+    pub began: String,
+}
+
+impl Sheet {
+    fn head(&self) -> Pairs {
+        vec![
+            ("Began", word(&self.began)),
+            ("Command line", word(&self.command)),
+            ("Machine", word(format!("Linux {}", self.hostname))),
+        ]
+    }
+
+    fn options(&self) -> Pairs {
+        let Shape { file, segments, tasks, transfer, block, repetitions, .. } = &self.shape;
+        let access = if self.shape.file_per_task { "file-per-process" } else { "single-shared-file" };
+        let order = if self.shape.offsets == Offsets::InOrder { "sequential" } else { "random" };
+        let mut pairs = vec![
+            ("api", word("POSIX")),
+            ("apiVersion", word("")),
+            ("test filename", word(file)),
+            ("access", word(access)),
+            ("type", word("independent")),
+            ("segments", count(*segments)),
+            ("ordering in a file", word(order)),
+        ];
+        let offset = if self.shape.reorders { "constant task offset" } else { "no tasks offsets" };
+        pairs.push(("ordering inter file", word(offset)));
+        pairs.extend(self.shape.reorders.then(|| ("task offset", count(self.shape.task_offset))));
+        pairs.extend([
+            ("nodes", count(self.hosts)),
+            ("tasks", count(*tasks)),
+            ("clients per node", count(self.tasks_per_host())),
+            ("repetitions", count(*repetitions)),
+            ("xfersize", word(human(*transfer))),
+            ("blocksize", word(human(*block))),
+            ("aggregate filesize", word(human(self.shape.total()))),
+        ]);
+        if let Some(stonewall) = self.shape.stonewall {
+            pairs.push(("stonewallingTime", count(stonewall.after.get() / 1_000_000_000)));
+            pairs.push(("stoneWallingWearOut", count(0u32)));
+        }
+        pairs
+    }
+
+    fn tasks_per_host(&self) -> u32 {
+        self.shape.tasks.div_ceil(self.hosts.max(1))
+    }
+
+    /// All above the first line of figures, in text.
+    pub fn heading(&self) -> String {
+        let mut text = format!("IOR-{VERSION}: MPI Coordinated Test of Parallel I/O\n");
+        text += &lines(&self.head());
+        text += &lines(&[
+            ("TestID", count(0u32)),
+            ("StartTime", word(&self.began)),
+            ("Path", word(&self.shape.file)),
+        ]);
+        text += "\nOptions: \n";
+        text += &lines(&self.options());
+        text += "\nResults: \n\n";
+        text += "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter\n";
+        text += "------    ---------  ----       ----------  ---------- ---------  --------   --------   --------   --------   ----\n";
+        text
+    }
+
+    /// The line of one phase, in text.
+    pub fn line(&self, row: &Row) -> String {
+        let figures = [row.rate() / MIB, row.per_second(), row.latency_s];
+        let [rate, iops, latency] = figures.map(figure);
+        let sizes = [self.shape.block, self.shape.transfer].map(|bytes| figure(bytes as f64 / 1024.0));
+        let times = [0.0, row.seconds, 0.0, row.seconds].map(figure);
+        let (name, iteration) = (row.access.name(), row.iteration);
+        format!(
+            "{name:<10}{rate} {iops} {latency}  {} {} {} {iteration:<4}\n",
+            sizes[0],
+            sizes[1],
+            times.join(" ")
+        )
+    }
+
+    /// All below the last line of figures, in text; `finished` is when it ended, as `ctime` writes it.
+    pub fn summary(&self, rows: &[Row], finished: &str) -> String {
+        const HEAD: &str = "Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)     \
+             StdDev    Mean(s) Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff reordrand seed \
+             segcnt   blksiz    xsize aggs(MiB)   API RefNum\n";
+        let mut text = format!("\nSummary of all tests:\n{HEAD}");
+        for access in [Access::Write, Access::Read] {
+            text += &Spread::of(rows, access).map(|spread| self.summed(access, &spread)).unwrap_or_default();
+        }
+        text + &lines(&[("Finished", word(finished))])
+    }
+
+    fn summed(&self, access: Access, spread: &Spread) -> String {
+        let Shape { tasks, repetitions, segments, block, transfer, reference, .. } = self.shape;
+        let name = access.name();
+        let mut text = format!("{name:<9} ");
+        spread.rates.iter().chain(&spread.per_second).for_each(|figure| text += &format!("{figure:10.2} "));
+        text += &format!("{:10.5} {:>10} {:>13} ", spread.seconds, "NA", "NA");
+        let flags = [self.shape.file_per_task, self.shape.reorders].map(u32::from);
+        text += &format!(
+            "{:5} {tasks:6} {:3} {repetitions:4} {:3} {:5} ",
+            0,
+            self.tasks_per_host(),
+            flags[0],
+            flags[1]
+        );
+        text += &format!("{:8} {:9} {:4} {segments:6} {block:8} {transfer:8} ", self.shape.task_offset, 0, 0);
+        text + &format!("{:9.1} POSIX {reference:6}\n", spread.bytes / MIB)
+    }
+
+    /// All of it as one object.
+    pub fn json(&self, rows: &[Row], finished: &str) -> String {
+        let rows_json: Vec<String> = rows.iter().map(|row| object(&self.row_pairs(row), 8)).collect();
+        let test = format!(
+            "    {{\n      \"TestID\": 0,\n      \"StartTime\": {},\n      \"Parameters\": {},\n      \"Options\": {},\n      \
+             \"Results\": [\n        {}\n      ]\n    }}",
+            word(&self.began).json(),
+            object(&self.parameters(), 8),
+            object(&self.options(), 8),
+            rows_json.join(",\n        ")
+        );
+        let summaries: Vec<String> = [Access::Write, Access::Read]
+            .into_iter()
+            .filter_map(|access| Some(object(&self.summary_pairs(access, &Spread::of(rows, access)?), 4)))
+            .collect();
+        let head = [("Version", word(VERSION))].into_iter().chain(self.head());
+        let head: String = head.map(|(key, value)| format!("  \"{key}\": {},\n", value.json())).collect();
+        format!(
+            "{{\n{head}  \"tests\": [\n{test}\n  ],\n  \"summary\": [\n    {}\n  ],\n  \"Finished\": {}\n}}\n",
+            summaries.join(",\n    "),
+            word(finished).json()
+        )
+    }
+
+    fn parameters(&self) -> Pairs {
+        let shape = &self.shape;
+        vec![
+            ("testID", count(0u32)),
+            ("refnum", count(shape.reference)),
+            ("api", word("POSIX")),
+            ("testFileName", word(&shape.file)),
+            (
+                "deadlineForStonewall",
+                count(shape.stonewall.map_or(0, |wall| wall.after.get() / 1_000_000_000)),
+            ),
+            ("nodes", count(self.hosts)),
+            ("tasksPerNode", count(self.tasks_per_host())),
+            ("repetitions", count(shape.repetitions)),
+            ("filePerProc", count(u32::from(shape.file_per_task))),
+            ("reorderTasks", count(u32::from(shape.reorders))),
+            ("randomOffset", count(u32::from(shape.offsets != Offsets::InOrder))),
+            ("segmentCount", count(shape.segments)),
+            ("transferSize", count(shape.transfer)),
+            ("blockSize", count(shape.block)),
+        ]
+    }
+
+    fn row_pairs(&self, row: &Row) -> Pairs {
+        vec![
+            ("access", word(row.access.name())),
+            ("bwMiB", Shown::Figure(row.rate() / MIB)),
+            ("blockKiB", Shown::Figure(self.shape.block as f64 / 1024.0)),
+            ("xferKiB", Shown::Figure(self.shape.transfer as f64 / 1024.0)),
+            ("iops", Shown::Figure(row.per_second())),
+            ("latency", Shown::Figure(row.latency_s)),
+            ("openTime", Shown::Figure(0.0)),
+            ("wrRdTime", Shown::Figure(row.seconds)),
+            ("closeTime", Shown::Figure(0.0)),
+            ("totalTime", Shown::Figure(row.seconds)),
+        ]
+    }
+
+    fn summary_pairs(&self, access: Access, spread: &Spread) -> Pairs {
+        const RATES: [&str; 4] = ["bwMaxMIB", "bwMinMIB", "bwMeanMIB", "bwStdMIB"];
+        const COUNTS: [&str; 4] = ["OPsMax", "OPsMin", "OPsMean", "OPsSD"];
+        let shape = &self.shape;
+        let mut pairs = vec![
+            ("operation", word(access.name())),
+            ("API", word("POSIX")),
+            ("TestID", count(0u32)),
+            ("ReferenceNumber", count(shape.reference)),
+            ("segmentCount", count(shape.segments)),
+            ("blockSize", count(shape.block)),
+            ("transferSize", count(shape.transfer)),
+            ("numTasks", count(shape.tasks)),
+            ("tasksPerNode", count(self.tasks_per_host())),
+            ("repetitions", count(shape.repetitions)),
+            ("filePerProc", count(u32::from(shape.file_per_task))),
+            ("reorderTasks", count(u32::from(shape.reorders))),
+            ("taskPerNodeOffset", count(shape.task_offset)),
+        ];
+        pairs.extend(RATES.into_iter().zip(spread.rates.map(Shown::Figure)));
+        pairs.extend(COUNTS.into_iter().zip(spread.per_second.map(Shown::Figure)));
+        pairs.push(("MeanTime", Shown::Figure(spread.seconds)));
+        pairs.push(("xsizeMiB", Shown::Figure(spread.bytes / MIB)));
+        pairs
+    }
+
+    /// The names of the columns, with commas between them.
+    pub fn csv_heading() -> &'static str {
+        "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),numTasks,iter\n"
+    }
+
+    /// The line of one phase, with commas.
+    pub fn csv_line(&self, row: &Row) -> String {
+        let sizes = [self.shape.block, self.shape.transfer].map(|bytes| bytes as f64 / 1024.0);
+        let figures = [
+            row.rate() / MIB,
+            row.per_second(),
+            row.latency_s,
+            sizes[0],
+            sizes[1],
+            0.0,
+            row.seconds,
+            0.0,
+            row.seconds,
+        ];
+        let figures: String = figures.iter().map(|figure| format!("{figure:.4},")).collect();
+        format!("{},{figures}{},{}\n", row.access.name(), self.shape.tasks, row.iteration)
+    }
+}
+
+/// The repetitions of one kind of phase.
+struct Spread {
+    /// MiB a second: most, least, mean, standard deviation.
+    rates: [f64; 4],
+    /// Transfers a second, likewise.
+    per_second: [f64; 4],
+    /// Mean time.
+    seconds: f64,
+    /// Of the first one.
+    bytes: f64,
+}
+
+impl Spread {
+    fn of(rows: &[Row], access: Access) -> Option<Spread> {
+        let rows: Vec<&Row> = rows.iter().filter(|row| row.access == access).collect();
+        let first = rows.first()?;
+        let all = |figure: fn(&Row) -> f64| rows.iter().map(|row| figure(row)).collect::<Vec<f64>>();
+        Some(Spread {
+            rates: spread(&all(|row| row.rate() / MIB)),
+            per_second: spread(&all(Row::per_second)),
+            seconds: spread(&all(|row| row.seconds))[2],
+            bytes: first.bytes as f64,
+        })
+    }
+}
+
+/// Most, least, mean and the standard deviation of all there are.
+fn spread(values: &[f64]) -> [f64; 4] {
+    assert!(!values.is_empty(), "a spread is that of one value at least");
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+    let most = values.iter().copied().fold(f64::MIN, f64::max);
+    let least = values.iter().copied().fold(f64::MAX, f64::min);
+    [most, least, mean, variance.sqrt()]
+}
+
+fn lines(pairs: &[Pair]) -> String {
+    pairs.iter().map(|(key, value)| format!("{key:<20}: {}\n", value.text())).collect()
+}
+
+fn object(pairs: &[Pair], indent: usize) -> String {
+    let lines: Vec<String> =
+        pairs.iter().map(|(key, value)| format!("{:indent$}  \"{key}\": {}", "", value.json())).collect();
+    format!("{{\n{}\n{:indent$}}}", lines.join(",\n"), "")
+}
+
+/// Ten characters, from the left, with as many digits as IOR shows.
+fn figure(number: f64) -> String {
+    let digits = match number {
+        number if number < 1.0 => 6,
+        number if number < 3600.0 => 2,
+        _ => 0,
+    };
+    format!("{number:<10.digits$}")
+}
+
+/// A size with its unit; below a mebibyte in bytes.
+fn human(bytes: u64) -> String {
+    for (unit, shift) in [("TiB", 40), ("GiB", 30), ("MiB", 20)] {
+        let whole = 1u64 << shift;
+        if bytes >= whole {
+            return match bytes % whole {
+                0 => format!("{} {unit}", bytes / whole),
+                _ => format!("{:.2} {unit}", bytes as f64 / whole as f64),
+            };
+        }
+    }
+    format!("{bytes} bytes")
+}

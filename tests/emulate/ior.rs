@@ -1,0 +1,141 @@
+//! IOR, on files of its own names and on a virtual array, as readers of its three outputs see it.
+
+use serde_json::Value;
+
+use crate::support::{Ended, User};
+
+/// A line of the table of phases.
+#[derive(Debug)]
+struct Line {
+    access: String,
+    mib_per_s: f64,
+    iops: f64,
+    block_kib: f64,
+    transfer_kib: f64,
+    total_s: f64,
+    iteration: u32,
+}
+
+/// Finds the table by its head and splits each line at blanks, as the scripts around IOR do.
+fn table(out: &str) -> Vec<Line> {
+    let below = out.lines().skip_while(|line| !line.starts_with("access    bw(MiB/s)")).skip(2);
+    let line = |line: &str| {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(cells.len(), 11, "{line}");
+        let figure = |at: usize| cells[at].parse::<f64>().unwrap();
+        Line {
+            access: cells[0].into(),
+            mib_per_s: figure(1),
+            iops: figure(2),
+            block_kib: figure(4),
+            transfer_kib: figure(5),
+            total_s: figure(9),
+            iteration: cells[10].parse().unwrap(),
+        }
+    };
+    below.take_while(|line| !line.is_empty()).map(line).collect()
+}
+
+/// Mean MiB/s of `operation`, by the names of the columns of the summary.
+fn summary(out: &str, operation: &str) -> f64 {
+    let mut lines = out.lines().skip_while(|line| !line.starts_with("Operation "));
+    let head: Vec<&str> = lines.next().unwrap().split_whitespace().collect();
+    let at = head.iter().position(|name| *name == "Mean(MiB)").unwrap();
+    let line = lines.find(|line| line.starts_with(operation)).unwrap();
+    line.split_whitespace().nth(at).unwrap().parse().unwrap()
+}
+
+fn moved(point: &Value) -> u64 {
+    let classes = point["workloads"][0]["classes"].as_array().unwrap();
+    classes.iter().map(|class| class["bytes"].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn ior_prints_what_the_record_holds_of_a_shared_file() {
+    let user = User::new();
+    let path = user.path("shared");
+    let ended: Ended =
+        user.fathom(&format!("as ior -N 2 -b 256k -t 64k -s 3 -i 2 -e -o {}", path.display())).done();
+    let lines = table(&ended.out);
+    let named: Vec<(&str, u32)> = lines.iter().map(|line| (line.access.as_str(), line.iteration)).collect();
+    assert_eq!(named, [("write", 0), ("read", 0), ("write", 1), ("read", 1)]);
+    let run = user.last();
+    let points = run["points"].as_array().unwrap();
+    let loads: Vec<&Value> = points.iter().filter(|point| point["kind"] == "load").collect();
+    for (line, point) in lines.iter().zip(&loads) {
+        assert_eq!(moved(point), 2 * 3 * 256 * 1024);
+        let seconds = point["workloads"][0]["measured_ns"].as_u64().unwrap() as f64 / 1e9;
+        let rate = moved(point) as f64 / 1_048_576.0 / seconds;
+        assert!((line.mib_per_s / rate - 1.0).abs() < 0.01, "{line:?} {rate}");
+        assert!((line.iops / (rate * 16.0) - 1.0).abs() < 0.01, "{line:?}");
+        assert!((line.total_s - seconds).abs() < 0.01);
+        assert_eq!((line.block_kib, line.transfer_kib), (256.0, 64.0));
+    }
+    let mean = (lines[1].mib_per_s + lines[3].mib_per_s) / 2.0;
+    assert!((summary(&ended.out, "read") / mean - 1.0).abs() < 0.01);
+    assert!(!path.exists(), "without -k the file goes");
+}
+
+#[test]
+fn ior_keeps_a_file_for_each_task_and_reads_it_again() {
+    let user = User::new();
+    let path = user.path("each");
+    let name = path.display();
+    user.fathom(&format!("as ior -w -k -F -N 2 -b 128k -t 64k -o {name}")).done();
+    for task in 0..2 {
+        let file = path.with_file_name(format!("each.{task:08}"));
+        assert_eq!(std::fs::metadata(&file).unwrap().len(), 128 * 1024);
+    }
+    let ended =
+        user.fathom(&format!("as ior -r -k -F -N 2 -b 128k -t 64k -O summaryFormat=CSV -o {name}")).done();
+    let mut lines = ended.out.lines();
+    let head: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let cells: Vec<&str> = lines.next().unwrap().split(',').collect();
+    assert_eq!(head.len(), cells.len());
+    let cell = |name: &str| cells[head.iter().position(|column| *column == name).unwrap()];
+    assert_eq!((cell("access"), cell("numTasks"), cell("iter")), ("read", "2", "0"));
+    assert!(cell("bw(MiB/s)").parse::<f64>().unwrap() > 0.0);
+}
+
+#[test]
+fn ior_compares_what_it_has_written() {
+    let user = User::new();
+    let path = user.path("checked");
+    let line = format!("as ior -w -W -r -R -N 2 -b 128k -t 64k -o {} -O summaryFormat=JSON", path.display());
+    let ended = user.fathom(&line).done();
+    let json: Value = serde_json::from_str(&ended.out).unwrap();
+    let results = json["tests"][0]["Results"].as_array().unwrap();
+    let accesses: Vec<&str> = results.iter().map(|row| row["access"].as_str().unwrap()).collect();
+    assert_eq!(accesses, ["write", "read"]);
+    assert!(json["summary"][1]["bwMeanMIB"].as_f64().unwrap() > 0.0);
+    let run = user.last();
+    let verified = |point: &Value| point["workloads"][0]["verified"]["checked_bytes"].as_u64();
+    let points = run["points"].as_array().unwrap();
+    assert_eq!(points.len(), 3, "write, check, read");
+    assert!(
+        points[1..].iter().all(|point| verified(point) == Some(256 << 10)),
+        "{}",
+        points[1]["workloads"][0]["verified"]
+    );
+}
+
+#[test]
+fn ior_does_not_overwrite_what_others_have_left() {
+    let user = User::new();
+    let path = user.write("mine", [7u8; 4096]);
+    let ended = user.fathom(&format!("as ior -w -b 64k -t 64k -o {}", path.display()));
+    ended.with(3);
+    assert_eq!(std::fs::read(&path).unwrap(), [7u8; 4096]);
+}
+
+#[test]
+fn ior_runs_on_a_virtual_array_whose_records_are_printed_as_its_own() {
+    let user = User::new();
+    let ended = user.fathom("as ior -N 4 -b 16m -t 1m -s 2 -C -o array:md3000").done();
+    let lines = table(&ended.out);
+    assert_eq!(lines.len(), 2);
+    let shown = user.fathom("show last --format ior").done();
+    let again = table(&shown.out);
+    assert_eq!(again.len(), 2);
+    assert!((again[0].mib_per_s - lines[0].mib_per_s).abs() < 0.02, "{again:?}");
+}
