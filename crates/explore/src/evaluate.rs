@@ -191,6 +191,7 @@ impl<'a> Evaluator<'a> {
         let mut take = |at: usize, outcome: Outcome| {
             let ended =
                 ended(Ended { depth, done: at + 1, of: open.len(), key: &open[at].2, outcome: &outcome });
+            assert_eq!(at, outcomes.len(), "outcomes are taken in the order of their tasks");
             outcomes.push(outcome);
             ended
         };
@@ -224,6 +225,7 @@ impl<'a> Evaluator<'a> {
     }
 
     fn simulated(&self, depth: Depth, task: &Task, number: u64) -> Result<Outcome, LabError> {
+        assert!(number < self.design.space.count(), "design {number} is one of the space");
         let address = self.design.space.address(number);
         let array = spec::array(self.library, &address)?;
         let setting = |load| Setting {

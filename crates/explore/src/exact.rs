@@ -80,7 +80,7 @@ fn of_spec(design: &Design, number: u64, spec: &ArraySpec) -> Candidate {
         Some(bill) => bill.sum(&parts, named()),
         None => f64::from(parts.disk_count()),
     };
-    let all = topology.lun_sizes().iter().map(|size| size.as_f64()).sum();
+    let all: f64 = topology.lun_sizes().iter().map(|size| size.as_f64()).sum();
     let links = f64::from(topology.links) * f64::from(topology.controllers.max(1));
     let mut bare = Topology { spares: Vec::new(), background: Vec::new(), ..topology.clone() };
     let load_key = hash(&bare);
@@ -91,6 +91,8 @@ fn of_spec(design: &Design, number: u64, spec: &ArraySpec) -> Candidate {
         (bare.controllers, &bare.controller, &bare.channel, &bare.models, &bare.disks),
         (&bare.sets, &bare.failed, &bare.background),
     ));
+    assert!(price.is_finite() && price >= 0.0, "design {number} costs {price}");
+    assert!(all >= 0.0 && all.is_finite(), "design {number} holds {all} bytes");
     Candidate {
         number,
         price,

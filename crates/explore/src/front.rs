@@ -18,6 +18,11 @@ pub fn front(points: &[Vec<f64>]) -> Vec<(usize, u64)> {
             found.push((at, 0));
         }
     }
+    assert_eq!(found.is_empty(), points.is_empty(), "of any points one is not dominated");
+    debug_assert!(
+        found.windows(2).all(|pair| compare(&points[pair[0].0], &points[pair[1].0]).is_lt()),
+        "each list of costs stands once, in rising order"
+    );
     found
 }
 

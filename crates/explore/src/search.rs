@@ -167,6 +167,17 @@ fn enumerate(
         goes_on
     };
     in_order(pieces, threads, &of_piece, &mut take);
+    let impossible: u64 = reasons.values().sum();
+    assert!(!goes_on || done == count, "each of {count} designs is counted once, and {done} were");
+    assert_eq!(
+        candidates.len() as u64 + impossible,
+        done,
+        "a design is possible, or there is a reason why not"
+    );
+    debug_assert!(
+        candidates.windows(2).all(|pair: &[Candidate]| pair[0].number < pair[1].number),
+        "designs are looked up by their numbers"
+    );
     goes_on.then_some((candidates, reasons))
 }
 
@@ -180,7 +191,13 @@ fn ranked(reasons: BTreeMap<String, u64>) -> Vec<(String, u64)> {
 impl Search<'_> {
     /// A figure of the design at that place.
     pub fn value(&self, at: usize, figure: &Figure, lean: Lean) -> f64 {
-        value(self.design, &self.evaluator, &self.candidates[at], figure, &self.margins, lean)
+        let found = value(self.design, &self.evaluator, &self.candidates[at], figure, &self.margins, lean);
+        assert!(
+            !found.is_nan(),
+            "a figure can be compared: {figure:?} of design {}",
+            self.candidates[at].number
+        );
+        found
     }
 
     /// The requirements that a design breaks where its figures lean that way.
@@ -240,6 +257,7 @@ impl Search<'_> {
             }
         }
         self.run(Depth::Fine, &wanted, listener)?;
+        debug_assert!(places.iter().all(|at| self.is_fine(*at)), "what was wanted was simulated at length");
         for task in wanted.keys() {
             let [short, long] = [Depth::Coarse, Depth::Fine].map(|depth| self.evaluator.outcome(depth, task));
             if let (Some(short), Some(long)) = (short, long) {
@@ -326,6 +344,7 @@ impl Search<'_> {
             let first: BTreeSet<usize> = batch.iter().copied().collect();
             let others = open.into_iter().filter(|at| !first.contains(at));
             batch.extend(others.take(BATCH_LEAST.saturating_sub(first.len())));
+            assert!(!batch.is_empty(), "with designs open, each round settles one at least");
             self.fine(&batch, listener)?;
         }
     }

@@ -127,6 +127,7 @@ impl Space {
         let within = block.taken.iter().fold(0, |number, (factor, _)| {
             number * self.factors[*factor].levels.len() as u64 + levels[*factor].unwrap_or(0) as u64
         });
+        assert!(within < block.count, "levels name a design of their array");
         block.first + within
     }
 
@@ -161,6 +162,7 @@ impl Space {
     /// stays as far as the other array takes it.
     pub fn neighbours(&self, number: u64) -> Vec<(usize, u64)> {
         let own = self.levels(number);
+        debug_assert_eq!(self.number(&own), number, "a design has one number");
         let mut found = Vec::new();
         for (factor, has) in own.iter().enumerate() {
             let Some(has) = has else { continue };

@@ -68,6 +68,10 @@ impl Margins {
         if let (Some(one), Some(other)) = (rebuild_h, long_h) {
             widen(&mut self.hours, *one, *other);
         }
+        assert!(
+            [self.rate, self.time, self.hours].iter().all(|margin| (LEAST..f64::INFINITY).contains(margin)),
+            "a margin only widens, and stays one: {self:?}"
+        );
     }
 }
 
@@ -114,6 +118,7 @@ pub fn value(
 
 /// A factor that makes a quantity of which less is better smaller, or larger.
 fn lowered(margin: f64, lean: Lean) -> f64 {
+    assert!(margin >= 1.0, "with a margin of {margin} the best would be worse than the worst");
     match lean {
         Lean::Best => 1.0 / margin,
         Lean::Plain => 1.0,
