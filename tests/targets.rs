@@ -33,6 +33,19 @@ fn a_directory_is_measured_on_a_scratch_file_that_is_gone_afterwards() {
 }
 
 #[test]
+fn a_file_of_hosts_names_the_targets_of_each_and_a_host_without_one_is_told() {
+    let user = User::with_plan(SMALL);
+    user.directory("own");
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    user.write("hosts", format!("another /dev/none\n{host} own # this one\n"));
+    user.fathom("run plan.toml --hosts-config hosts").done();
+    assert_eq!(user.last()["targets"][0]["kind"], "directory");
+    user.write("hosts", "another /dev/none\n");
+    user.fathom("run plan.toml --hosts-config hosts").with(2).saying(&["no line for host", "another"]);
+    user.fathom("run plan.toml --hosts-config hosts --on own").with(2).saying(&["cannot be used with"]);
+}
+
+#[test]
 fn a_kept_scratch_file_serves_the_next_run() {
     let user = User::with_plan(SMALL);
     user.fathom("run plan.toml --on . --keep").done();

@@ -3,6 +3,7 @@
 pub mod arrays;
 pub mod candidates;
 pub mod environment;
+pub mod hosts;
 pub mod plans;
 pub mod targets;
 pub mod traces;

@@ -143,7 +143,8 @@ fn hello_without_world() -> Hello {
     Hello { version: String::new(), plan: String::new(), host: host_name(), began_ns: 0, refused: None }
 }
 
-fn host_name() -> String {
+/// What this host is called.
+pub fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 

@@ -14,7 +14,7 @@ use workload::plan::Work;
 
 use crate::ending::{Ending, Failure};
 use crate::input::plans::{self, PlanChange, Planned};
-use crate::input::{candidates, path_value, targets};
+use crate::input::{candidates, hosts, path_value, targets};
 use crate::output::{self, Format};
 use crate::session::metrics::MetricsArgs;
 use crate::session::recorder::Recorded;
@@ -62,6 +62,10 @@ pub struct RunArgs {
     /// (fio: `verify_state_save`, `verify_state_load`). For plans that verify
     #[arg(long, value_name = "DIRECTORY", help_heading = TARGET)]
     pub verify_state: Option<PathBuf>,
+    /// Under `mpirun`: the targets of each host, in place of --on; a line for each host, its name and its targets
+    #[arg(long, value_name = "FILE", conflicts_with = "targets", help_heading = TARGET)]
+    #[arg(value_parser = path_value())]
+    pub hosts_config: Option<PathBuf>,
     #[command(flatten)]
     pub rebuild: RebuildArgs,
     /// Print the points, bytes, time and what would be destroyed; issue no I/O and open nothing for
@@ -135,8 +139,12 @@ impl RunArgs {
     }
 
     pub fn options(&self) -> Result<RealOptions, Failure> {
+        let targets = match &self.hosts_config {
+            None => self.targets.clone(),
+            Some(path) => hosts::targets_of(path, &ranks::host_name())?,
+        };
         Ok(RealOptions {
-            targets: self.targets.clone(),
+            targets,
             consents: targets::consents(&self.destroy)?,
             keep: self.keep,
             scratch: self.scratch,
