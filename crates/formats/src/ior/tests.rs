@@ -176,7 +176,7 @@ fn lines_stand_below_their_heads() {
         sheet.line(&rows[1]).starts_with("read      6400       6400       0.000313    16384      1024.00 ")
     );
     let summary = sheet.summary(&rows, "then");
-    assert!(summary.contains("\nwrite        256.00     128.00     192.00      64.00     256.00     128.00     192.00      64.00    0.75000 "));
+    assert!(summary.contains("\nwrite         256.00     128.00     192.00      64.00     256.00     128.00     192.00      64.00    0.75000 "));
     assert!(summary.contains("         NA            NA     0      2   2    2   0     1        1         0    0      4 16777216  1048576     128.0 POSIX      0\n"), "{summary}");
     assert!(
         sheet
