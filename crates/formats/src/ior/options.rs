@@ -348,7 +348,7 @@ const OPTIONS: &[Opt<Draft>] = &[
     unsupported("-y", "a file system is mounted once; name its files with `-o`"),
     flag("-Y", "flushes after each write", |draft| draft.command.flushes_each = true),
     flag("-z", "transfers of a task in random order; twice: drawn anew each time", |draft| {
-        draft.shuffles += 1
+        draft.shuffles += 1;
     }),
     unsupported("-Z", "a task reads the block of another by `-C`, at a constant distance"),
     flag("--posix.odirect", "past the page cache", |draft| draft.command.direct = true),
