@@ -12,7 +12,7 @@ use jiff::Zoned;
 use real::{LookKind, PlainFile};
 use units::Bytes;
 
-use super::Context;
+use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};
 use crate::input::targets::{look, look_all};
 use crate::output::print;
@@ -21,7 +21,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     let command = Command::parse(arguments, None)?;
     let job = job(&command)?;
     let files = job.files.iter().map(|file| plain_file(&command, file)).collect();
-    let session = context.open_plain("ior", &job.translated, files, command.writes)?;
+    let session = context.open_plain("ior", &job.translated, files, Scratch::default(), command.writes)?;
     let mut paper = Paper::of(&command)?;
     paper.begin()?;
     let mut lost = Ok(());
