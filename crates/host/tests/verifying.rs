@@ -56,7 +56,7 @@ impl Bed {
         let target = Target::parse(self.path.to_str().unwrap()).unwrap();
         let consent = Consent::parse(target.path().unwrap().to_str().unwrap()).unwrap();
         let permit = Some(Arc::new(permit(&SysRoot::real(), &target, Some(&consent)).unwrap()));
-        let ledger = self.books.ledger(&self.path, LEN);
+        let ledger = self.books.ledger(&self.path, LEN).unwrap();
         let assignment = Assignment {
             jobs: compile(&workload, &[LEN]).unwrap(),
             workload,

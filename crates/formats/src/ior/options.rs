@@ -249,7 +249,7 @@ pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
     style: Style::Letters,
     any_case: false,
     options: &[OPTIONS],
-    operand: |_, word| Err(usage(format!("`{word}` is no option; `-o FILE` names the file"))),
+    operand: |_, word| Err(usage(format!("`{word}` is not an option; `-o FILE` names the file"))),
 };
 
 const OPTIONS: &[Opt<Draft>] = &[
@@ -333,7 +333,9 @@ const OPTIONS: &[Opt<Draft>] = &[
     parsed("-T", "MINUTES", "no repetition begins after so long", |_, given| {
         match given.number(0..=1_000_000u32)? {
             0 => Ok(()),
-            _ => Err(given.unsupported("all repetitions of a run are carried out; `-i` says how many, `-D` how long each phase may take")),
+            _ => Err(given.unsupported(
+                "all repetitions of a run are run; `-i` says how many, `-D` how long each phase may take",
+            )),
         }
     }),
     flag("-u", "each task's file is in a directory of its own", |draft| draft.command.unique_dir = true),

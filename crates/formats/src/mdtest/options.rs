@@ -181,7 +181,7 @@ pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
     style: Style::Letters,
     any_case: false,
     options: &[OPTIONS],
-    operand: |_, word| Err(usage(format!("`{word}` is no option; `-d DIRECTORY` names the directory"))),
+    operand: |_, word| Err(usage(format!("`{word}` is not an option; `-d DIRECTORY` names the directory"))),
 };
 
 const OPTIONS: &[Opt<Draft>] = &[
