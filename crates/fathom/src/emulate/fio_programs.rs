@@ -87,7 +87,7 @@ impl Listener for Programs {
         for (running, grace) in running {
             if let Err(error) = running.stop(grace) {
                 self.with(|open| {
-                    open.wrong = Some(format!("a program of the job file cannot be ended: {error}"))
+                    open.wrong = Some(format!("a program of the job file cannot be ended: {error}"));
                 });
             }
         }

@@ -119,7 +119,7 @@ mod tests {
         let promised = [
             ("corners", 5, 90),
             ("quick", 5, 20),
-            ("oltp", 9, 225),
+            ("oltp", 9, 810),
             ("random", 16, 192),
             ("sequential", 12, 144),
             ("mixed", 3, 105),

@@ -246,8 +246,8 @@ mod tests {
 oltp: 8 KiB random, two reads to a write, more and more workers until it no longer pays
    1  8 KiB 2:1 x{workers}  9 points, workers 1 to 256, until iops grows by no more than 3%
                               begins with 8KiB random, 66.7 % reads + 33.3 % writes, 1 worker x 1 in flight
-time    9 points in at most 3 min 45 s, besides layout and draining
-writes  as much as the target takes in 3 min 45 s
+time    9 points in at most 13 min 30 s, besides layout and draining
+writes  as much as the target takes in 13 min 30 s
 data    changes what the target holds
 ";
         assert_eq!(summary("oltp", &[]), expected);
