@@ -55,7 +55,7 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
         for member in &mut members {
             member.keys.extend(verify::keys(&jobs[member.job], seed)?);
             if verify::is_only(&jobs[member.job])? {
-                *member = verify::only(&jobs[member.job], member);
+                *member = verify::only(&jobs[member.job], member)?;
             }
         }
         let first = &jobs[phase[0]];

@@ -417,6 +417,9 @@ fn what_is_written_with_a_backlog_or_for_a_time_reads_itself_back() {
     // What an earlier run wrote is only read.
     let only_read = asked("size=1m\nverify=crc32c\nverify_only=1\ndirect=1");
     assert_eq!((only_read.writes(), only_read.verify), (false, Verify::All));
+    // A state says how far the writer came: what it has not reached is not wrong.
+    let stopped = asked("size=1m\nverify=crc32c\nverify_only=1\nverify_state_load=1\ndirect=1");
+    assert_eq!((stopped.writes(), stopped.verify), (false, Verify::Written));
 }
 
 #[test]

@@ -122,16 +122,18 @@ pub(super) fn read_back(jobs: &[Job], members: &[Member]) -> Result<Vec<Member>,
     Ok(readers)
 }
 
-/// What reads only what an earlier run of the same job has written: every block must carry its stamp.
-pub(super) fn only(job: &Job, member: &Member) -> Member {
+/// What reads only what an earlier run of the same job has written: every block must carry its stamp, but where the state
+/// that an earlier run kept says how far it came.
+pub(super) fn only(job: &Job, member: &Member) -> Result<Member, Refusal> {
     let mut reader = reader(member, job.rw.is_mixed());
     reader.keys.extend(member.keys.iter().filter(|(key, _)| *key == "iolog").cloned());
+    let has_state = job.options.flag("verify_state_load")? == Some(true);
     for (key, value) in &mut reader.keys {
-        if *key == "verify" && value == "\"written\"" {
+        if *key == "verify" && value == "\"written\"" && !has_state {
             *value = "\"all\"".into();
         }
     }
-    reader
+    Ok(reader)
 }
 
 /// The same requests, all of them reads, as fast as they go; of a mix of reads and writes those that write alone.
