@@ -35,7 +35,7 @@ pub struct IoPriority {
     pub class: PriorityClass,
     /// Within the class, from 0, the highest, to [`LEAST_LEVEL`].
     pub level: u8,
-    /// What the device is told beside it, such as the number of a limit of its command durations; 0 is nothing.
+    /// Hint to the device, such as the number of a command duration limit; 0 for none.
     pub hint: u16,
 }
 

@@ -20,7 +20,7 @@ pub struct Programs {
     open: Arc<Mutex<Open>>,
 }
 
-/// Those of the load that goes on.
+/// Programs of the load that is running.
 #[derive(Debug, Default)]
 struct Open {
     loads: usize,

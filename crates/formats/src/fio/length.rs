@@ -12,7 +12,7 @@ use super::region::Region;
 use super::settings::Options;
 use super::value::{Amount, Bare};
 
-/// How long a clone goes on.
+/// How long a clone of a job runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Length {
     pub run_ns: Option<u64>,

@@ -194,7 +194,7 @@ fn member(
     Ok(Member { job: index, name, keys, joins: false })
 }
 
-/// How it goes on from request to request, and what ends it beside its own length.
+/// Pauses between requests, and what ends the workload other than its own length.
 fn sequence(job: &Job, keys: &mut Vec<Key>) -> Result<(), Refusal> {
     if let Some(requests) = passes(job)? {
         keys.extend([("reopen_every", requests.to_string()), ("reopen_cold", "true".into())]);

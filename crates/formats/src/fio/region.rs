@@ -102,7 +102,7 @@ pub(super) fn region(options: &Options, files: &Files, smallest: u64) -> Result<
     };
     if files.are_new && known(span.unwrap_or(Amount::Percent(100.0))).is_none() {
         return Err(files.origin.refuse(format!(
-            "{} is not there yet, and nothing says how large it becomes; add size=",
+            "{} does not exist yet, and no option says how large it is to be; add size=",
             files.first_name()
         )));
     }

@@ -272,7 +272,9 @@ const OPTIONS: &[Opt<Draft>] = &[
         Ok(())
     }),
     unsupported("-c --collective", "POSIX has no collective calls"),
-    flag("-C", "a task reads what another has written", |draft| draft.command.shape.reorders = true),
+    flag("-C", "changes nothing: tasks of one host share its page cache", |draft| {
+        draft.command.shape.reorders = true
+    }),
     parsed("-d", "S", "seconds between repetitions", |draft, given| {
         let seconds = given.number(0..=86_400u32)?;
         draft.command.delay = (seconds > 0).then(|| Nanos::from_secs(seconds.into()));

@@ -17,7 +17,7 @@ pub enum Test {
     DirectoryRemoval,
     /// A file is made, and written.
     FileCreation,
-    /// It is asked for.
+    /// Asked for on the command line.
     FileStat,
     /// It is opened, and read.
     FileRead,

@@ -73,7 +73,8 @@ impl Engine for Sync {
     }
 }
 
-/// What the kernel is told of a request of that kind, as preadv2(2) and io_uring take it. Only a write can be torn.
+/// Flags of a request of that kind for preadv2(2), pwritev2(2) and io_uring. `RWF_ATOMIC` goes with writes alone: only they
+/// can be torn.
 ///
 /// Source: include/uapi/linux/fs.h, `RWF_NOWAIT`, `RWF_ATOMIC` and `RWF_DONTCACHE`.
 pub(super) fn flag_bits(flags: RequestFlags, op: Op) -> u32 {

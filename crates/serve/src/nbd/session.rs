@@ -41,7 +41,7 @@ pub type Reply = Box<dyn FnOnce(Vec<u8>) + Send>;
 pub enum Ended {
     /// The client is gone, or sent away.
     Over,
-    /// TLS begins with the next byte: it goes on there, [`Security::Established`] with that.
+    /// TLS begins with the next byte; the handshake continues inside it as [`Security::Established`].
     Tls(u32),
 }
 
