@@ -273,7 +273,7 @@ const OPTIONS: &[Opt<Draft>] = &[
     }),
     unsupported("-c --collective", "POSIX has no collective calls"),
     flag("-C", "changes nothing: tasks of one host share its page cache", |draft| {
-        draft.command.shape.reorders = true
+        draft.command.shape.reorders = true;
     }),
     parsed("-d", "S", "seconds between repetitions", |draft, given| {
         let seconds = given.number(0..=86_400u32)?;
