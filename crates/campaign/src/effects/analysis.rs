@@ -1,0 +1,203 @@
+//! The effects on one figure, by an analysis of variance of whole blocks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::Metric;
+use stats::Interval;
+use stats::difference::Estimate;
+use stats::factorial::{self, Analysis, Design, Term, analyse};
+use units::convert::narrow;
+
+use super::measured::Measured;
+use super::varied::{Varied, label, listed};
+use super::{CellFigure, Change, Effect, FigureEffects};
+
+/// The figure of each cell in each block.
+type ByCell = BTreeMap<Vec<u32>, BTreeMap<u32, f64>>;
+
+pub(super) fn figure_effects(
+    factors: &[Varied],
+    plan: String,
+    point: String,
+    metric: Metric,
+    measured: &[Measured<'_>],
+    cells: usize,
+) -> Option<FigureEffects> {
+    let mut by_cell = ByCell::new();
+    for one in measured {
+        by_cell.entry(one.cell.places()).or_default().insert(one.cell.block, one.value);
+    }
+    if by_cell.is_empty() {
+        return None;
+    }
+    let blocks: BTreeSet<u32> = by_cell.values().flat_map(BTreeMap::keys).copied().collect();
+    let whole: Vec<u32> =
+        blocks.into_iter().filter(|block| by_cell.values().all(|cell| cell.contains_key(block))).collect();
+    let lacking = cells - by_cell.len().min(cells);
+    assert!(by_cell.values().all(|cell| !cell.is_empty()), "a cell is here for its values");
+    let values: Vec<Vec<f64>> =
+        whole.iter().map(|block| by_cell.values().map(|cell| cell[block]).collect()).collect();
+    debug_assert!(values.iter().all(|block| block.len() == by_cell.len()), "a whole block has every cell");
+    let analysed = match lacking {
+        0 => analysis(factors, &by_cell, &values),
+        _ => Err(format!("{lacking} of {cells} cells have no {}: too few requests, or none", metric.name())),
+    };
+    let (effects, refused, noise) = match &analysed {
+        Ok((used, analysis)) => (told(factors, used, analysis, &by_cell), None, Some(analysis)),
+        Err(why) => (Vec::new(), Some(why.clone()), None),
+    };
+    Some(FigureEffects {
+        plan,
+        point,
+        metric: metric.name(),
+        whole_blocks: narrow::<u32>(whole.len() as u64),
+        cells: by_cell.iter().map(|(places, cell)| cell_figure(factors, places, cell, noise)).collect(),
+        effects,
+        refused,
+        within: noise.map(|analysis| analysis.within.deviation),
+        whole_plots: noise.and_then(|analysis| Some(analysis.whole_plots?.deviation)),
+    })
+}
+
+/// The factors that were varied, and what the values say of them; or why nothing is said.
+fn analysis(
+    factors: &[Varied],
+    by_cell: &ByCell,
+    values: &[Vec<f64>],
+) -> Result<(Vec<usize>, Analysis), String> {
+    let level = |factor: usize, place: u32| factors[factor].places.iter().position(|own| *own == place);
+    let used: Vec<usize> = (0..factors.len()).filter(|factor| factors[*factor].places.len() > 1).collect();
+    if used.is_empty() {
+        return Err("nothing was varied".into());
+    }
+    let cells: Option<Vec<Vec<usize>>> = by_cell
+        .keys()
+        .map(|places| used.iter().map(|factor| level(*factor, *places.get(*factor)?)).collect())
+        .collect();
+    let cells = cells.ok_or("the runs have not the same factors")?;
+    let design = used.iter().map(|factor| factorial::Factor {
+        levels: factors[*factor].places.len(),
+        hard: factors[*factor].told.hard,
+    });
+    let design = Design::of(design.collect(), cells).map_err(|error| error.to_string())?;
+    if values.len() < 2 {
+        let whole = match values.len() {
+            0 => "no block has every cell",
+            _ => "one block has every cell",
+        };
+        return Err(format!(
+            "{whole}, and what differs by chance shows only where cells are repeated; {}",
+            what_to_repeat(factors, by_cell)
+        ));
+    }
+    let analysis = analyse(&design, values).map_err(|refusal| refusal.to_string())?;
+    Ok((used, analysis))
+}
+
+/// What has to be measured for two whole blocks: another block, or the cells that blocks lack.
+fn what_to_repeat(factors: &[Varied], by_cell: &ByCell) -> String {
+    let blocks: BTreeSet<u32> = by_cell.values().flat_map(BTreeMap::keys).copied().collect();
+    let lacking = |block: &u32| {
+        let own = by_cell.iter().filter(|(_, values)| !values.contains_key(block));
+        own.map(|(places, _)| label(factors, places)).collect::<Vec<_>>()
+    };
+    // Where the least is missing, the least has to be repeated.
+    let mut lacks: Vec<(u32, Vec<String>)> = blocks.iter().map(|block| (*block, lacking(block))).collect();
+    lacks.retain(|(_, cells)| !cells.is_empty());
+    lacks.sort_by_key(|(_, cells)| cells.len());
+    let wanted = 2usize.saturating_sub(blocks.len() - lacks.len());
+    if lacks.len() < wanted {
+        return "measure two blocks at least".into();
+    }
+    let told =
+        lacks.iter().take(wanted).map(|(block, cells)| format!("block {block} lacks {}", listed(cells)));
+    format!("{}: the same command measures what is missing", told.collect::<Vec<_>>().join(", "))
+}
+
+/// The geometric mean of the cells in which each of these factors is at that level.
+fn mean_at(by_cell: &ByCell, factors: &[Varied], at: [(usize, usize); 2]) -> f64 {
+    let is_at = |places: &[u32]| {
+        at.iter().all(|(factor, level)| places.get(*factor) == factors[*factor].places.get(*level))
+    };
+    let own = by_cell.iter().filter(|(places, _)| is_at(places)).flat_map(|(_, blocks)| blocks.values());
+    let logs: Vec<f64> = own.map(|value| value.ln()).collect();
+    (logs.iter().sum::<f64>() / logs.len() as f64).exp()
+}
+
+fn told(factors: &[Varied], used: &[usize], analysis: &Analysis, by_cell: &ByCell) -> Vec<Effect> {
+    let factor = |place: usize| &factors[used[place]].told;
+    let of_term = |term: Term| term.factors().into_iter().map(factor).collect::<Vec<_>>();
+    let effect = |tested: &factorial::Tested| {
+        let own = of_term(tested.term);
+        let places: Vec<usize> = tested.term.factors().into_iter().map(|place| used[place]).collect();
+        let changes = tested.contrasts.iter().map(|contrast| {
+            let interval = contrast.ratio.interval();
+            let steps = match (&places[..], &contrast.levels[..]) {
+                (&[one, other], &[level, with]) => {
+                    let step = |at: usize| {
+                        let mean = |of: usize| mean_at(by_cell, factors, [(one, at), (other, of)]);
+                        mean(with) / mean(0)
+                    };
+                    Some([step(0), step(level)])
+                }
+                _ => None,
+            };
+            Change {
+                levels: own
+                    .iter()
+                    .zip(&contrast.levels)
+                    .map(|(factor, level)| factor.levels[*level].clone())
+                    .collect(),
+                from: own.iter().map(|factor| factor.levels[0].clone()).collect(),
+                ratio: contrast.ratio.value,
+                low: interval.low,
+                high: interval.high,
+                steps,
+            }
+        });
+        Effect {
+            factors: own.iter().map(|factor| factor.name.clone()).collect(),
+            p_value: tested.p_value,
+            adjusted: tested.p_value,
+            found: false,
+            changes: changes.collect(),
+        }
+    };
+    analysis.terms.iter().map(effect).collect()
+}
+
+/// The interval of the mean of a cell: by what all cells deviate from run to run, of which more is known than of one;
+/// where that is not known, by its own runs.
+fn interval(mean: f64, values: &[f64], noise: Option<&Analysis>) -> Option<Interval<f64>> {
+    let Some(noise) = noise else { return Estimate::of_repeats(values).map(Estimate::interval) };
+    let blocks = values.len() as f64;
+    let within = Estimate::new(mean, noise.within.deviation.powi(2) / blocks, noise.within.freedom)?;
+    let whole = match noise.whole_plots {
+        Some(plots) => within.and(plots.deviation.powi(2) / blocks, plots.freedom),
+        None => within,
+    };
+    Some(whole.interval())
+}
+
+fn cell_figure(
+    factors: &[Varied],
+    places: &[u32],
+    blocks: &BTreeMap<u32, f64>,
+    noise: Option<&Analysis>,
+) -> CellFigure {
+    let level = |(factor, place): (&Varied, &u32)| {
+        let at = factor.places.iter().position(|own| own == place);
+        at.map(|at| factor.told.levels[at].clone()).unwrap_or_default()
+    };
+    assert!(!blocks.is_empty(), "a cell is here for its values");
+    let values: Vec<f64> = blocks.values().copied().collect();
+    let logs = values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64;
+    let interval = interval(logs.exp(), &values, noise);
+    CellFigure {
+        levels: factors.iter().zip(places).map(level).collect(),
+        values,
+        mean: logs.exp(),
+        low: interval.map(|interval| interval.low),
+        high: interval.map(|interval| interval.high),
+    }
+}

@@ -1,0 +1,81 @@
+//! The figures of runs that are held against each other.
+
+use std::collections::BTreeMap;
+
+use record::{CampaignCell, Metric, Point, PointKind, Run, is_named, phase_title};
+
+/// A figure of one run.
+pub(super) struct Measured<'r> {
+    pub(super) cell: &'r CampaignCell,
+    pub(super) value: f64,
+}
+
+/// Every plan, point and figure, in the order in which they were first measured: of each point its headline, and the 99th
+/// percentile of the latency beside a rate.
+pub(super) fn subjects(of: &[(&Run, &CampaignCell)]) -> Vec<(String, String, Metric)> {
+    let mut subjects: Vec<(String, String, Metric)> = Vec::new();
+    let mut plans: Vec<&str> = of.iter().map(|(run, _)| run.plan.name.as_str()).collect();
+    plans.sort_unstable();
+    plans.dedup();
+    for plan in plans {
+        let loads = of
+            .iter()
+            .filter(|(run, _)| run.plan.name == plan)
+            .flat_map(|(run, _)| &run.points)
+            .filter(|point| point.kind == PointKind::Load);
+        for point in loads {
+            let headline = Metric::of(&point.headline);
+            // The highest rate of a sweep is one figure; which of its points that is differs from cell to cell.
+            let tail = (headline.more_is_better() && !is_load_swept(point)).then_some(Metric::Quantile(0.99));
+            for metric in std::iter::once(headline).chain(tail) {
+                let subject = (plan.to_owned(), title(point), metric);
+                if !subjects.contains(&subject) {
+                    subjects.push(subject);
+                }
+            }
+        }
+    }
+    subjects
+}
+
+/// The keys of a plan by which a load grows.
+const LOAD_KEYS: [&str; 3] = ["depth", "workers", "pace"];
+
+/// Whether the point is one of a sweep of the load.
+fn is_load_swept(point: &Point) -> bool {
+    point.swept.keys().any(|key| LOAD_KEYS.iter().any(|load| is_named(key, load)))
+}
+
+/// What a point is called beside those of other cells: all points of a sweep of the load are one, their best.
+fn title(point: &Point) -> String {
+    if !is_load_swept(point) {
+        return point.name.clone();
+    }
+    let value = |named: &str| {
+        let own = point.swept.iter().find(|(key, _)| is_named(key, named));
+        own.filter(|_| !LOAD_KEYS.contains(&named)).map(|(_, value)| value.clone())
+    };
+    format!("{}, best of the sweep", phase_title(&point.phase, value))
+}
+
+/// The figure of each run that has it: of repetitions of a point the geometric mean, of a sweep of the load the best.
+pub(super) fn measured<'r>(
+    of: &[(&'r Run, &'r CampaignCell)],
+    plan: &str,
+    point: &str,
+    metric: Metric,
+) -> Vec<Measured<'r>> {
+    let value = |run: &Run| {
+        let is_it = |own: &&Point| own.kind == PointKind::Load && own.complete && title(own) == point;
+        // Of each point of a sweep, the logarithms of its repetitions.
+        let mut logs: BTreeMap<&BTreeMap<String, String>, Vec<f64>> = BTreeMap::new();
+        for own in run.points.iter().filter(is_it) {
+            logs.entry(&own.swept).or_default().push(own.figure(metric)?.ln());
+        }
+        let means = logs.values().map(|logs| logs.iter().sum::<f64>() / logs.len() as f64);
+        let best = if metric.more_is_better() { f64::max } else { f64::min };
+        means.reduce(best).map(f64::exp)
+    };
+    let of_plan = of.iter().filter(|(run, _)| run.plan.name == plan);
+    of_plan.filter_map(|(run, cell)| Some(Measured { cell, value: value(run)? })).collect()
+}

@@ -1,0 +1,217 @@
+//! Which factors matter, by how much: from the records of a campaign's runs.
+
+mod analysis;
+mod claims;
+mod measured;
+#[cfg(test)]
+mod tests;
+mod varied;
+
+use std::collections::BTreeSet;
+
+use record::{CampaignCell, Metric, Run};
+use serde::{Deserialize, Serialize};
+use stats::factorial::holm;
+use units::convert::narrow;
+
+use self::analysis::figure_effects;
+use self::claims::held;
+use self::measured::{measured, subjects};
+use self::varied::factors;
+pub(crate) use self::varied::{Varied, label, listed};
+use crate::notes;
+use crate::published::{Published, published};
+
+/// The probability with which a campaign without any effect may still name one.
+pub const FALSE_EFFECTS: f64 = 0.05;
+
+/// What the runs of a campaign say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effects {
+    /// The campaign.
+    pub campaign: String,
+    /// What was varied, in the order of its file.
+    pub factors: Vec<FactorLevels>,
+    /// Blocks of which there is a run.
+    pub blocks: u32,
+    /// Effects that were tested, over all figures: a probability is raised for their number.
+    pub tests: u32,
+    /// Each figure of each point of each plan.
+    pub figures: Vec<FigureEffects>,
+    /// What others said of a cell, and what was measured.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub claims: Vec<HeldClaim>,
+    /// Published figures beside those of the virtual arrays, group by group.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub published: Vec<Published>,
+    /// What is missing, and what cannot be told: sentences for whoever reads the effects.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub notes: Vec<String>,
+}
+
+/// A claim beside what was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeldClaim {
+    /// Who says so.
+    pub by: String,
+    /// The plan whose figure it is compared with.
+    pub plan: String,
+    /// The point.
+    pub point: String,
+    /// The cell, by its levels in the order of the factors.
+    pub levels: Vec<String>,
+    /// Of what: `iops`, `mb_per_s`, `p99`.
+    pub metric: String,
+    /// What is claimed, in base units.
+    pub claimed: f64,
+    /// What was measured: the geometric mean over the blocks.
+    pub measured: f64,
+}
+
+/// A factor as it was varied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FactorLevels {
+    /// Its name.
+    pub name: String,
+    /// The levels that were measured.
+    pub levels: Vec<String>,
+    /// Whether it was set once for a whole plot.
+    pub hard: bool,
+}
+
+/// What one figure of one point says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FigureEffects {
+    /// The plan.
+    pub plan: String,
+    /// The point.
+    pub point: String,
+    /// The figure, by the name that plans give it: `iops`, `mb_per_s`, `p99`.
+    pub metric: String,
+    /// Blocks that have every cell, and so count for effects.
+    pub whole_blocks: u32,
+    /// Each cell, in the order of the levels.
+    pub cells: Vec<CellFigure>,
+    /// Each effect, main effects first; empty where they are refused.
+    pub effects: Vec<Effect>,
+    /// Why effects are refused; absent where they are not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub refused: Option<String>,
+    /// The relative deviation from run to run within a whole plot; absent where effects are refused.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub within: Option<f64>,
+    /// The same that whole plots add of their own; absent without whole plots.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub whole_plots: Option<f64>,
+}
+
+/// A figure of one cell, over the blocks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellFigure {
+    /// The level of each factor, in their order.
+    pub levels: Vec<String>,
+    /// The figure in each block that has it.
+    pub values: Vec<f64>,
+    /// Their geometric mean.
+    pub mean: f64,
+    /// Lower end of its 95 % interval; absent with one block.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub low: Option<f64>,
+    /// Upper end.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub high: Option<f64>,
+}
+
+/// The effect of a factor, or how two work together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// One factor, or two.
+    pub factors: Vec<String>,
+    /// The probability of such an effect, or a larger one, by chance.
+    pub p_value: f64,
+    /// The same raised for the number of tests of the campaign, after Holm.
+    pub adjusted: f64,
+    /// Whether it is significant: `adjusted` is below [`FALSE_EFFECTS`].
+    pub found: bool,
+    /// By how much levels differ from the first.
+    pub changes: Vec<Change>,
+}
+
+/// By how much a level differs from the first one of its factor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// The level of each factor of the effect.
+    pub levels: Vec<String>,
+    /// The first level of each.
+    pub from: Vec<String>,
+    /// The figure at the level over that at the first; of two factors, that ratio of the second at the level of the first,
+    /// over the same at its first level.
+    pub ratio: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Of two factors: the ratio of the second at the first level of the first factor, and at the level.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub steps: Option<[f64; 2]>,
+}
+
+/// What `runs` say, those that belong to no campaign left out. A cell that was measured twice in a block counts with
+/// the last.
+pub fn effects(runs: &[Run]) -> Effects {
+    let all: Vec<(&Run, &CampaignCell)> =
+        runs.iter().filter_map(|run| Some((run, run.cell.as_ref()?))).collect();
+    let (asked, of): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, cell)| cell.is_published());
+    let name = of.first().or(asked.first()).map(|(_, cell)| cell.campaign.clone());
+    let factors = factors(&of);
+    let blocks: BTreeSet<u32> = of.iter().map(|(_, cell)| cell.block).collect();
+    let mut figures: Vec<FigureEffects> = Vec::new();
+    for (plan, point, metric) in subjects(&of) {
+        let cells: BTreeSet<Vec<u32>> =
+            of.iter().filter(|(run, _)| run.plan.name == plan).map(|(_, cell)| cell.places()).collect();
+        let values = measured(&of, &plan, &point, metric);
+        figures.extend(figure_effects(&factors, plan, point, metric, &values, cells.len()));
+    }
+    let all: Vec<f64> =
+        figures.iter().flat_map(|figure| &figure.effects).map(|effect| effect.p_value).collect();
+    debug_assert!(all.iter().all(|p| (0.0..=1.0).contains(p)), "probabilities");
+    let each = figures.iter_mut().flat_map(|figure| &mut figure.effects);
+    for (effect, adjusted) in each.zip(holm(&all)) {
+        debug_assert!(adjusted >= effect.p_value, "more tests make no effect likelier");
+        effect.adjusted = adjusted;
+        effect.found = adjusted < FALSE_EFFECTS;
+    }
+    let claims = held(&of, &figures);
+    let notes = notes::notes(&of, &factors, &figures);
+    Effects {
+        campaign: name.unwrap_or_default(),
+        factors: factors.into_iter().map(|factor| factor.told).collect(),
+        blocks: narrow::<u32>(blocks.len() as u64),
+        tests: narrow::<u32>(all.len() as u64),
+        figures,
+        claims,
+        published: published(&asked),
+        notes,
+    }
+}
+
+/// A figure of one run, as effects count it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunFigure {
+    /// The point; of a sweep of the load its best.
+    pub point: String,
+    /// Of what.
+    pub metric: Metric,
+    /// In the base unit of the metric.
+    pub value: f64,
+}
+
+/// The figures of one run of a campaign that effects would be computed of; none of a run that is of no campaign.
+pub fn figures(run: &Run) -> Vec<RunFigure> {
+    let of: Vec<(&Run, &CampaignCell)> = run.cell.iter().map(|cell| (run, cell)).collect();
+    let figure = |(plan, point, metric): (String, String, Metric)| {
+        let value = measured(&of, &plan, &point, metric).first()?.value;
+        Some(RunFigure { point, metric, value })
+    };
+    subjects(&of).into_iter().filter_map(figure).collect()
+}

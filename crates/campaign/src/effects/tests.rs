@@ -1,0 +1,223 @@
+use super::*;
+use record::sample::{self, Stream};
+use record::{FactorLevel, Point};
+
+/// A run of a cell at 1,000 requests a second times `factor`.
+fn run(block: u32, raid: u32, disks: u32, factor: f64) -> Run {
+    let stream = Stream {
+        op: "read",
+        size_bytes: 4096,
+        per_s: units::convert::truncated(1000.0 * factor),
+        median_ns: 100_000,
+        spread: 0.2,
+    };
+    let mut run =
+        sample::run("oltp", vec![sample::point(0, "8 KiB", vec![sample::workload("load", &[stream])])]);
+    let level = |factor: &str, names: [&str; 2], place: u32| FactorLevel {
+        factor: factor.into(),
+        level: names[place as usize].into(),
+        place,
+        of: 2,
+        hard: false,
+    };
+    run.cell = Some(CampaignCell {
+        campaign: "levels".into(),
+        key: "1a2b3c4d".into(),
+        block,
+        turn: 1,
+        levels: vec![level("raid", ["5", "10"], raid), level("disks", ["4", "8"], disks)],
+        claims: Vec::new(),
+        proofs: Vec::new(),
+    });
+    run
+}
+
+/// RAID 10 is twice as fast; more disks change nothing; measurements deviate by some parts in a thousand.
+fn runs(blocks: u32) -> Vec<Run> {
+    let noise = [1.0, 1.004, 0.997, 1.002, 0.999, 1.006, 0.995, 1.001, 1.003, 0.998, 1.005, 0.996];
+    let mut noise = noise.iter().cycle();
+    let mut runs = Vec::new();
+    for block in 1..=blocks {
+        for raid in 0..2 {
+            for disks in 0..2 {
+                let factor = if raid == 1 { 2.0 } else { 1.0 };
+                runs.push(run(block, raid, disks, factor * noise.next().unwrap_or(&1.0)));
+            }
+        }
+    }
+    runs
+}
+
+#[test]
+fn the_figures_of_each_run_are_those_that_effects_count() {
+    let runs = runs(1);
+    let effects = effects(&runs);
+    for figure in &effects.figures {
+        let values: Vec<f64> = figure.cells.iter().flat_map(|cell| cell.values.clone()).collect();
+        let own = |run: &Run| {
+            let is_it = |one: &RunFigure| one.point == figure.point && one.metric.name() == figure.metric;
+            figures(run).into_iter().find(is_it).map(|one| one.value)
+        };
+        assert_eq!(runs.iter().filter_map(own).collect::<Vec<_>>(), values, "{}", figure.metric);
+    }
+    assert!(!figures(&runs[0]).is_empty());
+    assert_eq!(figures(&Run { cell: None, ..runs[0].clone() }), Vec::new());
+}
+
+fn of_rate(effects: &Effects) -> &FigureEffects {
+    effects.figures.iter().find(|figure| figure.metric == "iops").expect("a rate was measured")
+}
+
+#[test]
+fn a_factor_that_doubles_the_rate_is_found_and_one_that_does_nothing_is_not() {
+    let effects = effects(&runs(3));
+    assert_eq!((effects.campaign.as_str(), effects.blocks), ("levels", 3));
+    let names: Vec<&str> = effects.factors.iter().map(|factor| factor.name.as_str()).collect();
+    assert_eq!(names, ["raid", "disks"]);
+    let rate = of_rate(&effects);
+    let told: Vec<(Vec<String>, bool)> =
+        rate.effects.iter().map(|effect| (effect.factors.clone(), effect.found)).collect();
+    let name = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    assert_eq!(told, [(name(&["raid"]), true), (name(&["disks"]), false), (name(&["raid", "disks"]), false)]);
+    let change = &rate.effects[0].changes[0];
+    assert_eq!((change.levels.clone(), change.from.clone()), (name(&["10"]), name(&["5"])));
+    assert!(change.low < 2.0 && 2.0 < change.high && change.high / change.low < 1.02, "{change:?}");
+    assert_eq!(rate.whole_blocks, 3);
+    assert!(rate.within.is_some_and(|deviation| (0.001..0.01).contains(&deviation)));
+    assert!(rate.whole_plots.is_none() && rate.refused.is_none());
+}
+
+#[test]
+fn probabilities_are_raised_for_all_tests_of_the_campaign() {
+    let effects = effects(&runs(3));
+    // The rate and the 99th percentile, three effects each.
+    assert_eq!(effects.tests, 6);
+    let raid = &of_rate(&effects).effects[0];
+    assert!((raid.adjusted - 6.0 * raid.p_value).abs() < 1e-12, "{raid:?}");
+}
+
+#[test]
+fn a_cell_has_its_mean_and_an_interval_once_it_is_repeated() {
+    let effects = effects(&runs(3));
+    let cells = &of_rate(&effects).cells;
+    assert_eq!(cells.len(), 4);
+    assert_eq!(cells[0].levels, ["5", "4"]);
+    assert_eq!(cells[0].values.len(), 3);
+    let product: f64 = cells[0].values.iter().product();
+    assert!((cells[0].mean - product.cbrt()).abs() < 1e-6);
+    assert!(cells[0].low < Some(cells[0].mean) && Some(cells[0].mean) < cells[0].high);
+    let once = super::effects(&runs(1));
+    assert_eq!((of_rate(&once).cells[0].low, of_rate(&once).cells[0].high), (None, None));
+}
+
+#[test]
+fn a_claim_is_held_against_the_cell_and_the_point_that_it_is_about() {
+    let mut all = runs(2);
+    for run in &mut all {
+        let claim = |by: &str, point: &str| record::FigureClaim {
+            by: by.into(),
+            point: point.into(),
+            metric: "iops".into(),
+            value: 4000.0,
+            case: None,
+        };
+        let cell = run.cell.as_mut().expect("each has one");
+        if cell.places() == [1, 0] {
+            cell.claims = vec![claim("vendor", "8 K"), claim("theory", ""), claim("nobody", "16 KiB")];
+        }
+    }
+    let claims = effects(&all).claims;
+    let by: Vec<(&str, &str)> = claims.iter().map(|one| (one.by.as_str(), one.point.as_str())).collect();
+    assert_eq!(by, [("vendor", "8 KiB"), ("theory", "8 KiB")]);
+    assert_eq!(claims[0].levels, ["10", "4"]);
+    assert!((claims[0].measured / claims[0].claimed - 0.5).abs() < 0.01, "{:?}", claims[0]);
+}
+
+#[test]
+fn of_a_sweep_of_the_load_the_best_point_counts() {
+    let mut all = runs(2);
+    for run in &mut all {
+        let peak = Point { ..run.points[0].clone() };
+        let mut low = Point { name: "8 KiB, 1".into(), phase: "8 KiB, {depth}".into(), ..peak.clone() };
+        low.swept.insert("depth".into(), "1".into());
+        low.workloads[0].summary[0].ops_per_s.value /= 3.0;
+        let mut high = Point { name: "8 KiB, 8".into(), phase: "8 KiB, {depth}".into(), ..peak };
+        high.swept.insert("depth".into(), "8".into());
+        run.points = vec![low, high];
+    }
+    let effects = effects(&all);
+    assert_eq!(effects.figures.len(), 1, "{:?}", effects.figures);
+    assert_eq!(effects.figures[0].point, "8 KiB, …, best of the sweep");
+    assert_eq!(effects.figures[0].cells[0].values[0], of_rate(&super::effects(&runs(2))).cells[0].values[0]);
+}
+
+#[test]
+fn an_interaction_tells_the_step_of_the_one_factor_at_both_levels_of_the_other() {
+    let mut all = runs(2);
+    for run in &mut all {
+        let doubled = run.cell.as_ref().is_some_and(|cell| cell.places() == [1, 1]);
+        run.points[0].workloads[0].summary[0].ops_per_s.value *= if doubled { 3.0 } else { 1.0 };
+    }
+    let effects = effects(&all);
+    let both = &of_rate(&effects).effects[2].changes[0];
+    let [first, level] = both.steps.expect("it is of two factors");
+    assert!((first - 1.0).abs() < 0.02 && (level - 3.0).abs() < 0.05, "{both:?}");
+    assert!((both.ratio - level / first).abs() < 1e-9);
+    assert_eq!(of_rate(&effects).effects[0].changes[0].steps, None);
+}
+
+#[test]
+fn without_replication_effects_are_refused() {
+    let once = effects(&runs(1));
+    let rate = of_rate(&once);
+    assert!(rate.effects.is_empty() && rate.within.is_none());
+    assert!(rate.refused.as_ref().is_some_and(|why| why.contains("measure two blocks at least")), "{rate:?}");
+    assert_eq!(once.tests, 0);
+}
+
+#[test]
+fn a_block_that_lacks_a_cell_does_not_count_and_a_cell_that_is_there_twice_counts_with_the_last() {
+    let mut some = runs(3);
+    some.pop();
+    let lacking = effects(&some);
+    assert_eq!((of_rate(&lacking).whole_blocks, of_rate(&lacking).cells[3].values.len()), (2, 2));
+    let mut twice = runs(3);
+    twice.push(run(1, 0, 0, 1.5));
+    assert_eq!(of_rate(&effects(&twice)).cells[0].values[0], 1500.0);
+    some.truncate(6);
+    let told = effects(&some);
+    let refused = of_rate(&told).refused.clone().unwrap_or_default();
+    assert!(refused.starts_with("one block has every cell"), "{refused}");
+}
+
+#[test]
+fn a_factor_with_one_level_is_no_factor_and_runs_of_no_campaign_are_left_out() {
+    let mut one_level: Vec<Run> = runs(2)
+        .into_iter()
+        .filter(|run| run.cell.as_ref().is_some_and(|cell| cell.levels[0].place == 0))
+        .collect();
+    one_level.push(Run { cell: None, ..run(1, 0, 0, 1.0) });
+    let effects = effects(&one_level);
+    let rate = of_rate(&effects);
+    assert_eq!(rate.effects.len(), 1);
+    assert_eq!(rate.effects[0].factors, ["disks"]);
+    assert_eq!(super::effects(&[]).figures, []);
+}
+
+#[test]
+fn a_point_that_was_repeated_counts_with_its_geometric_mean_and_one_cut_short_not() {
+    let mut all = runs(2);
+    let again = Point { repeat: 2, ..run(1, 0, 0, 4.0).points[0].clone() };
+    all[0].points.push(again);
+    let value = of_rate(&effects(&all)).cells[0].values[0];
+    assert!((value - 2000.0).abs() < 1.0, "{value}");
+    // Of the cell there is nothing at all.
+    let mut none = runs(2);
+    for run in none.iter_mut().filter(|run| run.cell.as_ref().is_some_and(|cell| cell.places() == [0, 0])) {
+        run.points.clear();
+    }
+    let refused = of_rate(&effects(&none)).refused.clone().unwrap_or_default();
+    assert!(refused.starts_with("1 of 4 cells have no iops"), "{refused}");
+    all[0].points.iter_mut().for_each(|point| point.complete = false);
+    assert_eq!(of_rate(&effects(&all)).whole_blocks, 1);
+}
