@@ -1,0 +1,51 @@
+//! The times of the requests that ended in one stretch of a run.
+
+use crate::Bucket;
+
+/// A stretch of a run: the times of the requests that ended in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stretch {
+    /// From the smallest values up, each index once.
+    pub(super) buckets: Vec<Bucket>,
+    pub(super) count: u64,
+    pub(super) sum_ns: f64,
+}
+
+impl Stretch {
+    /// Of `buckets` in any order, of several histograms.
+    pub fn of(buckets: impl IntoIterator<Item = Bucket>) -> Stretch {
+        let mut sorted: Vec<Bucket> = buckets.into_iter().filter(|bucket| bucket.count > 0).collect();
+        sorted.sort_unstable_by_key(|bucket| bucket.index);
+        sorted.dedup_by(|next, kept| {
+            let same = next.index == kept.index;
+            kept.count += if same { next.count } else { 0 };
+            same
+        });
+        debug_assert!(
+            sorted.windows(2).all(|pair| pair[0].index < pair[1].index),
+            "each index once, by size"
+        );
+        let count = sorted.iter().map(|bucket| bucket.count).sum();
+        let sum_ns = sorted.iter().map(|bucket| middle_ns(*bucket) * bucket.count as f64).sum();
+        Stretch { buckets: sorted, count, sum_ns }
+    }
+
+    /// What it holds, from the smallest values up.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
+        self.buckets.iter().copied()
+    }
+
+    /// Requests that ended in it.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub(super) fn above(&self, index: u32) -> f64 {
+        let from = self.buckets.partition_point(|bucket| bucket.index <= index);
+        self.buckets[from..].iter().map(|bucket| bucket.count as f64).sum()
+    }
+}
+
+fn middle_ns(bucket: Bucket) -> f64 {
+    (bucket.low().get() as f64 + bucket.high().get() as f64) / 2.0
+}
