@@ -1,0 +1,122 @@
+//! Where the time went in a virtual array.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::is_zero;
+use crate::words::{Behalf, Op};
+
+/// Where the time went in a virtual array.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Breakdown {
+    /// Every part that a request can meet.
+    pub components: Vec<Component>,
+    /// What the visits of each kind met on average.
+    pub classes: Vec<ClassShare>,
+    /// Where the response time of the measured requests went, by workload, operation and size; empty unless that was
+    /// asked for (`fathom run --breakdown`), and for trees of files.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub shares: Vec<ResponseShare>,
+    /// What the components and kinds of visits cover; absent in older records.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub window: Option<BreakdownWindow>,
+}
+
+/// The time that a breakdown covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BreakdownWindow {
+    /// Its begin, on the run's clock.
+    pub from_ns: u64,
+    /// Its end.
+    pub until_ns: u64,
+    /// How much of it, from its begin, is the warm-up of the workload that warms up longest: figures of requests leave
+    /// that out, the components do not.
+    pub warmup_ns: u64,
+}
+
+/// One part of a virtual array.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Component {
+    /// `controller 0 processor`, `disk 7`.
+    pub name: String,
+    /// Equal servers in it.
+    pub servers: u32,
+    /// Busy time over servers times window.
+    pub utilisation: f64,
+    /// Requests waiting or served, on average.
+    pub mean_in_system: f64,
+    /// Visits in the window.
+    pub visits: u64,
+    /// Sum of the times visits waited.
+    pub wait_ns: u64,
+    /// Sum of the times they were served.
+    pub service_ns: u64,
+    /// Of a disk: bytes that commands read from it; absent in older records.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub read_bytes: Option<u64>,
+    /// Of a disk: bytes that commands wrote to it; absent in older records.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub written_bytes: Option<u64>,
+}
+
+/// Where the response time of one class of a workload's requests went: shares that add up to it.
+///
+/// Of what goes on at once, such as accesses to several members, the last to end is followed, and of what moves data
+/// while another part still does only what it takes longer counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResponseShare {
+    /// The workload.
+    pub workload: String,
+    /// What they did.
+    pub op: Op,
+    /// Bytes of each request.
+    pub size_bytes: u64,
+    /// All of them.
+    pub all: Shares,
+    /// The slowest hundredth, and what falls into the same bucket with the fastest of it; absent with fewer than a
+    /// thousand requests, and where some were never issued.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tail: Option<Shares>,
+}
+
+/// A mean response time and the parts that it went to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Shares {
+    /// Requests.
+    pub requests: u64,
+    /// They took at least that long.
+    pub from_ns: u64,
+    /// Mean response, from due to finished.
+    pub mean_ns: f64,
+    /// In the order in which a request meets them; they add up to the mean.
+    pub parts: Vec<PartShare>,
+}
+
+/// What a request spent on average at one kind of part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PartShare {
+    /// `link`, `controller processor`, `disk seek`.
+    pub part: String,
+    /// Waiting.
+    pub wait_ns: f64,
+    /// Being served.
+    pub service_ns: f64,
+}
+
+/// What visits of one kind met at one component on average, whether somebody waited for them or not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClassShare {
+    /// On whose behalf.
+    pub op: Behalf,
+    /// Zero: sizes are not told apart.
+    pub size_bytes: u64,
+    /// Component.
+    pub component: String,
+    /// How many visits; 0 where it was not kept.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub visits: u64,
+    /// Mean time a visit waited there.
+    pub wait_ns: f64,
+    /// Mean time it was served there.
+    pub service_ns: f64,
+}

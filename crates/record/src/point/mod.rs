@@ -1,0 +1,171 @@
+//! One cell of a plan: what was asked, what came back, and what else was seen meanwhile.
+
+mod breakdown;
+mod cpu;
+mod rank;
+mod series;
+mod workload;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use self::breakdown::{
+    Breakdown, BreakdownWindow, ClassShare, Component, PartShare, ResponseShare, Shares,
+};
+pub use self::cpu::{CpuUse, TaskCounts};
+pub use self::rank::{RankClock, RankResult};
+pub use self::series::{DeviceCounters, Series};
+pub use self::workload::{
+    Class, Edges, EngineUsed, ErrorSample, OpTotal, Silence, Verified, WorkerResult, WorkloadResult,
+};
+use crate::metric::Metric;
+
+/// Load or state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PointKind {
+    /// Workloads ran and were measured.
+    Load,
+    /// The target was brought into a state.
+    State,
+}
+
+/// One set of workloads that ran together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Point {
+    /// Position in the plan's order, from 0.
+    pub index: u32,
+    /// The phase's name as written.
+    pub phase: String,
+    /// The phase's name with swept values filled in.
+    pub name: String,
+    /// Load or state.
+    pub kind: PointKind,
+    /// Which repetition, from 1.
+    pub repeat: u32,
+    /// The values that the sweeps gave this point.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub swept: BTreeMap<String, String>,
+    /// What was done to the target, by the keys of the plan: `state`, `fill`, `trim`; empty for a load.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub state: BTreeMap<String, String>,
+    /// The figure this point is about: `iops`, `mb_per_s`, `p99`.
+    pub headline: String,
+    /// When it began, since the start of the run.
+    pub started_ns: u64,
+    /// When it ended, since the start of the run.
+    pub ended_ns: u64,
+    /// Whether it ran to its end.
+    pub complete: bool,
+    /// Results, in the order of the plan.
+    pub workloads: Vec<WorkloadResult>,
+    /// What was sampled beside the load, on the run's clock.
+    pub series: Vec<Series>,
+    /// CPU time of the tool itself; absent in virtual time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu: Option<CpuUse>,
+    /// The kernel's own counts of the devices, over the whole point with warm-up and cool-down.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub devices: Vec<DeviceCounters>,
+    /// Where the time went; only a virtual array knows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub breakdown: Option<Breakdown>,
+    /// Whether this program, not the storage, was the limit, as the finding `generator-saturated` tells.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub generator_saturated: bool,
+    /// What stood between this load and the one before it; absent where it began at once, or nothing came before it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub settled: Option<Settled>,
+    /// How far its figures can be relied on; absent for a state, where no storage was asked, and where nothing was
+    /// judged.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub grading: Option<crate::Grading>,
+    /// What each rank did where several processes drove the load together, in order; empty where one did.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub ranks: Vec<RankResult>,
+}
+
+impl Point {
+    /// The figure `metric` of all workloads together, where there is one: rates are added up; a latency is that of the
+    /// only workload.
+    pub fn figure(&self, metric: Metric) -> Option<f64> {
+        let each = || self.workloads.iter().filter_map(|workload| workload.total()?.figure(metric));
+        if metric.more_is_better() {
+            return each().reduce(|sum, value| sum + value);
+        }
+        each().next().filter(|_| self.workloads.len() == 1)
+    }
+
+    /// The same `by_ns` nanoseconds later on the run's clock.
+    pub fn later(mut self, by_ns: u64) -> Point {
+        let later = |at: &mut u64| *at = at.saturating_add(by_ns);
+        later(&mut self.started_ns);
+        later(&mut self.ended_ns);
+        self.ranks.iter_mut().filter_map(|rank| rank.ended_ns.as_mut()).for_each(later);
+        for workload in &mut self.workloads {
+            later(&mut workload.measured_from_ns);
+            workload.responses_over_time.iter_mut().for_each(|map| later(&mut map.from_ns));
+            workload.stalls.iter_mut().for_each(|silence| later(&mut silence.from_ns));
+            workload.error_samples.iter_mut().for_each(|sample| later(&mut sample.at_ns));
+        }
+        for series in &mut self.series {
+            series.from_ns.iter_mut().for_each(later);
+            series.at_ns.iter_mut().for_each(later);
+        }
+        if let Some(window) = self.breakdown.as_mut().and_then(|breakdown| breakdown.window.as_mut()) {
+            later(&mut window.from_ns);
+            later(&mut window.until_ns);
+        }
+        self
+    }
+
+    /// One of a phase of that name before anything of it was measured: the first of its kind, nothing swept.
+    pub fn before(
+        index: u32,
+        phase: impl Into<String>,
+        kind: PointKind,
+        headline: impl Into<String>,
+    ) -> Point {
+        let phase = phase.into();
+        Point {
+            index,
+            name: phase.clone(),
+            phase,
+            kind,
+            repeat: 1,
+            swept: BTreeMap::new(),
+            state: BTreeMap::new(),
+            headline: headline.into(),
+            started_ns: 0,
+            ended_ns: 0,
+            complete: false,
+            workloads: Vec::new(),
+            series: Vec::new(),
+            cpu: None,
+            devices: Vec::new(),
+            breakdown: None,
+            generator_saturated: false,
+            settled: None,
+            grading: None,
+            ranks: Vec::new(),
+        }
+    }
+}
+
+/// How a target came to rest before a load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Settled {
+    /// What was done, in words: `flushed, then 2s without I/O`.
+    pub done: String,
+    /// How long it took in seconds, of the world's own time.
+    pub seconds: f64,
+    /// Bytes that were acknowledged before and had not reached the media afterwards; absent where nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub left_bytes: Option<u64>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}

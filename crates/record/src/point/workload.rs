@@ -1,0 +1,255 @@
+//! What one workload did: its figures, its classes, its workers, and what failed.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::convert::narrow;
+
+use super::{CpuUse, Series, is_zero};
+use crate::histogram::Histogram;
+use crate::response_map::ResponseMap;
+use crate::summary::OpSummary;
+use crate::words::{Engine, Op};
+
+/// What one workload did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkloadResult {
+    /// Its name in the phase.
+    pub name: String,
+    /// What was asked.
+    pub spec: spec::Workload,
+    /// How requests reached the kernel.
+    pub engine: EngineUsed,
+    /// The figures people ask for first.
+    pub summary: Vec<OpSummary>,
+    /// Raw results by operation and size.
+    pub classes: Vec<Class>,
+    /// The measured window, from the start of the run.
+    pub measured_from_ns: u64,
+    /// Its length.
+    pub measured_ns: u64,
+    /// Everything that ended without an error from the start, warm-up and cool-down included: what the kernel's
+    /// counters of the devices are held against. Empty where it was not kept.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub totals: Vec<OpTotal>,
+    /// How much of the target was used, all files and LUNs together; absent where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub span_bytes: Option<u64>,
+    /// Requests planned from the start, warm-up and cool-down included.
+    pub planned: u64,
+    /// Requests that ended.
+    pub completed: u64,
+    /// Requests that fell due in the window while as many as allowed were in flight, and were left out because the
+    /// pace said so. They are in no histogram.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub dropped: u64,
+    /// Requests that fell due in the window and were never issued: the load was still behind long after its end.
+    /// The response histograms hold them with the time they had waited by then, the least it can be.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub not_issued: u64,
+    /// Requests of a schedule by how late they were issued although a slot was free: the part of their lag for which
+    /// this program is to blame. Absent without a schedule.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub late: Option<Histogram>,
+    /// Requests in flight on average over the window, all workers together.
+    pub mean_in_flight: f64,
+    /// What the edges of the window cut of the times in service. Absent where it was not kept.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub edges: Option<Edges>,
+    /// Response times of the requests that ended in each stretch of the window, of all operations together. Absent where
+    /// nothing ended in a whole second, where percentiles are not to be had, and where it was not kept.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub responses_over_time: Option<ResponseMap>,
+    /// Stretches of the window of a second or more in which requests were in flight and none ended, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub stalls: Vec<Silence>,
+    /// Digests of each worker's stream of (operation, file, offset, length), 16 hexadecimal digits each.
+    pub digests: Vec<String>,
+    /// Requests that failed, from the start.
+    pub errors: u64,
+    /// The first of them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub error_samples: Vec<ErrorSample>,
+    /// What was checked of what was read; absent where nothing was to be.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub verified: Option<Verified>,
+    /// Whether it gave up because too many failed.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub gave_up: bool,
+    /// Each worker's part.
+    pub workers: Vec<WorkerResult>,
+}
+
+impl WorkloadResult {
+    /// The sum of this workload's series whose names end with `ending`, as ` ops` or ` bytes`, for each whole second of
+    /// the measured window; seconds that no series tells of are zero. Empty where there is no such series. Of longer
+    /// stretches, as an old part of a long load has, each second has the value of its stretch.
+    ///
+    /// `series` are those of the workload's point.
+    pub fn whole_seconds<'a>(&self, series: impl IntoIterator<Item = &'a Series>, ending: &str) -> Vec<f64> {
+        const SECOND_NS: u64 = 1_000_000_000;
+        let own = |series: &&Series| {
+            series.workload.as_deref() == Some(self.name.as_str()) && series.name.ends_with(ending)
+        };
+        let mut own = series.into_iter().filter(own).peekable();
+        let mut seconds = vec![0.0; (self.measured_ns / SECOND_NS) as usize];
+        if own.peek().is_none() {
+            return Vec::new();
+        }
+        for series in own {
+            let mut from = series.from_ns;
+            for (at, value) in series.at_ns.iter().zip(&series.values) {
+                let began = from.unwrap_or_else(|| at.saturating_sub(SECOND_NS));
+                from = series.from_ns.map(|_| *at);
+                // Seconds are cut from the start of the window; what ends elsewhere is a part of one.
+                let Some(after) = at.checked_sub(self.measured_from_ns) else { continue };
+                if after % SECOND_NS == 0 {
+                    let first = began.saturating_sub(self.measured_from_ns).div_ceil(SECOND_NS);
+                    let whole = narrow::<usize>(first)..(after / SECOND_NS) as usize;
+                    seconds.get_mut(whole).into_iter().flatten().for_each(|sum| *sum += value);
+                }
+            }
+        }
+        seconds
+    }
+
+    /// The summary of all operations together.
+    pub fn total(&self) -> Option<&OpSummary> {
+        self.summary.first()
+    }
+}
+
+/// What the edges of the measured window cut. The sum of all times in service less what lay beyond the edges, with that
+/// of failed requests, is the number in flight summed over the window, to the nanosecond.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Edges {
+    /// Time that measured requests had been in service before the window began.
+    pub before_ns: u64,
+    /// Time that measured requests were in service after the window had ended.
+    pub after_ns: u64,
+    /// Measured requests that ended after the window: they are in the histograms and not among `ops`.
+    pub ended_after: u64,
+    /// Time within the window that requests were in service that failed, which are in no histogram.
+    pub failed_ns: u64,
+    /// Time from due to issued of measured requests without a schedule, which their response times hold.
+    pub lag_ns: u64,
+}
+
+/// A stretch in which requests were in flight and none ended: of a second or more, and of twenty times as long as one
+/// ended on average.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Silence {
+    /// When it began, since the start of the run.
+    pub from_ns: u64,
+    /// How long it lasted within the window.
+    pub length_ns: u64,
+}
+
+impl Silence {
+    /// A stretch without a completion that is so many times as long as one comes on average is no chance.
+    pub const TIMES: u64 = 20;
+}
+
+/// How requests reached the kernel, or that they did not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EngineUsed {
+    /// Its word.
+    pub name: Engine,
+    /// Its settings in words: flags, buffers, polling.
+    pub details: Vec<String>,
+    /// Why it is not the one that was asked for or would be best.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fallback: Option<String>,
+    /// When issue and end are stamped: `batch` overstates a latency by at most the time to fill or reap a
+    /// batch; `virtual` is exact.
+    pub clock: String,
+    /// Requests handed over in one call at most; absent in records of before it could be chosen, and for a tree of files.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub submit_batch: Option<u32>,
+    /// Requests that must have ended before a waiting worker takes any; absent likewise.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub complete_batch: Option<u32>,
+}
+
+/// Requests of one operation and size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Class {
+    /// What they did.
+    pub op: Op,
+    /// Bytes of each request; 0 for a flush, for what moves no content, and for files whose sizes vary.
+    pub size_bytes: u64,
+    /// Requests that finished within the window without an error.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// From due to finished, of every request in flight in the window.
+    pub response: Histogram,
+    /// From issued to finished; absent where it equals `response`, as in every closed loop.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub service: Option<Histogram>,
+    /// From due to issued; absent where it is always zero.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lag: Option<Histogram>,
+}
+
+/// All requests of one operation that ended without an error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OpTotal {
+    /// What they did.
+    pub op: Op,
+    /// How many.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+}
+
+/// One failed request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorSample {
+    /// When it ended, since the start of the run.
+    pub at_ns: u64,
+    /// What it was to do.
+    pub op: Op,
+    /// Which of the workload's files or LUNs, as a path where there is one.
+    pub file: String,
+    /// Where in it.
+    pub offset_bytes: u64,
+    /// How much.
+    pub len_bytes: u64,
+    /// What happened, in words: `EIO (5): Input/output error`, `short: 512 of 4096 bytes`, `data-corrupt`.
+    pub failure: String,
+    /// Of data that was wrong: what should have been there, in words.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expected: Option<String>,
+    /// Of data that was wrong: what was there, in words.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub found: Option<String>,
+}
+
+/// How much of what was read was held against what had been written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verified {
+    /// Bytes that were checked, from the start; those that were wrong are among them.
+    pub checked_bytes: u64,
+    /// Bytes that were read and could not be checked: nobody knows what should have been there.
+    pub unknown_bytes: u64,
+    /// Reads that gave other data than was written. They are among the failed requests.
+    pub corrupt: u64,
+}
+
+/// What one worker did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkerResult {
+    /// From 0.
+    pub index: u32,
+    /// Requests that finished within the window.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// Processor time of its thread over the whole point; absent in virtual time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu: Option<CpuUse>,
+    /// Requests that it planned and booked in a second of processor time with an engine that answers at once, right
+    /// after the point: no storage could have been asked for more. Absent where that was not measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ceiling_per_s: Option<f64>,
+}
