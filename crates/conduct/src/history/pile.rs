@@ -1,0 +1,35 @@
+//! Buckets of several histograms.
+
+use stats::{Bucket, Histogram};
+
+/// Buckets of several histograms, put together when they are many.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pile(pub(super) Vec<Bucket>);
+
+impl Pile {
+    pub(super) fn add(&mut self, buckets: &[Bucket]) {
+        if self.0.len() + buckets.len() > self.0.capacity() && !self.0.is_empty() {
+            self.put_together();
+        }
+        self.0.extend(buckets);
+    }
+
+    pub(super) fn put_together(&mut self) {
+        self.0.sort_unstable_by_key(|bucket| bucket.index);
+        self.0.dedup_by(|next, kept| {
+            let same = next.index == kept.index;
+            kept.count += if same { next.count } else { 0 };
+            same
+        });
+        debug_assert!(
+            self.0.is_sorted_by(|one, next| one.index < next.index),
+            "each bucket is there once, by rising index"
+        );
+    }
+
+    pub(super) fn pour_into(&self, histogram: &mut Histogram) {
+        for bucket in &self.0 {
+            histogram.record_n(bucket.high(), bucket.count);
+        }
+    }
+}
