@@ -1,0 +1,73 @@
+//! What is set otherwise on the sides of a comparison.
+
+use record::{Comparison, Setting};
+use unicode_width::UnicodeWidthStr;
+
+use super::{name_of, wrapped};
+use crate::style::Style;
+use crate::table::{Cell, Column, Table};
+use crate::words::{cut, harmless, wrap};
+
+pub(super) fn settings(comparison: &Comparison, style: Style) -> Vec<String> {
+    if comparison.settings.is_empty() {
+        return wrapped(&["No configuration differences are known.".into()], style);
+    }
+    let keys = comparison.settings.iter().map(|setting| setting.key.width()).max().unwrap_or(0);
+    let sides = comparison.sides.len().max(1);
+    // Of two sides one may be as wide as the screen leaves it, so that both are read in full, over several lines.
+    let room = style.width.saturating_sub(keys.max(DIFFERENCE.len()) + 2 * sides) / sides;
+    settings_table(comparison, room.max(VALUE_MIN)).draw(style).lines
+}
+
+/// The heading of what differs.
+const DIFFERENCE: &str = "configuration differences";
+/// A value is not broken into lines shorter than this.
+const VALUE_MIN: usize = 12;
+
+/// A row for each setting, and one more for each line that a value takes in `room`.
+pub(super) fn settings_table(comparison: &Comparison, room: usize) -> Table {
+    let mut columns = vec![Column::words(DIFFERENCE)];
+    columns
+        .extend((0u32..).zip(&comparison.sides).map(|(side, _)| Column::words(&name_of(comparison, side))));
+    let rows = |setting: &Setting| {
+        let value = |value: &Option<String>| {
+            let lines = wrap(&harmless(&short(value.as_deref().unwrap_or("-"), room)), room, "", "");
+            lines.iter().flat_map(|line| pieces(line, room)).collect()
+        };
+        let values: Vec<Vec<String>> = setting.values.iter().map(value).collect();
+        let height = values.iter().map(Vec::len).max().unwrap_or(1);
+        let row = |line: usize| {
+            let key = if line == 0 { harmless(&setting.key) } else { String::new() };
+            let parts = values.iter().map(|lines| lines.get(line).cloned().unwrap_or_default());
+            std::iter::once(key).chain(parts).map(Cell::plain).collect::<Vec<_>>()
+        };
+        (0..height).map(row).collect::<Vec<_>>()
+    };
+    Table { columns, rows: comparison.settings.iter().flat_map(rows).collect() }
+}
+
+/// Lines that a value takes at most.
+const VALUE_LINES: usize = 3;
+
+/// `value`, or of a text with a reason behind it what stands before that, and no more than some lines of `room`.
+fn short(value: &str, room: usize) -> String {
+    if room == usize::MAX {
+        return value.to_owned();
+    }
+    let is_long = |text: &str| wrap(text, room, "", "").len() > VALUE_LINES;
+    let ends = [": ", "; ", ", because ", " because ", " (", ", "];
+    let before = |end: &str| value.split_once(end).map(|(before, _)| before);
+    match is_long(value) {
+        false => value.to_owned(),
+        true => {
+            let brief = ends.into_iter().filter_map(before).find(|text| !is_long(text)).unwrap_or(value);
+            cut(brief, room * VALUE_LINES - 1, "…")
+        }
+    }
+}
+
+/// A word that is longer than a line, such as mount options, in several.
+fn pieces(line: &str, room: usize) -> Vec<String> {
+    let letters: Vec<char> = line.chars().collect();
+    letters.chunks(room).map(|piece| piece.iter().collect()).collect()
+}
