@@ -1,0 +1,96 @@
+//! When requests are due.
+
+use units::{BytesPerSecond, Nanos, OpsPerSecond};
+
+/// When the next request is due.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// As soon as one completes.
+    Closed,
+    /// So long after one completes.
+    Think(Nanos),
+    /// So many requests of a worker, then, when all of them have ended, so long nothing.
+    Bursts {
+        /// The pause.
+        delay: Nanos,
+        /// Requests before it; at least 1.
+        requests: u32,
+    },
+    /// Whatever fits into so long, then, when all of it has ended, so long nothing.
+    Spells {
+        /// The pause.
+        delay: Nanos,
+        /// The time before it; above zero.
+        busy: Nanos,
+    },
+    /// As soon as one completes, but no more a second since the start than this, all workers together.
+    Cap(OpsPerSecond),
+    /// Likewise in bytes.
+    CapBytes(BytesPerSecond),
+    /// By a schedule that waits for nobody.
+    Open(Schedule),
+    /// When the trace says.
+    Trace,
+}
+
+impl Pace {
+    /// At even distances.
+    pub const fn even(rate: OpsPerSecond) -> Pace {
+        Pace::Open(Schedule { rate, spacing: Spacing::Even, overflow: Overflow::Queue })
+    }
+
+    /// At random instants of that mean rate.
+    pub const fn poisson(rate: OpsPerSecond) -> Pace {
+        Pace::Open(Schedule { rate, spacing: Spacing::Poisson, overflow: Overflow::Queue })
+    }
+}
+
+/// Requests that are due by the clock, whatever has become of those before: all workers of a workload together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Schedule {
+    /// How many; with [`Spacing::OnOff`] while it is on.
+    pub rate: OpsPerSecond,
+    /// At which instants.
+    pub spacing: Spacing,
+    /// What becomes of a request that falls due while all slots are taken.
+    pub overflow: Overflow,
+}
+
+impl Schedule {
+    /// The rate over a time that is long against its pauses.
+    pub fn mean_rate(&self) -> OpsPerSecond {
+        match self.spacing {
+            Spacing::OnOff { on, off } => {
+                let part = on.as_secs_f64() / (on.as_secs_f64() + off.as_secs_f64());
+                OpsPerSecond::new(self.rate.get() * part)
+            }
+            Spacing::Even | Spacing::Poisson => self.rate,
+        }
+    }
+}
+
+/// How a schedule spaces its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spacing {
+    /// At even distances.
+    Even,
+    /// At random instants: a Poisson process.
+    Poisson,
+    /// At random instants for the time `on`, then none for the time `off`, and so on from the start of the load.
+    OnOff {
+        /// How long requests fall due; above zero.
+        on: Nanos,
+        /// How long none does; above zero.
+        off: Nanos,
+    },
+}
+
+/// What becomes of a request that falls due while the job has all its requests in flight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overflow {
+    /// It waits in the generator; its response counts from the instant it was due.
+    #[default]
+    Queue,
+    /// It is never issued, and counted.
+    Drop,
+}
