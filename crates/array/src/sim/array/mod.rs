@@ -12,22 +12,23 @@ use workload::Op;
 use crate::controller::{ControllerParams, Ownership};
 use crate::latency::{LatencyTrace, Stage};
 use crate::meter::Class;
-use crate::protocol::{ProtocolKind, ProtocolParams};
+use crate::protocol::ProtocolParams;
 use crate::raid::{Extent, HealthError};
 use crate::readahead::{Fetch, Lookup};
 
 use super::Topology;
 use super::back::{BackEnd, Ended, Freed, OperationSpec, Owner};
-use super::cache::{Cache, CacheTransfer, SETTLED, VolumeRange};
+use super::cache::{Cache, CacheTransfer, VolumeRange};
 use super::commit::Commits;
-use super::event::Event;
 use super::file_lock::FileLock;
 use super::node::Node;
 use super::request::{Doing, HostRequest, Leg};
 use super::traffic::Traffic;
-use super::volume::{Volume, Volumes};
+use super::volume::Volumes;
 
+mod destaging;
 mod stable;
+mod writes;
 
 /// The controllers, their volumes, and the members behind them.
 pub struct Array {
@@ -289,162 +290,6 @@ impl Array {
         }
     }
 
-    fn write(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
-        let HostRequest { class, controller, len, durable, .. } = traffic.requests[place];
-        if self.waits_for_file(traffic, place) || self.fill(traffic, place, ready) {
-            return;
-        }
-        let partner = self.partner_of(controller).is_some();
-        let engine = &mut self.back.engines[controller as usize];
-        let ready = engine.take_in(traffic.time.now(), ready, u64::from(len), class);
-        traffic.requests.trace(place).pass(Stage::Bus, ready, engine.crossing(u64::from(len)));
-        if let Some(cache) = self.nodes[controller as usize].cache.as_ref() {
-            // A cache that keeps what it holds is the stable storage that FUA asks for
-            // (Linux, Documentation/block/writeback_cache_control.rst).
-            let through = self.protocol.sync_writes || durable && !cache.is_protected();
-            if !through && cache.takes_writes(partner) {
-                return self.write_back(traffic, place, ready);
-            }
-        }
-        let part = self.range_of(traffic, place);
-        if self.write_part(traffic, place, &part, ready) || self.write_out_with_others(traffic, place, &part)
-        {
-            return;
-        }
-        if let Some(cache) = self.cache(controller) {
-            cache.keep(part.set, part.from, part.to);
-        }
-        if self.must_be_stable(&traffic.requests[place]) {
-            traffic.requests[place].doing = Doing::Stable;
-        }
-        let spec = Self::operation(traffic, place, part.set, ready);
-        if self.back.write(&mut traffic.time, spec, &[part.extent()]).is_err() {
-            traffic.fail(place, ready);
-        }
-    }
-
-    /// Takes in a part of a write that an SMB client sends one part after the other, and of which the whole is to be
-    /// stable: all but the last are dirty and answered, and with the last all of the file leaves (`fsync`). `false`: it
-    /// goes by itself.
-    fn write_part(&mut self, traffic: &mut Traffic, place: u32, part: &PartRange, ready: Instant) -> bool {
-        let HostRequest { last, controller, lun, .. } = traffic.requests[place];
-        let comes_in_parts = self.protocol.kind == ProtocolKind::Smb1 && traffic.requests[place].is_part();
-        let now = traffic.time.now();
-        let &PartRange { set, from, to, .. } = part;
-        let whole = self.volumes[lun].range;
-        let Some(cache) = self.cache(controller).filter(|cache| comes_in_parts && !cache.is_protected())
-        else {
-            return false;
-        };
-        if !cache.write(now, set, from, to) {
-            return false;
-        }
-        if last {
-            let waits = cache.drain(whole, place);
-            debug_assert!(waits, "what is dirty has to leave");
-            let stable = self.must_be_stable(&traffic.requests[place]);
-            let request = &mut traffic.requests[place];
-            (request.pending, request.doing) = (1, if stable { Doing::Stable } else { Doing::Asked });
-        } else {
-            traffic.respond(place, ready);
-        }
-        self.keep_ticking(traffic, controller);
-        self.destage(traffic, controller);
-        true
-    }
-
-    /// Has a write gathered with others of its stripe, on a set with parity whose layer keeps stripes: it is dirty first,
-    /// and leaves at once. `false`: it goes by itself.
-    fn write_out_with_others(&mut self, traffic: &mut Traffic, place: u32, part: &PartRange) -> bool {
-        let now = traffic.time.now();
-        let has_parity = self.back.sets[part.set as usize].geometry.spec().level.parity() > 0;
-        let controller = traffic.requests[place].controller;
-        let &PartRange { set, from, to, .. } = part;
-        let Some(cache) = self.cache(controller).filter(|cache| has_parity && cache.keeps_stripes()) else {
-            return false;
-        };
-        if !cache.write(now, set, from, to) {
-            return false;
-        }
-        let waits = cache.hurry(VolumeRange { set, from, to }, place);
-        debug_assert!(waits, "what is dirty has to leave");
-        let stable = self.must_be_stable(&traffic.requests[place]);
-        let request = &mut traffic.requests[place];
-        (request.pending, request.doing) = (1, if stable { Doing::Stable } else { Doing::Asked });
-        self.keep_ticking(traffic, controller);
-        self.destage(traffic, controller);
-        true
-    }
-
-    /// Has the lines read that a write covers in part and that are not here. `false`: there are none.
-    fn fill(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) -> bool {
-        /// A write has a line at each end.
-        const ENDS: u8 = 2;
-        let HostRequest { controller, fills, .. } = traffic.requests[place];
-        let Some(cache) = self.nodes[controller as usize].cache.as_ref() else { return false };
-        let PartRange { set, from, to, end } = self.range_of(traffic, place);
-        let missing = cache.to_fill(set, from, to).filter(|_| fills < ENDS);
-        let Some((from, to)) = missing else { return false };
-        traffic.requests[place].fills += 1;
-        traffic.requests[place].doing = Doing::Filling;
-        let part = PartRange { set, from, to: to.min(end), end };
-        if self.params.file_lock {
-            self.files[traffic.requests[place].lun as usize].hold(place);
-        }
-        self.read_members(traffic, place, &part, ready);
-        true
-    }
-
-    /// Whether a write waits for another that holds its file.
-    fn waits_for_file(&mut self, traffic: &Traffic, place: u32) -> bool {
-        self.files[traffic.requests[place].lun as usize].waits(place)
-    }
-
-    /// A write that held its file has gone on: so do those that have waited for it, up to the next that holds it.
-    fn let_file_go(&mut self, traffic: &mut Traffic, lun: u32) {
-        let now = traffic.time.now();
-        while let Some(next) = self.files[lun as usize].next() {
-            traffic.requests.trace(next).wait(Stage::FileLock, now);
-            self.write(traffic, next, now);
-        }
-    }
-
-    /// The lines that a write covers in part have come: they are kept, and it goes on.
-    fn filled(&mut self, traffic: &mut Traffic, place: u32) {
-        let now = traffic.time.now();
-        let PartRange { set, from, to, .. } = self.range_of(traffic, place);
-        traffic.requests[place].doing = Doing::Asked;
-        let controller = traffic.requests[place].controller;
-        if let Some(cache) = self.cache(controller)
-            && let Some((from, to)) = cache.to_fill(set, from, to)
-        {
-            cache.keep(set, from, to);
-        }
-        let lun = traffic.requests[place].lun;
-        self.files[lun as usize].let_go(place);
-        self.write(traffic, place, now);
-        self.let_file_go(traffic, lun);
-    }
-
-    /// Has a write taken into the cache, once those before it are and there is room.
-    fn write_back(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
-        let HostRequest { controller, .. } = traffic.requests[place];
-        let waits = self.cache(controller).is_some_and(|cache| !cache.writers.is_empty());
-        if (waits || !self.take_write(traffic, place, ready))
-            && let Some(cache) = self.cache(controller)
-        {
-            cache.writers.push_back(place);
-        }
-        self.destage(traffic, controller);
-    }
-
-    /// Has every controller destage what it wants to now.
-    pub fn destage_all(&mut self, traffic: &mut Traffic) {
-        for controller in 0..narrow::<u32>(self.nodes.len()) {
-            self.destage(traffic, controller);
-        }
-    }
-
     /// Tells the members that a part's data are needed no more, and answers.
     fn trim(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) {
         let part = self.range_of(traffic, place);
@@ -457,141 +302,6 @@ impl Array {
     /// The working partner of a controller.
     pub(super) fn partner_of(&self, controller: u32) -> Option<u32> {
         (0..narrow::<u32>(self.nodes.len())).find(|&other| other != controller && self.is_alive(other))
-    }
-
-    /// Takes a write into the cache and acknowledges it, if there is room.
-    fn take_write(&mut self, traffic: &mut Traffic, place: u32, ready: Instant) -> bool {
-        let now = traffic.time.now();
-        let PartRange { set, from, to, .. } = self.range_of(traffic, place);
-        let HostRequest { class, controller, len, .. } = traffic.requests[place];
-        let Some(cache) = self.cache(controller) else { return false };
-        debug_assert_eq!(traffic.requests[place].op, Op::Write, "only a write makes anything dirty");
-        if !cache.write(now, set, from, to) {
-            return false;
-        }
-        let mirrors = cache.mirrors();
-        let ready = ready.max(now);
-        traffic.requests.trace(place).wait(Stage::CacheRoom, ready);
-        self.keep_ticking(traffic, controller);
-        if mirrors {
-            let engine = &mut self.back.engines[controller as usize];
-            let (first, _) = engine.cross(now, ready, engine.crossing(u64::from(len)), class);
-            traffic.requests.trace(place).wait(Stage::Bus, first);
-            traffic.cross_over(place, controller, first, Leg::Mirror);
-        } else {
-            traffic.respond(place, ready);
-        }
-        true
-    }
-
-    /// Has a controller with dirty data look at their age every now and then.
-    pub(super) fn keep_ticking(&mut self, traffic: &mut Traffic, controller: u32) {
-        let node = &mut self.nodes[controller as usize];
-        if !node.ticking && node.alive && node.cache.as_ref().is_some_and(Cache::is_dirty) {
-            node.ticking = true;
-            traffic.time.at(traffic.time.now() + SETTLED, Event::Age(controller));
-        }
-    }
-
-    /// Starts as many destages as the cache wants now.
-    pub(super) fn destage(&mut self, traffic: &mut Traffic, controller: u32) {
-        let now = traffic.time.now();
-        let mut extents = std::mem::take(&mut self.extents);
-        while self.is_alive(controller) {
-            let idle = self.back.busy() == 0;
-            let Some(cache) = self.cache(controller) else { break };
-            let Some(batch) = cache.destage(now, idle, &mut extents) else { break };
-            let class = Class::Destage;
-            let engine = &mut self.back.engines[controller as usize];
-            let (ready, _) = engine.cross(now, now, engine.crossing(batch.bytes), class);
-            let owner = Owner::Cache { controller, transfer: batch.transfer };
-            let spec = OperationSpec { set: batch.set, owner, class, controller, ready };
-            let written = match batch.is_known {
-                true => self.back.write_known(&mut traffic.time, spec, &extents),
-                false => self.back.write(&mut traffic.time, spec, &extents),
-            };
-            if written.is_err() {
-                // The set has lost more than it can: there is nowhere to write to.
-                self.back.done.push(Ended::at(owner, now));
-            }
-        }
-        self.extents = extents;
-        let mut drained = std::mem::take(&mut self.drained);
-        if let Some(cache) = self.cache(controller) {
-            cache.drained(&mut drained);
-        }
-        for place in drained.drain(..) {
-            self.drained(traffic, place);
-        }
-        self.drained = drained;
-        self.end_moves(traffic);
-    }
-
-    /// A transfer of a cache has ended, having gone the way of `trace` where traces are kept.
-    pub fn transferred(
-        &mut self,
-        traffic: &mut Traffic,
-        controller: u32,
-        transfer: u32,
-        trace: Option<&LatencyTrace>,
-    ) -> Transferred {
-        let now = traffic.time.now();
-        let mut readers = std::mem::take(&mut self.readers);
-        let Some(cache) = self.cache(controller) else { return Transferred { readers, has_room: false } };
-        let ended = cache.end(transfer, &mut readers);
-        if let CacheTransfer::Fetch { fetch, .. } = ended {
-            let bytes = (fetch.to - fetch.from) * SECTOR_BYTES;
-            self.back.engines[controller as usize].take_in(now, now, bytes, Class::Prefetch);
-        }
-        for &place in &readers {
-            let reader = traffic.requests.trace(place);
-            if let Some(trace) = trace {
-                reader.follow(trace, Stage::Locate);
-            }
-            reader.wait(Stage::CacheRoom, now);
-        }
-        Transferred { readers, has_room: matches!(ended, CacheTransfer::Destage { .. }) }
-    }
-
-    /// What follows a transfer of a cache once the reads that have waited for it are on their way: writes that have
-    /// waited for room, and the next destages.
-    pub fn go_on(
-        &mut self,
-        traffic: &mut Traffic,
-        controller: u32,
-        Transferred { mut readers, has_room }: Transferred,
-    ) {
-        let now = traffic.time.now();
-        readers.clear();
-        self.readers = readers;
-        while has_room
-            && let Some(cache) = self.cache(controller)
-            && let Some(place) = cache.writers.pop_front()
-        {
-            if !self.take_write(traffic, place, now) {
-                if let Some(cache) = self.cache(controller) {
-                    cache.writers.push_front(place);
-                }
-                break;
-            }
-        }
-        self.destage(traffic, controller);
-    }
-
-    /// Looks after dirty data: idle members take what has settled, and what is too old leaves in any case.
-    pub fn tick(&mut self, traffic: &mut Traffic, controller: u32) {
-        let now = traffic.time.now();
-        debug_assert!(self.nodes[controller as usize].ticking, "a cache must have one tick in the queue");
-        if let Some(cache) = self.cache(controller) {
-            let age = cache.age_limit().get().max(1);
-            if now.nanos() / age != (now.nanos() - SETTLED.get()) / age {
-                cache.press();
-            }
-            cache.expire(now);
-        }
-        self.destage(traffic, controller);
-        self.nodes[controller as usize].ticking = false;
-        self.keep_ticking(traffic, controller);
     }
 
     /// The back end has done its part of a request, having gone the way of `trace` where traces are kept. Whether that
@@ -649,55 +359,5 @@ impl Array {
             owner if is_lost => self.back.done.push(Ended::at(owner, now)),
             _ => {}
         }
-    }
-
-    /// Bytes that controllers have acknowledged and not yet written to members.
-    pub fn dirty(&self) -> Bytes {
-        let caches = self.nodes.iter().filter_map(|node| node.cache.as_ref());
-        Bytes::new(caches.map(Cache::dirty_bytes).sum())
-    }
-
-    /// Whether a working controller holds anything that the members do not.
-    pub fn is_writing_out(&self) -> bool {
-        let working = self.nodes.iter().filter(|node| node.alive);
-        working.filter_map(|node| node.cache.as_ref()).any(|cache| cache.dirty_bytes() > 0)
-    }
-
-    /// Has all that is dirty at working controllers leave for the members.
-    pub fn write_out(&mut self, traffic: &mut Traffic) {
-        let ranges: Vec<VolumeRange> = self.volumes.each().map(|volume| volume.range).collect();
-        for range in ranges {
-            self.working_caches().for_each(|cache| cache.urge(range));
-        }
-        self.destage_all(traffic);
-    }
-
-    /// Has the cache of the controller that serves a volume, and what its members have of memory, keep sectors
-    /// `from..to` of it.
-    pub fn hold(&mut self, lun: u32, from: u64, to: u64) {
-        let Volume { range, owner, .. } = self.volumes[lun];
-        let (from, to) = (range.from + from, (range.from + to).min(range.to));
-        self.back.hold(range.set, from, to);
-        if let Some(cache) = self.cache(owner).filter(|_| from < to) {
-            cache.keep(range.set, from, to);
-        }
-    }
-
-    /// Has the cache of the controller that serves a volume take a write of its sectors `from..to` at `now`; whether it
-    /// does.
-    pub fn fill_with(&mut self, now: Instant, lun: u32, from: u64, to: u64) -> bool {
-        let Volume { range, owner, .. } = self.volumes[lun];
-        let (from, to) = (range.from + from, (range.from + to).min(range.to));
-        let has_partner = self.nodes.len() > 1;
-        let Some(cache) = self.cache(owner).filter(|cache| from < to && cache.takes_writes(has_partner))
-        else {
-            return false;
-        };
-        cache.write(now, range.set, from, to)
-    }
-
-    /// Empties what caches keep for reads.
-    pub fn forget_reads(&mut self) {
-        self.nodes.iter_mut().filter_map(|node| node.cache.as_mut()).for_each(Cache::forget_reads);
     }
 }

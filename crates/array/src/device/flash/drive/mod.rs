@@ -1,0 +1,203 @@
+//! The flash drive at work.
+//!
+//! **Invariant:** a command's end is known when it arrives; programs and collections that it causes are booked on
+//! their die then, and reads pass them as the drive allows.
+
+mod collection;
+mod die;
+mod programs;
+mod reads;
+mod streams;
+mod translation;
+
+use units::convert::narrow;
+use units::{Bytes, Instant, Nanos, SECTOR_BYTES};
+
+use super::FlashParams;
+use super::slc::SlcCache;
+use crate::backlog::Backlog;
+use crate::device::Command;
+use crate::device::write_buffer::WriteBuffer;
+use crate::meter::{Class, Meter};
+use die::Die;
+use streams::Streams;
+use translation::{RUN, State};
+
+/// Channels of dies behind a buffer, with a map of pages where the figures have one.
+#[derive(Clone, Debug)]
+pub struct FlashDrive {
+    params: FlashParams,
+    dies: Vec<Die>,
+    channels: Vec<Backlog>,
+    to_drive: Backlog,
+    to_host: Backlog,
+    processor: Backlog,
+    /// The controller's way to the flash, and what a page takes of it.
+    write_path: Option<(Backlog, Nanos)>,
+    channel_page: Nanos,
+    program_unit: Bytes,
+    buffer: WriteBuffer,
+    slc: Option<SlcCache>,
+    translation: State,
+    writes: Streams,
+    reads: Streams,
+    gathered: u64,
+    /// Whether the last of the gathered bytes went on where others ended.
+    gathers_stream: bool,
+    /// What the dies had worked when the meter's window began.
+    busy_before: u64,
+    meter: Meter,
+    /// What the dies do, each page read, program and collection a visit.
+    at_dies: Meter,
+    /// On whose behalf they do it: of the command that came last.
+    class: Class,
+}
+
+impl FlashDrive {
+    /// A drive whose flash is in the state that `params` have it begin in.
+    pub fn new(params: &FlashParams, seed: u64) -> FlashDrive {
+        let dies = (params.channels.max(1) * params.dies_per_channel.max(1)) as usize;
+        assert!(dies > 0, "flash must have dies");
+        FlashDrive {
+            dies: vec![Die::default(); dies],
+            channels: vec![Backlog::default(); params.channels.max(1) as usize],
+            to_drive: Backlog::default(),
+            to_host: Backlog::default(),
+            processor: Backlog::default(),
+            channel_page: params.channel.time_for(params.page),
+            write_path: params.write_path.map(|rate| (Backlog::default(), rate.time_for(params.page))),
+            program_unit: params.page * u64::from(params.planes.max(1)),
+            buffer: WriteBuffer::new(params.write_buffer),
+            slc: params.slc_cache.map(SlcCache::new),
+            translation: State::new(params, seed),
+            writes: Streams::default(),
+            reads: Streams::default(),
+            gathered: 0,
+            gathers_stream: false,
+            busy_before: 0,
+            meter: Meter::of_servers_apart(),
+            at_dies: Meter::of_servers_apart(),
+            class: Class::HostRead,
+            params: params.clone(),
+        }
+    }
+
+    /// Takes a command and returns when it ends.
+    pub fn submit(&mut self, now: Instant, command: Command) -> Instant {
+        let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
+        let begun =
+            self.processor.book(now, now, self.params.command_gap).max(command.ready) + self.params.command;
+        self.class = command.class;
+        if self.slc.is_some() {
+            self.fold(now);
+        }
+        if let Some((path, _)) = self.write_path.as_mut().filter(|_| !command.write) {
+            // One controller does both: what a read takes of it no page can have. Reads go first.
+            path.book(now, now, self.params.command_gap);
+        }
+        let end = if command.write {
+            self.write(now, begun, command.first * SECTOR_BYTES, bytes)
+        } else {
+            self.read(now, begun, command.first * SECTOR_BYTES, bytes)
+        };
+        if let Some(slc) = &mut self.slc {
+            slc.is_busy_until(end);
+        }
+        self.meter.visit(now, now, begun.min(end), end, command.class);
+        end
+    }
+
+    /// How long `command` would take of a drive that does nothing else: its pages are read at once where they lie on
+    /// different dies, and a write ends in the buffer.
+    pub fn alone(&self, command: Command) -> Nanos {
+        let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
+        let interface = self.params.link.time_for(bytes) + self.params.link_command;
+        let flash = match command.write {
+            true if self.buffer.fits(bytes.get()) => Nanos::ZERO,
+            true => self.params.slc_cache.map_or(self.params.program_page, |slc| slc.program_page),
+            false => {
+                let within = self.params.page.min(bytes.max(self.params.mapping));
+                let page = self.channel_page.get() * within.get() / self.params.page.get().max(1);
+                self.params.read_page.first().copied().unwrap_or(Nanos::ZERO) + Nanos::new(page)
+            }
+        };
+        self.params.command + flash + interface
+    }
+
+    /// When a flush that arrives at `now` ends: at once where the buffer is protected, else with the last program.
+    pub fn flush(&mut self, now: Instant) -> Instant {
+        if self.params.protected {
+            return now + self.params.command;
+        }
+        self.program_rest(now) + self.params.command
+    }
+
+    /// When all that it has taken by `now` is programmed, and the collections that this left behind are done.
+    pub fn settle(&mut self, now: Instant) -> Instant {
+        let programmed = self.program_rest(now);
+        self.dies.iter().map(Die::until).fold(programmed, Instant::max)
+    }
+
+    /// When a trim has been answered. Of a drive with a page map the pages that lie in it whole are copied no more; the
+    /// law of the long run knows of none.
+    pub fn trim(&mut self, now: Instant, first: u64, sectors: u32) -> Instant {
+        let page = self.params.page.get();
+        let (from, to) = (first * SECTOR_BYTES, (first + u64::from(sectors)) * SECTOR_BYTES);
+        if let State::Mapped { map, scale, .. } = &mut self.translation {
+            let (mut from, to) = (from.div_ceil(page), to / page);
+            while from < to {
+                let next = to.min(scale.next_run(from));
+                (from..next.min(from + RUN)).for_each(|number| map.trim(scale.page(map, number)));
+                from = next;
+            }
+        }
+        self.processor.book(now, now, self.params.command_gap)
+            + self.params.command
+            + self.params.link_command
+    }
+
+    /// Dies.
+    pub fn servers(&self) -> u32 {
+        narrow::<u32>(self.dies.len())
+    }
+
+    /// Begins a window of its meters at `now`: what the dies still have to do lies in it.
+    pub fn restart_meter(&mut self, now: Instant) {
+        self.meter.restart(now);
+        self.at_dies.restart(now);
+        self.at_dies.edge(self.booked_beyond(now));
+        self.busy_before = self.worked_by(now);
+    }
+
+    /// Ends it: what they have not done does not.
+    pub fn close_meter(&mut self, now: Instant) {
+        self.meter.close(now, std::iter::empty());
+        self.at_dies.close(now, std::iter::empty());
+        self.at_dies.edge(self.booked_beyond(now));
+        let busy = self.worked_by(now).saturating_sub(self.busy_before);
+        self.at_dies.add_busy(Nanos::new(busy));
+    }
+
+    /// Nanoseconds that the dies have worked by `now`, all together.
+    fn worked_by(&self, now: Instant) -> u64 {
+        self.dies.iter().map(|die| die.worked_by(now)).sum()
+    }
+
+    /// How long after `now` the dies have something booked, all together.
+    fn booked_beyond(&self, now: Instant) -> Nanos {
+        Nanos::new(self.dies.iter().map(|die| die.until().saturating_since(now).get()).sum())
+    }
+
+    /// What its dies did, and how long they were busy by the clock.
+    pub fn dies(&mut self) -> &mut Meter {
+        &mut self.at_dies
+    }
+
+    /// The commands it was given.
+    pub fn meter(&mut self) -> &mut Meter {
+        &mut self.meter
+    }
+}
+
+#[cfg(test)]
+mod tests;

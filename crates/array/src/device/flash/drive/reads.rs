@@ -1,0 +1,66 @@
+//! Reads: pages to registers, registers over channels, and all of it to the host.
+
+use units::convert::narrow;
+use units::{Bytes, Instant, Nanos};
+
+use super::FlashDrive;
+
+impl FlashDrive {
+    pub(super) fn read(&mut self, now: Instant, begun: Instant, offset: u64, bytes: Bytes) -> Instant {
+        let page = self.params.page.get();
+        let mapping = self.params.mapping.get().clamp(1, page);
+        let (first, last) = (offset / page, (offset + bytes.get() - 1) / page);
+        // The beginning of a page is already in memory when the read before it ended inside the page.
+        let goes_on = self.params.keeps_page && self.reads.continues(offset, bytes.get());
+        let kept = u64::from(goes_on && !offset.is_multiple_of(page));
+        let mut fetched = begun;
+        for number in first + kept..=last {
+            let (from, to) = (offset.max(number * page), (offset + bytes.get()).min((number + 1) * page));
+            let within = to.next_multiple_of(mapping) - from / mapping * mapping;
+            let die = narrow::<usize>(spread(number)) % self.dies.len();
+            let ready = self.read_page(now, die, number, begun);
+            let channel = die % self.channels.len();
+            // A die gives only what is mapped together with the bytes asked for.
+            let transfer = Nanos::new(self.channel_page.get() * within / page);
+            fetched = fetched.max(self.channels[channel].book(now, ready, transfer));
+        }
+        let transfer = self.params.link.time_for(bytes) + self.params.link_command;
+        let tail = match bytes.get() <= page {
+            true => transfer,
+            false => self.params.link.time_for(Bytes::new(page)) + self.params.link_command,
+        };
+        self.to_host.book_behind(now, fetched, transfer, tail)
+    }
+
+    /// When a page is in its die's register.
+    fn read_page(&mut self, now: Instant, die: usize, number: u64, begun: Instant) -> Instant {
+        let kinds = &self.params.read_page;
+        let time = kinds.get(narrow::<usize>(number / self.dies.len() as u64) % kinds.len().max(1)).copied();
+        let time = time.unwrap_or(Nanos::ZERO);
+        let program = self.params.program_page.get().max(1);
+        let die = &mut self.dies[die];
+        let start = begun.max(die.reads_until);
+        let write_left = die.writes_until.saturating_since(start).get();
+        let collection_left = die.collection_until.saturating_since(start).get();
+        // Of the booked programs only the one under way is in front of a read; a collection is not left halfway
+        // unless the flash can suspend.
+        let in_front = if collection_left > 0 { collection_left } else { write_left % program };
+        let in_front = self.params.suspend.map_or(in_front, |limit| in_front.min(limit.get()));
+        let ready = start + Nanos::new(in_front) + time;
+        if write_left > 0 {
+            // What is booked ends so much later.
+            die.writes_until += time;
+        } else {
+            die.idles_until(start);
+        }
+        die.reads_until = ready;
+        self.at_dies.visit(now, begun, start + Nanos::new(in_front), ready, self.class);
+        ready
+    }
+}
+
+/// Scatters page numbers over the dies, as a translation layer does after random writes.
+pub(super) fn spread(page: u64) -> u64 {
+    // The multiplier of SplitMix64's first mixing step; the high half is the well-mixed one.
+    page.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32
+}

@@ -1,0 +1,176 @@
+//! Against closed forms: one command, limits, laws of long runs.
+
+mod collection;
+mod exact;
+
+use units::BytesPerSecond;
+
+use super::super::{Translation, Victims, Written};
+use super::*;
+use crate::device::flash::map::write_amplification;
+use crate::streams::Stream;
+
+/// An enterprise NVMe drive of 2021 in round figures.
+fn nvme() -> FlashParams {
+    FlashParams {
+        capacity: Bytes::GIB * 1800,
+        over_provisioning: 0.12,
+        channels: 8,
+        dies_per_channel: 8,
+        planes: 1,
+        page: Bytes::KIB * 16,
+        mapping: Bytes::KIB * 4,
+        keeps_page: false,
+        pages_per_block: 256,
+        read_page: vec![Nanos::from_micros(62)],
+        program_page: Nanos::from_micros(400),
+        erase_block: Nanos::from_millis(3),
+        suspend: None,
+        channel: BytesPerSecond::new(1.2e9),
+        command: Nanos::from_micros(14),
+        command_gap: Nanos::new(700),
+        link: BytesPerSecond::new(6.9e9),
+        link_command: Nanos::ZERO,
+        write_buffer: Bytes::MIB * 4,
+        protected: true,
+        translation: Translation::Steady,
+        victims: Victims::Greedy,
+        state: Written::Steady,
+        incremental: false,
+        write_path: None,
+        slc_cache: None,
+    }
+}
+
+fn command(first: u64, sectors: u32, write: bool) -> Command {
+    let class = if write { Class::HostWrite } else { Class::HostRead };
+    Command { first, sectors, tag: 0, write, class, ready: Instant::START, given: Instant::START }
+}
+
+/// Operations per second with `depth` always outstanding.
+fn closed(params: &FlashParams, depth: usize, count: u64, sectors: u32, write: bool, random: bool) -> f64 {
+    let mut drive = FlashDrive::new(params, 1);
+    let mut draws = Stream::open(2, "test");
+    let slots = params.capacity.get() / SECTOR_BYTES / u64::from(sectors);
+    let mut ends = std::collections::BinaryHeap::new();
+    let mut now = Instant::START;
+    for n in 0..count {
+        if ends.len() == depth {
+            let std::cmp::Reverse(end) = ends.pop().expect("depth is at least one");
+            now = end;
+        }
+        let slot = if random { draws.below(slots) } else { n % slots };
+        let end = drive.submit(now, command(slot * u64::from(sectors), sectors, write));
+        ends.push(std::cmp::Reverse(end));
+    }
+    count as f64 / now.since_start().as_secs_f64()
+}
+#[test]
+fn one_small_read_is_command_page_channel_and_link() {
+    let mut drive = FlashDrive::new(&nvme(), 1);
+    let end = drive.submit(Instant::START, command(8, 8, false));
+    // 0.7 + 14 + 62 + 4096/1.2e9 + 4096/6.9e9 = 80.7 µs
+    assert!(end.nanos().abs_diff(80_700) < 300, "{}", end.nanos());
+}
+
+#[test]
+fn deep_random_reads_meet_the_limit_of_the_dies() {
+    let limit = 64.0 / 65.4e-6;
+    let reached = closed(&nvme(), 512, 200_000, 8, false, true);
+    assert!(reached < limit && reached > 0.85 * limit, "{reached} of {limit}");
+}
+
+#[test]
+fn large_reads_meet_the_link() {
+    let bytes = closed(&nvme(), 8, 5_000, 2048, false, true) * 1_048_576.0;
+    assert!((bytes / 6.9e9 - 1.0).abs() < 0.05, "{bytes}");
+}
+
+#[test]
+fn sustained_random_writes_pay_the_write_amplification() {
+    let params = nvme();
+    let rate = closed(&params, 32, 400_000, 32, true, true);
+    let amplification = write_amplification(params.over_provisioning);
+    let page_us = amplification * 400.0 + (amplification - 1.0) * 62.0 + 13.7;
+    let expected = 64.0 / page_us * 1e6;
+    assert!((rate / expected - 1.0).abs() < 0.15, "{rate} against {expected}");
+}
+
+#[test]
+fn sequential_writes_do_not() {
+    let params = nvme();
+    let (random, sequential) =
+        (closed(&params, 32, 200_000, 32, true, true), closed(&params, 32, 200_000, 32, true, false));
+    assert!(sequential > 2.5 * random, "{sequential} against {random}");
+}
+
+#[test]
+fn a_flush_waits_for_the_programs_unless_the_buffer_is_protected() {
+    let flushed = |protected| {
+        let params = FlashParams { protected, ..nvme() };
+        let mut drive = FlashDrive::new(&params, 1);
+        let written = drive.submit(Instant::START, command(8, 8, true));
+        (drive.flush(written) - written).get()
+    };
+    // Protected: the command's 14 µs. Else a page of 16 KiB over the channel and its program before them.
+    assert_eq!(flushed(true), 14_000);
+    assert!(flushed(false).abs_diff(14_000 + 400_000 + 13_653) < 10, "{}", flushed(false));
+}
+
+#[test]
+fn a_buffer_takes_a_burst_at_the_rate_of_the_interface_until_it_is_full() {
+    let params = FlashParams {
+        link: BytesPerSecond::new(4e9),
+        write_buffer: Bytes::MIB * 64,
+        command: Nanos::ZERO,
+        command_gap: Nanos::ZERO,
+        ..nvme()
+    };
+    let flash = 64.0 * 16_384.0 / 400e-6;
+    let absorbed = 64.0 * 1_048_576.0 / (1.0 - flash / 4e9);
+    let mut drive = FlashDrive::new(&params, 1);
+    let mut now = Instant::START;
+    let mut taken = 0;
+    loop {
+        let end = drive.submit(now, command(taken / SECTOR_BYTES, 256, true));
+        // 131,072 bytes take the interface 33 us.
+        if (end - now).get() > 60_000 {
+            break;
+        }
+        taken += 131_072;
+        now = end;
+    }
+    assert!((taken as f64 / absorbed - 1.0).abs() < 0.05, "{taken} of {absorbed}");
+}
+
+#[test]
+fn dies_are_busy_for_throughput_times_service_whatever_reads_and_writes_do_to_each_other() {
+    for (suspend, writes) in [(None, 3), (Some(Nanos::from_micros(100)), 3), (None, 1), (None, 0)] {
+        let params = FlashParams { suspend, ..nvme() };
+        let mut drive = FlashDrive::new(&params, 1);
+        let mut draws = Stream::open(2, "test");
+        let mut now = Instant::START;
+        for n in 0..60_000 {
+            if n == 20_000 {
+                drive.restart_meter(now);
+            }
+            now += Nanos::new(draws.below(60_000));
+            let write = draws.below(6) < writes;
+            drive.submit(now, command(draws.below(1 << 30) * 8, 8 << draws.below(4), write));
+        }
+        drive.close_meter(now);
+        let gap = drive.dies().utilisation_gap();
+        assert!(gap.is_some_and(|gap| gap < 1e-9), "{gap:?}");
+        assert!(drive.dies().total().count >= 40_000 * (6 - writes) / 6);
+    }
+}
+
+#[test]
+fn a_kept_page_answers_the_small_reads_that_follow_in_it() {
+    let forgets = closed(&nvme(), 1, 3200, 1, false, false);
+    let keeps = closed(&FlashParams { keeps_page: true, ..nvme() }, 1, 3200, 1, false, false);
+    // One page read in 32, the command alone for the rest.
+    assert!(keeps > 4.0 * forgets, "{keeps} {forgets}");
+    let random = closed(&FlashParams { keeps_page: true, ..nvme() }, 1, 3200, 1, false, true);
+    assert!((random / forgets - 1.0).abs() < 0.02, "{random} {forgets}");
+}

@@ -1,0 +1,76 @@
+//! How the drive knows what its writes cost: by a law, or by a page map that stands for all of its pages.
+
+use units::convert::narrow;
+
+use super::super::map::{Collection, PageMap, write_amplification};
+use super::super::{FlashParams, MOST_PAGES, Translation, Written};
+
+/// How writes find a place.
+#[derive(Clone, Debug)]
+pub(super) enum State {
+    Steady {
+        amplification: f64,
+        /// Pages that have not been programmed since the drive was new: until they are, nothing is collected.
+        fresh: u64,
+    },
+    Mapped {
+        map: Box<PageMap>,
+        scale: Scale,
+        /// Written at random and less than a page so far.
+        begun: u64,
+        /// Collections that no die has yet spent time on.
+        owed: Collection,
+    },
+}
+
+impl State {
+    /// The state that `params` have the drive begin in.
+    pub(super) fn new(params: &FlashParams, seed: u64) -> State {
+        match params.translation {
+            Translation::Steady => State::Steady {
+                amplification: write_amplification(params.over_provisioning),
+                fresh: match params.state {
+                    Written::Steady => 0,
+                    Written::Fresh => params.physical_pages(),
+                },
+            },
+            Translation::Mapped { scale } => State::mapped(params, scale, seed),
+        }
+    }
+
+    fn mapped(params: &FlashParams, scale: u32, seed: u64) -> State {
+        let pages = narrow::<u32>(params.pages_of_map(scale).min(u64::from(MOST_PAGES)));
+        let map = match params.state {
+            Written::Steady => PageMap::new(pages, params.over_provisioning, params.victims, seed),
+            Written::Fresh => PageMap::fresh(pages, params.over_provisioning, params.victims),
+        };
+        State::Mapped {
+            map: Box::new(map),
+            scale: Scale(scale.into()),
+            begun: 0,
+            owed: Collection::default(),
+        }
+    }
+}
+
+/// Pages that follow each other on the drive and in its page map.
+pub(super) const RUN: u64 = 256;
+
+/// How many pages of a drive one of its map stands for: so many runs that follow each other share one of the map. A stream
+/// is one in the map too, and a part of the drive the same part of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale(u64);
+
+impl Scale {
+    /// The page of the map that stands for a page of the drive.
+    pub(super) fn page(self, map: &PageMap, number: u64) -> u32 {
+        let run = number / (RUN * self.0.max(1));
+        narrow::<u32>((run * RUN + number % RUN) % u64::from(map.pages()))
+    }
+
+    /// The first page of the drive after `number` that lies in another run of the map.
+    pub(super) fn next_run(self, number: u64) -> u64 {
+        let runs = RUN * self.0.max(1);
+        (number / runs + 1) * runs
+    }
+}

@@ -1,0 +1,114 @@
+//! Writes: into the buffer or to the media, and from the buffer to the media.
+
+use units::Nanos;
+use units::convert::truncated;
+
+use super::super::FastWrite;
+use super::super::mechanics::Access;
+use super::super::waiting::Entry;
+use super::{Drive, Extent, at_once};
+use crate::device::Command;
+
+/// Dirty extents from which the drive chooses the one it reaches first.
+///
+/// Not the number of its tags: what is acknowledged waits in the buffer, which holds thousands of small writes. Twice
+/// as many would write 5 % faster.
+const DESTAGE_WINDOW: usize = 128;
+
+impl Drive {
+    pub(super) fn write(&mut self, entry: &Entry, started: u64) -> u64 {
+        let Command { first, sectors, .. } = entry.command;
+        let (sectors, end) = (u64::from(sectors), first + u64::from(sectors));
+        self.settle_ahead(started, first);
+        let policy = self.params.cache.map_or(FastWrite::None, |cache| cache.fast_write);
+        let buffered = policy != FastWrite::None && sectors <= self.dirty_limit;
+        let appends = self.last_write_end == first && self.written_until_or_dirty() > started;
+        let is_hit = buffered && (policy == FastWrite::All || appends);
+        let overhead = self.params.overhead;
+        let detached = overhead
+            .detached_write
+            .filter(|_| !buffered && self.last_was_write && self.last_write_end != first);
+        let command = match detached {
+            Some(detached) => detached.command.get(),
+            None => self.overhead(if is_hit { overhead.write_hit } else { overhead.write_miss }),
+        };
+        let processed = self.processed(entry, started, command);
+        // A write takes a segment, perhaps the one being filled: the read-ahead ends first.
+        self.ahead = self.stop_ahead(processed);
+        self.last_write_end = end;
+        if let Some(buffer) = self.buffer.as_mut() {
+            buffer.write(first, end);
+        }
+        if buffered {
+            return self.write_to_buffer(first, sectors, processed + overhead.data.get());
+        }
+        let [seek, data, reselect] = match detached {
+            Some(detached) => [detached.seek, detached.data, detached.reselect],
+            None => [Nanos::ZERO, Nanos::ZERO, overhead.reselect],
+        };
+        let data_from = processed + data.get() + overhead.data.get();
+        let transferred = data_from + self.sector_ns * sectors;
+        let write_after = self.params.cache.map_or(0.0, |cache| cache.write_after.get());
+        let gathered = data_from + truncated::<u64>(write_after * (self.sector_ns * sectors) as f64);
+        let access = Access::Write { least: overhead.least_write_seek.get(), gathered };
+        let media = self.move_to(entry.place, first, sectors, processed + seek.get(), access);
+        self.steps = media.steps(processed);
+        media.end.max(transferred) + reselect.get()
+    }
+
+    /// Until when the media is busy with writes that were acknowledged; for ever while some wait.
+    fn written_until_or_dirty(&self) -> u64 {
+        if self.dirty.is_empty() { self.written_until } else { u64::MAX }
+    }
+
+    /// Takes a write into the buffer, once there is room for it.
+    fn write_to_buffer(&mut self, first: u64, sectors: u64, processed: u64) -> u64 {
+        let mut begin = processed;
+        while self.dirty_sectors + sectors > self.dirty_limit {
+            self.destage_one(begin);
+            begin = begin.max(self.mechanics.arm.free_at);
+        }
+        self.steps = at_once(processed, begin);
+        self.hold(first, sectors, begin);
+        begin + sectors * self.sector_ns
+    }
+
+    /// Has sectors in the buffer, from `ready_at` on, that are to be written to the media.
+    pub(super) fn hold(&mut self, first: u64, sectors: u64, ready_at: u64) {
+        match self.dirty.back_mut().filter(|last| last.first + last.sectors == first) {
+            Some(last) => last.sectors += sectors,
+            None => self.dirty.push_back(Extent { first, sectors, ready_at }),
+        }
+        self.dirty_sectors += sectors;
+        debug_assert!(self.dirty_sectors <= self.dirty_limit, "no more may be held than there is room for");
+    }
+
+    /// Carries out the destages that began before `now`, while the drive had nothing else to do.
+    pub(super) fn destage_until(&mut self, now: u64) {
+        let patience = self.params.cache.map_or(Nanos::ZERO, |cache| cache.write_after_idle).get();
+        while let Some(oldest) = self.dirty.front() {
+            let waits = patience > 0 && self.dirty_sectors * 2 < self.dirty_limit;
+            let from = if waits { self.quiet_since + patience } else { 0 };
+            let begin = self.mechanics.arm.free_at.max(oldest.ready_at).max(from);
+            if begin >= now {
+                break;
+            }
+            self.destage_one(begin);
+        }
+    }
+
+    pub(super) fn destage_one(&mut self, begin: u64) {
+        let begin = begin.max(self.mechanics.arm.free_at);
+        let nearest = (0..self.dirty.len().min(DESTAGE_WINDOW)).min_by_key(|&index| {
+            let place = self.mechanics.layout.place(self.dirty[index].first);
+            let travel = self.mechanics.travel(place, Access::DESTAGE);
+            travel + self.mechanics.rotation(place.clock, begin + travel)
+        });
+        let Some(extent) = nearest.and_then(|index| self.dirty.remove(index)) else { return };
+        self.dirty_sectors -= extent.sectors;
+        let place = self.mechanics.layout.place(extent.first);
+        let media =
+            self.move_to(place, extent.first, extent.sectors, begin.max(extent.ready_at), Access::DESTAGE);
+        self.written_until = media.end;
+    }
+}
