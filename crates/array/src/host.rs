@@ -59,6 +59,9 @@ pub struct PageCacheParams {
     pub dirty_background: Share,
     /// Dirty share at which writers wait.
     pub dirty_limit: Share,
+    /// What one block of pointers of the file system maps, 4 MiB of ext2 and ext3: it is read before the data that it
+    /// maps, and kept in this memory. `None`: extents, which are few and held, or no file system.
+    pub indirect_block: Option<Bytes>,
 }
 
 /// Striping of one volume over all LUNs of a job's file.

@@ -79,12 +79,16 @@ impl Hosts {
         let host = &mut self.each[host as usize];
         if manner.buffered && host.pages.is_some() {
             let ready = host.look_up(now, &mut traffic.requests, place);
-            self.buffered(traffic, array, place, ready, manner.only_sets_out);
+            if !self.reads_pointers(traffic, array, place, ready, true) {
+                self.buffered(traffic, array, place, ready, manner.only_sets_out);
+            }
         } else if manner.only_sets_out {
             self.copy_out(traffic, place, now);
         } else {
             let ready = host.prepare(now, &mut traffic.requests, place);
-            self.split(traffic, array, place, ready);
+            if !self.reads_pointers(traffic, array, place, ready, false) {
+                self.split(traffic, array, place, ready);
+            }
         }
     }
 
@@ -250,6 +254,9 @@ impl Hosts {
                 let request = &mut traffic.requests[whole];
                 request.failed = request.failed.or(failed);
                 self.copy_out(traffic, whole, now);
+            }
+            Purpose::Pointers { whole, buffered } => {
+                self.pointers_came(traffic, array, place, (whole, buffered));
             }
             Purpose::Writeback => self.pages_left(traffic, array, host, len),
         }

@@ -38,6 +38,7 @@ mod file_lock;
 mod gate;
 mod host;
 mod hosts;
+mod indirect;
 mod initiator;
 mod locks;
 mod meters;

@@ -20,13 +20,14 @@ use crate::tags::Tags;
 use super::array::Array;
 use super::event::Event;
 use super::hosts::Hosts;
+use super::indirect::Indirect;
 use super::request::{HostRequest, Purpose};
 use super::traffic::Traffic;
 
 /// Streams that a host tells apart: one per open file, in effect.
 const STREAMS: u32 = 64;
 /// Bytes of a page.
-const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = 4096;
 /// What writeback joins neighbouring dirty pages to.
 const RUN_MAX: u64 = 1 << 20;
 
@@ -35,6 +36,8 @@ pub struct Pages {
     params: PageCacheParams,
     tags: Tags,
     ahead: Option<ReadAhead>,
+    /// Of a file system that has them.
+    indirect: Option<Indirect>,
     /// Longest part of a read that is looked up, waited for and copied at once.
     step: u64,
     dirty: u64,
@@ -54,6 +57,7 @@ impl Pages {
             params: *params,
             tags: Tags::new(params.size.get(), PAGE),
             ahead: (max > 0).then(|| ReadAhead::new(rule)),
+            indirect: params.indirect_block.map(Indirect::new),
             step: if max > 0 { window.max(SECTOR_BYTES) } else { u64::MAX },
             dirty: 0,
             run: None,
@@ -81,6 +85,11 @@ impl Pages {
         if from < to {
             self.keep(lun, from, to - from);
         }
+    }
+
+    /// Blocks of pointers of the file system, where it has them, and the memory that holds them beside the pages.
+    pub(super) fn pointers(&mut self) -> Option<(Indirect, &mut Tags)> {
+        self.indirect.map(|indirect| (indirect, &mut self.tags))
     }
 
     fn limit(&self) -> u64 {
@@ -202,7 +211,13 @@ impl Hosts {
     }
 
     /// Sends a request of a host's own.
-    fn send_own(&mut self, traffic: &mut Traffic, array: &mut Array, part: HostRequest, ready: Instant) {
+    pub(super) fn send_own(
+        &mut self,
+        traffic: &mut Traffic,
+        array: &mut Array,
+        part: HostRequest,
+        ready: Instant,
+    ) {
         debug_assert!(part.purpose != Purpose::Job, "what no job issued must have a purpose");
         let place = traffic.requests.begin(ready, part);
         self.dispatch(traffic, array, place, ready);

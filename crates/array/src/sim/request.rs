@@ -24,6 +24,13 @@ pub enum Purpose {
     Pages(u32, Fetch),
     /// A page cache fetches what the present step of a read needs, and nothing ahead of it.
     Step(u32),
+    /// A file system reads the block of pointers that maps a part of a request.
+    Pointers {
+        /// The request.
+        whole: u32,
+        /// Whether it goes through the page cache.
+        buffered: bool,
+    },
     /// A page cache writes pages back.
     Writeback,
 }

@@ -137,7 +137,10 @@ fn page_cache(fields: Fields<'_>) -> PageCacheParams {
         read_ahead: fields.or("read_ahead", Bytes::KIB * 128),
         dirty_background: fields.or("dirty_background", share(0.1)),
         dirty_limit: fields.or("dirty_limit", share(0.2)),
+        indirect_block: fields.get("indirect_block"),
     };
+    let maps = params.indirect_block.is_none_or(|mapped| mapped >= Bytes::KIB * 4);
+    fields.check(&["indirect_block"], maps, "a block of pointers maps at least a page of 4KiB; of ext3 4MiB");
     fields.finish();
     params
 }

@@ -111,6 +111,7 @@ fn a_write_with_dsync_lasts_as_long_as_its_way_to_the_members_where_the_cache_is
         read_ahead: Bytes::ZERO,
         dirty_background: Share::ALL,
         dirty_limit: Share::ALL,
+        indirect_block: None,
     });
     assert_near([write_ms(&topology, false, true), write_ms(&topology, true, true)], [0.001, 1.011]);
 }

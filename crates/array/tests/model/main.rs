@@ -8,6 +8,7 @@ mod demerit;
 mod disksim;
 mod durability;
 mod fixture;
+mod indirect;
 mod latency;
 mod library;
 mod links;
