@@ -343,7 +343,7 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
         command: fields.need("command"),
         command_gap: fields.or("command_gap", Nanos::ZERO),
         link: fields.need("link"),
-        link_command: fields.or("link_command", Nanos::ZERO),
+        link_command: fields.or("link_command", interface(fields)),
         write_buffer: fields.or("write_buffer", Bytes::ZERO),
         protected: fields.or("protected", false),
         translation: match fields.one_of("translation", false, &translations) {
@@ -364,6 +364,21 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
         write_path: fields.get::<BytesPerSecond>("write_path").map(|_| moving(fields, "write_path")),
         slc_cache: fields.table("slc_cache").map(|table| slc_cache(table, capacity)),
     }
+}
+
+/// What the interface of a drive takes of a command beyond its data, which it carries for one command at a time.
+///
+/// A queued read over Serial ATA is five frames, of 20 dwords together: the command, its acceptance, the DMA setup, the
+/// data's header, the status (Serial ATA 2.6, 10.3). Each has three dwords around it and waits for the other side twice,
+/// 20 dwords at most, which is what that standard allows an answer to HOLD. A dword is 40 bits of the line.
+fn interface(fields: &Fields<'_>) -> Nanos {
+    const DWORDS: u64 = 20 + 5 * (3 + 2 * 20);
+    let gigabits = fields.one_of(
+        "interface",
+        0.0,
+        &[("other", 0.0), ("sata-1.5", 1.5), ("sata-3", 3.0), ("sata-6", 6.0)],
+    );
+    if gigabits > 0.0 { Nanos::new(truncated((DWORDS * 40) as f64 / gigabits)) } else { Nanos::ZERO }
 }
 
 fn slc_cache(fields: Fields<'_>, capacity: Bytes) -> SlcParams {

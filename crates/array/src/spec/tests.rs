@@ -546,3 +546,22 @@ fn a_stripe_over_more_luns_than_there_are_is_refused_with_how_many_it_takes() {
     assert!(text.contains("a stripe over 2 LUNs needs as many, not 1; give luns=2 or more"), "{text}");
     assert!(array(&Shipped, "md3000?stripe=on&luns=2").is_ok());
 }
+
+#[test]
+fn an_interface_takes_its_frames_of_each_command_unless_a_drive_says_what_it_takes() {
+    let link_command = |add: &str| {
+        let text = format!("name = \"x\"\ninherits = \"nvme-jbof-8\"\n[devices.with]\n{add}");
+        let spec = array_text(&Shipped, "x.toml", &text, &Address::parse("x").unwrap());
+        spec.map(|spec| match &spec.topology.models[0] {
+            DeviceParams::Flash(flash) => flash.link_command.get(),
+            _ => panic!("a flash drive"),
+        })
+    };
+    assert_eq!(link_command("").unwrap(), 0);
+    // 235 dwords of 40 bits.
+    let taken =
+        ["sata-6", "sata-3", "sata-1.5"].map(|name| link_command(&format!("interface = \"{name}\"\n")));
+    assert_eq!(taken.map(Result::unwrap), [1_566, 3_133, 6_266]);
+    assert_eq!(link_command("interface = \"sata-6\"\nlink_command = \"5us\"\n").unwrap(), 5_000);
+    assert!(link_command("interface = \"ide\"\n").unwrap_err().to_string().contains("sata-1.5"));
+}
