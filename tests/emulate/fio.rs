@@ -543,3 +543,46 @@ fn a_job_of_cpuio_burns_beside_others_and_reports_no_request() {
     let busy = out["jobs"][0]["usr_cpu"].as_f64().unwrap() + out["jobs"][0]["sys_cpu"].as_f64().unwrap();
     assert!(busy > 5.0, "{busy} %");
 }
+
+#[test]
+fn commands_of_a_job_run_before_beside_and_after_it() {
+    let user = User::new();
+    let jobs = "[io]\nrw=read\nsize=1m\nruntime=2\ntime_based\nrate_iops=50\nexec_prerun=echo before\n\
+                exec_postrun=ls io.0.0\n[beside]\nioengine=exec\nprogram=/bin/sh\nruntime=2\n\
+                arguments=-c \"echo started && sleep 600\"\ngrace_time=0\n";
+    user.write("jobs.fio", jobs);
+    let out = user.fathom("as fio jobs.fio --output-format=json").done().json();
+    assert_eq!(out["jobs"].as_array().map(Vec::len), Some(2));
+    assert_eq!(out["jobs"][1]["read"]["total_ios"], 0, "a program asks for nothing");
+    let said = |name: &str| std::fs::read_to_string(user.path(name)).unwrap();
+    assert_eq!(said("io.prerun.txt").trim(), "before");
+    assert_eq!(said("io.postrun.txt").trim(), "io.0.0");
+    assert_eq!(said("beside.stdout").trim(), "started");
+    // A plan executes nothing, and says so.
+    let plan = user.fathom("plan convert jobs.fio").done().out;
+    assert!(plan.contains("a plan executes nothing"), "{plan}");
+    let failed = user.fathom("as fio --name=a --size=1m --exec_prerun=false");
+    assert_eq!(failed.code, Some(1), "{}", failed.err);
+}
+
+#[test]
+fn requests_have_the_priorities_that_their_job_gives_them() {
+    let user = User::new();
+    let line = "as fio --name=a --rw=randread --size=4m --ioengine=libaio --iodepth=4 --direct=0 --prioclass=3 \
+                --cmdprio_percentage=20 --cmdprio_class=2 --output-format=json";
+    let out = user.fathom(line).done().json();
+    assert_eq!(out["jobs"][0]["read"]["total_ios"], 1024);
+    assert_eq!(out["jobs"][0]["error"], 0);
+    let asked = &user.last()["points"][0]["workloads"][0]["spec"];
+    assert_eq!(asked["io_priority"], "idle/0", "{asked}");
+    assert_eq!(asked["request_priority"], "20% of reads be/0");
+}
+
+#[test]
+fn an_untorn_write_is_refused_where_the_file_takes_none_and_says_why() {
+    let user = User::new();
+    let line = "as fio --name=a --rw=randwrite --bs=4k --size=1m --ioengine=libaio --direct=1 --atomic=1";
+    let ended = user.fathom(line);
+    let is_told = ended.err.contains("untorn writes") || ended.err.contains("direct I/O");
+    assert!(ended.code == Some(0) || (ended.code == Some(1) && is_told), "{:?}: {}", ended.code, ended.err);
+}

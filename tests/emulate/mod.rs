@@ -14,6 +14,7 @@ mod orion;
 mod refusals;
 mod seeker;
 mod sqlio;
+mod wrappers;
 
 use std::process::Command;
 
