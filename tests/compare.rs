@@ -132,6 +132,48 @@ fn every_form_says_the_same() {
     assert!(md.starts_with("### A, B compared") && md.contains("| light |"), "{md}");
 }
 
+/// Patterns that tell the write cache of an array from its other parts.
+const PARTS: &str = r#"
+name = "parts"
+
+[defaults]
+pattern = "random"
+warmup  = "1s"
+run     = "3s"
+
+[[phase]]
+name = "read"
+
+[[phase]]
+name  = "write"
+reads = "0%"
+depth = 8
+
+[[phase]]
+name  = "write alone"
+reads = "0%"
+"#;
+
+#[test]
+fn a_model_names_the_part_that_became_slower_between_two_runs_and_nothing_where_none_did() {
+    let user = User::with_plan(PARTS);
+    user.fathom("run plan.toml --on array:md3000?raid=5 --set seed=1").done();
+    user.fathom("run plan.toml --on array:md3000?raid=5 --set seed=2").done();
+    user.fathom("run plan.toml --on array:md3000?raid=5&write_cache=false --set seed=3").done();
+    let model = "--model array:md3000?raid=5";
+    let found = compared(&user, &format!("1,2 3 {model}"))["culprit"].clone();
+    assert_eq!((&found["part"], &found["model"]), (&"write cache".into(), &"array:md3000?raid=5".into()));
+    for form in ["text", "md"] {
+        let told = user.fathom(&format!("compare 1,2 3 {model} --format {form}")).done().out;
+        assert!(told.contains("slower part: write cache off, by"), "{told}");
+    }
+    let faster = compared(&user, &format!("3 1 {model}"))["culprit"].clone();
+    assert!(faster["part"].is_null() && faster["why"].as_str().unwrap().contains("worse"), "{faster:#}");
+    assert!(compared(&user, "1 3")["culprit"].is_null());
+    user.fathom(&format!("compare 1 2 3 {model}")).with(2).saying(&["between two runs"]);
+    user.fathom("compare 1 3 --model md3000").with(2).saying(&["a model is a virtual array"]);
+}
+
 #[test]
 fn one_run_is_no_comparison_and_an_unknown_one_is_named() {
     let user = user();

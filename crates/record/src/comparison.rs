@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SCHEMA_VERSION;
 use crate::grade::Grade;
+use crate::judgement::Culprit;
 use crate::words::Ops;
 
 /// The deviation from one measurement of real storage to the next, as a part, that is reckoned with where nothing was
@@ -33,6 +34,9 @@ pub struct Comparison {
     /// A change of no more than this part, up or down, counts as none.
     #[serde(default)]
     pub margin: f64,
+    /// Which part became slower, by a model of the array; absent where none was asked.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub culprit: Option<Culprit>,
 }
 
 impl Comparison {
@@ -49,6 +53,12 @@ impl Comparison {
         of(0) || of(row.side)
     }
 
+    /// Whether any figure of the second side is worse than that of the first, and both are measurements of what they seem
+    /// to be.
+    pub fn is_worse(&self) -> bool {
+        self.rows.iter().any(|row| row.verdict == Verdict::Worse && !self.is_doubted(row))
+    }
+
     /// One that holds nothing yet.
     pub fn of(by: Option<String>, sides: Vec<Side>) -> Comparison {
         Comparison {
@@ -60,6 +70,7 @@ impl Comparison {
             unmatched: Vec::new(),
             notes: Vec::new(),
             margin: 0.0,
+            culprit: None,
         }
     }
 }

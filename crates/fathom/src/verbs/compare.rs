@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use explain::compare::{FailOn, Group, Outcome, by, compare as compared, value_of};
 use library::{Filter, Library};
+use record::judgement::Culprit;
 use record::{Compared, Comparison, Run, Verdict};
 use units::Share;
 
@@ -15,6 +16,7 @@ use crate::output::{self, CompareFormat};
 use crate::session::store::Store;
 use crate::terminal::{self, Appearance};
 use crate::verbs::charts::Charts;
+use crate::verbs::culprit;
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
@@ -41,6 +43,10 @@ pub struct CompareArgs {
     /// Call two figures equivalent if the 95 % confidence interval of the change is within ± this
     #[arg(long, value_name = "PERCENT", default_value = "5%")]
     pub margin: Share,
+    /// With two runs: simulate their plan on this virtual array with each part slower in turn, and name the part whose
+    /// slowing changes the figures as they changed from the first to the second; `unknown` where none does
+    #[arg(long, value_name = "ARRAY", conflicts_with = "by", add = candidates::arrays())]
+    pub model: Option<String>,
     /// With three or more runs or groups: every figure, not the one-screen summary
     #[arg(long)]
     pub full: bool,
@@ -66,10 +72,14 @@ const LOOKED_AT: u64 = 500;
 
 pub fn compare(arguments: &CompareArgs, store: &Store) -> Result<Ending, Failure> {
     arguments.outputs.iter().try_for_each(|path| output::check_comparison(path))?;
-    let (comparison, runs) = match &arguments.by {
+    arguments.model.as_deref().map_or(Ok(()), culprit::check)?;
+    let (mut comparison, runs) = match &arguments.by {
         None => one_by_one(&arguments.runs, arguments.margin.get(), store)?,
         Some(key) => (pivot(arguments, key, store)?, Vec::new()),
     };
+    if let Some(model) = &arguments.model {
+        comparison.culprit = Some(traced(model, &comparison, &runs)?);
+    }
     deliver(&comparison, arguments.format, &arguments.outputs, &arguments.appearance, arguments.full)?;
     // Of sides that are several runs, and of groups, no chart would show what the figures are of.
     let is_shown = arguments.format == CompareFormat::Text && arguments.charts.are_wanted();
@@ -78,6 +88,24 @@ pub fn compare(arguments: &CompareArgs, store: &Store) -> Result<Ending, Failure
         output::print(&arguments.charts.below(&evidence, &arguments.appearance))?;
     }
     judge(&comparison, &arguments.fail_on)
+}
+
+/// The part of `model` with whose change the figures of the second side came about.
+fn traced(model: &str, comparison: &Comparison, sides: &[Vec<Run>]) -> Result<Culprit, Failure> {
+    let [base, runs] = sides else {
+        return Err(Failure::Usage(format!(
+            "--model {model}: the slower part is looked for between two runs, such as `fathom compare last~1 last`; {} \
+             were named",
+            sides.len()
+        )));
+    };
+    let unknown =
+        |why: String| Culprit { model: model.into(), part: None, why, figures: 0, suspects: Vec::new() };
+    Ok(match (comparison.doubted(), comparison.is_worse()) {
+        (Some(doubted), _) => unknown(format!("the runs are not comparable. {doubted}")),
+        (None, false) => unknown("no figure of B is surely worse than that of A".into()),
+        (None, true) => culprit::named(model, &base.iter().collect::<Vec<_>>(), &runs.iter().collect::<Vec<_>>()),
+    })
 }
 
 /// Writes the comparison to stdout and to each of `files`.

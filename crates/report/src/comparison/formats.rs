@@ -6,6 +6,7 @@ use super::figures::{Columns, table_of, table_rows};
 use super::settings::settings_table;
 use super::{graded, name_of, summary, title, unmatched};
 use crate::ReportError;
+use crate::judgement::culprit;
 use crate::markdown;
 use crate::words::{csv_cell, harmless};
 
@@ -55,7 +56,9 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
         let drawn = markdown::drawn(&table_of(comparison, &rows, Columns::All));
         text += &format!("\n{drawn}\n{}\n", summary(comparison, &rows, true));
     }
-    let rest: Vec<String> = unmatched(comparison).into_iter().chain(comparison.notes.clone()).collect();
+    let slower = comparison.culprit.iter().map(culprit);
+    let rest: Vec<String> =
+        slower.chain(unmatched(comparison)).chain(comparison.notes.iter().cloned()).collect();
     if !rest.is_empty() {
         text.push('\n');
     }

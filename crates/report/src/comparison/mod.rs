@@ -9,6 +9,7 @@ use record::{Compared, Comparison, Side, Unmatched, Verdict};
 use self::figures::{Columns, figures, percent, table_of, table_rows};
 pub use self::formats::{COMPARISON_COLUMNS, comparison_csv, comparison_json, comparison_markdown};
 use self::settings::settings;
+use crate::judgement::culprit;
 use crate::style::{Look, Style};
 use crate::words::{counted, harmless, wrap};
 
@@ -24,6 +25,8 @@ pub fn comparison(comparison: &Comparison, style: Style, full: bool) -> String {
     let mut sections =
         vec![sides(comparison, style), settings(comparison, style), figures(comparison, style)];
     sections.insert(1, doubts(comparison, style));
+    let slower: Vec<String> = comparison.culprit.iter().map(culprit).collect();
+    sections.push(wrapped(&slower, style));
     sections.push(wrapped(&unmatched(comparison), style));
     sections.push(wrapped(&comparison.notes, style));
     sections.retain(|section| !section.is_empty());
