@@ -19,6 +19,9 @@ const LATE: f64 = 0.05;
 /// Below this lateness is that of any timer.
 const LATE_LEAST: Nanos = Nanos::from_micros(100);
 
+/// Content that takes this part of the workers' time slows a worker that never waits for anything else.
+const CONTENT: f64 = 0.05;
+
 pub(crate) fn limited(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
     by_processors(point, workload).or_else(|| by_ceiling(run, workload)).or_else(|| by_lateness(workload))
 }
@@ -80,6 +83,26 @@ fn by_ceiling(run: &Run, workload: &WorkloadResult) -> Option<Draft> {
     Some(draft(sentence).number("ceiling_per_s", ceiling).number("ceiling_share", share))
 }
 
+/// What making the content of writes cost, where it is much of the workers' time.
+pub(crate) fn content_cost(point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let spent = workload.workers.iter().filter_map(|worker| worker.cpu?.content_s).sum::<f64>();
+    let share = spent / (took_s(point) * workload.workers.len().max(1) as f64);
+    let writes: u64 =
+        workload.totals.iter().filter(|total| total.op == record::Op::Write).map(|total| total.ops).sum();
+    if share.is_nan() || share < CONTENT || writes == 0 {
+        return None;
+    }
+    let each = Nanos::from_secs_f64(spent / writes as f64);
+    let sentence = format!(
+        "Making the content of the writes took {each} of a processor each, {} of the workers' time. No latency has it in \
+         it; the rate of a worker that always has something to do is lower for it.",
+        percent(share)
+    );
+    let draft = Draft::new(Code::ContentCost, Severity::Note, sentence)
+        .remedy("`content = \"reused\"` makes it once, as many programs do, where the storage does not deduplicate.");
+    Some(draft.number("content_share", share).number("content_ns", each.get() as f64))
+}
+
 /// An engine that blocks in the kernel makes the load generator late, too; hence only what exceeds every service time.
 fn by_lateness(workload: &WorkloadResult) -> Option<Draft> {
     let late = workload.late.as_ref()?.to_stats()?.quantile(0.99)?;
@@ -115,7 +138,7 @@ mod tests {
         let mut workload = sample::workload("main", &[stream]);
         let worker = |(index, (ceiling_per_s, total_s)): (u32, &(Option<f64>, f64))| WorkerResult {
             index,
-            cpu: Some(CpuUse { user_s: total_s / 4.0, system_s: total_s * 0.75, counts: None }),
+            cpu: Some(CpuUse { user_s: total_s / 4.0, system_s: total_s * 0.75, ..CpuUse::default() }),
             ceiling_per_s: *ceiling_per_s,
             ..workload.workers[0].clone()
         };
@@ -125,6 +148,28 @@ mod tests {
 
     fn found(run: &Run) -> Option<record::Finding> {
         limited(run, &run.points[0], &run.points[0].workloads[0]).map(Draft::about_run)
+    }
+
+    #[test]
+    fn content_that_takes_a_twentieth_of_the_workers_time_is_told_with_what_a_write_costs() {
+        let with = |content_s: Option<f64>| {
+            let stream =
+                Stream { op: "write", size_bytes: 4096, per_s: 20_000, median_ns: 1_000_000, spread: 0.0 };
+            let mut workload = sample::workload("main", &[stream]);
+            for worker in &mut workload.workers {
+                worker.cpu = worker.cpu.map(|cpu| CpuUse { content_s, ..cpu });
+            }
+            let run = sample::run("quick", vec![sample::point(0, "p", vec![workload])]);
+            let point = &run.points[0];
+            (took_s(point), content_cost(point, &point.workloads[0]).map(Draft::about_run))
+        };
+        let (took, none) = with(None);
+        assert!(none.is_none());
+        assert!(with(Some(took * 0.049)).1.is_none());
+        let finding = with(Some(took * 0.10)).1.expect("a tenth of its time");
+        assert_eq!((finding.code.as_str(), finding.severity), ("content-cost", Severity::Note));
+        assert!((finding.numbers["content_share"] - 0.10).abs() < 1e-9, "{finding:?}");
+        assert!(finding.numbers["content_ns"] > 0.0, "{finding:?}");
     }
 
     #[test]

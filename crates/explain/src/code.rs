@@ -87,6 +87,8 @@ codes! {
     NotPreconditioned => "not-preconditioned",
     /// The load generator was saturated.
     GeneratorSaturated => "generator-saturated",
+    /// Making the content of writes took much of the workers' time.
+    ContentCost => "content-cost",
     /// All processors of the machine were saturated.
     CpuSaturated => "cpu-saturated",
     /// The hypervisor ran other guests on the processors.

@@ -105,6 +105,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::Throttled | Code::ClockChanged => (About::Clock, [B, C, F]),
         Code::StateNotHeld
         | Code::DriveWriteCache
+        | Code::ContentCost
         | Code::CacheSeen
         | Code::VirtualMachine
         | Code::NullTarget

@@ -109,10 +109,11 @@ const REAL_POINT: [OfPoint; 9] = [
 ];
 
 /// About a workload on real storage, some of them by what came before it.
-const REAL_WORKLOAD: [OfWorkloadAfter; 9] = [
+const REAL_WORKLOAD: [OfWorkloadAfter; 10] = [
     |run, _, point, workload| caches::buffered(run, point, workload),
     |run, history, _, workload| caches::span_fits_cache(run, history, workload),
     |run, _, point, workload| client::limited(run, point, workload),
+    |_, _, point, workload| client::content_cost(point, workload),
     |run, _, point, workload| writes::drive_write_cache(run, point, workload),
     content::unwritten,
     content::compressible_reads,

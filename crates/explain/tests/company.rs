@@ -24,7 +24,7 @@ fn sampled(run: &mut Run, name: &str, of: impl Fn(usize) -> f64) {
 #[test]
 fn a_worker_that_computes_all_the_time_is_the_limit() {
     let mut run = reads();
-    let cpu = |user_s| Some(CpuUse { user_s, system_s: 9.0, counts: None });
+    let cpu = |user_s| Some(CpuUse { user_s, system_s: 9.0, ..CpuUse::default() });
     workload(&mut run).workers[0].cpu = cpu(20.0);
     assert!(find(&run, "generator-saturated").is_none());
     workload(&mut run).workers[0].cpu = cpu(21.9);
@@ -187,7 +187,7 @@ fn nothing_but_itself_is_said_of_a_run_on_nothing() {
     let mut run = reads();
     run.targets[0].kind = "null".into();
     run.environment.facts.insert(fact::HYPERVISOR.into(), "kvm".into());
-    workload(&mut run).workers[0].cpu = Some(CpuUse { user_s: 31.0, system_s: 0.0, counts: None });
+    workload(&mut run).workers[0].cpu = Some(CpuUse { user_s: 31.0, system_s: 0.0, ..CpuUse::default() });
     point(&mut run).devices.clear();
     assert_eq!(codes(&run), ["null-target"]);
 }

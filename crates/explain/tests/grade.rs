@@ -93,7 +93,7 @@ fn a_failed_check_costs_by_what_it_puts_in_doubt() {
     run.targets[0].caches[0].size_bytes = 128 << 30;
     assert_eq!(check(run.clone(), "cache").outcome, Outcome::Failed);
     assert_eq!(grade(run.clone()), Grade::D);
-    workload(&mut run).workers[0].cpu = Some(CpuUse { user_s: 31.0, system_s: 0.0, counts: None });
+    workload(&mut run).workers[0].cpu = Some(CpuUse { user_s: 31.0, system_s: 0.0, ..CpuUse::default() });
     assert_eq!(grade(run.clone()), Grade::E, "what was measured is in doubt for two reasons");
     workload(&mut run).completed -= 1;
     assert_eq!(grade(run), Grade::F);
@@ -122,7 +122,7 @@ fn the_run_has_the_grade_of_its_worst_point_and_names_it() {
     let mut run = known(reads());
     let mut second = run.points[0].clone();
     (second.index, second.name) = (1, "second".into());
-    second.workloads[0].workers[0].cpu = Some(CpuUse { user_s: 31.0, system_s: 0.0, counts: None });
+    second.workloads[0].workers[0].cpu = Some(CpuUse { user_s: 31.0, system_s: 0.0, ..CpuUse::default() });
     run.points.push(second);
     let run = judged(run);
     let grades: Vec<Grade> = run.points.iter().map(|point| point.grading.as_ref().unwrap().grade).collect();

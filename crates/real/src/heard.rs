@@ -142,5 +142,6 @@ pub(crate) fn cpu_use(time: CpuTime) -> CpuUse {
             major_faults: time.major_faults,
             minor_faults: time.minor_faults,
         }),
+        content_s: (!time.content.is_zero()).then(|| time.content.as_secs_f64()),
     }
 }

@@ -137,7 +137,7 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
     spec.stop.run = Some(Nanos::from_secs(30));
     let total = |class: &Class| OpTotal { op: class.op, ops: class.ops, bytes: class.bytes };
     // 5 µs a request, a fifth of it in the program.
-    let cpu = CpuUse { user_s: ops as f64 * 1e-6, system_s: ops as f64 * 4e-6, counts: None };
+    let cpu = CpuUse { user_s: ops as f64 * 1e-6, system_s: ops as f64 * 4e-6, ..CpuUse::default() };
     let mut result = WorkloadResult {
         name: name.into(),
         spec,

@@ -29,7 +29,7 @@ struct IoThread {
 /// What an I/O thread has taken of the processor since it began to serve: the [figures](CpuTime::figures) of a
 /// [`CpuTime`].
 #[derive(Debug, Default)]
-struct CpuCounters([AtomicU64; 5]);
+struct CpuCounters([AtomicU64; 6]);
 
 impl CpuCounters {
     fn store(&self, time: CpuTime) {
@@ -309,12 +309,12 @@ mod tests {
         report.send(None).expect("the pool hears");
         let error = pool.wait(Wait::For(1), &mut |_| panic!("nothing ended")).expect_err("it panicked");
         assert!(matches!(error, EngineError::Internal { .. }), "{error}");
-        for figures in [[3, 50, 1, 0, 2], [4, 70, 5, 1, 0]] {
+        for figures in [[3, 50, 1, 0, 2, 9], [4, 70, 5, 1, 0, 1]] {
             let taken = CpuCounters::default();
             taken.store(CpuTime::of_figures(figures));
             pool.io_threads.push(IoThread { work: None, thread: None, taken: Arc::new(taken) });
         }
-        assert_eq!(pool.helpers_cpu().figures(), [7, 120, 6, 1, 2]);
+        assert_eq!(pool.helpers_cpu().figures(), [7, 120, 6, 1, 2, 10]);
         assert!(pool.reopen(Arc::new(OpenFiles(Vec::new()))).is_err(), "each thread has its files");
     }
 

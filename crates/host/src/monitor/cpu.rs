@@ -23,6 +23,8 @@ pub struct CpuTime {
     pub major_faults: u64,
     /// Page faults that did not.
     pub minor_faults: u64,
+    /// What of `user` went into the content of writes, by a sample; of a whole process it is not known, and 0.
+    pub content: Nanos,
 }
 
 impl Add for CpuTime {
@@ -41,21 +43,30 @@ impl CpuTime {
     }
 
     /// All figures in the order of the fields, times in nanoseconds.
-    pub(crate) fn figures(self) -> [u64; 5] {
-        [self.user.get(), self.system.get(), self.context_switches, self.major_faults, self.minor_faults]
+    pub(crate) fn figures(self) -> [u64; 6] {
+        [
+            self.user.get(),
+            self.system.get(),
+            self.context_switches,
+            self.major_faults,
+            self.minor_faults,
+            self.content.get(),
+        ]
     }
 
     /// The opposite of [`figures`](CpuTime::figures).
-    pub(crate) fn of_figures([user, system, switches, major, minor]: [u64; 5]) -> CpuTime {
+    pub(crate) fn of_figures([user, system, switches, major, minor, content]: [u64; 6]) -> CpuTime {
         CpuTime {
             user: Nanos::new(user),
             system: Nanos::new(system),
             context_switches: switches,
             major_faults: major,
             minor_faults: minor,
+            content: Nanos::new(content),
         }
     }
-    /// Both together.
+
+    /// User and system time together.
     pub fn total(self) -> Nanos {
         Nanos::new(self.user.get().saturating_add(self.system.get()))
     }
@@ -76,7 +87,7 @@ pub fn process_cpu() -> CpuTime {
 
 /// What the calling thread has taken so far. Source: getrusage(2), `RUSAGE_THREAD`.
 pub fn thread_cpu() -> CpuTime {
-    usage_of(libc::RUSAGE_THREAD)
+    CpuTime { content: crate::content::time_spent(), ..usage_of(libc::RUSAGE_THREAD) }
 }
 
 fn usage_of(who: libc::c_int) -> CpuTime {
@@ -95,6 +106,7 @@ fn usage_of(who: libc::c_int) -> CpuTime {
         context_switches: narrow::<u64>(usage.ru_nvcsw).saturating_add(narrow(usage.ru_nivcsw)),
         major_faults: narrow(usage.ru_majflt),
         minor_faults: narrow(usage.ru_minflt),
+        content: Nanos::ZERO,
     }
 }
 

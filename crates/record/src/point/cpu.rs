@@ -15,6 +15,10 @@ pub struct CpuUse {
     /// What the kernel counted meanwhile; absent in records of versions that did not ask it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<TaskCounts>,
+    /// What of `user_s` went into the content of writes, by a sample; absent where none was made, where that is not
+    /// known, and in records of versions that did not time it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_s: Option<f64>,
 }
 
 /// What the kernel counts of a thread or a process. Source: getrusage(2).
@@ -38,7 +42,13 @@ impl Add for CpuUse {
             major_faults: one.major_faults.saturating_add(other.major_faults),
             minor_faults: one.minor_faults.saturating_add(other.minor_faults),
         });
-        CpuUse { user_s: self.user_s + other.user_s, system_s: self.system_s + other.system_s, counts }
+        let content = [self.content_s, other.content_s].into_iter().flatten();
+        CpuUse {
+            user_s: self.user_s + other.user_s,
+            system_s: self.system_s + other.system_s,
+            counts,
+            content_s: content.reduce(|one, other| one + other),
+        }
     }
 }
 
