@@ -558,6 +558,13 @@ fn commands_of_a_job_run_before_beside_and_after_it() {
     assert_eq!(said("io.prerun.txt").trim(), "before");
     assert_eq!(said("io.postrun.txt").trim(), "io.0.0");
     assert_eq!(said("beside.stdout").trim(), "started");
+    // Between jobs that wait for each other, too.
+    let jobs = "[global]\nsize=1m\nrw=read\n[one]\nexec_postrun=touch mark\n[two]\nstonewall\nexec_prerun=rm mark\n\
+                exec_postrun=ls mark\n";
+    user.write("turns.fio", jobs);
+    let ended = user.fathom("as fio turns.fio").with(1);
+    assert!(ended.err.contains("ls mark"), "{}", ended.err);
+    assert!(said("two.prerun.txt").is_empty(), "there was a mark to remove");
     // A plan executes nothing, and says so.
     let plan = user.fathom("plan convert jobs.fio").done().out;
     assert!(plan.contains("a plan executes nothing"), "{plan}");

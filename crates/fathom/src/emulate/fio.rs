@@ -72,8 +72,12 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
     }
     print_head(&command)?;
     let recorded = match command.slo() {
-        Some(promise) => look_for(promise, session)?,
-        None => session.measure(&mut |_| {}),
+        Some(promise) => {
+            let recorded = look_for(promise, session)?;
+            programs.iter().for_each(Programs::after_search);
+            recorded
+        }
+        None => session.measure(&mut |event| programs.iter().for_each(|programs| programs.hear(event))),
     };
     let text = command.report(&recorded.run);
     match &command.wanted.file {
@@ -83,7 +87,7 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
     for (name, log) in command.logs(&recorded.run) {
         output::write_whole(name.as_ref(), &log)?;
     }
-    if let Some(what) = programs.map(|programs| programs.after()).transpose()?.flatten() {
+    if let Some(what) = programs.and_then(|programs| programs.wrong()) {
         return Ok(Ending { code: 1, reason: what });
     }
     if let Some(what) = logs.and_then(|logs| logs.finish()) {

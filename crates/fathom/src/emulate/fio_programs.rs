@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use conduct::Listener;
+use conduct::{Event, Listener};
 use formats::fio::{Command, Execution, Executions};
 use host::command::{self, Running};
+use record::PointKind;
 use units::Instant;
 use workload::Logged;
 use workload::plan::Load;
@@ -24,6 +25,8 @@ pub struct Programs {
 #[derive(Debug, Default)]
 struct Open {
     loads: usize,
+    /// Loads that have ended.
+    ended: usize,
     running: Vec<(Running, Duration)>,
     wrong: Option<String>,
 }
@@ -38,13 +41,36 @@ impl Programs {
 
     /// Runs what comes before all jobs.
     pub fn before(&self) -> Result<(), Failure> {
-        self.asked.before.iter().try_for_each(ran)
+        self.asked.first().try_for_each(|one| ran(one).map_err(Failure::Usage))
     }
 
-    /// Runs what comes after all jobs. What went wrong with a program beside them, if anything did.
-    pub fn after(&self) -> Result<Option<String>, Failure> {
-        self.asked.after.iter().try_for_each(ran)?;
-        Ok(self.with(|open| open.wrong.take()))
+    /// Where a load has ended, runs what comes after it and before the next one.
+    pub fn hear(&self, event: &Event<'_>) {
+        if matches!(event, Event::PointEnded { point } if point.kind == PointKind::Load) {
+            let load = self.with(|open| {
+                open.ended += 1;
+                open.ended - 1
+            });
+            self.between(load);
+        }
+    }
+
+    /// Runs what comes after all jobs, of which only the last look of a search was one.
+    pub fn after_search(&self) {
+        self.between(0);
+    }
+
+    fn between(&self, load: usize) {
+        for wrong in self.asked.between(load).filter_map(|one| ran(one).err()) {
+            self.with(|open| {
+                open.wrong.get_or_insert(wrong);
+            });
+        }
+    }
+
+    /// The first that went wrong with a command after the first load began, if anything did.
+    pub fn wrong(&self) -> Option<String> {
+        self.with(|open| open.wrong.take())
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Open) -> T) -> T {
@@ -52,8 +78,8 @@ impl Programs {
     }
 }
 
-fn ran(execution: &Execution) -> Result<(), Failure> {
-    command::run(&execution.command, &[]).map_err(|error| Failure::Usage(told(execution, &error)))
+fn ran(execution: &Execution) -> Result<(), String> {
+    command::run(&execution.command, &[]).map_err(|error| told(execution, &error))
 }
 
 fn told(execution: &Execution, error: &std::io::Error) -> String {

@@ -99,7 +99,6 @@ impl Command {
         arrangement.translated.notes.extend(line.notes);
         let command = Command { jobs, arrangement, wanted };
         command.check_search()?;
-        command.check_executions()?;
         Ok(command)
     }
 

@@ -3,8 +3,6 @@
 //! Only `fathom as fio` does so, as fio does: a plan executes nothing, so that one that was made of a job file says what
 //! it leaves out.
 
-use crate::Refusal;
-
 use super::command::Command;
 use super::job::Job;
 use super::settings::Options;
@@ -23,12 +21,25 @@ pub struct Execution {
 /// What a job file has executed, by when.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Executions {
-    /// Before everything else.
+    /// Before their load, and after the ones before it.
     pub before: Vec<Execution>,
     /// Beside the load, which ends it.
     pub beside: Vec<Execution>,
-    /// After everything else.
+    /// After their load, and what it has read back.
     pub after: Vec<Execution>,
+}
+
+impl Executions {
+    /// What is run once `load` has ended: what comes after it, and what comes before the next one.
+    pub fn between(&self, load: usize) -> impl Iterator<Item = &Execution> {
+        let after = self.after.iter().filter(move |one| one.load == load);
+        after.chain(self.before.iter().filter(move |one| one.load == load + 1))
+    }
+
+    /// What is run before the first load.
+    pub fn first(&self) -> impl Iterator<Item = &Execution> {
+        self.before.iter().filter(|one| one.load == 0)
+    }
 }
 
 /// Whether the job only runs a program.
@@ -37,35 +48,19 @@ pub(super) fn is_one(options: &Options) -> bool {
 }
 
 impl Command {
-    /// The commands of all jobs, once for each clone. What a job of a later load has run before itself, or one of an
-    /// earlier load after itself, is refused by [`Command::parse`].
+    /// The commands of all jobs, once for each clone.
     pub fn executions(&self) -> Executions {
         let mut all = Executions::default();
         for (load, job) in self.by_load() {
             let clones = || 0..job.clones;
             all.before.extend(clones().filter_map(|_| shell(job, "exec_prerun", "prerun", load)));
-            all.after.extend(clones().filter_map(|_| shell(job, "exec_postrun", "postrun", load)));
+            // What is read back is a load of its own, without jobs.
+            let is_read_back = self.phases().get(load + 1).is_some_and(Vec::is_empty);
+            let end = if is_read_back { load + 1 } else { load };
+            all.after.extend(clones().filter_map(|_| shell(job, "exec_postrun", "postrun", end)));
             all.beside.extend(clones().filter_map(|_| program(job, load)));
         }
         all
-    }
-
-    /// Commands are run before the first load and after the last one.
-    pub(super) fn check_executions(&self) -> Result<(), Refusal> {
-        let last = self.phases().len().saturating_sub(1);
-        for (load, job) in self.by_load() {
-            for (name, at) in [("exec_prerun", 0), ("exec_postrun", last)] {
-                if let Some(setting) =
-                    job.options.get(name).filter(|said| !said.value.is_empty() && load != at)
-                {
-                    return Err(setting.unsupported(
-                        "commands run before the first jobs and after the last ones, not between those that wait for \
-                         each other; run them one by one (--section)",
-                    ));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Each job once, with the number of its load.

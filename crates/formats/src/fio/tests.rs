@@ -727,7 +727,15 @@ fn what_jobs_have_executed_stands_apart_from_their_plan() {
     assert!(texts(&all.before)[0].contains("sync"), "{all:?}");
     assert_eq!(texts(&all.beside), ["exec /bin/sleep 5"]);
     assert!(texts(&all.after)[0].contains("> 'a.postrun.txt' 2>&1"), "{all:?}");
-    let later = "--name=a --size=1m --name=b --stonewall --size=1m --exec_prerun=ls";
-    assert!(command(later).unwrap_err().to_string().contains("one by one"));
+    let later = "--name=a --rw=write --verify=md5 --size=1m --exec_postrun=ls --name=b --stonewall --size=1m \
+                 --exec_prerun=sync --exec_postrun=date";
+    let later = command(later).unwrap().executions();
+    let of = |load: usize| {
+        let between = later.between(load);
+        between.map(|one| one.command.split_whitespace().nth(1).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // What was written is read back by a load of its own before the job has ended.
+    assert_eq!([of(0), of(1), of(2)], [vec![], vec!["ls".to_owned(), "sync".into()], vec!["date".into()]]);
+    assert_eq!(later.first().count(), 0);
     assert!(refusal("[a]\nioengine=exec\nprogram=/bin/true\n").contains("runtime="));
 }
