@@ -261,6 +261,24 @@ fn blocks_are_trimmed_and_written_and_halves_of_a_job_are_one() {
 }
 
 #[test]
+fn operations_told_as_one_are_the_sum_of_those_told_apart() {
+    let user = User::new();
+    let line = "as fio --name=a --filename=array:md3000 --direct=1 --rw=randrw --size=1g --runtime=5 --time_based \
+                --output-format=json";
+    let of = |more: &str| user.fathom(&format!("{line} {more}")).done().json()["jobs"][0].clone();
+    let (both, mixed) = (of("--unified_rw_reporting=both"), of("--unified_rw_reporting=1"));
+    let ios = |job: &Value, name: &str| job[name]["total_ios"].as_u64().unwrap();
+    assert_eq!(ios(&both, "mixed"), ios(&both, "read") + ios(&both, "write"));
+    assert!(ios(&mixed, "mixed") > 0 && mixed["read"].is_null() && mixed["sync"].is_null(), "{mixed}");
+    let text = user
+        .fathom(&line.replace("json", "normal --unified_rw_reporting=mixed"))
+        .done()
+        .out;
+    assert!(text.contains("  mixed: IOPS=") && text.contains("  MIXED: bw="), "{text}");
+    assert!(!text.contains("read: IOPS="), "{text}");
+}
+
+#[test]
 fn logs_have_a_line_for_each_second() {
     let user = User::new();
     let line = "as fio --name=a --filename=array:md3000 --direct=1 --rw=randrw --size=1g --runtime=5 --time_based \

@@ -12,6 +12,7 @@ use units::convert::truncated;
 use workload::spec::{Pace, Workload};
 
 use super::steady::Attained;
+use super::unified::Unified;
 use crate::point::is_in_order;
 
 /// fio's own list.
@@ -31,6 +32,8 @@ pub(super) struct Entry {
     pub percentiles: Percentiles,
     /// Reads, writes, trims.
     pub directions: [Direction; 3],
+    /// Whether they are told as one.
+    pub unified: Unified,
     pub syncs: stats::Histogram,
     pub runtime_ms: u64,
     /// Seconds since the start of the run.
@@ -205,6 +208,7 @@ impl Entry {
             options: workloads.first().map(|workload| said(workload)).unwrap_or_default(),
             percentiles: Percentiles::default(),
             directions,
+            unified: Unified::None,
             syncs,
             runtime_ms,
             elapsed_s: point.ended_ns.div_ceil(1_000_000_000),

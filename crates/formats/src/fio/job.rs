@@ -14,6 +14,7 @@ use super::replay::{self, Replay};
 use super::section::{Origin, Section};
 use super::settings::Options;
 use super::tree::{self, Tree};
+use super::unified::Unified;
 use super::value::Amount;
 
 #[derive(Clone, Debug)]
@@ -43,6 +44,8 @@ pub(super) struct Job {
     pub replay: Option<Replay>,
     /// The bytes of `verify_pattern`.
     pub verify_pattern: Option<Vec<u8>>,
+    /// Whether its operations are told as one.
+    pub unified: Unified,
     /// Its reads and its writes, where only one of them has a rate.
     pub halves: Option<Box<[Job; 2]>>,
     /// Keys of a plan that need no more thought, with their values as TOML.
@@ -171,6 +174,7 @@ impl Job {
             replay,
             halves,
             verify_pattern,
+            unified: Unified::read(&options)?,
             keys,
             checks,
             logs,

@@ -1,5 +1,6 @@
 //! fio's JSON, key for key and in its order. Source: output of fio 3.33 and the schema of 3.42.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use record::Run;
@@ -8,6 +9,7 @@ use units::convert::truncated;
 
 use super::figures::{self, Direction, Entry, Samples};
 use super::steady::Attained;
+use super::unified::Unified;
 
 /// A value that keeps its order and prints as fio prints it.
 pub(super) enum Json {
@@ -91,14 +93,16 @@ fn job(job: &Entry, bins: bool) -> Json {
     if let Some(description) = &job.description {
         keys.push(entry("desc", Json::Text(description.clone())));
     }
-    for (name, of) in ["read", "write", "trim"].into_iter().zip(&job.directions) {
-        keys.push(entry(name, direction(of, job, bins)));
-    }
+    // fio has no syncs where all is one, and what is one besides stands behind them.
+    let (apart, mixed): (Vec<_>, Vec<_>) = job.reported().into_iter().partition(|(name, _)| *name != "mixed");
+    let told = |(name, of): &(&str, Cow<'_, Direction>)| entry(name, direction(of, job, bins));
+    keys.extend(apart.iter().map(told));
     let syncs = vec![
         entry("total_ios", Json::Count(job.syncs.count())),
         entry("lat_ns", latency(&job.syncs, None, false)),
     ];
-    keys.push(entry("sync", Json::Object(syncs)));
+    keys.extend((job.unified != Unified::Mixed).then(|| entry("sync", Json::Object(syncs))));
+    keys.extend(mixed.iter().map(told));
     keys.extend([
         entry("job_runtime", Json::Count(job.runtime_ms * job.jobs)),
         entry("usr_cpu", Json::Figure(job.user_percent)),

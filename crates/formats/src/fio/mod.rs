@@ -32,6 +32,7 @@ mod steady;
 mod text;
 mod times;
 mod tree;
+mod unified;
 mod value;
 mod verify;
 

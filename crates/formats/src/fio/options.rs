@@ -238,7 +238,7 @@ const TABLE: &[Row] = &[
     // Reports.
     flags(
         "clat_percentiles lat_percentiles write_bw_log write_lat_log write_iops_log log_offset \
-         per_job_logs write_hist_log log_prio log_issue_time",
+         per_job_logs write_hist_log log_prio log_issue_time unified_rw_reporting",
     ),
     ignored(
         "slat_percentiles significant_figures unit_base bwavgtime iopsavgtime log_entries log_compression \
@@ -248,7 +248,6 @@ const TABLE: &[Row] = &[
     supported(
         "percentile_list kb_base log_avg_msec log_max_value=log_window_value log_hist_msec log_hist_coarseness",
     ),
-    unsupported("unified_rw_reporting", &["0", "none"], "reads and writes are reported apart"),
     noted("log_unix_epoch log_alternate_epoch", "times in logs are from the start of the job"),
     noted("continue_on_error", "requests that fail are counted, and end the run where there are too many"),
     noted("ignore_error", "every request that fails is counted"),

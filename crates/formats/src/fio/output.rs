@@ -194,6 +194,7 @@ impl Command {
                 if entry.error == 0 {
                     entry.error = job.checks.error(&entry);
                 }
+                entry.unified = job.unified;
                 entries.push((entry, each.job));
             }
         }

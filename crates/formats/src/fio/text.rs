@@ -9,8 +9,7 @@ use units::convert::truncated;
 use super::figures::{self, Direction, Entry};
 use super::job::Job;
 use super::json::{self, Report};
-
-const NAMES: [&str; 3] = ["read", "write", "trim"];
+use super::unified::Unified;
 
 /// What fio says of its jobs before they start.
 pub(super) fn head(jobs: &[Job]) -> String {
@@ -76,7 +75,7 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
     if let Some(description) = &entry.description {
         let _ = writeln!(text, "  Description  : [{description}]");
     }
-    for (name, of) in NAMES.into_iter().zip(&entry.directions).filter(|(_, of)| of.requests > 0) {
+    for (name, of) in entry.reported().iter().filter(|(_, of)| of.requests > 0) {
         direction(text, name, of, entry);
     }
     for (unit, name) in [(1, "nsec"), (1000, "usec"), (1_000_000, "msec")] {
@@ -107,13 +106,13 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
     let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
     let _ = writeln!(text, "     submit    : {}", named(batches, entry.submit_table()));
     let _ = writeln!(text, "     complete  : {}", named(batches, entry.complete_table()));
-    let [reads, writes, trims] = &entry.directions;
+    let [reads, writes, trims] = match entry.unified {
+        Unified::Mixed => [entry.requests(), 0, 0],
+        _ => entry.directions.each_ref().map(|of| of.requests),
+    };
     let _ = writeln!(
         text,
-        "     issued rwts: total={},{},{},{} short=0,0,0,0 dropped=0,0,0,0",
-        reads.requests,
-        writes.requests,
-        trims.requests,
+        "     issued rwts: total={reads},{writes},{trims},{} short=0,0,0,0 dropped=0,0,0,0",
         entry.syncs.count()
     );
     let _ = writeln!(
@@ -268,9 +267,10 @@ fn groups(text: &mut String, entries: &[Entry]) {
             continue;
         }
         let _ = write!(text, "\nRun status group {group} (all jobs):\n");
-        for (op, name) in ["READ", "WRITE", "TRIM"].into_iter().enumerate() {
-            let all: Vec<&Direction> =
-                of_group.iter().map(|entry| &entry.directions[op]).filter(|of| of.requests > 0).collect();
+        let reported: Vec<_> = of_group.iter().flat_map(|entry| entry.reported()).collect();
+        for name in ["read", "write", "trim", "mixed"] {
+            let of_name = reported.iter().filter(|(own, of)| *own == name && of.requests > 0);
+            let all: Vec<&Direction> = of_name.map(|(_, of)| &**of).collect();
             if all.is_empty() {
                 continue;
             }
@@ -283,8 +283,9 @@ fn groups(text: &mut String, entries: &[Entry]) {
             let (io, io_si) = both(bytes);
             let _ = writeln!(
                 text,
-                "{name:>7}: bw={sum}/s ({sum_si}/s), {least}/s-{most}/s ({least_si}/s-{most_si}/s), io={io} ({io_si}), \
+                "{:>7}: bw={sum}/s ({sum_si}/s), {least}/s-{most}/s ({least_si}/s-{most_si}/s), io={io} ({io_si}), \
                  run={}-{}msec",
+                name.to_uppercase(),
                 times().min().unwrap_or(0),
                 times().max().unwrap_or(0)
             );
@@ -319,8 +320,16 @@ pub(super) fn terse(run: &Run, report: &Report, version: u8) -> String {
         };
         fields.extend([entry.group.to_string(), entry.error.to_string()]);
         // Trims stand beside reads and writes from version 4 on.
-        let directions = if version >= 4 { 3 } else { 2 };
-        for of in &entry.directions[..directions] {
+        let count = if version >= 4 { 3 } else { 2 };
+        let nothing = Direction::default();
+        let mixed = entry.mixed();
+        let mut directions: Vec<&Direction> = match entry.unified {
+            Unified::Mixed => vec![&mixed, &nothing, &nothing],
+            _ => entry.directions.iter().collect(),
+        };
+        directions.truncate(count);
+        directions.extend((entry.unified == Unified::Both).then_some(&mixed));
+        for of in directions {
             terse_direction(&mut fields, of, &entry.percentiles.list, version);
         }
         fields.push(format!("{:.6}%", entry.user_percent));
