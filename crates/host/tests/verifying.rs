@@ -23,11 +23,13 @@ const BLOCKS: u64 = 512;
 const LEN: Bytes = Bytes::new(BLOCKS * 4096);
 
 /// Every engine that moves data, at the depths it can serve.
-const ENGINES: [(&str, u32); 7] = [
+const ENGINES: [(&str, u32); 9] = [
     ("pread", 1),
     ("pread", 8),
     ("preadv2", 1),
     ("preadv2", 8),
+    ("splice", 1),
+    ("splice", 8),
     ("mmap", 1),
     ("io_uring", 1),
     ("io_uring", 16),

@@ -99,6 +99,7 @@ fn engine_of(choice: Option<EngineChoice>) -> Engine {
         Some(EngineChoice::Pool(Call::Preadv2(_))) => Engine::Preadv2Threads,
         Some(EngineChoice::Sync(Call::Fallocate) | EngineChoice::Pool(Call::Fallocate)) => Engine::Fallocate,
         Some(EngineChoice::Sync(Call::Ftruncate) | EngineChoice::Pool(Call::Ftruncate)) => Engine::Ftruncate,
+        Some(EngineChoice::Sync(Call::Splice) | EngineChoice::Pool(Call::Splice)) => Engine::Splice,
         Some(EngineChoice::Mmap) => Engine::Mmap,
         Some(EngineChoice::Stdio) => Engine::Stdio,
         Some(EngineChoice::Null) => Engine::Null,

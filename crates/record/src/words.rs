@@ -173,6 +173,8 @@ words! {
         Fallocate = "fallocate",
         /// A file is cut, and no data moves.
         Ftruncate = "ftruncate",
+        /// Data moves through a pipe.
+        Splice = "splice",
         /// None: each request ends at once.
         Null = "null",
         /// Calls that take names of files and directories.

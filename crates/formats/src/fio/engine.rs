@@ -20,14 +20,13 @@ pub(super) struct Engine {
     pub complete_batch: u32,
 }
 
-const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, falloc, ftruncate, null, cpuio, exec, filecreate, \
+const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, splice, falloc, ftruncate, null, cpuio, exec, filecreate, \
                        filestat, filedelete, dircreate, dirstat and dirdelete are";
 
 /// Engines of fio that are refused, each with its reason.
 const REFUSED: &[(&str, &str)] = &[
     ("sg", "SCSI commands past the block layer are not sent; measure the disk itself, /dev/sdX"),
     ("io_uring_cmd", "NVMe commands past the block layer are not sent; measure the namespace, /dev/nvmeXnY"),
-    ("splice", "data that goes through a pipe is not measured; psync moves it once"),
     ("e4defrag", DEFRAG),
 ];
 
@@ -64,6 +63,7 @@ pub(super) fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engin
         "mmap" => ("mmap", false),
         "falloc" => ("fallocate", false),
         "ftruncate" => ("ftruncate", false),
+        "splice" => ("splice", false),
         "null" | "cpp_null" => ("null", true),
         "cpuio" | "exec" => ("null", false),
         "page_fault" => {

@@ -47,6 +47,7 @@ pub fn choose(
         (EngineKind::Preadv2, _) => (calls(Call::Preadv2(flags)), None),
         (EngineKind::Fallocate, _) => (calls(Call::Fallocate), None),
         (EngineKind::Ftruncate, _) => (calls(Call::Ftruncate), None),
+        (EngineKind::Splice, _) => (calls(Call::Splice), None),
         (EngineKind::Mmap, _) if one_at_a_time => (EngineChoice::Mmap, None),
         (EngineKind::Mmap, _) => {
             let why = "loads and stores wait for each page: set `depth = 1` and use more workers".into();
@@ -118,6 +119,7 @@ mod tests {
             ("depth = 1\nrequest_priority = '20% be/0'", EngineChoice::Uring),
             ("depth = 1\nreads = '0%'\nengine = 'fallocate'", EngineChoice::Sync(Call::Fallocate)),
             ("depth = 1\nreads = '0%'\nengine = 'ftruncate'", EngineChoice::Sync(Call::Ftruncate)),
+            ("depth = 1\nengine = 'splice'", EngineChoice::Sync(Call::Splice)),
             ("depth = 1\nengine = 'mmap'\ndirect = false", EngineChoice::Mmap),
             ("depth = 1\nengine = 'stdio'\ndirect = false", EngineChoice::Stdio),
             ("depth = 1\nengine = 'io_uring'", EngineChoice::Uring),

@@ -15,6 +15,7 @@ mod payload;
 mod pool;
 mod priorities;
 mod sigbus;
+mod splice;
 mod stdio;
 mod sync;
 mod trim;

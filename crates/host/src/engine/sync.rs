@@ -27,6 +27,8 @@ pub enum Call {
     Fallocate,
     /// ftruncate(2) to where a write begins.
     Ftruncate,
+    /// splice(2) through a pipe.
+    Splice,
 }
 
 /// Carries a request out as it is submitted, so only depth 1 makes sense; [`super::ThreadPool`] does more.
@@ -115,6 +117,8 @@ pub(super) fn execute(
         (Op::Write, Call::Ftruncate) => {
             again(|| rustix::fs::ftruncate(fd, offset).map(|()| request.len as usize))
         }
+        (Op::Read, Call::Splice) => super::splice::read(fd, bytes, offset),
+        (Op::Write, Call::Splice) => super::splice::write(fd, bytes, offset),
         (Op::Read, Call::Ftruncate) => Err(rustix::io::Errno::INVAL),
         (Op::Trim, _) => return trim(&files.0[usize::from(request.file)], request),
         (Op::Flush, _) => again(|| super::flush(flush, fd).map(|()| 0)),

@@ -231,7 +231,8 @@ words!(Verify, "a way to verify", Verify::None => "none", Verify::Written => "wr
 words!(EngineKind, "an engine",
     EngineKind::Auto => "auto", EngineKind::IoUring => "io_uring", EngineKind::Pread => "pread",
     EngineKind::Preadv2 => "preadv2", EngineKind::Mmap => "mmap", EngineKind::Stdio => "stdio",
-    EngineKind::Fallocate => "fallocate", EngineKind::Ftruncate => "ftruncate", EngineKind::Null => "null");
+    EngineKind::Fallocate => "fallocate", EngineKind::Ftruncate => "ftruncate", EngineKind::Splice => "splice",
+    EngineKind::Null => "null");
 
 /// A ratio such as `2:1`, at least 1.
 #[derive(Clone, Copy, Debug, PartialEq)]

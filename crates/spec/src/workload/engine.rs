@@ -50,6 +50,8 @@ pub enum EngineKind {
     Fallocate,
     /// ftruncate(2) in place of data: a write cuts the file where it would begin.
     Ftruncate,
+    /// splice(2) through a pipe, with read(2) or vmsplice(2) at its other end.
+    Splice,
     /// Nothing at all: what the tool itself can do.
     Null,
 }
