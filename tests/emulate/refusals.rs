@@ -36,7 +36,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("fio --name=a --size=1m --iodeth=4", &["did you mean `iodepth`"]),
     ("fio --name=a --size=1m --zonemode=zbd", &["`zonemode=zbd` is not supported"]),
     ("fio --name=a --size=1m --nice=5", &["`nice=5` is not supported"]),
-    ("fio --name=a --size=1m --ioengine=rados", &["`ioengine=rados` is not supported", "io_uring"]),
+    ("fio --name=a --size=1m --ioengine=rados", &["`ioengine=rados` is not supported", "rbd map"]),
 ];
 
 /// The exit code of a refusal: fio's scripts read fio's own.

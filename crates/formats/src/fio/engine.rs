@@ -28,15 +28,38 @@ const REFUSED: &[(&str, &str)] = &[
     ("sg", "SCSI commands past the block layer are not sent; measure the disk itself, /dev/sdX"),
     ("io_uring_cmd", "NVMe commands past the block layer are not sent; measure the namespace, /dev/nvmeXnY"),
     ("e4defrag", DEFRAG),
+    ("rbd rados", "an object store is a server of its own; map the image (`rbd map`) and measure the device"),
+    ("gfapi gfapi_async ime_psync ime_psyncv ime_aio dfs", "the client library of that file system is not here; mount it and measure a file"),
+    ("nfs", "mount the export and measure a file with psync or io_uring"),
+    ("http libhdfs", "an object store is no storage that has blocks; `fathom` measures files and devices"),
+    ("nbd", "attach the export (`nbd-client HOST DEVICE`) and measure the device"),
+    ("libiscsi", "log in (`iscsiadm --login`) and measure the device"),
+    (
+        "net netsplice rdma librpma_apm_client librpma_apm_server librpma_gpspm_client librpma_gpspm_server",
+        "it measures a network; storage that is reached over one is measured by its device or file",
+    ),
+    ("libpmem pmemblk dev-dax", "a mount with `-o dax` is measured as a file, with mmap or psync"),
+    ("mtd", "a flash chip without a block layer is not measured; its block device, /dev/mtdblockN, is"),
+    ("libzbc", "zoned devices are not supported"),
+    ("libblkio xnvme", "the driver runs in user space; measure the device that the kernel has, /dev/nvmeXnY"),
+    ("libcufile libhipfile", "memory of a graphics card is no target; psync and io_uring move data to main memory"),
+    ("windowsaio solarisaio guasi", "the system is another one; libaio and io_uring are the nearest"),
+    ("external", "a plug-in of fio's own cannot be loaded; io_uring reaches every file and device"),
 ];
+
+/// Why an engine is refused, where there is more to say than which ones are served.
+fn refused(engine: &str) -> Option<&'static str> {
+    // A plug-in may be named by its path.
+    let name = if engine.starts_with("external") || engine.contains('/') { "external" } else { engine };
+    REFUSED.iter().find(|(names, _)| names.split(' ').any(|one| one == name)).map(|(_, why)| *why)
+}
 
 pub(super) const DEFRAG: &str = "ioengine=e4defrag moves the extents of a file, which is no I/O; run `e4defrag` before, and measure it then";
 
 /// What `--enghelp` says.
 pub(super) fn engines_told(name: &str) -> String {
-    let refused = REFUSED.iter().find(|(refused, _)| *refused == name);
-    match refused {
-        Some((engine, why)) => format!("{engine} is not supported: {why}\n"),
+    match refused(name) {
+        Some(why) => format!("{name} is not supported: {why}\n"),
         None => format!(
             "Available IO engines:\n{}\n",
             ENGINES
@@ -74,8 +97,7 @@ pub(super) fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engin
         tree if super::tree::is_one(tree) => ("auto", false),
         _ => {
             let setting = options.get("ioengine").expect("the default is supported");
-            let refused = REFUSED.iter().find(|(name, _)| *name == asked);
-            return Err(setting.unsupported(refused.map_or(ENGINES, |(_, why)| *why)));
+            return Err(setting.unsupported(refused(asked).unwrap_or(ENGINES)));
         }
     };
     let depth = options.count32("iodepth")?.unwrap_or(1).max(1);

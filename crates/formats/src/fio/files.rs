@@ -58,7 +58,7 @@ impl Files {
             .get("filename")
             .or_else(|| options.get("directory"))
             .map_or_else(|| section.clone(), |setting| setting.origin.clone());
-        let service = service(options)?;
+        let service = service(options, notes)?;
         let count = options.count("nrfiles")?.unwrap_or(1).max(1);
         if count.saturating_mul(clones.into()) > MOST as u64 {
             return Err(origin.refuse(format!("more than {MOST} files")));
@@ -245,15 +245,20 @@ pub(super) fn split(text: &str) -> Vec<String> {
     names
 }
 
-fn service(options: &Options) -> Result<Service, Refusal> {
+fn service(options: &Options, notes: &mut Vec<String>) -> Result<Service, Refusal> {
     let Some(setting) = options.get("file_service_type") else { return Ok(Service::RoundRobin) };
     match setting.value.split_once(':').unwrap_or((&setting.value, "")) {
         ("roundrobin", "" | "1") => Ok(Service::RoundRobin),
         ("random", "" | "1") => Ok(Service::Random),
         ("sequential", _) => Ok(Service::Sequential),
-        ("roundrobin" | "random", _) => {
-            Err(setting.unsupported("files are changed after each request, or when one is done (sequential)"))
+        // Which file a random request goes to shows at no device; whether a stream goes on does.
+        (order @ ("roundrobin" | "random"), _) if super::access::Rw::read(options)?.random => {
+            notes.push(format!("file_service_type={}: files are changed after each request", setting.value));
+            Ok(if order == "random" { Service::Random } else { Service::RoundRobin })
         }
+        ("roundrobin" | "random", _) => Err(setting.unsupported(
+            "a stream changes its file after each request, or when one is done (file_service_type=sequential)",
+        )),
         ("zipf" | "pareto" | "normal" | "gauss", _) => Err(setting
             .unsupported("random, roundrobin and sequential are; random_distribution= spreads requests")),
         _ => Err(setting.wrong("roundrobin, random or sequential")),

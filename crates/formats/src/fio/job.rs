@@ -5,7 +5,7 @@ use crate::{JobEnvironment, Refusal};
 use super::access::{self, Places, READ, Rw, Sizes, WRITE};
 use super::checks::Checks;
 use super::engine::{Engine, engine};
-use super::files::Files;
+use super::files::{Files, Service};
 use super::length::{Length, length};
 use super::log::Logs;
 use super::pace::{Pace, asks_nothing, pace};
@@ -95,7 +95,8 @@ impl Job {
         check_overlap(&options, rw, engine.depth)?;
         let halves = halves(&options, rw, globals, section, environment)?;
         let tree = Tree::read(&options)?;
-        let smallest = (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size).min();
+        let all_sizes = || (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size);
+        let smallest = all_sizes().min();
         let replay = Replay::read(&options, engine.name == "null", environment)?;
         if let (Some(_), Some(_), Some(setting)) = (&tree, &replay, options.get("ioengine")) {
             return Err(setting.unsupported("a trace is of blocks, not of files and directories"));
@@ -113,7 +114,7 @@ impl Job {
             }
             (None, None) => {
                 let is_null = engine.name == "null";
-                let files = Files::read(
+                let mut files = Files::read(
                     &options,
                     &section.name,
                     &section.origin,
@@ -122,7 +123,12 @@ impl Job {
                     &mut notes,
                     environment,
                 )?;
-                let region = region(&options, &files, smallest.unwrap_or(4096))?;
+                let ends = (smallest.unwrap_or(4096), all_sizes().max().unwrap_or(4096));
+                let region = region(&options, &files, rw, ends)?;
+                if !region.sizes.is_empty() && files.service == Service::RoundRobin {
+                    notes.push("files of a range of sizes are visited in proportion to their sizes".into());
+                    files.service = Service::Random;
+                }
                 let length = length(&options, rw, &sizes, &region, &files, &mut notes)?;
                 (files, region, length)
             }
@@ -194,6 +200,10 @@ impl Job {
 impl Job {
     /// How far its clones come in the file of that name; `None` where they do not use it, or nothing says so.
     pub(super) fn reaches_in(&self, file: &str) -> Option<u64> {
+        if !self.region.sizes.is_empty() {
+            let names = self.files.of_clone.iter().flat_map(|names| names.iter().zip(&self.region.sizes));
+            return names.filter(|(name, _)| *name == file).map(|(_, size)| *size).max();
+        }
         let clones = self.files.of_clone.iter().enumerate();
         let last = clones
             .filter(|(_, names)| names.iter().any(|name| name == file))

@@ -119,6 +119,7 @@ fn as_one(job: &Job) -> bool {
         || job.files.apart && job.files.each == 1 && matches!(job.region.span, Some(Amount::Bytes(_)));
     let roams = job.rw.random && job.files.each == 1;
     // Each clone asks the whole trace.
+    let is_told_apart = is_told_apart || !job.region.sizes.is_empty();
     let may = job.grouped && job.region.increment == 0 && !is_told_apart && job.replay.is_none();
     job.clones == 1 || may && (own_files || roams || job.tree.is_some())
 }

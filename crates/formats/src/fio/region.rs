@@ -4,13 +4,14 @@ use units::convert::truncated;
 
 use crate::Refusal;
 
+use super::access::Rw;
 use super::files::{Files, Service};
 use super::job::refuse;
 use super::settings::Options;
 use super::value::Amount;
 
 /// Which part of each file is used.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Region {
     pub offset: Amount,
     /// Each clone begins so much after the one before.
@@ -19,29 +20,62 @@ pub(super) struct Region {
     pub span: Option<Amount>,
     /// Of all files of a clone, where it is known.
     pub total: Option<u64>,
+    /// Of each file of a clone, where they are not equally large; empty otherwise.
+    pub sizes: Vec<u64>,
 }
 
-/// How large the only file of a job is, or all of its files are; of a range one size is drawn, the same in every run.
-fn one_size(options: &Options, files: &Files, smallest: u64) -> Result<Option<u64>, Refusal> {
+/// How large each file of a clone is; of a range sizes are drawn, the same in every run and for every clone.
+fn file_sizes(
+    options: &Options,
+    files: &Files,
+    (smallest, largest): (u64, u64),
+) -> Result<Option<Vec<u64>>, Refusal> {
     let Some((least, most)) = super::files::each_size(options)? else { return Ok(None) };
     if least == most {
-        return Ok(Some(most));
-    }
-    if files.of_clone.len() > 1 || files.each > 1 {
-        let setting = options.get("filesize").expect("it has a value");
-        return Err(setting.unsupported(
-            "requests visit files that are equally large; say one size, or write a job for each file. A range holds \
-             for a job of one file, and for ioengine=filestat and filedelete",
-        ));
+        return Ok(Some(vec![most]));
     }
     let seed = options.count("randseed")?.unwrap_or(1);
-    let size = super::draw::drawn_within(seed, files.first_name(), least, most);
-    Ok(Some((size - size % smallest).max(smallest)))
+    let names = files.of_clone.first().into_iter().flatten();
+    // Where one file follows the other, each ends with a whole request.
+    let unit = if files.each > 1 { largest } else { smallest };
+    let drawn = names.map(|name| {
+        let size = super::draw::drawn_within(seed, name, least, most);
+        (size - size % unit).max(unit)
+    });
+    Ok(Some(drawn.collect()))
 }
 
-pub(super) fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Refusal> {
-    let (size, each) = (options.amount("size")?, files.each as u64);
-    let filesize = one_size(options, files, smallest)?;
+/// Files of sizes of their own, of which any request may go to any.
+fn unequal(options: &Options, files: &Files, rw: Rw, sizes: Vec<u64>) -> Result<Region, Refusal> {
+    let setting = options.get("filesize").expect("it has a value");
+    if !rw.random && files.service != Service::Sequential {
+        return Err(setting.unsupported(
+            "a stream visits files that are equally large by turns; say one size, or file_service_type=sequential, \
+             which reads one after the other",
+        ));
+    }
+    for name in ["offset", "offset_increment"] {
+        if let Some(other) = options.get(name).filter(|other| other.value != "0") {
+            return Err(other.unsupported("files of a range of sizes are used whole"));
+        }
+    }
+    let total = Some(sizes.iter().copied().fold(0, u64::saturating_add));
+    Ok(Region { offset: Amount::Bytes(0), increment: 0, span: None, total, sizes })
+}
+
+/// Which part of each of `files` the job uses; `ends` are the smallest and the largest of its requests.
+pub(super) fn region(
+    options: &Options,
+    files: &Files,
+    rw: Rw,
+    ends: (u64, u64),
+) -> Result<Region, Refusal> {
+    let (size, each, smallest) = (options.amount("size")?, files.each as u64, ends.0);
+    let filesize = match file_sizes(options, files, ends)? {
+        None => None,
+        Some(sizes) if sizes.len() > 1 => return unequal(options, files, rw, sizes),
+        Some(sizes) => sizes.first().copied(),
+    };
     let mut offset = options.amount("offset")?.unwrap_or(Amount::Bytes(0));
     if let (Some(align), Amount::Bytes(at)) =
         (options.size("offset_align")?.filter(|align| *align > 0), offset)
@@ -110,5 +144,6 @@ pub(super) fn region(options: &Options, files: &Files, smallest: u64) -> Result<
     {
         return Err(refuse(options, "offset", "with several files it wants file_service_type=roundrobin"));
     }
-    Ok(Region { offset, increment, span, total: total.map(|each_file| each_file.saturating_mul(each)) })
+    let total = total.map(|each_file| each_file.saturating_mul(each));
+    Ok(Region { offset, increment, span, total, sizes: Vec::new() })
 }
