@@ -6,11 +6,22 @@
 //!
 //! **Invariant:** no words make the parser panic. An option is carried out, noted or refused, never dropped.
 
+#[cfg(test)]
+mod guide;
+mod rows;
+#[cfg(test)]
+mod tests;
+
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::Refusal;
+
+pub(crate) use rows::{
+    alone, flag, ignored, number, one_of, optional, parsed, several, some_assigned, some_of, text, unlisted,
+    unsupported, usage,
+};
 
 /// How a tool's words are cut into options and values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,108 +92,8 @@ enum Does<T: 'static> {
     Alone,
 }
 
-/// An option that stands alone.
-pub(crate) const fn flag<T>(names: &'static str, help: &'static str, set: fn(&mut T)) -> Opt<T> {
-    Opt { names, value: "", help, does: Does::Flag(set) }
-}
-
-/// An option with a whole number.
-pub(crate) const fn number<T>(
-    names: &'static str,
-    help: &'static str,
-    range: RangeInclusive<u32>,
-    set: fn(&mut T, u32),
-) -> Opt<T> {
-    Opt { names, value: "N", help, does: Does::Number(range, set) }
-}
-
-/// An option with any text.
-pub(crate) const fn text<T>(
-    names: &'static str,
-    value: &'static str,
-    help: &'static str,
-    set: fn(&mut T, &str),
-) -> Opt<T> {
-    Opt { names, value, help, does: Does::Text(set) }
-}
-
-/// An option with one text or more.
-pub(crate) const fn several<T>(
-    names: &'static str,
-    value: &'static str,
-    help: &'static str,
-    add: fn(&mut T, &str),
-) -> Opt<T> {
-    Opt { names, value, help, does: Does::Several(add) }
-}
-
-/// An option with one of `words`.
-pub(crate) const fn one_of<T>(names: &'static str, help: &'static str, words: &'static [Opt<T>]) -> Opt<T> {
-    Opt { names, value: "WORD", help, does: Does::One(words) }
-}
-
-/// An option with some of `words`, commas between them.
-pub(crate) const fn some_of<T>(names: &'static str, help: &'static str, words: &'static [Opt<T>]) -> Opt<T> {
-    Opt { names, value: "WORDS", help, does: Does::Some(words) }
-}
-
-/// An option whose value `read` makes out.
-pub(crate) const fn parsed<T>(
-    names: &'static str,
-    value: &'static str,
-    help: &'static str,
-    read: Read<T>,
-) -> Opt<T> {
-    Opt { names, value, help, does: Does::Parsed(read) }
-}
-
-/// The same, where a value is only one that stands in the same word, and may be left out.
-pub(crate) const fn optional<T>(
-    names: &'static str,
-    value: &'static str,
-    help: &'static str,
-    read: Read<T>,
-) -> Opt<T> {
-    Opt { names, value, help, does: Does::Optional(read) }
-}
-
-/// An option whose value is several, commas between them, each of which `read` makes out.
-pub(crate) const fn some_assigned<T>(
-    names: &'static str,
-    value: &'static str,
-    help: &'static str,
-    read: Read<T>,
-) -> Opt<T> {
-    Opt { names, value, help, does: Does::Each(read) }
-}
-
-/// An option without a value that is accepted and changes nothing, and why.
-pub(crate) const fn ignored<T>(names: &'static str, why: &'static str) -> Opt<T> {
-    Opt { names, value: "", help: why, does: Does::Ignored }
-}
-
-/// Options that the tool has and Fathom does not, and why.
-pub(crate) const fn unsupported<T>(names: &'static str, why: &'static str) -> Opt<T> {
-    Opt { names, value: "", help: why, does: Does::Unsupported }
-}
-
-/// Options that the tool reads and its manual does not have, which are refused, and why.
-pub(crate) const fn unlisted<T>(names: &'static str, why: &'static str) -> Opt<T> {
-    Opt { names, value: UNLISTED, help: why, does: Does::Unsupported }
-}
-
 /// Stands in place of a value where a manual has no such option.
 const UNLISTED: &str = "not in the manual";
-
-/// An option that the tool answers and then ends (its help, its version), where it stands alone.
-pub(crate) const fn alone<T>(names: &'static str, help: &'static str) -> Opt<T> {
-    Opt { names, value: "", help, does: Does::Alone }
-}
-
-/// Options that ask for help, and get `text`.
-pub(crate) const fn usage<T>(names: &'static str, text: &'static str) -> Opt<T> {
-    Opt { names, value: "", help: text, does: Does::Usage }
-}
 
 /// Which part of the line an option takes beside itself.
 enum Takes {
@@ -502,174 +413,5 @@ fn either<T>(words: &[Opt<T>]) -> String {
     match &words[..] {
         [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
         words => words.concat(),
-    }
-}
-
-#[cfg(test)]
-impl<T: Notes> Syntax<T> {
-    /// Every spelling of every option.
-    pub fn spellings(&self) -> Vec<&'static str> {
-        self.rows().flat_map(Opt::spellings).collect()
-    }
-
-    /// How many options of its manual do something, change nothing, and are refused.
-    pub fn counts(&self) -> [usize; 3] {
-        let mut counts = [0; 3];
-        let has_meaning = |row: &&Opt<T>| !row.help.is_empty() || matches!(row.does, Does::Usage);
-        for row in self.rows().filter(|row| has_meaning(row) && row.value != UNLISTED) {
-            let place = match row.does {
-                Does::Ignored => 1,
-                Does::Unsupported => 2,
-                _ => 0,
-            };
-            counts[place] += row
-                .spellings()
-                .filter(|name| name.starts_with(['-', '/']) || self.style == Style::Assignments)
-                .count();
-        }
-        counts
-    }
-
-    /// The tables of the guide: what is supported, and what is not and why.
-    pub fn markdown(&self) -> String {
-        let (no, yes): (Vec<_>, Vec<_>) = self
-            .rows()
-            .filter(|row| !row.help.is_empty() && !matches!(row.does, Does::Usage))
-            .partition(|row| matches!(row.does, Does::Unsupported));
-        let yes: String = yes.iter().map(|row| row.markdown()).collect();
-        let no: String = no.iter().map(|row| row.markdown()).collect();
-        let table = |head: &str, rows: String| match rows.as_str() {
-            "" => String::new(),
-            rows => format!("| {head} | |\n|---|---|\n{rows}\n"),
-        };
-        table("Supported", yes) + &table("Not supported", no)
-    }
-}
-
-#[cfg(test)]
-impl<T> Opt<T> {
-    fn markdown(&self) -> String {
-        let names: Vec<String> = self.spellings().map(|name| format!("`{name}`")).collect();
-        let value = if self.value.is_empty() { String::new() } else { format!(" *{}*", self.value) };
-        let (value, words) = match &self.does {
-            Does::One(words) | Does::Some(words) => (String::new(), *words),
-            _ => (value, &[][..]),
-        };
-        let effect = |row: &Opt<T>| match row.does {
-            Does::Ignored => format!("changes nothing: {}", row.help).trim_end_matches([':', ' ']).to_owned(),
-            Does::Unsupported => format!("not supported: {}", row.help),
-            _ => row.help.into(),
-        };
-        let word = |word: &Opt<T>| format!("; `{}` {}", word.names.replace(' ', "` `"), effect(word));
-        let about = if matches!(self.does, Does::Unsupported) { self.help.into() } else { effect(self) };
-        let words: String = words.iter().map(word).collect();
-        format!("| {}{value} | {} |\n", names.join(" "), (about + &words).replace('|', "\\|"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[derive(Debug, Default, PartialEq)]
-    struct Seen {
-        quiet: bool,
-        count: u32,
-        names: Vec<String>,
-        notes: Vec<String>,
-    }
-
-    impl Notes for Seen {
-        fn notes(&mut self) -> &mut Vec<String> {
-            &mut self.notes
-        }
-    }
-
-    const OPTIONS: &[Opt<Seen>] = &[
-        flag("-q --quiet", "says less", |seen| seen.quiet = true),
-        number("-n --count count", "how many", 1..=9, |seen, count| seen.count = count),
-        several("-F", "FILE...", "the files", |seen, name| seen.names.push(name.into())),
-        one_of(
-            "-k",
-            "what",
-            &[flag("R r", "reads", |seen| seen.count = 1), unsupported("W", "nothing is written")],
-        ),
-        some_of("conv", "how", &[flag("fsync", "", |seen| seen.count += 1), ignored("sync", "no padding")]),
-        optional("-f", "MB", "fast", |seen, given| {
-            seen.count = if given.value.is_empty() { 7 } else { given.number(1..=9)? };
-            Ok(())
-        }),
-        ignored("-P", "no dots are printed"),
-        unsupported("-+m -64", "one machine measures"),
-    ];
-
-    fn read(style: Style, line: &str) -> Result<Seen, String> {
-        let operand: fn(&mut Seen, &str) -> Result<(), Refusal> = |seen, word| {
-            seen.names.push(word.into());
-            Ok(())
-        };
-        let syntax =
-            Syntax { tool: "tool", style, any_case: style == Style::Words, options: &[OPTIONS], operand };
-        let mut seen = Seen::default();
-        syntax.read(&mut seen, &crate::testing::words(line)).map_err(|refusal| refusal.to_string())?;
-        Ok(seen)
-    }
-
-    #[test]
-    fn each_style_cuts_words_in_its_own_way() {
-        let expected = Seen { quiet: true, count: 4, names: vec!["x".into()], notes: Vec::new() };
-        for (style, line) in [
-            (Style::Letters, "-qn4 x"),
-            (Style::Letters, "-q -n 4 x"),
-            (Style::Letters, "--quiet --count=4 x"),
-            (Style::Letters, "--count 4 x -q"),
-            (Style::Glued, "-q -n4 x"),
-            (Style::Words, "-N 4 x -Q"),
-        ] {
-            assert_eq!(read(style, line).as_ref(), Ok(&expected), "{line}");
-        }
-        assert_eq!(read(Style::Assignments, "count=4 conv=fsync,sync").map(|seen| seen.count), Ok(5));
-        assert_eq!(read(Style::Letters, "-Fa b -q c").unwrap().names, ["a", "b", "c"]);
-        assert_eq!(read(Style::Letters, "-f2").unwrap().count, 2);
-        assert_eq!(read(Style::Letters, "-f 2").unwrap().names, ["2"], "a value must be attached");
-    }
-
-    #[test]
-    fn a_mistake_names_the_option_and_what_would_be_right() {
-        for (style, line, message) in [
-            (Style::Letters, "-qx", "tool: there is no option `-x`"),
-            (Style::Letters, "-+x", "tool: there is no option `-+x`"),
-            (Style::Letters, "--quite", "tool: there is no option `--quite`; did you mean `--quiet`?"),
-            (Style::Letters, "-n", "tool: `-n` needs a value: how many"),
-            (Style::Letters, "--quiet=1", "tool: `--quiet` takes no value"),
-            (Style::Letters, "-n10", "tool: `-n` does not take `10`: a whole number from 1 to 9"),
-            (Style::Letters, "-+m hosts", "tool: `-+m` is not supported: one machine measures"),
-            (Style::Letters, "-k W", "tool: `-k W` is not supported: nothing is written"),
-            (
-                Style::Glued,
-                "-n 4",
-                "tool: `-n` does not take ``: a whole number from 1 to 9, without a blank before it",
-            ),
-            (Style::Glued, "-qx", "tool: there is no option `-qx`; did you mean `-q`?"),
-            (Style::Glued, "-64x", "tool: `-64x` is not supported: one machine measures"),
-            (Style::Glued, "-kX", "tool: `-k` does not take `X`: `R`"),
-            (Style::Assignments, "conv=fsnyc", "tool: there is no option `fsnyc`; did you mean `fsync`?"),
-            (Style::Assignments, "count", "tool: `count` needs a value: how many"),
-        ] {
-            assert_eq!(read(style, line), Err(message.into()), "{line}");
-        }
-    }
-
-    #[test]
-    fn what_changes_nothing_is_noted_as_it_was_typed() {
-        assert_eq!(read(Style::Glued, "-P").unwrap().notes, ["`-P` changes nothing: no dots are printed"]);
-        let notes = read(Style::Assignments, "conv=sync").unwrap().notes;
-        assert_eq!(notes, ["`conv=sync` changes nothing: no padding"]);
-    }
-
-    #[test]
-    fn help_shows_spellings_and_values() {
-        let shown: Vec<String> = OPTIONS.iter().take(4).map(Opt::shown).collect();
-        assert_eq!(shown, ["-q, --quiet", "-n, --count, count N", "-F FILE...", "-k R"]);
     }
 }

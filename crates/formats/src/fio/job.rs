@@ -142,7 +142,7 @@ impl Job {
             ),
             None => notes.extend(access::note(rw)),
         }
-        notes.extend(access::centre_note(&options, rw));
+        notes.extend(super::distribution::centre_note(&options, rw));
         let (pace, rated_reads) = pace(&options, rw, &sizes, &mut notes)?;
         let reads_percent = match rated_reads {
             Some(percent) => percent,

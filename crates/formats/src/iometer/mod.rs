@@ -10,8 +10,10 @@ mod config;
 mod cycling;
 mod job;
 mod lines;
+mod naming;
 mod options;
 mod output;
+mod processors;
 mod reader;
 mod sheet;
 #[cfg(test)]

@@ -13,6 +13,7 @@ use units::Nanos;
 use units::convert::{narrow, truncated};
 
 use super::config::{Record, Spec};
+use super::processors::Cpu;
 use super::sheet::{Sheet, Test, Worker};
 
 /// Which versions a results file is as of.
@@ -511,35 +512,4 @@ fn common(mut names: impl Iterator<Item = String>) -> String {
 /// A name as a field: what ends fields and lines becomes something else, as Iometer does it.
 fn field(text: &str) -> String {
     text.chars().map(|c| if c == ',' { '-' } else { c }).filter(|c| !c.is_control()).collect()
-}
-
-/// Processor time of this machine in per cent, while a point was measured.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cpu {
-    total: f64,
-    user: f64,
-    privileged: f64,
-    interrupt: f64,
-}
-
-impl Cpu {
-    fn of(point: &Point) -> Cpu {
-        Cpu::named("cpu", point).unwrap_or_default()
-    }
-
-    /// From the series whose names begin so; `None` where there are none.
-    fn named(begins: &str, point: &Point) -> Option<Cpu> {
-        let mean = |state: &str| {
-            let name = format!("{begins}.{state}");
-            let series =
-                point.series.iter().find(|series| series.name == name && !series.values.is_empty())?;
-            Some(100.0 * series.values.iter().sum::<f64>() / series.values.len() as f64)
-        };
-        let (user, system, irq) = (mean("user"), mean("system"), mean("irq"));
-        if user.is_none() && system.is_none() && irq.is_none() {
-            return None;
-        }
-        let (user, system, irq) = (user.unwrap_or(0.0), system.unwrap_or(0.0), irq.unwrap_or(0.0));
-        Some(Cpu { total: user + system + irq, user, privileged: system, interrupt: irq })
-    }
 }

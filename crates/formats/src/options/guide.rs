@@ -1,0 +1,63 @@
+//! The tables as the guide shows them, and how many options they have.
+
+use super::{Does, Notes, Opt, Style, Syntax, UNLISTED};
+
+impl<T: Notes> Syntax<T> {
+    /// Every spelling of every option.
+    pub fn spellings(&self) -> Vec<&'static str> {
+        self.rows().flat_map(Opt::spellings).collect()
+    }
+
+    /// How many options of its manual do something, change nothing, and are refused.
+    pub fn counts(&self) -> [usize; 3] {
+        let mut counts = [0; 3];
+        let has_meaning = |row: &&Opt<T>| !row.help.is_empty() || matches!(row.does, Does::Usage);
+        for row in self.rows().filter(|row| has_meaning(row) && row.value != UNLISTED) {
+            let place = match row.does {
+                Does::Ignored => 1,
+                Does::Unsupported => 2,
+                _ => 0,
+            };
+            counts[place] += row
+                .spellings()
+                .filter(|name| name.starts_with(['-', '/']) || self.style == Style::Assignments)
+                .count();
+        }
+        counts
+    }
+
+    /// The tables of the guide: what is supported, and what is not and why.
+    pub fn markdown(&self) -> String {
+        let (no, yes): (Vec<_>, Vec<_>) = self
+            .rows()
+            .filter(|row| !row.help.is_empty() && !matches!(row.does, Does::Usage))
+            .partition(|row| matches!(row.does, Does::Unsupported));
+        let yes: String = yes.iter().map(|row| row.markdown()).collect();
+        let no: String = no.iter().map(|row| row.markdown()).collect();
+        let table = |head: &str, rows: String| match rows.as_str() {
+            "" => String::new(),
+            rows => format!("| {head} | |\n|---|---|\n{rows}\n"),
+        };
+        table("Supported", yes) + &table("Not supported", no)
+    }
+}
+
+impl<T> Opt<T> {
+    fn markdown(&self) -> String {
+        let names: Vec<String> = self.spellings().map(|name| format!("`{name}`")).collect();
+        let value = if self.value.is_empty() { String::new() } else { format!(" *{}*", self.value) };
+        let (value, words) = match &self.does {
+            Does::One(words) | Does::Some(words) => (String::new(), *words),
+            _ => (value, &[][..]),
+        };
+        let effect = |row: &Opt<T>| match row.does {
+            Does::Ignored => format!("changes nothing: {}", row.help).trim_end_matches([':', ' ']).to_owned(),
+            Does::Unsupported => format!("not supported: {}", row.help),
+            _ => row.help.into(),
+        };
+        let word = |word: &Opt<T>| format!("; `{}` {}", word.names.replace(' ', "` `"), effect(word));
+        let about = if matches!(self.does, Does::Unsupported) { self.help.into() } else { effect(self) };
+        let words: String = words.iter().map(word).collect();
+        format!("| {}{value} | {} |\n", names.join(" "), (about + &words).replace('|', "\\|"))
+    }
+}
