@@ -134,6 +134,27 @@ fn every_line_is_that_of_the_hdparm_which_is_installed() {
 }
 
 #[test]
+fn what_a_drive_is_asked_is_answered_as_by_the_hdparm_which_is_installed() {
+    let user = User::new();
+    let Some(device) = Loop::make(&user, 4 << 20) else { return };
+    for options in ["", "-v", "-r", "-ra", "-r -g", "-c", "-m -d", "-Q", "-C", "-i", "-I", "-W -A -B -M", "-q -r"] {
+        let mut arguments: Vec<&str> = options.split_whitespace().collect();
+        arguments.push(&device.node);
+        let ours = user.fathom(&format!("as hdparm {options} {}", device.node));
+        let Some([out, err]) = original(&user, "hdparm", &arguments) else {
+            return lacks("hdparm", "needs hdparm, to print beside it");
+        };
+        assert_eq!(ours.out, out, "{options}");
+        let said: Vec<&str> = ours.err.lines().filter(|line| !line.starts_with("fathom: exit")).collect();
+        assert_eq!(said.join("\n").trim(), err.trim(), "{options}");
+        assert_eq!(ours.code == Some(0), err.is_empty() && !out.contains("unknown"), "{options}: {:?}", ours.code);
+    }
+    // A file is asked in the same words, and says that it is none.
+    user.write("plain", "x");
+    user.fathom("as hdparm -r plain").with(25).saying(&["BLKROGET failed"]);
+}
+
+#[test]
 fn what_hdparm_sets_is_refused_by_name() {
     let user = User::new();
     for (line, words) in [
@@ -142,6 +163,7 @@ fn what_hdparm_sets_is_refused_by_name() {
         ("-t --offset ten array:md3000", ["--offset", "GiB"]),
         ("-t --offset 900000 array:md3000", ["EOF", "too small"]),
         ("-t nowhere", ["nowhere", "neither a device nor a file"]),
+        ("-W0 array:md3000", ["`-W0`", "changes the drive"]),
         ("array:md3000", ["-t", "-T"]),
     ] {
         user.fathom(&format!("as hdparm {line}")).with(2).saying(&words);

@@ -8,7 +8,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("dd if=/dev/zero of=x count=1 conv=lcase", &["`conv=lcase` is not supported", "leave it out"]),
     ("dd if=/dev/zero of=x bs=4x", &["`bs` does not take `4x`", "such as 64k"]),
     ("dd if=a of=b", &["dd"]),
-    ("hdparm -W1 x", &["`-W` is not supported", "call hdparm before"]),
+    ("hdparm -W1 x", &["`-W1` is not supported", "changes the drive"]),
     ("hdparm --security-erase x y", &["`--security-erase` is not supported"]),
     ("seeker", &["usage: seeker DEVICE"]),
     ("iozone -t 2 -s 1m -r 64k -Q", &["`-Q` is not supported", "single stream"]),

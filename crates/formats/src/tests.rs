@@ -65,13 +65,18 @@ struct Told {
     tool: &'static str,
     version: &'static str,
     counts: [usize; 3],
+    /// Of those that are refused the ones that would change a drive.
+    changing: usize,
     files: &'static str,
     readers: &'static str,
 }
 
 fn told() -> Vec<Told> {
     let with = |[one, other]: [[usize; 3]; 2]| [one[0] + other[0], one[1] + other[1], one[2] + other[2]];
-    let row = |tool, version, counts, files, readers| Told { tool, version, counts, files, readers };
+    let row = |tool, version, counts, files, readers| {
+        let changing = if tool == "hdparm" { hdparm::SYNTAX.changing() } else { 0 };
+        Told { tool, version, counts, changing, files, readers }
+    };
     vec![
         row("dd", "coreutils 9.1", dd::SYNTAX.counts(), "", "a parser of its three lines"),
         row(
@@ -106,11 +111,15 @@ fn served() -> String {
         "| tool | version | options served | change nothing | refused | files read | output compared with |\n\
          |---|---|--:|--:|--:|---|---|\n",
     );
-    for Told { tool, version, counts: [served, idle, refused], files, readers } in told() {
+    for Told { tool, version, counts: [served, idle, refused], changing, files, readers } in told() {
         let all = served + idle + refused;
-        let part = 100 * (served + idle) / all.max(1);
+        let part = 100 * (served + idle) / (all - changing).max(1);
+        let of = match changing {
+            0 => "taken".to_owned(),
+            count => format!("of the others taken; {count} change the drive"),
+        };
         table += &format!(
-            "| {tool} | {version} | {served} of {all} | {idle} | {refused} ({part} % taken) | {files} | {readers} |\n"
+            "| {tool} | {version} | {served} of {all} | {idle} | {refused} ({part} % {of}) | {files} | {readers} |\n"
         );
     }
     table

@@ -8,6 +8,7 @@ mod buffers;
 pub mod clock;
 pub mod command;
 pub mod content;
+pub mod drive;
 pub mod driver;
 pub mod engine;
 pub mod environment;

@@ -1,11 +1,11 @@
-//! `fathom as hdparm -t -T --direct --offset N DEVICE…`
+//! `fathom as hdparm -t -T --direct --offset N DEVICE…`, and what a drive is asked: `-a -g -i -I -r …`
 
 use conduct::Event;
 use formats::Refusal;
 use formats::hdparm::{CACHED, Command, DISK, figures, heading};
 use real::LookKind;
 
-use super::{Context, Scratch};
+use super::{Context, Scratch, hdparm_asked};
 use crate::ending::{Ending, Failure};
 use crate::input::targets::look;
 use crate::output::print;
@@ -20,11 +20,28 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
             let what = format!("{device} is neither a device nor a file");
             return Err(Failure::Tool(Refusal::Usage { tool: "hdparm", what }));
         }
-        orders.push(command.translate(device, found.size.get(), found.kind == LookKind::File)?);
+        if device.starts_with("array:") && !command.asked.is_empty() {
+            let what = format!("{device} is timed by `-t` and `-T`; a virtual array has no drive that answers");
+            return Err(Failure::Tool(Refusal::Usage { tool: "hdparm", what }));
+        }
+        let order = match command.times() {
+            true => Some(command.translate(device, found.size.get(), found.kind == LookKind::File)?),
+            false => None,
+        };
+        orders.push((order, found.size.get()));
     }
-    for (device, order) in command.devices.iter().zip(&orders) {
-        let session = context.open("hdparm", order, Scratch::default())?;
-        print(&heading(device))?;
+    let mut ending = Ending::done();
+    for (device, (order, size)) in command.devices.iter().zip(&orders) {
+        let session =
+            order.as_ref().map(|order| context.open("hdparm", order, Scratch::default())).transpose()?;
+        if session.is_some() || !command.asked.is_empty() {
+            print(&heading(device))?;
+        }
+        let answered = hdparm_asked::answer(&command, device, *size)?;
+        if answered.code != 0 {
+            ending = answered;
+        }
+        let Some(session) = session else { continue };
         let mut lost = Ok(());
         let recorded = session.measure(&mut |event| {
             let text = match event {
@@ -39,10 +56,10 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
             }
         });
         lost?;
-        let ending = context.end(recorded);
-        if ending.code != 0 {
-            return Ok(ending);
+        let timed = context.end(recorded);
+        if timed.code != 0 {
+            return Ok(timed);
         }
     }
-    Ok(Ending::done())
+    Ok(ending)
 }

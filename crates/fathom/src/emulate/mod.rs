@@ -14,6 +14,7 @@ mod fio;
 mod fio_logs;
 mod fio_programs;
 mod hdparm;
+mod hdparm_asked;
 mod iometer;
 mod ior;
 mod iozone;
@@ -91,7 +92,7 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         names: &["hdparm"],
-        about: "timings of a device and of memory: -t -T --direct --offset",
+        about: "timings of a device and of memory, and what a drive is asked: -t -T -a -g -i -I -r",
         run: hdparm::run,
     },
     Tool {

@@ -1,6 +1,7 @@
-//! hdparm's options: the timings are supported, everything else that 9.65 does is not.
+//! hdparm's options: timings and what a drive is asked are supported, what changes a drive is not.
 
 use super::TOOL;
+use super::asked::Asked;
 use crate::Refusal;
 use crate::options::{Notes, Opt, Style, Syntax, alone, flag, ignored, parsed, unsupported};
 
@@ -15,6 +16,12 @@ pub struct Command {
     pub direct: bool,
     /// `--offset`: where `-t` begins.
     pub offset_gib: u64,
+    /// What the drive is asked, in the order in which it is printed.
+    pub asked: Vec<Asked>,
+    /// Whether it is asked because nothing else was said: what has no answer is then left out.
+    pub by_default: bool,
+    /// `-q`: what the next option asks is not printed.
+    quiet: bool,
     /// One after the other.
     pub devices: Vec<String>,
     /// What was understood but changes nothing.
@@ -24,17 +31,61 @@ pub struct Command {
 impl Command {
     /// Reads the arguments after the tool's name.
     pub fn parse(arguments: &[String]) -> Result<Command, Refusal> {
+        check_sets(arguments)?;
         let mut command = Command::default();
         SYNTAX.read(&mut command, arguments)?;
-        if !command.disk && !command.cached {
-            let what = "nothing to time; say `-t` for reads of the device, `-T` for reads of memory, or both";
-            return Err(Refusal::usage(TOOL, what));
+        if !command.times() && command.asked.is_empty() && !command.by_default {
+            command.ask_all();
         }
+        command.asked.sort_unstable();
+        command.asked.dedup();
         match command.devices.is_empty() {
             true => Err(Refusal::usage(TOOL, "name a device, such as /dev/sda")),
             false => Ok(command),
         }
     }
+
+    /// Whether anything is timed.
+    pub fn times(&self) -> bool {
+        self.cached || self.disk
+    }
+
+    fn ask(&mut self, what: Asked) {
+        // What is asked quietly is not asked at all: it would change nothing.
+        if !std::mem::take(&mut self.quiet) {
+            self.asked.push(what);
+        }
+    }
+
+    fn ask_all(&mut self) {
+        self.by_default = true;
+        self.asked.extend(Asked::DEFAULTS);
+    }
+}
+
+/// Options that ask where they stand alone, and set where a number follows.
+const ASK_OR_SET: &str = "aABcdJkmMnNQrRuW";
+
+/// The refusal of an option with a number that would set what it asks without one.
+fn check_sets(arguments: &[String]) -> Result<(), Refusal> {
+    for (place, word) in arguments.iter().enumerate() {
+        let Some(letters) = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else { continue };
+        let end = letters.find(|letter: char| letter.is_ascii_digit()).unwrap_or(letters.len());
+        let (before, number) = letters.split_at(end);
+        let Some(letter) = before.chars().last().filter(|letter| ASK_OR_SET.contains(*letter)) else { continue };
+        // The original takes a number that stands by itself as well.
+        let is_number = |word: &&String| !word.is_empty() && word.bytes().all(|letter| letter.is_ascii_digit());
+        let next = arguments.get(place + 1).filter(is_number).map(String::as_str);
+        let value = if number.is_empty() { next } else { Some(number) };
+        if let Some(value) = value {
+            let why = match letter {
+                'a' => "it changes the drive; the plan `read-ahead` sets read-ahead, measures and puts it back",
+                _ => "it changes the drive, which a measurement does not; call hdparm before",
+            };
+            return Err(Refusal::unsupported(TOOL, format!("-{letter}{value}"), why));
+        }
+    }
+    Ok(())
 }
 
 impl Notes for Command {
@@ -47,7 +98,7 @@ pub(crate) const SYNTAX: Syntax<Command> = Syntax {
     tool: TOOL,
     style: Style::Letters,
     any_case: false,
-    options: &[OPTIONS],
+    options: &[TIMINGS, QUESTIONS, REFUSED],
     operand: |command, device| {
         command.devices.push(device.into());
         Ok(())
@@ -57,7 +108,7 @@ pub(crate) const SYNTAX: Syntax<Command> = Syntax {
 /// No device has more than 2^63 bytes.
 const OFFSET_MOST_GIB: u64 = (1 << 33) - 1;
 
-const OPTIONS: &[Opt<Command>] = &[
+const TIMINGS: &[Opt<Command>] = &[
     flag("-t", "times reads of the device", |command| command.disk = true),
     flag("-T", "times reads of memory; comes first", |command| command.cached = true),
     flag("--direct", "reads past the page cache", |command| command.direct = true),
@@ -67,30 +118,60 @@ const OPTIONS: &[Opt<Command>] = &[
         if gib <= OFFSET_MOST_GIB { Ok(()) } else { Err(given.wrong("a whole number of GiB")) }
     }),
     ignored("-f", "the page cache is emptied after each timing in any case"),
-    unsupported(
-        "-a",
-        "settings of a device are not read or changed here; the plan `read-ahead` sets read-ahead, measures and puts \
-         it back",
-    ),
+    ignored("--verbose", "what is asked is told in the same words"),
+    ignored("--prefer-ata12", "the kernel chooses how a drive is asked"),
     alone("-h", "prints these options"),
     alone("-V", "prints the version"),
+];
+
+const QUESTIONS: &[Opt<Command>] = &[
+    flag("-a", "asks how far the system reads ahead", |command| command.ask(Asked::ReadAhead)),
+    flag("-A", "asks whether the drive reads ahead", |command| command.ask(Asked::LookAhead)),
+    flag("-B", "asks how the drive saves power", |command| command.ask(Asked::PowerManagement)),
+    flag("-c", "asks how wide the interface is", |command| command.ask(Asked::Width)),
+    flag("-C", "asks whether the drive sleeps", |command| command.ask(Asked::Power)),
+    flag("-d", "asks whether data move by DMA", |command| command.ask(Asked::Dma)),
+    flag("-g", "asks for heads, sectors and the start of a partition", |command| command.ask(Asked::Geometry)),
+    flag("-i", "asks what the drive is, by the driver", |command| command.ask(Asked::Identity)),
+    flag("-I", "asks what the drive is: names, sizes, standards", |command| command.ask(Asked::Details)),
+    flag("-k", "asks whether settings outlive a reset", |command| command.ask(Asked::KeepSettings)),
+    flag("-m", "asks for the sectors of one interrupt", |command| command.ask(Asked::Multiple)),
+    flag("-M", "asks how quiet the drive is", |command| command.ask(Asked::Acoustic)),
+    flag("-n", "asks whether errors of writes are ignored", |command| command.ask(Asked::NoWriteErrors)),
+    flag("-q", "what the next option asks is not printed", |command| command.quiet = true),
+    flag("-Q", "asks how many requests the drive holds", |command| command.ask(Asked::QueueDepth)),
+    flag("-r", "asks whether writes are refused", |command| command.ask(Asked::ReadOnly)),
+    flag("-u", "asks whether other interrupts are let through", |command| command.ask(Asked::Unmask)),
+    flag("-v", "asks what is asked without any option", Command::ask_all),
+    flag("-W", "asks whether the drive has its write cache on", |command| command.ask(Asked::WriteCache)),
+];
+
+const REFUSED: &[Opt<Command>] = &[
     unsupported(
-        "-i -I -C -H -g --Istdin --Istdout --dco-identify --fibmap --sanitize-status --security-help --verbose -q -v",
-        "what the drive says of itself is not read by its own commands; `fathom targets` and the record of each run \
-         have what the system knows of it",
+        "-H -J -N -R --Iraw --Istdin --Istdout --dco-identify --sanitize-status",
+        "commands of one maker, or of a kind of drive, are not sent; `smartctl` asks for more",
+    ),
+    unsupported("--fibmap", "`filefrag -e FILE` lists where a file lies"),
+    unsupported("--read-sector", "dd if=DEVICE bs=512 skip=N count=1 reads it, and `fathom as dd` times that"),
+    unsupported("--security-help", "nothing is locked and erased here; `hdparm --security-help` tells how"),
+    unsupported(
+        "-D -E -K -L -p -P -s -S -X -Z --set-sector-size --dco-setmax --dco-restore --dco-freeze",
+        "it changes the drive, which a measurement does not; call hdparm before",
     ),
     unsupported(
-        "-A -B -c -d -J -k -K -L -m -M -N -p -P -Q -r -s -S -u -W -X -z -Z --idle-immediate --idle-unload \
-         --prefer-ata12 --set-sector-size",
-        "a setting of the drive would be changed or read, which a measurement does not; call hdparm before",
+        "-b -F -U -w -x -y -Y -z --idle-immediate --idle-unload --drq-hsm-error",
+        "it changes the drive: it is stopped, reset, flushed or looked at anew; call hdparm before",
     ),
     unsupported(
-        "-b -D -n -R -U -w -x -E -y -Y -F",
-        "the drive or its bus would be stopped, reset or flushed; call hdparm before",
+        "--fallocate --fwdownload --fwdownload-mode3 --fwdownload-mode3-max --fwdownload-mode7 --fwdownload-modee \
+         --fwdownload-modee-max --make-bad-sector --repair-sector --write-sector --yes-i-know-what-i-am-doing",
+        "it changes the drive and may destroy data, for which nothing here gives consent",
     ),
     unsupported(
-        "--dco-freeze --dco-restore --drq-hsm-error --fallocate --fwdownload --make-bad-sector --read-sector \
-         --repair-sector --security-erase --trim-sector-ranges --write-sector --yes-i-know-what-i-am-doing",
-        "it may destroy data or the drive, for which nothing here gives consent",
+        "--sanitize-antifreeze-lock --sanitize-block-erase --sanitize-crypto-scramble --sanitize-freeze-lock \
+         --sanitize-overwrite --sanitize-overwrite-passes --security-disable --security-erase \
+         --security-erase-enhanced --security-freeze --security-mode --security-prompt-for-password \
+         --security-set-pass --security-unlock --trim-sector-ranges --trim-sector-ranges-stdin",
+        "it changes the drive and may destroy data or lock it, for which nothing here gives consent",
     ),
 ];

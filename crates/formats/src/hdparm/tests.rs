@@ -15,16 +15,18 @@ fn letters_may_stand_together_and_options_anywhere() {
     assert!(command.cached && command.disk && command.direct);
     assert_eq!((command.offset_gib, command.devices.len()), (10, 2));
     assert_eq!(parse("-t --offset=3 x").unwrap().offset_gib, 3);
-    for wrong in ["", "-t", "/dev/sda", "--direct /dev/sda", "-t --offset ten x", "-t --offset"] {
+    for wrong in ["", "-t", "-t --offset ten x", "-t --offset"] {
         assert!(parse(wrong).is_err(), "{wrong}");
     }
 }
 
 #[test]
-fn what_is_not_a_timing_is_refused_by_name() {
+fn what_changes_a_drive_is_refused_by_name() {
     let cases = [
-        ("-i /dev/sda", "`-i` is not supported"),
-        ("-W0 /dev/sda", "a measurement does not"),
+        ("-H /dev/sda", "`-H` is not supported"),
+        ("-W0 /dev/sda", "`-W0` is not supported: it changes the drive"),
+        ("-rW 1 /dev/sda", "`-W1` is not supported: it changes the drive"),
+        ("-S 242 /dev/sda", "`-S` is not supported: it changes the drive"),
         ("--make-bad-sector 7 /dev/sda", "may destroy"),
         ("-V -t /dev/sda", "no other option"),
         ("-a256 /dev/sda", "read-ahead"),
@@ -33,6 +35,35 @@ fn what_is_not_a_timing_is_refused_by_name() {
         ("-t\u{e4} /dev/sda", "-\u{e4}"),
     ];
     refused(parse, &cases);
+}
+
+#[test]
+fn questions_are_answered_in_the_originals_order_and_none_is_all_of_them() {
+    let asked = |line: &str| parse(line).unwrap().asked;
+    assert_eq!(asked("-ra x"), [Asked::ReadOnly, Asked::ReadAhead]);
+    assert_eq!(asked("-aCr -r x"), [Asked::ReadOnly, Asked::ReadAhead, Asked::Power]);
+    assert_eq!(asked("-q -r x -a"), [Asked::ReadAhead]);
+    assert_eq!(asked("-t x"), []);
+    for line in ["x", "-v x", "--direct x"] {
+        assert_eq!(asked(line), Asked::DEFAULTS, "{line}");
+        assert!(parse(line).unwrap().by_default);
+    }
+}
+
+#[test]
+fn answers_are_printed_as_the_original_prints_them() {
+    assert_eq!(Asked::ReadOnly.number(0), " readonly      =  0 (off)\n");
+    assert_eq!(Asked::ReadAhead.number(5120), " readahead     = 5120 (on)\n");
+    assert_eq!(Asked::Width.number(1), " IO_support    =  1 (32-bit)\n");
+    assert_eq!(geometry(255, 63, 3_907_029_168, 0), " geometry      = 243201/255/63, sectors = 3907029168, start = 0\n");
+    assert_eq!(geometry(0, 0, 7, 1), " geometry      = 0/0/0, sectors = 7, start = 1\n");
+    assert_eq!(power(Some(0xff)), " drive state is:  active/idle\n");
+    assert_eq!(power(None), " drive state is:  unknown\n");
+    let words = super::identity::sample();
+    let said = |asked: Asked| asked.setting(&words);
+    assert_eq!(said(Asked::WriteCache), " write-caching =  1 (on)\n");
+    assert_eq!(said(Asked::PowerManagement), " APM_level\t= not supported\n");
+    assert_eq!(said(Asked::Acoustic), " acoustic      = not supported\n");
 }
 
 #[test]

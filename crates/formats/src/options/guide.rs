@@ -2,6 +2,9 @@
 
 use super::{Does, Notes, Opt, Style, Syntax, UNLISTED};
 
+/// How a reason begins where what is measured would be changed.
+const CHANGES: &str = "it changes the drive";
+
 impl<T: Notes> Syntax<T> {
     /// Every spelling of every option.
     pub fn spellings(&self) -> Vec<&'static str> {
@@ -24,6 +27,14 @@ impl<T: Notes> Syntax<T> {
                 .count();
         }
         counts
+    }
+
+    /// How many of those that are refused would change a drive.
+    pub fn changing(&self) -> usize {
+        let changes = |row: &&Opt<T>| {
+            matches!(row.does, Does::Unsupported) && row.value != UNLISTED && row.help.starts_with(CHANGES)
+        };
+        self.rows().filter(changes).map(|row| row.spellings().count()).sum()
     }
 
     /// The tables of the guide: what is supported, and what is not and why.
