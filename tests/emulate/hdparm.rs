@@ -137,7 +137,9 @@ fn every_line_is_that_of_the_hdparm_which_is_installed() {
 fn what_a_drive_is_asked_is_answered_as_by_the_hdparm_which_is_installed() {
     let user = User::new();
     let Some(device) = Loop::make(&user, 4 << 20) else { return };
-    for options in ["", "-v", "-r", "-ra", "-r -g", "-c", "-m -d", "-Q", "-C", "-i", "-I", "-W -A -B -M", "-q -r"] {
+    for options in
+        ["", "-v", "-r", "-ra", "-r -g", "-c", "-m -d", "-Q", "-C", "-i", "-I", "-W -A -B -M", "-q -r"]
+    {
         let mut arguments: Vec<&str> = options.split_whitespace().collect();
         arguments.push(&device.node);
         let ours = user.fathom(&format!("as hdparm {options} {}", device.node));
@@ -147,7 +149,12 @@ fn what_a_drive_is_asked_is_answered_as_by_the_hdparm_which_is_installed() {
         assert_eq!(ours.out, out, "{options}");
         let said: Vec<&str> = ours.err.lines().filter(|line| !line.starts_with("fathom: exit")).collect();
         assert_eq!(said.join("\n").trim(), err.trim(), "{options}");
-        assert_eq!(ours.code == Some(0), err.is_empty() && !out.contains("unknown"), "{options}: {:?}", ours.code);
+        assert_eq!(
+            ours.code == Some(0),
+            err.is_empty() && !out.contains("unknown"),
+            "{options}: {:?}",
+            ours.code
+        );
     }
     // A file is asked in the same words, and says that it is none.
     user.write("plain", "x");

@@ -98,8 +98,9 @@ pub(crate) fn content_cost(point: &Point, workload: &WorkloadResult) -> Option<D
          it; the rate of a worker that always has something to do is lower for it.",
         percent(share)
     );
-    let draft = Draft::new(Code::ContentCost, Severity::Note, sentence)
-        .remedy("`content = \"reused\"` makes it once, as many programs do, where the storage does not deduplicate.");
+    let draft = Draft::new(Code::ContentCost, Severity::Note, sentence).remedy(
+        "`content = \"reused\"` makes it once, as many programs do, where the storage does not deduplicate.",
+    );
     Some(draft.number("content_share", share).number("content_ns", each.get() as f64))
 }
 

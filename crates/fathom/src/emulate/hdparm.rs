@@ -21,7 +21,8 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
             return Err(Failure::Tool(Refusal::Usage { tool: "hdparm", what }));
         }
         if device.starts_with("array:") && !command.asked.is_empty() {
-            let what = format!("{device} is timed by `-t` and `-T`; a virtual array has no drive that answers");
+            let what =
+                format!("{device} is timed by `-t` and `-T`; a virtual array has no drive that answers");
             return Err(Failure::Tool(Refusal::Usage { tool: "hdparm", what }));
         }
         let order = match command.times() {

@@ -24,7 +24,8 @@ pub fn answer(command: &Command, device: &str, size: u64) -> Result<Ending, Fail
     if command.asked.is_empty() {
         return Ok(Ending::done());
     }
-    let file = drive::open(Path::new(device)).map_err(|error| Failure::Usage(format!("{device}: {error}")))?;
+    let file =
+        drive::open(Path::new(device)).map_err(|error| Failure::Usage(format!("{device}: {error}")))?;
     let open = Open { name: device, file, size };
     let mut ending = Ending::done();
     for asked in &command.asked {

@@ -104,7 +104,9 @@ fn traced(model: &str, comparison: &Comparison, sides: &[Vec<Run>]) -> Result<Cu
     Ok(match (comparison.doubted(), comparison.is_worse()) {
         (Some(doubted), _) => unknown(format!("the runs are not comparable. {doubted}")),
         (None, false) => unknown("no figure of B is surely worse than that of A".into()),
-        (None, true) => culprit::named(model, &base.iter().collect::<Vec<_>>(), &runs.iter().collect::<Vec<_>>()),
+        (None, true) => {
+            culprit::named(model, &base.iter().collect::<Vec<_>>(), &runs.iter().collect::<Vec<_>>())
+        }
     })
 }
 

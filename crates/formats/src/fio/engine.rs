@@ -29,7 +29,10 @@ const REFUSED: &[(&str, &str)] = &[
     ("io_uring_cmd", "NVMe commands past the block layer are not sent; measure the namespace, /dev/nvmeXnY"),
     ("e4defrag", DEFRAG),
     ("rbd rados", "an object store is a server of its own; map the image (`rbd map`) and measure the device"),
-    ("gfapi gfapi_async ime_psync ime_psyncv ime_aio dfs", "the client library of that file system is not here; mount it and measure a file"),
+    (
+        "gfapi gfapi_async ime_psync ime_psyncv ime_aio dfs",
+        "the client library of that file system is not here; mount it and measure a file",
+    ),
     ("nfs", "mount the export and measure a file with psync or io_uring"),
     ("http libhdfs", "an object store is no storage that has blocks; `fathom` measures files and devices"),
     ("nbd", "attach the export (`nbd-client HOST DEVICE`) and measure the device"),
@@ -42,7 +45,10 @@ const REFUSED: &[(&str, &str)] = &[
     ("mtd", "a flash chip without a block layer is not measured; its block device, /dev/mtdblockN, is"),
     ("libzbc", "zoned devices are not supported"),
     ("libblkio xnvme", "the driver runs in user space; measure the device that the kernel has, /dev/nvmeXnY"),
-    ("libcufile libhipfile", "memory of a graphics card is no target; psync and io_uring move data to main memory"),
+    (
+        "libcufile libhipfile",
+        "memory of a graphics card is no target; psync and io_uring move data to main memory",
+    ),
     ("windowsaio solarisaio guasi", "the system is another one; libaio and io_uring are the nearest"),
     ("external", "a plug-in of fio's own cannot be loaded; io_uring reaches every file and device"),
 ];

@@ -66,8 +66,9 @@ pub(super) fn length(
     };
     // The pass writes what the device has beyond its capacity as well.
     let size = match super::distribution::is_aged(options)? {
-        true => size
-            .map(|size| truncated::<u64>(size as f64 * (1.0 + super::distribution::spare(options).unwrap_or(0.0)))),
+        true => size.map(|size| {
+            truncated::<u64>(size as f64 * (1.0 + super::distribution::spare(options).unwrap_or(0.0)))
+        }),
         false => size,
     };
     let whole = io_size.or(size).map(|bytes| bytes.saturating_mul(loops));

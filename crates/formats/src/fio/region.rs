@@ -64,12 +64,7 @@ fn unequal(options: &Options, files: &Files, rw: Rw, sizes: Vec<u64>) -> Result<
 }
 
 /// Which part of each of `files` the job uses; `ends` are the smallest and the largest of its requests.
-pub(super) fn region(
-    options: &Options,
-    files: &Files,
-    rw: Rw,
-    ends: (u64, u64),
-) -> Result<Region, Refusal> {
+pub(super) fn region(options: &Options, files: &Files, rw: Rw, ends: (u64, u64)) -> Result<Region, Refusal> {
     let (size, each, smallest) = (options.amount("size")?, files.each as u64, ends.0);
     let filesize = match file_sizes(options, files, ends)? {
         None => None,

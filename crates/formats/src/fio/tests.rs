@@ -4,7 +4,7 @@ mod around;
 mod lines;
 
 use workload::plan::{Plan, Point};
-use workload::spec::{Content, Extent, Files, Pace, Pattern, Span, Verify, Workload};
+use workload::spec::{Extent, Files, Pace, Pattern, Span, Verify, Workload};
 
 use super::{Command, JOB_FILE};
 use crate::{JobEnvironment, Refusal, TranslatedJob};

@@ -108,7 +108,10 @@ mod tests {
         let directions = [direction(3, 1000, &[2.0, 1.0]), direction(1, 5000, &[1.0]), Direction::default()];
         let entry = Entry { directions, unified: Unified::Both, ..Entry::default() };
         let mixed = entry.mixed();
-        assert_eq!((mixed.requests, mixed.bytes, mixed.runtime_ms, mixed.lat.count()), (4, 4 * 4096, 2000, 4));
+        assert_eq!(
+            (mixed.requests, mixed.bytes, mixed.runtime_ms, mixed.lat.count()),
+            (4, 4 * 4096, 2000, 4)
+        );
         assert_eq!(mixed.rate.0, [3.0, 1.0]);
         assert_eq!(mixed.mean_ns.0, [7000.0 / 3.0, 1000.0]);
         let names = |unified| {

@@ -57,8 +57,22 @@ fn modes(name: &str, word: u16) -> String {
 
 /// Bits of word 0, from the first.
 const CONFIGURATION: [&str; 16] = [
-    "", "HardSect", "SoftSect", "NotMFM", "HdSw>15uSec", "SpinMotCtl", "Fixed", "Removeable", "DTR<=5Mbs",
-    "DTR>5Mbs", "DTR>10Mbs", "RotSpdTol>.5%", "dStbOff", "TrkOff", "FmtGapReq", "nonMagnetic",
+    "",
+    "HardSect",
+    "SoftSect",
+    "NotMFM",
+    "HdSw>15uSec",
+    "SpinMotCtl",
+    "Fixed",
+    "Removeable",
+    "DTR<=5Mbs",
+    "DTR>5Mbs",
+    "DTR>10Mbs",
+    "RotSpdTol>.5%",
+    "dStbOff",
+    "TrkOff",
+    "FmtGapReq",
+    "nonMagnetic",
 ];
 
 /// What `-i` prints.
@@ -181,7 +195,9 @@ fn kept_standards(words: &Words) -> Vec<u16> {
 pub fn details(words: &Words) -> String {
     let media = if has(words, 0, 7) { "removable" } else { "non-removable" };
     let mut out = format!("\nATA device, with {media} media\n");
-    for (name, from, to) in [("Model Number", 27, 47), ("Serial Number", 10, 20), ("Firmware Revision", 23, 27)] {
+    for (name, from, to) in
+        [("Model Number", 27, 47), ("Serial Number", 10, 20), ("Firmware Revision", 23, 27)]
+    {
         let _ = writeln!(out, "\t{:20}{}", format!("{name}:"), text(words, from, to));
     }
     let kept: Vec<String> = kept_standards(words).iter().rev().take(4).map(u16::to_string).collect();
@@ -239,10 +255,38 @@ pub(super) fn sample() -> Words {
     say(23, 27, "CC38");
     say(27, 47, "ST3500418AS");
     for (word, value) in [
-        (0, 0x0c5a), (1, 16383), (3, 16), (6, 63), (21, 32768), (22, 4), (47, 0x8010), (49, 0x2f00), (51, 0x0200),
-        (53, 7), (54, 16383), (55, 16), (56, 63), (57, 0xfc10), (58, 0x00fb), (59, 0x0110), (60, 0xffff),
-        (61, 0x0fff), (63, 7), (64, 3), (65, 120), (66, 120), (67, 120), (68, 120), (80, 0x01f0), (82, 0x346b),
-        (83, 0x7d01), (85, 0x3469), (88, 0x407f), (100, 0x6030), (101, 0x3a38), (217, 7200),
+        (0, 0x0c5a),
+        (1, 16383),
+        (3, 16),
+        (6, 63),
+        (21, 32768),
+        (22, 4),
+        (47, 0x8010),
+        (49, 0x2f00),
+        (51, 0x0200),
+        (53, 7),
+        (54, 16383),
+        (55, 16),
+        (56, 63),
+        (57, 0xfc10),
+        (58, 0x00fb),
+        (59, 0x0110),
+        (60, 0xffff),
+        (61, 0x0fff),
+        (63, 7),
+        (64, 3),
+        (65, 120),
+        (66, 120),
+        (67, 120),
+        (68, 120),
+        (80, 0x01f0),
+        (82, 0x346b),
+        (83, 0x7d01),
+        (85, 0x3469),
+        (88, 0x407f),
+        (100, 0x6030),
+        (101, 0x3a38),
+        (217, 7200),
     ] {
         words[word] = value;
     }

@@ -22,6 +22,8 @@ pub struct Command {
     pub by_default: bool,
     /// `-q`: what the next option asks is not printed.
     quiet: bool,
+    /// Whether an option asks anything, printed or not.
+    has_asked: bool,
     /// One after the other.
     pub devices: Vec<String>,
     /// What was understood but changes nothing.
@@ -34,7 +36,7 @@ impl Command {
         check_sets(arguments)?;
         let mut command = Command::default();
         SYNTAX.read(&mut command, arguments)?;
-        if !command.times() && command.asked.is_empty() && !command.by_default {
+        if !command.times() && !command.has_asked {
             command.ask_all();
         }
         command.asked.sort_unstable();
@@ -51,6 +53,7 @@ impl Command {
     }
 
     fn ask(&mut self, what: Asked) {
+        self.has_asked = true;
         // What is asked quietly is not asked at all: it would change nothing.
         if !std::mem::take(&mut self.quiet) {
             self.asked.push(what);
@@ -58,7 +61,7 @@ impl Command {
     }
 
     fn ask_all(&mut self) {
-        self.by_default = true;
+        (self.by_default, self.has_asked) = (true, true);
         self.asked.extend(Asked::DEFAULTS);
     }
 }
@@ -72,14 +75,19 @@ fn check_sets(arguments: &[String]) -> Result<(), Refusal> {
         let Some(letters) = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else { continue };
         let end = letters.find(|letter: char| letter.is_ascii_digit()).unwrap_or(letters.len());
         let (before, number) = letters.split_at(end);
-        let Some(letter) = before.chars().last().filter(|letter| ASK_OR_SET.contains(*letter)) else { continue };
+        let Some(letter) = before.chars().last().filter(|letter| ASK_OR_SET.contains(*letter)) else {
+            continue;
+        };
         // The original takes a number that stands by itself as well.
-        let is_number = |word: &&String| !word.is_empty() && word.bytes().all(|letter| letter.is_ascii_digit());
+        let is_number =
+            |word: &&String| !word.is_empty() && word.bytes().all(|letter| letter.is_ascii_digit());
         let next = arguments.get(place + 1).filter(is_number).map(String::as_str);
         let value = if number.is_empty() { next } else { Some(number) };
         if let Some(value) = value {
             let why = match letter {
-                'a' => "it changes the drive; the plan `read-ahead` sets read-ahead, measures and puts it back",
+                'a' => {
+                    "it changes the drive; the plan `read-ahead` sets read-ahead, measures and puts it back"
+                }
                 _ => "it changes the drive, which a measurement does not; call hdparm before",
             };
             return Err(Refusal::unsupported(TOOL, format!("-{letter}{value}"), why));
@@ -131,7 +139,9 @@ const QUESTIONS: &[Opt<Command>] = &[
     flag("-c", "asks how wide the interface is", |command| command.ask(Asked::Width)),
     flag("-C", "asks whether the drive sleeps", |command| command.ask(Asked::Power)),
     flag("-d", "asks whether data move by DMA", |command| command.ask(Asked::Dma)),
-    flag("-g", "asks for heads, sectors and the start of a partition", |command| command.ask(Asked::Geometry)),
+    flag("-g", "asks for heads, sectors and the start of a partition", |command| {
+        command.ask(Asked::Geometry)
+    }),
     flag("-i", "asks what the drive is, by the driver", |command| command.ask(Asked::Identity)),
     flag("-I", "asks what the drive is: names, sizes, standards", |command| command.ask(Asked::Details)),
     flag("-k", "asks whether settings outlive a reset", |command| command.ask(Asked::KeepSettings)),
@@ -152,7 +162,10 @@ const REFUSED: &[Opt<Command>] = &[
         "commands of one maker, or of a kind of drive, are not sent; `smartctl` asks for more",
     ),
     unsupported("--fibmap", "`filefrag -e FILE` lists where a file lies"),
-    unsupported("--read-sector", "dd if=DEVICE bs=512 skip=N count=1 reads it, and `fathom as dd` times that"),
+    unsupported(
+        "--read-sector",
+        "dd if=DEVICE bs=512 skip=N count=1 reads it, and `fathom as dd` times that",
+    ),
     unsupported("--security-help", "nothing is locked and erased here; `hdparm --security-help` tells how"),
     unsupported(
         "-D -E -K -L -p -P -s -S -X -Z --set-sector-size --dco-setmax --dco-restore --dco-freeze",

@@ -44,6 +44,7 @@ fn questions_are_answered_in_the_originals_order_and_none_is_all_of_them() {
     assert_eq!(asked("-aCr -r x"), [Asked::ReadOnly, Asked::ReadAhead, Asked::Power]);
     assert_eq!(asked("-q -r x -a"), [Asked::ReadAhead]);
     assert_eq!(asked("-t x"), []);
+    assert_eq!(asked("-q -r x"), []);
     for line in ["x", "-v x", "--direct x"] {
         assert_eq!(asked(line), Asked::DEFAULTS, "{line}");
         assert!(parse(line).unwrap().by_default);
@@ -55,7 +56,10 @@ fn answers_are_printed_as_the_original_prints_them() {
     assert_eq!(Asked::ReadOnly.number(0), " readonly      =  0 (off)\n");
     assert_eq!(Asked::ReadAhead.number(5120), " readahead     = 5120 (on)\n");
     assert_eq!(Asked::Width.number(1), " IO_support    =  1 (32-bit)\n");
-    assert_eq!(geometry(255, 63, 3_907_029_168, 0), " geometry      = 243201/255/63, sectors = 3907029168, start = 0\n");
+    assert_eq!(
+        geometry(255, 63, 3_907_029_168, 0),
+        " geometry      = 243201/255/63, sectors = 3907029168, start = 0\n"
+    );
     assert_eq!(geometry(0, 0, 7, 1), " geometry      = 0/0/0, sectors = 7, start = 1\n");
     assert_eq!(power(Some(0xff)), " drive state is:  active/idle\n");
     assert_eq!(power(None), " drive state is:  unknown\n");

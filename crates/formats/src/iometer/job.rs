@@ -9,14 +9,12 @@ use units::convert::narrow;
 use units::{Bytes, Nanos};
 use workload::plan::{MOST_POINTS, MOST_WORKLOADS};
 
+use super::TOOL;
 use super::builtin;
 use super::config::{Config, DiskWorker, Spec, SpecLine};
 use super::cycling::{Active, depths, sets};
+use super::naming::{bare_name, braceless, counted, drive_letter, path_of, phase_name, plain, unused};
 use super::sheet::{Disk, Sheet, Test, Worker, WorkerSettings};
-use super::TOOL;
-use super::naming::{
-    bare_name, braceless, counted, drive_letter, path_of, phase_name, plain, unused,
-};
 use crate::plan::{Keys, Percent, PlanText, Toml, Value};
 use crate::{Refusal, TranslatedJob};
 

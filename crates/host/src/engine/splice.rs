@@ -85,12 +85,14 @@ fn splice(
     len: usize,
 ) -> Result<usize, Errno> {
     let [mut from_at, mut to_at] = [from_at, to_at].map(|at| at.map(narrow::<libc::loff_t>));
-    let pointer = |at: &mut Option<libc::loff_t>| at.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut);
+    let pointer =
+        |at: &mut Option<libc::loff_t>| at.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut);
     again(|| {
         let (from_at, to_at) = (pointer(&mut from_at), pointer(&mut to_at));
         // SAFETY: both descriptors are open for as long as they are borrowed, and each offset is null or our own.
-        let moved =
-            unsafe { libc::splice(from.as_raw_fd(), from_at, to.as_raw_fd(), to_at, len, libc::SPLICE_F_MORE) };
+        let moved = unsafe {
+            libc::splice(from.as_raw_fd(), from_at, to.as_raw_fd(), to_at, len, libc::SPLICE_F_MORE)
+        };
         count(moved)
     })
 }

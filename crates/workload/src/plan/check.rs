@@ -383,7 +383,8 @@ fn sequence(workload: &Workload, faults: &mut Vec<Fault>) {
     }
     let is_kept_open = matches!(workload.engine.kind, EngineKind::Mmap | EngineKind::Stdio);
     let is_pool =
-        matches!(workload.engine.kind, EngineKind::Pread | EngineKind::Preadv2 | EngineKind::Splice) && workload.depth > 1;
+        matches!(workload.engine.kind, EngineKind::Pread | EngineKind::Preadv2 | EngineKind::Splice)
+            && workload.depth > 1;
     if sequence.reopen_every.is_some() && (is_kept_open || is_pool) {
         let message = "this engine keeps its files open".into();
         faults.push(fault(

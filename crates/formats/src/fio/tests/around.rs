@@ -127,7 +127,8 @@ fn what_jobs_have_executed_stands_apart_from_their_plan() {
     let line = "--name=a --size=1m --exec_prerun=sync --exec_postrun=ls --name=b --ioengine=exec --runtime=5 \
                 --program=/bin/sleep --arguments=%r --std_redirect=0";
     let all = command(line).unwrap().executions();
-    let texts = |list: &[crate::fio::Execution]| list.iter().map(|one| one.command.clone()).collect::<Vec<_>>();
+    let texts =
+        |list: &[crate::fio::Execution]| list.iter().map(|one| one.command.clone()).collect::<Vec<_>>();
     assert!(texts(&all.before)[0].contains("sync"), "{all:?}");
     assert_eq!(texts(&all.beside), ["exec /bin/sleep 5"]);
     assert!(texts(&all.after)[0].contains("> 'a.postrun.txt' 2>&1"), "{all:?}");
