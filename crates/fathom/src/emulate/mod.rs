@@ -92,7 +92,7 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         names: &["hdparm"],
-        about: "timings of a device and of memory, and what a drive is asked: -t -T -a -g -i -I -r",
+        about: "timings of a device and of memory, and what a drive reports: -t -T -a -g -i -I -r",
         run: hdparm::run,
     },
     Tool {

@@ -34,7 +34,7 @@ const REFUSED: &[(&str, &str)] = &[
         "the client library of that file system is not here; mount it and measure a file",
     ),
     ("nfs", "mount the export and measure a file with psync or io_uring"),
-    ("http libhdfs", "an object store is no storage that has blocks; `fathom` measures files and devices"),
+    ("http libhdfs", "an object store has no blocks; `fathom` measures files and devices"),
     ("nbd", "attach the export (`nbd-client HOST DEVICE`) and measure the device"),
     ("libiscsi", "log in (`iscsiadm --login`) and measure the device"),
     (

@@ -50,7 +50,7 @@ fn unequal(options: &Options, files: &Files, rw: Rw, sizes: Vec<u64>) -> Result<
     let setting = options.get("filesize").expect("it has a value");
     if !rw.random && files.service != Service::Sequential {
         return Err(setting.unsupported(
-            "a stream visits files that are equally large by turns; say one size, or file_service_type=sequential, \
+            "a stream visits files that are equally large one request each; say one size, or file_service_type=sequential, \
              which reads one after the other",
         ));
     }

@@ -126,40 +126,40 @@ const TIMINGS: &[Opt<Command>] = &[
         if gib <= OFFSET_MOST_GIB { Ok(()) } else { Err(given.wrong("a whole number of GiB")) }
     }),
     ignored("-f", "the page cache is emptied after each timing in any case"),
-    ignored("--verbose", "what is asked is told in the same words"),
-    ignored("--prefer-ata12", "the kernel chooses how a drive is asked"),
+    ignored("--verbose", "reports are the same with it"),
+    ignored("--prefer-ata12", "the kernel chooses the form of commands"),
     alone("-h", "prints these options"),
     alone("-V", "prints the version"),
 ];
 
 const QUESTIONS: &[Opt<Command>] = &[
-    flag("-a", "asks how far the system reads ahead", |command| command.ask(Asked::ReadAhead)),
-    flag("-A", "asks whether the drive reads ahead", |command| command.ask(Asked::LookAhead)),
-    flag("-B", "asks how the drive saves power", |command| command.ask(Asked::PowerManagement)),
-    flag("-c", "asks how wide the interface is", |command| command.ask(Asked::Width)),
-    flag("-C", "asks whether the drive sleeps", |command| command.ask(Asked::Power)),
-    flag("-d", "asks whether data move by DMA", |command| command.ask(Asked::Dma)),
-    flag("-g", "asks for heads, sectors and the start of a partition", |command| {
+    flag("-a", "reports how far the system reads ahead", |command| command.ask(Asked::ReadAhead)),
+    flag("-A", "reports whether the drive reads ahead", |command| command.ask(Asked::LookAhead)),
+    flag("-B", "reports how the drive saves power", |command| command.ask(Asked::PowerManagement)),
+    flag("-c", "reports how wide the interface is", |command| command.ask(Asked::Width)),
+    flag("-C", "reports whether the drive sleeps", |command| command.ask(Asked::Power)),
+    flag("-d", "reports whether data move by DMA", |command| command.ask(Asked::Dma)),
+    flag("-g", "reports heads, sectors and the start of a partition", |command| {
         command.ask(Asked::Geometry)
     }),
-    flag("-i", "asks what the drive is, by the driver", |command| command.ask(Asked::Identity)),
-    flag("-I", "asks what the drive is: names, sizes, standards", |command| command.ask(Asked::Details)),
-    flag("-k", "asks whether settings outlive a reset", |command| command.ask(Asked::KeepSettings)),
-    flag("-m", "asks for the sectors of one interrupt", |command| command.ask(Asked::Multiple)),
-    flag("-M", "asks how quiet the drive is", |command| command.ask(Asked::Acoustic)),
-    flag("-n", "asks whether errors of writes are ignored", |command| command.ask(Asked::NoWriteErrors)),
-    flag("-q", "what the next option asks is not printed", |command| command.quiet = true),
-    flag("-Q", "asks how many requests the drive holds", |command| command.ask(Asked::QueueDepth)),
-    flag("-r", "asks whether writes are refused", |command| command.ask(Asked::ReadOnly)),
-    flag("-u", "asks whether other interrupts are let through", |command| command.ask(Asked::Unmask)),
-    flag("-v", "asks what is asked without any option", Command::ask_all),
-    flag("-W", "asks whether the drive has its write cache on", |command| command.ask(Asked::WriteCache)),
+    flag("-i", "reports what the drive is, by the driver", |command| command.ask(Asked::Identity)),
+    flag("-I", "reports what the drive is: names, sizes, standards", |command| command.ask(Asked::Details)),
+    flag("-k", "reports whether settings outlive a reset", |command| command.ask(Asked::KeepSettings)),
+    flag("-m", "reports the sectors of one interrupt", |command| command.ask(Asked::Multiple)),
+    flag("-M", "reports how quiet the drive is", |command| command.ask(Asked::Acoustic)),
+    flag("-n", "reports whether errors of writes are ignored", |command| command.ask(Asked::NoWriteErrors)),
+    flag("-q", "what the next option reports is not printed", |command| command.quiet = true),
+    flag("-Q", "reports how many requests the drive holds", |command| command.ask(Asked::QueueDepth)),
+    flag("-r", "reports whether writes are refused", |command| command.ask(Asked::ReadOnly)),
+    flag("-u", "reports whether other interrupts are let through", |command| command.ask(Asked::Unmask)),
+    flag("-v", "reports what no option at all reports", Command::ask_all),
+    flag("-W", "reports whether the drive has its write cache on", |command| command.ask(Asked::WriteCache)),
 ];
 
 const REFUSED: &[Opt<Command>] = &[
     unsupported(
         "-H -J -N -R --Iraw --Istdin --Istdout --dco-identify --sanitize-status",
-        "commands of one maker, or of a kind of drive, are not sent; `smartctl` asks for more",
+        "commands of one maker, or of a kind of drive, are not sent; `smartctl` reports more",
     ),
     unsupported("--fibmap", "`filefrag -e FILE` lists where a file lies"),
     unsupported(
