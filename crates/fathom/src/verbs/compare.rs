@@ -103,7 +103,9 @@ fn traced(model: &str, comparison: &Comparison, sides: &[Vec<Run>]) -> Result<Cu
         |why: String| Culprit { model: model.into(), part: None, why, figures: 0, suspects: Vec::new() };
     Ok(match (comparison.doubted(), comparison.is_worse()) {
         (Some(doubted), _) => unknown(format!("the runs are not comparable. {doubted}")),
-        (None, false) => unknown("no figure of B is worse than that of A with statistical significance".into()),
+        (None, false) => {
+            unknown("no figure of B is worse than that of A with statistical significance".into())
+        }
         (None, true) => {
             culprit::named(model, &base.iter().collect::<Vec<_>>(), &runs.iter().collect::<Vec<_>>())
         }

@@ -140,7 +140,7 @@ const QUESTIONS: &[Opt<Command>] = &[
     flag("-C", "reports whether the drive sleeps", |command| command.ask(Asked::Power)),
     flag("-d", "reports whether data move by DMA", |command| command.ask(Asked::Dma)),
     flag("-g", "reports heads, sectors and the start of a partition", |command| {
-        command.ask(Asked::Geometry)
+        command.ask(Asked::Geometry);
     }),
     flag("-i", "reports what the drive is, by the driver", |command| command.ask(Asked::Identity)),
     flag("-I", "reports what the drive is: names, sizes, standards", |command| command.ask(Asked::Details)),
