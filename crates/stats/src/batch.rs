@@ -3,6 +3,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::Interval;
+use crate::average::average;
 
 /// A mean and the range that holds the long-run mean with 95 % confidence.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,10 +44,6 @@ fn student_interval(means: &[f64], centre: f64) -> Option<Interval<f64>> {
     let factor = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?.inverse_cdf(0.975);
     let half = factor * (variance / n as f64).sqrt();
     Some(Interval { low: centre - half, high: centre + half })
-}
-
-fn average(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]

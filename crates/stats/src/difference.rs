@@ -9,6 +9,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::Interval;
+use crate::average::average;
 
 /// The confidence of every interval here.
 pub const CONFIDENCE: f64 = 0.95;
@@ -133,10 +134,6 @@ fn of_series(value: f64, stretches: &[f64]) -> Option<Estimate> {
     let believed = (unbiased + ((1.0 - unbiased.powi(2)) / n).sqrt()).clamp(0.0, CORRELATION_MOST);
     let times = (1.0 + believed) / (1.0 - believed);
     Estimate::new(value, squares / (n - 1.0) / n * times / centre.powi(2), (n / times - 1.0).max(1.0))
-}
-
-fn average(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// Logarithms of several values: what they lie around, and the variance of one of them.

@@ -12,6 +12,8 @@
 use units::Nanos;
 use units::convert::{narrow, truncated};
 
+use crate::Bucket;
+
 /// Each power of two above the exact range is cut into `2^SUB_BUCKET_BITS` buckets.
 pub const SUB_BUCKET_BITS: u32 = 10;
 
@@ -28,31 +30,10 @@ pub(crate) const fn index_of(value: u64) -> usize {
 }
 
 /// The smallest and largest values that share bucket `index`.
-const fn edges_of(index: usize) -> (u64, u64) {
+pub(crate) const fn edges_of(index: usize) -> (u64, u64) {
     let shift = (index as u64 / SUB_BUCKETS).saturating_sub(1);
     let low = (index as u64 - shift * SUB_BUCKETS) << shift;
     (low, low + ((1 << shift) - 1))
-}
-
-/// One bucket that holds something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bucket {
-    /// Position in the layout, as stored in a record.
-    pub index: u32,
-    /// Values in it.
-    pub count: u64,
-}
-
-impl Bucket {
-    /// The smallest value that falls into this bucket.
-    pub fn low(self) -> Nanos {
-        Nanos::new(edges_of(self.index as usize).0)
-    }
-
-    /// The largest value that falls into this bucket.
-    pub fn high(self) -> Nanos {
-        Nanos::new(edges_of(self.index as usize).1)
-    }
 }
 
 /// Counts of time spans by size.

@@ -4,7 +4,9 @@
 //!
 //! **Invariant:** this crate does not know where its numbers come from, nor how they are shown.
 
+mod average;
 mod batch;
+mod bucket;
 pub mod dependent;
 pub mod difference;
 mod draws;
@@ -21,8 +23,10 @@ pub mod steady;
 pub mod trend;
 pub mod working_set;
 
+pub use average::{geometric_mean, median};
 pub use batch::{BatchMean, batch_mean};
+pub use bucket::Bucket;
 pub use forecast::{Forecast, forecast};
-pub use histogram::{Bucket, Histogram, SUB_BUCKET_BITS};
+pub use histogram::{Histogram, SUB_BUCKET_BITS};
 pub use interval::Interval;
 pub use open::OpenHistogram;

@@ -8,7 +8,8 @@
 use units::Nanos;
 use units::convert::narrow;
 
-use crate::histogram::{Bucket, Histogram, index_of};
+use crate::Bucket;
+use crate::histogram::{Histogram, index_of};
 
 /// How many are kept as they are: 2 KiB of them, sorted in a few microseconds.
 const FIRST: usize = 256;

@@ -9,7 +9,7 @@
 use statrs::distribution::{ContinuousCDF, Normal};
 use units::convert::{narrow, truncated};
 
-use crate::Interval;
+use crate::{Interval, median};
 
 /// What a series does over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,9 +61,9 @@ impl Trend {
         Some(Trend {
             rises,
             p_value,
-            slope: median(&slopes),
+            slope: median(&slopes)?,
             interval: slope_interval(&slopes, variance),
-            median: median(&sorted),
+            median: median(&sorted)?,
         })
     }
 
@@ -112,12 +112,6 @@ fn exact(n: usize, rises: i64) -> f64 {
         .enumerate()
         .filter(|(inversions, _)| pairs - 2 * narrow::<i64>(*inversions) >= rises.abs());
     (2.0 * as_far.map(|(_, count)| count).sum::<f64>() / all).min(1.0)
-}
-
-/// `sorted` is not empty.
-fn median(sorted: &[f64]) -> f64 {
-    let middle = sorted.len() / 2;
-    if sorted.len().is_multiple_of(2) { (sorted[middle - 1] + sorted[middle]) / 2.0 } else { sorted[middle] }
 }
 
 /// Order statistics of the slopes. Source: Gilbert, *Statistical Methods for Environmental Pollution Monitoring*,

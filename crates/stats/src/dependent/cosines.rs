@@ -5,6 +5,7 @@ use std::f64::consts::PI;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::{NoInterval, STRETCHES_LEAST};
+use crate::average::average;
 
 /// Cosines of a run of 16 to 64 stretches; a Student factor of 2.3.
 const COSINES: usize = 8;
@@ -58,8 +59,4 @@ pub(super) fn independent(residuals: &[f64]) -> f64 {
 /// The two-sided 95 % factor.
 pub(super) fn student(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |law| law.inverse_cdf(0.975))
-}
-
-pub(super) fn average(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }

@@ -29,10 +29,11 @@ mod tests;
 
 use std::fmt;
 
-use self::cosines::{average, cosines_of, half_width};
+use self::cosines::{cosines_of, half_width};
 pub use self::stretch::Stretch;
 pub use self::stretches::Stretches;
 use crate::Interval;
+use crate::average::average;
 
 /// Fewer stretches than these say nothing of how they differ.
 pub const STRETCHES_LEAST: usize = 4;

@@ -14,20 +14,11 @@ pub struct Stretch {
 impl Stretch {
     /// Of `buckets` in any order, of several histograms.
     pub fn of(buckets: impl IntoIterator<Item = Bucket>) -> Stretch {
-        let mut sorted: Vec<Bucket> = buckets.into_iter().filter(|bucket| bucket.count > 0).collect();
-        sorted.sort_unstable_by_key(|bucket| bucket.index);
-        sorted.dedup_by(|next, kept| {
-            let same = next.index == kept.index;
-            kept.count += if same { next.count } else { 0 };
-            same
-        });
-        debug_assert!(
-            sorted.windows(2).all(|pair| pair[0].index < pair[1].index),
-            "each index once, by size"
-        );
-        let count = sorted.iter().map(|bucket| bucket.count).sum();
-        let sum_ns = sorted.iter().map(|bucket| middle_ns(*bucket) * bucket.count as f64).sum();
-        Stretch { buckets: sorted, count, sum_ns }
+        let mut buckets: Vec<Bucket> = buckets.into_iter().collect();
+        Bucket::put_together(&mut buckets);
+        let count = buckets.iter().map(|bucket| bucket.count).sum();
+        let sum_ns = buckets.iter().map(|bucket| bucket.middle_ns() * bucket.count as f64).sum();
+        Stretch { buckets, count, sum_ns }
     }
 
     /// What it holds, from the smallest values up.
@@ -44,8 +35,4 @@ impl Stretch {
         let from = self.buckets.partition_point(|bucket| bucket.index <= index);
         self.buckets[from..].iter().map(|bucket| bucket.count as f64).sum()
     }
-}
-
-fn middle_ns(bucket: Bucket) -> f64 {
-    (bucket.low().get() as f64 + bucket.high().get() as f64) / 2.0
 }

@@ -15,6 +15,7 @@ pub use self::scaling::Scaling;
 use self::scaling::scaling;
 pub use self::two_lines::TwoLines;
 use self::two_lines::two_lines;
+use crate::geometric_mean;
 
 /// A point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,7 +76,7 @@ impl Saturation {
         let (low, high) =
             knees.iter().fold((f64::INFINITY, 0.0f64), |(low, high), knee| (low.min(*knee), high.max(*knee)));
         let bends = self.two_lines.slope_after < self.two_lines.slope_before / 2.0;
-        let mean = (knees.iter().map(|knee| knee.ln()).sum::<f64>() / knees.len() as f64).exp();
+        let mean = geometric_mean(&knees)?;
         let agrees = high / low <= AGREE * (1.0 + 1e-9);
         (bends && agrees && self.share_at(mean) >= NO_LONGER_PAYS).then_some(mean)
     }

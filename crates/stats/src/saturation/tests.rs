@@ -208,7 +208,7 @@ fn where_more_load_still_pays_a_third_there_is_no_knee() {
         .collect();
     let found = saturation(&points, 1).unwrap();
     let knees = found.knees();
-    let mean = (knees.iter().map(|knee| knee.ln()).sum::<f64>() / knees.len() as f64).exp();
+    let mean = geometric_mean(&knees).unwrap();
     assert!(found.share_at(mean) < 0.9, "{knees:?}");
     assert_eq!(found.knee(), None, "{knees:?}");
     assert!((found.share_at(12.0) - (1_500.0 + 1_760.0) / 2.0 / 2_110.0).abs() < 1e-9);
