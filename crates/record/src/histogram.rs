@@ -38,6 +38,7 @@ impl From<&stats::Histogram> for Histogram {
             histogram.buckets().is_sorted_by(|one, next| one.index < next.index),
             "buckets are in order, each once"
         );
+        debug_assert!(histogram.min() <= histogram.max(), "the smallest is not above the largest");
         Histogram {
             count: histogram.count(),
             sum_ns: u64::try_from(histogram.sum_ns()).unwrap_or(u64::MAX),

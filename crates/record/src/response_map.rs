@@ -40,6 +40,7 @@ impl ResponseMap {
         // A last one that is shorter than the others would look as if less had ended in it.
         let whole = stretches.chunks_exact(together);
         assert!(whole.len() <= ResponseMap::STRETCHES_MOST, "stretches are put together");
+        debug_assert!(each_ns > 0, "a stretch has a length");
         Some(ResponseMap {
             from_ns,
             each_ns: each_ns.saturating_mul(together as u64),
@@ -86,7 +87,9 @@ pub fn edges(index: u32) -> (Nanos, Nanos) {
         let value = if shift < u64::BITS { within << shift } else { u128::MAX };
         Nanos::new(u64::try_from(value).unwrap_or(u64::MAX))
     };
-    (low(index), low(index.saturating_add(1)))
+    let ends = (low(index), low(index.saturating_add(1)));
+    debug_assert!(ends.0 <= ends.1, "a bucket ends where the next begins");
+    ends
 }
 
 /// The quantile `q` of one stretch, as the upper end of its bucket: never below the truth, at most a quarter above it.

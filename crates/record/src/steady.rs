@@ -60,6 +60,8 @@ impl Rounds {
 
 impl From<stats::steady::Steady> for Window {
     fn from(found: stats::steady::Steady) -> Window {
+        debug_assert!(1 <= found.first_round && found.first_round <= found.last_round, "rounds count from 1");
+        debug_assert!(found.range >= 0.0 && found.excursion >= 0.0, "distances have no sign");
         Window {
             first_round: narrow::<u32>(found.first_round),
             last_round: narrow::<u32>(found.last_round),

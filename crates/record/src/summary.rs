@@ -11,6 +11,14 @@ use crate::words::{Op, Ops};
 /// The quantiles of a summary. One list for tables, exports and charts.
 pub const LATENCY_QUANTILES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999];
 
+const _: () = {
+    let mut rank = 1;
+    while rank < LATENCY_QUANTILES.len() {
+        assert!(LATENCY_QUANTILES[rank - 1] < LATENCY_QUANTILES[rank], "quantiles rise");
+        rank += 1;
+    }
+};
+
 /// A figure with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
@@ -109,6 +117,10 @@ impl LatencySummary {
         let quantiles: Vec<QuantileFigure> =
             LATENCY_QUANTILES.into_iter().filter(enough).filter_map(&mut quantile).collect();
         debug_assert!(
+            mean.is_none_or(|mean| mean.low <= mean_ns && mean_ns <= mean.high),
+            "an interval holds its mean"
+        );
+        debug_assert!(
             quantiles.is_sorted_by_key(|figure| figure.value_ns),
             "a higher percentile is no shorter"
         );
@@ -202,6 +214,7 @@ fn rate(total: f64, seconds: f64, of_stretches: &[f64]) -> Figure {
     let value = if seconds > 0.0 { total / seconds } else { 0.0 };
     // The interval is about the mean of whole stretches; centre it on the figure that is shown.
     let half = interval.map(|interval| (interval.high - interval.low) / 2.0);
+    debug_assert!(half.is_none_or(|half| half >= 0.0), "an interval lies around its figure");
     Figure { value, low: half.map(|half| (value - half).max(0.0)), high: half.map(|half| value + half) }
 }
 
@@ -220,6 +233,10 @@ pub fn summarise(workload: &WorkloadResult, each_s: f64, stretches: &[Vec<ClassS
     if ops.len() > 1 {
         summaries.push(summary(Ops::All, workload, (each_s, stretches), |_| true));
     }
+    debug_assert!(
+        stretches.iter().all(|stretch| stretch.len() == workload.classes.len()),
+        "each stretch has every class, in their order"
+    );
     let of = |op: Op| summary(op.into(), workload, (each_s, stretches), |class| class.op == op);
     summaries.extend(ops.into_iter().map(of));
     summaries
