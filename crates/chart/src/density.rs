@@ -64,6 +64,7 @@ impl Density {
                 continue;
             };
             let step: usize = units::convert::truncated((self.part(cell.count) * (STEPS - 1) as f64).round());
+            debug_assert!(step < STEPS, "a colour of the ramp");
             steps[step].push(((left, high), (right - left, low - high)));
         }
         for (step, cells) in steps.iter().enumerate().filter(|(_, cells)| !cells.is_empty()) {

@@ -94,6 +94,7 @@ pub(crate) fn legend<'n>(
         if next > left && next + wide > right {
             (next, line) = (left, line + 1);
         }
+        debug_assert!(left <= next && next <= right, "a name begins within its line");
         let entry = Entry { index, x: next, line, text: broken(name, right - next - mark, size) };
         // Below a name of several lines nothing more stands beside it.
         next = if entry.text.len() > 1 { f64::INFINITY } else { next + wide + gap };

@@ -18,6 +18,7 @@ pub(crate) fn colour(part: f64) -> (String, bool) {
     let along = part.clamp(0.0, 1.0) * 8.0;
     let first = units::convert::truncated::<usize>(along).min(7);
     let rest = along - first as f64;
+    debug_assert!((0.0..=1.0).contains(&rest), "between two steps of the ramp");
     let mixed: Vec<u8> = CIVIDIS[first]
         .iter()
         .zip(CIVIDIS[first + 1])
