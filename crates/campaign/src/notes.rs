@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use record::{CampaignCell, Grade, Run, level_name};
-use stats::factorial::{Design, Factor};
 
-use crate::effects::{FigureEffects, Varied, label, listed};
+use crate::effects::{FigureEffects, Varied, design, label, listed};
 
 /// Sentences about cells that were not measured, levels that are not told apart, runs that are in doubt, and claims that
 /// nothing was measured for.
@@ -76,20 +75,8 @@ fn unbalanced(of: &[(&Run, &CampaignCell)], factors: &[Varied]) -> Vec<String> {
 
 /// What cannot be told apart because a fraction of the cells was measured.
 fn aliases(of: &[(&Run, &CampaignCell)], factors: &[Varied]) -> Vec<String> {
-    let used: Vec<usize> = (0..factors.len()).filter(|factor| factors[*factor].places.len() > 1).collect();
-    let level = |factor: usize, place: u32| factors[factor].places.iter().position(|own| *own == place);
-    let cells: BTreeSet<Option<Vec<usize>>> = of
-        .iter()
-        .map(|(_, cell)| {
-            let places = cell.places();
-            used.iter().map(|factor| level(*factor, *places.get(*factor)?)).collect()
-        })
-        .collect();
-    let Some(cells) = cells.into_iter().collect::<Option<Vec<Vec<usize>>>>() else { return Vec::new() };
-    let design = used
-        .iter()
-        .map(|factor| Factor { levels: factors[*factor].places.len(), hard: factors[*factor].told.hard });
-    let Ok(design) = Design::of(design.collect(), cells) else { return Vec::new() };
+    let cells: BTreeSet<Vec<u32>> = of.iter().map(|(_, cell)| cell.places()).collect();
+    let Ok((used, design)) = design(factors, cells.iter().map(Vec::as_slice)) else { return Vec::new() };
     let name = |term: stats::factorial::Term| {
         let names: Vec<&str> =
             term.factors().into_iter().map(|place| factors[used[place]].told.name.as_str()).collect();

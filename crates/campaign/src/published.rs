@@ -3,6 +3,7 @@
 use record::{CampaignCell, ClaimKind, FigureClaim, Metric, PublishedCase, Run};
 use serde::{Deserialize, Serialize};
 use stats::difference::Estimate;
+use stats::median;
 use units::convert::narrow;
 
 /// The figures of one group, as a campaign names it.
@@ -143,8 +144,9 @@ fn of_group(group: &str, runs: &[(&Run, &CampaignCell)]) -> Published {
             sources.push(figure.by.clone());
         }
     }
+    debug_assert!(sources.len() <= figures.len(), "each source once");
     let statements = || figures.iter().filter(|one| one.counts() && one.case.kind != ClaimKind::Figure);
-    Published {
+    let group = Published {
         group: group.to_owned(),
         sources,
         rounds: count(rounds.len()),
@@ -156,7 +158,9 @@ fn of_group(group: &str, runs: &[(&Run, &CampaignCell)]) -> Published {
         inconclusive: count(statements().filter(|one| one.holds.is_none()).count()),
         listed: count(figures.iter().filter(|one| !one.counts()).count()),
         figures,
-    }
+    };
+    assert!(group.is_consistent(), "a figure is foretold or fitted, a statement holds, does not, or is open");
+    group
 }
 
 fn held(claim: &FigureClaim, case: &PublishedCase, answers: &[f64]) -> HeldFigure {
@@ -195,12 +199,6 @@ fn agreement(figures: &[HeldFigure], is_asked: impl Fn(&HeldFigure) -> bool) -> 
     debug_assert!(errors.iter().all(|(error, _)| *error >= 0.0), "how far off is a distance");
     let within = |limit: f64| count(errors.iter().filter(|(error, _)| *error <= limit).count());
     assert!(within(0.1) <= within(0.25), "what is within a tenth is within a quarter");
-    let middle = errors.len() / 2;
-    let median = match errors.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(errors[middle].0),
-        _ => Some((errors[middle - 1].0 + errors[middle].0) / 2.0),
-    };
     // Half and twice are equally far off.
     let distance = |place: usize| figures[place].error().map_or(0.0, |error| (1.0 + error).ln().abs());
     let furthest = errors.iter().map(|(_, place)| *place);
@@ -209,8 +207,16 @@ fn agreement(figures: &[HeldFigure], is_asked: impl Fn(&HeldFigure) -> bool) -> 
         figures: count(errors.len()),
         within_10: within(0.1),
         within_25: within(0.25),
-        median,
+        median: median(&errors.iter().map(|(error, _)| *error).collect::<Vec<_>>()),
         worst: furthest.map(count),
+    }
+}
+
+impl Published {
+    /// What was said of the group once, counted by what came of it.
+    fn is_consistent(&self) -> bool {
+        let by_fit = self.foretold.figures + self.fitted.figures;
+        by_fit == self.all.figures && self.held + self.inconclusive <= self.statements
     }
 }
 

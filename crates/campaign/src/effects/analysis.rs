@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::Metric;
-use stats::Interval;
 use stats::difference::Estimate;
-use stats::factorial::{self, Analysis, Design, Term, analyse};
+use stats::factorial::{self, Analysis, Term, analyse};
+use stats::{Interval, geometric_mean};
 use units::convert::narrow;
 
 use super::measured::Measured;
-use super::varied::{Varied, label, listed};
+use super::varied::{Varied, design, label, listed};
 use super::{CellFigure, Change, Effect, FigureEffects};
 
 /// The figure of each cell in each block.
@@ -65,21 +65,7 @@ fn analysis(
     by_cell: &ByCell,
     values: &[Vec<f64>],
 ) -> Result<(Vec<usize>, Analysis), String> {
-    let level = |factor: usize, place: u32| factors[factor].places.iter().position(|own| *own == place);
-    let used: Vec<usize> = (0..factors.len()).filter(|factor| factors[*factor].places.len() > 1).collect();
-    if used.is_empty() {
-        return Err("nothing was varied".into());
-    }
-    let cells: Option<Vec<Vec<usize>>> = by_cell
-        .keys()
-        .map(|places| used.iter().map(|factor| level(*factor, *places.get(*factor)?)).collect())
-        .collect();
-    let cells = cells.ok_or("the runs have not the same factors")?;
-    let design = used.iter().map(|factor| factorial::Factor {
-        levels: factors[*factor].places.len(),
-        hard: factors[*factor].told.hard,
-    });
-    let design = Design::of(design.collect(), cells).map_err(|error| error.to_string())?;
+    let (used, design) = design(factors, by_cell.keys().map(Vec::as_slice))?;
     if values.len() < 2 {
         let whole = match values.len() {
             0 => "no block has every cell",
@@ -120,8 +106,7 @@ fn mean_at(by_cell: &ByCell, factors: &[Varied], at: [(usize, usize); 2]) -> f64
         at.iter().all(|(factor, level)| places.get(*factor) == factors[*factor].places.get(*level))
     };
     let own = by_cell.iter().filter(|(places, _)| is_at(places)).flat_map(|(_, blocks)| blocks.values());
-    let logs: Vec<f64> = own.map(|value| value.ln()).collect();
-    (logs.iter().sum::<f64>() / logs.len() as f64).exp()
+    geometric_mean(&own.copied().collect::<Vec<_>>()).unwrap_or(f64::NAN)
 }
 
 fn told(factors: &[Varied], used: &[usize], analysis: &Analysis, by_cell: &ByCell) -> Vec<Effect> {
@@ -191,12 +176,17 @@ fn cell_figure(
     };
     assert!(!blocks.is_empty(), "a cell is here for its values");
     let values: Vec<f64> = blocks.values().copied().collect();
-    let logs = values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64;
-    let interval = interval(logs.exp(), &values, noise);
+    let mean = geometric_mean(&values).unwrap_or(f64::NAN);
+    assert!(mean > 0.0, "what effects are computed of is above zero");
+    let interval = interval(mean, &values, noise);
+    debug_assert!(
+        interval.is_none_or(|ends| ends.low <= mean * (1.0 + 1e-9) && mean <= ends.high * (1.0 + 1e-9)),
+        "an interval holds its mean, but for rounding"
+    );
     CellFigure {
         levels: factors.iter().zip(places).map(level).collect(),
         values,
-        mean: logs.exp(),
+        mean,
         low: interval.map(|interval| interval.low),
         high: interval.map(|interval| interval.high),
     }

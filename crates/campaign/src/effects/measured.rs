@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::{CampaignCell, Metric, Point, PointKind, Run, is_named, phase_title};
+use stats::geometric_mean;
 
 /// A figure of one run.
 pub(super) struct Measured<'r> {
@@ -67,14 +68,13 @@ pub(super) fn measured<'r>(
 ) -> Vec<Measured<'r>> {
     let value = |run: &Run| {
         let is_it = |own: &&Point| own.kind == PointKind::Load && own.complete && title(own) == point;
-        // Of each point of a sweep, the logarithms of its repetitions.
-        let mut logs: BTreeMap<&BTreeMap<String, String>, Vec<f64>> = BTreeMap::new();
+        // Of each point of a sweep, its repetitions.
+        let mut repeats: BTreeMap<&BTreeMap<String, String>, Vec<f64>> = BTreeMap::new();
         for own in run.points.iter().filter(is_it) {
-            logs.entry(&own.swept).or_default().push(own.figure(metric)?.ln());
+            repeats.entry(&own.swept).or_default().push(own.figure(metric)?);
         }
-        let means = logs.values().map(|logs| logs.iter().sum::<f64>() / logs.len() as f64);
         let best = if metric.more_is_better() { f64::max } else { f64::min };
-        means.reduce(best).map(f64::exp)
+        repeats.values().filter_map(|values| geometric_mean(values)).reduce(best)
     };
     let of_plan = of.iter().filter(|(run, _)| run.plan.name == plan);
     of_plan.filter_map(|(run, cell)| Some(Measured { cell, value: value(run)? })).collect()

@@ -18,7 +18,7 @@ use self::analysis::figure_effects;
 use self::claims::held;
 use self::measured::{measured, subjects};
 use self::varied::factors;
-pub(crate) use self::varied::{Varied, label, listed};
+pub(crate) use self::varied::{Varied, design, label, listed};
 use crate::notes;
 use crate::published::{Published, published};
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::{CampaignCell, Run, level_name};
+use stats::factorial::{Design, Factor};
 
 use super::FactorLevels;
 
@@ -19,6 +20,7 @@ pub(super) fn factors(of: &[(&Run, &CampaignCell)]) -> Vec<Varied> {
         let own = of.iter().flat_map(|(_, cell)| &cell.levels).filter(|level| level.factor == *name);
         let levels: BTreeMap<u32, &str> =
             own.clone().map(|level| (level.place, level.level.as_str())).collect();
+        debug_assert!(!levels.is_empty(), "each run has a level of every factor");
         Varied {
             told: FactorLevels {
                 name: name.clone(),
@@ -48,4 +50,23 @@ pub(crate) fn listed(cells: &[String]) -> String {
         [first, rest @ ..] => format!("{first} and {} more cells", rest.len()),
         [] => String::new(),
     }
+}
+
+/// Which of `factors` were varied, by their places, and the design that they make with these cells; or why they make none.
+pub(crate) fn design<'c>(
+    factors: &[Varied],
+    cells: impl Iterator<Item = &'c [u32]>,
+) -> Result<(Vec<usize>, Design), String> {
+    let level = |factor: usize, place: u32| factors[factor].places.iter().position(|own| *own == place);
+    let used: Vec<usize> = (0..factors.len()).filter(|factor| factors[*factor].places.len() > 1).collect();
+    if used.is_empty() {
+        return Err("nothing was varied".into());
+    }
+    let cells: Option<Vec<Vec<usize>>> =
+        cells.map(|places| used.iter().map(|at| level(*at, *places.get(*at)?)).collect()).collect();
+    let cells = cells.ok_or("the runs have not the same factors")?;
+    let factor = |at: &usize| Factor { levels: factors[*at].places.len(), hard: factors[*at].told.hard };
+    let design = Design::of(used.iter().map(factor).collect(), cells).map_err(|error| error.to_string())?;
+    debug_assert!(used.iter().all(|at| factors[*at].told.levels.len() > 1), "what is varied has two levels");
+    Ok((used, design))
 }
