@@ -148,7 +148,8 @@ const LEAST: usize = 1;
 
 impl Drop for Helpers {
     fn drop(&mut self) {
-        HELPERS.fetch_sub(self.0, Ordering::Relaxed);
+        let at_work = HELPERS.fetch_sub(self.0, Ordering::Relaxed);
+        debug_assert!(at_work >= self.0, "none is given back that was not taken");
     }
 }
 

@@ -22,7 +22,9 @@ impl Rank {
         assert!(self.number < self.of, "a rank is one of them");
         let (each, more) = (workers / self.of, workers % self.of);
         let first = self.number * each + self.number.min(more);
-        first..first + each + u32::from(self.number < more)
+        let share = first..first + each + u32::from(self.number < more);
+        debug_assert!(share.end <= workers, "no worker is driven that there is not");
+        share
     }
 
     /// Whether it makes the scratch files that it uses.

@@ -89,8 +89,7 @@ impl Late {
 }
 
 fn sum_of(buckets: &[stats::Bucket]) -> f64 {
-    let middle = |bucket: &stats::Bucket| (bucket.low().get() + bucket.high().get()) as f64 / 2.0;
-    buckets.iter().map(|bucket| middle(bucket) * bucket.count as f64).sum()
+    buckets.iter().map(|bucket| bucket.middle_ns() * bucket.count as f64).sum()
 }
 
 #[cfg(test)]

@@ -16,6 +16,10 @@ pub fn stalls<'a>(
     let least = Gap::LEAST.max(Nanos::new(usual_ns.saturating_mul(Silence::TIMES)));
     let all = Gap { from: window.0, until: window.1, waiting_since: Instant::NEVER };
     let common = of_workers.fold(vec![all], |common, own| shared(&common, own));
+    debug_assert!(
+        common.iter().all(|gap| window.0 <= gap.from && gap.until <= window.1),
+        "what all wait through lies in the window"
+    );
     let silent = common.iter().filter(|gap| gap.waited() >= least);
     silent
         .map(|gap| Silence {

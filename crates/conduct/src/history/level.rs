@@ -49,6 +49,7 @@ impl Level {
         let row = self.rows.entry((interval.measured, start)).or_insert_with(empty);
         row.from = row.from.min(interval.from);
         row.until = row.until.max(interval.until);
+        debug_assert!(row.from <= row.until, "a row ends after it began");
         interval.classes.iter().for_each(|class| row.add(class));
         if is_new {
             self.grow_old(newest);
@@ -145,7 +146,9 @@ impl Cell {
     }
 
     fn seal(&mut self) {
+        let before = self.sealed_p99;
         self.sealed_p99 = self.p99();
+        debug_assert!(self.sealed_p99 >= before, "what comes late never lowers a percentile");
         self.open = Pile::default();
     }
 }

@@ -89,6 +89,7 @@ impl History {
         };
         let until = self.levels[0].rows.values().map(|row| row.until).max()?;
         let from = first(true).unwrap_or(until);
+        debug_assert!(from <= until, "a window begins before its last stretch ends");
         Some((first(false).unwrap_or(from).min(from), (from, until)))
     }
 
@@ -172,6 +173,7 @@ impl History {
             classes.iter().map(|class| class_second(&cells, class)).collect()
         };
         let from_ns = phase + first * each;
+        debug_assert!(from_ns >= from.nanos() || first >= last, "stretches lie wholly in the window");
         Equal { from_ns, each_s: each_s as f64, rows: (first..last).map(of).collect() }
     }
 }

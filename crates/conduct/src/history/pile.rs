@@ -15,16 +15,7 @@ impl Pile {
     }
 
     pub(super) fn put_together(&mut self) {
-        self.0.sort_unstable_by_key(|bucket| bucket.index);
-        self.0.dedup_by(|next, kept| {
-            let same = next.index == kept.index;
-            kept.count += if same { next.count } else { 0 };
-            same
-        });
-        debug_assert!(
-            self.0.is_sorted_by(|one, next| one.index < next.index),
-            "each bucket is there once, by rising index"
-        );
+        Bucket::put_together(&mut self.0);
     }
 
     pub(super) fn pour_into(&self, histogram: &mut Histogram) {

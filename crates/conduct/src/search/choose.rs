@@ -111,8 +111,8 @@ fn which(plan: &Plan, loads: &[&Point]) -> String {
     let why = match (phases, &keys[..]) {
         (1, [key]) => format!("`{key}` is swept"),
         (1, keys) => format!("`{}` are swept", keys.join("`, `")),
-        (phases, []) => format!("its phases are {phases}"),
-        (phases, keys) => format!("its phases are {phases}, and `{}` swept", keys.join("`, `")),
+        (phases, []) => format!("it has {phases} phases"),
+        (phases, keys) => format!("it has {phases} phases, and sweeps `{}`", keys.join("`, `")),
     };
     let set = keys
         .first()

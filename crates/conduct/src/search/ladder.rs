@@ -365,6 +365,7 @@ impl<P: Prober> Search<'_, P> {
                 high = rate;
             }
             step *= 2.0;
+            debug_assert!(low <= high, "a rate that is kept is not above one that is not");
         }
         Ok((!self.stopped).then_some(low))
     }

@@ -74,6 +74,7 @@ impl Driver<'_, '_> {
         };
         let rates: Vec<f64> = self.base.workloads.iter().map(rate).collect::<Option<_>>()?;
         let sum: f64 = rates.iter().sum();
+        debug_assert!(sum > 0.0, "a schedule has a rate");
         Some(rates.iter().map(|own| own / sum).collect())
     }
 
