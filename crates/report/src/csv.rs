@@ -78,24 +78,14 @@ pub const CSV_COLUMNS: [&str; 62] = [
 /// `run` with a line of titles: one row for each operation of each workload of each point, `all` first where
 /// there are several.
 pub fn csv(run: &Run) -> Result<String, ReportError> {
-    table(run, true)
-}
-
-/// The same without titles, to append to what another run began.
-pub fn csv_rows(run: &Run) -> Result<String, ReportError> {
-    table(run, false)
-}
-
-fn table(run: &Run, titles: bool) -> Result<String, ReportError> {
     let unwritable = |why: String| ReportError::Unwritable { id: run.id.clone(), format: "CSV", why };
     let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
-    if titles {
-        writer.write_record(CSV_COLUMNS).map_err(|error| unwritable(error.to_string()))?;
-    }
+    writer.write_record(CSV_COLUMNS).map_err(|error| unwritable(error.to_string()))?;
     for point in &run.points {
         for workload in &point.workloads {
             for summary in &workload.summary {
                 let row = row(run, point, workload, summary);
+                debug_assert_eq!(row.len(), CSV_COLUMNS.len(), "a field for each column");
                 writer
                     .write_record(row.iter().map(|text| csv_cell(text)))
                     .map_err(|error| unwritable(error.to_string()))?;

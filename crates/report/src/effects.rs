@@ -6,7 +6,7 @@ use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 use crate::style::{Look, Style};
 use crate::table::{Cell, Column, Table};
-use crate::words::{harmless, wrap};
+use crate::words::{harmless, percent, wrap};
 
 /// What a screen has room for.
 const CELLS: usize = 24;
@@ -203,10 +203,6 @@ fn value(metric: &str, value: f64) -> String {
     }
 }
 
-fn percent(part: f64) -> String {
-    format!("{:.1} %", part * 100.0)
-}
-
 /// `IOPS of oltp, 8 KiB`
 fn subject(figure: &FigureEffects) -> String {
     format!("{} of {}, {}", unit(figure), figure.plan, figure.point)
@@ -245,6 +241,7 @@ fn told(effects: &Effects) -> Vec<String> {
     }
     // Factors before interactions.
     found.sort_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)));
+    debug_assert!(found.iter().all(|(factors, ..)| (1..=2).contains(factors)), "an effect is of one or two");
     let more = found.len().saturating_sub(EFFECTS);
     let mut told: Vec<String> = found.into_iter().take(EFFECTS).map(|(_, _, sentence)| sentence).collect();
     if more > 0 {

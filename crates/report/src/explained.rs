@@ -17,6 +17,7 @@ pub fn explained_in_brief(run: &Run, style: Style, rest: &str) -> String {
         lines.push(String::new());
     }
     let groups = warnings::groups(run);
+    debug_assert!(groups.len() <= run.findings.len(), "each finding is in one group");
     if groups.is_empty() {
         lines.push("No findings.".into());
     }

@@ -8,7 +8,7 @@ use units::name;
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 use crate::style::{Look, Style};
-use crate::words::{harmless, wrap};
+use crate::words::{harmless, percent, wrap};
 
 /// A figure in its base unit, for a person: `5.12 ms`, `20,000/s`.
 fn shown(value: f64, unit: &str) -> String {
@@ -18,10 +18,6 @@ fn shown(value: f64, unit: &str) -> String {
         "bytes_per_s" => BytesPerSecond::new(value).to_string(),
         _ => format!("{} %", (value * 1e6).round() / 1e4),
     }
-}
-
-fn percent(part: f64) -> String {
-    format!("{:.1} %", part * 100.0)
 }
 
 /// The lines below a run's table; none where nothing was asked of it.
@@ -48,6 +44,10 @@ const ROWS_SHOWN: usize = 6;
 fn worst_first<R>(rows: &[R], verdict: impl Fn(&R) -> Verdict, told: impl Fn(&R) -> String) -> Vec<String> {
     let mut rows: Vec<&R> = rows.iter().collect();
     rows.sort_by_key(|row| std::cmp::Reverse(verdict(row)));
+    debug_assert!(
+        rows.is_sorted_by_key(|row| std::cmp::Reverse(verdict(row))),
+        "what is violated comes first"
+    );
     let (shown, more) = rows.split_at(rows.len().min(ROWS_SHOWN));
     let mut lines: Vec<String> = shown.iter().map(|row| format!("  {}", told(row))).collect();
     if let Some(worst) = more.first() {

@@ -59,6 +59,10 @@ fn ladder(search: &Search) -> Table {
     columns.extend(recovers.then(|| Column::figures("recovery", 4)));
     let mut rungs: Vec<&Rung> = search.ladder.iter().collect();
     rungs.sort_by(|one, other| one.rate_per_s.total_cmp(&other.rate_per_s));
+    debug_assert!(
+        rungs.is_sorted_by(|one, next| one.rate_per_s.total_cmp(&next.rate_per_s).is_le()),
+        "rates rise"
+    );
     let rows = rungs.into_iter().map(|rung| row(search, rung)).collect();
     Table { columns, rows }
 }

@@ -34,7 +34,7 @@ mod what_if;
 mod words;
 mod work;
 
-pub use crate::csv::{CSV_COLUMNS, csv, csv_rows};
+pub use crate::csv::{CSV_COLUMNS, csv};
 pub use comparison::{COMPARISON_COLUMNS, comparison, comparison_csv, comparison_json, comparison_markdown};
 pub use effects::effects;
 pub use explained::{explained, explained_in_brief};

@@ -7,7 +7,7 @@ use crate::ReportError;
 use crate::grade;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Column, Table};
-use crate::words::{cut, harmless};
+use crate::words::{counted, cut, harmless};
 
 /// An array with an object for each of `entries`, in their order: what a run's line shows, in base units, with `state` as
 /// it is shown. `number` and `id` name the run to the other verbs.
@@ -110,7 +110,6 @@ fn is_published(entry: &Entry) -> bool {
 }
 
 fn state(entry: &Entry) -> (Look, String) {
-    let several = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     match entry {
         Entry { code: 130 | 143, .. } => (Look::Warning, "interrupted".into()),
         Entry { ended: None, .. } => (Look::Warning, "not ended".into()),
@@ -119,7 +118,7 @@ fn state(entry: &Entry) -> (Look, String) {
         Entry { complete: false, code, .. } => (Look::Wrong, format!("cut short ({code})")),
         Entry { code: 1.., .. } => (Look::Wrong, format!("exit code {}", entry.code)),
         Entry { invalid: 1.., .. } => (Look::Wrong, format!("{} invalid", entry.invalid)),
-        Entry { warnings: 1.., .. } => (Look::Warning, several(entry.warnings, "warning")),
+        Entry { warnings: 1.., .. } => (Look::Warning, counted(entry.warnings, "warning")),
         _ if is_published(entry) => (Look::Faint, "published".into()),
         _ => (Look::Plain, "good".into()),
     }

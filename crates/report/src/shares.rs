@@ -77,6 +77,7 @@ fn table(share: &ResponseShare) -> Table {
     names.sort_by(|one, other| size(other).total_cmp(&size(one)));
     let (shown, small): (Vec<&str>, Vec<&str>) =
         names.into_iter().partition(|name| size(name) >= SMALL || in_tail(name) >= SMALL);
+    debug_assert!(small.iter().all(|name| !shown.contains(name)), "each part is shown or among the others");
     let mut rows: Vec<Vec<Cell>> = shown.iter().map(|name| row(share, name, &[*name])).collect();
     if !small.is_empty() {
         rows.push(row(share, &format!("{} others", small.len()), &small));

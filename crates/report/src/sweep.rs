@@ -51,6 +51,7 @@ fn sweeps(run: &Run) -> Vec<Sweep<'_>> {
             None => points.push((value, rate)),
         }
     }
+    debug_assert!(sweeps.iter().all(|sweep| !sweep.points.is_empty()), "a sweep begins with a point");
     sweeps.retain(|sweep| sweep.points.len() >= POINTS_MIN);
     sweeps
 }

@@ -138,6 +138,8 @@ impl Table {
         };
         let mut lines = vec![line(&titles, &|_| Look::Faint)];
         lines.extend(texts.iter().zip(&self.rows).map(|(text, row)| line(text, &|column| row[column].look)));
+        debug_assert_eq!(lines.len(), self.rows.len() + 1, "a line for the titles and for each row");
+        debug_assert!(whole_width >= total(&widths, &shown), "nothing is wider than with room for all");
         let left_out = left_out.into_iter().map(|column| titles[column].clone()).collect();
         Drawn { lines, left_out, whole_width }
     }
@@ -151,6 +153,7 @@ fn are_told_apart(names: &[&str], width: usize, style: Style) -> bool {
     let mut cuts: Vec<String> = whole.iter().map(|name| cut_within(name, width, style.ellipsis())).collect();
     cuts.sort_unstable();
     cuts.dedup();
+    debug_assert!(cuts.len() <= whole.len(), "a cut makes no two of one");
     cuts.len() == whole.len()
 }
 

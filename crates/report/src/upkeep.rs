@@ -6,7 +6,7 @@ use stats::forecast;
 use units::Nanos;
 
 use crate::style::Style;
-use crate::words::{harmless, wrap};
+use crate::words::{harmless, percent, wrap};
 
 /// The whole course of one kind of work, from all points of a run.
 struct Course<'a> {
@@ -56,6 +56,12 @@ fn courses(run: &Run) -> Vec<Course<'_>> {
         }
     }
     courses.retain(|course| !course.samples.is_empty());
+    debug_assert!(
+        courses
+            .iter()
+            .all(|course| course.samples.is_sorted_by(|one, next| one.0 <= next.0 && one.1 <= next.1)),
+        "of the last rebuild both time and what is done rise"
+    );
     courses
 }
 
@@ -101,10 +107,6 @@ fn rate(percent: f64) -> String {
         0.995..99.5 => format!("{percent:.1} % a minute"),
         _ => format!("{percent:.0} % a minute"),
     }
-}
-
-fn percent(part: f64) -> String {
-    format!("{:.1} %", part * 100.0)
 }
 
 fn time(seconds: f64) -> String {

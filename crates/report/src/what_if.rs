@@ -5,7 +5,7 @@ use units::OpsPerSecond;
 
 use crate::style::{Look, Style};
 use crate::table::{Cell, Column, Table};
-use crate::words::{harmless, wrap};
+use crate::words::{harmless, percent, wrap};
 
 /// Every change with its gain, the largest first; changes within the noise say so.
 pub fn what_if(tried: &WhatIf, style: Style) -> String {
@@ -63,10 +63,6 @@ fn cells(effect: Option<&Effect>) -> [Cell; 3] {
             [Cell::plain("no effect"), low, high]
         }
     }
-}
-
-fn percent(part: f64) -> String {
-    format!("{:.1} %", 100.0 * part)
 }
 
 fn signed(part: f64) -> String {

@@ -1,5 +1,7 @@
 //! Lines of words that fit a width.
 
+use std::fmt::Display;
+
 use unicode_width::UnicodeWidthStr;
 
 /// `text` in lines of at most `width` columns, the first after `first`, the others after `rest`.
@@ -21,12 +23,19 @@ pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
         empty = false;
     }
     lines.push(line);
+    assert!(!lines.is_empty(), "even nothing is a line");
     lines
 }
 
-/// `1 plan`, `3 plans`.
-pub fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+/// `1 plan`, `3 plans`: of whatever counts and has an `s` behind it where it is not one.
+pub fn counted(count: impl Display + PartialEq + From<u8>, what: &str) -> String {
+    let ending = if count == 1.into() { "" } else { "s" };
+    format!("{count} {what}{ending}")
+}
+
+/// A part in per cent with one decimal: `4.1 %` of 0.041.
+pub(crate) fn percent(part: f64) -> String {
+    format!("{:.1} %", part * 100.0)
 }
 
 /// The beginning of `text` in at most `width` columns, with `ellipsis` where something is left out.

@@ -81,6 +81,7 @@ pub(super) fn table_of(comparison: &Comparison, chosen: &[&Compared], wanted: Co
         }
         rows.push(drawn);
     }
+    debug_assert_eq!(rows.len(), chosen.len(), "a row for each figure");
     Table { columns, rows }
 }
 

@@ -49,6 +49,7 @@ fn one_screen(comparison: &Comparison, style: Style) -> String {
         first.truncate(SCREEN_ROWS);
         rows.retain(|row| first.iter().any(|kept| std::ptr::eq(*kept, *row)));
     }
+    debug_assert!(rows.len() <= SCREEN_ROWS, "what is shown fits one screen");
     let mut lines = vec![style.paint(Look::Title, &title(comparison))];
     for side in &comparison.sides {
         let text = harmless(&format!("{}: {}{}", side.name, side.about, graded(side)));
@@ -122,6 +123,7 @@ fn summary(comparison: &Comparison, rows: &[&Compared], is_effect_shown: bool) -
     let count = |wanted: &[Verdict]| rows.iter().filter(|row| wanted.contains(&row.verdict)).count();
     let differ = count(&[Verdict::Better, Verdict::Worse]);
     let (equivalent, open) = (count(&[Verdict::Equivalent]), count(&[Verdict::Inconclusive]));
+    debug_assert_eq!(differ + equivalent + open, rows.len(), "each figure has one verdict");
     let margin = percent(comparison.margin);
     let are = |count: usize| if count == 1 { "is" } else { "are" };
     let mut text = format!(

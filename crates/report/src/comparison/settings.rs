@@ -41,6 +41,7 @@ pub(super) fn settings_table(comparison: &Comparison, room: usize) -> Table {
             let parts = values.iter().map(|lines| lines.get(line).cloned().unwrap_or_default());
             std::iter::once(key).chain(parts).map(Cell::plain).collect::<Vec<_>>()
         };
+        debug_assert_eq!(values.len(), comparison.sides.len(), "a value, or none, for each side");
         (0..height).map(row).collect::<Vec<_>>()
     };
     Table { columns, rows: comparison.settings.iter().flat_map(rows).collect() }
