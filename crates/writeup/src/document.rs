@@ -248,6 +248,13 @@ impl Column {
     }
 }
 
+impl Table {
+    /// Whether every row has a cell for every column.
+    pub fn is_whole(&self) -> bool {
+        self.rows.iter().all(|row| row.len() == self.columns.len())
+    }
+}
+
 impl Cell {
     /// `words`, or nothing where there are none.
     pub fn words(words: impl Into<String>) -> Cell {

@@ -162,6 +162,7 @@ fn chosen(runs: &[Run]) -> Chosen {
             *place = *at;
             ends.sort_unstable();
         }
+        debug_assert!(ends.is_sorted_by(|one, next| one < next), "each point once, in order");
         chosen.extend(ends);
         chosen
     };

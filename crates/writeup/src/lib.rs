@@ -43,6 +43,7 @@ pub use xlsx::{XlsxFailure, xlsx};
 /// The report on `evidence`, called `title` where one is given.
 pub fn write_up(evidence: &Evidence) -> WriteUp {
     let labels = labels::labels(&evidence.runs);
+    assert_eq!(labels.len(), evidence.runs.len(), "a label for each run");
     let portraits = evidence.portraits();
     let effects = evidence.effects();
     let place = evidence.runs.len() + usize::from(evidence.comparison.is_some());

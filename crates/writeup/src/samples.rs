@@ -28,6 +28,7 @@ pub(crate) fn joined(mut numbers: Vec<Number>, how: Join) -> Option<Number> {
     if numbers.len() == 1 {
         return numbers.pop();
     }
+    debug_assert!(numbers.iter().all(|number| number.unit == unit), "numbers of one unit are put together");
     let values = || numbers.iter().map(|number| number.value);
     let value = match how {
         Join::Sum => values().sum(),
@@ -53,7 +54,10 @@ pub(crate) fn at_once(
     for (at_ns, number) in numbers {
         all.entry(at_ns).or_default().push(number);
     }
-    all.into_iter().filter_map(|(at_ns, numbers)| Some((since(at_ns), joined(numbers, how)?))).collect()
+    let samples: Samples =
+        all.into_iter().filter_map(|(at_ns, numbers)| Some((since(at_ns), joined(numbers, how)?))).collect();
+    debug_assert!(samples.is_sorted_by(|one, next| one.0 <= next.0), "samples follow each other in time");
+    samples
 }
 
 /// As many as a drawing has places for: of each stretch what `how` makes of it, in its middle.
@@ -66,7 +70,9 @@ pub(crate) fn thinned(samples: Samples, how: Join) -> Samples {
         let numbers = stretch.iter().map(|(_, number)| number.clone()).collect();
         Some((stretch[stretch.len() / 2].0, joined(numbers, how)?))
     };
-    samples.chunks(each).filter_map(one).collect()
+    let kept: Samples = samples.chunks(each).filter_map(one).collect();
+    debug_assert!(kept.len() <= MARKS, "no more than a drawing has places for");
+    kept
 }
 
 /// Every so manieth of `samples` and the last one: of what only grows.

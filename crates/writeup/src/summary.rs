@@ -4,7 +4,7 @@ use record::names::fact;
 use record::{Finding, Grade, Metric, Point, Run, Severity, World};
 use units::{Bytes, Nanos};
 
-use crate::document::{KeyFigure, RunFacts, Section, Sentence, Span, Warning, WriteUp};
+use crate::document::{KeyFigure, RunFacts, Section, Sentence, Span, Table, Warning, WriteUp};
 use crate::measured::{self, Measured, measured};
 use crate::number::Number;
 use crate::sweep::{Phase, phases};
@@ -22,7 +22,7 @@ const CASES: usize = 1;
 /// The whole report of `sections`.
 pub(crate) fn write_up(subject: &Subject<'_>, sections: Vec<Section>, title: Option<&str>) -> WriteUp {
     let grades = subject.runs.iter().filter_map(|run| Some(run.grading.as_ref()?.grade));
-    WriteUp {
+    let report = WriteUp {
         title: title.map_or_else(|| self::title(subject), str::to_owned),
         answer: answer(subject),
         grade: grades.max(),
@@ -30,7 +30,14 @@ pub(crate) fn write_up(subject: &Subject<'_>, sections: Vec<Section>, title: Opt
         sections,
         warnings: warnings(subject),
         runs: told_runs(subject).map(|(run, label)| facts(run, label)).collect(),
-    }
+    };
+    debug_assert!(report.tables().all(Table::is_whole), "every row of a table has a cell for every column");
+    debug_assert!(report.sections.iter().all(|section| !section.blocks.is_empty()), "no heading is alone");
+    debug_assert!(
+        report.warnings.is_sorted_by_key(|warning| std::cmp::Reverse(warning.severity)),
+        "what is most severe comes first"
+    );
+    report
 }
 
 /// The runs whose facts are told: of a campaign the first of each plan, as the others differ in their cells alone.

@@ -203,6 +203,11 @@ impl<'a> Phase<'a> {
                 }
             }
         }
+        debug_assert_eq!(
+            cases.iter().map(|(.., points)| points.len()).sum::<usize>(),
+            self.points.len(),
+            "each point is of one case"
+        );
         cases.into_iter().map(|(_, name, points)| (name, points)).collect()
     }
 
@@ -242,6 +247,7 @@ impl Step<'_> {
             |measured: &Measured<'_>| measured.figure(Metric::Iops).map_or(0.0, |(number, _)| number.value);
         let mut order = self.repeats.clone();
         order.sort_by(|one, other| rate(one).total_cmp(&rate(other)));
+        assert!(!order.is_empty(), "a step was measured");
         self.median = order[(order.len() - 1) / 2];
     }
 }

@@ -120,6 +120,7 @@ fn shortened(name: &str, most: usize) -> String {
     }
     let head = (most - 1) / 2;
     let (first, last) = (&letters[..head], &letters[letters.len() - (most - 1 - head)..]);
+    debug_assert_eq!(first.len() + 1 + last.len(), most, "both ends and what stands between them");
     let text = |letters: &[char]| letters.iter().collect::<String>();
     format!("{}…{}", text(first).trim_end(), text(last).trim_start())
 }

@@ -234,6 +234,10 @@ impl<'a> Subject<'a> {
         places.sort_by(|one, other| size(other).total_cmp(&size(one)));
         places.truncate(PANELS);
         places.sort_unstable();
+        debug_assert!(
+            places.is_sorted_by(|one, next| one < next),
+            "each figure once, in the order of the plans"
+        );
         let panels = places.into_iter().map(|place| {
             let own: Vec<&Told<'_>> = all.iter().filter(|told| told.figure == place).collect();
             (self.subject(&self.effects.figures[place]), Chart::Dots(changes(&own)))
@@ -551,6 +555,7 @@ fn changes(own: &[&Told<'_>]) -> Dots {
     let mut largest = own.to_vec();
     largest.sort_by(|one, other| other.size().total_cmp(&one.size()));
     largest.truncate(SHOWN);
+    debug_assert!(largest.is_sorted_by(|one, next| one.size() >= next.size()), "the largest comes first");
     let row = |told: &&Told<'_>| Row {
         name: told.label(),
         dots: vec![Dot {

@@ -112,6 +112,7 @@ fn values<'a>(phase: &Phase<'a>, key: &str) -> Vec<&'a str> {
 
 /// The points of each run and each set of values of the keys further out.
 fn panels<'a>(subject: &Subject<'_>, phase: &Phase<'a>) -> Vec<(String, Vec<Measured<'a>>)> {
+    assert!(phase.keys.len() >= 2, "a grid is of two keys");
     let further = &phase.keys[..phase.keys.len() - 2];
     let mut panels: Vec<(String, Vec<Measured<'a>>)> = Vec::new();
     for one in &phase.points {

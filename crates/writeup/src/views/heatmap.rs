@@ -19,6 +19,7 @@ const PANELS: usize = 6;
 const LEAST: usize = 8;
 /// Rows of a table of counts: four for each doubling of what nanoseconds in 64 bits can tell.
 const ROWS: usize = 256;
+const _: () = assert!(ROWS == 4 * u64::BITS as usize);
 /// Events that are named in one panel.
 const EVENTS: usize = 3;
 /// Longer than any run, in nanoseconds: a record that says more has been tampered with.
@@ -126,6 +127,7 @@ impl Map<'_> {
         let mut columns = vec![Column::words("latency from")];
         let from = |at| Column::numbers(Unit::Seconds.written(self.begins(at)), Unit::Count);
         columns.extend((0..stretches).map(from));
+        debug_assert_eq!(columns.len(), stretches + 1, "a column for each stretch behind the latency");
         Table { title: format!("requests, {}", self.name), columns, rows: rows.map(row).collect() }
     }
 

@@ -59,6 +59,7 @@ pub(crate) fn leads(
     let (mut wide, open): (Vec<Lead<'_>>, Vec<Lead<'_>>) =
         all.into_iter().partition(|lead| lead.factor().is_some());
     wide.sort_by(|one, other| other.factor().unwrap_or(1.0).total_cmp(&one.factor().unwrap_or(1.0)));
+    debug_assert_eq!(wide.len() + open.len(), count, "a lead is decided or open");
     let mut sentence = Sentence::default();
     for lead in wide.iter().take(most) {
         sentence = lead.decided(subject, metric, sentence);
@@ -91,6 +92,7 @@ fn lead<'a>(subject: &Subject<'_>, name: &str, case: &[Measured<'a>], metric: Me
     if peaks.len() < 2 {
         return None;
     }
+    debug_assert!(peaks.is_sorted_by(|one, next| one.1.value >= next.1.value), "the best comes first");
     let outcome = outcome(subject, case, metric);
     Some(Lead { name: name.to_owned(), peaks, outcome })
 }

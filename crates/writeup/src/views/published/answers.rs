@@ -3,8 +3,9 @@
 use campaign::HeldFigure;
 use chart::{Axis, Chart, Dot, Dots, Row, Scale, Unit};
 
+use super::super::corners::capital;
 use super::Group;
-use super::words::{capital, configurations, measure, series, standing, unit};
+use super::words::{configurations, measure, series, standing, unit};
 use crate::document::{Cell, Column, Figure, Table};
 
 /// So many figures of one load have a chart of their own.

@@ -4,8 +4,9 @@ use campaign::HeldFigure;
 use chart::{Axis, Chart, Line, Mark, Plot, Scale, Unit};
 use record::{ClaimKind, WorkCourse};
 
+use super::super::corners::capital;
 use super::Group;
-use super::words::{capital, configuration};
+use super::words::configuration;
 use crate::document::{Cell, Column, Figure, Sentence, Table};
 use crate::number::Number;
 

@@ -105,7 +105,3 @@ pub(super) fn unit(metric: &str) -> Unit {
         _ => Unit::Ratio,
     }
 }
-
-pub(super) fn capital(words: &str) -> String {
-    super::super::corners::capital(words)
-}
