@@ -11,10 +11,11 @@ use record::judgement::{Gate, GateRow, Verdict};
 use record::{Metric, RUN_TO_RUN, Run};
 use spec::Pace;
 use stats::gate::{Judged, Worsening};
+use stats::geometric_mean;
 
 use super::cells::{self, Cell};
 use super::pairs::{self, Pair};
-use super::{Group, middle, settings};
+use super::{Group, settings};
 
 /// Of runs that are no worse than allowed this part is called violated at most.
 pub const FALSE_ALARMS: f64 = 0.01;
@@ -76,7 +77,8 @@ pub fn gate(asked: &Asked<'_>) -> Gate {
 fn row(pair: &Pair<'_, '_>, all: &[Pair<'_, '_>], tolerance: f64, level: f64) -> GateRow {
     let noise = pairs::noise(pair, all);
     let sides = pairs::side(pair, 0, noise).zip(pairs::side(pair, 1, noise));
-    let (base, value) = (middle(&pair.base).unwrap_or_default(), middle(&pair.runs).unwrap_or_default());
+    let (base, value) =
+        (geometric_mean(&pair.base).unwrap_or_default(), geometric_mean(&pair.runs).unwrap_or_default());
     let more_is_better = pair.metric.more_is_better();
     let found = sides.map(|(base, value)| Worsening::of(base, value, more_is_better));
     let verdict = found.map_or(Verdict::Inconclusive, |found| match found.judge(tolerance, level) {

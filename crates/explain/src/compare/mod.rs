@@ -26,6 +26,7 @@ use record::{
     Basis, Compared, Comparison, Grading, PointKind, Run, Severity, Side, Unmatched, Verdict, World,
 };
 use stats::difference::{BATCHES_LEAST as SECONDS_LEAST, Estimate, Noise, Ratio, false_discovery};
+use stats::geometric_mean;
 
 pub use culprit::{LIKELIER, Shift, Suspicion, Traced, culprit, likely, modelled, shifts};
 pub use gate::{Asked, FALSE_ALARMS, POWER, gate};
@@ -134,7 +135,7 @@ fn row(
     side: u32,
     noise: Option<&Noise>,
 ) -> Option<Compared> {
-    let (base, value) = (middle(&first.values(metric))?, middle(&second.values(metric))?);
+    let (base, value) = (geometric_mean(&first.values(metric))?, geometric_mean(&second.values(metric))?);
     let (basis, estimates) = estimates(first, second, metric, noise.copied());
     let ratio = estimates.map(|(first, second)| Ratio::of(first, second));
     let (value_low, value_high) = own(second, metric, noise.copied());
@@ -162,12 +163,6 @@ fn row(
         basis,
         verdict: Verdict::Inconclusive,
     })
-}
-
-/// The geometric mean; `None` where there is no value, or none above zero.
-fn middle(values: &[f64]) -> Option<f64> {
-    let sound = !values.is_empty() && values.iter().all(|value| value.is_finite() && *value > 0.0);
-    sound.then(|| (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp())
 }
 
 /// The estimates of both figures, and their basis.
@@ -292,8 +287,8 @@ fn notes(groups: &[Group<'_>], rows: &[Compared]) -> Vec<String> {
     };
     if lacks(false) {
         notes.push(
-            "Some latencies have no 95 % CI, because too little was measured, or too few slow requests came \
-             independently of each other. Measure longer, or repeat."
+            "Some latencies have no 95 % CI: too little was measured, or with too few independent slow requests. \
+             Measure longer, or repeat."
                 .into(),
         );
     }
@@ -452,12 +447,6 @@ mod tests {
         judge(&mut rows, 0.05);
         assert_eq!(rows.each_ref().map(|row| row.adjusted_p), [Some(0.02), None, Some(0.04)]);
         assert!(rows.iter().all(|row| row.verdict == Verdict::Better));
-    }
-
-    #[test]
-    fn the_middle_of_several_is_their_geometric_mean() {
-        assert!((middle(&[2.0, 8.0]).unwrap_or(0.0) - 4.0).abs() < 1e-12);
-        assert_eq!((middle(&[]), middle(&[1.0, 0.0]), middle(&[1.0, f64::NAN])), (None, None, None));
     }
 
     #[test]

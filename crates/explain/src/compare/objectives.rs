@@ -6,11 +6,12 @@
 use record::judgement::{ObjectiveRow, Verdict};
 use record::{LATENCY_QUANTILES, Metric, Ops, Run};
 use stats::exceedance::binomial_bounds;
+use stats::geometric_mean;
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 use super::cells::{self, Cell};
+use super::estimate;
 use super::stretches::{self, Range};
-use super::{estimate, middle};
 
 /// How sure either end of an interval of 95 % is.
 const ONE_SIDED: f64 = 0.975;
@@ -206,7 +207,7 @@ fn figure(cell: &Cell<'_>, metric: Metric) -> Seen {
         let why = "its interval reaches over the limit; measure longer, or repeat";
         return Seen { value: Some(value), low: Some(interval.low), high: Some(interval.high), why };
     }
-    let value = middle(&cell.values(metric));
+    let value = geometric_mean(&cell.values(metric));
     let Metric::Quantile(q) = metric else {
         return Seen { value, why: "too little was measured for an interval", ..Seen::default() };
     };

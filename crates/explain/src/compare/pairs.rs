@@ -2,9 +2,10 @@
 
 use record::{Metric, Run};
 use stats::difference::{Estimate, Noise};
+use stats::geometric_mean;
 
 use super::cells::{self, Cell};
-use super::{RESOLUTION, estimate, middle};
+use super::{RESOLUTION, estimate};
 
 /// With fewer degrees of freedom a cell's own noise is not relied on alone.
 const FREEDOM_ENOUGH: f64 = 4.0;
@@ -66,7 +67,7 @@ fn same_in<'c, 'a>(run: &'c [Cell<'a>], cell: &Cell<'_>) -> Option<&'c Cell<'a>>
 }
 
 fn values(cells: &[&Cell<'_>], metric: Metric) -> Vec<f64> {
-    cells.iter().filter_map(|cell| middle(&cell.values(metric))).collect()
+    cells.iter().filter_map(|cell| geometric_mean(&cell.values(metric))).collect()
 }
 
 impl Pair<'_, '_> {
@@ -120,7 +121,7 @@ pub(super) fn noise(pair: &Pair<'_, '_>, all: &[Pair<'_, '_>]) -> Option<Noise> 
 /// One side's figure: the geometric mean of its runs.
 pub(super) fn side(pair: &Pair<'_, '_>, number: usize, noise: Option<Noise>) -> Option<Estimate> {
     let values = pair.groups()[number];
-    let value = middle(values)?;
+    let value = geometric_mean(values)?;
     let count = values.len() as f64;
     let found = match noise {
         Some(noise) => Estimate::new(value, noise.variance / count, noise.freedom)?,

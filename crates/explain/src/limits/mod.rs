@@ -134,8 +134,11 @@ fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy: &str) -> D
     let mut sentence = match uses.is_empty() {
         true => "Bottleneck not identified: no counted part did any work.".into(),
         false => format!(
-            "Bottleneck not identified: no single part queues the {} requests in flight; {}.",
-            format!("{in_flight:.1}").trim_end_matches(".0"),
+            "Bottleneck not identified: no single part queues the {}; {}.",
+            match format!("{in_flight:.1}").trim_end_matches(".0") {
+                "1" => "one request in flight".to_owned(),
+                many => format!("{many} requests in flight"),
+            },
             uses.join(", ")
         ),
     };
