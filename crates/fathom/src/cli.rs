@@ -81,7 +81,8 @@ pub enum Verb {
     /// Measure factors (RAID level, disks, firmware, …) × plans in blocks, and say which of them matter
     #[command(after_help = examples::CAMPAIGN)]
     Campaign(CampaignArgs),
-    /// Search a space of virtual arrays: the front, the cheapest design that meets every requirement, what each one costs
+    /// Search a space of virtual arrays: the Pareto front, the cheapest design that meets every requirement, what each one
+    /// costs
     #[command(after_help = examples::EXPLORE)]
     Explore(ExploreArgs),
     /// List, show and check plans; explain their keys
@@ -117,7 +118,7 @@ pub enum Verb {
     /// Remove saved runs
     #[command(after_help = examples::RM)]
     Rm(RmArgs),
-    /// Check this machine, a target's path and caches, and the tool itself
+    /// Check this machine, the I/O path to a target (controller, links, caches), and the tool itself
     #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
     /// Serve a virtual array as a block device (NBD) that holds data, fails and rebuilds

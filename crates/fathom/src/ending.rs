@@ -52,7 +52,7 @@ fn remedy(reason: &str) -> &'static str {
 pub enum Failure {
     #[error("{0}")]
     Usage(String),
-    #[error("the plan has {} mistake{}", .0.iter().count(), if .0.iter().count() == 1 { "" } else { "s" })]
+    #[error("the plan has {}", report::counted(.0.iter().count(), "mistake"))]
     Plan(Errors),
     #[error(transparent)]
     Tool(#[from] formats::Refusal),

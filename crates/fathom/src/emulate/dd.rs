@@ -52,19 +52,24 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         copied = out_of_space(copied, transfer);
         terminal::say(&format!("dd: error writing '{}': No space left on device", command.target));
     }
-    match command.status {
-        Status::None => {}
-        Status::NoTransfer => terminal::say_exactly(&copied.records()),
-        Status::All | Status::Progress => {
-            terminal::say_exactly(&(copied.records() + &copied.transfer(command.generation)));
-        }
-    }
+    say(&command, &copied);
     let ending = context.end(recorded);
     match runs_out && ending.code == 0 {
         true => {
             Ok(Ending { code: 5, reason: "no space left on the device, as dd finds without `count=`".into() })
         }
         false => Ok(ending),
+    }
+}
+
+/// What `status=` lets it say at the end.
+fn say(command: &Command, copied: &Copied) {
+    match command.status {
+        Status::None => {}
+        Status::NoTransfer => terminal::say_exactly(&copied.records()),
+        Status::All | Status::Progress => {
+            terminal::say_exactly(&(copied.records() + &copied.transfer(command.generation)));
+        }
     }
 }
 
@@ -91,13 +96,7 @@ fn nothing(command: &Command, transfer: Transfer, found: TargetInfo) -> Result<E
         command.ibs,
         command.obs,
     );
-    match command.status {
-        Status::None => {}
-        Status::NoTransfer => terminal::say_exactly(&copied.records()),
-        Status::All | Status::Progress => {
-            terminal::say_exactly(&(copied.records() + &copied.transfer(command.generation)));
-        }
-    }
+    say(command, &copied);
     Ok(Ending::done())
 }
 

@@ -10,6 +10,7 @@ use units::{BytesPerSecond, Nanos, OpsPerSecond};
 const RATES: usize = 300;
 /// Rates that steadiness is judged by: a minute.
 const JUDGED: usize = 60;
+const _: () = assert!(JUDGED <= RATES && JUDGED.is_multiple_of(steady::WINDOW));
 
 /// A run as it is now.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +66,7 @@ impl Glance {
         }
         self.rates.push_back(ops);
         self.rates_cover += covers;
+        debug_assert!(self.rates.len() <= RATES, "no more rates are kept than a terminal has columns");
     }
 
     /// What goes on in one line, without what it is done to: rates of a load, how far anything else is.
@@ -109,6 +111,7 @@ impl Glance {
         let newest: Vec<f64> = newest.collect();
         let parts: Vec<f64> =
             newest.chunks(each.max(1)).map(|part| part.iter().sum::<f64>() / part.len() as f64).collect();
+        debug_assert!(parts.len() <= steady::WINDOW, "parts are those that the rule is about");
         Steady::of(&parts).filter(|steady| steady.mean > 0.0)
     }
 

@@ -143,14 +143,12 @@ fn check(address: &str) -> Result<String, Failure> {
         .map(|(set, why)| format!("RAID set {set} is offline, and every request fails: {why}\n"))
         .collect();
     Ok(format!(
-        "{}: {}\n{} disks in {} RAID set{}, {} controller{}, LUNs of {}\n{failed}",
+        "{}: {}\n{} disks in {}, {}, LUNs of {}\n{failed}",
         array.name,
         array.about,
         topology.disks.len(),
-        topology.sets.len(),
-        if topology.sets.len() == 1 { "" } else { "s" },
-        topology.controllers,
-        if topology.controllers == 1 { "" } else { "s" },
+        report::counted(topology.sets.len(), "RAID set"),
+        report::counted(topology.controllers, "controller"),
         sizes.join(", ")
     ))
 }

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use conduct::Machine;
 use modelled::{Chosen, simulate};
-use real::Journal;
-use real::{Beside, RealOptions, UpkeepOptions};
+use real::RealOptions;
 use record::{Point, Run};
 use spec::{Extent, Span};
 use units::convert::truncated;
@@ -140,13 +139,7 @@ fn carried_out(name: &str, target: &str, arguments: &FitArgs, store: &Store) -> 
         consents: targets::consents(&arguments.destroy)?,
         keep: true,
         scratch: arguments.scratch,
-        create: false,
-        plain: Vec::new(),
-        upkeep: UpkeepOptions::default(),
-        beside: Beside::default(),
-        looks_inside: false,
-        verify_state: None,
-        journal: Journal::default(),
+        ..RealOptions::default()
     };
     let Planned { plan, origin, overrides } = plans::read(name, Overrides::default())?;
     let size = size_of(&plan, target, arguments, &options)?;

@@ -94,11 +94,10 @@ pub fn loss(arguments: &LossArgs, store: &Store) -> Result<String, Failure> {
             "fault_tolerance": group.spare, "rebuild_h": hours(rebuild), "chances": answer,
         }));
         text += &format!(
-            "{}{}: {} disk{}{}, {}\n",
+            "{}{}: {}{}, {}\n",
             if topology.sets.len() > 1 { format!("set {number}, ") } else { String::new() },
             spec.level,
-            spec.members,
-            if spec.members == 1 { "" } else { "s" },
+            report::counted(spec.members, "disk"),
             if groups > 1 { format!(" in {groups} groups of {}", group.disks) } else { String::new() },
             survives(group.spare, groups),
         );
@@ -123,8 +122,8 @@ fn survives(spare: u32, groups: u32) -> String {
     match spare {
         0 => "survives no failed disk".into(),
         spare => format!(
-            "survives {spare} failed disk{}{}",
-            if spare == 1 { "" } else { "s" },
+            "survives {}{}",
+            report::counted(spare, "failed disk"),
             if groups > 1 { " of each group" } else { "" }
         ),
     }
@@ -220,6 +219,7 @@ fn rebuild_of(run: &Run) -> Option<Nanos> {
     let begun =
         samples[..ended].windows(2).rposition(|pair| pair[1].1 < pair[0].1).map_or(0, |fall| fall + 1);
     let ended = samples[begun..].iter().position(|(_, done)| *done >= 1.0)? + begun;
+    debug_assert!(begun <= ended, "a rebuild ends after it began");
     let ((from, first), (until, _)) = (samples[begun], samples[ended]);
     let took = until.checked_sub(from).filter(|took| *took > 0 && first < 0.1)?;
     Some(Nanos::new(truncated((took as f64 / (1.0 - first)).round())))

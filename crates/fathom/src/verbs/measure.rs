@@ -106,7 +106,8 @@ pub struct RebuildArgs {
     /// A command that starts a rebuild where the plan has one
     #[arg(long, value_name = "COMMAND", help_heading = REBUILD)]
     pub rebuild_cmd: Option<String>,
-    /// The server of `fathom serve` that the target is of: it fails disks, rebuilds, clones, verifies and scrubs
+    /// The target is a block device (NBD) of this running `fathom serve`, which then fails disks, rebuilds, clones,
+    /// verifies and scrubs where the plan says so
     #[arg(
         long,
         value_name = "NAME",

@@ -40,7 +40,7 @@ pub struct SearchArgs {
     /// fill [default: that of the virtual array; otherwise detected by writing]
     #[arg(long, value_name = "SIZE", help_heading = SEARCH)]
     pub write_cache: Option<Bytes>,
-    /// Lowest rate to try, such as 500/s or 20k/s [default: a hundredth of the rate without a limit]
+    /// Lowest rate to try, such as 500/s or 20k/s [default: 1 % of the rate at full load]
     #[arg(long, value_name = "RATE", help_heading = SEARCH)]
     pub from: Option<OpsPerSecond>,
     /// Highest rate to try; the search then does not start without a rate limit [default: no maximum]

@@ -9,7 +9,7 @@ use campaign::{Turn, TurnKey};
 use conduct::{Taker, in_order, processors};
 use host::clock::Clock;
 use library::{Filter, Library, Place};
-use real::{Beside, Journal, RealOptions, UpkeepOptions};
+use real::RealOptions;
 use record::Run;
 use units::{Instant, Nanos};
 
@@ -68,6 +68,7 @@ pub fn kept(subject: &Subject, store: &Store) -> Result<Kept, Failure> {
         }
     }
     kept.runs.reverse();
+    debug_assert!(kept.runs.len() <= kept.done.len(), "each cell of a block counts with one run");
     Ok(kept)
 }
 
@@ -338,13 +339,8 @@ fn measured(
         consents: targets::consents(&arguments.destroy)?,
         keep: arguments.keep,
         scratch: arguments.scratch,
-        create: false,
-        plain: Vec::new(),
-        upkeep: UpkeepOptions::default(),
-        beside: Beside::default(),
         looks_inside: true,
-        verify_state: None,
-        journal: Journal::default(),
+        ..RealOptions::default()
     };
     let (mut session, mut progress) = session::open(planned, &options, library, display)?;
     session.in_cell(cell, read_back);
@@ -387,6 +383,7 @@ struct Turns<'t, 'a> {
 impl Turns<'_, '_> {
     fn one(&mut self, index: usize, ahead: Option<Ahead>) -> Result<Option<Ending>, Failure> {
         let (course, turn) = (&mut *self.course, &self.turns[index]);
+        debug_assert!(self.in_a_row < FAILURES_MOST, "a campaign ends with the last failure that it allows");
         course.left = self.turns.len() - index;
         course.say_turn(turn, &self.turns[index..]);
         let began = course.clock.now();

@@ -2,6 +2,7 @@
 
 use explore::Design;
 use explore::answer::{Answer, CloseCall, Neighbour, RequirementCost, Row};
+use report::counted;
 
 /// Rows of the front, neighbours and close calls that one screen has room for.
 const FRONT: usize = 8;
@@ -81,7 +82,7 @@ fn front(answer: &Answer, most: usize, width: usize) -> String {
         })
         .collect();
     let of = if shown < answer.front.len() { format!(", {shown} shown") } else { String::new() };
-    let said = format!("front: {}{of}. {}", plural(answer.front.len() as u64, "design"), names.join(", "));
+    let said = format!("front: {}{of}. {}", counted(answer.front.len(), "design"), names.join(", "));
     let varied = varied(&answer.front);
     let mut heading: Vec<String> = ('a'..='z').take(answer.figures.len()).map(String::from).collect();
     heading.push(String::new());
@@ -151,13 +152,13 @@ fn close_calls(calls: &[CloseCall], most: usize, width: usize) -> String {
 
 fn closing(design: &Design, answer: &Answer, width: usize) -> String {
     let counts = &answer.counts;
-    let mut said = plural(counts.designs, "design");
+    let mut said = counted(counts.designs, "design");
     if let Some((reason, most)) = counts.reasons.first() {
         let impossible = counts.impossible;
         said += &format!("; {impossible} impossible, {most} of them: {reason}");
     }
     let [short, long] = counts.simulated;
-    said += &format!(". {} and {}", plural(short, "short simulation"), plural(long, "long one"));
+    said += &format!(". {} and {}", counted(short, "short simulation"), counted(long, "long one"));
     if counts.known > 0 {
         said += &format!(", {} known before", counts.known);
     }
@@ -199,10 +200,6 @@ fn closing(design: &Design, answer: &Answer, width: usize) -> String {
         }
     }
     wrapped(&(said + "."), width, "")
-}
-
-fn plural(count: u64, noun: &str) -> String {
-    if count == 1 { format!("{count} {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// Columns as wide as they need, the last one as it is; `right` says which stand on the right.

@@ -2,7 +2,7 @@
 
 use array::spec::{Shelf, Source};
 use document::{Errors, Mistake};
-use real::{Beside, Journal, RealOptions, UpkeepOptions};
+use real::RealOptions;
 use serde_json::{Value, json};
 use spec::Pattern;
 use web::{Answer, Check, Refusal};
@@ -133,19 +133,7 @@ fn foreseen(plan: &mut Plan, targets: Vec<String>) -> Result<Foreseen, Failure> 
 
 /// What the plan would do on `targets` without any consent.
 pub fn on_targets(plan: &Plan, targets: Vec<String>) -> Result<Foreseen, Failure> {
-    let options = RealOptions {
-        targets,
-        consents: Vec::new(),
-        keep: false,
-        scratch: None,
-        create: false,
-        plain: Vec::new(),
-        upkeep: UpkeepOptions::default(),
-        beside: Beside::default(),
-        looks_inside: true,
-        verify_state: None,
-        journal: Journal::default(),
-    };
+    let options = RealOptions { targets, looks_inside: true, ..RealOptions::default() };
     dry_run::foreseen(plan, &options)
 }
 

@@ -1,12 +1,13 @@
 //! The table of `fathom validate --leave-out`, and its JSON.
 
 use array::validate::{Judged, Score};
+use report::counted;
 use serde::Serialize;
 use units::Share;
 
 use super::json::{self, One, Row};
 use super::leave_out::LeftOut;
-use super::text::{percent, several};
+use super::text::percent;
 
 /// Above the groups.
 pub fn heading() -> String {
@@ -20,7 +21,7 @@ pub fn row(group: &LeftOut<'_>) -> String {
     for new in &group.refitted {
         let rows = match new.rows {
             0 => "the middle of its bounds".to_owned(),
-            rows => format!("fitted to {}", several(rows, "other row")),
+            rows => format!("fitted to {}", counted(rows, "other row")),
         };
         text += &format!("{:26}{} = {} ({}; {rows})\n", "", new.figure, new.value, new.shipped);
     }

@@ -2,6 +2,7 @@
 
 use array::spec::case::{Case, Pattern, Score as Counting};
 use array::validate::{CaseResult, Judged, Ranking, Ruling, Score, Scores};
+use report::counted;
 use units::{Nanos, Share};
 
 /// Above the cases.
@@ -116,7 +117,7 @@ fn ranked(all: Ranking, random: Ranking) -> String {
     format!(
         "Ranking: {} of {} of one load further apart than their tolerance are in the published order{of_random}.\n",
         percent(all.share().map(Share::get)),
-        several(all.pairs, "pair"),
+        counted(all.pairs, "pair"),
     )
 }
 
@@ -151,7 +152,7 @@ fn answer(all: &Scores) -> String {
     if foretold.figures > 0 {
         parts.push(format!(
             "{}, median error {}, {} within 25 %",
-            several(foretold.figures, "figure"),
+            counted(foretold.figures, "figure"),
             percent(foretold.median_error),
             percent(foretold.within_25.map(Share::get)),
         ));
@@ -172,12 +173,8 @@ fn answer(all: &Scores) -> String {
     if !fitted.is_empty() {
         text += &format!(
             "Fitted: {} had a part in the model's own figures; they show agreement, not foresight.\n",
-            several(fitted.figures + fitted.claims, "case")
+            counted(fitted.figures + fitted.claims, "case")
         );
     }
     text
-}
-
-pub fn several(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
