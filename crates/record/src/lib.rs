@@ -8,6 +8,7 @@
 mod campaign;
 mod comparison;
 mod entry;
+mod exploration;
 mod finding;
 mod grade;
 mod held;
@@ -34,6 +35,10 @@ pub use campaign::{
 };
 pub use comparison::{Basis, Compared, Comparison, RUN_TO_RUN, Setting, Side, Unmatched, Verdict, doubted};
 pub use entry::{Entry, peaks, peaks_of_search};
+pub use exploration::{
+    Chance, CheaperDesign, CloseCall, DesignCounts, DesignFigure, DesignMargins, DesignReliability,
+    DesignUnit, Exploration, FrontDesign, NeighbourDesign, RequirementCost,
+};
 pub use finding::{Finding, Severity};
 pub use grade::{Check, Grade, Grading, Outcome};
 pub use held::{Fitted, Held};

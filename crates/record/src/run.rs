@@ -53,6 +53,9 @@ pub struct Run {
     /// What a search for the highest rate found; absent where none was made.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub search: Option<crate::Search>,
+    /// What a search over designs found; absent where none was made.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub exploration: Option<crate::Exploration>,
     /// Phases that were gone through in rounds until a figure was steady, or for as long as they might be.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub rounds: Vec<crate::Rounds>,
@@ -106,6 +109,7 @@ impl Run {
             environment: self.environment.clone(),
             consents: self.consents.clone(),
             search: self.search.clone(),
+            exploration: self.exploration.clone(),
             rounds: self.rounds.clone(),
             points: Vec::new(),
             findings: self.findings.clone(),

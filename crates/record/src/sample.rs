@@ -11,9 +11,11 @@ use units::convert::{narrow, truncated};
 
 use crate::names::{fact, series};
 use crate::{
-    Class, ClassSecond, CpuUse, DeviceCounters, Edges, Ending, Engine, EngineUsed, Environment, Histogram,
-    Op, OpTotal, PlanSource, Point, PointKind, ResponseMap, Run, SCHEMA_VERSION, Series, Target, Tool,
-    WorkerResult, WorkloadResult, World, summarise,
+    CheaperDesign, Class, ClassSecond, CloseCall, CpuUse, DesignCounts, DesignFigure, DesignMargins,
+    DesignReliability, DesignUnit, DeviceCounters, Edges, Ending, Engine, EngineUsed, Environment,
+    Exploration, FactorLevel, FrontDesign, Histogram, NeighbourDesign, Op, OpTotal, PlanSource, Point,
+    PointKind, RequirementCost, ResponseMap, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult,
+    WorkloadResult, World, summarise,
 };
 
 /// Requests of one kind that a sample workload makes.
@@ -83,6 +85,7 @@ pub fn run(plan: &str, points: Vec<Point>) -> Run {
         },
         consents: Vec::new(),
         search: None,
+        exploration: None,
         rounds: Vec::new(),
         points,
         findings: Vec::new(),
@@ -259,4 +262,82 @@ fn idle() -> Series {
 /// Ends of the seconds of the measured window.
 pub fn ends() -> Vec<u64> {
     (1..=SECONDS).map(|second| 500_000_000 + second * 1_000_000_000).collect()
+}
+
+/// What a search over designs found: a front of four, by level and disks, of which more money buys more of everything.
+pub fn exploration() -> Exploration {
+    const LEVELS: [&str; 2] = ["5", "10"];
+    const DISKS: [&str; 2] = ["4", "6"];
+    let level = |factor: &str, levels: [&str; 2], place: u32| FactorLevel {
+        factor: factor.into(),
+        level: levels[place as usize].into(),
+        place,
+        of: 2,
+        hard: false,
+    };
+    let design = |raid: u32, disks: u32, values: [f64; 3]| FrontDesign {
+        address: format!("array:px6-300d?raid={}&disks={}", LEVELS[raid as usize], DISKS[disks as usize]),
+        levels: vec![level("raid", LEVELS, raid), level("disks", DISKS, disks)],
+        values: values.to_vec(),
+        alike: 0,
+        loss: Some(2e-3),
+        loss_simulated: None,
+    };
+    let figure = |name: &str, unit: DesignUnit, more_is_better: bool| DesignFigure {
+        name: name.into(),
+        unit,
+        more_is_better,
+        simulated: more_is_better,
+    };
+    Exploration {
+        price_unit: "EUR".into(),
+        counts: DesignCounts {
+            designs: 9,
+            impossible: 2,
+            reasons: vec![("RAID 10 has an even number of disks".into(), 2)],
+            left_out: 3,
+            simulated: [14, 8],
+            known: 0,
+        },
+        margins: DesignMargins { rate: 1.1, time: 1.2, hours: 1.05 },
+        model_error: 0.12,
+        resolution: 0.02,
+        reliability: DesignReliability { mttf_h: 1e6, unreadable: 1e-15, replace_h: 24.0 },
+        figures: vec![
+            figure("price", DesignUnit::Price, false),
+            figure("vm iops", DesignUnit::PerSecond, true),
+            figure("rebuild", DesignUnit::Seconds, false),
+        ],
+        front: vec![
+            design(0, 0, [1_040.0, 240.0, 36_000.0]),
+            design(1, 0, [1_040.0, 310.0, 43_200.0]),
+            design(0, 1, [1_260.0, 350.0, 32_400.0]),
+            design(1, 1, [1_260.0, 470.0, 39_600.0]),
+        ],
+        neighbours: vec![NeighbourDesign {
+            factor: "disks".into(),
+            level: "3".into(),
+            address: "array:px6-300d?raid=5&disks=3".into(),
+            rejected: "misses vm iops >= 220: 180".into(),
+        }],
+        requirements: vec![RequirementCost {
+            requirement: "vm iops >= 220".into(),
+            figure: 1,
+            limit: 220.0,
+            value: Some(240.0),
+            shown: "240".into(),
+            without: Some(CheaperDesign {
+                address: "array:px6-300d?raid=5&disks=3".into(),
+                price: 930.0,
+                saves: Some(110.0),
+                shown: "180".into(),
+            }),
+            best: "470".into(),
+        }],
+        close_calls: vec![CloseCall {
+            address: "array:px6-300d?raid=5&disks=4".into(),
+            requirement: "vm iops >= 220".into(),
+            ahead: 0.09,
+        }],
+    }
 }

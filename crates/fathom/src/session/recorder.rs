@@ -378,6 +378,7 @@ pub fn begun(plan: PlanSource, tags: BTreeMap<String, String>, world: record::Wo
         environment: record::Environment::default(),
         consents: Vec::new(),
         search: None,
+        exploration: None,
         rounds: Vec::new(),
         points: Vec::new(),
         findings: Vec::new(),

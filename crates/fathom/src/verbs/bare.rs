@@ -27,6 +27,7 @@ pub fn run_of(points: Vec<Point>) -> Run {
         environment: Environment::default(),
         consents: Vec::new(),
         search: None,
+        exploration: None,
         rounds: Vec::new(),
         points,
         findings: Vec::new(),
