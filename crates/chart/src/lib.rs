@@ -12,6 +12,7 @@ mod density;
 mod dots;
 mod heat;
 mod label;
+mod parallel;
 mod plot;
 mod ramp;
 mod stack;
@@ -26,6 +27,7 @@ pub use bars::{Bar, Bars, Segment};
 pub use density::{Density, Patch};
 pub use dots::{Dot, Dots, Row};
 pub use heat::Heat;
+pub use parallel::{Parallel, Scope, Thread};
 pub use plot::{Line, Mark, Plot, Rule};
 pub use stack::Stack;
 pub use surface::Surface;
@@ -56,6 +58,8 @@ pub enum Chart {
     Density(Density),
     /// Lines over several axes upwards and one to the right.
     Stack(Stack),
+    /// Lines through axes side by side.
+    Parallel(Parallel),
 }
 
 impl Chart {
@@ -73,6 +77,7 @@ impl Chart {
             Chart::Surface(surface) => surface.svg(width, described),
             Chart::Density(density) => density.svg(width, described),
             Chart::Stack(stack) => stack.svg(width, described),
+            Chart::Parallel(parallel) => parallel.svg(width, described),
         }
     }
 
@@ -93,6 +98,7 @@ impl Chart {
             Chart::Surface(surface) => surface.as_heat().text(width, unicode),
             Chart::Density(density) => density.text(width, rows.max(1), unicode),
             Chart::Stack(stack) => stack.text(width, rows.max(1), unicode),
+            Chart::Parallel(parallel) => parallel.text(width, unicode),
         }
     }
 

@@ -29,6 +29,8 @@ pub struct Line {
     pub dashed: bool,
     /// Whether each of its points has a mark; many points on a line of time have none.
     pub marked: bool,
+    /// Whether its points are things of their own, which nothing joins.
+    pub apart: bool,
     /// Its points, from left to right.
     pub points: Vec<Mark>,
 }
@@ -294,7 +296,7 @@ impl Line {
         for stretch in self.stretches() {
             // Between two points with an interval there is a band; past a point without one nothing is known.
             let banded = stretch.chunk_by(|one, next| one.band.is_some() && next.band.is_some());
-            for known in banded.filter(|known| known.len() > 1) {
+            for known in banded.filter(|known| known.len() > 1 && !self.apart) {
                 let band = |end: fn((f64, f64)) -> f64| -> Vec<(f64, f64)> {
                     let place = |mark: &Mark| Some((area.x.at(mark.x)?, area.y.at(end(mark.band?))?));
                     known.iter().filter_map(place).collect()
@@ -305,10 +307,10 @@ impl Line {
             }
             let way: Vec<(f64, f64)> =
                 stretch.iter().filter_map(|mark| Some((area.x.at(mark.x)?, area.y.at(mark.y?)?))).collect();
-            if way.len() > 1 {
+            if way.len() > 1 && !self.apart {
                 canvas.path(&way, if self.dashed { "6 4" } else { "" }, &format!("l {class}"));
             }
-            if self.marked || way.len() == 1 {
+            if self.marked || self.apart || way.len() == 1 {
                 for (mark, place) in stretch.iter().zip(&way) {
                     self.draw_mark(canvas, area, mark, *place, index);
                 }

@@ -48,6 +48,15 @@ impl Canvas {
         self.put(format_args!(r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" class="{class}"/>"#));
     }
 
+    /// The same, so many pixels thick, whatever lines of its class are on a page.
+    pub fn stroke(&mut self, (x1, y1): (f64, f64), (x2, y2): (f64, f64), weight: f64, class: &str) {
+        let (x1, y1, x2, y2) = (number(x1), number(y1), number(x2), number(y2));
+        let weight = number(weight);
+        self.put(format_args!(
+            r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" style="stroke-width:{weight}" stroke-linecap="round" class="{class}"/>"#
+        ));
+    }
+
     pub fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, class: &str, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "",

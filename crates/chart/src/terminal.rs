@@ -196,14 +196,14 @@ impl Grid {
     fn line(&mut self, line: &Line, index: usize, at: &impl Fn(f64, f64) -> Option<(f64, f64)>) {
         let places = line.points.iter().map(|mark| at(mark.x, mark.y?));
         let places: Vec<Option<(f64, f64)>> = places.collect();
-        if self.unicode {
+        if self.unicode && !line.apart {
             for pair in places.windows(2) {
                 if let [Some(from), Some(to)] = pair {
                     self.stroke(*from, *to);
                 }
             }
         }
-        if line.marked || !self.unicode {
+        if line.marked || line.apart || !self.unicode {
             for (x, y) in places.into_iter().flatten() {
                 let cell = row_of(y, self.rows) * self.columns + column_of(x, self.columns);
                 self.letters[cell] = Some(LETTERS[index % LETTERS.len()]);

@@ -20,6 +20,8 @@ pub enum Unit {
     Bytes,
     /// A part of one, written in per cent.
     Share,
+    /// A probability, written in per cent or, where it is small, as a power of ten.
+    Chance,
     /// One value over another, written with `×`.
     Ratio,
     /// `1/(1 − q)` of a quantile `q`, written as `p99`.
@@ -40,6 +42,8 @@ impl Unit {
             Unit::Seconds => signed(value, |value| Nanos::from_secs_f64(value).to_string()),
             Unit::Bytes => signed(value, |value| Bytes::new(truncated(value.round())).to_string()),
             Unit::Share => format!("{} %", plain(value * 100.0)),
+            Unit::Chance if value != 0.0 && value.abs() < 1e-3 => format!("{value:.1e}").replace('-', "−"),
+            Unit::Chance => Unit::Share.written(value),
             Unit::Ratio if value.abs() >= 100.0 => format!("{value:.0}×"),
             Unit::Ratio => format!("{value:.2}×"),
             Unit::Tail => {
@@ -136,6 +140,12 @@ mod tests {
         assert_eq!(Unit::BytesPerSecond.tick(2.5e8), "250");
         assert_eq!(Unit::Seconds.tick(7_200.0), "2\u{a0}h");
         assert_eq!(Unit::Bytes.tick(4096.0), "4\u{a0}KiB");
+    }
+
+    #[test]
+    fn a_small_probability_keeps_its_digits() {
+        let written = [0.0, 2.06e-5, 0.0123].map(|value| Unit::Chance.written(value));
+        assert_eq!(written, ["0 %", "2.1e−5", "1.23 %"]);
     }
 
     #[test]

@@ -91,7 +91,7 @@ fn unit(number: &Number) -> &'static str {
         chart::Unit::Nanos => "ns",
         chart::Unit::Seconds => "s",
         chart::Unit::Bytes => "bytes",
-        chart::Unit::Share => "share",
+        chart::Unit::Share | chart::Unit::Chance => "share",
         chart::Unit::Ratio => "ratio",
         chart::Unit::Count | chart::Unit::Tail => "count",
     }

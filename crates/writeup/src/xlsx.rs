@@ -139,6 +139,7 @@ fn shown(unit: Unit) -> (f64, &'static str, &'static str) {
         Unit::Seconds => (1.0, "#,##0.0", "s"),
         Unit::Bytes => (1.0, "#,##0", "B"),
         Unit::Share => (1.0, "0.0%", ""),
+        Unit::Chance => (1.0, "0.0E+00", ""),
         Unit::Ratio => (1.0, "0.00", ""),
         Unit::Count | Unit::Tail => (1.0, "General", ""),
     }

@@ -166,7 +166,7 @@ fn line_of(name: &str, hue: usize, line: &Along<'_>, metric: Metric) -> Line {
             label: String::new(),
         }
     });
-    Line { name: name.to_owned(), hue, dashed: false, marked: true, points: marks.collect() }
+    Line { name: name.to_owned(), hue, marked: true, points: marks.collect(), ..Line::default() }
 }
 
 /// The rate at which the part that is busiest at the highest rate would be at 100 % utilization: only a virtual array
@@ -309,7 +309,7 @@ fn curve(name: &str, hue: usize, line: &Along<'_>, metric: Metric) -> Line {
             label: shown(step.text),
         })
     });
-    Line { name: name.to_owned(), hue, dashed: false, marked: true, points: marks.collect() }
+    Line { name: name.to_owned(), hue, marked: true, points: marks.collect(), ..Line::default() }
 }
 
 /// Of each line a column, of each value a row.
