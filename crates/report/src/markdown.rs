@@ -6,6 +6,9 @@ use crate::style::Look;
 use crate::table::Table;
 use crate::{figures, grade, header, warnings};
 
+/// Columns of what stands there as on a terminal.
+const MARKDOWN_WIDTH: usize = 100;
+
 /// `run` as GitHub-flavoured Markdown: title, identity, the table with headline figures in bold, the grade, and
 /// the warnings. Ends with a line end.
 pub fn markdown(run: &Run) -> String {
@@ -15,7 +18,11 @@ pub fn markdown(run: &Run) -> String {
         text += &format!("- {}\n", escaped(&line));
     }
     text.push('\n');
-    text += &if run.points.is_empty() { "No point was measured.\n".into() } else { table(run) };
+    text += &match &run.exploration {
+        Some(found) => format!("```text\n{}```\n", crate::exploration(found, MARKDOWN_WIDTH, true)),
+        None if run.points.is_empty() => "No point was measured.\n".into(),
+        None => table(run),
+    };
     text += &grade::markdown(run);
     let groups = warnings::groups(run);
     if !groups.is_empty() {

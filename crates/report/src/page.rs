@@ -5,7 +5,7 @@ use units::Nanos;
 
 use crate::style::{Look, Style};
 use crate::words::{harmless, thousands, wrap};
-use crate::{figures, grade, header, judgement, ladder, rounds, sweep, upkeep, warnings};
+use crate::{exploration, figures, grade, header, judgement, ladder, rounds, sweep, upkeep, warnings};
 
 /// The whole of `run` as text: what was measured, the table with each point's headline figure set off, sweeps
 /// as curves, the first errors, the grade with its reasons, and the warnings. Ends with a line end.
@@ -14,7 +14,7 @@ use crate::{figures, grade, header, judgement, ladder, rounds, sweep, upkeep, wa
 /// as far as they stay different, then columns are left out in this order and named below the table: cores, CPU, mean,
 /// max, quantiles beyond p99, p50, interval, p99, MB/s, IOPS; a figure that is a point's headline stays longest.
 pub fn text(run: &Run, style: Style) -> String {
-    let mut sections = measured(run, style, usize::MAX);
+    let mut sections = measured(run, style, usize::MAX, true);
     sections.push(judgement::lines(run, style));
     sections.push(grade::lines(run, style));
     sections.push(warnings::lines(run, style));
@@ -25,7 +25,7 @@ pub fn text(run: &Run, style: Style) -> String {
 /// The same without what a first look does not need: the grade in one line, and the three findings that matter most.
 /// `rest` says how to see the others, as a command.
 pub fn brief(run: &Run, style: Style, rest: &str) -> String {
-    let mut sections = measured(run, style, ERRORS_IN_BRIEF);
+    let mut sections = measured(run, style, ERRORS_IN_BRIEF, false);
     sections.push(judgement::lines(run, style));
     sections.push(grade::short(run, style));
     sections.push(warnings::first(run, style, rest));
@@ -36,10 +36,12 @@ pub fn brief(run: &Run, style: Style, rest: &str) -> String {
 /// Failed requests that a run names at its end.
 const ERRORS_IN_BRIEF: usize = 3;
 
-/// What was measured and its figures.
-fn measured(run: &Run, style: Style, errors_shown: usize) -> Vec<Vec<String>> {
+/// What was measured, or searched for, and its figures; of a search over designs all where `full`.
+fn measured(run: &Run, style: Style, errors_shown: usize, full: bool) -> Vec<Vec<String>> {
     let mut sections = vec![head(run, style)];
-    if run.points.is_empty() {
+    if run.exploration.is_some() {
+        sections.push(exploration::lines(run, style, full));
+    } else if run.points.is_empty() {
         sections.push(vec!["No point was measured.".into()]);
     } else if run.search.is_some() {
         // Its points are looks at rates; the ladder says what they came to.

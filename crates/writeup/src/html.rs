@@ -202,7 +202,7 @@ fn number(number: &Number, shown: String) -> String {
 }
 
 /// The names of units in a page.
-pub(crate) const UNITS: [(Unit, &str); 9] = [
+pub(crate) const UNITS: [(Unit, &str); 10] = [
     (Unit::Count, "count"),
     (Unit::PerSecond, "per_s"),
     (Unit::BytesPerSecond, "bytes_per_s"),
@@ -210,6 +210,7 @@ pub(crate) const UNITS: [(Unit, &str); 9] = [
     (Unit::Seconds, "s"),
     (Unit::Bytes, "bytes"),
     (Unit::Share, "share"),
+    (Unit::Chance, "chance"),
     (Unit::Ratio, "ratio"),
     (Unit::Tail, "tail"),
 ];

@@ -8,7 +8,7 @@ use crate::document::{KeyFigure, RunFacts, Section, Sentence, Span, Table, Warni
 use crate::measured::{self, Measured, measured};
 use crate::number::Number;
 use crate::sweep::{Phase, phases};
-use crate::views::{Subject, best, capital, leads, search_answer};
+use crate::views::{Subject, best, capital, exploration_answer, exploration_figures, leads, search_answer};
 
 /// Figures at the top: what a reader takes in at a glance.
 const KEY_FIGURES: usize = 6;
@@ -76,7 +76,7 @@ fn answer(subject: &Subject<'_>) -> Sentence {
     if let Some(campaign) = subject.campaign {
         return campaign.answer();
     }
-    let found = search_answer(subject);
+    let found = search_answer(subject).or_else(|| exploration_answer(subject));
     let sentence =
         found.unwrap_or_else(|| if subject.runs.len() > 1 { ahead(subject) } else { highest(subject) });
     if sentence.is_empty() {
@@ -195,7 +195,7 @@ fn key_figures(subject: &Subject<'_>) -> Vec<KeyFigure> {
         return campaign.key_figures();
     }
     let points = measured(subject.runs);
-    let mut figures = Vec::new();
+    let mut figures = exploration_figures(subject);
     for (run, record) in subject.runs.iter().enumerate() {
         let Some(search) = &record.search else { continue };
         let Some((figure, violated)) = crate::views::search_met(run, search) else { continue };
@@ -318,10 +318,11 @@ fn facts(run: &Run, label: &str) -> RunFacts {
     );
     add("changed in the plan", run.plan.overrides.join(", "));
     for target in &run.targets {
-        add(
-            "target",
-            format!("{} ({}), {} used", target.address, target.kind, Bytes::new(target.size_bytes)),
-        );
+        let used = match target.size_bytes {
+            0 => String::new(),
+            bytes => format!(", {} used", Bytes::new(bytes)),
+        };
+        add("target", format!("{} ({}){used}", target.address, target.kind));
         for key in [
             fact::VENDOR,
             fact::MODEL,

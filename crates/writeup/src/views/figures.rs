@@ -17,7 +17,7 @@ const METRICS: [Metric; 7] = [
     Metric::Max,
 ];
 
-/// A row for each point, workload and operation of every run.
+/// A row for each point, workload and operation of every run; no table without any.
 pub(super) fn section(subject: &Subject<'_>) -> Section {
     let mut columns = vec![Column::words("point")];
     let several = subject.labels.len() > 1;
@@ -40,8 +40,12 @@ pub(super) fn section(subject: &Subject<'_>) -> Section {
     columns.push(Column::words("grade"));
     let rows: Vec<Vec<Cell>> =
         points.iter().flat_map(|one| of_point(subject, *one, (several, names))).collect();
+    let is_any = !rows.is_empty();
     let table = Table { title: "all figures".into(), columns, rows };
-    Section { heading: "All figures".into(), blocks: vec![Block::Table(table)] }
+    Section {
+        heading: "All figures".into(),
+        blocks: is_any.then_some(Block::Table(table)).into_iter().collect(),
+    }
 }
 
 /// The rows of a point: with the label of its run where there are several, and with the names of workloads.

@@ -4,6 +4,7 @@ pub(crate) mod campaign;
 mod corners;
 mod devices;
 mod differences;
+mod exploration;
 mod figures;
 mod grid;
 mod heatmap;
@@ -24,6 +25,7 @@ use crate::number::Number;
 use crate::sweep::{Phase, phases};
 
 pub(crate) use corners::{best, capital};
+pub(crate) use exploration::{answer as exploration_answer, key_figures as exploration_figures};
 pub(crate) use lead::leads;
 pub(crate) use search::{answer as search_answer, met as search_met};
 
@@ -100,6 +102,7 @@ pub(crate) fn sections(subject: &Subject<'_>) -> Vec<Section> {
         return sections;
     }
     let mut sections: Vec<Section> = search::section(subject).into_iter().collect();
+    sections.extend(exploration::sections(subject));
     for plan in &plans {
         let points = subject.of_plan(plan);
         let about = subject.runs.iter().find(|run| run.plan.name == *plan).map_or("", |run| &run.plan.about);

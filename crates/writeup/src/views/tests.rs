@@ -272,3 +272,54 @@ fn a_course_of_parts_marks_where_the_warm_up_ended() {
     let chart::Chart::Stack(stack) = crate::samples::stack(&course) else { panic!("a stack") };
     assert_eq!(stack.plots[0].rules, [chart::Rule::Event(10.0, "measured from here".into())]);
 }
+
+/// A run that is a search over designs.
+fn explored() -> Run {
+    let mut run = sample::run("nas", Vec::new());
+    run.world = World::Array;
+    run.targets[0].address = "array:px6-300d".into();
+    run.targets[0].size_bytes = 0;
+    run.exploration = Some(sample::exploration());
+    run
+}
+
+#[test]
+fn a_search_over_designs_is_told_by_its_front_its_designs_and_its_requirements() {
+    let report = write_up(&evidence(vec![explored()], None, None));
+    let answer = report.answer.text();
+    assert!(
+        answer.starts_with("Of 9 designs array:px6-300d?raid=5&disks=4 is the cheapest")
+            && answer.contains("1,040 EUR"),
+        "{answer}"
+    );
+    assert_eq!(report.key_figures[0].figure.text(), "1,040");
+    let kinds: Vec<&str> = report.figures().map(|figure| figure.kind).collect();
+    assert_eq!(kinds, ["front", "designs"]);
+    let tables: Vec<&str> = report.tables().map(|table| table.title.as_str()).collect();
+    assert_eq!(tables, ["front", "designs of the front", "requirements", "designs beside it", "close calls"]);
+    let front = report.tables().next().expect("it has one");
+    let first: Vec<String> = front.rows[0].iter().map(Cell::text).collect();
+    assert_eq!(first, ["5", "4", "1,040", "240", "10 h 00 min", "array:px6-300d?raid=5&disks=4"]);
+}
+
+#[test]
+fn every_number_of_a_search_over_designs_is_read_again_from_its_record() {
+    let evidence = evidence(vec![explored()], None, None);
+    let page = crate::html(&write_up(&evidence), &evidence).expect("it can be drawn");
+    let verified = crate::verify(&page).expect("it is as its record gives it");
+    assert!(verified.numbers >= 20 && verified.redrawn, "{} numbers", verified.numbers);
+}
+
+#[test]
+fn a_search_over_designs_without_a_front_and_one_with_too_few_figures_are_no_panic() {
+    let mut run = explored();
+    if let Some(found) = &mut run.exploration {
+        found.front.iter_mut().for_each(|design| design.values.truncate(1));
+    }
+    let found = write_up(&evidence(vec![run.clone()], None, None));
+    assert_eq!(found.figures().count(), 2);
+    run.exploration.iter_mut().for_each(|found| found.front.clear());
+    let none = write_up(&evidence(vec![run], None, None));
+    assert!(none.answer.text().starts_with("No design of 9 meets"), "{}", none.answer.text());
+    assert_eq!(none.figures().count(), 0);
+}
