@@ -109,6 +109,24 @@ impl Made {
     }
 }
 
+/// Leave to write to the file at `path`, which was not there when this process looked, and which another process of the same
+/// run has made since. An error where there is none, or one that already holds something.
+pub fn join(path: &Path) -> Result<Permit, Refused> {
+    let mut options = OpenOptions::new();
+    let opened = options
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path);
+    let file = opened.map_err(refused("opening what rank 0 has made as"))?;
+    let stat = file.metadata().map_err(refused("looking at"))?;
+    if !stat.is_file() || stat.len() > 0 {
+        let why = io::Error::other("it is no empty file, and so not the one that rank 0 has made");
+        return Err(refused("sharing")(why));
+    }
+    Permit::for_own(path, &file, format!("the new file {}", path.display())).map_err(refused("looking at"))
+}
+
 /// Cuts the file to `most` where it is longer.
 pub fn cut(file: &File, most: Bytes) -> Result<(), Refused> {
     let length = Bytes::new(file.metadata().map_err(refused("looking at"))?.len());
@@ -229,6 +247,19 @@ mod tests {
         let times = std::fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH);
         file.set_times(times).unwrap();
         assert!(!is_as_left(&file), "somebody wrote to it");
+    }
+
+    #[test]
+    fn a_file_that_another_process_has_made_is_joined_while_it_is_empty() {
+        let folder = folder();
+        let path = folder.path().join("made");
+        assert!(join(&path).is_err(), "nothing is there");
+        let mut file = create(&path).unwrap();
+        assert!(join(&path).unwrap().open(0).unwrap().is_some());
+        file.write_all(b"of a user's").unwrap();
+        assert!(join(&path).unwrap_err().source.to_string().contains("no empty file"));
+        std::os::unix::fs::symlink(&path, folder.path().join("link")).unwrap();
+        assert!(join(&folder.path().join("link")).is_err(), "no link is followed");
     }
 
     #[test]

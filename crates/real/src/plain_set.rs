@@ -46,6 +46,8 @@ pub(crate) struct PlainSet {
     ready: bool,
     made: Vec<Made>,
     journal: Journal,
+    /// Files that another process of the same run makes, cuts and removes.
+    follows: bool,
 }
 
 impl PlainSet {
@@ -82,7 +84,19 @@ impl PlainSet {
             each.facts.size = kept.max(wanted.size);
         }
         let journal = journal.clone();
-        Ok(PlainSet { wanted: wanted.to_vec(), ready: false, made: Vec::new(), journal })
+        Ok(PlainSet { wanted: wanted.to_vec(), ready: false, made: Vec::new(), journal, follows: false })
+    }
+
+    /// Uses the files that another process makes and cuts, and makes and removes none. An error where they are expanded:
+    /// only an empty file is known as the one that was made.
+    pub(crate) fn follow(&mut self) -> Result<(), WorldError> {
+        if self.wanted.iter().any(|wanted| wanted.expand || wanted.whole) {
+            return Err(WorldError::unfit(
+                "files that are expanded before the load are not shared among ranks; run it without `mpirun`",
+            ));
+        }
+        self.follows = true;
+        Ok(())
     }
 
     /// Whether targets are plain files.
@@ -102,6 +116,9 @@ impl PlainSet {
             return Ok(());
         }
         self.ready = true;
+        if self.follows {
+            return self.join(targets);
+        }
         for (wanted, each) in self.wanted.clone().iter().zip(targets) {
             let Some(mut file) = self.open(wanted, each)? else { continue };
             if let Some(most) = wanted.cut {
@@ -118,6 +135,18 @@ impl PlainSet {
                     self.made.iter_mut().for_each(Made::give_up);
                     return Err(WorldError::Interrupted);
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes up those that were not there before, as they are by now.
+    fn join(&self, targets: &mut [Resolved]) -> Result<(), WorldError> {
+        for (_, each) in self.wanted.iter().zip(targets) {
+            if let TargetKind::NewFile(path) = each.target.kind.clone() {
+                let permit = plain::join(&path).map_err(|error| refused(each, error))?;
+                each.permit = Some(Arc::new(permit));
+                each.target.kind = TargetKind::File(path);
             }
         }
         Ok(())

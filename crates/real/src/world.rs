@@ -25,6 +25,7 @@ use workload::files_needed;
 use workload::plan::{Load, Plan, SETTLE_IDLE, Settle, State, Watch};
 use workload::room::Need;
 use workload::spec::{EngineKind, Workload};
+use workload::tree::FileOp;
 
 use crate::checks::{check_fit, check_there, is_changed};
 use crate::describe;
@@ -296,13 +297,10 @@ impl World for RealWorld {
             let why = "a plan that verifies what was written needs all workers in one process; run it without `mpirun`";
             return Err(WorldError::unfit(why));
         }
-        if self.plain.is_any() {
-            return Err(WorldError::unfit(
-                "the files of this tool are not shared among ranks; run it without `mpirun`",
-            ));
-        }
         if !rank.makes_files() {
             self.scratch.follow();
+            self.plain.follow()?;
+            self.trees.follow();
         }
         self.rank = Some((rank, GateOf(gate)));
         Ok(())
@@ -426,7 +424,7 @@ impl RealWorld {
 fn shareable(plan: &Plan) -> Result<(), WorldError> {
     for workload in plan.points().iter().flat_map(workload::plan::Point::workloads) {
         let what = match workload {
-            _ if workload.tree.is_some() => "works on files and directories",
+            _ if workload.tree.as_ref().is_some_and(|tree| tree.op == FileOp::Rename) => "renames files",
             _ if workload.sequence.read_back.is_some() => "reads back what it wrote",
             _ if workload.stop.steady.is_some() => "ends once its figure is steady",
             _ if workload.stop.exit_all => "ends the others when it ends",

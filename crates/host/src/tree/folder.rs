@@ -93,6 +93,20 @@ impl Folder {
         }
     }
 
+    /// The folder in `directory` that another process of the same run has claimed; it is neither cleared nor removed from
+    /// here.
+    pub fn join(directory: &Path) -> Result<Folder, TreeError> {
+        let path = directory.join(FOLDER);
+        let parent = open_directory(rustix::fs::CWD, directory).map_err(os(directory, "open"))?;
+        let top = open_directory(parent.as_fd(), Path::new(FOLDER)).map_err(|error| match error {
+            Errno::NOENT => TreeError::NotShared { path: path.clone() },
+            Errno::NOTDIR | Errno::LOOP => TreeError::NotOurs { path: path.clone() },
+            error => os(&path, "open")(error),
+        })?;
+        let mark = mark_in(top.as_fd()).ok_or_else(|| TreeError::NotOurs { path: path.clone() })?;
+        Ok(Folder { path, parent, top, _mark: mark, noted: None })
+    }
+
     fn take(
         directory: &Path,
         note: &mut dyn FnMut(BorrowedFd<'_>) -> std::io::Result<()>,

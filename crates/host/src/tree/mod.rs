@@ -35,6 +35,12 @@ pub enum TreeError {
         /// What was found.
         path: PathBuf,
     },
+    /// Another process should have made it.
+    #[error("{path} is not there: ranks work in one tree, so name a directory that all hosts share")]
+    NotShared {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Another run uses it.
     #[error("{path} is in use by another run; wait for it or name another directory")]
     InUse {

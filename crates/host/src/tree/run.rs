@@ -39,9 +39,10 @@ impl Assigned for TreeAssignment<'_> {
     }
 
     fn work(&self, (): &(), worker: &Worker<'_>) -> Result<WorkerOutcome, EngineError> {
-        let executor = TreeExecutor::new(self.tree, worker.number, &self.workload);
+        let spec = self.jobs[worker.number as usize].clone();
+        let executor = TreeExecutor::new(self.tree, spec.worker, &self.workload);
         let mut engine = TreeEngine { executor, clock: worker.clock.clone(), taken: None };
-        let job = TreeJob::new(self.jobs[worker.number as usize].clone());
+        let job = TreeJob::new(spec);
         let seen = worker.run(job, &mut engine, &|| Ok(Arc::new(OpenFiles(Vec::new()))))?;
         let report = EngineReport { choice: None, details: Vec::new(), fallback: None };
         Ok(worker.outcome(seen, report))

@@ -83,6 +83,30 @@ impl Trees {
         Ok(Trees { folder: Folder::claim(directory, keep, journal)?, trees: BTreeMap::new(), made: 0 })
     }
 
+    /// The folder in `directory` that another process of the same run has claimed, and in which that prepares the trees.
+    pub fn join(directory: &Path) -> Result<Trees, TreeError> {
+        Ok(Trees { folder: Folder::join(directory)?, trees: BTreeMap::new(), made: 0 })
+    }
+
+    /// Takes up the tree that another process has prepared for `workload`, which is the same load as there.
+    pub fn follow(&mut self, workload: &Workload, tree: &Tree) -> Result<(), TreeError> {
+        let before = self.trees.remove(&workload.name).map(|stored| stored.folder);
+        let folder = before.unwrap_or_else(|| self.next_name());
+        let path = self.folder.path().join(&folder);
+        let top = open_directory(self.folder.top(), folder.as_ref()).map_err(os(&path, "open"))?;
+        let shape = Shape::of(tree, workload.workers).expect("the plan was checked");
+        let (sizes, seed) = (tree.sizes.clone(), workload.seed);
+        let stored = Stored { folder, top, shape, sizes, seed, holding: Some(Holding::default()) };
+        self.trees.insert(workload.name.clone(), stored);
+        Ok(())
+    }
+
+    /// What the next tree is called.
+    fn next_name(&mut self) -> String {
+        self.made += 1;
+        format!("t{}", self.made - 1)
+    }
+
     /// Clears and removes everything, unless it is to be kept. An error says what stays behind.
     pub fn remove(&mut self) -> Result<(), TreeError> {
         self.folder.remove_all()
@@ -187,10 +211,7 @@ impl Trees {
                 self.folder.remove(&stored.folder)?;
                 stored.folder
             }
-            None => {
-                self.made += 1;
-                format!("t{}", self.made - 1)
-            }
+            None => self.next_name(),
         };
         let path = self.folder.path().join(&folder);
         mkdirat(self.folder.top(), &*folder, Mode::RWXU).map_err(os(&path, "create"))?;

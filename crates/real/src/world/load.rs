@@ -56,18 +56,23 @@ impl RealWorld {
             if files.is_empty() {
                 workload.engine.kind = EngineKind::Null;
             }
-            let mut jobs = compile(&workload, &lengths)?;
-            if let Some((rank, _)) = &self.rank {
-                let share = rank.share(narrow::<u32>(jobs.len()));
-                jobs.truncate(share.end as usize);
-                jobs.drain(..share.start as usize);
-            }
+            let jobs = self.own_share(compile(&workload, &lengths)?);
             let books = self.books.as_ref();
             let verify = books.map(|books| verification(books, &files, &lengths)).transpose()?;
             let is_logged = listener::wants(&self.listener, &workload);
             Ok(Assignment { workload, jobs, files, verify, is_logged })
         };
         workloads.iter().map(assign).collect()
+    }
+
+    /// Of `jobs`, one for each worker, those that this process drives.
+    pub(super) fn own_share<T>(&self, mut jobs: Vec<T>) -> Vec<T> {
+        if let Some((rank, _)) = &self.rank {
+            let share = rank.share(narrow::<u32>(jobs.len()));
+            jobs.truncate(share.end as usize);
+            jobs.drain(..share.start as usize);
+        }
+        jobs
     }
 
     /// Runs `assignments` together, with monitors beside; `answers` come back with what their workers saw, `names` are

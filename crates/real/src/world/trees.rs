@@ -27,6 +27,8 @@ pub(crate) struct TreeSet {
     journal: Journal,
     leftover: Option<String>,
     trees: Option<Trees>,
+    /// Trees of another process, which has prepared them by the time of each load.
+    follows: bool,
 }
 
 impl TreeSet {
@@ -57,7 +59,19 @@ impl TreeSet {
             FolderState::Foreign => return Err(TreeError::NotOurs { path }.told()),
         };
         let (keep, journal) = (options.keep, options.journal.clone());
-        Ok(TreeSet { directory: Some(directory.clone()), keep, journal, leftover, trees: None })
+        Ok(TreeSet {
+            directory: Some(directory.clone()),
+            keep,
+            journal,
+            leftover,
+            trees: None,
+            follows: false,
+        })
+    }
+
+    /// Uses the trees that another process prepares, and removes none.
+    pub(crate) fn follow(&mut self) {
+        (self.follows, self.leftover) = (true, None);
     }
 
     pub(crate) fn leftover_words(&self) -> Option<&str> {
@@ -69,6 +83,7 @@ impl TreeSet {
         let directory = self.directory.as_ref().expect("a plan with trees has one directory");
         match &mut self.trees {
             Some(trees) => Ok(trees),
+            none if self.follows => Ok(none.insert(Trees::join(directory)?)),
             none => Ok(none.insert(Trees::open(directory, self.keep, &self.journal)?)),
         }
     }
@@ -95,7 +110,9 @@ impl RealWorld {
         live: &mut dyn FnMut(Live),
     ) -> Result<MeasuredLoad, WorldError> {
         let mut set = std::mem::take(&mut self.trees);
-        let answer = set.open().map_err(HostError::told).and_then(|trees| self.load_in(trees, load, live));
+        let follows = set.follows;
+        let opened = set.open().map_err(HostError::told);
+        let answer = opened.and_then(|trees| self.load_in(trees, follows, load, live));
         self.trees = set;
         answer
     }
@@ -103,17 +120,24 @@ impl RealWorld {
     fn load_in(
         &mut self,
         trees: &mut Trees,
+        follows: bool,
         load: &Load,
         live: &mut dyn FnMut(Live),
     ) -> Result<MeasuredLoad, WorldError> {
         let asked: Vec<(&Workload, &Tree)> =
             load.workloads.iter().filter_map(|workload| Some((workload, workload.tree.as_ref()?))).collect();
         for (workload, tree) in &asked {
-            self.prepare_tree(trees, workload, tree, live)?;
+            match follows {
+                true => trees.follow(workload, tree).map_err(HostError::told)?,
+                false => self.prepare_tree(trees, workload, tree, live)?,
+            }
+        }
+        if let Some((_, gate)) = &mut self.rank {
+            gate.prepared();
         }
         let (mut assignments, mut answers) = (Vec::new(), Vec::new());
         for (workload, tree) in &asked {
-            assignments.push(trees.assign(workload, compile_tree(workload, tree)?));
+            assignments.push(trees.assign(workload, self.own_share(compile_tree(workload, tree)?)));
             let shape = Shape::of(tree, workload.workers).expect("it was compiled");
             let files = FileNames::Tree { top: trees.top_of(&workload.name), shape, op: tree.op };
             let span = Bytes::new(truncated(tree.sizes.mean() * tree.count as f64));
@@ -124,7 +148,8 @@ impl RealWorld {
         for ((workload, tree), seen) in asked.iter().zip(&measured.workloads) {
             let sum =
                 |of: fn(&Tally) -> u64| seen.workers.iter().map(|worker| of(&worker.tally)).sum::<u64>();
-            let is_all = sum(|tally| tally.completed) >= everything(workload, tree);
+            // Of several ranks each knows its own part; where another failed, what is missing fails the next load.
+            let is_all = sum(|tally| tally.completed) >= self.everything(workload, tree);
             trees.done(&workload.name, tree.op, sum(|tally| tally.errors) == 0 && is_all);
         }
         Ok(measured)
@@ -144,12 +169,12 @@ impl RealWorld {
         });
         prepared.map_err(HostError::told)
     }
-}
 
-/// Requests after which all of a tree has been visited.
-fn everything(workload: &Workload, tree: &Tree) -> u64 {
-    let all =
-        Workload { stop: workload::spec::Stop { run: None, ops: None, ..workload.stop }, ..workload.clone() };
-    let jobs = compile_tree(&all, tree).unwrap_or_default();
-    jobs.iter().filter_map(|job| job.visits).sum()
+    /// Requests after which all of a tree has been visited, as far as it is this process's part.
+    fn everything(&self, workload: &Workload, tree: &Tree) -> u64 {
+        let stop = workload::spec::Stop { run: None, ops: None, ..workload.stop };
+        let all = Workload { stop, ..workload.clone() };
+        let jobs = self.own_share(compile_tree(&all, tree).unwrap_or_default());
+        jobs.iter().filter_map(|job| job.visits).sum()
+    }
 }
