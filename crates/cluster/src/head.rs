@@ -1,6 +1,6 @@
 //! Rank 0: a world that drives its share of each load itself, has the other ranks drive theirs, and merges what comes back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -206,6 +206,11 @@ impl Head {
         Ok(Head { world, link, plan, has_own_files, hellos, shared, stop, round: 0 })
     }
 
+    /// On how many hosts the ranks are.
+    pub fn hosts(&self) -> u32 {
+        narrow(self.hellos.iter().map(|hello| hello.host.as_str()).collect::<BTreeSet<_>>().len())
+    }
+
     /// Asks each clock what it shows.
     fn ask_clocks(&mut self) {
         let now = || self.world.now();
@@ -402,7 +407,7 @@ fn add(
 }
 
 /// What all ranks say of themselves, in order, once all have; or why they do not fit together.
-fn greeted(link: &Link, own: &Hello) -> Result<Vec<Hello>, Refused> {
+pub(crate) fn greeted(link: &Link, own: &Hello) -> Result<Vec<Hello>, Refused> {
     let mut hellos: BTreeMap<usize, Hello> = BTreeMap::from([(0, own.clone())]);
     while hellos.len() < link.size() {
         match link.receive(WAIT) {

@@ -5,6 +5,7 @@
 //! and what comes back is merged as the workers of one process are. Nothing here opens a target.
 
 mod clock;
+mod errands;
 mod error;
 mod head;
 mod link;
@@ -15,6 +16,7 @@ mod peer;
 mod transport;
 
 pub use clock::{ClockWatch, Sample};
+pub use errands::{Errands, run_errands};
 pub use error::{ClusterError, Refused};
 pub use head::{Head, refuse};
 pub use link::Link;

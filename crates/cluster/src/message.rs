@@ -12,6 +12,7 @@ use workload::spec::Workload;
 use workload::tally::{
     Action, Class, ClassInterval, ClassTally, Edges, ErrorSample, Failure, Gap, Gaps, Interval, Tally,
 };
+use workload::tree::FileOp;
 use workload::{Errno, Op, Progress};
 
 use crate::error::Refused;
@@ -62,6 +63,10 @@ pub(crate) enum Message {
     Settled(Result<(), Refused>),
     /// All is done; put back what was changed.
     End,
+    /// Carry out this piece of work.
+    Errand { number: u64, text: String },
+    /// What it gave.
+    Done { number: u64, text: String },
     /// What could not be put back.
     Left(Vec<String>),
 }
@@ -213,15 +218,25 @@ impl Shift {
 /// What is in no message of this version.
 pub(crate) struct Unknown;
 
-/// The number of an operation on blocks; plans with other operations are not shared among ranks.
+const _: () = assert!(
+    Op::ALL.len() + FileOp::ALL.len() <= u8::MAX as usize,
+    "a number of eight bits names each operation"
+);
+
+/// The number of an operation: those on files come behind those on blocks.
 fn op_out(action: Action) -> u8 {
-    const { assert!(Op::ALL.len() <= u8::MAX as usize, "a number of eight bits names each operation") };
-    let number = Op::ALL.iter().position(|op| action == *op).expect("ranks share requests for blocks alone");
-    units::convert::narrow(number)
+    let number = match action {
+        Action::Block(op) => Op::ALL.iter().position(|known| *known == op),
+        Action::File(op) => FileOp::ALL.iter().position(|known| *known == op).map(|at| Op::ALL.len() + at),
+    };
+    units::convert::narrow(number.expect("the lists have all operations"))
 }
 
 fn op_in(number: u8) -> Result<Action, Unknown> {
-    Op::ALL.get(usize::from(number)).map(|op| Action::Block(*op)).ok_or(Unknown)
+    let number = usize::from(number);
+    let block = Op::ALL.get(number).map(|op| Action::Block(*op));
+    let file = || Some(Action::File(*FileOp::ALL.get(number.checked_sub(Op::ALL.len())?)?));
+    block.or_else(file).ok_or(Unknown)
 }
 
 fn class_out(class: Class) -> WireClass {

@@ -30,8 +30,9 @@ enum Order {
 const SOON: Duration = Duration::from_micros(50);
 const LATER: Duration = Duration::from_millis(2);
 
-/// So many looks in vain, and nothing happens.
-const BUSY: u32 = 2_000;
+/// So many looks in vain, and nothing happens. Enough for the next question of a clock, and so few that beats and results,
+/// which wait well, cost no processor time in between.
+const BUSY: u32 = 60;
 
 impl Mpi {
     /// Joins the other ranks; `None` where MPI cannot be initialised.

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use cluster::{Ended, Head, Hello, Link, Refused, Threads, Transport, decline, serve};
+use cluster::{Ended, Errands, Head, Hello, Link, Refused, Threads, Transport, decline, run_errands, serve};
 use conduct::{Outcome, World};
 use real::{RealOptions, RealWorld};
 use workload::plan::{Overrides, Plan};
@@ -227,4 +227,85 @@ fn all_ranks_use_the_scratch_file_that_rank_0_lays_out_and_removes() {
     assert_eq!(outcome.points[0].workloads[0].digests, one.points[0].workloads[0].digests);
     assert_eq!(outcome.points[0].workloads[0].errors, 0);
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn ranks_work_in_the_tree_that_rank_0_prepares_and_removes_each_on_its_own_part() {
+    let home = tempfile::tempdir().unwrap();
+    let ops = ["mkdir", "create", "stat", "read", "delete", "rmdir"];
+    let phase = |op: &str| format!("[[phase]]\nname = '{op}'\ntree = '{op}'\n");
+    let text =
+        "[defaults]\nworkers = 5\ncount = 40\nfile_size = '3KiB'\nlevels = 1\nfanout = 2\nsettle = 'none'\n";
+    let plan = plan(&(text.to_owned() + &ops.map(phase).concat()));
+    let target = home.path().to_str().unwrap();
+    let alone = alone(&plan, target);
+    let (outcome, ended) = together(&plan, target, 2, |_, hello| hello);
+    assert!(ended.iter().all(|each| *each == Ended::Done), "{ended:?}");
+    let outcome = outcome.unwrap();
+    assert!(outcome.complete && outcome.error.is_none(), "{:?}", outcome.error);
+    for (one, many) in alone.points.iter().zip(&outcome.points) {
+        let (one, many) = (&one.workloads[0], &many.workloads[0]);
+        assert_eq!((one.completed, one.errors), (many.completed, many.errors), "{}", one.name);
+        assert_eq!((many.errors, many.workers.len()), (0, 5));
+        assert!(many.completed >= 3, "{many:?}");
+    }
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "nothing is left behind");
+}
+
+/// Squares by rank 0 and others twice, where rank 1 `goes` with its first piece; what was taken, and how it ended.
+fn squares(size: usize, count: usize, goes: bool) -> (Vec<usize>, Result<(), String>) {
+    let mut ends: Vec<Arc<dyn Transport>> =
+        Threads::ranks(size).into_iter().map(|end| Arc::new(end) as Arc<dyn Transport>).collect();
+    let head = ends.remove(0);
+    let work = |text: &str| {
+        let number: usize = text.parse().unwrap();
+        (number * number).to_string()
+    };
+    std::thread::scope(|scope| {
+        for (rank, end) in (1..).zip(ends) {
+            scope.spawn(move || {
+                let link = Link::new(end.clone());
+                if goes && rank == 1 {
+                    // It greets, and says nothing more.
+                    let declined = Hello { version: "1".into(), ..hello(rank) };
+                    end.send(0, serde_json::to_vec(&serde_json::json!({ "Hello": declined })).unwrap());
+                    return;
+                }
+                assert!(matches!(run_errands(&link, hello(rank), &work), Ended::Done));
+            });
+        }
+        let errands = Errands::open(Arc::new(Link::new(head)), &hello(0)).unwrap();
+        let texts: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+        let mut taken = Vec::new();
+        for _twice in 0..2 {
+            let mut take = |_: usize, square| {
+                taken.push(square);
+                true
+            };
+            let ended = errands.carry_out(&texts, &|at| at * at, &|text| text.parse().ok(), &mut take);
+            if let Err(error) = ended {
+                return (taken, Err(error.to_string()));
+            }
+        }
+        (taken, Ok(()))
+    })
+}
+
+#[test]
+fn pieces_of_work_come_back_in_order_whoever_did_them() {
+    for size in [1, 2, 4] {
+        let (taken, ended) = squares(size, 50, false);
+        let once: Vec<usize> = (0..50).map(|at| at * at).collect();
+        assert_eq!(taken, [once.clone(), once].concat(), "{size} ranks");
+        assert_eq!(ended, Ok(()));
+    }
+}
+
+#[test]
+fn a_rank_that_goes_with_a_piece_of_work_ends_it_and_what_came_before_is_there() {
+    let (taken, ended) = squares(3, 20, true);
+    let squares: Vec<usize> = (0..taken.len()).map(|at| at * at).collect();
+    assert_eq!(taken, squares);
+    let why = ended.unwrap_err();
+    assert!(taken.len() < 20 && why.contains("rank 1 on host-1 shows no sign of life"), "{why}");
 }
