@@ -72,7 +72,11 @@ fn command_line() -> Vec<OsString> {
 fn run_verb(cli: &Cli) -> Result<Ending, Failure> {
     let store = &cli.store;
     if cli.measures() {
-        let is_shared = matches!(cli.verb, Verb::Run(_) | Verb::Search(_));
+        let is_shared = match &cli.verb {
+            Verb::Run(_) | Verb::Search(_) | Verb::Explore(_) => true,
+            Verb::As(arguments) => emulate::runs_over_ranks(arguments),
+            _ => false,
+        };
         ranks::join(is_shared)?;
     }
     match &cli.verb {

@@ -17,6 +17,7 @@ mod plan;
 mod point;
 mod refusal;
 mod target;
+mod tasks;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

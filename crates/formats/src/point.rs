@@ -32,3 +32,11 @@ pub(crate) fn measured_ns(point: &Point) -> u64 {
 pub(crate) fn seconds(point: &Point) -> f64 {
     measured_ns(point) as f64 / 1e9
 }
+
+/// On how many hosts the ranks of `point` ran; 1 where it was one process.
+pub(crate) fn hosts(point: &Point) -> u32 {
+    let mut names: Vec<&str> = point.ranks.iter().map(|rank| rank.host.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    units::convert::narrow(names.len().max(1))
+}

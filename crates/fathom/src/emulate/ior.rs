@@ -16,11 +16,16 @@ use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};
 use crate::input::targets::{look, look_all};
 use crate::output::print;
+use crate::session::ranks;
 
 pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
-    let command = Command::parse(arguments, None)?;
-    let job = job(&command)?;
-    let files = job.files.iter().map(|file| plain_file(&command, file)).collect();
+    if let Some(ending) = ranks::serve(|| {
+        let Asked { command, job, files } = asked(arguments)?;
+        context.ready("ior", &job.translated, Scratch::default(), files, command.writes)
+    }) {
+        return Ok(ending);
+    }
+    let Asked { command, job, files } = asked(arguments)?;
     let session = context.open_plain("ior", &job.translated, files, Scratch::default(), command.writes)?;
     let mut paper = Paper::of(&command)?;
     paper.begin()?;
@@ -37,6 +42,21 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     lost?;
     paper.end()?;
     Ok(context.end(recorded))
+}
+
+/// A command line with what it comes to.
+struct Asked {
+    command: Command,
+    job: Job,
+    files: Vec<PlainFile>,
+}
+
+/// The command line; under a launcher each of its processes is a task, unless `-N` has fewer take part.
+fn asked(arguments: &[String]) -> Result<Asked, Failure> {
+    let command = Command::parse(arguments, ranks::count())?;
+    let job = job(&command)?;
+    let files = job.files.iter().map(|file| plain_file(&command, file)).collect();
+    Ok(Asked { command, job, files })
 }
 
 /// What the call comes to on what is there.
@@ -88,7 +108,7 @@ impl Paper {
             shape: command.shape.clone(),
             command: words.join(" "),
             hostname: Environment::read(&SysRoot::real()).hostname,
-            hosts: 1,
+            hosts: ranks::hosts(),
             began: now(),
         };
         let file = match &command.summary_file {

@@ -11,16 +11,17 @@ use crate::ending::{Ending, Failure};
 use crate::input::arrays;
 use crate::input::targets::look;
 use crate::output::print;
+use crate::session::ranks;
 
 pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
-    let command = Command::parse(arguments)?;
-    let is_array = arrays::address(std::slice::from_ref(&command.directory))?.is_some();
-    if !is_array && look(&command.directory)?.kind != LookKind::Directory {
-        let what = format!("{} is no directory; `-d` names one that is there", command.directory);
-        return Err(Failure::Tool(Refusal::Usage { tool: "mdtest", what }));
+    if let Some(ending) = ranks::serve(|| {
+        context.ready("mdtest", &asked(arguments)?.translate(), Scratch::default(), Vec::new(), true)
+    }) {
+        return Ok(ending);
     }
+    let command = asked(arguments)?;
     let session = context.open("mdtest", &command.translate(), Scratch::default())?;
-    let sheet = Sheet::of(&command);
+    let sheet = Sheet { hosts: ranks::hosts(), ..Sheet::of(&command) };
     print(&sheet.heading(&now()))?;
     let mut tally = Tally::default();
     let mut under_way = None;
@@ -35,6 +36,17 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     });
     print(&sheet.table(&tally, &now()))?;
     Ok(context.end(recorded))
+}
+
+/// The command line; under a launcher each of its processes is a task, unless `--tasks` has fewer take part.
+fn asked(arguments: &[String]) -> Result<Command, Failure> {
+    let command = Command::parse(arguments, ranks::count())?;
+    let is_array = arrays::address(std::slice::from_ref(&command.directory))?.is_some();
+    if !is_array && look(&command.directory)?.kind != LookKind::Directory {
+        let what = format!("{} is no directory; `-d` names one that is there", command.directory);
+        return Err(Failure::Tool(Refusal::Usage { tool: "mdtest", what }));
+    }
+    Ok(command)
 }
 
 fn now() -> String {

@@ -157,6 +157,14 @@ pub fn candidates() -> ArgValueCandidates {
     })
 }
 
+/// Tools that `mpirun` starts, each process as one or several tasks.
+const OVER_RANKS: [&str; 2] = ["ior", "mdtest"];
+
+/// Whether the tool of these arguments may be started by `mpirun`.
+pub fn runs_over_ranks(arguments: &AsArgs) -> bool {
+    arguments.words.first().is_some_and(|name| OVER_RANKS.contains(&name.as_str()))
+}
+
 /// Serves `fathom as TOOL ARGUMENTS`.
 pub fn run(arguments: &AsArgs, store: &Store) -> Result<Ending, Failure> {
     let (name, words) = arguments.words.split_first().expect("clap wants one at least");
@@ -244,7 +252,19 @@ impl Context<'_> {
         plain: Vec<PlainFile>,
         create: bool,
     ) -> Result<Session, Failure> {
-        let planned = self.plan(tool, order)?;
+        let (planned, options) = self.ready(tool, order, scratch, plain, create)?;
+        Session::open(planned, &options, self.store.open_to_save(self.no_save)?)
+    }
+
+    /// The plan of `order`, and how its targets are opened.
+    fn ready(
+        &self,
+        tool: &str,
+        order: &TranslatedJob,
+        scratch: Scratch,
+        plain: Vec<PlainFile>,
+        create: bool,
+    ) -> Result<(Planned, RealOptions), Failure> {
         let options = RealOptions {
             targets: order.targets.clone(),
             consents: self.consents.clone(),
@@ -256,7 +276,7 @@ impl Context<'_> {
             verify_state: scratch.keeps_verify_state.then(|| VERIFY_STATE.into()),
             ..RealOptions::default()
         };
-        Session::open(planned, &options, self.store.open_to_save(self.no_save)?)
+        Ok((self.plan(tool, order)?, options))
     }
 
     /// The plan of `order`, as it would be carried out. Notes go to stderr.

@@ -2,14 +2,15 @@
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cluster::{Ended, Head, Hello, Link, Refused};
+use cluster::{Ended, Errands, Head, Hello, Link, Refused};
 use conduct::{World, WorldError};
 use host::clock::Clock;
 use real::RealOptions;
 use units::Nanos;
+use units::convert::narrow;
 use workload::plan::Plan;
 
 use crate::ending::{Ending, Failure};
@@ -35,6 +36,8 @@ struct Joined {
     size: usize,
     /// Whether rank 0 has greeted the others, or they have been told that nothing is done.
     is_settled: AtomicBool,
+    /// On how many hosts they are; 0 before rank 0 has greeted them.
+    hosts: AtomicU32,
     has_own_files: AtomicBool,
     #[cfg(feature = "mpi")]
     mpi: Arc<cluster::Mpi>,
@@ -47,6 +50,19 @@ fn joined() -> Option<&'static Joined> {
 }
 
 impl Joined {
+    /// How this rank, which is not 0, ends.
+    fn ending(&self, ended: Ended) -> Ending {
+        match ended {
+            Ended::Done => Ending::done(),
+            // Rank 0 says it for all.
+            Ended::Refused(Refused { code, why }) => Ending { code, reason: why },
+            Ended::Lost(reason) => {
+                terminal::be_silent(false);
+                Ending { code: 7, reason: format!("rank {}: {reason}", self.rank) }
+            }
+        }
+    }
+
     fn link(&self) -> Option<Arc<Link>> {
         self.link.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -57,6 +73,11 @@ fn launched() -> Option<usize> {
     let names = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
     let size = names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok());
     size.filter(|size| *size > 1)
+}
+
+/// Whether a launcher has started this process as one of several.
+pub fn are_several() -> bool {
+    launched().is_some()
 }
 
 /// Which rank the launcher says that this process is.
@@ -71,8 +92,8 @@ pub fn join(is_shared: bool) -> Result<(), Failure> {
     let Some(size) = launched() else { return Ok(()) };
     if !is_shared {
         return Err(Failure::Usage(format!(
-            "this command runs in one process, and `mpirun` has started {size}; start it without, or use `fathom run` or \
-             `fathom search`"
+            "this command runs in one process, and `mpirun` has started {size}; start it without, or use `fathom run`, \
+             `fathom search`, `fathom explore`, `fathom as ior` or `fathom as mdtest`"
         )));
     }
     begin(size)
@@ -86,8 +107,9 @@ fn begin(_size: usize) -> Result<(), Failure> {
     use cluster::Transport as _;
     let (rank, size) = (mpi.rank(), mpi.size());
     let link = Mutex::new(Some(Arc::new(Link::new(mpi.clone()))));
-    let (is_settled, has_own_files) = (AtomicBool::new(false), AtomicBool::new(false));
-    let _first = JOINED.set(Joined { link, rank, size, is_settled, has_own_files, mpi });
+    let (is_settled, has_own_files, hosts) =
+        (AtomicBool::new(false), AtomicBool::new(false), AtomicU32::new(0));
+    let _first = JOINED.set(Joined { link, rank, size, is_settled, hosts, has_own_files, mpi });
     Ok(())
 }
 
@@ -114,13 +136,70 @@ pub fn headed(world: Box<dyn World>, plan: &Plan, signals: &Signals) -> Result<B
     joined.is_settled.store(true, Ordering::Relaxed);
     let has_own_files = joined.has_own_files.load(Ordering::Relaxed);
     let head = Head::open(world, link, plan, &hello, has_own_files, signals.stop());
-    let head = head.map_err(|Refused { code, why }| match code {
+    let head = head.map_err(as_world_error)?;
+    joined.hosts.store(head.hosts(), Ordering::Relaxed);
+    Ok(Box::new(head))
+}
+
+/// How many ranks carry out together what this process was started for, where there are several.
+pub fn count() -> Option<u32> {
+    joined().map(|joined| narrow(joined.size))
+}
+
+/// On how many hosts they are, once rank 0 has greeted them; 1 in one process.
+pub fn hosts() -> u32 {
+    joined().map_or(1, |joined| joined.hosts.load(Ordering::Relaxed).max(1))
+}
+
+fn as_world_error(Refused { code, why }: Refused) -> WorldError {
+    match code {
         3 => WorldError::Refused(why.into()),
         5 => WorldError::Failed(why.into()),
         7 => WorldError::Lost(why),
         _ => WorldError::unfit(why),
-    })?;
-    Ok(Box::new(head))
+    }
+}
+
+/// The other ranks, which carry out pieces of the work that `about` describes; `None` where there are none.
+pub fn errands(about: &str) -> Result<Option<Errands>, Failure> {
+    let Some((joined, link)) = joined().and_then(|joined| Some((joined, joined.link()?))) else {
+        return Ok(None);
+    };
+    joined.is_settled.store(true, Ordering::Relaxed);
+    Ok(Some(Errands::open(link, &hello_of_work(about)).map_err(as_world_error)?))
+}
+
+/// On a rank other than 0: carries out pieces of the work that `about` describes, until rank 0 says that all is done.
+/// `None` where this is not such a rank.
+pub fn run_errands(about: &str, work: &dyn Fn(&str) -> String) -> Option<Ending> {
+    let (joined, link) = other_rank()?;
+    Some(joined.ending(cluster::run_errands(&link, hello_of_work(about), work)))
+}
+
+/// On a rank other than 0 that cannot do its part: tells rank 0 why, and ends as all do. The failure itself elsewhere.
+pub fn decline_errands(failure: Failure) -> Result<Ending, Failure> {
+    let Some((joined, link)) = other_rank() else { return Err(failure) };
+    let Ending { code, reason } = failure.ending();
+    let ended = cluster::decline(&link, hello_without_world(), Refused { code, why: reason });
+    Ok(joined.ending(ended))
+}
+
+/// This process where it is a rank other than 0, which says nothing from now on.
+fn other_rank() -> Option<(&'static Joined, Arc<Link>)> {
+    let joined = joined().filter(|joined| joined.rank > 0)?;
+    let link = joined.link()?;
+    terminal::be_silent(true);
+    Some((joined, link))
+}
+
+fn hello_of_work(about: &str) -> Hello {
+    let mut digest = DefaultHasher::new();
+    about.hash(&mut digest);
+    Hello { version: own_version(), plan: format!("{:016x}", digest.finish()), ..hello_without_world() }
+}
+
+fn own_version() -> String {
+    injected_version().unwrap_or_else(|| env!("CARGO_PKG_VERSION").into())
 }
 
 /// What this rank says of itself.
@@ -130,7 +209,7 @@ fn hello(plan: &Plan, world: &dyn World) -> Hello {
     let date = i128::from(injected_date_s()) * 1_000_000_000 + jiff::Timestamp::now().as_nanosecond();
     let began = date - i128::from(world.now().nanos());
     Hello {
-        version: injected_version().unwrap_or_else(|| env!("CARGO_PKG_VERSION").into()),
+        version: own_version(),
         plan: format!("{:016x}", digest.finish()),
         host: host_name(),
         began_ns: u64::try_from(began).unwrap_or(0),
@@ -161,9 +240,7 @@ fn injected_date_s() -> i64 {
 /// On a rank other than 0: reads the plan, opens its targets, and does what rank 0 asks until all is done. `None` where
 /// this is not such a rank.
 pub fn serve(read: impl FnOnce() -> Result<(Planned, RealOptions), Failure>) -> Option<Ending> {
-    let joined = joined().filter(|joined| joined.rank > 0)?;
-    let link = joined.link()?;
-    terminal::be_silent(true);
+    let (joined, link) = other_rank()?;
     let ended = match opened(read) {
         Ok((plan, mut world, signals)) => {
             let hello = hello(&plan, &*world);
@@ -176,15 +253,7 @@ pub fn serve(read: impl FnOnce() -> Result<(Planned, RealOptions), Failure>) -> 
             cluster::decline(&link, hello_without_world(), why)
         }
     };
-    Some(match ended {
-        Ended::Done => Ending::done(),
-        // Rank 0 says it for all.
-        Ended::Refused(Refused { code, why }) => Ending { code, reason: why },
-        Ended::Lost(reason) => {
-            terminal::be_silent(false);
-            Ending { code: 7, reason: format!("rank {}: {reason}", joined.rank) }
-        }
-    })
+    Some(joined.ending(ended))
 }
 
 type OpenedRank = (Plan, Box<dyn World>, Signals);

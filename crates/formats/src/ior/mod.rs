@@ -18,6 +18,3 @@ pub use output::{CSV, JSON, TEXT};
 pub use text::{Access, Row, Sheet};
 
 const TOOL: &str = "ior";
-
-/// The version whose options are read and whose output is printed.
-pub(crate) const VERSION: &str = "4.1.0";

@@ -4,16 +4,10 @@ use units::Nanos;
 
 use super::TOOL;
 use crate::Refusal;
-use crate::numbers::Units;
 use crate::options::{
     Given, Notes, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, some_assigned, text, unsupported,
 };
-
-/// `k m g t p`, each 1024 times the one before.
-pub(super) const SIZES: Units = Units { letters: "kmgtp", base: 1024, first: 1 };
-
-/// The most tasks: each is a worker with a thread of its own.
-const MOST_TASKS: u32 = 1024;
+use crate::tasks::{Common, MOST_TASKS, SIZES, Tasks, delay, tasks_of};
 
 /// In which order a task goes through its transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -186,6 +180,12 @@ impl Notes for Draft {
     }
 }
 
+impl Tasks for Draft {
+    fn repetitions(&mut self) -> &mut u32 {
+        &mut self.command.shape.repetitions
+    }
+}
+
 fn usage(what: impl Into<String>) -> Refusal {
     Refusal::usage(TOOL, what)
 }
@@ -193,7 +193,7 @@ fn usage(what: impl Into<String>) -> Refusal {
 impl Draft {
     fn finish(self, ranks: Option<u32>) -> Result<Command, Refusal> {
         let Draft { mut command, tasks, shuffles } = self;
-        command.shape.tasks = tasks_of(tasks, ranks)?;
+        command.shape.tasks = tasks_of(TOOL, "-N", tasks, ranks)?;
         command.shape.offsets = match shuffles {
             0 => Offsets::InOrder,
             1 => Offsets::Shuffled,
@@ -207,17 +207,6 @@ impl Draft {
         command.reads |= command.checks_reads;
         command.check()?;
         Ok(command)
-    }
-}
-
-fn tasks_of(asked: Option<u32>, ranks: Option<u32>) -> Result<u32, Refusal> {
-    match (asked.filter(|tasks| *tasks > 0), ranks) {
-        (asked, None) => Ok(asked.unwrap_or(1)),
-        (None, Some(ranks)) => Ok(ranks),
-        (Some(asked), Some(ranks)) if asked <= ranks => Ok(asked),
-        (Some(asked), Some(ranks)) => {
-            Err(usage(format!("`-N {asked}` is more than the {ranks} processes that were started")))
-        }
     }
 }
 
@@ -248,22 +237,11 @@ pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
     tool: TOOL,
     style: Style::Letters,
     any_case: false,
-    options: &[OPTIONS],
+    options: &[Common::OPTIONS, OPTIONS],
     operand: |_, word| Err(usage(format!("`{word}` is not an option; `-o FILE` names the file"))),
 };
 
 const OPTIONS: &[Opt<Draft>] = &[
-    one_of(
-        "-a",
-        "the interface to storage",
-        &[
-            flag("POSIX", "system calls", |_| {}),
-            unsupported(
-                "MPIIO HDF5 NCMPI MMAP AIO DUMMY",
-                "requests go through system calls of POSIX; a plan with `engine` has others",
-            ),
-        ],
-    ),
     number("-A", "a number that is printed in the summary", 0..=0x7FFF_FFFF, |draft, number| {
         draft.command.shape.reference = number;
     }),
@@ -276,8 +254,7 @@ const OPTIONS: &[Opt<Draft>] = &[
         draft.command.shape.reorders = true;
     }),
     parsed("-d", "S", "seconds between repetitions", |draft, given| {
-        let seconds = given.number(0..=86_400u32)?;
-        draft.command.delay = (seconds > 0).then(|| Nanos::from_secs(seconds.into()));
+        draft.command.delay = delay(given)?;
         Ok(())
     }),
     parsed("-D", "S", "seconds after which a phase stops", |draft, given| {
@@ -292,7 +269,6 @@ const OPTIONS: &[Opt<Draft>] = &[
     flag("-F", "a file for each task", |draft| draft.command.shape.file_per_task = true),
     ignored("-g", "all tasks start together once all files are open"),
     number("-G", "the seed of what is compared", 0..=u32::MAX, |draft, seed| draft.command.seed = seed),
-    number("-i", "how often it is done", 1..=1000, |draft, count| draft.command.shape.repetitions = count),
     unsupported(
         "-j",
         "`repeat` in a plan has the spread of a figure, and `fathom show` says which one is an outlier",
@@ -341,7 +317,6 @@ const OPTIONS: &[Opt<Draft>] = &[
         }
     }),
     flag("-u", "each task's file is in a directory of its own", |draft| draft.command.unique_dir = true),
-    ignored("-v", "the record has it all"),
     flag("-w", "writes", |draft| draft.command.writes = true),
     flag("-W", "reads after writing, and compares", |draft| draft.command.checks_writes = true),
     ignored("-x", "what was moved in part is a failed request"),

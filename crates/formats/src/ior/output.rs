@@ -67,18 +67,10 @@ fn sheet(run: &Run, format: &'static str) -> Result<(Sheet, Vec<Row>), NoFigures
         shape: shape(run, first, &rows),
         command: run.command.join(" "),
         hostname: run.environment.hostname.clone(),
-        hosts: hosts(first),
+        hosts: point::hosts(first),
         began: crate::fio::ctime(&run.started),
     };
     Ok((sheet, rows))
-}
-
-/// On how many hosts the ranks of `point` ran.
-fn hosts(point: &Point) -> u32 {
-    let mut names: Vec<&str> = point.ranks.iter().map(|rank| rank.host.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    units::convert::narrow(names.len().max(1))
 }
 
 /// What the workload of `point` comes to in IOR's words.

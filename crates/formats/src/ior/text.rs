@@ -2,9 +2,9 @@
 
 use record::{Op, Point};
 
-use super::VERSION;
 use super::options::{Offsets, Shape};
 use crate::point;
+use crate::tasks::VERSION;
 
 /// A mebibyte, in which IOR counts.
 const MIB: f64 = 1_048_576.0;

@@ -4,15 +4,8 @@ use units::Nanos;
 
 use super::TOOL;
 use crate::Refusal;
-use crate::numbers::Units;
-use crate::options::{
-    Given, Notes, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, text, unsupported,
-};
-
-const SIZES: Units = Units { letters: "kmgtp", base: 1024, first: 1 };
-
-/// The most tasks: each is a worker with a thread of its own.
-const MOST_TASKS: u32 = 1024;
+use crate::options::{Given, Notes, Opt, Style, Syntax, flag, ignored, number, parsed, text, unsupported};
+use crate::tasks::{Common, MOST_TASKS, SIZES, Tasks, delay, tasks_of};
 
 /// A command line of mdtest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,18 +70,19 @@ impl Phases {
 }
 
 impl Command {
-    /// Reads the arguments after the tool's name.
-    pub fn parse(arguments: &[String]) -> Result<Command, Refusal> {
+    /// Reads the arguments after the tool's name; `ranks` is how many processes carry it out together, where a launcher
+    /// has started several.
+    pub fn parse(arguments: &[String], ranks: Option<u32>) -> Result<Command, Refusal> {
         let command = Command {
             words: arguments.to_vec(),
             directory: "./out".into(),
-            tasks: 1,
             branches: 1,
             iterations: 1,
             ..Command::default()
         };
-        let mut draft = Draft { command, items: None, per_directory: None };
+        let mut draft = Draft { command, tasks: None, items: None, per_directory: None };
         SYNTAX.read(&mut draft, arguments)?;
+        draft.command.tasks = tasks_of(TOOL, "--tasks", draft.tasks, ranks)?;
         draft.finish()
     }
 
@@ -105,6 +99,7 @@ impl Command {
 
 pub(crate) struct Draft {
     command: Command,
+    tasks: Option<u32>,
     items: Option<u64>,
     per_directory: Option<u64>,
 }
@@ -112,6 +107,12 @@ pub(crate) struct Draft {
 impl Notes for Draft {
     fn notes(&mut self) -> &mut Vec<String> {
         &mut self.command.notes
+    }
+}
+
+impl Tasks for Draft {
+    fn repetitions(&mut self) -> &mut u32 {
+        &mut self.command.iterations
     }
 }
 
@@ -180,19 +181,11 @@ pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
     tool: TOOL,
     style: Style::Letters,
     any_case: false,
-    options: &[OPTIONS],
+    options: &[Common::OPTIONS, OPTIONS],
     operand: |_, word| Err(usage(format!("`{word}` is not an option; `-d DIRECTORY` names the directory"))),
 };
 
 const OPTIONS: &[Opt<Draft>] = &[
-    one_of(
-        "-a",
-        "the interface to storage",
-        &[
-            flag("POSIX", "system calls", |_| {}),
-            unsupported("MPIIO MMAP AIO DUMMY", "files are made and read by system calls of POSIX"),
-        ],
-    ),
     number("-b", "directories in each directory of the tree", 1..=1_000_000, |draft, branches| {
         draft.command.branches = branches;
     }),
@@ -214,7 +207,6 @@ const OPTIONS: &[Opt<Draft>] = &[
         draft.command.notes.push(given.ignored("what is written does not compress"));
         Ok(())
     }),
-    number("-i", "how often it is done", 1..=1000, |draft, count| draft.command.iterations = count),
     parsed("-I", "N", "items in each directory of the tree", |draft, given| {
         draft.per_directory = Some(given.number(1..=1_000_000_000u64)?);
         Ok(())
@@ -234,8 +226,7 @@ const OPTIONS: &[Opt<Draft>] = &[
         Ok(())
     }),
     parsed("-p", "S", "seconds before each repetition", |draft, given| {
-        let seconds = given.number(0..=86_400u32)?;
-        draft.command.delay = (seconds > 0).then(|| Nanos::from_secs(seconds.into()));
+        draft.command.delay = delay(given)?;
         Ok(())
     }),
     unsupported("-P", "`fathom show last` has rates and times"),
@@ -246,12 +237,11 @@ const OPTIONS: &[Opt<Draft>] = &[
     unsupported("-S", "each task has files of its own"),
     ignored("-t", "the tree's own directories have lines of their own"),
     flag("-T", "stats files", |draft| draft.command.phases.stat = true),
-    number("--tasks", "tasks, which `mpirun -n` says of the original", 1..=MOST_TASKS, |draft, tasks| {
-        draft.command.tasks = tasks;
+    number("--tasks", "tasks; under `mpirun` as many as processes", 1..=MOST_TASKS, |draft, tasks| {
+        draft.tasks = Some(tasks);
     }),
     flag("-u", "a tree for each task", |draft| draft.command.unique_dirs = true),
     unsupported("-U", "directories are not renamed"),
-    ignored("-v", "the record has it all"),
     parsed("-V", "N", "changes nothing: the record has it all", |draft, given| {
         draft.command.notes.push(given.ignored("the record has it all"));
         Ok(())

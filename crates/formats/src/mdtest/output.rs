@@ -55,6 +55,8 @@ pub struct Sheet {
     pub words: Vec<String>,
     /// Tasks.
     pub tasks: u32,
+    /// Hosts on which they run.
+    pub hosts: u32,
     /// Files, and directories, of all tasks.
     pub items: u64,
     /// What is tested: `files`, `directories` or both.
@@ -75,19 +77,19 @@ impl Sheet {
         };
         let items = command.items.saturating_mul(command.tasks.into());
         let (words, path) = (command.words.clone(), command.directory.clone());
-        Sheet { words, tasks: command.tasks, items, of, path, iterations: command.iterations }
+        Sheet { words, tasks: command.tasks, hosts: 1, items, of, path, iterations: command.iterations }
     }
 
     /// All above the lines; `began` is the date as `11/27/2026 00:18:00`.
     pub fn heading(&self, began: &str) -> String {
         let words: Vec<String> = self.words.iter().map(|word| format!(" '{word}'")).collect();
-        let Sheet { tasks, items, of, path, iterations, .. } = self;
+        let Sheet { tasks, hosts, items, of, path, iterations, .. } = self;
         format!(
-            "-- started at {began} --\n\nmdtest-{} was launched with {tasks} total task(s) on 1 node(s)\nCommand line used: \
+            "-- started at {began} --\n\nmdtest-{} was launched with {tasks} total task(s) on {hosts} node(s)\nCommand line used: \
              mdtest{}\nPath                : {path}\n{tasks} tasks, {items} {of}\n\nSUMMARY rate (in ops/sec): (of \
              {iterations} iterations)\n   Operation                     Max            Min           Mean        Std Dev\n   \
              ---------                     ---            ---           ----        -------\n",
-            crate::ior::VERSION,
+            crate::tasks::VERSION,
             words.concat()
         )
     }
@@ -119,11 +121,13 @@ fn text(run: &Run) -> Result<String, NoFigures> {
         TEXT.name,
         "no point makes, looks at, reads or removes files or directories; `fathom run mdtest` has such points",
     )?;
-    let (tasks, items) =
-        trees().next().map_or((1, 0), |(point, tree)| (point.workloads[0].spec.workers, tree.count));
+    let (tasks, items, hosts) = trees().next().map_or((1, 0, 1), |(first, tree)| {
+        (first.workloads[0].spec.workers, tree.count, point::hosts(first))
+    });
     let sheet = Sheet {
         words: run.command.iter().skip(1).cloned().collect(),
         tasks,
+        hosts,
         items,
         of: "files/directories",
         path: run.targets.first().map(|target| target.address.clone()).unwrap_or_default(),

@@ -7,7 +7,7 @@ use crate::Refusal;
 use crate::testing::{plan, refused, words};
 
 fn read(line: &str) -> Result<Command, Refusal> {
-    Command::parse(&words(line))
+    Command::parse(&words(line), None)
 }
 
 fn phases(line: &str) -> Vec<String> {
@@ -109,7 +109,7 @@ fn lines_have_the_width_of_mdtest() {
 proptest! {
     #[test]
     fn no_words_make_it_panic(words in proptest::collection::vec("-?[ -~]{0,8}", 0..6)) {
-        if let Ok(command) = Command::parse(&words) {
+        if let Ok(command) = Command::parse(&words, None) {
             let _plan = command.translate();
         }
     }

@@ -1,0 +1,70 @@
+//! What IOR and mdtest have in common: they are of one source, and their tasks are the processes of one launcher.
+
+use std::marker::PhantomData;
+
+use units::Nanos;
+
+use crate::Refusal;
+use crate::numbers::Units;
+use crate::options::{Given, Notes, Opt, flag, ignored, number, one_of, unsupported};
+
+/// The version whose options are read and whose outputs are printed.
+pub(crate) const VERSION: &str = "4.1.0";
+
+/// `k m g t p`, each 1024 times the one before.
+pub(crate) const SIZES: Units = Units { letters: "kmgtp", base: 1024, first: 1 };
+
+/// The most tasks: each is a worker with a thread of its own.
+pub(crate) const MOST_TASKS: u32 = 1024;
+
+/// Whatever the options in common are read into.
+pub(crate) trait Tasks: Notes + 'static {
+    /// `-i`.
+    fn repetitions(&mut self) -> &mut u32;
+}
+
+/// The options in common, of a command line that is read into a `T`.
+pub(crate) struct Common<T>(PhantomData<T>);
+
+impl<T: Tasks> Common<T> {
+    pub(crate) const OPTIONS: &'static [Opt<T>] = &[
+        one_of(
+            "-a",
+            "the interface to storage",
+            &[
+                flag("POSIX", "system calls", |_| {}),
+                unsupported(
+                    "MPIIO HDF5 NCMPI MMAP AIO DUMMY",
+                    "requests go through system calls of POSIX; a plan with `engine` has others",
+                ),
+            ],
+        ),
+        number("-i", "how often it is done", 1..=1000, |draft, count| *draft.repetitions() = count),
+        ignored("-v", "the record has it all"),
+    ];
+}
+
+/// How many tasks there are where `option` has `asked` for so many, and a launcher has started `ranks` processes. 0 asks for
+/// as many as those.
+pub(crate) fn tasks_of(
+    tool: &'static str,
+    option: &str,
+    asked: Option<u32>,
+    ranks: Option<u32>,
+) -> Result<u32, Refusal> {
+    match (asked.filter(|tasks| *tasks > 0), ranks) {
+        (asked, None) => Ok(asked.unwrap_or(1)),
+        (None, Some(ranks)) => Ok(ranks),
+        (Some(asked), Some(ranks)) if asked <= ranks => Ok(asked),
+        (Some(asked), Some(ranks)) => Err(Refusal::usage(
+            tool,
+            format!("`{option} {asked}` is more than the {ranks} processes that were started"),
+        )),
+    }
+}
+
+/// Whole seconds, at most a day; `None` for 0.
+pub(crate) fn delay(given: &Given<'_>) -> Result<Option<Nanos>, Refusal> {
+    let seconds = given.number(0..=86_400u32)?;
+    Ok((seconds > 0).then(|| Nanos::from_secs(seconds.into())))
+}
