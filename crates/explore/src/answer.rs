@@ -1,141 +1,17 @@
-//! What comes of a study, as plain data.
+//! What comes of a study, in the words of a record.
 
-use array::reliability::{Chance, Question, Weibull, YEAR_H, loss};
+use array::reliability::{Question, Weibull, YEAR_H, loss};
 use array::validate::FORETOLD_ERROR;
-use serde::Serialize;
+use record::{
+    Chance, CheaperDesign, CloseCall, DesignCounts, DesignFigure, DesignMargins, DesignReliability,
+    Exploration, FactorLevel, FrontDesign, NeighbourDesign, RequirementCost,
+};
+use units::convert::narrow;
 
 use crate::design::Design;
 use crate::requirement::{Bound, Figure};
 use crate::search::{Beside, Search};
 use crate::value::{Lean, Margins};
-
-/// The answer of a study.
-#[derive(Clone, Debug, Serialize)]
-pub struct Answer {
-    /// The study.
-    pub name: String,
-    /// What prices are in.
-    pub price_unit: String,
-    /// How many designs there were, and what became of them.
-    pub counts: Counts,
-    /// By what factor long simulations differed from short ones at most, and half as much again.
-    pub margins: Margins,
-    /// The share by which the models' figures may differ from published ones that they were not fitted to, in the median:
-    /// what [`FORETOLD_ERROR`] holds them to.
-    pub model_error: f64,
-    /// Simulated figures that differ by no more are the same to the front.
-    pub resolution: f64,
-    /// What the front compares.
-    pub figures: Vec<Column>,
-    /// Designs that meet every requirement and that no other such design is better than, the cheapest first.
-    pub front: Vec<Row>,
-    /// What becomes of the cheapest where one factor is changed.
-    pub neighbours: Vec<Neighbour>,
-    /// Each requirement, and what it costs.
-    pub requirements: Vec<RequirementCost>,
-    /// Verdicts that the models are too uncertain for.
-    pub close_calls: Vec<CloseCall>,
-}
-
-/// How many designs there were.
-#[derive(Clone, Debug, Serialize)]
-pub struct Counts {
-    /// All combinations.
-    pub designs: u64,
-    /// Those that cannot be built.
-    pub impossible: u64,
-    /// Why not, the most frequent reason first.
-    pub reasons: Vec<(String, u64)>,
-    /// Possible designs that were not simulated at length: they surely miss two requirements, or are surely beaten.
-    pub left_out: u64,
-    /// Simulations that were carried out, short and long.
-    pub simulated: [u64; 2],
-    /// Simulations that were known before.
-    pub known: u64,
-}
-
-/// A figure that a front compares.
-#[derive(Clone, Debug, Serialize)]
-pub struct Column {
-    /// Its name, `oltp iops at p99<5ms`.
-    pub name: String,
-    /// Whether more is better.
-    pub more_is_better: bool,
-    /// Whether it comes from a simulation, and so is as uncertain as the models.
-    pub simulated: bool,
-    /// What it is.
-    #[serde(skip)]
-    pub figure: Figure,
-}
-
-/// A design of the front.
-#[derive(Clone, Debug, Serialize)]
-pub struct Row {
-    /// Its address, `array:px6-300d?raid=10`.
-    pub address: String,
-    /// Factor and level.
-    pub levels: Vec<(String, String)>,
-    /// The figures in the order of the columns, in base units: bytes, bytes a second, hours, nanoseconds.
-    pub values: Vec<f64>,
-    /// More designs with the same figures.
-    pub alike: u64,
-    /// The probability of data loss within a year in closed form: exponential lives and rebuilds.
-    pub loss: f64,
-    /// The same of simulated histories: Weibull lives of the same mean, rebuilds of a fixed length.
-    pub loss_simulated: Option<Chance>,
-}
-
-/// A design beside the cheapest.
-#[derive(Clone, Debug, Serialize)]
-pub struct Neighbour {
-    /// What differs.
-    pub factor: String,
-    /// Its level.
-    pub level: String,
-    /// Its address.
-    pub address: String,
-    /// Why it is not the cheapest design that meets every requirement.
-    pub rejected: String,
-}
-
-/// A requirement and what it costs.
-#[derive(Clone, Debug, Serialize)]
-pub struct RequirementCost {
-    /// As it was written.
-    pub requirement: String,
-    /// The figure of the cheapest design.
-    pub value: Option<f64>,
-    /// The same as it is read.
-    pub shown: String,
-    /// The cheapest design that meets all others, where that is cheaper.
-    pub without: Option<Cheaper>,
-    /// The best figure of any design as far as is known: an upper limit of what may be required.
-    pub best: String,
-}
-
-/// A cheaper design.
-#[derive(Clone, Debug, Serialize)]
-pub struct Cheaper {
-    /// Its address.
-    pub address: String,
-    /// Its price.
-    pub price: f64,
-    /// How much less that is; `None` where no design meets every requirement.
-    pub saves: Option<f64>,
-    /// The figure of the requirement, as it is read.
-    pub shown: String,
-}
-
-/// A verdict that the models are too uncertain for.
-#[derive(Clone, Debug, Serialize)]
-pub struct CloseCall {
-    /// The design.
-    pub address: String,
-    /// The requirement.
-    pub requirement: String,
-    /// How far the figure is from the limit, as a share of it; above zero on the right side.
-    pub ahead: f64,
-}
 
 /// Close calls that are told at most.
 const CLOSE_MOST: usize = 12;
@@ -149,38 +25,48 @@ const SIMULATED_MOST: usize = 20;
 /// Shape of a disk's life, as `fathom array loss` takes it.
 const SHAPE: f64 = 1.12;
 
-impl Answer {
-    pub(crate) fn of(
-        search: &Search<'_>,
-        counts: Counts,
-        front: Vec<(usize, u64)>,
-        cheapest: Option<usize>,
-        without: Vec<Option<usize>>,
-        neighbours: Vec<Beside>,
-    ) -> Answer {
-        let design = search.design;
-        let column = |figure: &Figure| Column {
-            name: figure.name(&design.workloads),
-            more_is_better: figure.more_is_better(),
-            simulated: figure.is_simulated(),
-            figure: figure.clone(),
-        };
-        let rows = front.iter().enumerate();
-        Answer {
-            name: design.name.clone(),
-            price_unit: design.price_unit().into(),
-            counts,
-            margins: search.margins,
-            model_error: FORETOLD_ERROR,
-            resolution: design.resolution,
-            figures: search.objectives.iter().map(column).collect(),
-            close_calls: close_calls(search, cheapest),
-            neighbours: neighbours.iter().map(|beside| neighbour(search, cheapest, beside)).collect(),
-            requirements: costs(search, cheapest, &without),
-            front: rows
-                .map(|(number, (at, alike))| row(search, *at, *alike, number < SIMULATED_MOST))
-                .collect(),
-        }
+/// The answer of `search`: what was counted, the places of its front with how many are like each, the place of the cheapest
+/// design and of the cheapest without each requirement, and the designs beside the cheapest.
+pub(crate) fn answer(
+    search: &Search<'_>,
+    counts: DesignCounts,
+    front: Vec<(usize, u64)>,
+    cheapest: Option<usize>,
+    without: Vec<Option<usize>>,
+    neighbours: Vec<Beside>,
+) -> Exploration {
+    let design = search.design;
+    let rows = front.iter().enumerate();
+    Exploration {
+        price_unit: design.price_unit().into(),
+        counts,
+        margins: margins(search.margins),
+        model_error: FORETOLD_ERROR,
+        resolution: design.resolution,
+        reliability: reliability(design),
+        figures: search.objectives.iter().map(|figure| column(design, figure)).collect(),
+        close_calls: close_calls(search, cheapest),
+        neighbours: neighbours.iter().map(|beside| neighbour(search, cheapest, beside)).collect(),
+        requirements: costs(search, cheapest, &without),
+        front: rows.map(|(number, (at, alike))| row(search, *at, *alike, number < SIMULATED_MOST)).collect(),
+    }
+}
+
+fn margins(Margins { rate, time, hours }: Margins) -> DesignMargins {
+    DesignMargins { rate, time, hours }
+}
+
+fn reliability(design: &Design) -> DesignReliability {
+    let crate::design::Reliability { mttf_h, unreadable, replace_h } = design.reliability;
+    DesignReliability { mttf_h, unreadable, replace_h }
+}
+
+fn column(design: &Design, figure: &Figure) -> DesignFigure {
+    DesignFigure {
+        name: figure.name(&design.workloads),
+        unit: figure.unit(),
+        more_is_better: figure.more_is_better(),
+        simulated: figure.is_simulated(),
     }
 }
 
@@ -193,18 +79,40 @@ fn bare(design: &Design, number: u64) -> String {
     address.strip_prefix("array:").map_or(address.clone(), str::to_owned)
 }
 
-fn row(search: &Search<'_>, at: usize, alike: u64, is_simulated: bool) -> Row {
+fn row(search: &Search<'_>, at: usize, alike: u64, is_simulated: bool) -> FrontDesign {
     let (design, candidate) = (search.design, &search.candidates[at]);
-    let levels = design.space.levels(candidate.number);
     let hours = search.value(at, &Figure::Rebuild(None), Lean::Plain);
-    Row {
+    let of = |figure: &Figure| figure.base(search.value(at, figure, Lean::Plain));
+    let values: Vec<f64> = search.objectives.iter().map(of).collect();
+    assert!(
+        values.iter().all(|value| value.is_finite()),
+        "a design of the front has all figures: {values:?}"
+    );
+    FrontDesign {
         address: address(search, at),
-        levels: design.space.named(&levels).map(|(name, level)| (name.into(), level.into())).collect(),
-        values: search.objectives.iter().map(|figure| search.value(at, figure, Lean::Plain)).collect(),
+        levels: levels(design, candidate.number),
+        values,
         alike,
-        loss: candidate.loss(hours, &design.reliability),
+        loss: Some(candidate.loss(hours, &design.reliability)).filter(|loss| loss.is_finite()),
         loss_simulated: is_simulated.then(|| simulated_loss(search, at, hours)).flatten(),
     }
+}
+
+/// The factors that the array of a design takes, with its levels.
+fn levels(design: &Design, number: u64) -> Vec<FactorLevel> {
+    let taken = design.space.levels(number);
+    let factors = design.space.factors.iter().zip(taken);
+    let of = |(factor, place): (&crate::space::Factor, Option<usize>)| {
+        let place = place?;
+        Some(FactorLevel {
+            factor: factor.name.clone(),
+            level: factor.levels.get(place)?.clone(),
+            place: narrow(place),
+            of: narrow(factor.levels.len()),
+            hard: false,
+        })
+    };
+    factors.filter_map(of).collect()
 }
 
 /// The loss of simulated histories; `None` where nothing says how long a rebuild takes.
@@ -226,18 +134,19 @@ fn simulated_loss(search: &Search<'_>, at: usize, rebuild_h: f64) -> Option<Chan
         seed: search.design.seed,
         histories: HISTORIES,
     });
-    Some(answer.over_time)
+    let array::reliability::Chance { value, low, high, .. } = answer.over_time;
+    Some(Chance { value, low, high })
 }
 
 /// The mean of a Weibull law of shape 1.12 whose scale is 1: Γ(1 + 1/1.12).
 const MEAN_OF_SHAPE: f64 = 0.959_3;
 
-fn neighbour(search: &Search<'_>, cheapest: Option<usize>, beside: &Beside) -> Neighbour {
+fn neighbour(search: &Search<'_>, cheapest: Option<usize>, beside: &Beside) -> NeighbourDesign {
     let design = search.design;
     let factor = &design.space.factors[beside.factor];
     let levels = design.space.levels(beside.number);
     let level = levels[beside.factor].and_then(|level| factor.levels.get(level));
-    Neighbour {
+    NeighbourDesign {
         factor: factor.name.clone(),
         level: level.cloned().unwrap_or_default(),
         address: format!("array:{}", bare(design, beside.number)),
@@ -288,11 +197,15 @@ fn costs(search: &Search<'_>, cheapest: Option<usize>, without: &[Option<usize>]
         let figure = &requirement.figure;
         let shown = |at: usize| figure.shown(search.value(at, figure, Lean::Plain));
         let saves = |price: f64| cheapest.map(|at| search.candidates[at].price - price);
+        let place = search.objectives.iter().position(|known| known == figure);
+        let value = |at: usize| figure.base(search.value(at, figure, Lean::Plain));
         RequirementCost {
             requirement: requirement.text.clone(),
-            value: cheapest.map(|at| search.value(at, figure, Lean::Plain)).filter(|value| value.is_finite()),
+            figure: narrow(place.expect("the front compares whatever is required")),
+            limit: figure.base(requirement.bound.limit()),
+            value: cheapest.map(value).filter(|value| value.is_finite()),
             shown: cheapest.map(shown).unwrap_or_default(),
-            without: without.map(|at| Cheaper {
+            without: without.map(|at| CheaperDesign {
                 address: address(search, at),
                 price: search.candidates[at].price,
                 saves: saves(search.candidates[at].price),

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use array::spec::{self, Source};
-use conduct::in_order;
 use modelled::lab::spot::{Spot, State, rebuild_alone, spot};
 use modelled::lab::{Effort, LabError, Setting};
 use record::Point;
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use stats::Histogram;
 use workload::plan::{LatencyFigure, Slo, Time};
 
+use crate::crew::{Crew, Errand};
 use crate::design::Design;
 use crate::exact::Candidate;
 use crate::requirement::{Figure, LoadFigure};
@@ -89,7 +89,7 @@ impl Depth {
 pub struct Evaluator<'a> {
     design: &'a Design,
     library: &'a (dyn Source + Sync),
-    threads: usize,
+    crew: &'a dyn Crew,
     /// Figures of times that requirements ask for, by workload.
     times: Vec<Vec<Slo>>,
     /// What was known before, by the text of its key.
@@ -118,7 +118,7 @@ impl<'a> Evaluator<'a> {
     pub fn new(
         design: &'a Design,
         library: &'a (dyn Source + Sync),
-        threads: usize,
+        crew: &'a dyn Crew,
         known: &'a BTreeMap<String, Outcome>,
     ) -> Evaluator<'a> {
         let mut times: Vec<Vec<Slo>> = vec![Vec::new(); design.workloads.len()];
@@ -131,7 +131,7 @@ impl<'a> Evaluator<'a> {
                 times[*workload].extend(slo.copied());
             }
         }
-        Evaluator { design, library, threads, times, known, done: BTreeMap::new(), fresh: [0, 0] }
+        Evaluator { design, library, crew, times, known, done: BTreeMap::new(), fresh: [0, 0] }
     }
 
     /// Simulations that were carried out and not known before: short ones and long ones.
@@ -186,7 +186,9 @@ impl<'a> Evaluator<'a> {
         }
         // Tasks of one design follow each other: the array of the last one is at hand.
         open.sort_by_key(|(task, number, _)| (*number, *task));
-        let work = |at: usize| self.carry_out(depth, &open[at].0, open[at].1);
+        let errand = |(task, number, _): &(Task, u64, String)| Errand { depth, task: *task, number: *number };
+        let errands: Vec<Errand> = open.iter().map(errand).collect();
+        let work = |at: usize| self.carry_out(&errands[at]);
         let mut outcomes = Vec::new();
         let mut take = |at: usize, outcome: Outcome| {
             let ended =
@@ -195,7 +197,8 @@ impl<'a> Evaluator<'a> {
             outcomes.push(outcome);
             ended
         };
-        in_order(open.len(), self.threads, &work, &mut take);
+        self.crew.carry_out(&errands, &work, &mut take);
+        debug_assert!(outcomes.len() <= open.len(), "no task has two outcomes");
         let is_whole = outcomes.len() == open.len();
         self.fresh[usize::from(depth == Depth::Fine)] += outcomes.len() as u64;
         for ((task, ..), outcome) in open.iter().zip(outcomes) {
@@ -220,8 +223,11 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn carry_out(&self, depth: Depth, task: &Task, number: u64) -> Outcome {
-        self.simulated(depth, task, number).unwrap_or_else(|error| Outcome::Refused(error.to_string()))
+    /// Carries one simulation out. The outcome depends on the study and the errand alone.
+    pub fn carry_out(&self, errand: &Errand) -> Outcome {
+        let Errand { depth, task, number } = errand;
+        assert!(*number < self.design.space.count(), "design {number} is one of the space");
+        self.simulated(*depth, task, *number).unwrap_or_else(|error| Outcome::Refused(error.to_string()))
     }
 
     fn simulated(&self, depth: Depth, task: &Task, number: u64) -> Result<Outcome, LabError> {

@@ -4,8 +4,9 @@
 //! **Invariant:** opens no file and keeps no clock. The answer depends on the design study alone, whatever the number of
 //! threads and whatever was known before; RAID geometry is enumerated, never sampled.
 
-pub mod answer;
+mod answer;
 pub mod cost;
+pub mod crew;
 pub mod design;
 pub mod evaluate;
 pub mod exact;
@@ -16,6 +17,7 @@ pub mod settle;
 pub mod space;
 pub mod value;
 
+pub use crew::{Crew, Errand, Local};
 pub use design::Design;
 pub use evaluate::Outcome;
-pub use search::{Heard, Options, search};
+pub use search::{Heard, Options, search, search_by};

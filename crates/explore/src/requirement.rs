@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use document::Wrong;
 use modelled::lab::spot::State;
-use units::convert::truncated;
+use record::DesignUnit;
 use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond};
 use workload::plan::{LatencyFigure, Slo};
 
@@ -117,17 +117,28 @@ impl Figure {
 
     /// A value of it as a person reads it, with its unit but for money.
     pub fn shown(&self, value: f64) -> String {
+        self.unit().shown(self.base(value))
+    }
+
+    /// What its numbers are in a record.
+    pub fn unit(&self) -> DesignUnit {
         match self {
-            _ if !value.is_finite() => "none".into(),
-            Figure::Price | Figure::Watts => OpsPerSecond::new(value.round()).to_string().replace(".0", ""),
-            Figure::Usable => format!("{:.2} TB", value / 1e12),
-            Figure::Rebuild(_) => format!("{value:.1} h"),
-            // As requirements say it: a part of a hundred where it is one.
-            Figure::Loss if value >= 1e-3 => format!("{:.1} %", value * 100.0),
-            Figure::Loss => format!("{value:.1e}"),
-            Figure::Load { of: LoadFigure::Iops(_), .. } => OpsPerSecond::new(value).to_string(),
-            Figure::Load { of: LoadFigure::Throughput(_), .. } => BytesPerSecond::new(value).to_string(),
-            Figure::Load { of: LoadFigure::Latency(_), .. } => Nanos::new(truncated(value)).to_string(),
+            Figure::Price => DesignUnit::Price,
+            Figure::Watts => DesignUnit::Watts,
+            Figure::Usable => DesignUnit::Bytes,
+            Figure::Rebuild(_) => DesignUnit::Seconds,
+            Figure::Loss => DesignUnit::PerYear,
+            Figure::Load { of: LoadFigure::Iops(_), .. } => DesignUnit::PerSecond,
+            Figure::Load { of: LoadFigure::Throughput(_), .. } => DesignUnit::BytesPerSecond,
+            Figure::Load { of: LoadFigure::Latency(_), .. } => DesignUnit::Nanos,
+        }
+    }
+
+    /// A value of it in the base unit of a record, where hours are seconds.
+    pub fn base(&self, value: f64) -> f64 {
+        match self {
+            Figure::Rebuild(_) => value * 3_600.0,
+            _ => value,
         }
     }
 

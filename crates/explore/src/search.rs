@@ -9,8 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use array::spec::Source;
 use conduct::in_order;
+use record::{DesignCounts, Exploration};
 
-use crate::answer::{Answer, Counts};
+use crate::answer::answer;
+use crate::crew::{Crew, Local};
 use crate::design::Design;
 use crate::evaluate::{Depth, Ended, Evaluator, Outcome, Task};
 use crate::exact::{Candidate, candidate};
@@ -63,9 +65,21 @@ pub fn search(
     options: Options,
     known: &BTreeMap<String, Outcome>,
     listener: &mut Listener<'_>,
-) -> Option<Answer> {
+) -> Option<Exploration> {
+    search_by(design, library, options, &Local(options.threads), known, listener)
+}
+
+/// The same, where `crew` carries the simulations out. The answer does not depend on who does.
+pub fn search_by(
+    design: &Design,
+    library: &(dyn Source + Sync),
+    options: Options,
+    crew: &dyn Crew,
+    known: &BTreeMap<String, Outcome>,
+    listener: &mut Listener<'_>,
+) -> Option<Exploration> {
     let (candidates, reasons) = enumerate(design, library, options.threads, listener)?;
-    let evaluator = Evaluator::new(design, library, options.threads, known);
+    let evaluator = Evaluator::new(design, library, crew, known);
     let objectives = objectives(design);
     let mut search = Search {
         design,
@@ -90,7 +104,7 @@ pub fn search(
     let without = search.without_each(cheapest, listener)?;
     let neighbours = search.neighbours(cheapest, listener)?;
     let impossible = reasons.values().sum();
-    let counts = Counts {
+    let counts = DesignCounts {
         designs: design.space.count(),
         impossible,
         reasons: ranked(reasons),
@@ -98,7 +112,7 @@ pub fn search(
         simulated: search.evaluator.fresh(),
         known: known.len() as u64,
     };
-    Some(Answer::of(&search, counts, front, cheapest, without, neighbours))
+    Some(answer(&search, counts, front, cheapest, without, neighbours))
 }
 
 /// A study under way.

@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use crate::answer::Answer;
+use record::Exploration;
+
 use crate::design::Design;
 use crate::requirement::Figure;
 
@@ -25,7 +26,7 @@ const DESIGNS_MOST: usize = 8;
 ///
 /// The campaign names its plan `plan`, a path from where it is run. Its one factor is the design, as a target, so that a real
 /// array in the place of an address is one line to change; every close call is a claim with its limit.
-pub fn settling(design: &Design, answer: &Answer, plan: &str) -> Option<Settling> {
+pub fn settling(design: &Design, answer: &Exploration, plan: &str) -> Option<Settling> {
     let mut addresses: Vec<&str> = answer.front.first().map(|row| row.address.as_str()).into_iter().collect();
     for call in &answer.close_calls {
         if !addresses.contains(&call.address.as_str()) && addresses.len() < DESIGNS_MOST {
@@ -89,7 +90,7 @@ fn plan_text(design: &Design, loads: &[usize]) -> String {
     text
 }
 
-fn campaign_text(design: &Design, answer: &Answer, addresses: &[&str], plan: &str) -> String {
+fn campaign_text(design: &Design, answer: &Exploration, addresses: &[&str], plan: &str) -> String {
     let mut text = String::from(
         "# The designs that a close call is about, with the load that decides it. On real arrays: put targets in the place \
          of the\n# addresses, or give the factor `ask`, the words by which a person changes the array.\n#\n# Close calls:\n",

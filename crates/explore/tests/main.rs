@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 
 use array::raid::{Geometry, Level, SetSpec};
 use array::spec::Shipped;
-use explore::answer::Answer;
 use explore::{Design, Heard, Options, Outcome, search};
+use record::Exploration;
 use units::Sectors;
 
 const STUDY: &str = r#"
@@ -47,18 +47,18 @@ fn options(threads: usize) -> Options {
     Options { threads, brute: false }
 }
 
-fn answer(design: &Design, options: Options) -> Answer {
+fn answer(design: &Design, options: Options) -> Exploration {
     search(design, &Shipped, options, &BTreeMap::new(), &mut |_| true).unwrap()
 }
 
 /// The answer on three threads.
-fn found() -> &'static Answer {
-    static FOUND: OnceLock<Answer> = OnceLock::new();
+fn found() -> &'static Exploration {
+    static FOUND: OnceLock<Exploration> = OnceLock::new();
     FOUND.get_or_init(|| answer(&study(), options(3)))
 }
 
 /// All but what it took.
-fn told(answer: &Answer) -> serde_json::Value {
+fn told(answer: &Exploration) -> serde_json::Value {
     let mut told = serde_json::to_value(answer).unwrap();
     let counts = told["counts"].as_object_mut().unwrap();
     counts.remove("simulated");
@@ -103,7 +103,7 @@ fn the_answer_is_the_same_for_any_number_of_threads_and_after_a_kill() {
     assert!(killed.is_none() && known.len() as u64 == half);
     let resumed = search(&design, &Shipped, options(2), &known, &mut |_| true).unwrap();
     assert_eq!(told(whole), told(&resumed));
-    let simulated = |answer: &Answer| answer.counts.simulated.iter().sum::<u64>();
+    let simulated = |answer: &Exploration| answer.counts.simulated.iter().sum::<u64>();
     assert_eq!(simulated(whole), simulated(&resumed) + half, "nothing twice");
 }
 
@@ -208,7 +208,7 @@ fn of_two_thousand_designs_the_front_is_that_of_simulating_each_in_99_of_100_mem
     };
     let found = search(&design, &Shipped, options(threads), &BTreeMap::new(), &mut keep).unwrap();
     let all = search(&design, &Shipped, Options { threads, brute: true }, &known, &mut |_| true).unwrap();
-    let addresses = |answer: &Answer| -> std::collections::BTreeSet<String> {
+    let addresses = |answer: &Exploration| -> std::collections::BTreeSet<String> {
         answer.front.iter().map(|row| row.address.clone()).collect()
     };
     let (found_front, whole) = (addresses(&found), addresses(&all));

@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::emulate::{self, AsArgs};
+use crate::session::ranks;
 use crate::session::store::Store;
 use crate::verbs::array::ArrayVerb;
 use crate::verbs::campaign::CampaignArgs;
@@ -43,6 +44,8 @@ impl Cli {
             Verb::Campaign(arguments) => arguments.measures(),
             Verb::Doctor(arguments) => arguments.caches,
             Verb::Array(ArrayVerb::Fit(_)) | Verb::As(_) => true,
+            // A rank that is killed takes nothing with it: its guard waits until the others have noticed.
+            Verb::Explore(_) => ranks::are_several(),
             _ => false,
         }
     }

@@ -1,25 +1,28 @@
 //! `fathom explore`: a search over many virtual arrays.
 
 mod checkpoint;
+mod crew;
+mod kept;
 mod table;
-mod text;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use conduct::processors;
-use explore::answer::Answer;
 use explore::settle::settling;
-use explore::{Design, Heard, Options, search};
+use explore::{Design, Heard, Options, search_by};
 use host::clock::Clock;
+use record::Exploration;
 use units::{Instant, Nanos};
 
 use self::checkpoint::Checkpoint;
+use self::kept::Kept;
 use crate::ending::{Ending, Failure};
 use crate::input::arrays::LIBRARY;
 use crate::input::path_value;
 use crate::output;
+use crate::session::ranks;
 use crate::session::store::Store;
 use crate::terminal::{self, Appearance};
 
@@ -49,6 +52,9 @@ pub struct ExploreArgs {
     #[arg(long, short = 'o', value_name = "FILE")]
     #[arg(value_parser = path_value())]
     pub output: Option<PathBuf>,
+    /// Do not save the answer in the library
+    #[arg(long, env = "FATHOM_NO_SAVE")]
+    pub no_save: bool,
     /// Print the whole front and all neighbours
     #[arg(long)]
     pub full: bool,
@@ -63,11 +69,13 @@ pub struct ExploreArgs {
 const EVERY: Nanos = Nanos::from_millis(200);
 
 pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure> {
-    let text = fs::read_to_string(&arguments.design).map_err(|error| {
-        let path = arguments.design.display();
-        Failure::Usage(format!("{path}: the design study cannot be read: {error}"))
-    })?;
-    let design = Design::parse(&arguments.design.display().to_string(), &text, &LIBRARY)?;
+    let (text, design) = match read(arguments) {
+        Ok(study) => study,
+        Err(failure) => return ranks::decline_errands(failure),
+    };
+    if let Some(ending) = crew::serve(&text, &design) {
+        return Ok(ending);
+    }
     let path = match &arguments.checkpoint {
         Some(path) => path.clone(),
         None => usual_checkpoint(&store.beside()?, &design.name),
@@ -75,12 +83,15 @@ pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure
     for path in arguments.output.iter().chain(&arguments.settle) {
         output::check_folder(path)?;
     }
+    let library = store.open_to_save(arguments.no_save)?;
     let (mut checkpoint, known) = Checkpoint::open(&path, arguments.fresh)?;
     let threads = arguments.threads.map_or_else(processors, |threads| threads as usize);
     let options = Options { threads, brute: arguments.brute };
+    let crew = crew::Crew::open(&text, threads)?;
+    let kept = Kept::begin(&design, arguments.design.display().to_string(), text, library);
     let mut progress = Progress::begin();
     let mut failed = None;
-    let answer = search(&design, &LIBRARY, options, &known, &mut |heard| {
+    let answer = search_by(&design, &LIBRARY, options, &crew, &known, &mut |heard| {
         progress.hear(&heard);
         if let Heard::Ended(ended) = heard {
             failed = checkpoint.add(ended.key, ended.outcome).err();
@@ -90,27 +101,43 @@ pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure
     if let Some(failure) = failed {
         return Err(failure);
     }
-    let Some(answer) = answer else { return Err(Failure::Usage("the study was stopped".into())) };
-    if let Some(path) = &arguments.settle {
-        settle(&design, &answer, path)?;
-    }
-    if let Some(path) = &arguments.output {
-        output::write_whole(path, table::csv(&answer)?)?;
-    }
-    if arguments.json {
-        output::print(&output::json(&answer)?)?;
-    } else {
-        let style = terminal::style(&arguments.appearance);
-        output::print(&text::text(&design, &answer, style.width, arguments.full))?;
-    }
-    Ok(match answer.front.is_empty() {
+    crew.is_whole()?;
+    let Some(found) = answer else { return Err(Failure::Usage("the study was stopped".into())) };
+    deliver(arguments, &design, &found)?;
+    let ending = match found.front.is_empty() {
         true => Ending { code: 1, reason: "no design meets every requirement".into() },
         false => Ending::done(),
-    })
+    };
+    kept.end(found, &ending, store)?;
+    Ok(ending)
+}
+
+/// Prints the answer, and writes the files that are asked for.
+fn deliver(arguments: &ExploreArgs, design: &Design, found: &Exploration) -> Result<(), Failure> {
+    if let Some(path) = &arguments.settle {
+        settle(design, found, path)?;
+    }
+    if let Some(path) = &arguments.output {
+        output::write_whole(path, table::csv(found)?)?;
+    }
+    if arguments.json {
+        return output::print(&output::json(found)?);
+    }
+    let style = terminal::style(&arguments.appearance);
+    output::print(&report::exploration(found, style.width, arguments.full))
+}
+
+/// The text of the study, and what it says.
+fn read(arguments: &ExploreArgs) -> Result<(String, Design), Failure> {
+    let path = arguments.design.display().to_string();
+    let text = fs::read_to_string(&arguments.design)
+        .map_err(|error| Failure::Usage(format!("{path}: the design study cannot be read: {error}")))?;
+    let design = Design::parse(&path, &text, &LIBRARY)?;
+    Ok((text, design))
 }
 
 /// Writes the campaign to `path`, and its plan beside it.
-fn settle(design: &Design, answer: &Answer, path: &Path) -> Result<(), Failure> {
+fn settle(design: &Design, answer: &Exploration, path: &Path) -> Result<(), Failure> {
     let plan = path.with_extension("plan.toml");
     let Some(settling) = settling(design, answer, &plan.display().to_string()) else {
         terminal::say_sentence(

@@ -2,22 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use explore::answer::Answer;
-use explore::requirement::{Figure, LoadFigure};
+use record::{DesignUnit, Exploration};
 
 use crate::ending::Failure;
 
 /// A row for each design of the front: its address, a column for each factor, and one for each figure with its unit.
-pub fn csv(answer: &Answer) -> Result<Vec<u8>, Failure> {
+pub fn csv(found: &Exploration) -> Result<Vec<u8>, Failure> {
     let mut factors: Vec<&str> = Vec::new();
     let mut seen = BTreeSet::new();
-    for (name, _) in answer.front.iter().flat_map(|row| &row.levels) {
-        if seen.insert(name.as_str()) {
-            factors.push(name);
+    for own in found.front.iter().flat_map(|row| &row.levels) {
+        if seen.insert(own.factor.as_str()) {
+            factors.push(&own.factor);
         }
     }
     let figures =
-        answer.figures.iter().map(|column| format!("{} ({})", column.name, unit(answer, &column.figure)));
+        found.figures.iter().map(|column| format!("{} ({})", column.name, unit(found, column.unit)));
     let heading: Vec<String> = ["address".to_owned()]
         .into_iter()
         .chain(factors.iter().map(|name| (*name).to_owned()))
@@ -26,11 +25,8 @@ pub fn csv(answer: &Answer) -> Result<Vec<u8>, Failure> {
     let mut table = csv::Writer::from_writer(Vec::new());
     let failed = |error: csv::Error| Failure::System { what: "writing CSV".into(), source: error.into() };
     table.write_record(&heading).map_err(failed)?;
-    for row in &answer.front {
-        let level = |name: &&str| {
-            let found = row.levels.iter().find(|(own, _)| own == name);
-            found.map_or_else(String::new, |(_, level)| level.clone())
-        };
+    for row in &found.front {
+        let level = |name: &&str| row.level(name).unwrap_or_default().to_owned();
         let cells = [row.address.clone()].into_iter().chain(factors.iter().map(level));
         let cells: Vec<String> = cells.chain(row.values.iter().map(f64::to_string)).collect();
         table.write_record(&cells).map_err(failed)?;
@@ -41,15 +37,15 @@ pub fn csv(answer: &Answer) -> Result<Vec<u8>, Failure> {
 }
 
 /// The base unit of a figure.
-fn unit<'a>(answer: &'a Answer, figure: &Figure) -> &'a str {
-    match figure {
-        Figure::Price => &answer.price_unit,
-        Figure::Watts => "W",
-        Figure::Usable => "B",
-        Figure::Rebuild(_) => "h",
-        Figure::Loss => "per year",
-        Figure::Load { of: LoadFigure::Iops(_), .. } => "/s",
-        Figure::Load { of: LoadFigure::Throughput(_), .. } => "B/s",
-        Figure::Load { of: LoadFigure::Latency(_), .. } => "ns",
+fn unit(found: &Exploration, unit: DesignUnit) -> &str {
+    match unit {
+        DesignUnit::Price => &found.price_unit,
+        DesignUnit::Watts => "W",
+        DesignUnit::Bytes => "B",
+        DesignUnit::Seconds => "s",
+        DesignUnit::PerYear => "per year",
+        DesignUnit::PerSecond => "/s",
+        DesignUnit::BytesPerSecond => "B/s",
+        DesignUnit::Nanos => "ns",
     }
 }

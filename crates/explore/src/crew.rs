@@ -1,0 +1,104 @@
+//! Who carries simulations out: the threads of this process, or whatever else is given.
+
+use conduct::in_order;
+use modelled::lab::spot::State;
+
+use crate::evaluate::{Depth, Outcome, Task};
+
+/// One simulation that is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Errand {
+    /// Short or long.
+    pub depth: Depth,
+    /// What is simulated.
+    pub task: Task,
+    /// The number of a design that asks for it.
+    pub number: u64,
+}
+
+/// Carries simulations out, in whichever order and wherever.
+pub trait Crew: Sync {
+    /// Carries all of `errands` out; `here` does one in this process. `take` gets the outcomes in the order of the errands,
+    /// and says whether more are wanted.
+    fn carry_out(
+        &self,
+        errands: &[Errand],
+        here: &(dyn Fn(usize) -> Outcome + Sync),
+        take: &mut dyn FnMut(usize, Outcome) -> bool,
+    );
+}
+
+/// So many threads of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Local(pub usize);
+
+impl Crew for Local {
+    fn carry_out(
+        &self,
+        errands: &[Errand],
+        here: &(dyn Fn(usize) -> Outcome + Sync),
+        mut take: &mut dyn FnMut(usize, Outcome) -> bool,
+    ) {
+        in_order(errands.len(), self.0, here, &mut take);
+    }
+}
+
+const STATES: [State; 3] = [State::Healthy, State::Degraded, State::Rebuilding];
+
+impl Errand {
+    /// It in words, for another process: `fine 12 load 3f 0 16 degraded`.
+    pub fn text(&self) -> String {
+        let (depth, number) = (self.depth.name(), self.number);
+        match self.task {
+            Task::Rebuild { key } => format!("{depth} {number} rebuild {key:x}"),
+            Task::Load { key, workload, depth: in_flight, state } => {
+                format!("{depth} {number} load {key:x} {workload} {in_flight} {}", state.name())
+            }
+        }
+    }
+
+    /// What [`Errand::text`] wrote; `None` for any other text.
+    pub fn parse(text: &str) -> Option<Errand> {
+        let words: Vec<&str> = text.split(' ').collect();
+        let (&[depth, number, kind, key], rest) = words.split_first_chunk::<4>()?;
+        let depth = [Depth::Coarse, Depth::Fine].into_iter().find(|known| known.name() == depth)?;
+        let key = u64::from_str_radix(key, 16).ok()?;
+        let task = match (kind, rest) {
+            ("rebuild", []) => Task::Rebuild { key },
+            ("load", [workload, in_flight, state]) => Task::Load {
+                key,
+                workload: workload.parse().ok()?,
+                depth: in_flight.parse().ok()?,
+                state: STATES.into_iter().find(|known| known.name() == *state)?,
+            },
+            _ => return None,
+        };
+        Some(Errand { depth, task, number: number.parse().ok()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_errand_is_read_back_as_it_was_written_and_nothing_else_is_one() {
+        let tasks = STATES.map(|state| Task::Load { key: u64::MAX, workload: 1, depth: 16, state });
+        for task in tasks.into_iter().chain([Task::Rebuild { key: 0 }]) {
+            for depth in [Depth::Coarse, Depth::Fine] {
+                let errand = Errand { depth, task, number: 103_679 };
+                assert_eq!(Errand::parse(&errand.text()), Some(errand));
+            }
+        }
+        for wrong in [
+            "",
+            "fine",
+            "fine 1 rebuild x",
+            "fine 1 load 3f 0 16",
+            "fine 1 load 3f 0 16 asleep",
+            "rough 1 rebuild 0",
+        ] {
+            assert_eq!(Errand::parse(wrong), None, "{wrong}");
+        }
+    }
+}
