@@ -233,10 +233,7 @@ mod tests {
     fn a_search_is_told_on_one_screen_and_a_record_that_lacks_figures_is_no_panic() {
         let mut found = record::sample::exploration();
         let text = exploration(&found, 100, false);
-        assert!(
-            text.starts_with("1,040 EUR array:px6-300d?raid=5&disks=4 is the cheapest design"),
-            "{text}"
-        );
+        assert!(text.starts_with("1,040 EUR array:px6-300d?raid=5&disks=4 is the cheapest design"), "{text}");
         assert!(text.contains("raid=10 disks=6") && text.contains("110 EUR less (180)"), "{text}");
         assert!(text.lines().count() <= 30 && text.lines().all(|line| line.chars().count() <= 100), "{text}");
         found.front.iter_mut().for_each(|design| design.values.clear());
