@@ -120,7 +120,7 @@ impl Laid {
         let wanted = ((self.end - self.start).abs() / room).max(2.0);
         let values = match self.scale {
             Scale::Linear => linear_ticks(self.from, self.to, wanted, self.unit),
-            Scale::Log2 => power_ticks(self.from, self.to, 2.0, wanted),
+            Scale::Log2 => doubling_ticks(self.from, self.to, wanted, self.unit),
             Scale::Log10 => decade_ticks(self.from, self.to, wanted, self.unit),
         };
         debug_assert!(values.is_sorted(), "ticks rise along the axis");
@@ -172,6 +172,12 @@ fn power_ticks(from: f64, to: f64, base: f64, wanted: f64) -> Vec<f64> {
     }
     let count = ((last - first) / stride).floor().max(0.0);
     (0..=count_of(count)).map(|index| base.powf(first + f64::from(index) * stride)).collect()
+}
+
+/// Powers of two; finer ones where fewer than two lie on the axis, as a single one does not say how long it is.
+fn doubling_ticks(from: f64, to: f64, wanted: f64, unit: Unit) -> Vec<f64> {
+    let ticks = power_ticks(from, to, 2.0, wanted);
+    if ticks.len() >= 2 || unit == Unit::Bytes { ticks } else { decade_ticks(from, to, wanted, unit) }
 }
 
 /// Powers of ten; 1, 2 and 5 of each where there is room for them.
@@ -233,6 +239,9 @@ mod tests {
         let sizes = Axis::new("block size", Unit::Bytes, Scale::Log2);
         assert_eq!(texts(&sizes, 4096.0, 65_536.0, 70.0), ["4 KiB", "8 KiB", "16 KiB", "32 KiB", "64 KiB"]);
         assert_eq!(texts(&sizes, 512.0, 1_048_576.0, 90.0), ["512 B", "8 KiB", "128 KiB"]);
+        let ratios = Axis::new("ratio", Unit::Ratio, Scale::Log2);
+        assert_eq!(texts(&ratios, 0.3, 4.5, 90.0), ["0.5×", "1×", "2×", "4×"]);
+        assert_eq!(texts(&ratios, 0.88, 1.8, 90.0), ["1×", "1.5×"]);
         let latency = Axis::new("latency", Unit::Nanos, Scale::Log10);
         assert_eq!(texts(&latency, 1e5, 1e9, 70.0), ["100 µs", "1 ms", "10 ms", "100 ms", "1 s"]);
         assert_eq!(texts(&latency, 4e6, 3e7, 90.0), ["5 ms", "10 ms", "20 ms"]);

@@ -68,6 +68,10 @@ impl<'a> Subject<'a> {
             answer = answer.words(blank);
             answer.0.extend(agreement.0);
             answer = answer.words(".");
+            if let Some(foresight) = published::foresight(&groups) {
+                answer = answer.words(" ");
+                answer.0.extend(foresight.0);
+            }
         }
         answer
     }
@@ -90,13 +94,21 @@ impl<'a> Subject<'a> {
         sentence
     }
 
-    /// `RAID 10 against RAID 5: 2.35× the rate (8 KiB).`
+    /// `RAID 10 against RAID 5: 2.35× the rate (8 KiB).`, `Disks 14 against 4: …`
     fn change(self, sentence: Sentence, told: Told<'_>) -> Sentence {
         let (figure, effect, change) = told.of;
         let ratio = self.ratio(told, "ratio", change.ratio);
         let name = measured::name(Metric::of(&figure.metric));
-        let level = |place: usize| level_name(&effect.factors[place], &change.levels[place]);
-        let from = |place: usize| level_name(&effect.factors[place], &change.from[place]);
+        let level = |place: usize| match effect.factors[place].as_str() {
+            // The name of a product keeps its letters.
+            "on" => level_name("on", &change.levels[place]),
+            factor => super::capital(&level_name(factor, &change.levels[place])),
+        };
+        // The factor is named once, unless it is a part of what the level is called.
+        let from = |place: usize| match effect.factors[place].as_str() {
+            factor @ ("raid" | "on") => level_name(factor, &change.from[place]),
+            _ => change.from[place].clone(),
+        };
         match effect.factors.len() {
             1 => sentence
                 .words(format!("{} against {}: ", level(0), from(0)))
@@ -108,7 +120,7 @@ impl<'a> Subject<'a> {
                 sentence
                     .words(format!("{} against {}: ", level(1), from(1)))
                     .number(step(1, there))
-                    .words(format!(" at {}, ", level(0)))
+                    .words(format!(" at {}, ", level_name(&effect.factors[0], &change.levels[0])))
                     .number(step(0, first))
                     .words(format!(" at {} ({name}, {}).", from(0), self.point(figure)))
             }

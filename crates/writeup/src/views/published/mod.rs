@@ -10,7 +10,7 @@ use campaign::Published;
 use chart::Unit;
 use record::ClaimKind;
 
-pub(crate) use self::reading::agreement;
+pub(crate) use self::reading::{agreement, foresight};
 use self::words::unit;
 use crate::document::{Block, Section};
 use crate::number::{Number, Source};

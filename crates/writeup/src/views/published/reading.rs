@@ -15,7 +15,7 @@ impl<'a> Group<'a> {
     }
 
     pub(super) fn reading(self) -> Sentence {
-        let Published { all, fitted, foretold, listed, .. } = self.of;
+        let Published { all, listed, .. } = self.of;
         let Some(agreement) = self.agreement() else {
             return Sentence::of("None of these figures counts: the table says why.");
         };
@@ -33,20 +33,9 @@ impl<'a> Group<'a> {
                 .number(ratio)
                 .words(" what was published.");
         }
-        if fitted.figures > 0 && !self.is_measured() {
-            sentence = sentence
-                .words(" The model was fitted with ")
-                .number(self.count("fitted/figures", fitted.figures))
-                .words(" of them");
-            sentence = match foretold.figures {
-                0 => sentence.words(", and foretold none."),
-                _ => sentence
-                    .words("; of the ")
-                    .number(self.count("foretold/figures", foretold.figures))
-                    .words(" that it foretold, ")
-                    .number(self.count("foretold/within_25", foretold.within_25))
-                    .words(if foretold.within_25 == 1 { " is within 25 %." } else { " are within 25 %." }),
-            };
+        if let Some(foresight) = foresight(&[self]) {
+            sentence = sentence.words(" ");
+            sentence.0.extend(foresight.0);
         }
         if *listed > 0 {
             let verb = if *listed == 1 { "is" } else { "are" };
@@ -66,7 +55,10 @@ impl<'a> Group<'a> {
         let verb = if *held == 1 { "holds" } else { "hold" };
         let held = Sentence::of("Of ")
             .number(self.count("statements", *statements))
-            .words(" published bounds, orders and equalities ")
+            .words(match *statements {
+                1 => " published bound, order or equality ",
+                _ => " published bounds, orders and equalities ",
+            })
             .number(self.count("held", *held))
             .words(format!(" {verb} in the model"));
         if *inconclusive == 0 {
@@ -88,16 +80,9 @@ impl<'a> Group<'a> {
 
 /// How far the figures of all `groups` agree, together; `None` where none counts.
 pub(crate) fn agreement(groups: &[Group<'_>], of: &str) -> Option<Sentence> {
-    let sum = |path: &str, many: fn(&Published) -> u32| {
-        let parts: Vec<Number> = groups.iter().map(|group| group.count(path, many(group.of))).collect();
-        let value = parts.iter().map(|part| part.value).sum();
-        let mut sources: Vec<Source> = parts.into_iter().map(|part| part.source).collect();
-        let source = if sources.len() == 1 { sources.pop()? } else { Source::Sum(sources) };
-        Some(Number { value, unit: Unit::Count, source })
-    };
-    let figures = sum("all/figures", |group| group.all.figures)?;
-    let within_10 = sum("all/within_10", |group| group.all.within_10)?;
-    let within_25 = sum("all/within_25", |group| group.all.within_25)?;
+    let figures = sum(groups, "all/figures", |group| group.all.figures)?;
+    let within_10 = sum(groups, "all/within_10", |group| group.all.within_10)?;
+    let within_25 = sum(groups, "all/within_25", |group| group.all.within_25)?;
     if figures.value == 0.0 {
         return None;
     }
@@ -113,4 +98,36 @@ pub(crate) fn agreement(groups: &[Group<'_>], of: &str) -> Option<Sentence> {
             .number(within_25)
             .words(" within 25 %"),
     )
+}
+
+/// How many figures of all `groups` the model foretold, and how many of those lie within 25 %: what was fitted shows
+/// agreement and no foresight. `None` where storage was measured, or nothing was fitted.
+pub(crate) fn foresight(groups: &[Group<'_>]) -> Option<Sentence> {
+    let fitted = sum(groups, "fitted/figures", |group| group.fitted.figures)?;
+    if fitted.value == 0.0 || groups.iter().any(|group| group.is_measured()) {
+        return None;
+    }
+    let said = Sentence::of("The model was fitted with ").number(fitted).words(" of them");
+    let foretold = sum(groups, "foretold/figures", |group| group.foretold.figures)?;
+    if foretold.value == 0.0 {
+        return Some(said.words(", and foretold none."));
+    }
+    let within_25 = sum(groups, "foretold/within_25", |group| group.foretold.within_25)?;
+    let verb = if within_25.value == 1.0 { "is" } else { "are" };
+    Some(
+        said.words("; of the ")
+            .number(foretold)
+            .words(" that it foretold, ")
+            .number(within_25)
+            .words(format!(" {verb} within 25 %.")),
+    )
+}
+
+/// One count over all `groups`.
+fn sum(groups: &[Group<'_>], path: &str, many: fn(&Published) -> u32) -> Option<Number> {
+    let parts: Vec<Number> = groups.iter().map(|group| group.count(path, many(group.of))).collect();
+    let value = parts.iter().map(|part| part.value).sum();
+    let mut sources: Vec<Source> = parts.into_iter().map(|part| part.source).collect();
+    let source = if sources.len() == 1 { sources.pop()? } else { Source::Sum(sources) };
+    Some(Number { value, unit: Unit::Count, source })
 }

@@ -37,11 +37,26 @@ pub(super) fn has_value(figure: &HeldFigure) -> bool {
     }
 }
 
-/// `at most, MB/s`
+/// `at most + 10 %, MB/s`: with what the published figure leaves open, so that nobody takes a model beyond it for a
+/// mistake of the table.
 pub(super) fn claimed(figure: &HeldFigure) -> String {
+    let sign = match figure.case.kind {
+        ClaimKind::Least => " − ",
+        ClaimKind::Most | ClaimKind::Equal => " + ",
+        ClaimKind::Figure => " ± ",
+        ClaimKind::Order => "",
+    };
+    let open = match figure.case.tolerance {
+        tolerance if tolerance > 0.0 && !sign.is_empty() => {
+            format!("{sign}{}", Unit::Share.written(tolerance))
+        }
+        _ => String::new(),
+    };
     match figure.metric.as_str() {
-        "iops" | "mb_per_s" | "work_rate" => format!("{}, {}", relation(figure), measure(&figure.metric)),
-        _ => relation(figure).to_owned(),
+        "iops" | "mb_per_s" | "work_rate" => {
+            format!("{}{open}, {}", relation(figure), measure(&figure.metric))
+        }
+        _ => format!("{}{open}", relation(figure)),
     }
 }
 
@@ -52,7 +67,7 @@ fn relation(figure: &HeldFigure) -> &'static str {
         ClaimKind::Most => "at most",
         ClaimKind::Order if has_value(figure) => "first over next, at least",
         ClaimKind::Order => "first over next, above 1",
-        ClaimKind::Equal => "largest over smallest, near 1",
+        ClaimKind::Equal => "largest over smallest, at most 1",
     }
 }
 
