@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 # The page comes before the program that embeds it.
 .NOTPARALLEL:
-.PHONY: help demo gallery build ui ui-if-it-can test test-guest mutants miri fuzz lint docs bench cargo test-tools packages mpi
+.PHONY: help demo gallery build ui ui-if-it-can test test-guest mutants miri fuzz lint docs bench cargo test-tools packages mpi ublk
 
 # rustup puts cargo here, and not every shell has been told.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -26,7 +26,8 @@ help:
 	@echo 'make test    every test, the page in a browser too; those that need root or a missing tool say so and are skipped'
 	@echo '             (FATHOM_TESTS=strict: a missing tool fails them)'
 	@echo 'make test-tools  install the tools that tests need (root, Debian); make test installs nothing'
-	@echo 'make test-guest  rebuilds of real md sets, in a virtual machine (needs qemu)'
+	@echo 'make ublk    the program with `fathom serve --ublk`, block devices of the kernel (needs libclang)'
+	@echo 'make test-guest  rebuilds of real md sets and arrays served by ublk, in a virtual machine (needs qemu)'
 	@echo 'make mutants  faults put into the sources, and how many of them the tests find (needs cargo-mutants; hours)'
 	@echo 'make miri    what is unsafe and can run there, under Miri (needs a nightly compiler with miri)'
 	@echo 'make fuzz    every parser with bytes nobody would write, FUZZ_SECONDS (600) each'
@@ -64,11 +65,18 @@ gallery: build
 build: cargo
 	cargo build --release --locked -p fathom-io
 
+# Bindings to C headers are made by it as the program is built.
+HAS_LIBCLANG := ldconfig -p 2>/dev/null | grep -q 'libclang[-.0-9]*\.so' || ls /usr/lib/llvm-*/lib/libclang*.so* >/dev/null 2>&1
+
 mpi: cargo
 	@missing=''; command -v mpirun >/dev/null || missing+=' openmpi-bin'; command -v mpicc >/dev/null || missing+=' libopenmpi-dev'; \
-	  ldconfig -p 2>/dev/null | grep -q 'libclang[-.0-9]*\.so' || ls /usr/lib/llvm-*/lib/libclang*.so* >/dev/null 2>&1 || missing+=' libclang-dev'; \
+	  { $(HAS_LIBCLANG); } || missing+=' libclang-dev'; \
 	  [ -z "$$missing" ] || { echo "mpi: missing; install it: apt-get install$$missing" >&2; exit 2; }
 	cargo build --release --locked -p fathom-io --features mpi
+
+ublk: cargo
+	@{ $(HAS_LIBCLANG); } || { echo 'ublk: missing; install it: apt-get install libclang-dev' >&2; exit 2; }
+	cargo build --release --locked -p fathom-io --features ublk
 
 # The page is tested against the program that `cargo test` has built. Two tests more run at a time than there are
 # processors: many wait, for a tool's fixed seconds or for a rate, and those that compute go on meanwhile.
@@ -76,8 +84,10 @@ test: cargo
 	@code=0; RUST_TEST_THREADS="$${RUST_TEST_THREADS:-$$(( $$(nproc) + 2 ))}" cargo test --locked --workspace --no-fail-fast || code=$$?; \
 	  tests/page '$(TARGET_DIR)/debug/fathom' || code=$$?; exit $$code
 
-test-guest: build
+# The program with ublk is the plain one and more.
+test-guest: ublk
 	tests/guest/rebuild-on-md '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code
+	tests/guest/serve-by-ublk '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code
 
 # MUTANTS='--count 5 library' tries five in one area.
 mutants: cargo

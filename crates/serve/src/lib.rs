@@ -14,7 +14,7 @@
 //! | [`config`], [`shelf`] | what the labels say, and where disks lie |
 //! | [`machine`] | the array: bays, LUNs, and what an operator does |
 //! | [`events`] | what has happened |
-//! | [`nbd`], [`fuse`], [`control`] | what clients and operators talk to |
+//! | [`nbd`], [`fuse`], `ublk`, [`control`] | what clients and operators talk to |
 //! | [`pace`] | when answers are given |
 //!
 //! **Invariant:** a request gives the data that were written or an error, whatever has failed. What was flushed is there
@@ -37,3 +37,5 @@ pub mod service;
 pub mod set;
 pub mod shelf;
 pub mod tag;
+#[cfg(feature = "ublk")]
+pub mod ublk;

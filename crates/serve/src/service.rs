@@ -14,6 +14,26 @@ use crate::machine::{Machine, OpenError, Options, Shape};
 use crate::nbd::{Address, Server, Tls};
 use crate::pace::Pacer;
 use crate::shelf::Directory;
+#[cfg(feature = "ublk")]
+use crate::ublk::Device;
+
+/// What a program without the feature has in place of block devices: none can be made.
+#[cfg(not(feature = "ublk"))]
+enum Device {}
+
+#[cfg(not(feature = "ublk"))]
+impl Device {
+    fn start(_: Arc<Machine>, _: u32, _: Option<Arc<Pacer>>) -> io::Result<Device> {
+        Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this program was built without it; `make ublk` builds it",
+        ))
+    }
+
+    fn path(&self) -> &Path {
+        match *self {}
+    }
+}
 
 /// How fast answers are given.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,6 +81,8 @@ pub struct Setup {
     pub certificates: Option<PathBuf>,
     /// Files that LUNs are mounted over, LUN 0 first.
     pub files: Vec<PathBuf>,
+    /// Whether each LUN is a block device of this kernel's; a program without the feature `ublk` refuses.
+    pub is_ublk: bool,
     /// Where operators come.
     pub control: PathBuf,
     /// How fast.
@@ -95,6 +117,7 @@ pub struct Service {
     // In the order in which they end.
     servers: Vec<Server>,
     mounted: Vec<Mounted>,
+    devices: Vec<Device>,
     control: Control,
     pacer: Option<Arc<Pacer>>,
     machine: Arc<Machine>,
@@ -111,6 +134,7 @@ impl Service {
             addresses,
             certificates,
             files,
+            is_ublk,
             control,
             pace,
             seed,
@@ -149,10 +173,15 @@ impl Service {
             let file = Mounted::over(path, machine.clone(), lun, pacer.clone());
             mounted.push(file.map_err(system(format!("mounting over {}", path.display())))?);
         }
+        let mut devices = Vec::new();
+        for lun in (0..).take(if is_ublk { machine.luns().len() } else { 0 }) {
+            let device = Device::start(machine.clone(), lun, pacer.clone());
+            devices.push(device.map_err(system(format!("LUN {lun} as a block device")))?);
+        }
         let shown = control.display().to_string();
         let control = Control::listen(&control, machine.clone());
         let control = control.map_err(system(format!("the control socket {shown}")))?;
-        Ok(Service { servers, mounted, control, pacer, machine })
+        Ok(Service { servers, mounted, devices, control, pacer, machine })
     }
 
     /// The array.
@@ -165,6 +194,11 @@ impl Service {
         self.servers.iter().map(Server::uri)
     }
 
+    /// The block devices of its LUNs, LUN 0 first; none unless they were asked for.
+    pub fn devices(&self) -> impl Iterator<Item = &Path> {
+        self.devices.iter().map(Device::path)
+    }
+
     /// The model that the pace comes from.
     pub fn pacer(&self) -> Option<&Pacer> {
         self.pacer.as_deref()
@@ -172,9 +206,10 @@ impl Service {
 
     /// Ends: no client is left, everything is on stable storage.
     pub fn stop(self) -> io::Result<()> {
-        let Service { servers, mounted, control, pacer, machine } = self;
+        let Service { servers, mounted, devices, control, pacer, machine } = self;
         drop(servers);
         drop(mounted);
+        drop(devices);
         drop(control);
         drop(pacer);
         machine.close()

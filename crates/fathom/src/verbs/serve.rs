@@ -47,6 +47,10 @@ pub struct ServeArgs {
     /// Mount a LUN over this file by FUSE, for `losetup --direct-io=on`; given again, the next LUN
     #[arg(long, value_name = "FILE")]
     pub fuse: Vec<PathBuf>,
+    /// Make each LUN a block device of this kernel's, /dev/ublkbN: needs root, Linux 6.0 with the module ublk_drv, and a
+    /// program built by `make ublk`
+    #[arg(long)]
+    pub ublk: bool,
     /// When requests complete: as in the model, as fast as this machine can (max), or so many times as fast (100x)
     #[arg(long, value_name = "PACE", default_value = "model")]
     pub pace: Pace,
@@ -85,7 +89,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
     let sockets = directory().map_err(system("the directory of control sockets"))?;
     let mut addresses: Vec<Address> = arguments.listen.iter().copied().map(Address::Tcp).collect();
     addresses.extend(arguments.unix.iter().cloned().map(Address::Unix));
-    if addresses.is_empty() && arguments.fuse.is_empty() {
+    if addresses.is_empty() && arguments.fuse.is_empty() && !arguments.ublk {
         addresses.push(Address::Tcp(SocketAddr::from(([127, 0, 0, 1], 10809))));
     }
     let bare = arguments.array.strip_prefix("array:").unwrap_or(&arguments.array);
@@ -98,6 +102,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
         addresses,
         certificates: arguments.tls.clone(),
         files: arguments.fuse.clone(),
+        is_ublk: arguments.ublk,
         control: sockets.join(format!("{name}.control")),
         pace: arguments.pace,
         seed: arguments.seed,
@@ -113,6 +118,9 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
     .map_err(refusal)?;
     for file in &arguments.fuse {
         output::print(&format!("{}\n", file.display()))?;
+    }
+    for device in service.devices() {
+        output::print(&format!("{}\n", device.display()))?;
     }
     for uri in service.uris() {
         output::print(&format!("{uri}\n"))?;

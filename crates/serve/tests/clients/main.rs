@@ -73,6 +73,7 @@ impl Served {
             addresses,
             certificates,
             files: Vec::new(),
+            is_ublk: false,
             control: folder.path().join("control"),
             pace,
             seed: 1,
