@@ -26,7 +26,7 @@ pub fn markdown(run: &Run) -> String {
     text += &grade::markdown(run);
     let groups = warnings::groups(run);
     if !groups.is_empty() {
-        text += "\n#### Warnings\n\n";
+        text += &format!("\n#### {}\n\n", warnings::heading(&groups));
     }
     for group in groups {
         let finding = group.first;

@@ -93,13 +93,21 @@ pub(crate) fn also(others: &[String]) -> String {
     }
 }
 
+/// What the section is called: a run without a warning has notes.
+pub(crate) fn heading(groups: &[Group<'_>]) -> &'static str {
+    match groups.iter().all(|group| group.first.severity == Severity::Note) {
+        true => "Notes",
+        false => "Warnings",
+    }
+}
+
 /// The section of a text, with its title; no lines where there is nothing to tell.
 pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
     let groups = groups(run);
     if groups.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![style.paint(Look::Title, "Warnings")];
+    let mut lines = vec![style.paint(Look::Title, heading(&groups))];
     for group in groups {
         lines.extend(of_group(&group, style));
     }
@@ -113,7 +121,7 @@ pub(crate) fn first(run: &Run, style: Style, rest: &str) -> Vec<String> {
     let mut lines: Vec<String> =
         chosen(&groups, SHOWN).into_iter().flat_map(|group| of_group(group, style)).collect();
     if !lines.is_empty() {
-        lines.insert(0, style.paint(Look::Title, "Warnings"));
+        lines.insert(0, style.paint(Look::Title, heading(&groups)));
     }
     if groups.len() > SHOWN || grade::has_reasons(run) {
         lines.extend(wrap(
