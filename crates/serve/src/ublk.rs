@@ -287,7 +287,7 @@ fn refused(error: &UblkError) -> io::Error {
     match errno {
         libc::EPERM | libc::EACCES => io::Error::new(
             io::ErrorKind::PermissionDenied,
-            "the ublk driver asks for CAP_SYS_ADMIN; serve NBD on a Unix socket without it",
+            "the ublk driver needs CAP_SYS_ADMIN; serve NBD on a Unix socket without it",
         ),
         0 => io::Error::other(error.to_string()),
         errno => io::Error::from_raw_os_error(errno),
