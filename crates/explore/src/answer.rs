@@ -95,6 +95,12 @@ fn row(search: &Search<'_>, at: usize, alike: u64, is_simulated: bool) -> FrontD
         alike,
         loss: Some(candidate.loss(hours, &design.reliability)).filter(|loss| loss.is_finite()),
         loss_simulated: is_simulated.then(|| simulated_loss(search, at, hours)).flatten(),
+        unsustained: search
+            .objectives
+            .iter()
+            .filter(|figure| search.is_unsustained(at, figure))
+            .map(|figure| figure.name(&design.workloads))
+            .collect(),
     }
 }
 

@@ -54,6 +54,9 @@ pub enum Outcome {
         /// Times in nanoseconds by the text of the figure, `p99` or `read.p99`.
         #[serde(default)]
         times_ns: BTreeMap<String, f64>,
+        /// Whether writes met free room of a write cache: the rate of the long run is lower.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        is_filling: bool,
     },
     /// None, and why: such a design meets no requirement about it.
     Refused(String),
@@ -246,6 +249,7 @@ impl<'a> Evaluator<'a> {
                 bytes_per_s: 0.0,
                 rebuild_h: Some(rebuild_alone(&address, &array, self.design.seed)? / 3_600.0),
                 times_ns: BTreeMap::new(),
+                is_filling: false,
             },
             Task::Load { workload, depth: in_flight, state, .. } => {
                 let load = self.design.workloads[*workload].load;
@@ -267,6 +271,7 @@ impl<'a> Evaluator<'a> {
             bytes_per_s: total(|total| total.bytes_per_s.value),
             rebuild_h: found.rebuild_s.map(|seconds| seconds / 3_600.0),
             times_ns: times.filter(|(_, time)| time.is_finite()).collect(),
+            is_filling: found.is_filling,
         }
     }
 }

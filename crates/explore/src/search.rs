@@ -17,7 +17,7 @@ use crate::design::Design;
 use crate::evaluate::{Depth, Ended, Evaluator, Outcome, Task};
 use crate::exact::{Candidate, candidate};
 use crate::front::{dominates, front};
-use crate::requirement::Figure;
+use crate::requirement::{Figure, LoadFigure};
 use crate::value::{Lean, Margins, value};
 
 /// How a study is carried out.
@@ -212,6 +212,22 @@ impl Search<'_> {
             self.candidates[at].number
         );
         found
+    }
+
+    /// Whether a figure of the design at that place comes from a long simulation whose writes met free room of a write
+    /// cache. Of rates that is the one that was best; of times any.
+    pub fn is_unsustained(&self, at: usize, figure: &Figure) -> bool {
+        let Figure::Load { of, .. } = figure else { return false };
+        let best = self.value(at, figure, Lean::Plain);
+        let tasks = self.evaluator.tasks(&self.candidates[at], figure);
+        tasks.iter().filter_map(|task| self.evaluator.outcome(Depth::Fine, task)).any(|outcome| match outcome {
+            Outcome::Figures { is_filling: true, iops, bytes_per_s, .. } => match of {
+                LoadFigure::Iops(_) => *iops >= best,
+                LoadFigure::Throughput(_) => *bytes_per_s >= best,
+                LoadFigure::Latency(_) => true,
+            },
+            _ => false,
+        })
     }
 
     /// The requirements that a design breaks where its figures lean that way.

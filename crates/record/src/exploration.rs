@@ -149,6 +149,9 @@ pub struct FrontDesign {
     /// simulated.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub loss_simulated: Option<Chance>,
+    /// Figures, by their names, of loads whose writes met free room of a write cache: in the long run they are worse.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub unsustained: Vec<String>,
 }
 
 /// A probability with its 95 % interval.
@@ -295,6 +298,7 @@ mod tests {
             alike: 0,
             loss: None,
             loss_simulated: None,
+            unsustained: Vec::new(),
         };
         let front = vec![
             design(&[("raid", "5"), ("disks", "4"), ("paths", "1")]),

@@ -282,6 +282,7 @@ pub fn exploration() -> Exploration {
         alike: 0,
         loss: Some(2e-3),
         loss_simulated: None,
+        unsustained: Vec::new(),
     };
     let figure = |name: &str, unit: DesignUnit, more_is_better: bool| DesignFigure {
         name: name.into(),

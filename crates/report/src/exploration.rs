@@ -51,7 +51,17 @@ fn headline(found: &Exploration, width: usize) -> String {
     };
     let price = amount(found, first.values.first().copied().unwrap_or(f64::NAN));
     let many = if found.requirements.len() == 1 { "the requirement" } else { "every requirement" };
-    wrapped(&format!("{price}  {} is the cheapest design that meets {many}", first.address), width, "") + "\n"
+    let mut text =
+        wrapped(&format!("{price}  {} is the cheapest design that meets {many}", first.address), width, "");
+    if !first.unsustained.is_empty() {
+        let said = format!(
+            "Not sustained, the write cache was still filling: {}. In the long run the design may miss what it is to meet; \
+             measure it with `fathom run` and a `warmup` of ten minutes.",
+            first.unsustained.join(", ")
+        );
+        text += &wrapped(&said, width, "! ");
+    }
+    text + "\n"
 }
 
 /// A price with its unit.

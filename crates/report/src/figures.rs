@@ -37,10 +37,13 @@ struct Cost {
     cores: Option<f64>,
 }
 
-/// The table, and whether a percentile is missing in it because there were too few requests.
+/// The table, and why cells of it are blank.
 pub(crate) struct Figures {
     pub table: Table,
+    /// Whether a percentile is missing because there were too few requests.
     pub too_few: bool,
+    /// Whether some rates have an interval and others have none.
+    pub no_interval: bool,
 }
 
 /// The table of all points of `run`.
@@ -53,7 +56,11 @@ pub(crate) fn figures(run: &Run) -> Figures {
     let lines: Vec<Line<'_>> = run.points.iter().flat_map(|point| of_point(point, differ)).collect();
     let missing = |latency: &LatencySummary| quantiles.iter().any(|q| latency.quantile(*q).is_none());
     let latencies = lines.iter().filter_map(|line| line.summary?.response.as_ref());
+    let has_interval = |line: &Line<'_>| Some(line.summary?.ops_per_s.low.is_some());
+    let (with, without): (Vec<bool>, Vec<bool>) =
+        lines.iter().filter_map(has_interval).partition(|has_interval| *has_interval);
     Figures {
+        no_interval: !with.is_empty() && !without.is_empty(),
         too_few: !run.targets.iter().any(|target| target.facts.contains_key(fact::FITTED))
             && latencies.into_iter().any(missing),
         table: Table {

@@ -55,6 +55,9 @@ pub fn markdown(run: &Run) -> String {
 fn table(run: &Run) -> String {
     let figures = figures::figures(run);
     let mut text = drawn(&figures.table);
+    if figures.no_interval {
+        text += "\n± 95 % is blank where the window has too few independent stretches for an interval.\n";
+    }
     if figures.too_few {
         text += "\nA percentile is blank where fewer than ten requests were slower.\n";
     }

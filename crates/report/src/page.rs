@@ -86,6 +86,9 @@ fn table(run: &Run, style: Style) -> Vec<String> {
     if figures.too_few {
         note("A percentile is blank where fewer than ten requests were slower.");
     }
+    if figures.no_interval {
+        note("± 95 % is blank where the window has too few independent stretches for an interval.");
+    }
     if !drawn.left_out.is_empty() {
         note(&format!(
             "Columns hidden: {}; `--width {}` shows all.",

@@ -72,7 +72,7 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
         World::Host => ceilings::of_path(run, point),
     };
     let (first, others) = uses.split_first()?;
-    if let Some(offered) = offered::met(point, &uses) {
+    if let Some(offered) = offered::met(point, &uses, run.search.is_some()) {
         return Some(offered);
     }
     let answer = curve::answer(run, &loads.sweeps, point);
@@ -125,6 +125,10 @@ const DEEPER: &str = "Measure half and twice the queue depth (sweep `depth`), or
 const MORE_OF_IT: &str =
     "Add more of that part, use a faster one, or put less load on it: nothing else raises the rate.";
 
+/// What to do about a part that requests wait for while the rate still grows with what is in flight.
+const MORE_OR_DEEPER: &str =
+    "Add more of that part, or use a faster one; until it is saturated a higher queue depth raises the rate too.";
+
 /// The evidence names no bottleneck.
 fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy: &str) -> Draft {
     let mut near: Vec<&Use> = uses.iter().filter(|one| one.share > 0.0).collect();
@@ -169,10 +173,13 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     if !not.is_empty() {
         sentence += &format!(" Not saturated: {}.", not.join(", "));
     }
-    if let Some(answer) = answer.filter(Answer::is_flat) {
+    if let Some(answer) = answer {
         sentence += &format!(" {}", answer.in_words());
     }
-    let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(MORE_OF_IT);
+    // Below its ceiling, and with a rate that still grows, a part is where requests wait and no end of the rate.
+    let is_end = first.share >= FULL || answer.is_none_or(|answer| answer.is_flat());
+    let remedy = if is_end { MORE_OF_IT } else { MORE_OR_DEEPER };
+    let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(remedy);
     let uses = [first].into_iter().chain(others);
     with_answer(with_shares(draft, uses), answer)
 }

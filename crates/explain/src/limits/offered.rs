@@ -16,8 +16,8 @@ const HALF: f64 = 0.5;
 const REACHED: f64 = 0.9;
 
 /// That the schedules of `point` bound its rate, where every workload has one, all requests were issued with slots to
-/// spare, and no part of `uses` is near its ceiling; else nothing.
-pub(super) fn met(point: &Point, uses: &[Use]) -> Option<Draft> {
+/// spare, and no part of `uses` is near its ceiling; else nothing. A trial of a search is not told to search.
+pub(super) fn met(point: &Point, uses: &[Use], is_searched: bool) -> Option<Draft> {
     let rates: Vec<OpsPerSecond> = point.workloads.iter().map(kept).collect::<Option<_>>()?;
     let busiest = uses.iter().max_by(|one, other| one.share.total_cmp(&other.share))?;
     if rates.is_empty() || busiest.share >= FAR {
@@ -31,9 +31,15 @@ pub(super) fn met(point: &Point, uses: &[Use]) -> Option<Draft> {
         percent(busiest.share)
     );
     let draft = Draft::new(Code::OfferedLoad, Severity::Note, sentence);
+    let draft = match is_searched {
+        true => draft,
+        false => draft.remedy(
+            "Find the maximum sustained rate with `fathom search`; this run says what the load costs, not what the \
+             target can do.",
+        ),
+    };
     Some(
         draft
-            .remedy("Find the maximum sustained rate with `fathom search`; this run says what the load costs, not what the target can do.")
             .number("scheduled_per_s", rate.get())
             .number(&format!("{}.busy", busiest.part), busiest.share),
     )
@@ -80,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_schedule_that_is_kept_far_from_every_ceiling_is_what_bounds_the_rate() {
-        let found = met(&point(), &[part(0.12)]).expect("it is kept").about_run();
+        let found = met(&point(), &[part(0.12)], false).expect("it is kept").about_run();
         assert_eq!(found.code, Code::OfferedLoad.name());
         assert!(
             found.sentence.contains("200 requests/s") && found.sentence.contains("12 %"),
@@ -91,11 +97,11 @@ mod tests {
 
     #[test]
     fn a_full_part_a_full_queue_or_a_request_left_out_says_nothing_of_the_schedule() {
-        assert!(met(&point(), &[part(0.7)]).is_none() && met(&point(), &[]).is_none());
+        assert!(met(&point(), &[part(0.7)], false).is_none() && met(&point(), &[], false).is_none());
         let with = |change: fn(&mut WorkloadResult)| {
             let mut point = point();
             change(&mut point.workloads[0]);
-            met(&point, &[part(0.12)])
+            met(&point, &[part(0.12)], false)
         };
         assert!(with(|workload| workload.dropped = 1).is_none());
         assert!(with(|workload| workload.not_issued = 1).is_none());

@@ -55,6 +55,8 @@ pub struct Place {
     pub per_s: f64,
     /// The load beside it.
     pub load: Point,
+    /// Whether its writes met free room of a write cache.
+    pub is_filling: bool,
 }
 
 /// The rebuild at one instant.
@@ -157,7 +159,8 @@ pub(super) fn place(
     let done = progress.as_ref().map_or(0.0, |progress| progress.done.get()) * (1.0 - at);
     let ended = progress.and_then(|progress| progress.ended);
     let seconds = ended.map_or(seconds, |ended| (ended.nanos() - load.started_ns) as f64 / 1e9);
-    Ok(Place { at, per_s: done / seconds, load })
+    let is_filling = is_filling(&load, world.sim().dirty(), array.spec.write_cache());
+    Ok(Place { at, per_s: done / seconds, load, is_filling })
 }
 
 fn started(world: &mut ModelledWorld, order: WorkOrder, at: f64) -> Result<u32, LabError> {

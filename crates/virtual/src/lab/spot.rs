@@ -5,7 +5,7 @@ use array::spec::ArraySpec;
 use record::Point;
 use units::{Bytes, Share};
 
-use super::curve::Simulated;
+use super::curve::{Simulated, is_filling};
 use super::plan;
 use super::rebuild::{self, Place};
 use super::{Effort, LabError, LabPattern, LabWorkload, Setting};
@@ -40,6 +40,8 @@ pub struct Spot {
     /// How long the whole rebuild takes beside that load, in seconds; `None` where none is under way, or where it does
     /// not get on.
     pub rebuild_s: Option<f64>,
+    /// Whether writes met free room of a write cache, so that the rate is not the one of the long run.
+    pub is_filling: bool,
 }
 
 /// The load of `setting`, which fails no disk itself, with `depth` requests in flight on `spec`, which is the array that
@@ -61,7 +63,9 @@ pub fn spot(
     let length = array.length(depth, array.weight(depth)?, effort)?;
     let text = plan::depth(&setting, depth, length);
     if state != State::Rebuilding {
-        return Ok(Spot { point: array.run(&text, |_| Ok(()))?.0, rebuild_s: None });
+        let (point, mut world) = array.run(&text, |_| Ok(()))?;
+        let is_filling = is_filling(&point, world.sim().dirty(), spec.write_cache());
+        return Ok(Spot { point, rebuild_s: None, is_filling });
     }
     let order = rebuild::order(spec, slot)?;
     let (startup_s, _) = rebuild::alone(&array, &text, order)?;
@@ -75,8 +79,9 @@ pub fn spot(
     let count = places.len() as f64;
     let gets_on = places.iter().all(|place| place.per_s > 0.0);
     let each: f64 = places.iter().map(|place| 1.0 / place.per_s).sum();
+    let is_filling = places.iter().any(|place| place.is_filling);
     let point = places.swap_remove(places.len() / 2).load;
-    Ok(Spot { point, rebuild_s: gets_on.then_some(startup_s + each / count) })
+    Ok(Spot { point, rebuild_s: gets_on.then_some(startup_s + each / count), is_filling })
 }
 
 /// How long the rebuild of the first disk of the first set takes without any load, in seconds.
