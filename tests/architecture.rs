@@ -32,13 +32,14 @@ const OF_THE_SYSTEM: [&str; 8] =
 /// What the command line takes of the two crates below the worlds, past those that make worlds of them.
 const PAST_THE_WORLDS: [(&str, &[&str]); 2] = [
     // The clock of what is shown; the machine and its targets as `fathom doctor` tells them; what is put back after a
-    // kill; what bonnie++ and orion tell of processors and other copies; faults on demand.
+    // kill; what bonnie++ and orion tell of processors and other copies, and hdparm of a drive; faults on demand.
     (
         "host",
         &[
             "SysRoot",
             "clock",
             "command",
+            "drive",
             "environment",
             "fault",
             "monitor",

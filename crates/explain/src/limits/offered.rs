@@ -38,11 +38,7 @@ pub(super) fn met(point: &Point, uses: &[Use], is_searched: bool) -> Option<Draf
              target can do.",
         ),
     };
-    Some(
-        draft
-            .number("scheduled_per_s", rate.get())
-            .number(&format!("{}.busy", busiest.part), busiest.share),
-    )
+    Some(draft.number("scheduled_per_s", rate.get()).number(&format!("{}.busy", busiest.part), busiest.share))
 }
 
 /// The rate of a schedule that was kept; `None` without one, where requests were left out, and where slots were short.

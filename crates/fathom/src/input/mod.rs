@@ -5,6 +5,7 @@ pub mod candidates;
 pub mod environment;
 pub mod hosts;
 pub mod plans;
+pub mod records;
 pub mod targets;
 pub mod traces;
 

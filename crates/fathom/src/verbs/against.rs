@@ -14,6 +14,7 @@ use workload::plan::{Plan, Point};
 
 use crate::ending::{Ending, Failure};
 use crate::input::candidates;
+use crate::input::records;
 use crate::output::{self, CompareFormat};
 use crate::session::dry_run;
 use crate::session::iologs;
@@ -159,7 +160,7 @@ fn targets_of(against: &str, store: &Store) -> Result<Vec<String>, Failure> {
     let is_target = against.starts_with("array:") || against.starts_with("null:") || path.exists();
     let record = path.extension().is_some_and(|ending| ending == "json") && path.is_file();
     let run = match (record, is_target) {
-        (true, _) => compare::read(against)?,
+        (true, _) => records::read(against)?,
         (_, true) => return Ok(vec![against.to_owned()]),
         _ => store.open()?.get(against).map_err(|error| {
             Failure::Usage(format!("--against {against}: there is no such target, and {error}"))

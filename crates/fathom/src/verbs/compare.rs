@@ -1,6 +1,5 @@
 //! `fathom compare`
 
-use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -11,6 +10,7 @@ use record::{Compared, Comparison, Run, Verdict};
 use units::Share;
 
 use crate::ending::{Ending, Failure};
+use crate::input::records::read;
 use crate::input::{candidates, path_value};
 use crate::output::{self, CompareFormat};
 use crate::session::store::Store;
@@ -355,12 +355,6 @@ fn is_same_load(one: &Run, other: &Run) -> bool {
 fn is_same_turn(one: &Run, other: &Run) -> bool {
     let turn = |run: &Run| run.cell.as_ref().map(|cell| (cell.block, cell.places(), cell.key.clone()));
     one.plan.name == other.plan.name && turn(one) == turn(other)
-}
-
-pub fn read(path: &str) -> Result<Run, Failure> {
-    let text = fs::read_to_string(units::name::path(path))
-        .map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
-    record::read(&text).map_err(|error| Failure::Usage(format!("{path}: {error}")))
 }
 
 /// The ending by the limits: 1 where one is broken with 95 % confidence, or cannot be decided and `inconclusive` is given.

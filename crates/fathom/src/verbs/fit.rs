@@ -15,6 +15,7 @@ use workload::plan::{self, Overrides, Plan};
 
 use crate::ending::{Ending, Failure};
 use crate::input::plans::{self, Planned};
+use crate::input::records;
 use crate::input::targets;
 use crate::input::{candidates, path_value};
 use crate::output::{self, TreeFormat};
@@ -22,7 +23,7 @@ use crate::session::signals;
 use crate::session::store::Store;
 use crate::session::{self, Session};
 use crate::terminal::{self, Appearance, Showing};
-use crate::verbs::{compare, demerit};
+use crate::verbs::demerit;
 
 #[derive(Debug, Args)]
 pub struct FitArgs {
@@ -78,7 +79,7 @@ pub fn fit(arguments: &FitArgs, store: &Store) -> Result<Ending, Failure> {
         if is_target(what) {
             runs.extend(measured(what, arguments, store)?);
         } else if what.ends_with(".json") {
-            runs.push(compare::read(what)?);
+            runs.push(records::read(what)?);
         } else {
             let found = store.open()?.get(what.as_str());
             runs.push(

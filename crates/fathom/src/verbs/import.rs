@@ -9,9 +9,9 @@ use record::Run;
 
 use crate::ending::{Ending, Failure};
 use crate::input::path_value;
+use crate::input::records::read;
 use crate::session::store::Store;
 use crate::terminal;
-use crate::verbs::compare::read;
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {

@@ -95,7 +95,13 @@ mod tests {
     use super::*;
 
     fn outcome(iops: f64) -> Outcome {
-        Outcome::Figures { iops, bytes_per_s: 1e6, rebuild_h: None, times_ns: BTreeMap::new(), is_filling: false }
+        Outcome::Figures {
+            iops,
+            bytes_per_s: 1e6,
+            rebuild_h: None,
+            times_ns: BTreeMap::new(),
+            is_filling: false,
+        }
     }
 
     #[test]
