@@ -172,7 +172,8 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     if !not.is_empty() {
         sentence += &format!(" Not saturated: {}.", not.join(", "));
     }
-    if let Some(answer) = answer {
+    // What is saturated bounds the rate whatever the next depth gave by chance; what is not is told with it.
+    if let Some(answer) = answer.filter(|answer| answer.is_flat() || first.share < FULL) {
         sentence += &format!(" {}", answer.in_words());
     }
     // Below its ceiling, and with a rate that still grows, a part is where requests wait and no end of the rate.
