@@ -69,5 +69,5 @@ boot() {
   # Emulated: slower, and the same everywhere. GUEST_ACCEL=kvm where that works.
   timeout "$seconds" qemu-system-x86_64 -M q35 -accel "${GUEST_ACCEL:-tcg,thread=multi}" -cpu max -smp 2 -m 1536 -kernel "$kernel" \
     -initrd "$work/initrd.gz" -append 'console=ttyS0 quiet panic=-1 mitigations=off' -nographic -no-reboot -nodefaults \
-    -serial stdio "$@" </dev/null | tee "$work/log" | sed 's/^/  | /'
+    -serial stdio "$@" </dev/null | tee "$work/log" | sed -u "s,^,  | ,"
 }

@@ -12,7 +12,7 @@ pub struct Errand {
     pub depth: Depth,
     /// What is simulated.
     pub task: Task,
-    /// The number of a design that asks for it.
+    /// The number of a design that needs it.
     pub number: u64,
 }
 

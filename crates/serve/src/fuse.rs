@@ -117,12 +117,7 @@ impl LunFile {
 }
 
 fn errno(fault: Fault) -> Errno {
-    match fault {
-        Fault::Lost | Fault::CacheLost | Fault::NoPath | Fault::Journal => Errno::EIO,
-        Fault::OutOfRange => Errno::EINVAL,
-        Fault::NoSpace => Errno::ENOSPC,
-        Fault::ReadOnly => Errno::EROFS,
-    }
+    Errno::from_i32(fault.errno())
 }
 
 impl Filesystem for LunFile {

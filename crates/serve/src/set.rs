@@ -54,6 +54,18 @@ pub enum Fault {
     ReadOnly,
 }
 
+impl Fault {
+    /// The errno by which this kernel knows it.
+    pub fn errno(self) -> i32 {
+        match self {
+            Fault::Lost | Fault::CacheLost | Fault::NoPath | Fault::Journal => libc::EIO,
+            Fault::OutOfRange => libc::EINVAL,
+            Fault::NoSpace => libc::ENOSPC,
+            Fault::ReadOnly => libc::EROFS,
+        }
+    }
+}
+
 /// Who is told of what happens to members.
 pub trait Reports: Sync {
     /// A write to the member failed. It must be out of use when this returns.

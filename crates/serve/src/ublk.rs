@@ -167,14 +167,14 @@ fn serve(queue: u16, device: &UblkDev, lun: &Lun) -> Result<(), UblkError> {
     Ok(())
 }
 
-/// Gives the driver the `result` of a request, bytes or a negative errno, and asks for the next.
+/// Gives the driver the `result` of a request, bytes or a negative errno, and fetches the next.
 fn complete(queue: &UblkQueue<'_>, tag: u16, buffer: &IoBuf<u8>, result: i32) {
     let answered =
         queue.complete_io_cmd_unified(tag, BufDesc::Slice(buffer.as_slice()), Ok(UblkIORes::Result(result)));
     debug_assert!(answered.is_ok(), "a buffer of a queue's own is always taken");
 }
 
-/// What the driver asks for.
+/// A request of the driver's.
 struct Request {
     kind: u32,
     is_forced: bool,
@@ -185,11 +185,17 @@ struct Request {
 impl Request {
     fn of(queue: &UblkQueue<'_>, tag: u16) -> Request {
         let asked = queue.get_iod(tag);
+        let kind = asked.op_flags & 0xff;
+        // A flush is of no sectors: its first one is the largest number there is.
+        let (first, sectors) = match kind {
+            sys::UBLK_IO_OP_FLUSH => (0, 0),
+            _ => (asked.start_sector, asked.nr_sectors),
+        };
         Request {
-            kind: asked.op_flags & 0xff,
+            kind,
             is_forced: asked.op_flags & sys::UBLK_IO_F_FUA != 0,
-            offset: asked.start_sector * SECTOR_BYTES,
-            len: u64::from(asked.nr_sectors) * SECTOR_BYTES,
+            offset: first.saturating_mul(SECTOR_BYTES),
+            len: u64::from(sectors) * SECTOR_BYTES,
         }
     }
 }
@@ -203,7 +209,7 @@ struct Lun {
 }
 
 impl Lun {
-    /// Does what `request` asks for, with its data in `buffer`: what of it the model takes time for, or an errno.
+    /// Carries out `request`, with its data in `buffer`: what of it the model takes time for, or an errno.
     fn done(&self, request: &Request, buffer: &mut [u8], scratch: &mut Scratch) -> Result<Op, i32> {
         let Request { kind, is_forced, offset, len } = *request;
         if offset.checked_add(len).is_none_or(|end| end > self.bytes) {
@@ -226,16 +232,7 @@ impl Lun {
             }
             _ => return Err(libc::EOPNOTSUPP),
         };
-        done.map_err(errno)
-    }
-}
-
-fn errno(fault: Fault) -> i32 {
-    match fault {
-        Fault::Lost | Fault::CacheLost | Fault::NoPath | Fault::Journal => libc::EIO,
-        Fault::OutOfRange => libc::EINVAL,
-        Fault::NoSpace => libc::ENOSPC,
-        Fault::ReadOnly => libc::EROFS,
+        done.map_err(Fault::errno)
     }
 }
 

@@ -3,7 +3,7 @@
 //! A block of pointers lies where the data begin that it maps, as ext2 and ext3 place it (`ext3_alloc_branch`, which goes
 //! on from the block before). Blocks that map blocks of pointers are a thousandth of these, and are taken as held.
 //!
-//! **Invariant:** a request goes on once all blocks that map it are in memory, or one could not be read.
+//! **Invariant:** a request continues once all blocks that map it are in memory, or one could not be read.
 
 use units::convert::narrow;
 use units::{Bytes, Instant};
@@ -72,7 +72,7 @@ impl Hosts {
         true
     }
 
-    /// A block of pointers has come, or will not: the request that has waited for it goes on.
+    /// A block of pointers has come, or will not: the request that has waited for it continues.
     pub(super) fn pointers_came(
         &mut self,
         traffic: &mut Traffic,

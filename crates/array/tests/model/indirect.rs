@@ -1,4 +1,4 @@
-//! Blocks of pointers of a file system without extents: reads that no job asked for.
+//! Blocks of pointers of a file system without extents: reads that no job issued.
 
 use array::device::DeviceParams;
 use array::device::queue::{QueueParams, Service};

@@ -251,7 +251,7 @@ fn service(options: &Options, notes: &mut Vec<String>) -> Result<Service, Refusa
         ("roundrobin", "" | "1") => Ok(Service::RoundRobin),
         ("random", "" | "1") => Ok(Service::Random),
         ("sequential", _) => Ok(Service::Sequential),
-        // Which file a random request goes to shows at no device; whether a stream goes on does.
+        // Which file a random request goes to shows at no device; whether a stream continues does.
         (order @ ("roundrobin" | "random"), _) if super::access::Rw::read(options)?.random => {
             notes.push(format!("file_service_type={}: files are changed after each request", setting.value));
             Ok(if order == "random" { Service::Random } else { Service::RoundRobin })

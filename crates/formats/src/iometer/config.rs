@@ -252,3 +252,18 @@ pub struct DiskWorker {
     /// Its targets in order.
     pub targets: Vec<String>,
 }
+
+impl DiskWorker {
+    /// One that Iometer starts by itself: one request in flight, all sectors, no specification and no target yet.
+    pub const PLAIN: DiskWorker = DiskWorker {
+        name: String::new(),
+        depth: 1,
+        reopen_every: None,
+        seed: None,
+        sectors: 0,
+        first_sector: 0,
+        data: None,
+        specs: None,
+        targets: Vec::new(),
+    };
+}

@@ -99,17 +99,7 @@ struct PlanBuilder<'a> {
 }
 
 /// A worker that Iometer starts by itself.
-static DEFAULT_WORKER: DiskWorker = DiskWorker {
-    name: String::new(),
-    depth: 1,
-    reopen_every: None,
-    seed: None,
-    sectors: 0,
-    first_sector: 0,
-    data: None,
-    specs: None,
-    targets: Vec::new(),
-};
+static DEFAULT_WORKER: DiskWorker = DiskWorker::PLAIN;
 
 impl<'a> PlanBuilder<'a> {
     fn new(config: &'a Config, file: &'a str, seed: Option<u64>) -> Result<PlanBuilder<'a>, Refusal> {

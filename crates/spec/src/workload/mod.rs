@@ -24,7 +24,7 @@ use crate::stamp::Stamp;
 use crate::trace::Replay;
 use crate::tree::Tree;
 
-/// What a group of identical workers asks for.
+/// What a group of identical workers requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// Shown in tables; unique within its phase.
@@ -37,7 +37,7 @@ pub struct Workload {
     pub mix: OpMix,
     /// Requests of several kinds by weight; empty where all are of one kind. `sizes` and `mix` are then their sum.
     pub lines: Vec<Line>,
-    /// Part of the requests that goes where the pattern says; the others go on where the worker's last one ended.
+    /// Part of the requests that goes where the pattern says; the others continue where the worker's last one ended.
     /// `None` leaves it to the pattern.
     pub random: Option<Share>,
     /// Part of the reads, or of the trims where nothing is read, that is followed by a write of the same block, on the
@@ -63,7 +63,7 @@ pub struct Workload {
     pub luns: LunLayout,
     /// When the next request is due.
     pub pace: Pace,
-    /// How a worker goes on from one request to the next.
+    /// How a worker continues from one request to the next.
     pub sequence: Sequence,
     /// When it begins and ends.
     pub stop: Stop,
@@ -143,7 +143,7 @@ impl Workload {
         }
     }
 
-    /// Whether some requests go on where the last one of their worker ended, and others may not.
+    /// Whether some requests continue where the last one of their worker ended, and others may not.
     pub fn continues(&self) -> bool {
         let own = |line: &Line| line.random.is_some() || (line.align.is_some() && !self.pattern.is_random());
         self.random.is_some() || self.sequence.consecutive > 1 || self.lines.iter().any(own)

@@ -1,10 +1,10 @@
-//! How a worker goes on from one request to the next, and when it begins and ends.
+//! How a worker continues from one request to the next, and when it begins and ends.
 
 use units::{Bytes, Nanos};
 
 use crate::steady::Steady;
 
-/// How a worker goes on from one request to the next.
+/// How a worker continues from one request to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequence {
     /// So many requests follow each other from each place that the pattern draws; at least 1.

@@ -44,7 +44,7 @@ pub struct JobSpec {
     pub complete_batch: u32,
     /// When they are due.
     pub pace: Pace,
-    /// How it goes on from one request to the next.
+    /// How it continues from one request to the next.
     pub sequence: Sequence,
     /// The pause before its first request.
     pub start: Nanos,

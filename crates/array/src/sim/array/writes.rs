@@ -132,7 +132,7 @@ impl Array {
         }
     }
 
-    /// The lines that a write covers in part have come: they are kept, and it goes on.
+    /// The lines that a write covers in part have come: they are kept, and the write continues.
     pub(super) fn filled(&mut self, traffic: &mut Traffic, place: u32) {
         let now = traffic.time.now();
         let PartRange { set, from, to, .. } = self.range_of(traffic, place);

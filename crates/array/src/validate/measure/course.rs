@@ -83,7 +83,7 @@ pub(super) fn reached(percents: &[Nanos], done: Share) -> Option<f64> {
     if part < 1e-6 { Some(below) } else { Some(below + (at(truncated::<usize>(whole) + 1)? - below) * part) }
 }
 
-/// The work whose time is asked for.
+/// The work whose time is requested.
 pub(super) fn ordered(
     spec: &ArraySpec,
     occasion: Activity,
@@ -107,7 +107,7 @@ pub(super) fn order(spec: &ArraySpec, kind: BackgroundKind, disk: u32) -> WorkOr
     WorkOrder { kind, set, slot }
 }
 
-/// When each percent of the work is reached with the loads beside it, up to the share that is asked for.
+/// When each percent of the work is reached with the loads beside it, up to the requested share.
 ///
 /// `alone` is the time the work takes so far without them, in seconds.
 fn beside(

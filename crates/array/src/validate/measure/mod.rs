@@ -113,7 +113,7 @@ impl<'s> Question<'s> {
         format!("{topology:?} {loads:?} {occasion:?} {within:?} {:?} {}", self.metric, self.precision)
     }
 
-    /// The work whose time is asked for.
+    /// The work whose time is requested.
     fn timed(&self) -> Option<Activity> {
         self.subject.occasion.filter(|_| matches!(self.metric, Metric::Time | Metric::WorkRate))
     }

@@ -45,17 +45,7 @@ impl Reader<'_> {
 
     fn worker(&mut self) -> Result<DiskWorker, Refusal> {
         let head = self.lines.value();
-        let mut worker = DiskWorker {
-            name: head.text.into(),
-            depth: 1,
-            reopen_every: None,
-            seed: None,
-            sectors: 0,
-            first_sector: 0,
-            data: None,
-            specs: None,
-            targets: Vec::new(),
-        };
+        let mut worker = DiskWorker { name: head.text.into(), ..DiskWorker::PLAIN };
         loop {
             let Some(line) = self.lines.take_text() else { return Err(self.lines.ended("'End worker")) };
             match line.key().as_str() {

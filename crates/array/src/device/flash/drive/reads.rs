@@ -20,7 +20,7 @@ impl FlashDrive {
             let die = narrow::<usize>(spread(number)) % self.dies.len();
             let ready = self.read_page(now, die, number, begun);
             let channel = die % self.channels.len();
-            // A die gives only what is mapped together with the bytes asked for.
+            // A die gives only what is mapped together with the requested bytes.
             let transfer = Nanos::new(self.channel_page.get() * within / page);
             fetched = fetched.max(self.channels[channel].book(now, ready, transfer));
         }

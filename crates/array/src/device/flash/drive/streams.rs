@@ -19,7 +19,7 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// Whether a request goes on where one before it ended.
+    /// Whether a request continues where an earlier one ended.
     pub(super) fn continues(&mut self, offset: u64, bytes: u64) -> bool {
         match self.ends.iter().position(|&end| end == offset) {
             Some(stream) => {

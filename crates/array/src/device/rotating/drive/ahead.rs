@@ -4,7 +4,7 @@ use super::super::layout::SectorPosition;
 use super::super::mechanics::{Access, Media};
 use super::Drive;
 
-/// A read-ahead under way: at `since` the head passed stream clock `clock`; it will go on to sector `limit`, which it
+/// A read-ahead under way: at `since` the head passed stream clock `clock`; it continues up to sector `limit`, which it
 /// passes after `least` nanoseconds or later.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ahead {

@@ -44,7 +44,7 @@ impl Drive {
 
     /// The segment that has, or is about to get, all of `first..end`; `known` holds its first sector or ends before it.
     ///
-    /// A read that begins in what the read-ahead has brought goes on with it. One whose first sector the head has yet to
+    /// A read that begins in what the read-ahead has brought continues with it. One whose first sector the head has yet to
     /// reach waits for it where the drive's policy has it so, and starts over otherwise.
     fn held(&self, known: Option<usize>, first: u64, end: u64, now: u64) -> Option<usize> {
         let buffer = self.buffer.as_ref()?;
@@ -116,7 +116,7 @@ impl Drive {
         last_byte
     }
 
-    /// Has the read-ahead of segment `found` go on to `limit` from where it had stopped, if the arm still stands there.
+    /// Has the read-ahead of segment `found` continue up to `limit` from where it had stopped, if the arm still stands there.
     fn top_up(&mut self, found: usize, limit: u64, now: u64) {
         let Some(buffer) = self.buffer.as_ref() else { return };
         let from = buffer.segment(found).end;
@@ -134,7 +134,7 @@ impl Drive {
     }
 
     /// Where a read-ahead behind `first..end` ends by the drive's policy; at `end` where there is none. `streams` says
-    /// whether the read goes on where one before it ended.
+    /// whether the read continues where an earlier one ended.
     fn limit(&self, first: u64, end: u64, streams: bool) -> u64 {
         let Some(cache) = &self.params.cache else { return end };
         let next_track = || self.mechanics.layout.track_end(self.mechanics.layout.track_end(end - 1));

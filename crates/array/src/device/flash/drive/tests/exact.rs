@@ -26,7 +26,7 @@ pub(super) fn small() -> FlashParams {
     }
 }
 
-/// Every 37 us a command, two writes to a read, some of which go on where the one before ended: how late each is.
+/// Every 37 us a command, two writes to a read, some of which continue where the one before ended: how late each is.
 fn late(drive: &mut FlashDrive) -> (u64, u64) {
     let mut last = [0; 2];
     let late: Vec<u64> = (0..48u64)
