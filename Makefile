@@ -27,7 +27,7 @@ help:
 	@echo '             (FATHOM_TESTS=strict: a missing tool fails them)'
 	@echo 'make test-tools  install the tools that tests need (root, Debian); make test installs nothing'
 	@echo 'make ublk    the program with `fathom serve --ublk`, block devices of the kernel (needs libclang)'
-	@echo 'make test-guest  rebuilds of real md sets and arrays served by ublk, in a virtual machine (needs qemu)'
+	@echo 'make test-guest  rebuilds of real md sets and arrays served by ublk, in a virtual machine (needs qemu and libclang)'
 	@echo 'make mutants  faults put into the sources, and how many of them the tests find (needs cargo-mutants; hours)'
 	@echo 'make miri    what is unsafe and can run there, under Miri (needs a nightly compiler with miri)'
 	@echo 'make fuzz    every parser with bytes nobody would write, FUZZ_SECONDS (600) each'
@@ -75,7 +75,7 @@ mpi: cargo
 	cargo build --release --locked -p fathom-io --features mpi
 
 ublk: cargo
-	@{ $(HAS_LIBCLANG); } || { echo 'ublk: missing; install it: apt-get install libclang-dev' >&2; exit 2; }
+	@{ $(HAS_LIBCLANG); } || { echo 'ublk: libclang is missing; install it: apt-get install libclang-dev' >&2; exit 2; }
 	cargo build --release --locked -p fathom-io --features ublk
 
 # The page is tested against the program that `cargo test` has built. Two tests more run at a time than there are

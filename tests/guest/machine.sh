@@ -42,7 +42,7 @@ programs() {
     ldd "$program" 2>/dev/null | grep -o '/[^ ]*' | while read -r library; do
       mkdir -p "$root$(dirname "$library")"
       cp -Ln "$library" "$root$library"
-    done
+    done || true  # a static program has none
   done
 }
 

@@ -171,7 +171,10 @@ impl<'a> Out<'a> {
         // What a call that was ended has left out there.
         let Some(position) = number.checked_sub(self.first) else { return Ok(None) };
         let position: usize = units::convert::narrow(position);
-        assert!(self.with[rank] > 0 && position < self.texts.len(), "rank {rank} has piece {position}");
+        if self.with[rank] == 0 || position >= self.texts.len() {
+            let why = format!("piece {position} was not given to it");
+            return Err(ClusterError::Garbled { rank, why });
+        }
         self.with[rank] -= 1;
         match read(&text) {
             Some(result) => Ok(Some((position, result))),

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use cluster::{Ended, Errands, Head, Hello, Link, Refused, Threads, Transport, decline, run_errands, serve};
 use conduct::{Outcome, World};
@@ -277,12 +278,17 @@ fn squares(size: usize, count: usize, goes: bool) -> (Vec<usize>, Result<(), Str
         let errands = Errands::open(Arc::new(Link::new(head)), &hello(0)).unwrap();
         let texts: Vec<String> = (0..count).map(|number| number.to_string()).collect();
         let mut taken = Vec::new();
+        // So that there is something left for the others.
+        let slowly = |at: usize| {
+            std::thread::sleep(Duration::from_millis(2));
+            at * at
+        };
         for _twice in 0..2 {
             let mut take = |_: usize, square| {
                 taken.push(square);
                 true
             };
-            let ended = errands.carry_out(&texts, &|at| at * at, &|text| text.parse().ok(), &mut take);
+            let ended = errands.carry_out(&texts, &slowly, &|text| text.parse().ok(), &mut take);
             if let Err(error) = ended {
                 return (taken, Err(error.to_string()));
             }

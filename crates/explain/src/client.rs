@@ -94,8 +94,8 @@ pub(crate) fn content_cost(point: &Point, workload: &WorkloadResult) -> Option<D
     }
     let each = Nanos::from_secs_f64(spent / writes as f64);
     let sentence = format!(
-        "Making the content of the writes took {each} of a processor each, {} of the workers' time. No latency has it in \
-         it; the rate of a worker that always has something to do is lower for it.",
+        "Generating the data of a write took {each} of CPU time, {} of the workers' time. It is not part of any latency, \
+         but lowers the rate of a worker that is never idle.",
         percent(share)
     );
     let draft = Draft::new(Code::ContentCost, Severity::Note, sentence).remedy(

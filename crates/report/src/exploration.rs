@@ -6,7 +6,7 @@ use record::{
 };
 
 use crate::style::Style;
-use crate::words::{harmless, wrap};
+use crate::words::{counted, harmless, wrap};
 
 /// Figures of a front that have a letter.
 const LETTERS: std::ops::RangeInclusive<char> = 'a'..='z';
@@ -55,8 +55,8 @@ fn headline(found: &Exploration, width: usize) -> String {
         wrapped(&format!("{price}  {} is the cheapest design that meets {many}", first.address), width, "");
     if !first.unsustained.is_empty() {
         let said = format!(
-            "Not sustained, the write cache was still filling: {}. In the long run the design may miss what it is to meet; \
-             measure it with `fathom run` and a `warmup` of ten minutes.",
+            "Not sustained, the write cache was still filling: {}. In the long run the design may miss a requirement; \
+             measure it with `fathom run PLAN --on ADDRESS`, with a `warmup` long enough to fill the cache.",
             first.unsustained.join(", ")
         );
         text += &wrapped(&said, width, "! ");
@@ -113,7 +113,7 @@ fn front(found: &Exploration, most: usize, width: usize) -> String {
         })
         .collect();
     let of = if shown < found.front.len() { format!(", {shown} shown") } else { String::new() };
-    let said = format!("front: {}{of}. {}", plural(found.front.len() as u64, "design"), names.join(", "));
+    let said = format!("front: {}{of}. {}", counted(found.front.len() as u64, "design"), names.join(", "));
     let varied = found.varied();
     let mut heading: Vec<String> = lettered.iter().map(|(letter, _)| letter.to_string()).collect();
     heading.push(String::new());
@@ -166,13 +166,13 @@ fn close_calls(calls: &[CloseCall], most: usize, width: usize) -> String {
 
 fn closing(found: &Exploration, width: usize) -> String {
     let counts = &found.counts;
-    let mut said = plural(counts.designs, "design");
+    let mut said = counted(counts.designs, "design");
     if let Some((reason, most)) = counts.reasons.first() {
         let impossible = counts.impossible;
         said += &format!("; {impossible} impossible, {most} of them: {reason}");
     }
     let [short, long] = counts.simulated;
-    said += &format!(". {} and {}", plural(short, "short simulation"), plural(long, "long one"));
+    said += &format!(". {} and {}", counted(short, "short simulation"), counted(long, "long one"));
     if counts.known > 0 {
         said += &format!(", {} known before", counts.known);
     }
@@ -215,10 +215,6 @@ fn about_loss(found: &Exploration) -> String {
     })
 }
 
-fn plural(count: u64, noun: &str) -> String {
-    if count == 1 { format!("{count} {noun}") } else { format!("{count} {noun}s") }
-}
-
 /// Columns as wide as they need, the last one as it is; `right` says which stand on the right.
 fn table<R: AsRef<[String]>>(rows: &[R], right: &[bool]) -> String {
     let width =
@@ -246,6 +242,10 @@ mod tests {
         assert!(text.starts_with("1,040 EUR array:px6-300d?raid=5&disks=4 is the cheapest design"), "{text}");
         assert!(text.contains("raid=10 disks=6") && text.contains("110 EUR less (180)"), "{text}");
         assert!(text.lines().count() <= 30 && text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(!text.contains("sustained"), "{text}");
+        found.front[0].unsustained = vec!["oltp iops".into()];
+        let text = exploration(&found, 100, false);
+        assert!(text.contains("! Not sustained, the write cache was still filling: oltp iops."), "{text}");
         found.front.iter_mut().for_each(|design| design.values.clear());
         assert!(exploration(&found, 40, true).contains("none EUR"));
         found.front.clear();

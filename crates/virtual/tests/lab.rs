@@ -11,6 +11,7 @@ use modelled::lab::plan::{self, Length};
 use modelled::lab::published::{self, published};
 use modelled::lab::rebuild::rebuild;
 use modelled::lab::slots::{SlotState, slots};
+use modelled::lab::spot::{State, spot};
 use modelled::lab::{Effort, LabPattern, LabWorkload, Setting};
 use modelled::what_if::rate_of;
 use record::{Point, PointKind};
@@ -53,6 +54,20 @@ fn every_depth_is_what_a_run_of_its_plan_records_to_the_last_bit() {
             assert_eq!(load.point.swept, run.swept);
         }
     }
+}
+
+#[test]
+fn a_spot_says_whether_its_writes_met_free_room_of_a_write_cache() {
+    let is_filling = |array: &str, reads: &str, state: State| {
+        let setting = setting(array, reads);
+        let spec = spec::array(&Shipped, array).expect("the library has it");
+        spot(&setting, &spec, state, 16, Effort::Quick).expect("it can be simulated").is_filling
+    };
+    for state in [State::Healthy, State::Rebuilding] {
+        assert!(is_filling("md3000?raid=5", "70%", state), "seconds do not fill its cache: {state:?}");
+        assert!(!is_filling("md3000?raid=5", "100%", state), "nothing is written: {state:?}");
+    }
+    assert!(!is_filling("queue", "70%", State::Healthy), "it has no cache");
 }
 
 #[test]

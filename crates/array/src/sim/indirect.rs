@@ -31,10 +31,14 @@ impl Indirect {
         Indirect(mapped.get().max(PAGE))
     }
 
-    /// Where the first block of pointers lies that maps some of `len` bytes from `offset` of a LUN and is not held.
-    fn missing(self, tags: &Tags, lun: u32, offset: u64, len: u64) -> Option<u64> {
-        let blocks = offset / self.0..=(offset + len.max(1) - 1) / self.0;
-        blocks.map(|block| block * self.0).find(|&at| !tags.holds(self.line(tags, lun, at)))
+    /// Where the first block of pointers lies that maps some of the bytes `from..to` of a LUN and is not held; those that
+    /// are held before it count as used.
+    fn missing(self, tags: &mut Tags, lun: u32, from: u64, to: u64) -> Option<u64> {
+        let blocks = from / self.0..to.div_ceil(self.0);
+        blocks.map(|block| block * self.0).find(|&at| {
+            let line = self.line(tags, lun, at);
+            !tags.touch(line)
+        })
     }
 
     /// Holds the block of pointers that lies at `at`.
@@ -50,7 +54,8 @@ impl Indirect {
 }
 
 impl Hosts {
-    /// Has the first block of pointers read that a request needs and memory does not hold. `false`: it needs none.
+    /// Has the first block of pointers read that a request needs and memory does not hold. `false`: it needs none, as a
+    /// read whose pages are all held does.
     pub(super) fn reads_pointers(
         &mut self,
         traffic: &mut Traffic,
@@ -59,12 +64,32 @@ impl Hosts {
         ready: Instant,
         buffered: bool,
     ) -> bool {
+        let HostRequest { op, host, lun, offset, len, .. } = traffic.requests[place];
+        let pages = self.each[host as usize].pages.as_ref();
+        let is_held = || pages.is_some_and(|pages| pages.holds(lun, offset, u64::from(len)));
+        if buffered && op == Op::Read && is_held() {
+            return false;
+        }
+        self.reads_pointers_from(traffic, array, place, offset, (ready, buffered))
+    }
+
+    /// The same of what of it lies behind `from`. Blocks in front of that have come, and may have given way to later ones:
+    /// they are not read again for this request, which memory for a few of them would never let continue.
+    fn reads_pointers_from(
+        &mut self,
+        traffic: &mut Traffic,
+        array: &mut Array,
+        place: u32,
+        from: u64,
+        (ready, buffered): (Instant, bool),
+    ) -> bool {
         let HostRequest { op, host, class, lun, offset, len, .. } = traffic.requests[place];
         let Some((indirect, tags)) = self.pointers_of(host).filter(|_| matches!(op, Op::Read | Op::Write))
         else {
             return false;
         };
-        let Some(at) = indirect.missing(tags, lun, offset, u64::from(len)) else { return false };
+        debug_assert!(from >= offset, "what is in front of a request needs no map");
+        let Some(at) = indirect.missing(tags, lun, from, offset + u64::from(len)) else { return false };
         let len = narrow::<u32>(PAGE.min(self.sizes[lun as usize].get() - at));
         let purpose = Purpose::Pointers { whole: place, buffered };
         let block = HostRequest { host, class, lun, offset: at, len, purpose, ..HostRequest::default() };
@@ -85,11 +110,13 @@ impl Hosts {
         if let Some(errno) = failed {
             return Self::unmapped(traffic, whole, errno);
         }
+        let mut rest = offset;
         if let Some((indirect, tags)) = self.pointers_of(host) {
             indirect.keep(tags, lun, offset);
+            rest = offset + indirect.0;
         }
         let now = traffic.time.now();
-        if self.reads_pointers(traffic, array, whole, now, buffered) {
+        if self.reads_pointers_from(traffic, array, whole, rest, (now, buffered)) {
             return;
         }
         if buffered {

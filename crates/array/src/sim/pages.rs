@@ -75,7 +75,8 @@ impl Pages {
         }
     }
 
-    fn holds(&self, lun: u32, from: u64, len: u64) -> bool {
+    /// Whether all bytes `from..from + len` of a LUN are held.
+    pub(super) fn holds(&self, lun: u32, from: u64, len: u64) -> bool {
         self.tags.lines_of(lun, from, len).all(|line| self.tags.holds(line))
     }
 

@@ -126,7 +126,7 @@ const MORE_OF_IT: &str =
     "Add more of that part, use a faster one, or put less load on it: nothing else raises the rate.";
 
 /// What to do about a part that requests wait for while the rate still grows with what is in flight.
-const MORE_OR_DEEPER: &str = "Add more of that part, or use a faster one; until it is saturated a higher queue depth raises the rate too.";
+const MORE_OR_DEEPER: &str = "Add more of that part, or use a faster one; until it is saturated a higher queue depth may raise the rate too.";
 
 /// The evidence names no bottleneck.
 fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy: &str) -> Draft {
@@ -177,7 +177,7 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
         sentence += &format!(" {}", answer.in_words());
     }
     // Below its ceiling, and with a rate that still grows, a part is where requests wait and no end of the rate.
-    let is_end = first.share >= FULL || answer.is_none_or(|answer| answer.is_flat());
+    let is_end = first.share >= FULL || answer.is_some_and(|answer| answer.is_flat());
     let remedy = if is_end { MORE_OF_IT } else { MORE_OR_DEEPER };
     let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(remedy);
     let uses = [first].into_iter().chain(others);

@@ -152,7 +152,7 @@ const QUESTIONS: &[Opt<Command>] = &[
     flag("-Q", "reports how many requests the drive holds", |command| command.ask(Asked::QueueDepth)),
     flag("-r", "reports whether writes are refused", |command| command.ask(Asked::ReadOnly)),
     flag("-u", "reports whether other interrupts are let through", |command| command.ask(Asked::Unmask)),
-    flag("-v", "reports what no option at all reports", Command::ask_all),
+    flag("-v", "reports the same as without any option", Command::ask_all),
     flag("-W", "reports whether the drive has its write cache on", |command| command.ask(Asked::WriteCache)),
 ];
 

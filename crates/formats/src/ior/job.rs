@@ -91,7 +91,9 @@ impl Command {
         let mut notes = self.notes.clone();
         if self.shape.reorders {
             notes.push(
-                "`-C` changes nothing: the cache of this host holds what any of its tasks wrote, whichever reads it".into(),
+                "`-C` is not carried out: each task reads what it wrote; over several hosts use `--posix.odirect`, or reads \
+                 come from page cache"
+                    .into(),
             );
         }
         if self.shape.offsets == Offsets::Shuffled && !self.shape.file_per_task && self.shape.tasks > 1 {

@@ -250,9 +250,13 @@ const OPTIONS: &[Opt<Draft>] = &[
         Ok(())
     }),
     unsupported("-c --collective", "POSIX has no collective calls"),
-    flag("-C", "changes nothing: tasks of one host share its page cache", |draft| {
-        draft.command.shape.reorders = true;
-    }),
+    flag(
+        "-C",
+        "not carried out: each task reads what it wrote, which on one host is in the page cache of all",
+        |draft| {
+            draft.command.shape.reorders = true;
+        },
+    ),
     parsed("-d", "S", "seconds between repetitions", |draft, given| {
         draft.command.delay = delay(given)?;
         Ok(())

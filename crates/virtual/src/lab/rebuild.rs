@@ -36,7 +36,7 @@ pub struct Rebuild {
     pub healthy: Point,
     /// The load with the disk failed and nothing that replaces it.
     pub degraded: Point,
-    /// Whether the load on the healthy array or that on the degraded one wrote into free room of a write cache.
+    /// Whether the load on the healthy array, on the degraded one or at a place wrote into free room of a write cache.
     pub is_filling: bool,
     /// What precedes the first unit of the pass, in seconds.
     pub startup_s: f64,
@@ -107,7 +107,10 @@ pub fn rebuild(setting: &Setting, slot: u32, depth: u32, library: &dyn Source) -
                 loads.push(load);
                 filling |= is_filling;
             }
-            One::Place(place) => places.push(place),
+            One::Place(place) => {
+                filling |= place.is_filling;
+                places.push(place);
+            }
         }
     }
     let (startup_s, alone_s) = alone(&after, &lost, order)?;

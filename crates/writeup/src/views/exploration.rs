@@ -274,15 +274,19 @@ impl Found<'_> {
         let words = varied.iter().map(|factor| Column::words(*factor));
         let figures = self.exploration.figures.iter();
         let figures = figures.map(|figure| Column::numbers(self.name(figure), unit(figure.unit)));
+        // A column of its own only where there is something to say.
+        let is_told = self.front().iter().any(|design| !design.unsustained.is_empty());
+        let unsustained = is_told.then(|| Column::words("not sustained: the write cache was still filling"));
         let row = |(place, design): (usize, &FrontDesign)| {
             let levels = varied.iter().map(|factor| Cell::words(design.level(factor).unwrap_or_default()));
             let numbers =
                 (0..self.exploration.figures.len()).map(|figure| Cell::number(self.number(place, figure)));
-            levels.chain(numbers).chain([Cell::words(&design.address)]).collect()
+            let unsustained = is_told.then(|| Cell::words(design.unsustained.join(", ")));
+            levels.chain(numbers).chain(unsustained).chain([Cell::words(&design.address)]).collect()
         };
         Table {
             title: "front".into(),
-            columns: words.chain(figures).chain([Column::words("design")]).collect(),
+            columns: words.chain(figures).chain(unsustained).chain([Column::words("design")]).collect(),
             rows: self.front().iter().enumerate().map(row).collect(),
         }
     }

@@ -41,7 +41,7 @@ pub struct ExploreArgs {
     /// Forget what the checkpoint holds
     #[arg(long)]
     pub fresh: bool,
-    /// Threads at most [default: one for each processor]
+    /// Threads at most; under `mpirun` each rank simulates on one [default: one for each processor]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
     /// Write the campaign that measures what the models are too uncertain for to FILE, and its plan beside it
@@ -103,12 +103,13 @@ pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure
     }
     crew.is_whole()?;
     let Some(found) = answer else { return Err(Failure::Usage("the study was stopped".into())) };
-    deliver(arguments, &design, &found)?;
     let ending = match found.front.is_empty() {
         true => Ending { code: 1, reason: "no design meets every requirement".into() },
         false => Ending::done(),
     };
-    kept.end(found, &ending, store)?;
+    // Kept first: an output that cannot be written must not cost a long study.
+    kept.end(found.clone(), &ending, store)?;
+    deliver(arguments, &design, &found)?;
     Ok(ending)
 }
 
