@@ -91,7 +91,7 @@ impl Command {
         let mut notes = self.notes.clone();
         if self.shape.reorders {
             notes.push(
-                "`-C` is not carried out: each task reads what it wrote; over several hosts use `--posix.odirect`, or reads \
+                "`-C` has no effect: each task reads what it wrote; over several hosts use `--posix.odirect`, or reads \
                  come from page cache"
                     .into(),
             );

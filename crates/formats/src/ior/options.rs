@@ -252,7 +252,7 @@ const OPTIONS: &[Opt<Draft>] = &[
     unsupported("-c --collective", "POSIX has no collective calls"),
     flag(
         "-C",
-        "not carried out: each task reads what it wrote, which on one host is in the page cache of all",
+        "no effect: each task reads what it wrote, which on one host is in the page cache of all",
         |draft| {
             draft.command.shape.reorders = true;
         },
