@@ -280,7 +280,7 @@ fn squares(size: usize, count: usize, goes: bool) -> (Vec<usize>, Result<(), Str
         let mut taken = Vec::new();
         // So that there is something left for the others.
         let slowly = |at: usize| {
-            std::thread::sleep(Duration::from_millis(2));
+            std::thread::park_timeout(Duration::from_millis(2));
             at * at
         };
         for _twice in 0..2 {
