@@ -26,7 +26,7 @@ impl Device {
     fn start(_: Arc<Machine>, _: u32, _: Option<Arc<Pacer>>) -> io::Result<Device> {
         Err(io::Error::new(
             io::ErrorKind::Unsupported,
-            "this program was built without it; `make ublk` builds it",
+            "this program was built without ublk; `make ublk` builds one with it",
         ))
     }
 
