@@ -49,6 +49,11 @@ impl Cli {
             _ => false,
         }
     }
+
+    /// Whether the verb simulates many arrays one after the other.
+    pub fn simulates_many(&self) -> bool {
+        matches!(self.verb, Verb::Explore(_) | Verb::Validate(_))
+    }
 }
 
 // Lines of less than 80 columns: clap breaks longer ones without regard to the columns.

@@ -19,7 +19,7 @@ use clap::Parser;
 use crate::cli::{Cli, Verb};
 use crate::ending::{Ending, Failure};
 use crate::session::guard::{self, Side};
-use crate::session::{panics, ranks, restore, signals};
+use crate::session::{memory, panics, ranks, restore, signals};
 
 fn main() -> ExitCode {
     if verbs::completions::answer::<Cli>() {
@@ -30,6 +30,9 @@ fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     panics::speak_plainly();
+    if cli.simulates_many() {
+        memory::keep_what_is_freed();
+    }
     cli.store.warn();
     if cli.measures() {
         match guard::divide(&cli.store) {
