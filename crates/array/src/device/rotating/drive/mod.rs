@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use units::{Instant, Nanos, Sectors};
 
 use super::buffer::Buffer;
+use super::layout::SectorPosition;
 use super::mechanics::Mechanics;
 use super::waiting::{Entry, Waiting};
 use super::{AfterRw, RotatingParams};
@@ -54,6 +55,8 @@ pub struct Drive {
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     first: u64,
+    /// Where that lies: it is asked for whenever the drive chooses.
+    place: SectorPosition,
     sectors: u64,
     /// When its first sector is in the buffer.
     ready_at: u64,

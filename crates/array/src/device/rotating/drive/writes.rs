@@ -77,7 +77,10 @@ impl Drive {
     pub(super) fn hold(&mut self, first: u64, sectors: u64, ready_at: u64) {
         match self.dirty.back_mut().filter(|last| last.first + last.sectors == first) {
             Some(last) => last.sectors += sectors,
-            None => self.dirty.push_back(Extent { first, sectors, ready_at }),
+            None => {
+                let place = self.mechanics.layout.place(first);
+                self.dirty.push_back(Extent { first, place, sectors, ready_at });
+            }
         }
         self.dirty_sectors += sectors;
         debug_assert!(self.dirty_sectors <= self.dirty_limit, "no more may be held than there is room for");
@@ -100,15 +103,14 @@ impl Drive {
     pub(super) fn destage_one(&mut self, begin: u64) {
         let begin = begin.max(self.mechanics.arm.free_at);
         let nearest = (0..self.dirty.len().min(DESTAGE_WINDOW)).min_by_key(|&index| {
-            let place = self.mechanics.layout.place(self.dirty[index].first);
+            let place = self.dirty[index].place;
             let travel = self.mechanics.travel(place, Access::DESTAGE);
             travel + self.mechanics.rotation(place.clock, begin + travel)
         });
         let Some(extent) = nearest.and_then(|index| self.dirty.remove(index)) else { return };
         self.dirty_sectors -= extent.sectors;
-        let place = self.mechanics.layout.place(extent.first);
         let media =
-            self.move_to(place, extent.first, extent.sectors, begin.max(extent.ready_at), Access::DESTAGE);
+            self.move_to(extent.place, extent.first, extent.sectors, begin.max(extent.ready_at), Access::DESTAGE);
         self.written_until = media.end;
     }
 }
