@@ -109,8 +109,13 @@ impl Drive {
         });
         let Some(extent) = nearest.and_then(|index| self.dirty.remove(index)) else { return };
         self.dirty_sectors -= extent.sectors;
-        let media =
-            self.move_to(extent.place, extent.first, extent.sectors, begin.max(extent.ready_at), Access::DESTAGE);
+        let media = self.move_to(
+            extent.place,
+            extent.first,
+            extent.sectors,
+            begin.max(extent.ready_at),
+            Access::DESTAGE,
+        );
         self.written_until = media.end;
     }
 }
