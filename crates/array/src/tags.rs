@@ -10,6 +10,10 @@ const WAYS: usize = 8;
 /// of a larger store that it holds, and so its hits under random access, as they are.
 const LINES_MAX: u64 = 1 << 20;
 
+/// Lines that follow each other lie in sets that do, up to so many: a transfer of many lines then walks through memory
+/// in place of leaping.
+const NEIGHBOURS: u64 = 16;
+
 const NOTHING: u64 = u64::MAX;
 
 /// A set's lines, most recently used first. In a line of the processor's cache: whatever is looked up in a large cache
@@ -93,9 +97,11 @@ impl Tags {
     }
 
     fn set_of(&self, line: u64) -> usize {
-        // Multiplying scatters neighbouring lines over the sets (Fibonacci hashing, Knuth 6.4).
-        let mixed = line.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        narrow::<usize>((u128::from(mixed) * self.sets.len() as u128) >> 64)
+        // Multiplying scatters neighbouring groups over the sets (Fibonacci hashing, Knuth 6.4).
+        let mixed = (line / NEIGHBOURS).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let first = narrow::<usize>((u128::from(mixed) * self.sets.len() as u128) >> 64);
+        let set = first + narrow::<usize>(line % NEIGHBOURS);
+        if set < self.sets.len() { set } else { set % self.sets.len() }
     }
 
     fn set(&mut self, line: u64) -> &mut [u64; WAYS] {

@@ -142,6 +142,14 @@ impl Mechanics {
         }
     }
 
+    /// How long from `now` until the arm is on the track of `place` and its angle passes. Where that is not below `least`,
+    /// perhaps less, but no less than `least`: whoever looks for the nearest need not know how far the others are.
+    #[inline]
+    pub fn reach_within(&self, place: SectorPosition, access: Access, now: u64, least: u64) -> u64 {
+        let travel = self.travel(place, access);
+        if travel >= least { travel } else { travel + self.rotation(place.clock, now + travel) }
+    }
+
     /// How long until the angle of stream clock `clock` passes, from `now`.
     pub fn rotation(&self, clock: u64, now: u64) -> u64 {
         let spindle = now + self.phase;

@@ -76,7 +76,7 @@ impl Waiting {
     }
 
     fn oldest(&self) -> usize {
-        self.least(|entry| entry.arrived)
+        self.least(|entry, _| entry.arrived)
     }
 
     /// The place of the oldest that the drive sees, if it has waited for too long.
@@ -95,15 +95,15 @@ impl Waiting {
     }
 
     /// The place of the one with the smallest cost, of those that the drive sees; of equal ones, of the one that came
-    /// first.
-    pub fn least(&self, cost: impl Fn(&Entry) -> u64) -> usize {
+    /// first. `cost` is told the smallest so far, and may say anything above that in place of a larger one.
+    pub fn least(&self, cost: impl Fn(&Entry, u64) -> u64) -> usize {
         debug_assert!(!self.window.is_empty(), "there must be a command to choose");
         if self.window.len() == 1 {
             return 0;
         }
         let mut best = (0, u64::MAX, u64::MAX);
         for (index, entry) in self.window.iter().enumerate() {
-            let cost = cost(entry);
+            let cost = cost(entry, best.1);
             if (cost, entry.arrived) < (best.1, best.2) {
                 best = (index, cost, entry.arrived);
             }

@@ -12,18 +12,18 @@ impl Drive {
         let ordered = if self.ordered { self.waiting.first_of(Class::Background) } else { u64::MAX };
         let index = match self.waiting.overdue(now) {
             Some(index) => index,
-            None if ordered < u64::MAX => self.waiting.least(|entry| match entry.arrived.cmp(&ordered) {
-                std::cmp::Ordering::Less => self.cost(entry, ready),
+            None if ordered < u64::MAX => self.waiting.least(|entry, above| match entry.arrived.cmp(&ordered) {
+                std::cmp::Ordering::Less => self.cost(entry, ready, above),
                 std::cmp::Ordering::Equal => u64::MAX - 1,
                 std::cmp::Ordering::Greater => u64::MAX,
             }),
-            None => self.waiting.least(|entry| self.cost(entry, ready)),
+            None => self.waiting.least(|entry, above| self.cost(entry, ready, above)),
         };
         self.waiting.take(index)
     }
 
-    /// What the drive's rule goes by: the least is served next.
-    fn cost(&self, entry: &Entry, ready: u64) -> u64 {
+    /// What the drive's rule goes by: the least is served next. Where it is above `above`, perhaps less, but still above.
+    fn cost(&self, entry: &Entry, ready: u64, above: u64) -> u64 {
         match self.params.queue.order {
             Order::Fcfs => entry.arrived,
             Order::CLook => {
@@ -34,13 +34,12 @@ impl Drive {
                     | entry.command.first & 0xff_ffff
             }
             Order::Sstf => u64::from(entry.place.cylinder.abs_diff(self.mechanics.arm.cylinder)),
-            Order::Sptf => self.positioning(entry, ready),
+            Order::Sptf => self.positioning(entry, ready, above),
         }
     }
 
-    fn positioning(&self, entry: &Entry, ready: u64) -> u64 {
+    fn positioning(&self, entry: &Entry, ready: u64, above: u64) -> u64 {
         let access = if entry.command.write { Access::DESTAGE } else { Access::Read };
-        let travel = self.mechanics.travel(entry.place, access);
-        travel + self.mechanics.rotation(entry.place.clock, ready + travel)
+        self.mechanics.reach_within(entry.place, access, ready, above.saturating_add(1))
     }
 }

@@ -102,12 +102,7 @@ impl Drive {
 
     pub(super) fn destage_one(&mut self, begin: u64) {
         let begin = begin.max(self.mechanics.arm.free_at);
-        let nearest = (0..self.dirty.len().min(DESTAGE_WINDOW)).min_by_key(|&index| {
-            let place = self.dirty[index].place;
-            let travel = self.mechanics.travel(place, Access::DESTAGE);
-            travel + self.mechanics.rotation(place.clock, begin + travel)
-        });
-        let Some(extent) = nearest.and_then(|index| self.dirty.remove(index)) else { return };
+        let Some(extent) = self.dirty.remove(self.nearest(begin)) else { return };
         self.dirty_sectors -= extent.sectors;
         let media = self.move_to(
             extent.place,
@@ -117,5 +112,17 @@ impl Drive {
             Access::DESTAGE,
         );
         self.written_until = media.end;
+    }
+
+    /// Which of the extents that it chooses from it reaches first from `begin` on; of equal ones, the oldest.
+    fn nearest(&self, begin: u64) -> usize {
+        let mut nearest = (0, u64::MAX);
+        for (index, extent) in self.dirty.iter().take(DESTAGE_WINDOW).enumerate() {
+            let reach = self.mechanics.reach_within(extent.place, Access::DESTAGE, begin, nearest.1);
+            if reach < nearest.1 {
+                nearest = (index, reach);
+            }
+        }
+        nearest.0
     }
 }
