@@ -57,10 +57,10 @@ pub struct Case {
 pub const PRECISION_LEAST: f64 = 0.005;
 
 /// What a run's own interval may take of the effect that is tested.
-const PRECISION_OF_EFFECT: f64 = 1.0 / 20.0;
+const PRECISION_OF_EFFECT: f64 = 1.0 / 10.0;
 
 impl Case {
-    /// How far the 95 % interval of each value may reach, as a part of it: a twentieth of the tolerance, or of what an
+    /// How far the 95 % interval of each value may reach, as a part of it: a tenth of the tolerance, or of what an
     /// ordering asks for; half a percent where that is finer.
     pub fn precision(&self) -> f64 {
         let effect = match &self.claim {

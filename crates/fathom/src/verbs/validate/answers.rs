@@ -1,6 +1,6 @@
 //! What configurations give, each asked once: many cases share one, and a fit comes back to where it was.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use array::spec::Source;
@@ -9,6 +9,32 @@ use array::validate::{CaseResult, Finding, Question, judge};
 
 /// What one configuration answers, once it was asked.
 type Known = Arc<OnceLock<Result<Finding, String>>>;
+
+/// A configuration that a case asks about, and no case before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'c> {
+    /// Which case, by its position.
+    pub position: usize,
+    case: &'c Case,
+    subject: &'c Subject,
+}
+
+impl<'c> Asked<'c> {
+    /// What `cases` ask by the arrays of `library`, in their order, each configuration once. What cannot be asked is not
+    /// among it: the case's own result says why.
+    pub fn of(library: &dyn Source, cases: &[&'c Case]) -> Vec<Asked<'c>> {
+        let mut known = HashSet::new();
+        let each = cases.iter().enumerate().flat_map(|(position, &case)| {
+            case.claim.subjects().into_iter().map(move |subject| Asked { position, case, subject })
+        });
+        each.filter(|asked| asked.key(library).is_some_and(|key| known.insert(key))).collect()
+    }
+
+    fn key(&self, library: &dyn Source) -> Option<String> {
+        let Asked { case, subject, .. } = self;
+        Question::new(library, subject, case.metric, case.precision()).ok().map(|question| question.key())
+    }
+}
 
 /// Answers under one seed.
 pub struct Answers {
@@ -20,6 +46,13 @@ impl Answers {
     /// None yet.
     pub fn new(seed: u64) -> Answers {
         Answers { seed, known: Mutex::default() }
+    }
+
+    /// Has the answer ready for the case that asks for it.
+    pub fn prepare(&self, library: &dyn Source, asked: &Asked<'_>) {
+        let Asked { case, subject, .. } = asked;
+        // Where there is none the case's result says why.
+        let _answer = self.of(library, subject, case.metric, case.precision());
     }
 
     /// What becomes of a case by the arrays of `library`.

@@ -17,7 +17,7 @@ use conduct::{Taker, in_order, processors};
 use host::clock::Clock;
 use units::Share;
 
-use self::answers::Answers;
+use self::answers::{Answers, Asked};
 use self::leave_out::LeaveOut;
 use crate::ending::{Ending, Failure};
 use crate::input::arrays::LIBRARY;
@@ -185,32 +185,59 @@ fn systems(arguments: &ValidateArgs) -> Result<Vec<System>, Failure> {
 
 /// Every case through its simulations, on all processors. Each is given to `ended` with its position, in order, as soon
 /// as it and those before it have ended. Once `stop` is set no more are begun, and those that are missing have no result.
+///
+/// Configurations are what is shared out, each once: of two threads with a case each, one would wait for the other where
+/// both ask for the same.
 pub fn results(
     chosen: &[&Case],
     seed: u64,
     stop: &AtomicBool,
     ended: &mut dyn FnMut(usize, &CaseResult),
 ) -> Vec<CaseResult> {
-    let answers = Answers::new(seed);
-    let result =
-        |position: usize| (!stop.load(Ordering::Relaxed)).then(|| answers.judge(&LIBRARY, chosen[position]));
-    let mut taken = Taken { results: Vec::with_capacity(chosen.len()), ended };
-    in_order(chosen.len(), processors(), &result, &mut taken);
+    let asked = Asked::of(&LIBRARY, chosen);
+    let mut taken = Taken { answers: &Answers::new(seed), chosen, asked: &asked, results: Vec::new(), ended };
+    let answers = taken.answers;
+    let ask = |place: usize| {
+        let goes_on = !stop.load(Ordering::Relaxed);
+        if goes_on {
+            answers.prepare(&LIBRARY, &asked[place]);
+        }
+        goes_on
+    };
+    in_order(asked.len(), processors(), &ask, &mut taken);
+    if asked.is_empty() {
+        taken.judge_before(chosen.len());
+    }
     taken.results
 }
 
 /// Results so far.
-struct Taken<'e> {
+struct Taken<'a, 'e> {
+    answers: &'a Answers,
+    chosen: &'a [&'a Case],
+    asked: &'a [Asked<'a>],
     results: Vec<CaseResult>,
     ended: &'e mut dyn FnMut(usize, &CaseResult),
 }
 
-impl Taker<Option<CaseResult>> for Taken<'_> {
-    fn take(&mut self, position: usize, result: Option<CaseResult>) -> bool {
-        let Some(result) = result else { return false };
-        (self.ended)(position, &result);
-        self.results.push(result);
-        true
+impl Taken<'_, '_> {
+    /// Judges the cases before the one at `end`, of which all is known.
+    fn judge_before(&mut self, end: usize) {
+        for (position, case) in self.chosen.iter().enumerate().take(end).skip(self.results.len()) {
+            let result = self.answers.judge(&LIBRARY, case);
+            (self.ended)(position, &result);
+            self.results.push(result);
+        }
+    }
+}
+
+impl Taker<bool> for Taken<'_, '_> {
+    fn take(&mut self, place: usize, was_asked: bool) -> bool {
+        if was_asked {
+            // Nothing is missing but what is asked for next.
+            self.judge_before(self.asked.get(place + 1).map_or(self.chosen.len(), |next| next.position));
+        }
+        was_asked
     }
 }
 

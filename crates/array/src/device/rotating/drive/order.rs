@@ -12,11 +12,13 @@ impl Drive {
         let ordered = if self.ordered { self.waiting.first_of(Class::Background) } else { u64::MAX };
         let index = match self.waiting.overdue(now) {
             Some(index) => index,
-            None if ordered < u64::MAX => self.waiting.least(|entry, above| match entry.arrived.cmp(&ordered) {
-                std::cmp::Ordering::Less => self.cost(entry, ready, above),
-                std::cmp::Ordering::Equal => u64::MAX - 1,
-                std::cmp::Ordering::Greater => u64::MAX,
-            }),
+            None if ordered < u64::MAX => {
+                self.waiting.least(|entry, above| match entry.arrived.cmp(&ordered) {
+                    std::cmp::Ordering::Less => self.cost(entry, ready, above),
+                    std::cmp::Ordering::Equal => u64::MAX - 1,
+                    std::cmp::Ordering::Greater => u64::MAX,
+                })
+            }
             None => self.waiting.least(|entry, above| self.cost(entry, ready, above)),
         };
         self.waiting.take(index)
