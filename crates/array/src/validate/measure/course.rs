@@ -64,7 +64,7 @@ pub(super) fn pace(
 }
 
 /// Places of a pass at which its pace is taken: a zoned disk changes by a few percent between two of them.
-const SAMPLES: u32 = 10;
+const SAMPLES: u32 = 20;
 
 /// How many times as long as alone work may take beside a load before it is given up: under a policy that lets every
 /// host go first it may never end.
