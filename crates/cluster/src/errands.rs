@@ -15,6 +15,9 @@ use crate::peer::Ended;
 /// How long one look for messages may take.
 const WAIT: Duration = Duration::from_millis(1);
 
+/// How old an answer may be: pieces are of some hundredths of a second, and whoever waits for one does nothing.
+const SOON: Duration = Duration::from_millis(2);
+
 /// Rank 0 of work in pieces.
 pub struct Errands {
     link: Arc<Link>,
@@ -69,6 +72,7 @@ impl Errands {
     /// why nothing is done.
     pub fn open(link: Arc<Link>, hello: &Hello) -> Result<Errands, Refused> {
         assert_eq!(link.rank(), 0, "work in pieces has one head");
+        link.look_every(SOON);
         let hellos = greeted(&link, hello).inspect_err(|why| refuse(&link, why))?;
         let hosts = hellos.into_iter().map(|hello| hello.host).collect();
         Ok(Errands { link, hosts, begun: Mutex::new(0) })
@@ -202,6 +206,7 @@ fn carry_out_here<T>(open: &Open, here: &(dyn Fn(usize) -> T + Sync), results: &
 /// On a rank other than 0: carries out one piece after the other until rank 0 says that all is done.
 pub fn run_errands(link: &Link, hello: Hello, work: &dyn Fn(&str) -> String) -> Ended {
     assert_ne!(link.rank(), 0, "rank 0 hands out");
+    link.look_every(SOON);
     link.send(0, &Message::Hello(hello));
     loop {
         match link.receive(WAIT * 20) {

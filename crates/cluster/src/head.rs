@@ -30,7 +30,7 @@ const ASKED: usize = 64;
 /// A round trip so short that its half, the uncertainty of the offset, does not matter.
 const QUICK_NS: u64 = 150_000;
 
-/// How long after all are ready they start: the word of it must be there before.
+/// How long after all are ready they start: the word of it must be there before, and may lie for 20 ms before it is seen.
 const AHEAD: Nanos = Nanos::from_millis(40);
 
 /// Rank 0 of a plan.
@@ -218,6 +218,7 @@ impl Head {
         for rank in self.link.others().collect::<Vec<_>>() {
             let mut samples = Vec::with_capacity(ASKED);
             for _ in 0..ASKED {
+                self.link.expect();
                 self.link.send(rank, &Message::Ask { sent_ns: now().nanos() });
                 // One that does not answer is noticed by its silence.
                 for _ in 0..20 {

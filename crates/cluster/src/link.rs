@@ -79,6 +79,16 @@ impl Link {
         self.transport.send(to, message.to_bytes());
     }
 
+    /// A message is to come at once, and its time matters.
+    pub(crate) fn expect(&self) {
+        self.transport.expect();
+    }
+
+    /// A message may be `wait` old before it is received.
+    pub(crate) fn look_every(&self, wait: Duration) {
+        self.transport.look_every(wait);
+    }
+
     /// Sends to each of the others that has not gone.
     pub(crate) fn send_all(&self, message: &Message) {
         self.others().for_each(|rank| self.send(rank, message));

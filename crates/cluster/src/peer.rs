@@ -150,6 +150,7 @@ impl Peer<'_> {
                 Message::Ask { sent_ns } => {
                     let answered_ns = self.world.now().nanos();
                     self.link.send(0, &Message::Told { sent_ns, answered_ns });
+                    self.link.expect();
                 }
                 Message::Load { round, load } => {
                     let seen = self.load(round, load).map(Box::new);

@@ -15,6 +15,12 @@ pub trait Transport: Send + Sync {
     /// Sends to that rank, and waits for nothing. What goes to one that has ended is lost.
     fn send(&self, to: usize, bytes: Vec<u8>);
 
+    /// Messages are to come at once, and their time matters: one that looks for them now and then looks often for a moment.
+    fn expect(&self) {}
+
+    /// A message may be `wait` old before it is received: for one that looks for them now and then.
+    fn look_every(&self, _wait: Duration) {}
+
     /// The next message and who sent it; `None` where none came within `wait`.
     fn receive(&self, wait: Duration) -> Option<(usize, Vec<u8>)>;
 }
