@@ -20,6 +20,33 @@ pub struct Config {
     pub bays: Vec<BayConfig>,
     /// The sets.
     pub sets: Vec<Vec<SlotConfig>>,
+    /// Work on whole sets that was under way; that on one slot is told by the slot.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub works: Vec<WorkConfig>,
+}
+
+/// Work on a whole set that was under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkConfig {
+    /// What it does.
+    pub kind: SetWork,
+    /// The set.
+    pub set: u32,
+    /// Sectors of each member below this mark are done.
+    pub done_to: u64,
+}
+
+/// What work on a whole set does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SetWork {
+    /// Compares data, checksums and parity.
+    Verify {
+        /// Whether what differs is put right.
+        repairs: bool,
+    },
+    /// Fills the set with zeros.
+    Initialise,
 }
 
 /// A bay.

@@ -220,15 +220,17 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
                 (false, Some(serial)) => Insert::Serial(serial),
                 (false, None) => Insert::Same,
             };
-            machine.insert(bay, &what).map(|status| match status {
-                Status::InUse => format!("bay {bay}: in use again; what the drive missed is rebuilt"),
-                Status::Stale => format!(
-                    "bay {bay}: refused: the drive is out of date; `fathom array clear {bay}` forgets what is on it"
-                ),
-                Status::Foreign => format!(
-                    "bay {bay}: refused: the drive is of another array; `fathom array clear {bay}` forgets what is on it"
-                ),
-                _ => format!("bay {bay}: inserted"),
+            let refused = |what: &str| {
+                let why = format!(
+                    "the drive is in its bay and refused: it is {what}; `fathom array clear {bay}` forgets what is on it"
+                );
+                Err(OperateError::WrongState { bay, why })
+            };
+            machine.insert(bay, &what).and_then(|status| match status {
+                Status::InUse => Ok(format!("bay {bay}: in use again; what the drive missed is rebuilt")),
+                Status::Stale => refused("out of date"),
+                Status::Foreign => refused("of another array"),
+                _ => Ok(format!("bay {bay}: inserted")),
             })
         }
         Command::Clear { bay } => machine.clear(bay).map(|()| format!("bay {bay}: cleared; hot spare")),

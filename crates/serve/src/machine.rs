@@ -200,6 +200,14 @@ impl Machine {
         let _known = self.model.set(model);
     }
 
+    /// The model that the pace comes from has ended by a mistake of its own.
+    pub(crate) fn model_is_broken(&self) {
+        self.say(
+            Severity::Critical,
+            "internal error: the model of this array has ended; hosts get errors until the server is started again",
+        );
+    }
+
     /// Bays whose disks are of no use.
     fn lost_bays(&self) -> Vec<u32> {
         let bays = self.lock_bays();

@@ -4,7 +4,8 @@
 //! arrives, and its answer is let go when the model has completed it.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -43,6 +44,9 @@ pub enum Op {
     Nothing,
 }
 
+/// The largest request that the model takes; one that is larger is several there, which arrive together.
+const LARGEST: u64 = 1 << 30;
+
 /// What is done with an answer whose time has come; `false` where the model's host has had none.
 pub type Deliver = Box<dyn FnOnce(bool) + Send>;
 
@@ -67,6 +71,8 @@ pub struct Pacer {
     lateness: Arc<Lateness>,
     progress: Arc<Progress>,
     seed: u64,
+    /// Whether the model has ended by a mistake of its own.
+    is_broken: Arc<AtomicBool>,
 }
 
 /// How far the model's work on each set is.
@@ -113,8 +119,14 @@ impl Lateness {
 impl Pacer {
     /// Runs `sim` in real time, or `speed` times as fast.
     ///
-    /// A model that takes its place is made with `seed`.
-    pub fn start(mut sim: Sim, speed: f64, seed: u64) -> std::io::Result<Pacer> {
+    /// A model that takes its place is made with `seed`. Should the model end by a mistake of its own, `broken` is called once, and
+    /// every request that waits or comes is answered as one that hosts get no answer to.
+    pub fn start(
+        mut sim: Sim,
+        speed: f64,
+        seed: u64,
+        broken: impl FnOnce() + Send + 'static,
+    ) -> std::io::Result<Pacer> {
         assert!(speed > 0.0 && speed.is_finite(), "a pace is a positive number");
         sim.admit();
         let (send, receive) = channel();
@@ -132,9 +144,17 @@ impl Pacer {
             progress: progress.clone(),
             share: None,
         };
+        let is_broken: Arc<AtomicBool> = Arc::default();
+        let ended = is_broken.clone();
         let thread = std::thread::Builder::new().name("fathom-model".into()).spawn(move || {
             keep_time_exactly();
-            running.run(&receive);
+            // What is half changed is not looked at again but for the answers that wait.
+            if catch_unwind(AssertUnwindSafe(|| running.run(&receive))).is_err() {
+                ended.store(true, Ordering::Release);
+                broken();
+                running.waiting.drain().for_each(|(_, deliver)| deliver(false));
+                refuse_all(&receive);
+            }
         })?;
         Ok(Pacer {
             send: Mutex::new(send),
@@ -143,7 +163,13 @@ impl Pacer {
             lateness,
             progress,
             seed,
+            is_broken,
         })
+    }
+
+    /// Whether the model has ended by a mistake of its own: no request is answered any more.
+    pub fn is_broken(&self) -> bool {
+        self.is_broken.load(Ordering::Acquire)
     }
 
     /// Has `deliver` be called when the model has completed the request.
@@ -257,6 +283,9 @@ impl Running {
                 if asked.op == Op::Nothing {
                     return deliver(true);
                 }
+                if asked.len > LARGEST {
+                    return self.take_in_pieces(at, asked, deliver);
+                }
                 let token = self.free.pop().unwrap_or_else(|| {
                     self.next += 1;
                     self.next - 1
@@ -290,6 +319,28 @@ impl Running {
                 }
             }
             Message::Stop => {}
+        }
+    }
+
+    /// One answer once the model has completed each piece.
+    fn take_in_pieces(&mut self, at: Duration, asked: Asked, deliver: Deliver) {
+        let pieces = asked.len.div_ceil(LARGEST);
+        let whole = Arc::new(Mutex::new((pieces, true, Some(deliver))));
+        for piece in 0..pieces {
+            let from = piece * LARGEST;
+            let part = Asked { offset: asked.offset + from, len: LARGEST.min(asked.len - from), ..asked };
+            let whole = whole.clone();
+            let ended = move |is_answered| {
+                let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
+                whole.0 -= 1;
+                whole.1 &= is_answered;
+                if whole.0 == 0
+                    && let Some(deliver) = whole.2.take()
+                {
+                    deliver(whole.1);
+                }
+            };
+            self.take(Message::Request(at, part, Box::new(ended)));
         }
     }
 
@@ -333,11 +384,23 @@ impl Running {
     }
 }
 
+/// Until the end, every request is one without an answer.
+fn refuse_all(receive: &Receiver<Message>) {
+    while let Ok(message) = receive.recv() {
+        match message {
+            Message::Request(_, _, deliver) => deliver(false),
+            Message::Stop => break,
+            Message::Work(_) | Message::Act(_) | Message::Restart(_) | Message::Share(_) => {}
+        }
+    }
+}
+
 fn workload_request(asked: Asked, token: u32) -> array::sim::OutsideRequest {
     let Asked { lun, op, offset, len } = asked;
+    assert!(len <= LARGEST, "a request of {len} bytes was to be divided");
     array::sim::OutsideRequest {
         offset: Bytes::new(offset),
-        len: narrow::<u32>(len.min(u64::from(u32::MAX))),
+        len: narrow::<u32>(len),
         token: array::sim::OutsideToken(token),
         file: narrow::<u16>(lun),
         op: match op {

@@ -153,7 +153,14 @@ impl Service {
             Pace::Max => None,
             Pace::Model(speed) => {
                 let sim = Sim::new(&topology, seed)?;
-                Some(Arc::new(Pacer::start(sim, speed, seed).map_err(system("starting the model".into()))?))
+                let array = Arc::downgrade(&machine);
+                let broken = move || {
+                    if let Some(array) = array.upgrade() {
+                        array.model_is_broken();
+                    }
+                };
+                let pacer = Pacer::start(sim, speed, seed, broken);
+                Some(Arc::new(pacer.map_err(system("starting the model".into()))?))
             }
         };
         if let Some(pacer) = &pacer {

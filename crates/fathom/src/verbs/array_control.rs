@@ -361,6 +361,9 @@ fn status_text(status: &MachineStatus) -> String {
     if status.is_write_protected {
         text += "write-protected: no space for the member files; free some and start the server again\n";
     }
+    if let Some(fault) = &status.fault {
+        text += &format!("no host gets an answer: {fault}\n");
+    }
     for set in sets {
         text += &format!("set {}  {:<8} {:<10} {}\n", set.set, set.level, set.state, Bytes::new(set.bytes));
     }

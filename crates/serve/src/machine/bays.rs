@@ -155,6 +155,7 @@ impl Machine {
                 .map(|bay| BayConfig { serial: bay.serial.clone(), status: bay.status, until: bay.until })
                 .collect(),
             sets: sets.collect(),
+            works: self.works.configs(),
         }
     }
 

@@ -294,6 +294,7 @@ impl Machine {
             options,
             history,
         );
+        machine.works.was_interrupted(config.works.clone());
         {
             let mut bays = machine.lock_bays();
             machine.sync_spares(&bays);
@@ -330,6 +331,7 @@ impl Machine {
 
     /// Continues what was under way, and has spares take over what is lost.
     fn resume(self: &Arc<Machine>) {
+        self.tell_what_is_lost();
         for (number, set) in (0_u32..).zip(&self.sets) {
             let slots = 0..narrow::<u16>(set.geometry().spec().members);
             for slot in slots {
@@ -346,6 +348,31 @@ impl Machine {
             }
         }
         self.use_spares();
+        self.resume_works();
+    }
+
+    /// Each start says which sets are without redundancy, or lost: whoever reads the log from there must not take them for whole.
+    fn tell_what_is_lost(&self) {
+        for (number, set) in (0_u32..).zip(&self.sets) {
+            let state = set.state();
+            let slots = 0..narrow::<u16>(set.geometry().spec().members);
+            let lost: Vec<String> = slots
+                .filter(|&slot| state.health.state(slot) == array::raid::MemberState::Failed)
+                .map(|slot| slot.to_string())
+                .collect();
+            if lost.is_empty() {
+                continue;
+            }
+            let (severity, word) = match super::bays::array_is_lost(set.geometry(), &state.health) {
+                true => (Severity::Critical, "failed"),
+                false => (Severity::Warning, "degraded"),
+            };
+            let level = set.geometry().spec().level;
+            self.say(
+                severity,
+                format!("set {number} ({level}): {word}; no disk in slot {}", lost.join(", ")),
+            );
+        }
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of which it is put together, once")]

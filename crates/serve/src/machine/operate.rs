@@ -304,13 +304,28 @@ impl Machine {
             Status::Spare => Err(wrong(bay, "its drive is a spare already")),
             _ => {
                 drop(bays);
-                self.spare(bay)
+                self.make_spare(bay)
             }
         }
     }
 
-    /// Makes the drive in a bay a hot spare; what was on it is lost.
+    /// Makes the drive in a bay a hot spare; what was on it is lost. One that holds what is no longer the array's, or never was, is
+    /// refused until it is cleared.
     pub fn spare(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
+        let status = self.bay(&self.lock_bays(), bay)?.status;
+        let refused = |what: &str| {
+            let why =
+                format!("its drive {what}; `fathom array clear {bay}` forgets that and makes it a hot spare");
+            Err(wrong(bay, &why))
+        };
+        match status {
+            Status::Foreign => refused("holds data of another array"),
+            Status::Stale => refused("holds data of this array that are out of date"),
+            _ => self.make_spare(bay),
+        }
+    }
+
+    fn make_spare(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
         {
             let mut bays = self.lock_bays();
             let Bay { disk, status, serial, .. } = self.bay(&bays, bay)?.clone();

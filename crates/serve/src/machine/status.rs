@@ -49,6 +49,9 @@ pub struct MachineStatus {
     /// The write cache, where there is one.
     #[serde(default)]
     pub cache: Option<CacheStatus>,
+    /// Why no host gets an answer, where none does.
+    #[serde(default)]
+    pub fault: Option<String>,
 }
 
 /// A bay.
@@ -167,6 +170,8 @@ impl Machine {
             paths,
             owners,
             firmware,
+            fault: (self.model.get().is_some_and(|model| model.is_broken()))
+                .then(|| "internal error: the model has ended; start the server again".into()),
             luns: self.shape.luns.iter().map(|lun| lun.sectors * SECTOR_BYTES).collect(),
             works: works
                 .iter()

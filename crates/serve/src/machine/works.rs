@@ -14,7 +14,7 @@ use units::{Lba, SECTOR_BYTES, Sectors};
 use super::operate::{OperateError, wrong};
 use super::{Machine, is_whole};
 use crate::clock::{self, Clock};
-use crate::config::Status;
+use crate::config::{SetWork, Status, WorkConfig};
 use crate::events::Severity;
 use crate::set::{Findings, Scratch};
 
@@ -57,16 +57,41 @@ impl WorkKind {
     }
 }
 
+impl From<SetWork> for WorkKind {
+    fn from(work: SetWork) -> WorkKind {
+        match work {
+            SetWork::Verify { repairs } => WorkKind::Verify { repairs },
+            SetWork::Initialise => WorkKind::Initialise,
+        }
+    }
+}
+
 /// One piece of work.
 pub(super) struct Work {
     pub kind: WorkKind,
     pub set: u32,
     pub slot: Option<u16>,
+    /// Where it began: an earlier server had done what lies before.
+    from: u64,
     pub done: AtomicU64,
     pub all: u64,
     pub began: Duration,
     is_stopped: AtomicBool,
     pub is_over: AtomicBool,
+    /// It was brought to its end, or cannot be.
+    is_done: AtomicBool,
+}
+
+impl Work {
+    /// How far it is, where a label has to say so: that of a slot is a mark of the slot.
+    fn config(&self) -> Option<WorkConfig> {
+        let kind = match self.kind {
+            WorkKind::Verify { repairs } => SetWork::Verify { repairs },
+            WorkKind::Initialise => SetWork::Initialise,
+            WorkKind::Rebuild | WorkKind::Clone => return None,
+        };
+        Some(WorkConfig { kind, set: self.set, done_to: self.from + self.done.load(Ordering::Relaxed) })
+    }
 }
 
 /// Work, and the thread that does it.
@@ -76,6 +101,8 @@ type Running = (Arc<Work>, Option<JoinHandle<()>>);
 pub struct Works {
     machine: Weak<Machine>,
     running: Mutex<Vec<Running>>,
+    /// Work on whole sets that an earlier server, or the end of this one, has interrupted.
+    interrupted: Mutex<Vec<WorkConfig>>,
     /// Most bytes a second of one member; 0: no limit.
     rate: AtomicU64,
     clock: Clock,
@@ -88,7 +115,30 @@ const MARKS: Duration = Duration::from_secs(5);
 
 impl Works {
     pub(super) fn new(machine: Weak<Machine>) -> Works {
-        Works { machine, running: Mutex::default(), rate: AtomicU64::new(0), clock: Clock::start() }
+        Works {
+            machine,
+            running: Mutex::default(),
+            interrupted: Mutex::default(),
+            rate: AtomicU64::new(0),
+            clock: Clock::start(),
+        }
+    }
+
+    /// Work that an earlier server has interrupted: labels go on to say so until it goes on.
+    pub(super) fn was_interrupted(&self, works: Vec<WorkConfig>) {
+        *self.interrupted() = works;
+    }
+
+    /// Work on whole sets that has not been brought to its end, for the labels.
+    pub(super) fn configs(&self) -> Vec<WorkConfig> {
+        let under_way = self.under_way();
+        let mut all: Vec<WorkConfig> = under_way.iter().filter_map(|work| work.config()).collect();
+        all.extend(self.interrupted().iter());
+        all
+    }
+
+    fn interrupted(&self) -> std::sync::MutexGuard<'_, Vec<WorkConfig>> {
+        self.interrupted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Those that have not ended.
@@ -108,9 +158,12 @@ impl Works {
         for (work, _) in &running {
             work.is_stopped.store(true, Ordering::Relaxed);
         }
-        for thread in running.into_iter().filter_map(|(_, thread)| thread) {
+        for (work, thread) in running {
             // A thread that has panicked has ended as well.
-            let _ended = thread.join();
+            let _ended = thread.map(JoinHandle::join);
+            if !work.is_done.load(Ordering::Acquire) {
+                self.interrupted().extend(work.config());
+            }
         }
     }
 }
@@ -262,11 +315,13 @@ impl Machine {
             kind,
             set,
             slot,
+            from: ranges.first().map_or(0, |(from, _)| from.0),
             done: AtomicU64::new(0),
             all,
             began: self.works.now(),
             is_stopped: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
+            is_done: AtomicBool::new(false),
         });
         let by = if is_automatic { "" } else { " by the operator" };
         let on = slot.map(|slot| format!(", slot {slot}")).unwrap_or_default();
@@ -284,13 +339,42 @@ impl Machine {
         let thread =
             thread.map_err(|source| OperateError::System { what: "starting a thread".into(), source })?;
         self.works.running.lock().unwrap_or_else(PoisonError::into_inner).push((work, Some(thread)));
-        Ok(())
+        match slot {
+            // The label of the slot says it.
+            Some(_) => Ok(()),
+            None => self.remember_works(),
+        }
+    }
+
+    /// Labels say which work on whole sets is under way, so that the next server goes on with it.
+    fn remember_works(&self) -> Result<(), OperateError> {
+        let remembered = self.relabel(&mut self.lock_bays());
+        remembered.map_err(|source| OperateError::System { what: "writing labels".into(), source })
+    }
+
+    /// Goes on with the work on whole sets that an earlier server has not brought to its end.
+    pub(super) fn resume_works(self: &Arc<Machine>) {
+        let interrupted = std::mem::take(&mut *self.works.interrupted());
+        for WorkConfig { kind, set, done_to } in interrupted {
+            let kind = WorkKind::from(kind);
+            let rest = Some(vec![(Lba(done_to), Lba(u64::MAX))]);
+            let is_known = (set as usize) < self.sets.len();
+            if is_known && let Err(why) = self.begin(kind, set, None, rest, true) {
+                let name = kind.name();
+                self.say(
+                    Severity::Warning,
+                    format!("set {set}: an interrupted {name} does not go on: {why}"),
+                );
+            }
+        }
     }
 
     /// Does the work to its end, or until it is stopped.
     fn carry_on(self: &Arc<Machine>, work: &Work, ranges: &[(Lba, Lba)]) {
         let mut found = Findings::default();
         let ended = self.ranges(work, ranges, &mut found);
+        let is_done = !matches!(ended, Ok(false));
+        work.is_done.store(is_done, Ordering::Release);
         let (set, name) = (work.set, work.kind.name());
         let on = work.slot.map(|slot| format!(", slot {slot}")).unwrap_or_default();
         match ended {
@@ -313,8 +397,13 @@ impl Machine {
                 work.is_over.store(true, Ordering::Release);
                 self.use_spares();
             }
-            Ok(false) => {}
+            Ok(false) => return,
             Err(why) => self.say(Severity::Critical, format!("set {set}{on}: {name} stopped: {why}")),
+        }
+        work.is_over.store(true, Ordering::Release);
+        if work.slot.is_none() {
+            // Where it is not forgotten the next server does some of it again.
+            let _again = self.remember_works();
         }
     }
 
@@ -363,7 +452,7 @@ impl Machine {
                         }
                     }
                 }
-                if now >= marked + MARKS && work.slot.is_some() {
+                if now >= marked + MARKS {
                     marked = now;
                     // It is only a mark: without it more is done again after a restart.
                     let _later = self.common.sync().and_then(|()| self.relabel(&mut self.lock_bays()));

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -221,12 +222,16 @@ pub fn end_accepting(listener: &impl AsFd) {
     let _ended = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
 }
 
-/// A socket at `path`, in place of one that nobody listens on any more.
+/// A socket at `path`, in place of one that nobody listens on any more; an error where anything else is there, which stays.
 pub fn bind(path: &Path) -> io::Result<UnixListener> {
     match UnixListener::bind(path) {
         Err(error) if error.kind() == ErrorKind::AddrInUse => {
             if UnixStream::connect(path).is_ok() {
                 return Err(io::Error::new(ErrorKind::AddrInUse, "another server listens there"));
+            }
+            if !fs::symlink_metadata(path)?.file_type().is_socket() {
+                let why = "something that is no socket is there, and stays; name another path, or remove it yourself";
+                return Err(io::Error::new(ErrorKind::AlreadyExists, why));
             }
             fs::remove_file(path)?;
             UnixListener::bind(path)

@@ -344,3 +344,59 @@ fn with_the_pace_of_the_model_a_request_takes_as_long_as_in_it() {
     assert!(each >= Duration::from_micros(100), "{each:?}");
     assert!(each < Duration::from_millis(20), "{each:?}");
 }
+
+/// A model of a shipped array, far faster than the clock, and how often it has said that it is broken.
+fn pacer() -> (serve::pace::Pacer, std::sync::Arc<std::sync::atomic::AtomicU32>) {
+    let topology = array::spec::array(&Shipped, "md3000?raid=5").unwrap().topology;
+    let broken = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let count = broken.clone();
+    let breaks = move || {
+        count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    };
+    let sim = array::sim::Sim::new(&topology, 1).unwrap();
+    (serve::pace::Pacer::start(sim, 1e6, 1, breaks).unwrap(), broken)
+}
+
+/// Whether hosts get an answer to a request of `op`, which must come to an end.
+fn answered(pacer: &serve::pace::Pacer, op: serve::pace::Op, len: u64) -> bool {
+    let (tell, told) = std::sync::mpsc::channel();
+    let asked = serve::pace::Asked { lun: 0, op, offset: 0, len };
+    pacer.ask(asked, Box::new(move |is_answered| tell.send(is_answered).unwrap()));
+    told.recv_timeout(Duration::from_secs(60)).unwrap()
+}
+
+#[test]
+fn a_request_of_any_length_has_its_answer_at_the_pace_of_the_model() {
+    let (pacer, broken) = pacer();
+    for len in [1 << 30, (1 << 31) - 512, 1 << 31, (1 << 32) - 512, 1 << 32, 9 << 30] {
+        for op in [serve::pace::Op::Read, serve::pace::Op::Write, serve::pace::Op::Nothing] {
+            assert!(answered(&pacer, op, len), "{op:?} of {len}");
+        }
+    }
+    assert_eq!(broken.load(std::sync::atomic::Ordering::Relaxed), 0);
+}
+
+#[test]
+fn once_the_model_is_broken_no_request_waits_for_it() {
+    let (pacer, broken) = pacer();
+    assert!(answered(&pacer, serve::pace::Op::Read, 4096) && !pacer.is_broken());
+    pacer.act(|_| panic!("planted by a test"));
+    for _ in 0..3 {
+        assert!(!answered(&pacer, serve::pace::Op::Read, 4096));
+    }
+    assert!(pacer.is_broken());
+    assert_eq!(broken.load(std::sync::atomic::Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_file_in_the_place_of_a_socket_stays() {
+    let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::write(folder.path().join("s"), "precious").unwrap();
+    let place = Address::Unix(folder.path().join("s"));
+    let path = folder.path().to_owned();
+    let kept = folder.keep();
+    let error = Served::at(TempDir::new_in(&kept).unwrap(), place, None, false, Pace::Max).err().unwrap();
+    assert!(error.to_string().contains("no socket is there"), "{error}");
+    assert_eq!(fs::read_to_string(path.join("s")).unwrap(), "precious");
+    fs::remove_dir_all(kept).unwrap();
+}

@@ -166,6 +166,9 @@ fn a_drive_whose_place_was_taken_is_refused_until_it_is_cleared() {
     wait(&machine);
     assert_eq!(machine.insert(1, &Insert::Same).unwrap(), Status::Stale);
     host.check(&machine, "with the stale drive in its bay");
+    let refused = machine.spare(1).unwrap_err().to_string();
+    assert!(refused.contains("out of date") && refused.contains("array clear 1"), "{refused}");
+    assert_eq!(machine.status().bays[1].status, Status::Stale);
     machine.clear(1).unwrap();
     assert_eq!(machine.status().bays[1].status, Status::Spare);
     machine.fail(0).unwrap();
@@ -215,11 +218,47 @@ fn a_foreign_drive_is_refused_until_it_is_cleared() {
     assert_eq!(machine.status().bays[3].status, Status::Foreign);
     assert_eq!(machine.status().sets[0].state, "degraded");
     host.check(&machine, "with the foreign drive in its bay");
+    let refused = machine.spare(3).unwrap_err().to_string();
+    assert!(refused.contains("another array") && refused.contains("array clear 3"), "{refused}");
+    assert_eq!(machine.status().bays[3].status, Status::Foreign);
     machine.clear(3).unwrap();
     machine.rebuild(0).unwrap();
     wait(&machine);
     assert_eq!(machine.status().sets[0].state, "optimal");
     host.check(&machine, "rebuilt");
+}
+
+#[test]
+fn work_on_a_whole_set_goes_on_after_a_stop_and_a_degraded_set_is_told_at_the_start() {
+    let shape = shape(Level::Raid5, 4, 0, 8, 8 * 4096);
+    let world = World::new(Loss::Ordered, 1);
+    let machine = open(&shape, &world, Loss::Ordered);
+    let mut host = Host::new(&machine);
+    host.write(&machine, 0, 400).unwrap();
+    host.settle();
+    // One unit, and then nothing for as long as the test takes.
+    machine.set_rate(1);
+    machine.verify(0, true).unwrap();
+    while machine.status().works[0].done == 0.0 {
+        std::thread::yield_now();
+    }
+    machine.close().unwrap();
+    drop(machine);
+    let machine = open(&shape, &world, Loss::Ordered);
+    wait(&machine);
+    let events = log(&machine);
+    let has = |text: &str| events.iter().any(|(_, _, event)| event.contains(text));
+    assert!(has("verify started") && has("verify complete"), "{events:?}");
+    host.check(&machine, "after the verify that was interrupted");
+    // Once it has ended nothing is left to go on with.
+    machine.fail(2).unwrap();
+    machine.close().unwrap();
+    drop(machine);
+    let machine = open(&shape, &world, Loss::Ordered);
+    wait(&machine);
+    let events = log(&machine);
+    let has = |text: &str| events.iter().any(|(_, _, event)| event.contains(text));
+    assert!(!has("verify") && has("set 0 (RAID 5): degraded; no disk in slot 2"), "{events:?}");
 }
 
 #[test]
