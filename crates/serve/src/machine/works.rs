@@ -132,7 +132,9 @@ impl Works {
     /// Work on whole sets that has not been brought to its end, for the labels.
     pub(super) fn configs(&self) -> Vec<WorkConfig> {
         let under_way = self.under_way();
-        let mut all: Vec<WorkConfig> = under_way.iter().filter_map(|work| work.config()).collect();
+        let is_open = |work: &&Arc<Work>| !work.is_done.load(Ordering::Acquire);
+        let mut all: Vec<WorkConfig> =
+            under_way.iter().filter(is_open).filter_map(|work| work.config()).collect();
         all.extend(self.interrupted().iter());
         all
     }
@@ -375,6 +377,10 @@ impl Machine {
         let ended = self.ranges(work, ranges, &mut found);
         let is_done = !matches!(ended, Ok(false));
         work.is_done.store(is_done, Ordering::Release);
+        if is_done && work.slot.is_none() {
+            // Where it is not forgotten the next server does some of it again.
+            let _again = self.remember_works();
+        }
         let (set, name) = (work.set, work.kind.name());
         let on = work.slot.map(|slot| format!(", slot {slot}")).unwrap_or_default();
         match ended {
@@ -397,13 +403,8 @@ impl Machine {
                 work.is_over.store(true, Ordering::Release);
                 self.use_spares();
             }
-            Ok(false) => return,
+            Ok(false) => {}
             Err(why) => self.say(Severity::Critical, format!("set {set}{on}: {name} stopped: {why}")),
-        }
-        work.is_over.store(true, Ordering::Release);
-        if work.slot.is_none() {
-            // Where it is not forgotten the next server does some of it again.
-            let _again = self.remember_works();
         }
     }
 
