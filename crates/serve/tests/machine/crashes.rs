@@ -99,7 +99,15 @@ pub fn consistent(machine: &Arc<Machine>, shape: &Shape) -> Result<(), String> {
 
 #[allow(clippy::print_stdout, reason = "how many crash points were tried is the result")]
 fn lives(seed: u64, count: u64) {
-    let died = (seed..seed + count).filter(|&seed| one_life(seed, None).unwrap()).count();
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    let died: usize = std::thread::scope(|scope| {
+        let of_one = |first: u64| {
+            let seeds = (first..seed + count).step_by(processors as usize);
+            move || seeds.filter(|&seed| one_life(seed, None).unwrap()).count()
+        };
+        let threads: Vec<_> = (seed..seed + processors).map(|first| scope.spawn(of_one(first))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
     println!("crash points: {died} of {count} lives from seed {seed}");
     assert!(died as u64 > count / 2, "the power must go in most lives");
 }
@@ -107,7 +115,7 @@ fn lives(seed: u64, count: u64) {
 #[test]
 fn whatever_was_flushed_is_there_after_a_crash_at_any_write_and_parity_is_consistent() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    lives(number("FATHOM_CRASH_SEED").unwrap_or(1), number("FATHOM_CRASH_POINTS").unwrap_or(4000));
+    lives(number("FATHOM_CRASH_SEED").unwrap_or(1), number("FATHOM_CRASH_POINTS").unwrap_or(100_000));
 }
 
 /// An hour or so: `cargo test --release -p fathom-serve --test machine -- --ignored a_million`.
