@@ -376,6 +376,10 @@ fn status_text(status: &MachineStatus) -> String {
         let (set, kind, done, left) = (work.set, &work.kind, work.done * 100.0, left.unwrap_or_default());
         text += &format!("set {set}{slot}: {kind} {done:.1} %{left}\n");
     }
+    if status.rate > 0 {
+        let rate = BytesPerSecond::new(status.rate as f64);
+        text += &format!("background work: at most {rate} of each member\n");
+    }
     if status.controllers.len() > 1 || status.paths.iter().any(|path| !path.is_up) {
         text += &controllers_text(status);
     }

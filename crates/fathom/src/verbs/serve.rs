@@ -29,7 +29,7 @@ pub struct ServeArgs {
     #[arg(add = candidates::arrays())]
     pub array: String,
     /// The directory of the member files; an array that is there already is started again
-    #[arg(long, value_name = "DIRECTORY", required_unless_present = "memory")]
+    #[arg(long, value_name = "DIRECTORY")]
     pub dir: Option<PathBuf>,
     /// Keep the members in memory: all data are lost when the server ends
     #[arg(long, conflicts_with = "dir")]
@@ -75,6 +75,11 @@ pub struct ServeArgs {
 
 pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
     let spec = spec::array(&LIBRARY, &arguments.array)?;
+    if arguments.dir.is_none() && !arguments.memory {
+        let what = "where the data are to be is not said: `--dir DIRECTORY` keeps them in files there, `--memory` loses them when \
+                    the server ends";
+        return Err(Failure::Usage(what.into()));
+    }
     let name = arguments.name.clone().unwrap_or_else(|| spec.name.clone());
     if name.is_empty() || !name.chars().all(|one| one.is_ascii_alphanumeric() || "-_.".contains(one)) {
         return Err(Failure::Usage(format!("--name {name}: give letters, digits and any of -_.")));

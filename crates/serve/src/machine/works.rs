@@ -365,7 +365,7 @@ impl Machine {
                 let name = kind.name();
                 self.say(
                     Severity::Warning,
-                    format!("set {set}: an interrupted {name} does not go on: {why}"),
+                    format!("set {set}: an interrupted {name} is not resumed: {why}"),
                 );
             }
         }
