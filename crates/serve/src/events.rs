@@ -1,7 +1,9 @@
 //! What has happened, in the words of a controller's event log.
 
-use std::fs::File;
-use std::io::Write;
+use std::collections::VecDeque;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -23,9 +25,9 @@ pub enum Severity {
 /// Something that has happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Counted from 1.
+    /// Counted from 1, over all starts of a server that keeps its log in a file.
     pub number: u64,
-    /// Since the server started.
+    /// Since the server started that wrote it.
     pub at_s: f64,
     /// How much it matters.
     pub severity: Severity,
@@ -45,15 +47,52 @@ pub struct EventLog {
 
 #[derive(Debug, Default)]
 struct Kept {
-    events: Vec<Event>,
+    events: VecDeque<Event>,
     count: u64,
     file: Option<File>,
 }
 
+impl Kept {
+    /// Adds the event to those that can be shown.
+    fn keep(&mut self, event: Event) {
+        debug_assert!(
+            self.events.back().is_none_or(|last| last.number + 1 == event.number),
+            "numbers follow each other"
+        );
+        if self.events.len() == MOST {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+        assert!(self.events.len() <= MOST, "the log in memory is bounded");
+    }
+}
+
 impl EventLog {
-    /// A log that is also appended to `file`, one JSON object a line.
-    pub fn new(file: Option<File>) -> EventLog {
-        EventLog { clock: Clock::start(), kept: Mutex::new(Kept { file, ..Kept::default() }) }
+    /// A log in memory alone.
+    pub fn new() -> EventLog {
+        EventLog::default()
+    }
+
+    /// A log that continues the one in the file at `path`, one JSON object a line; a new one where there is none. What is no
+    /// event there, as a last line that a kill has cut, stays and is passed over. An error where the file cannot be read or
+    /// appended to.
+    pub fn at(path: &Path) -> io::Result<EventLog> {
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        let mut kept = Kept::default();
+        let mut lines = BufReader::new(&mut file);
+        let mut line = Vec::new();
+        while lines.read_until(b'\n', &mut line)? > 0 {
+            if let Ok(event) = serde_json::from_slice::<Event>(&line) {
+                kept.count += 1;
+                kept.keep(Event { number: kept.count, ..event });
+            }
+            if !line.ends_with(b"\n") {
+                lines.get_mut().write_all(b"\n")?;
+            }
+            line.clear();
+        }
+        kept.file = Some(file);
+        Ok(EventLog { clock: Clock::start(), kept: Mutex::new(kept) })
     }
 
     /// Adds one.
@@ -67,20 +106,41 @@ impl EventLog {
             // A log that cannot be written must not stop what it tells of.
             let _lost = file.write_all(&line);
         }
-        debug_assert!(
-            kept.events.last().is_none_or(|last| last.number + 1 == event.number),
-            "numbers follow each other"
-        );
-        if kept.events.len() == MOST {
-            kept.events.remove(0);
-        }
-        kept.events.push(event);
-        assert!(kept.events.len() <= MOST, "the log in memory is bounded");
+        kept.keep(event);
     }
 
     /// Those with a number above `after`.
     pub fn since(&self, after: u64) -> Vec<Event> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.events.iter().filter(|event| event.number > after).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+mod tests {
+    use super::{EventLog, Severity};
+
+    #[test]
+    fn a_log_is_continued_over_restarts_and_a_line_that_was_cut_is_passed_over() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let say = |log: &EventLog, text: &str| log.add(Severity::Warning, text.into());
+        let log = EventLog::at(&path).unwrap();
+        say(&log, "one");
+        say(&log, "two");
+        drop(log);
+        let mut cut = std::fs::read(&path).unwrap();
+        cut.extend(b"{\"number\":3,\"at_s\":1.5,\"sev");
+        std::fs::write(&path, cut).unwrap();
+        for start in 0..2 {
+            let log = EventLog::at(&path).unwrap();
+            assert_eq!(log.since(0).len(), 2 + start);
+            say(&log, "more");
+            let told: Vec<(u64, String)> =
+                log.since(1).into_iter().map(|event| (event.number, event.text)).collect();
+            assert_eq!(told[0], (2, "two".into()));
+            assert_eq!(told.last().unwrap(), &(3 + start as u64, "more".into()));
+        }
     }
 }

@@ -54,7 +54,10 @@ impl Machine {
             }
             let level = set.geometry().spec().level;
             if is_lost {
-                self.say(Severity::Critical, format!("set {number} ({level}): failed; data cannot be read"));
+                self.say(
+                    Severity::Critical,
+                    format!("set {number} ({level}): failed; what the lost members held cannot be read"),
+                );
             } else {
                 self.say(Severity::Warning, format!("set {number} ({level}): degraded, slot {slot} is lost"));
             }

@@ -438,9 +438,10 @@ impl Machine {
 }
 
 fn log(options: &Options) -> Result<EventLog, OpenError> {
-    let open = |path: &PathBuf| fs::OpenOptions::new().append(true).create(true).open(path);
-    let file = options.log.as_ref().map(open).transpose().map_err(system("the event log"))?;
-    Ok(EventLog::new(file))
+    match &options.log {
+        Some(path) => EventLog::at(path).map_err(system("the event log")),
+        None => Ok(EventLog::new()),
+    }
 }
 
 fn nvram(

@@ -404,8 +404,15 @@ impl Machine {
                 self.use_spares();
             }
             Ok(false) => {}
+            Err(_) if work.slot.is_some_and(|slot| self.has_lost(set, slot)) => {
+                self.say(Severity::Warning, format!("set {set}{on}: {name} stopped: its drive is gone"));
+            }
             Err(why) => self.say(Severity::Critical, format!("set {set}{on}: {name} stopped: {why}")),
         }
+    }
+
+    fn has_lost(&self, set: u32, slot: u16) -> bool {
+        self.sets[set as usize].state().health.state(slot) == MemberState::Failed
     }
 
     /// Whether all of it was done.
