@@ -99,13 +99,13 @@ pub fn consistent(machine: &Arc<Machine>, shape: &Shape) -> Result<(), String> {
 
 #[allow(clippy::print_stdout, reason = "how many crash points were tried is the result")]
 fn lives(seed: u64, count: u64) {
-    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let died: usize = std::thread::scope(|scope| {
         let of_one = |first: u64| {
-            let seeds = (first..seed + count).step_by(processors as usize);
+            let seeds = (first..seed + count).step_by(processors);
             move || seeds.filter(|&seed| one_life(seed, None).unwrap()).count()
         };
-        let threads: Vec<_> = (seed..seed + processors).map(|first| scope.spawn(of_one(first))).collect();
+        let threads: Vec<_> = (seed..).take(processors).map(|first| scope.spawn(of_one(first))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
     println!("crash points: {died} of {count} lives from seed {seed}");
