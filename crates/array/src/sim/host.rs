@@ -81,6 +81,11 @@ impl Host {
     }
 
     fn through_file(&mut self, now: Instant, requests: &mut Requests, place: u32) -> Instant {
+        if self.params.per_file.is_zero() {
+            // Nothing is ever booked on a file.
+            requests.trace(place).pass(Stage::HostFile, now, Nanos::ZERO);
+            return now;
+        }
         let HostRequest { lun, class, .. } = requests[place];
         let others = self.active - u64::from(self.gates[lun as usize].present() > 0);
         let longer = self.params.contention.get() * self.params.per_file.get() as f64 * others as f64;

@@ -187,7 +187,8 @@ impl<S: RequestSource> Job<S> {
     pub fn complete(&mut self, done: Completion) {
         let Completion { token, outcome, finished_at } = done;
         if finished_at >= self.statistics.window.edge {
-            self.statistics.roll(self.last_finish, finished_at, self.slots.in_flight());
+            let in_flight = self.slots.in_flight().take(self.in_flight() as usize);
+            self.statistics.roll(self.last_finish, finished_at, in_flight);
         }
         self.statistics.count_ended(finished_at, self.in_flight());
         let ended = self.slots.end(token);
