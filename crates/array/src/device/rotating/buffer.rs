@@ -103,11 +103,17 @@ impl Buffer {
     /// that it overlaps are emptied. Where reads are not answered from what was written, nothing is kept.
     pub fn write(&mut self, start: u64, end: u64) {
         debug_assert!(start <= end, "what is kept must not end before it begins");
-        let index = self.for_write(start, end);
-        self.segments
-            .iter_mut()
-            .filter(|segment| segment.overlaps(start, end))
-            .for_each(|segment| *segment = Segment::default());
+        let (index, empties) = self.for_write(start, end);
+        if empties {
+            self.segments
+                .iter_mut()
+                .filter(|segment| segment.overlaps(start, end))
+                .for_each(|segment| *segment = Segment::default());
+        }
+        debug_assert!(
+            !self.segments.iter().any(|segment| segment.overlaps(start, end)),
+            "what is written must be in no other segment"
+        );
         let index = self.put(index, start, end, true);
         if !self.hits_on_written {
             self.segments[index].used = 0;
@@ -116,19 +122,21 @@ impl Buffer {
 
     /// Whether a segment would lose what it holds to a write of `start..end`.
     pub fn gives_way(&self, index: usize, start: u64, end: u64) -> bool {
-        self.segments[index].overlaps(start, end) || self.for_write(start, end) == index
+        self.segments[index].overlaps(start, end) || self.for_write(start, end).0 == index
     }
 
-    /// The segment that a write of `start..end` gets, which empties those that it overlaps.
-    fn for_write(&self, start: u64, end: u64) -> usize {
+    /// The segment that a write of `start..end` gets, which empties those that it overlaps; whether there may be such.
+    fn for_write(&self, start: u64, end: u64) -> (usize, bool) {
         if self.for_writes > 0 {
-            return 0;
+            return (0, true);
         }
         // One walk, for this is done for every write: the oldest of all, the oldest that a write brought, and how many
         // writes have.
         let (mut written, mut oldest, mut oldest_written) = (0, (u64::MAX, None), (u64::MAX, None));
+        let mut overlaps = false;
         for (index, segment) in self.segments.iter().enumerate() {
             let is_left = !segment.overlaps(start, end);
+            overlaps |= !is_left;
             let (used, is_written) = (u64::from(is_left) * segment.used, is_left && segment.written);
             written += usize::from(is_written && used != 0);
             if used < oldest.0 {
@@ -139,7 +147,7 @@ impl Buffer {
             }
         }
         let (_, oldest) = if written < self.most_written { oldest } else { oldest_written };
-        oldest.expect("a buffer has at least one segment")
+        (oldest.expect("a buffer has at least one segment"), overlaps)
     }
 
     /// The least recently used of those from `from` on that are `fit`.
