@@ -111,8 +111,9 @@ fn is_published(entry: &Entry) -> bool {
 
 fn state(entry: &Entry) -> (Look, String) {
     match entry {
-        Entry { code: 130 | 143, .. } => (Look::Warning, "interrupted".into()),
+        // Under way, or its program was killed: the library cannot tell one from the other.
         Entry { ended: None, .. } => (Look::Warning, "not ended".into()),
+        Entry { code: 130 | 143, .. } => (Look::Warning, "interrupted".into()),
         Entry { code: 5, .. } => (Look::Wrong, "I/O errors".into()),
         Entry { code: 6, .. } => (Look::Wrong, "data damaged".into()),
         Entry { complete: false, code, .. } => (Look::Wrong, format!("cut short ({code})")),

@@ -162,7 +162,7 @@ function Row({ run, here, chosen, toggle }: { run: RunRow; here: boolean; chosen
       <td class="result" data-field="headline">
         {run.headline ?? <span class="faint">no figure</span>}
         {run.state !== 'done' && run.state !== 'good' && (
-          <span class={run.state === 'running' ? 'faint' : 'limit'}> {run.state}</span>
+          <span class={run.state === 'not ended' ? 'faint' : 'limit'}> {run.state}</span>
         )}
         {run.remark && run.remark !== 'good' && <span class="faint remark">{run.remark}</span>}
       </td>
