@@ -276,6 +276,21 @@ fn operations_told_as_one_are_the_sum_of_those_told_apart() {
 }
 
 #[test]
+fn files_may_be_laid_out_alone_and_jobs_be_nicer_than_others() {
+    let user = User::new();
+    let line = "as fio --name=a --rw=randwrite --size=1m --nrfiles=2 --verify=md5 --output-format=json";
+    let out = user.fathom(&format!("{line} --create_only=1")).done().json();
+    assert_eq!(
+        (out["jobs"][0]["error"].as_u64(), out["jobs"][0]["write"]["total_ios"].as_u64()),
+        (Some(0), Some(0))
+    );
+    assert_eq!(user.files(), ["a.0.0", "a.0.1"]);
+    assert_eq!(std::fs::metadata(user.path("a.0.1")).unwrap().len(), 512 << 10);
+    let out = user.fathom(&format!("{line} --nice=5")).done().json();
+    assert_eq!(out["jobs"][0]["write"]["total_ios"], 256);
+}
+
+#[test]
 fn logs_have_a_line_for_each_second() {
     let user = User::new();
     let line = "as fio --name=a --filename=array:md3000 --direct=1 --rw=randrw --size=1g --runtime=5 --time_based \

@@ -18,6 +18,7 @@ mod fixture;
 pub mod handle;
 pub mod load;
 pub mod monitor;
+pub mod niceness;
 pub mod pages;
 mod placement;
 pub mod plain;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use conduct::search::{LOOK_LEAST, SearchOptions, load_of};
 use formats::fio::Command;
+use host::niceness;
 use real::PlainFile;
 use record::World;
 use units::{Bytes, Nanos};
@@ -46,6 +47,10 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
     }
     if let Some(path) = &command.wanted.file {
         check_file(path)?;
+    }
+    if let Some(by) = command.nice() {
+        niceness::be_nicer(by)
+            .map_err(|source| Failure::System { what: format!("the niceness of nice={by}"), source })?;
     }
     check_apart(&command.writes(), &command.translated().targets)?;
     // The files stay, as fio's do, so that the next job finds them laid out.

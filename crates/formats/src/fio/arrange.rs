@@ -53,6 +53,9 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
     for (number, phase) in together(jobs)?.into_iter().enumerate() {
         let mut members = phase_members(jobs, &phase, &targets, &bases)?;
         for member in &mut members {
+            if jobs[member.job].creates_only {
+                continue;
+            }
             member.keys.extend(verify::keys(&jobs[member.job], seed)?);
             if verify::is_only(&jobs[member.job])? {
                 *member = verify::only(&jobs[member.job], member)?;
@@ -72,6 +75,7 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
         }
         write_phase(&mut plan, first, number, times, &members);
         phases.push(report(jobs, &phase, &members, &mut group, number));
+        members.retain(|member| !jobs[member.job].creates_only);
         let readers = verify::read_back(jobs, &members)?;
         if !readers.is_empty() {
             let name = format!("{}, read back", phase_name(first, number));

@@ -99,6 +99,7 @@ impl Command {
         arrangement.translated.notes.extend(line.notes);
         let command = Command { jobs, arrangement, wanted };
         command.check_search()?;
+        command.check_nice()?;
         Ok(command)
     }
 
@@ -116,6 +117,25 @@ impl Command {
             asks("verify_state_save") || asks("verify_state_load")
         };
         self.jobs.iter().any(says)
+    }
+
+    /// By how much all jobs are nicer to other processes; `None` where nothing says so.
+    pub fn nice(&self) -> Option<i32> {
+        self.jobs.first().and_then(|job| job.nice)
+    }
+
+    /// Jobs of one program are equally nice.
+    fn check_nice(&self) -> Result<(), Refusal> {
+        let other = self.jobs.iter().find(|job| job.nice != self.nice());
+        match other {
+            None => Ok(()),
+            Some(job) => {
+                let setting = job.options.get("nice").or_else(|| self.jobs[0].options.get("nice"));
+                Err(setting
+                    .expect("one of them is nicer")
+                    .unsupported("all jobs are equally nice; say it in [global]"))
+            }
+        }
     }
 
     /// Whether a file that is not there may be made; a job with `allow_file_create=0` says no.

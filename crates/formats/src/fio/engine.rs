@@ -20,6 +20,18 @@ pub(super) struct Engine {
     pub complete_batch: u32,
 }
 
+impl Engine {
+    /// The one that has nothing done.
+    pub(super) const NOTHING: Engine = Engine {
+        name: "null",
+        is_deep: false,
+        depth: 1,
+        low_water: None,
+        submit_batch: 1,
+        complete_batch: 1,
+    };
+}
+
 const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, splice, falloc, ftruncate, null, cpuio, exec, filecreate, \
                        filestat, filedelete, dircreate, dirstat and dirdelete are";
 

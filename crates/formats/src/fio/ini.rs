@@ -233,8 +233,8 @@ mod tests {
     fn a_mistake_names_its_file_and_line() {
         let refusal = read("x.fio", "[a]\nrw=read\niodeth=4\n", &JobEnvironment::NONE).expect_err("a slip");
         assert_eq!(refusal.to_string(), "x.fio:3: fio has no option `iodeth`; did you mean `iodepth`?");
-        let refusal = read("x.fio", "[a]\nnice=ls\n", &JobEnvironment::NONE).expect_err("not supported");
-        assert!(refusal.to_string().starts_with("x.fio:2: `nice=ls` is not supported"), "{refusal}");
+        let refusal = read("x.fio", "[a]\nuid=ls\n", &JobEnvironment::NONE).expect_err("not supported");
+        assert!(refusal.to_string().starts_with("x.fio:2: `uid=ls` is not supported"), "{refusal}");
     }
 
     #[test]

@@ -46,6 +46,10 @@ pub(super) struct Job {
     pub verify_pattern: Option<Vec<u8>>,
     /// Whether its operations are told as one.
     pub unified: Unified,
+    /// Whether its files are laid out, and nothing else.
+    pub creates_only: bool,
+    /// By how much it is nicer to other processes.
+    pub nice: Option<i32>,
     /// Its reads and its writes, where only one of them has a rate.
     pub halves: Option<Box<[Job; 2]>>,
     /// Keys of a plan that need no more thought, with their values as TOML.
@@ -101,7 +105,7 @@ impl Job {
         if let (Some(_), Some(_), Some(setting)) = (&tree, &replay, options.get("ioengine")) {
             return Err(setting.unsupported("a trace is of blocks, not of files and directories"));
         }
-        let (files, region, length) = match (tree, &replay) {
+        let (files, region, mut length) = match (tree, &replay) {
             (_, Some(replay)) => {
                 notes.push(replay::NOTE.into());
                 let files = Files::replayed(&replay.files, clones, &section.origin);
@@ -154,6 +158,15 @@ impl Job {
         // Whatever rw says, a trace may have any operation.
         let may_ask = if replay.is_some() { Rw { has: [true; 3], ..rw } } else { rw };
         let keys = super::keys::plain(&options, may_ask, &sizes, environment, &mut notes)?;
+        let creates_only = options.flag("create_only")? == Some(true) && tree.is_none() && replay.is_none();
+        let (pace, keys) = match creates_only {
+            // Its files are laid out for a request that reaches no storage.
+            true => {
+                (engine, length) = (Engine::NOTHING, Length::ONE_REQUEST);
+                (Pace::Closed, Vec::new())
+            }
+            false => (pace, keys),
+        };
         check_percentiles(&options)?;
         let verify_pattern =
             options.read("verify_pattern", |text| super::pattern::bytes(text, environment))?;
@@ -181,6 +194,8 @@ impl Job {
             halves,
             verify_pattern,
             unified: Unified::read(&options)?,
+            creates_only,
+            nice: options.read("nice", niceness)?.filter(|nice| *nice != 0),
             keys,
             checks,
             logs,
@@ -331,6 +346,11 @@ fn with_log(
     let path = if setting.value == "none" { "./none" } else { &setting.value };
     keys.push(("iolog", crate::quoted(path)));
     Ok(keys)
+}
+
+fn niceness(text: &str) -> Result<i32, String> {
+    let nice = text.parse::<i32>().ok().filter(|nice| (-20..=19).contains(nice));
+    nice.ok_or_else(|| "a whole number from -20 to 19".into())
 }
 
 fn check_percentiles(options: &Options) -> Result<(), Refusal> {

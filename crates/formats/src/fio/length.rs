@@ -28,6 +28,19 @@ pub(super) struct Length {
     pub delay_most_ns: u64,
 }
 
+impl Length {
+    /// As short as a job can be.
+    pub(super) const ONE_REQUEST: Length = Length {
+        run_ns: None,
+        ramp_ns: 0,
+        delay_ns: 0,
+        bytes: None,
+        requests: Some(1),
+        passes: None,
+        delay_most_ns: 0,
+    };
+}
+
 pub(super) fn length(
     options: &Options,
     rw: Rw,

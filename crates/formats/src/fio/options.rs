@@ -125,7 +125,7 @@ const TABLE: &[Row] = &[
     unsupported("filetype", &["file"], "what a target is, is looked up"),
     unsupported("lockfile", &["none"], "workers take no locks"),
     flags(
-        "fill_device=fill_fs invalidate allow_file_create unlink direct buffered sync end_fsync \
+        "create_only fill_device=fill_fs invalidate allow_file_create unlink direct buffered sync end_fsync \
          fsync_on_close end_syncfs",
     ),
     unsupported("file_append", OFF, "requests go where offset and size say"),
@@ -136,11 +136,6 @@ const TABLE: &[Row] = &[
         "pre_read",
         OFF,
         "a phase of its own with `direct = false` reads the span into the page cache",
-    ),
-    unsupported(
-        "create_only",
-        OFF,
-        "files are laid out when they are measured; `fathom run --keep` lets them stay",
     ),
     noted("allow_mounted_write", "what may be written on is decided by --destroy, whatever the job says"),
     unsupported("unlink_each_loop", OFF, "files are laid out once"),
@@ -221,10 +216,9 @@ const TABLE: &[Row] = &[
     ),
     // Around the job.
     supported(
-        "exec_prerun exec_postrun prio prioclass priohint cmdprio_percentage cmdprio_class cmdprio cmdprio_hint \
+        "exec_prerun exec_postrun nice prio prioclass priohint cmdprio_percentage cmdprio_class cmdprio cmdprio_hint \
          cmdprio_bssplit",
     ),
-    unsupported("nice", OFF, "run `nice` around fathom"),
     unsupported("uid", &[], "run fathom as that user"),
     unsupported("gid", &[], "run fathom as that group"),
     unsupported("cgroup cgroup_weight", &[], "start fathom in the group"),

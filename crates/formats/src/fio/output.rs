@@ -204,7 +204,7 @@ impl Command {
     fn entry(&self, run: &Run, point: &Point, workloads: &[&WorkloadResult], index: usize) -> Entry {
         let job = &self.jobs[index];
         let mut entry = Entry::of(run, point, workloads);
-        if super::pace::asks_nothing(&job.options) {
+        if super::pace::asks_nothing(&job.options) || job.creates_only {
             entry.directions = Default::default();
         }
         if job.tree.is_some() && job.rw.changes() {
