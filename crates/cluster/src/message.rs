@@ -10,7 +10,7 @@ use units::{Bytes, Instant, Nanos, OpsPerSecond};
 use workload::plan::{Load, Settle};
 use workload::spec::Workload;
 use workload::tally::{
-    Action, Class, ClassInterval, ClassTally, Edges, ErrorSample, Failure, Gap, Gaps, Interval, Tally,
+    Action, Class, ClassInterval, ClassTally, Edges, ErrorSample, Failure, Gap, Gaps, Interval, Tally, Together,
 };
 use workload::tree::FileOp;
 use workload::{Errno, Op, Progress};
@@ -133,6 +133,7 @@ pub(crate) struct WireWorker {
     planned: u64,
     completed: u64,
     in_flight_ns: u128,
+    together: ([u64; 7], [u64; 8], [u64; 8]),
     edges: (u128, u128, u64, u128, u128),
     gaps: Vec<(u64, u64, u64)>,
     dropped: u64,
@@ -360,6 +361,7 @@ pub(crate) fn worker_out(worker: &MeasuredWorker) -> WireWorker {
         planned: tally.planned,
         completed: tally.completed,
         in_flight_ns: tally.in_flight_ns,
+        together: (tally.together.in_flight, tally.together.submitted, tally.together.completed),
         edges: (before_ns, after_ns, ended_after, failed_ns, lag_ns),
         gaps: tally.gaps.as_slice().iter().map(gap).collect(),
         dropped: tally.dropped,
@@ -411,6 +413,7 @@ pub(crate) fn worker_in(wire: WireWorker, shift: Shift) -> Result<MeasuredWorker
         planned: wire.planned,
         completed: wire.completed,
         in_flight_ns: wire.in_flight_ns,
+        together: Together { in_flight: wire.together.0, submitted: wire.together.1, completed: wire.together.2 },
         edges: Edges { before_ns, after_ns, ended_after, failed_ns, lag_ns },
         gaps,
         dropped: wire.dropped,

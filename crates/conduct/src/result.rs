@@ -127,6 +127,7 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
         not_issued: sum(|tally| tally.not_issued),
         late: late.as_ref().map(record::Histogram::from),
         mean_in_flight: if measured.is_zero() { 0.0 } else { in_flight_ns as f64 / measured.get() as f64 },
+        together: together(&tallies),
         edges: Some(edges(&tallies)),
         responses_over_time: None,
         stalls,
@@ -205,6 +206,18 @@ fn window(tallies: &[Tally]) -> (Instant, Instant) {
     let until = tallies.iter().map(|tally| tally.measured_until).max().unwrap_or_default();
     debug_assert!(from <= until, "a window ends after it began");
     (from, until)
+}
+
+/// How many were in flight, went out and came back together, of all workers; `None` while they still run.
+fn together(tallies: &[Tally]) -> Option<record::Together> {
+    let seen = tallies.iter().map(|tally| {
+        let tally::Together { in_flight, submitted, completed } = tally.together;
+        record::Together { in_flight, submitted, completed }
+    });
+    seen.reduce(|mut sum, one| {
+        sum.add(&one);
+        sum
+    })
 }
 
 /// What the edges of the windows cut, all workers together.

@@ -49,7 +49,7 @@ pub use phase::{is_named, phase_title};
 pub use point::{
     Breakdown, BreakdownWindow, Class, ClassShare, Component, CpuUse, DeviceCounters, Edges, EngineUsed,
     ErrorSample, OpTotal, PartShare, Point, PointKind, RankClock, RankResult, ResponseShare, Series, Settled,
-    Shares, Silence, TaskCounts, Verified, WorkerResult, WorkloadResult,
+    Shares, Silence, TaskCounts, Together, Verified, WorkerResult, WorkloadResult,
 };
 pub use response_map::ResponseMap;
 pub use run::{

@@ -164,6 +164,7 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
         not_issued: 0,
         late: None,
         mean_in_flight,
+        together: None,
         edges: Some(Edges::default()),
         responses_over_time: None,
         stalls: Vec::new(),

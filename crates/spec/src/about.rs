@@ -2,7 +2,7 @@
 //! record's schema.
 
 /// Every key with its line, in the order of the reference page.
-const ABOUT: [(&str, &str); 76] = [
+const ABOUT: [(&str, &str); 77] = [
     ("pattern", "Access pattern: the address of the next request (fio: `rw`, `random_distribution`)."),
     ("size", "Block size: bytes of one request."),
     ("reads", "Share of requests that read."),
@@ -18,6 +18,7 @@ const ABOUT: [(&str, &str); 76] = [
         "Requests of a run repeat the drawn address instead of continuing from it (fio: `rw_sequencer=identical`).",
     ),
     ("mix", "Requests of several kinds, as the lines of an Iometer access specification."),
+    ("even_mix", "Operations come in exactly their shares, spread evenly, instead of drawn."),
     (
         "rewrites",
         "Share of reads (of trims, where nothing is read) that is followed by a write of the same block.",

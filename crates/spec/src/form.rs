@@ -148,7 +148,7 @@ macro_rules! field {
 }
 
 /// In the order of the reference page.
-static FIELDS: [Field; 76] = [
+static FIELDS: [Field; 77] = [
     field!(word "pattern" pattern),
     field!(text "size", |w| asked(w).map(|w| text(&w.sizes)), |w, said| said.parse().map(|sizes| w.sizes = sizes)),
     field!(text "reads", |w| asked(w).map(|w| share(w.mix.reads)), |w, said| unit(said).map(|part| w.mix.reads = part)),
@@ -166,6 +166,11 @@ static FIELDS: [Field; 76] = [
     field!(count "consecutive" sequence.consecutive),
     field!(switch "repeat_offset" sequence.repeat_offset),
     field!(list "mix" LineList lines),
+    field!(
+        Switch "even_mix",
+        |w| w.sequence.even_mix.then_some(Value::Switch(true)),
+        |w, said| switch(said).map(|on| w.sequence.even_mix = on)
+    ),
     field!(share "rewrites" rewrites),
     field!(unit "align" or "auto" align),
     field!(count "seed" seed),

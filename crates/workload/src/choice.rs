@@ -13,7 +13,16 @@ use crate::spec::{OpMix, SizeSplit};
 pub struct Choice<T> {
     /// The upper end of each alternative's share of 64 bits; the last one's is not used.
     alternatives: Vec<(u64, T)>,
-    stream: Stream,
+    by: By,
+}
+
+/// How one alternative is told from the others.
+#[derive(Clone, Debug)]
+enum By {
+    /// Drawn.
+    Draw(Stream),
+    /// The one that is furthest behind its share: what each is owed, in requests.
+    Turn(Vec<f64>),
 }
 
 impl<T: Copy> Choice<T> {
@@ -34,12 +43,18 @@ impl<T: Copy> Choice<T> {
                 (truncated::<u64>(seen * u64::MAX as f64), *value)
             })
             .collect();
-        let choice = Choice { alternatives, stream };
+        let choice = Choice { alternatives, by: By::Draw(stream) };
         debug_assert!(
             choice.alternatives.is_sorted_by_key(|(until, _)| *until),
             "each alternative ends where the next begins"
         );
         choice
+    }
+
+    /// The same alternatives in turn: after any number of them each has come as often as its share says, give or take
+    /// one for each of the others.
+    pub fn in_turn(self) -> Choice<T> {
+        Choice { by: By::Turn(vec![0.0; self.alternatives.len()]), ..self }
     }
 
     /// The next one. Draws nothing where there is only one.
@@ -49,9 +64,38 @@ impl<T: Copy> Choice<T> {
         if others.is_empty() {
             return last.1;
         }
-        let drawn = self.stream.next_u64();
-        others.iter().find(|(until, _)| drawn < *until).unwrap_or(last).1
+        match &mut self.by {
+            By::Draw(stream) => {
+                let drawn = stream.next_u64();
+                others.iter().find(|(until, _)| drawn < *until).unwrap_or(last).1
+            }
+            By::Turn(owed) => turn(&self.alternatives, owed),
+        }
     }
+}
+
+impl Choice<Op> {
+    /// The operations of a mix, drawn or in turn.
+    pub fn of_ops(mix: OpMix, even: bool, stream: Stream) -> Choice<Op> {
+        let drawn = Choice::new(&op_weights(mix), stream);
+        if even { drawn.in_turn() } else { drawn }
+    }
+}
+
+/// The alternative that is owed most once each has got its share of one request; of equals the first.
+fn turn<T: Copy>(alternatives: &[(u64, T)], owed: &mut [f64]) -> T {
+    let (mut below, mut next) = (0, 0);
+    for (index, (until, _)) in alternatives.iter().enumerate() {
+        let until = if index + 1 == alternatives.len() { u64::MAX } else { *until };
+        owed[index] += (until - below) as f64 / u64::MAX as f64;
+        below = until;
+        if owed[index] > owed[next] {
+            next = index;
+        }
+    }
+    owed[next] -= 1.0;
+    debug_assert!(owed.iter().sum::<f64>().abs() < 1e-3, "each request pays for itself");
+    alternatives[next].1
 }
 
 /// The operations of a mix with their weights; shares below a billionth are rounding.
@@ -91,6 +135,20 @@ mod tests {
         // Five standard deviations of a binomial with n = 1,000,000 are at most 2,500.
         assert!((counts[4] - 600_000).abs() < 2500 && (counts[64] - 100_000).abs() < 2500);
         assert_eq!(counts[128], 0);
+    }
+
+    #[test]
+    fn alternatives_in_turn_are_never_a_request_away_from_their_shares() {
+        let weighted = [(0_usize, 500.0), (1, 100.0), (2, 33.0)];
+        let mut choice = Choice::new(&weighted, Streams::new(5).open("op")).in_turn();
+        let mut counts = [0_u32; 3];
+        for all in 1..=100_000_u32 {
+            counts[choice.next()] += 1;
+            for (count, (_, weight)) in counts.iter().zip(weighted) {
+                let share = f64::from(all) * weight / 633.0;
+                assert!((f64::from(*count) - share).abs() < 1.5, "{count} of {share} after {all}");
+            }
+        }
     }
 
     #[test]

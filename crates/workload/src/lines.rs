@@ -8,7 +8,7 @@ use units::{Bytes, Nanos, Share};
 
 use crate::Op;
 use crate::address::{Go, Step};
-use crate::choice::{Choice, op_weights};
+use crate::choice::Choice;
 use crate::rng::Stream;
 use crate::spec::{Line, SizeSplit};
 
@@ -69,8 +69,14 @@ pub(crate) struct Drawn {
 }
 
 impl Lines {
-    /// The lines of a worker. `all` are the sizes of all lines together; `stream` opens a stream by its purpose.
-    pub(crate) fn new(lines: &[JobLine], all: &SizeSplit, stream: impl Fn(&str) -> Stream) -> Option<Lines> {
+    /// The lines of a worker, whose operations come in turn where they are to be `even`. `all` are the sizes of all lines
+    /// together; `stream` opens a stream by its purpose.
+    pub(crate) fn new(
+        lines: &[JobLine],
+        all: &SizeSplit,
+        even: bool,
+        stream: impl Fn(&str) -> Stream,
+    ) -> Option<Lines> {
         if lines.is_empty() {
             return None;
         }
@@ -84,7 +90,7 @@ impl Lines {
             let own = |purpose: &str| stream(&format!("{purpose}{index}"));
             let jumps = line.jumps.unwrap_or(Share::ALL).get();
             Kind {
-                ops: Choice::new(&op_weights(line.line.mix), own("op")),
+                ops: Choice::of_ops(line.line.mix, even, own("op")),
                 sizes: Choice::new(&positions(&line.line.sizes, all), own("size")),
                 jumps: Choice::new(&[(true, jumps), (false, 1.0 - jumps)], own("jump")),
                 consecutive: line.consecutive,

@@ -136,6 +136,33 @@ impl Default for Gaps {
     }
 }
 
+/// How many requests of a job were in flight together, went out together and came back together, over the measured
+/// window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Together {
+    /// Requests by how many were in flight as each was handed over, itself among them: 1, 2 to 3, 4 to 7 and so on, and 64
+    /// and more.
+    pub in_flight: [u64; 7],
+    /// Times that some were handed over, by how many: 1, 2, 3 to 4, 5 to 8 and so on, and more than 64.
+    pub submitted: [u64; 8],
+    /// Times that some were found to have ended, by how many, in the same steps.
+    pub completed: [u64; 8],
+}
+
+impl Together {
+    /// The place of a count among steps that begin with a power of two.
+    #[inline]
+    pub fn at_least(count: u64) -> usize {
+        (count.max(1).ilog2() as usize).min(6)
+    }
+
+    /// The place of a count among steps that end with a power of two.
+    #[inline]
+    pub fn at_most(count: u64) -> usize {
+        (count.max(1).next_power_of_two().ilog2() as usize).min(7)
+    }
+}
+
 /// What the edges of the measured window cut: with it, the sum of all service times is the integral of requests in
 /// flight to the nanosecond, whatever hung over an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -211,6 +238,8 @@ pub struct Tally {
     pub completed: u64,
     /// The integral of requests in flight over the measured window, from the changes of their number.
     pub in_flight_ns: u128,
+    /// How many were in flight, went out and came back together.
+    pub together: Together,
     /// What the edges of the window cut of service times.
     pub edges: Edges,
     /// Stretches of a second or more without a completion; the last one has no end.

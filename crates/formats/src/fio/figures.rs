@@ -1,15 +1,15 @@
 //! The figures of fio's reports, computed from a record.
 //!
-//! fio counts a request from its issue. So does `clat` here; where requests fall due by a schedule, `lat` counts
-//! from the due instant and `slat` is the time between, so that the three add up. In a closed loop `clat` and
-//! `lat` are the same and `slat` is not measured, as with fio's synchronous engines.
+//! fio counts a request from its issue, whatever its pace: so do `clat` and `lat` of its own jobs, which are the same
+//! because `slat`, what a submission takes, is not measured, as with fio's synchronous engines. Of any other plan
+//! whose requests fall due by a schedule `lat` counts from the due instant and `slat` is the time between, so that the
+//! three add up.
 
 use std::collections::BTreeMap;
 
 use record::{Engine, Op, Point, PointKind, Run, WorkloadResult};
 use units::Nanos;
 use units::convert::truncated;
-use workload::spec::{Pace, Workload};
 
 use super::steady::Attained;
 use super::unified::Unified;
@@ -44,15 +44,14 @@ pub(super) struct Entry {
     /// Context switches and page faults of all of its workers; none where the record does not have them.
     pub counts: record::TaskCounts,
     pub system_percent: f64,
-    /// Requests in flight of one job.
-    pub depth: f64,
-    /// Requests that are handed over at a time at most, and taken back at least.
-    pub submit_batch: u64,
-    pub complete_batch: u64,
     /// What `latency_target` asked for.
     pub target: Target,
     /// The window of `steadystate`.
     pub steady: Option<Attained>,
+    /// The most requests of one job that may be in flight.
+    pub queue: u32,
+    /// How many were in flight, went out and came back together.
+    pub together: record::Together,
     /// Requests that failed, and the number of the first error, where the job was to go on after errors.
     pub failed: Option<(u64, i32)>,
 }
@@ -99,6 +98,8 @@ pub(super) struct Direction {
     pub rate: Samples,
     /// The mean response in nanoseconds.
     pub mean_ns: Samples,
+    /// Bytes a second of all jobs of the group together.
+    pub of_group: u64,
 }
 
 /// A figure over time.
@@ -139,6 +140,14 @@ impl Direction {
         if self.runtime_ms == 0 { 0.0 } else { self.requests as f64 * 1000.0 / self.runtime_ms as f64 }
     }
 
+    /// How much the mean of its seconds is of what the group moves, in percent.
+    pub(super) fn part_of_group(&self) -> f64 {
+        if self.of_group == 0 {
+            return 0.0;
+        }
+        (self.bandwidth.mean() * 1024.0 * 100.0 / self.of_group as f64).min(100.0)
+    }
+
     /// Takes in what was done afterwards.
     fn add(&mut self, later: &Direction) {
         self.requests += later.requests;
@@ -165,6 +174,15 @@ impl Direction {
     }
 }
 
+/// Since when `lat` counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Since {
+    /// A request was due, which may be before its issue where a schedule says so.
+    Due,
+    /// It was issued.
+    Issue,
+}
+
 /// What is done to files and their names stands among the reads, which is what fio's jobs are unless they say another.
 const OF_FILES: [Op; 3] = [Op::Create, Op::Stat, Op::Delete];
 
@@ -175,8 +193,9 @@ pub(super) fn loads(run: &Run) -> impl Iterator<Item = &Point> {
 
 impl Entry {
     /// The figures of `workloads` of `point` together.
-    pub(super) fn of(run: &Run, point: &Point, workloads: &[&WorkloadResult]) -> Entry {
-        let mut directions = [Op::Read, Op::Write, Op::Trim].map(|op| direction(point, workloads, op));
+    pub(super) fn of(run: &Run, point: &Point, workloads: &[&WorkloadResult], since: Since) -> Entry {
+        let mut directions =
+            [Op::Read, Op::Write, Op::Trim].map(|op| direction(point, workloads, op, since));
         let runtime_ms = workloads.iter().map(|workload| millis(workload.measured_ns)).max().unwrap_or(0);
         for direction in &mut directions {
             direction.runtime_ms = if direction.requests > 0 { runtime_ms } else { 0 };
@@ -193,11 +212,8 @@ impl Entry {
         for class in
             workloads.iter().flat_map(|workload| &workload.classes).filter(|class| class.op == Op::Flush)
         {
-            add(&mut syncs, &class.response);
+            add(&mut syncs, times(class, since));
         }
-        let batches = |of: fn(&Workload) -> u32| {
-            workloads.iter().map(|each| u64::from(of(&each.spec))).max().unwrap_or(1)
-        };
         let started_ms = epoch_seconds(&run.started).unwrap_or(0) * 1000;
         Entry {
             name: workloads.first().map(|workload| workload.name.clone()).unwrap_or_default(),
@@ -216,12 +232,11 @@ impl Entry {
             user_percent: cpu(|cpu| cpu.user_s),
             counts: taken.and_then(|taken| taken.counts).unwrap_or_default(),
             system_percent: cpu(|cpu| cpu.system_s),
-            depth: depth(workloads),
-            submit_batch: batches(|spec| spec.engine.submit_batch),
-            complete_batch: batches(|spec| spec.engine.complete_batch),
             target: Target::default(),
             steady: None,
             failed: None,
+            queue: workloads.iter().map(|each| each.spec.depth).max().unwrap_or(1),
+            together: together(workloads),
         }
     }
 
@@ -255,44 +270,52 @@ impl Entry {
         }
     }
 
-    /// fio's table of requests handed over at a time: 0, 1 to 4, 5 to 8 and so on. Where it is not known how many went
-    /// together, all of it is where the fewest and the most both lie, or nowhere.
+    /// fio's table of requests handed over at a time, in percent of the times: 0, 1 to 4, 5 to 8 and so on.
     pub(super) fn submit_table(&self) -> [f64; 7] {
-        self.batch_table(1, self.submit_batch)
+        batch_table(&self.together.submitted)
     }
 
-    /// The same of those that were taken back.
+    /// The same of those that were found to have ended.
     pub(super) fn complete_table(&self) -> [f64; 7] {
-        self.batch_table(self.complete_batch, truncated::<u64>(self.depth.ceil()).max(1))
+        batch_table(&self.together.completed)
     }
 
-    fn batch_table(&self, least: u64, most: u64) -> [f64; 7] {
-        let place = |count: u64| match count {
-            0 => 0,
-            1..=4 => 1,
-            5..=8 => 2,
-            9..=16 => 3,
-            17..=32 => 4,
-            33..=64 => 5,
-            _ => 6,
-        };
-        let mut table = [0.0; 7];
-        if self.requests() > 0 && place(least) == place(most) {
-            table[place(most)] = 100.0;
-        }
-        table
-    }
-
-    /// fio's table of depths: 1, 2, 4 and so on to 64 and more. All of it is in one place here: the depth that is
-    /// kept, or the mean where requests come by a schedule.
+    /// fio's table of depths, in percent of the requests: 1, 2 to 3, 4 to 7 and so on to 64 and more.
     pub(super) fn depth_table(&self) -> [f64; 7] {
-        let mut table = [0.0; 7];
-        let depth = truncated::<u64>(self.depth.round().max(1.0));
-        if self.requests() > 0 {
-            table[(depth.ilog2() as usize).min(6)] = 100.0;
-        }
-        table
+        parts(self.together.in_flight)
     }
+}
+
+/// fio has a place for none, which is never counted here, and the first four in one.
+fn batch_table(counts: &[u64; 8]) -> [f64; 7] {
+    let [one, two, four, eight, sixteen, thirty_two, sixty_four, more] = *counts;
+    parts([0, one + two + four, eight, sixteen, thirty_two, sixty_four, more])
+}
+
+/// Each in percent of all; zeros of nothing.
+fn parts(counts: [u64; 7]) -> [f64; 7] {
+    let all: u64 = counts.iter().sum();
+    counts.map(|count| if all == 0 { 0.0 } else { count as f64 * 100.0 / all as f64 })
+}
+
+/// Tells each direction what all jobs of its group move in it: all their bytes over the longest of their times.
+pub(super) fn share_out(entries: &mut [Entry]) {
+    let groups: Vec<[u64; 3]> = entries.iter().map(|entry| moved(entries, entry.group)).collect();
+    for (entry, sums) in entries.iter_mut().zip(groups) {
+        for (direction, sum) in entry.directions.iter_mut().zip(sums) {
+            direction.of_group = sum;
+        }
+    }
+}
+
+fn moved(entries: &[Entry], group: u32) -> [u64; 3] {
+    let of_group = || entries.iter().filter(|entry| entry.group == group);
+    [0, 1, 2].map(|at| {
+        let of = |entry: &Entry| (entry.directions[at].bytes, entry.directions[at].runtime_ms);
+        let bytes = of_group().map(|entry| of(entry).0).sum();
+        let runtime_ms = of_group().map(|entry| of(entry).1).max().unwrap_or(0);
+        Direction { bytes, runtime_ms, ..Direction::default() }.bytes_per_second()
+    })
 }
 
 /// Edges of fio's tables of latencies, in their own unit; the last of milliseconds has none.
@@ -317,15 +340,15 @@ pub(super) fn table(entry: &Entry, unit_ns: u64) -> Vec<(String, f64)> {
     table
 }
 
-fn direction(point: &Point, workloads: &[&WorkloadResult], op: Op) -> Direction {
+fn direction(point: &Point, workloads: &[&WorkloadResult], op: Op, since: Since) -> Direction {
     let mut direction = Direction::default();
     let counts = |own: Op| own == op || op == Op::Read && OF_FILES.contains(&own);
     for class in workloads.iter().flat_map(|workload| &workload.classes).filter(|class| counts(class.op)) {
         direction.requests += class.ops;
         direction.bytes += class.bytes;
-        add(&mut direction.lat, &class.response);
-        add(&mut direction.clat, class.service.as_ref().unwrap_or(&class.response));
-        if let Some(lag) = &class.lag {
+        add(&mut direction.clat, times(class, Since::Issue));
+        add(&mut direction.lat, times(class, since));
+        if let Some(lag) = class.lag.as_ref().filter(|_| since == Since::Due) {
             add(&mut direction.slat, lag);
         }
     }
@@ -333,6 +356,14 @@ fn direction(point: &Point, workloads: &[&WorkloadResult], op: Op) -> Direction 
     direction.rate = samples(point, workloads, &format!("{op} ops"), 1.0);
     direction.bandwidth = samples(point, workloads, &format!("{op} bytes"), 1024.0);
     direction
+}
+
+/// How long the requests of a class took.
+fn times(class: &record::Class, since: Since) -> &record::Histogram {
+    match since {
+        Since::Due => &class.response,
+        Since::Issue => class.service.as_ref().unwrap_or(&class.response),
+    }
 }
 
 fn add(sum: &mut stats::Histogram, histogram: &record::Histogram) {
@@ -387,12 +418,13 @@ fn means(point: &Point, workloads: &[&WorkloadResult], op: Op) -> Samples {
     Samples(sums.iter().map(|(ops, sum)| if *ops > 0.0 { sum / ops } else { 0.0 }).collect())
 }
 
-fn depth(workloads: &[&WorkloadResult]) -> f64 {
-    let of = |workload: &&WorkloadResult| match workload.spec.pace {
-        Pace::Closed => f64::from(workload.spec.depth),
-        _ => workload.mean_in_flight / (workload.workers.len().max(1)) as f64,
-    };
-    workloads.iter().map(of).fold(0.0, f64::max)
+/// Of all workloads; nothing of a record that was kept without it.
+fn together(workloads: &[&WorkloadResult]) -> record::Together {
+    let mut sum = record::Together::default();
+    for one in workloads.iter().filter_map(|workload| workload.together.as_ref()) {
+        sum.add(one);
+    }
+    sum
 }
 
 /// The number of the first error, as in `Input/output error (os error 5)`. Data that was wrong is EILSEQ, as in fio.

@@ -33,6 +33,14 @@ pub(super) struct Report {
     pub notes: Vec<String>,
 }
 
+impl Report {
+    /// The report of these entries, of which each knows its part of its group.
+    pub(super) fn of(mut entries: Vec<Entry>) -> Report {
+        figures::share_out(&mut entries);
+        Report { entries, ..Report::default() }
+    }
+}
+
 /// The document, with its last line ended.
 pub(super) fn document(run: &Run, report: &Report) -> String {
     let ended = run.ended.as_deref().unwrap_or(&run.started);
@@ -99,7 +107,7 @@ fn job(job: &Entry, bins: bool) -> Json {
     keys.extend(apart.iter().map(told));
     let syncs = vec![
         entry("total_ios", Json::Count(job.syncs.count())),
-        entry("lat_ns", latency(&job.syncs, None, false)),
+        entry("lat_ns", latency(&job.syncs, Some(&job.percentiles.list), bins)),
     ];
     keys.extend((job.unified != Unified::Mixed).then(|| entry("sync", Json::Object(syncs))));
     keys.extend(mixed.iter().map(told));
@@ -131,7 +139,7 @@ fn job(job: &Entry, bins: bool) -> Json {
         keys.push(entry("first_error", Json::Signed(first.into())));
     }
     keys.extend([
-        entry("latency_depth", Json::Count(truncated::<u64>(job.depth.round()))),
+        entry("latency_depth", Json::Count(job.queue.into())),
         entry("latency_target", Json::Count(job.target.ns)),
         entry("latency_target_ns", Json::Count(job.target.ns)),
         entry("latency_percentile", Json::Figure(job.target.percent)),
@@ -170,7 +178,6 @@ fn direction(of: &Direction, job: &Entry, bins: bool) -> Json {
     let clat = percentiles.clat.then_some(percentiles.list.as_slice());
     let lat = percentiles.lat.then_some(percentiles.list.as_slice());
     let Direction { bandwidth, rate, .. } = of;
-    let part = if bandwidth.0.is_empty() { 0.0 } else { 100.0 };
     Json::Object(vec![
         entry("io_bytes", Json::Count(of.bytes)),
         entry("io_kbytes", Json::Count(of.bytes >> 10)),
@@ -186,7 +193,7 @@ fn direction(of: &Direction, job: &Entry, bins: bool) -> Json {
         entry("lat_ns", latency(&of.lat, lat, bins)),
         entry("bw_min", Json::Count(bandwidth.least())),
         entry("bw_max", Json::Count(bandwidth.most())),
-        entry("bw_agg", Json::Figure(part)),
+        entry("bw_agg", Json::Figure(of.part_of_group())),
         entry("bw_mean", Json::Figure(bandwidth.mean())),
         entry("bw_dev", Json::Figure(bandwidth.deviation())),
         entry("bw_samples", Json::Count(bandwidth.0.len() as u64)),

@@ -33,6 +33,8 @@ pub(super) struct Logs {
     hist_window_ns: u64,
     /// So many times two bins of a histogram are one.
     coarseness: u32,
+    /// Requests have instants at which they are due.
+    of_schedule: bool,
     smallest: u64,
 }
 
@@ -121,6 +123,8 @@ impl Logs {
             hist_window_ns: millis("log_hist_msec")?,
             coarseness,
             smallest,
+            of_schedule: options.text("rate_process") == Some("poisson")
+                || options.text("read_iolog").is_some_and(|path| !path.is_empty()),
         })
     }
 
@@ -128,9 +132,9 @@ impl Logs {
         [&self.bandwidth, &self.rate, &self.latency, &self.histogram].iter().any(|prefix| prefix.is_some())
     }
 
-    /// Whether the record has the seconds that windows are made of.
+    /// Whether windows are made of the record's seconds, whose times count from when a request was due.
     fn is_of_seconds(&self) -> bool {
-        self.window_ns >= SECOND_NS && self.window_ns.is_multiple_of(SECOND_NS)
+        !self.of_schedule && self.window_ns >= SECOND_NS && self.window_ns.is_multiple_of(SECOND_NS)
     }
 
     fn named(&self, prefix: &str, kind: Kind, job: usize) -> String {

@@ -330,8 +330,12 @@ fn pace(job: &Job, workers: u32, keys: &mut Vec<Key>) {
         }
         Pace::Think { ns, blocks } => format!("think({}, {blocks})", Nanos::new(ns).exact()),
         Pace::Rate { per_second, poisson } => {
-            let law = if poisson { ", poisson" } else { "" };
-            format!("rate({}/s{law})", figure(per_second * f64::from(workers)))
+            let rate = figure(per_second * f64::from(workers));
+            if job.rw.is_mixed() {
+                keys.push(("even_mix", "true".into()));
+            }
+            // fio's rate waits for a slot and catches up; its arrivals of Poisson are drawn, and nobody waits for them.
+            if poisson { format!("rate({rate}/s, poisson)") } else { format!("cap({rate}/s)") }
         }
     };
     keys.push(("pace", quoted(&pace)));

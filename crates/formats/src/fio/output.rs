@@ -8,7 +8,7 @@ use crate::{NoFigures, Output};
 use super::TOOL;
 use super::access::{READ, WRITE};
 use super::command::{Command, Format};
-use super::figures::{self, Entry, Percentiles, Target};
+use super::figures::{self, Entry, Percentiles, Since, Target};
 use super::job::Job;
 use super::json::{self, Report};
 use super::log::RequestLog;
@@ -48,7 +48,7 @@ fn any(run: &Run) -> Result<Report, NoFigures> {
     let mut entries = Vec::new();
     for (group, point) in figures::loads(run).enumerate() {
         for workload in &point.workloads {
-            let mut entry = Entry::of(run, point, &[workload]);
+            let mut entry = Entry::of(run, point, &[workload], Since::Due);
             entry.group = narrow::<u32>(group);
             if point.workloads.len() == 1 {
                 entry.name.clone_from(&point.name);
@@ -57,7 +57,7 @@ fn any(run: &Run) -> Result<Report, NoFigures> {
         }
     }
     NoFigures::when(entries.is_empty(), TOOL, "no point loads anything; `fathom run quick` has such points")?;
-    Ok(Report { entries, ..Report::default() })
+    Ok(Report::of(entries))
 }
 
 impl Command {
@@ -83,7 +83,7 @@ impl Command {
             let Some(workload) = point.workloads.iter().find(|workload| workload.name == *name) else {
                 continue;
             };
-            let entry = Entry::of(run, point, &[workload]);
+            let entry = Entry::of(run, point, &[workload], Since::Issue);
             for (name, text) in self.jobs[job].logs.files(number + 1, &entry) {
                 add(&mut files, name, &text);
             }
@@ -141,7 +141,7 @@ impl Command {
             let mut lines = String::new();
             for point in self.points(run) {
                 let all: Vec<&WorkloadResult> = point.workloads.iter().collect();
-                let entry = Entry::of(run, point, &all);
+                let entry = Entry::of(run, point, &all, Since::Issue);
                 for (second, rate) in (1_u64..).zip(&entry.directions[direction].bandwidth.0) {
                     lines += &format!("{}, {}, 0, 0, 0\n", second * 1000, truncated::<u64>(rate.round()));
                 }
@@ -165,7 +165,8 @@ impl Command {
 
     fn entries(&self, run: &Run) -> Report {
         let entries = self.jobs_of(run).into_iter().map(|(entry, _)| entry).collect();
-        Report { entries, notes: self.translated().notes.clone(), ..Report::default() }
+        let globals = self.jobs.last().map(|job| job.options.of_all()).unwrap_or_default();
+        Report { globals, notes: self.translated().notes.clone(), ..Report::of(entries) }
     }
 
     /// The entries of a report, each with the number of its first job.
@@ -188,7 +189,7 @@ impl Command {
                 if let Some(point) = read_back {
                     let readers: Vec<&WorkloadResult> = point.workloads.iter().filter(of_entry).collect();
                     if !readers.is_empty() {
-                        entry.read_back(&Entry::of(run, point, &readers));
+                        entry.read_back(&Entry::of(run, point, &readers, Since::Issue));
                     }
                 }
                 if entry.error == 0 {
@@ -203,7 +204,7 @@ impl Command {
 
     fn entry(&self, run: &Run, point: &Point, workloads: &[&WorkloadResult], index: usize) -> Entry {
         let job = &self.jobs[index];
-        let mut entry = Entry::of(run, point, workloads);
+        let mut entry = Entry::of(run, point, workloads, Since::Issue);
         if super::pace::asks_nothing(&job.options) || job.creates_only {
             entry.directions = Default::default();
         }
@@ -212,7 +213,7 @@ impl Command {
         }
         entry.name.clone_from(&job.name);
         entry.description = job.options.text("description").map(str::to_owned);
-        entry.options = echo(job);
+        entry.options = job.options.own();
         entry.percentiles = percentiles(job);
         entry.target = target(job);
         entry.steady = job.steady.map(|rule| Attained::of(rule, &entry));
@@ -240,20 +241,6 @@ fn add(files: &mut Vec<(String, String)>, name: String, text: &str) {
         Some((_, before)) => before.push_str(text),
         None => files.push((name, text.to_owned())),
     }
-}
-
-/// What was said, in fio's own names. What readers look for is there also where it was not said.
-fn echo(job: &Job) -> Vec<(String, String)> {
-    let mut said: Vec<(String, String)> =
-        job.options.all().map(|setting| (setting.known.name.to_owned(), setting.value.clone())).collect();
-    for (name, value) in
-        [("name", job.name.as_str()), ("rw", "read"), ("bs", "4k"), ("iodepth", "1"), ("numjobs", "1")]
-    {
-        if !said.iter().any(|(known, _)| known == name) {
-            said.push((name.into(), value.into()));
-        }
-    }
-    said
 }
 
 fn target(job: &Job) -> Target {

@@ -9,6 +9,8 @@ use super::value::{self, Amount, Bare, KbBase};
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     settings: Vec<Setting>,
+    /// So many of them hold for all jobs.
+    globals: usize,
     pub base: KbBase,
 }
 
@@ -16,7 +18,7 @@ impl Options {
     /// The options of `section` after the `globals` before it.
     pub(super) fn of(globals: &[Setting], section: &Section) -> Result<Options, Refusal> {
         let settings: Vec<Setting> = globals.iter().chain(&section.settings).cloned().collect();
-        let mut options = Options { settings, base: KbBase::Binary };
+        let mut options = Options { settings, globals: globals.len(), base: KbBase::Binary };
         if let Some(base) = options.get("kb_base") {
             options.base = match base.value.as_str() {
                 "1024" => KbBase::Binary,
@@ -27,12 +29,19 @@ impl Options {
         Ok(options)
     }
 
-    /// Every option once, in the order in which they were said first.
+    /// Every option once, in the order in which they were said last.
     pub(super) fn all(&self) -> impl Iterator<Item = &Setting> {
-        let last = |setting: &&Setting| {
-            self.get(setting.known.name).is_some_and(|last| std::ptr::eq(last, *setting))
-        };
-        self.settings.iter().filter(last)
+        last(&self.settings)
+    }
+
+    /// Names and values of what holds for all jobs, each name once, as it was said last.
+    pub(super) fn of_all(&self) -> Vec<(String, String)> {
+        said(&self.settings[..self.globals])
+    }
+
+    /// The same of what this job alone says.
+    pub(super) fn own(&self) -> Vec<(String, String)> {
+        said(&self.settings[self.globals..])
     }
 
     /// The setting that holds.
@@ -108,4 +117,16 @@ impl Options {
         let [reads, writes, trims] = value::three(&setting.value);
         Ok([read(reads)?, read(writes)?, read(trims)?])
     }
+}
+
+/// Each name once, as it was said last.
+fn last(settings: &[Setting]) -> impl Iterator<Item = &Setting> {
+    let is_last = |(at, setting): &(usize, &Setting)| {
+        settings[at + 1..].iter().all(|later| later.known.name != setting.known.name)
+    };
+    settings.iter().enumerate().filter(is_last).map(|(_, setting)| setting)
+}
+
+fn said(settings: &[Setting]) -> Vec<(String, String)> {
+    last(settings).map(|setting| (setting.known.name.to_owned(), setting.value.clone())).collect()
 }

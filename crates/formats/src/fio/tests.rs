@@ -140,6 +140,7 @@ fn a_split_of_sizes_for_each_direction_is_a_mix() {
 #[test]
 fn rates_are_requests_a_second_of_all_clones() {
     let rate = |text: &str| match only(&format!("[a]\n{text}\n{TIMED}")).pace {
+        Pace::Cap(rate) => rate.get(),
         Pace::Open(schedule) => schedule.rate.get(),
         pace => panic!("{pace:?}"),
     };

@@ -88,6 +88,7 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
             let _ = writeln!(text, "  lat ({name})   : {}", line.join(", "));
         }
     }
+    syncs(text, entry);
     let _ = writeln!(
         text,
         "  cpu          : usr={:3.2}%, sys={:3.2}%, ctx={}, majf={}, minf={}",
@@ -121,7 +122,7 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
         entry.target.ns,
         entry.target.window_us,
         entry.target.percent,
-        truncated::<u64>(entry.depth.round())
+        entry.queue
     );
     if let Some((count, first)) = entry.failed {
         let _ = writeln!(
@@ -154,20 +155,7 @@ fn direction(text: &mut String, name: &str, of: &Direction, entry: &Entry) {
         short(of.bytes, 4, 1024, "B"),
     );
     for (label, latency) in [("slat", &of.slat), ("clat", &of.clat), (" lat", &of.lat)] {
-        if latency.is_empty() {
-            continue;
-        }
-        let (unit, divisor) = unit_of(latency);
-        let whole = |value: Option<Nanos>| short(value.map_or(0, Nanos::get) / divisor, 6, 1000, "");
-        let scaled = |value: Option<f64>| value.unwrap_or(0.0) / divisor as f64;
-        let _ = writeln!(
-            text,
-            "    {label} ({unit}): min={}, max={}, avg={:5.2}, stdev={:5.2}",
-            whole(latency.min()),
-            whole(latency.max()),
-            scaled(latency.mean()),
-            scaled(latency.std_dev())
-        );
+        times(text, label, latency);
     }
     if entry.percentiles.clat {
         percentiles(text, "clat", &of.clat, &entry.percentiles.list);
@@ -180,9 +168,10 @@ fn direction(text: &mut String, name: &str, of: &Direction, entry: &Entry) {
         let (unit, scale) = if large { ("MiB", 1024.0) } else { ("KiB", 1.0) };
         let _ = writeln!(
             text,
-            "   bw ({unit:>5}/s): min={:5}, max={:5}, per=100.00%, avg={:5.2}, stdev={:5.2}, samples={}",
+            "   bw ({unit:>5}/s): min={:5}, max={:5}, per={:3.2}%, avg={:5.2}, stdev={:5.2}, samples={}",
             truncated::<u64>(of.bandwidth.least() as f64 / scale),
             truncated::<u64>(of.bandwidth.most() as f64 / scale),
+            of.part_of_group(),
             of.bandwidth.mean() / scale,
             of.bandwidth.deviation() / scale,
             of.bandwidth.0.len()
@@ -198,6 +187,33 @@ fn direction(text: &mut String, name: &str, of: &Direction, entry: &Entry) {
             of.rate.deviation(),
             of.rate.0.len()
         );
+    }
+}
+
+/// The line of a latency; none where there is nothing.
+fn times(text: &mut String, label: &str, latency: &stats::Histogram) {
+    if latency.is_empty() {
+        return;
+    }
+    let (unit, divisor) = unit_of(latency);
+    let whole = |value: Option<Nanos>| short(value.map_or(0, Nanos::get) / divisor, 6, 1000, "");
+    let scaled = |value: Option<f64>| value.unwrap_or(0.0) / divisor as f64;
+    let _ = writeln!(
+        text,
+        "    {label} ({unit}): min={}, max={}, avg={:5.2}, stdev={:5.2}",
+        whole(latency.min()),
+        whole(latency.max()),
+        scaled(latency.mean()),
+        scaled(latency.std_dev())
+    );
+}
+
+/// What its flushes took.
+fn syncs(text: &mut String, entry: &Entry) {
+    if !entry.syncs.is_empty() {
+        text.push_str("  fsync/fdatasync/sync_file_range:\n");
+        times(text, "sync", &entry.syncs);
+        percentiles(text, "sync", &entry.syncs, &entry.percentiles.list);
     }
 }
 
@@ -373,9 +389,8 @@ fn terse_direction(fields: &mut Vec<String>, of: &Direction, list: &[f64], versi
         );
     }
     latency(fields, &of.lat);
-    let part = if of.bandwidth.0.is_empty() { 0.0 } else { 100.0 };
     fields.extend([of.bandwidth.least().to_string(), of.bandwidth.most().to_string()]);
-    fields.push(format!("{part:.6}%"));
+    fields.push(format!("{:.6}%", of.part_of_group()));
     fields.extend([of.bandwidth.mean(), of.bandwidth.deviation()].map(|value| format!("{value:.6}")));
     if version >= 5 {
         let rate = &of.rate;

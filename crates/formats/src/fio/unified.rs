@@ -54,6 +54,7 @@ impl Direction {
         self.requests += other.requests;
         self.bytes += other.bytes;
         self.runtime_ms = self.runtime_ms.max(other.runtime_ms);
+        self.of_group += other.of_group;
         self.slat.merge(&other.slat);
         self.clat.merge(&other.clat);
         self.lat.merge(&other.lat);

@@ -18,7 +18,7 @@ pub use self::cpu::{CpuUse, TaskCounts};
 pub use self::rank::{RankClock, RankResult};
 pub use self::series::{DeviceCounters, Series};
 pub use self::workload::{
-    Class, Edges, EngineUsed, ErrorSample, OpTotal, Silence, Verified, WorkerResult, WorkloadResult,
+    Class, Edges, EngineUsed, ErrorSample, OpTotal, Silence, Together, Verified, WorkerResult, WorkloadResult,
 };
 use crate::metric::Metric;
 

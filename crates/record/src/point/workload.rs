@@ -52,6 +52,9 @@ pub struct WorkloadResult {
     pub late: Option<Histogram>,
     /// Requests in flight on average over the window, all workers together.
     pub mean_in_flight: f64,
+    /// How many were in flight, went out and came back together. Absent where it was not kept.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub together: Option<Together>,
     /// What the edges of the window cut of the times in service. Absent where it was not kept.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub edges: Option<Edges>,
@@ -77,6 +80,30 @@ pub struct WorkloadResult {
     pub gave_up: bool,
     /// Each worker's part.
     pub workers: Vec<WorkerResult>,
+}
+
+/// How many requests of a worker were in flight together, went out together and came back together, over the window.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Together {
+    /// Requests by how many of their worker were in flight as each was handed over, itself among them: 1, 2 to 3, 4 to 7,
+    /// 8 to 15, 16 to 31, 32 to 63, 64 and more.
+    pub in_flight: [u64; 7],
+    /// Times that a worker handed some over, by how many: 1, 2, 3 to 4, 5 to 8, 9 to 16, 17 to 32, 33 to 64, more.
+    pub submitted: [u64; 8],
+    /// Times that a worker found some to have ended, by how many, in the same steps.
+    pub completed: [u64; 8],
+}
+
+impl Together {
+    /// Adds what others saw.
+    pub fn add(&mut self, other: &Together) {
+        let add = |sums: &mut [u64], more: &[u64]| {
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        };
+        add(&mut self.in_flight, &other.in_flight);
+        add(&mut self.submitted, &other.submitted);
+        add(&mut self.completed, &other.completed);
+    }
 }
 
 impl WorkloadResult {

@@ -24,6 +24,8 @@ pub struct Sequence {
     pub reopen_cold: bool,
     /// Only those of its requests that write are asked, and they read; the others are left out.
     pub reread: bool,
+    /// Operations come in their shares, spread evenly, and are not drawn.
+    pub even_mix: bool,
 }
 
 impl Sequence {
@@ -37,6 +39,7 @@ impl Sequence {
         reopen_every: None,
         reopen_cold: false,
         reread: false,
+        even_mix: false,
     };
 }
 

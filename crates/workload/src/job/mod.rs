@@ -19,6 +19,7 @@ mod slots;
 mod source;
 mod spec;
 mod statistics;
+mod together;
 
 use units::convert::narrow;
 use units::{Bytes, Instant};
@@ -85,6 +86,7 @@ pub struct Job<S: RequestSource = BlockRequests> {
     going_on: GoingOn,
     slots: Slots<S::Request>,
     statistics: Statistics,
+    together: together::Counter,
     ops_left: u64,
     bytes_left: u64,
     writes_since_flush: u32,
@@ -118,6 +120,7 @@ impl<S: RequestSource> Job<S> {
             going_on: GoingOn::default(),
             slots: Slots::new(options.depth),
             statistics: Statistics::new(&options),
+            together: together::Counter::default(),
             lateness: options.pacer.is_scheduled().then(Lateness::new),
             ops_left: options.ops.unwrap_or(u64::MAX),
             bytes_left: options.bytes.map_or(u64::MAX, Bytes::get),
@@ -176,6 +179,9 @@ impl<S: RequestSource> Job<S> {
             out.len() - before <= self.options.submit_batch as usize,
             "no more requests are handed over in one call than `submit_batch`"
         );
+        let issued = (out.len() - before) as u64;
+        let in_flight = self.planned - self.completed;
+        self.together.planned(now, &self.statistics.window, issued, in_flight, self.completed);
         if let Some(journal) = &mut self.journal {
             journal.issued(now, &out[before..]);
         }
@@ -288,6 +294,7 @@ impl<S: RequestSource> Job<S> {
             planned: self.planned,
             completed: self.completed,
             in_flight_ns: self.statistics.in_flight_ns,
+            together: self.together.into_counts(),
             edges: self.statistics.edges,
             gaps: std::mem::take(&mut self.statistics.gaps),
             classes: self.statistics.into_classes(),

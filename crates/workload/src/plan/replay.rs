@@ -69,6 +69,7 @@ pub(super) fn faults(workload: &Workload, replay: &Replay, faults: &mut Vec<Faul
         (workload.files != Files::Shared, "files"),
         (workload.luns != LunLayout::Concatenated, "luns"),
         (workload.sequence.consecutive > 1, "consecutive"),
+        (workload.sequence.even_mix, "even_mix"),
         (workload.sequence.read_back.is_some(), "read_back"),
         (workload.stop.loops.is_some(), "loops"),
     ];

@@ -197,6 +197,7 @@ fn sequence() -> impl Strategy<Value = Sequence> {
             reread: read_back.is_some_and(|every| every % 2 == 0),
             consecutive,
             repeat_offset,
+            even_mix: read_back.is_none(),
             low_water,
             flow,
             read_back,

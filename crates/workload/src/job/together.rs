@@ -1,0 +1,42 @@
+//! How many requests were in flight together, and how many went out and came back together.
+
+use units::Instant;
+
+use crate::tally::Together;
+use crate::window::Window;
+
+/// Counts of one job, over its measured window.
+#[derive(Debug, Default)]
+pub(super) struct Counter {
+    of: Together,
+    /// Completed when the job was last asked what to do.
+    completed: u64,
+}
+
+impl Counter {
+    /// The job was asked at `now`, handed over `issued` requests, of which the last made `in_flight`, and has seen
+    /// `completed` end in all.
+    #[inline]
+    pub fn planned(&mut self, now: Instant, window: &Window, issued: u64, in_flight: u64, completed: u64) {
+        debug_assert!(issued <= in_flight, "what is issued is in flight");
+        debug_assert!(self.completed <= completed, "what has completed stays so");
+        let came_back = completed - std::mem::replace(&mut self.completed, completed);
+        if now < window.from || now >= window.until {
+            return;
+        }
+        if came_back > 0 {
+            self.of.completed[Together::at_most(came_back)] += 1;
+        }
+        if issued > 0 {
+            self.of.submitted[Together::at_most(issued)] += 1;
+            for depth in in_flight - issued + 1..=in_flight {
+                self.of.in_flight[Together::at_least(depth)] += 1;
+            }
+        }
+    }
+
+    /// All that was counted.
+    pub fn into_counts(self) -> Together {
+        self.of
+    }
+}
