@@ -10,7 +10,8 @@ use units::{Bytes, Instant, Nanos, OpsPerSecond};
 use workload::plan::{Load, Settle};
 use workload::spec::Workload;
 use workload::tally::{
-    Action, Class, ClassInterval, ClassTally, Edges, ErrorSample, Failure, Gap, Gaps, Interval, Tally, Together,
+    Action, Class, ClassInterval, ClassTally, Edges, ErrorSample, Failure, Gap, Gaps, Interval, Tally,
+    Together,
 };
 use workload::tree::FileOp;
 use workload::{Errno, Op, Progress};
@@ -413,7 +414,11 @@ pub(crate) fn worker_in(wire: WireWorker, shift: Shift) -> Result<MeasuredWorker
         planned: wire.planned,
         completed: wire.completed,
         in_flight_ns: wire.in_flight_ns,
-        together: Together { in_flight: wire.together.0, submitted: wire.together.1, completed: wire.together.2 },
+        together: Together {
+            in_flight: wire.together.0,
+            submitted: wire.together.1,
+            completed: wire.together.2,
+        },
         edges: Edges { before_ns, after_ns, ended_after, failed_ns, lag_ns },
         gaps,
         dropped: wire.dropped,

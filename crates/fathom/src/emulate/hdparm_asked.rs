@@ -91,9 +91,47 @@ impl Open<'_> {
             }
             Asked::Power => power(Some(drive::power_mode(&self.file).map_err(failed("HDIO_DRIVE_CMD"))?)),
             Asked::Identity => identity(&words()?),
-            // Of a drive that is no ATA drive the original says nothing.
-            Asked::Details => words().map(|words| details(&words)).unwrap_or_default(),
-            _ => words().map(|words| asked.setting(&words)).unwrap_or_default(),
+            Asked::Details => or_silent(words(), |words| details(words))?,
+            _ => or_silent(words(), |words| asked.setting(words))?,
         })
+    }
+}
+
+/// What is told of an ATA drive. Of another the original says nothing; that the drive could not be asked is an error.
+fn or_silent(
+    words: Result<[u16; 256], (String, io::Error)>,
+    told: impl Fn(&[u16; 256]) -> String,
+) -> Result<String, (String, io::Error)> {
+    match words {
+        Ok(words) => Ok(told(&words)),
+        Err((_, error)) if is_of_another_kind(&error) => Ok(String::new()),
+        Err(failed) => Err(failed),
+    }
+}
+
+/// Whether a driver has answered that it knows no such question, as those of disks that are no ATA drives do.
+fn is_of_another_kind(error: &io::Error) -> bool {
+    const UNKNOWN: [i32; 5] = [libc::ENOTTY, libc::EINVAL, libc::EOPNOTSUPP, libc::ENOSYS, libc::ENOMSG];
+    error.raw_os_error().is_some_and(|code| UNKNOWN.contains(&code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_that_could_not_be_asked_is_told_from_one_of_another_kind() {
+        let asked = |code: i32| {
+            let failed = Err((" HDIO_GET_IDENTITY failed".to_owned(), io::Error::from_raw_os_error(code)));
+            or_silent(failed, |_| "ATA device".into())
+        };
+        for code in [libc::ENOTTY, libc::EINVAL, libc::ENOMSG] {
+            assert_eq!(asked(code).expect("it is no ATA drive"), "");
+        }
+        for code in [libc::EIO, libc::EPERM, libc::EACCES, libc::ENODEV] {
+            let (call, error) = asked(code).expect_err("nobody knows what it is");
+            assert_eq!((call.as_str(), error.raw_os_error()), (" HDIO_GET_IDENTITY failed", Some(code)));
+        }
+        assert_eq!(or_silent(Ok([0; 256]), |_| "ATA device".into()).expect("it answered"), "ATA device");
     }
 }

@@ -363,6 +363,11 @@ impl Line {
     fn read(&mut self, arguments: &[String]) -> Result<(), Refusal> {
         let mut rest = arguments.iter().peekable();
         while let Some(argument) = rest.next() {
+            // What follows are job files, whatever they are called.
+            if argument == "--" {
+                self.files.extend(rest.by_ref().cloned());
+                break;
+            }
             let Some(option) = argument.strip_prefix("--").or_else(|| argument.strip_prefix('-')) else {
                 self.files.push(argument.clone());
                 continue;

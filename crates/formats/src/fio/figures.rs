@@ -194,8 +194,7 @@ pub(super) fn loads(run: &Run) -> impl Iterator<Item = &Point> {
 impl Entry {
     /// The figures of `workloads` of `point` together.
     pub(super) fn of(run: &Run, point: &Point, workloads: &[&WorkloadResult], since: Since) -> Entry {
-        let mut directions =
-            [Op::Read, Op::Write, Op::Trim].map(|op| direction(point, workloads, op, since));
+        let mut directions = [Op::Read, Op::Write, Op::Trim].map(|op| direction(point, workloads, op, since));
         let runtime_ms = workloads.iter().map(|workload| millis(workload.measured_ns)).max().unwrap_or(0);
         for direction in &mut directions {
             direction.runtime_ms = if direction.requests > 0 { runtime_ms } else { 0 };

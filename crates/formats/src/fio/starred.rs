@@ -129,7 +129,12 @@ const CASES: &[(u8, &str, &str, Want)] = &[
     (25, "[b]\nsize=1m", "stonewall", Has(&["name = \"1: a\"", "name = \"2: b\""])),
     (26, "rw=randread", "rate_iops=500", Has(&["pace = \"cap(500/s)\""])),
     (26, "rw=randread", "rate=4m", Has(&["pace = \"cap(1024/s)\""])),
-    (26, "rw=randrw", "rate_iops=300,100", Has(&["pace = \"cap(400/s)\"", "reads = \"75%\"", "even_mix = true"])),
+    (
+        26,
+        "rw=randrw",
+        "rate_iops=300,100",
+        Has(&["pace = \"cap(400/s)\"", "reads = \"75%\"", "even_mix = true"]),
+    ),
     (
         26,
         "rw=randrw\nruntime=9\ntime_based",
@@ -321,4 +326,13 @@ fn rank_36_sections_variables_and_command_lines_make_one_job() {
         .map(str::to_owned);
     let plan = plan_text(Command::parse(&line, &JobEnvironment::NONE).unwrap().translated());
     assert_eq!(plan.matches("pattern = \"random\"").count(), 2, "{plan}");
+}
+
+#[test]
+fn two_dashes_end_the_options() {
+    let line = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    assert!(Command::parse(&line("--name=a --size=1m --"), &JobEnvironment::NONE).is_ok());
+    let missing =
+        Command::parse(&line("-- --odd.fio"), &JobEnvironment::NONE).err().expect("there is no such file");
+    assert!(missing.to_string().contains("--odd.fio"), "{missing}");
 }
