@@ -91,7 +91,7 @@ impl Open<'_> {
             }
             Asked::Power => power(Some(drive::power_mode(&self.file).map_err(failed("HDIO_DRIVE_CMD"))?)),
             Asked::Identity => identity(&words()?),
-            Asked::Details => or_silent(words(), |words| details(words))?,
+            Asked::Details => or_silent(words(), details)?,
             _ => or_silent(words(), |words| asked.setting(words))?,
         })
     }

@@ -333,6 +333,6 @@ fn two_dashes_end_the_options() {
     let line = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
     assert!(Command::parse(&line("--name=a --size=1m --"), &JobEnvironment::NONE).is_ok());
     let missing =
-        Command::parse(&line("-- --odd.fio"), &JobEnvironment::NONE).err().expect("there is no such file");
+        Command::parse(&line("-- --odd.fio"), &JobEnvironment::NONE).expect_err("there is no such file");
     assert!(missing.to_string().contains("--odd.fio"), "{missing}");
 }
