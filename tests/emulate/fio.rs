@@ -332,6 +332,21 @@ fn depths_and_batches_are_counted() {
 }
 
 #[test]
+fn memory_that_jobs_lock_is_held_while_they_run() {
+    let user = User::new();
+    user.write(
+        "job.fio",
+        "[a]\nrw=read\nsize=1m\nnumjobs=2\nlockmem=1m\nexec_prerun=grep VmLck /proc/$PPID/status > locked\n",
+    );
+    user.fathom("as fio job.fio").done();
+    let told = std::fs::read_to_string(user.path("locked")).unwrap();
+    let kib: u64 = told.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(kib >= 2048, "{told}");
+    let plan = user.fathom("plan convert job.fio").done();
+    assert!(format!("{}{}", plan.out, plan.err).contains("locks no memory"), "{}", plan.out);
+}
+
+#[test]
 fn logs_have_a_line_for_each_second() {
     let user = User::new();
     let line = "as fio --name=a --filename=array:md3000 --direct=1 --rw=randrw --size=1g --runtime=5 --time_based \

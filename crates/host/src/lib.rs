@@ -20,6 +20,7 @@ pub mod load;
 pub mod monitor;
 pub mod niceness;
 pub mod pages;
+pub mod pinned;
 mod placement;
 pub mod plain;
 pub mod progress;

@@ -5,6 +5,7 @@ use std::path::Path;
 use conduct::search::{LOOK_LEAST, SearchOptions, load_of};
 use formats::fio::Command;
 use host::niceness;
+use host::pinned::Pinned;
 use real::PlainFile;
 use record::World;
 use units::{Bytes, Nanos};
@@ -52,6 +53,7 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
         niceness::be_nicer(by)
             .map_err(|source| Failure::System { what: format!("the niceness of nice={by}"), source })?;
     }
+    let _held = held(&command)?;
     check_apart(&command.writes(), &command.translated().targets)?;
     // The files stay, as fio's do, so that the next job finds them laid out.
     let scratch = Scratch {
@@ -104,6 +106,16 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
         (1.., 0) => Ok(Ending { code: 1, reason: format!("{failed} jobs ended with an error") }),
         _ => Ok(ending),
     }
+}
+
+/// The memory that its jobs lock, for as long as they run.
+fn held(command: &Command) -> Result<Option<Pinned>, Failure> {
+    let amount = Bytes::new(command.locked());
+    if amount.is_zero() {
+        return Ok(None);
+    }
+    let failed = |source| Failure::System { what: format!("locking {amount} of memory (lockmem)"), source };
+    Pinned::hold(amount).map(Some).map_err(failed)
 }
 
 /// Files as large as the jobs need them, as fio lays them out.

@@ -124,6 +124,16 @@ impl Command {
         self.jobs.first().and_then(|job| job.nice)
     }
 
+    /// Bytes of memory that its jobs lock (`lockmem`), as many as of any that run together; zero for none.
+    pub fn locked(&self) -> u64 {
+        let of_phase = |reported: &Vec<super::arrange::Reported>| {
+            let jobs: std::collections::BTreeSet<usize> = reported.iter().map(|each| each.job).collect();
+            let of = |job: usize| self.jobs[job].locked.saturating_mul(self.jobs[job].clones.into());
+            jobs.into_iter().map(of).fold(0, u64::saturating_add)
+        };
+        self.phases().iter().map(of_phase).max().unwrap_or(0)
+    }
+
     /// Jobs of one program are equally nice.
     fn check_nice(&self) -> Result<(), Refusal> {
         let other = self.jobs.iter().find(|job| job.nice != self.nice());

@@ -110,11 +110,11 @@ fn in_shell(word: &str) -> String {
 /// What a plan leaves out.
 pub(super) fn notes(job: &Job) -> Vec<String> {
     let said = |name: &&str| job.options.text(name).is_some_and(|value| !value.is_empty());
-    let names = ["exec_prerun", "exec_postrun", "program", "nice"].into_iter().filter(said);
+    let names = ["exec_prerun", "exec_postrun", "program", "nice", "lockmem"].into_iter().filter(said);
     names
         .map(|name| {
             format!(
-                "job `{}`: {name}: a plan executes nothing and is as nice as whoever runs it; `fathom as fio` does it, or do \
+                "job `{}`: {name}: a plan executes nothing, locks no memory and is as nice as whoever runs it; `fathom as fio` does it, or do \
                  it yourself",
                 job.name
             )

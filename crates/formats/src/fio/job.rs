@@ -50,6 +50,8 @@ pub(super) struct Job {
     pub creates_only: bool,
     /// By how much it is nicer to other processes.
     pub nice: Option<i32>,
+    /// Bytes of memory that each clone takes and locks; zero for none.
+    pub locked: u64,
     /// Its reads and its writes, where only one of them has a rate.
     pub halves: Option<Box<[Job; 2]>>,
     /// Keys of a plan that need no more thought, with their values as TOML.
@@ -196,6 +198,7 @@ impl Job {
             unified: Unified::read(&options)?,
             creates_only,
             nice: options.read("nice", niceness)?.filter(|nice| *nice != 0),
+            locked: options.size("lockmem")?.unwrap_or(0),
             keys,
             checks,
             logs,

@@ -228,7 +228,7 @@ const TABLE: &[Row] = &[
          job_start_clock_id",
     ),
     supported("cpus_allowed cpumask cpus_allowed_policy numa_cpu_nodes numa_mem_policy iomem=mem"),
-    unsupported("lockmem", OFF, "memory is left as it is; the record says how much there was"),
+    supported("lockmem"),
     // Reports.
     flags(
         "clat_percentiles lat_percentiles write_bw_log write_lat_log write_iops_log log_offset \
