@@ -153,7 +153,7 @@ impl Pacer {
                 ended.store(true, Ordering::Release);
                 broken();
                 running.waiting.drain().for_each(|(_, deliver)| deliver(false));
-                refuse_all(&receive);
+                refuse_all(&receive, &running.progress);
             }
         })?;
         Ok(Pacer {
@@ -384,13 +384,16 @@ impl Running {
     }
 }
 
-/// Until the end, every request is one without an answer.
-fn refuse_all(receive: &Receiver<Message>) {
+/// Until the end, every request is one without an answer, and work is as fast as it can be: no model holds it back.
+fn refuse_all(receive: &Receiver<Message>, progress: &Progress) {
+    let works = || progress.lock().unwrap_or_else(PoisonError::into_inner);
+    works().clear();
     while let Ok(message) = receive.recv() {
         match message {
             Message::Request(_, _, deliver) => deliver(false),
             Message::Stop => break,
-            Message::Work(_) | Message::Act(_) | Message::Restart(_) | Message::Share(_) => {}
+            Message::Work(order) => drop(works().remove(&order.set)),
+            Message::Act(_) | Message::Restart(_) | Message::Share(_) => {}
         }
     }
 }

@@ -385,6 +385,13 @@ fn once_the_model_is_broken_no_request_waits_for_it() {
         assert!(!answered(&pacer, serve::pace::Op::Read, 4096));
     }
     assert!(pacer.is_broken());
+    pacer.start_work(array::sim::WorkOrder {
+        kind: array::background::BackgroundKind::Verify,
+        set: 0,
+        slot: None,
+    });
+    assert!(!answered(&pacer, serve::pace::Op::Read, 4096));
+    assert_eq!(pacer.progress(0), None, "no model holds the work back");
     assert_eq!(broken.load(std::sync::atomic::Ordering::Relaxed), 1);
 }
 
