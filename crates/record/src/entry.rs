@@ -85,7 +85,7 @@ impl Entry {
 /// measured. What only brought a target into a state is no result.
 pub fn peaks(points: &[Point]) -> (Option<f64>, Option<f64>) {
     let loads = || points.iter().filter(|point| point.kind == PointKind::Load);
-    let peak = |metric: Metric| Some(metric.best(loads(), |point| point.figure(metric))?.1);
+    let peak = |metric: Metric| Some(metric.best(loads(), |point| point.estimate(metric))?.1);
     (peak(Metric::Iops), peak(Metric::Throughput))
 }
 
@@ -98,7 +98,7 @@ pub fn peaks_of_search(run: &Run) -> Option<(Option<f64>, Option<f64>)> {
         .iter()
         .filter(|rung| rung.verdict == "pass" && Some(rung.rate_per_s) == search.met_per_s);
     let points = kept.flat_map(|rung| &rung.points).filter_map(|index| run.point(*index));
-    let throughput = Metric::Throughput.best(points, |point| point.figure(Metric::Throughput));
+    let throughput = Metric::Throughput.best(points, |point| point.estimate(Metric::Throughput));
     Some((search.met_per_s, throughput.map(|(_, value)| value)))
 }
 

@@ -43,7 +43,7 @@ pub use finding::{Finding, Severity};
 pub use grade::{Check, Grade, Grading, Outcome};
 pub use held::{Fitted, Held};
 pub use histogram::Histogram;
-pub use metric::{Metric, quantile_name};
+pub use metric::{Estimate, Metric, quantile_name};
 pub use path::{Ceiling, PathPart};
 pub use phase::{is_named, phase_title};
 pub use point::{

@@ -52,29 +52,72 @@ impl Metric {
         matches!(self, Metric::Quantile(own) if (own - q).abs() < 1e-9)
     }
 
-    /// The item with the best figure, and that figure: the highest rate or the shortest time, of equals the first. `None`
-    /// where `figure` knows of none that is a number.
+    /// The item with the best figure, and its value: the rate whose interval has the highest lower end, or the time whose
+    /// interval has the lowest upper end, of equals the first; the highest of many figures is more often than not the
+    /// least certain one. `None` where `figure` knows of none that is a number.
     ///
-    /// Whatever says "the highest" asks here, so that one page never has two of them.
+    /// Where some have an interval, one without is taken for as uncertain as those are in the middle; where none has one,
+    /// values decide. Whatever says "the highest" asks here, so that one page never has two of them.
     pub fn best<T>(
         self,
         items: impl IntoIterator<Item = T>,
-        figure: impl Fn(&T) -> Option<f64>,
+        figure: impl Fn(&T) -> Option<Estimate>,
     ) -> Option<(T, f64)> {
         let known = items.into_iter().filter_map(|item| {
-            let value = figure(&item).filter(|value| value.is_finite())?;
-            Some((item, value))
+            let estimate = figure(&item).filter(|estimate| estimate.value.is_finite())?;
+            Some((item, estimate))
         });
-        known.reduce(|best, next| {
-            let is_ahead = if self.more_is_better() { next.1 > best.1 } else { next.1 < best.1 };
+        let known: Vec<(T, Estimate)> = known.collect();
+        let unknown = typical_reach(self, known.iter().map(|(_, estimate)| *estimate));
+        let end = |estimate: &Estimate| estimate.end(self, unknown);
+        let best = known.into_iter().reduce(|best, next| {
+            let (before, now) = (end(&best.1), end(&next.1));
+            let is_ahead = if self.more_is_better() { now > before } else { now < before };
             if is_ahead { next } else { best }
-        })
+        });
+        best.map(|(item, estimate)| (item, estimate.value))
     }
 
     /// Whether more of it is better: rates, not times.
     pub fn more_is_better(self) -> bool {
         matches!(self, Metric::Iops | Metric::Throughput)
     }
+}
+
+/// A figure with what is known of its uncertainty.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The figure, in the base unit of its metric.
+    pub value: f64,
+    /// The ends of its 95 % interval; absent where it has none.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Estimate {
+    /// A value without an interval.
+    pub fn of(value: f64) -> Estimate {
+        Estimate { value, interval: None }
+    }
+
+    /// How far the worse end of its interval lies from the value, as a part of the value; `None` without an interval.
+    fn reach(self, metric: Metric) -> Option<f64> {
+        let (low, high) = self.interval?;
+        let worse = if metric.more_is_better() { low } else { high };
+        Some(((worse - self.value) / self.value).abs()).filter(|reach| reach.is_finite())
+    }
+
+    /// The worse end of its interval, which lies `unknown`, a part of the value, away where it has none.
+    fn end(self, metric: Metric, unknown: f64) -> f64 {
+        let reach = self.reach(metric).unwrap_or(unknown);
+        if metric.more_is_better() { self.value * (1.0 - reach) } else { self.value * (1.0 + reach) }
+    }
+}
+
+/// The reach in the middle of those that have one; nothing where none has.
+fn typical_reach(metric: Metric, estimates: impl Iterator<Item = Estimate>) -> f64 {
+    let mut each: Vec<f64> = estimates.filter_map(|estimate| estimate.reach(metric)).collect();
+    each.sort_by(f64::total_cmp);
+    each.get(each.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// `p50`, `p99.9`. Seven digits of a percentage are more than any summary has, and hide what binary adds.
@@ -90,12 +133,28 @@ mod tests {
     fn the_best_is_the_highest_rate_or_the_shortest_time_and_of_equals_the_first() {
         let of = |metric: Metric, values: [f64; 4]| {
             metric
-                .best(values.into_iter().enumerate(), |(_, value)| Some(*value))
+                .best(values.into_iter().enumerate(), |(_, value)| Some(Estimate::of(*value)))
                 .map(|((at, _), value)| (at, value))
         };
         assert_eq!(of(Metric::Iops, [2.0, f64::NAN, 3.0, 3.0]), Some((2, 3.0)));
         assert_eq!(of(Metric::Mean, [2.0, f64::NAN, 3.0, 2.0]), Some((0, 2.0)));
         assert_eq!(Metric::Iops.best([1, 2], |_| None), None);
+    }
+
+    #[test]
+    fn the_best_is_the_one_whose_interval_has_the_better_end_and_not_the_least_certain() {
+        let of = |metric: Metric, all: &[(f64, Option<(f64, f64)>)]| {
+            let estimates = all.iter().map(|(value, interval)| Estimate { value: *value, interval: *interval });
+            metric.best(estimates.enumerate(), |(_, one)| Some(*one)).map(|((at, _), value)| (at, value))
+        };
+        let rates = [(6_750.0, Some((2_310.0, 11_190.0))), (3_295.0, Some((3_258.0, 3_332.0)))];
+        assert_eq!(of(Metric::Iops, &rates), Some((1, 3_295.0)));
+        let times = [(2.0, Some((0.5, 9.0))), (3.0, Some((2.9, 3.1)))];
+        assert_eq!(of(Metric::Mean, &times), Some((1, 3.0)));
+        // Without an interval nothing is certain of it; with none anywhere the value decides.
+        assert_eq!(of(Metric::Iops, &[(100.0, Some((80.0, 120.0))), (99.0, None)]), Some((0, 100.0)));
+        assert_eq!(of(Metric::Iops, &[(100.0, Some((80.0, 120.0))), (900.0, None)]), Some((1, 900.0)));
+        assert_eq!(of(Metric::Iops, &[(100.0, None), (900.0, None)]), Some((1, 900.0)));
     }
 
     #[test]

@@ -205,6 +205,21 @@ impl OpSummary {
         };
         (value.is_finite() && value > 0.0).then_some(value)
     }
+
+    /// The ends of the 95 % interval of the figure `metric`, where it has one.
+    pub fn interval(&self, metric: Metric) -> Option<(f64, f64)> {
+        let response = self.response.as_ref();
+        match metric {
+            Metric::Iops => self.ops_per_s.low.zip(self.ops_per_s.high),
+            Metric::Throughput => self.bytes_per_s.low.zip(self.bytes_per_s.high),
+            Metric::Mean => response.and_then(|times| times.mean_low_ns.zip(times.mean_high_ns)),
+            Metric::Max => None,
+            Metric::Quantile(q) => {
+                let figure = response?.quantile(q)?;
+                Some((figure.low_ns? as f64, figure.high_ns? as f64))
+            }
+        }
+    }
 }
 
 /// A rate over the window with its interval from the rates of equally long stretches in it.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Metric, Point, Run};
+use record::{Estimate, Metric, Point, Run};
 use units::OpsPerSecond;
 use units::convert::truncated;
 
@@ -17,7 +17,7 @@ struct Sweep<'a> {
     key: &'a str,
     around: Vec<(&'a str, &'a str)>,
     /// Swept value as text, and requests a second; one for each point, the best of its repetitions.
-    points: Vec<(&'a str, f64)>,
+    points: Vec<(&'a str, Estimate)>,
 }
 
 /// One line for each innermost sweep of `run` over at least three values: its rates as a curve, and where the best
@@ -47,7 +47,9 @@ fn sweeps(run: &Run) -> Vec<Sweep<'_>> {
         let points = &mut sweeps[place].points;
         let spot = *spots.entry((place, value)).or_insert(points.len());
         match points.get_mut(spot) {
-            Some((_, best)) => *best = best.max(rate),
+            Some((_, best)) => {
+                *best = Metric::Iops.best([*best, rate], |one| Some(*one)).map_or(*best, |(one, _)| one);
+            }
             None => points.push((value, rate)),
         }
     }
@@ -69,16 +71,17 @@ fn innermost<'a>(run: &'a Run, phase: &str) -> Option<&'a str> {
 }
 
 /// Requests a second of all workloads together.
-fn rate(point: &Point) -> f64 {
-    point.figure(Metric::Iops).unwrap_or(0.0)
+fn rate(point: &Point) -> Estimate {
+    point.estimate(Metric::Iops).unwrap_or(Estimate::of(0.0))
 }
 
 fn line(sweep: &Sweep<'_>, style: Style) -> String {
     let peak = Metric::Iops.best(sweep.points.iter().copied(), |(_, rate)| Some(*rate));
-    let peak = peak.map_or(("", 0.0), |(point, _)| point);
-    let ends = |at: Option<&(&str, f64)>| at.map(|(value, _)| harmless(value)).unwrap_or_default();
+    let peak = peak.map_or(("", 0.0), |((at, _), rate)| (at, rate));
+    let highest = sweep.points.iter().map(|(_, rate)| rate.value).fold(0.0, f64::max);
+    let ends = |at: Option<&(&str, Estimate)>| at.map(|(value, _)| harmless(value)).unwrap_or_default();
     let key = harmless(sweep.key);
-    let curve: String = sweep.points.iter().map(|(_, rate)| level(*rate, peak.1, style)).collect();
+    let curve: String = sweep.points.iter().map(|(_, rate)| level(rate.value, highest, style)).collect();
     let around: Vec<String> =
         sweep.around.iter().map(|(key, value)| format!(", {} {}", harmless(key), harmless(value))).collect();
     let text = format!(

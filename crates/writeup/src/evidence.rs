@@ -135,7 +135,7 @@ fn chosen(runs: &[Run]) -> Chosen {
     }
     let each = (OF_ALL / runs.len().max(1)).clamp(1, OF_A_RUN);
     let all = runs.iter().flat_map(|run| &run.points).filter(|point| point.kind == PointKind::Load);
-    let rate = |point: &Point| point.figure(Metric::Iops);
+    let rate = |point: &Point| point.estimate(Metric::Iops);
     let peak = Metric::Iops.best(all, |point| rate(point)).map(|(point, _)| point.name.as_str());
     let of_run = |record: &Run| -> Vec<usize> {
         let loads: Vec<(usize, &Point)> =

@@ -2,7 +2,7 @@
 
 use chart::Unit;
 use record::names::series::OPS;
-use record::{LatencySummary, Metric, OpSummary, Point, PointKind, Run, Series, quantile_name};
+use record::{Estimate, LatencySummary, Metric, OpSummary, Point, PointKind, Run, Series, quantile_name};
 use units::{Bytes, OpsPerSecond, Share};
 
 use crate::document::Samples;
@@ -22,6 +22,12 @@ pub(crate) struct Measured<'a> {
 
 /// A figure and its interval.
 pub(crate) type WithInterval = (Number, Option<(Number, Number)>);
+
+/// The same as what [`Metric::best`] chooses by.
+pub(crate) fn estimate((number, interval): &WithInterval) -> Estimate {
+    let ends = interval.as_ref().map(|(low, high)| (low.value, high.value));
+    Estimate { value: number.value, interval: ends }
+}
 
 /// The figure a point is about.
 pub(crate) fn headline(point: &Point) -> Metric {

@@ -20,7 +20,7 @@ pub use self::series::{DeviceCounters, Series};
 pub use self::workload::{
     Class, Edges, EngineUsed, ErrorSample, OpTotal, Silence, Together, Verified, WorkerResult, WorkloadResult,
 };
-use crate::metric::Metric;
+use crate::metric::{Estimate, Metric};
 
 /// Load or state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -96,6 +96,13 @@ impl Point {
             return each().reduce(|sum, value| sum + value);
         }
         each().next().filter(|_| self.workloads.len() == 1)
+    }
+
+    /// The same with its interval, which the sum of several workloads has not.
+    pub fn estimate(&self, metric: Metric) -> Option<Estimate> {
+        let value = self.figure(metric)?;
+        let [only] = &self.workloads[..] else { return Some(Estimate::of(value)) };
+        Some(Estimate { value, interval: only.total()?.interval(metric) })
     }
 
     /// The same `by_ns` nanoseconds later on the run's clock.

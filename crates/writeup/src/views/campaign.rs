@@ -2,7 +2,7 @@
 
 use campaign::{CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FigureEffects, HeldClaim};
 use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale, Unit};
-use record::{Metric, level_name};
+use record::{Estimate, Metric, level_name};
 
 use super::published::{self, Group};
 use crate::document::{Block, Cell, Column, Figure, KeyFigure, Section, Sentence, Table};
@@ -145,11 +145,7 @@ impl<'a> Subject<'a> {
         let figures = self.headlines().into_iter().filter_map(|place| {
             let figure = &self.effects.figures[place];
             let metric = Metric::of(&figure.metric);
-            let cells = figure.cells.iter().enumerate();
-            let order = |one: &(usize, &CellFigure), other: &(usize, &CellFigure)| {
-                one.1.mean.total_cmp(&other.1.mean)
-            };
-            let (at, best) = if metric.more_is_better() { cells.max_by(order) } else { cells.min_by(order) }?;
+            let (at, best) = best_cell(&figure.cells, metric)?;
             let (number, interval) = self.cell(place, at, best);
             let unit = if metric == Metric::Iops { "IOPS, " } else { "" };
             Some(KeyFigure {
@@ -461,13 +457,21 @@ impl<'a> Subject<'a> {
         let cells = || figure.cells.iter().enumerate();
         let order =
             |one: &(usize, &CellFigure), other: &(usize, &CellFigure)| one.1.mean.total_cmp(&other.1.mean);
-        let (Some(low), Some(high)) = (cells().min_by(order), cells().max_by(order)) else {
+        let (Some(low), Some(high), Some(best)) =
+            (cells().min_by(order), cells().max_by(order), best_cell(&figure.cells, metric))
+        else {
             return Sentence::default();
         };
         let end = |(at, cell): (usize, &CellFigure)| self.cell(place, at, cell).0;
-        let (best, worst) = if metric.more_is_better() { (high, low) } else { (low, high) };
+        let worst = if metric.more_is_better() { low } else { high };
         let behind = measured::behind(metric);
-        let apart = low.1.high.zip(high.1.low).is_some_and(|(low, high)| low < high);
+        let (bottom, top) = if metric.more_is_better() { (worst, best) } else { (best, worst) };
+        let apart = bottom.1.high.zip(top.1.low).is_some_and(|(low, high)| low < high);
+        if end(low).text() == end(high).text() {
+            return Sentence::of(format!("{}: ", figure.point))
+                .number(end(best))
+                .words(format!("{behind} in all cells."));
+        }
         if !apart {
             return Sentence::of(format!("{}: ", figure.point))
                 .number(end(low))
@@ -589,3 +593,9 @@ fn changes(own: &[&Told<'_>]) -> Dots {
 fn level(change: &Change) -> String {
     change.levels.join(", ")
 }
+/// The cell with the best figure, and its place.
+fn best_cell(cells: &[CellFigure], metric: Metric) -> Option<(usize, &CellFigure)> {
+    let estimate = |cell: &CellFigure| Estimate { value: cell.mean, interval: cell.low.zip(cell.high) };
+    metric.best(cells.iter().enumerate(), |(_, cell)| Some(estimate(cell))).map(|(best, _)| best)
+}
+

@@ -134,8 +134,9 @@ fn reading(subject: &Subject<'_>, groups: &[Group<'_>], metric: Metric) -> Sente
 
 /// The point with the best figure of `metric` among `points`.
 pub(crate) fn best<'a>(points: &[Measured<'a>], metric: Metric) -> Option<(Measured<'a>, Number)> {
-    let figures = points.iter().filter_map(|one| Some((*one, one.figure(metric)?.0)));
-    metric.best(figures, |(_, number)| Some(number.value)).map(|(best, _)| best)
+    let figures = points.iter().filter_map(|one| Some((*one, one.figure(metric)?)));
+    let ((one, (number, _)), _) = metric.best(figures, |(_, figure)| Some(measured::estimate(figure)))?;
+    Some((one, number))
 }
 
 pub(crate) fn capital(words: &str) -> String {

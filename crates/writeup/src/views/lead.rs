@@ -127,7 +127,7 @@ fn outcome(subject: &Subject<'_>, case: &[Measured<'_>], metric: Metric) -> Outc
 
 /// The measurements of the point that most runs have, of several the one with the best figure; `None` where no two runs
 /// have one.
-fn shared<'a>(case: &[Measured<'a>], metric: Metric) -> Option<Vec<Measured<'a>>> {
+pub(super) fn shared<'a>(case: &[Measured<'a>], metric: Metric) -> Option<Vec<Measured<'a>>> {
     let mut groups: Vec<Vec<Measured<'a>>> = Vec::new();
     for one in case {
         match groups.iter_mut().find(|group| key(&group[0]) == key(one)) {
@@ -137,7 +137,11 @@ fn shared<'a>(case: &[Measured<'a>], metric: Metric) -> Option<Vec<Measured<'a>>
     }
     let most = groups.iter().map(|group| runs_of(group).len()).max().filter(|most| *most > 1)?;
     groups.retain(|group| runs_of(group).len() == most);
-    metric.best(groups, |group| Some(best(group, metric)?.1.value)).map(|(group, _)| group)
+    let estimate = |group: &Vec<Measured<'a>>| {
+        let figure = best(group, metric)?.0.figure(metric)?;
+        Some(measured::estimate(&figure))
+    };
+    metric.best(groups, estimate).map(|(group, _)| group)
 }
 
 /// Which of `runs` are no measurement of what they seem to be.

@@ -75,7 +75,7 @@ impl<'a> Subject<'a> {
 /// What is told first of `all`, each of the point that `of` gives: that of the highest rate, or the first where none has a
 /// rate.
 fn foremost<'t, 'a, T>(all: &'t [T], of: impl Fn(&T) -> Measured<'a>) -> Option<&'t T> {
-    let highest = Metric::Iops.best(all, |one| of(one).point.figure(Metric::Iops));
+    let highest = Metric::Iops.best(all, |one| of(one).point.estimate(Metric::Iops));
     highest.map(|(one, _)| one).or(all.first())
 }
 

@@ -1,5 +1,7 @@
 //! Where the time goes, and how busy each part is: of virtual arrays, which know.
 
+use std::collections::BTreeSet;
+
 use chart::{Axis, Bar, Bars, Chart, HUES, Heat, Scale, Segment, Unit};
 use record::{Component, Metric, ResponseShare};
 
@@ -152,7 +154,7 @@ pub(super) fn by_kind(components: &[Component]) -> Vec<(String, Vec<(usize, &Com
     groups
 }
 
-/// How busy the busiest of each kind of part is, at the point of each run and phase with the highest rate.
+/// How busy the busiest of each kind of part is, at the point of each phase with the highest rate.
 pub(super) fn utilisation(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<Figure> {
     let is_known = |one: &&Measured<'_>| {
         one.point.breakdown.as_ref().is_some_and(|breakdown| !breakdown.components.is_empty())
@@ -233,16 +235,33 @@ fn busiest_kinds(points: &[Measured<'_>]) -> Vec<String> {
     kinds.into_iter().take(KINDS).map(|(kind, _)| kind).collect()
 }
 
-/// Of each run and phase the point with the highest rate, as many as there are hues.
+/// Of each phase the point with the highest rate, the same of all runs that have it, so that like is set beside like; as
+/// many as there are hues.
 fn busiest_points<'a>(points: &[Measured<'a>]) -> Vec<Measured<'a>> {
     let mut loads: Vec<Vec<Measured<'a>>> = Vec::new();
     for one in points {
-        let same = |other: &Measured<'_>| other.run == one.run && other.point.phase == one.point.phase;
-        match loads.iter_mut().find(|load| same(&load[0])) {
+        match loads.iter_mut().find(|load| load[0].point.phase == one.point.phase) {
             Some(load) => load.push(*one),
             None => loads.push(vec![*one]),
         }
     }
-    let busiest = |load: &Vec<Measured<'a>>| best(load, Metric::Iops).map_or(load[0], |(one, _)| one);
-    loads.iter().map(busiest).take(SHOWN).collect()
+    let mut chosen: Vec<Measured<'a>> = loads.iter().flat_map(|load| of_phase(load)).collect();
+    chosen.sort_by_key(|one| one.run);
+    chosen.truncate(SHOWN);
+    chosen
+}
+
+/// Of each run of one phase the point that most of them have and that has the highest rate; its own highest where it has not.
+fn of_phase<'a>(load: &[Measured<'a>]) -> Vec<Measured<'a>> {
+    let shared = super::lead::shared(load, Metric::Iops).unwrap_or_default();
+    let runs: BTreeSet<usize> = load.iter().map(|one| one.run).collect();
+    let of_run = |run: &usize| {
+        let own = |all: &[Measured<'a>]| -> Vec<Measured<'a>> {
+            all.iter().filter(|one| one.run == *run).copied().collect()
+        };
+        let (same, all) = (own(&shared), own(load));
+        let highest = best(if same.is_empty() { &all } else { &same }, Metric::Iops);
+        highest.map(|(one, _)| one).or(all.first().copied())
+    };
+    runs.iter().filter_map(of_run).collect()
 }

@@ -2,7 +2,7 @@
 
 use record::sample::{self, Stream};
 use record::{
-    Basis, Check, Compared, Comparison, Grade, Grading, Op, Outcome, Point, Run, Side, Verdict, World,
+    Basis, Breakdown, Check, Compared, Comparison, Component, Grade, Grading, Op, Outcome, Point, Run, Side, Verdict, World,
 };
 
 use crate::document::{Cell, WriteUp};
@@ -106,6 +106,49 @@ fn there_is_one_highest_rate_and_its_p99_is_that_of_the_same_point() {
     for text in [report.answer.text(), reading(&report, "load")] {
         assert!(text.contains(&chart::Unit::Nanos.written(p99)), "{text}: {p99}");
     }
+}
+
+/// A run whose highest figure is its least certain one.
+fn doubtful(raid: &str, rates: [(f64, f64); 3]) -> Run {
+    let mut own = run(raid, &[]);
+    let rates = (0..).zip([1, 8, 64]).zip(rates);
+    own.points =
+        rates.map(|((at, x), (rate, reach))| point(at, x, rate, Some((rate - reach, rate + reach)))).collect();
+    own
+}
+
+#[test]
+fn the_highest_rate_is_the_one_whose_interval_has_the_highest_lower_end() {
+    let own = doubtful("10", [(6_750.0, 4_440.0), (3_295.0, 37.0), (3_280.0, 60.0)]);
+    let other = doubtful("5", [(1_400.0, 35.0), (1_404.0, 45.0), (1_415.0, 37.0)]);
+    let alone = report(vec![own.clone()], None);
+    assert!(alone.answer.text().starts_with("Up to 3,295 IOPS (8 KiB x8)"), "{}", alone.answer.text());
+    assert!(reading(&alone, "load").starts_with("The highest is 3,295 IOPS at workers 8"));
+    assert_eq!(alone.key_figures[0].figure.text(), "3,295");
+    let both = report(vec![other, own], None).answer.text();
+    assert!(both.starts_with("RAID 10 reaches 3,295 IOPS, 2.35× RAID 5 (8 KiB x8)."), "{both}");
+}
+
+#[test]
+fn utilization_is_of_the_same_point_of_all_runs() {
+    let busy = |mut run: Run| {
+        let part = Component { name: "disk 0".into(), servers: 1, utilisation: 0.5, ..Component::default() };
+        for point in &mut run.points {
+            point.breakdown = Some(Breakdown {
+                components: vec![part.clone()],
+                classes: Vec::new(),
+                shares: Vec::new(),
+                window: None,
+            });
+        }
+        run
+    };
+    let first = busy(run("5", &[(1, 1_400.0), (8, 1_404.0), (64, 1_415.0)]));
+    let second = busy(run("10", &[(1, 3_100.0), (8, 3_295.0), (64, 3_280.0)]));
+    let report = report(vec![first, second], None);
+    let figure = report.figures().find(|figure| figure.kind == "utilization").expect("it is there");
+    let names: Vec<String> = figure.table.rows.iter().map(|row| row[0].text()).collect();
+    assert_eq!(names, ["RAID 5, 8 KiB x8", "RAID 10, 8 KiB x8"]);
 }
 
 #[test]
