@@ -38,6 +38,9 @@ pub use units::name::xml as escaped;
 /// The hues that readers who confuse colours tell apart; beyond them lines are grey.
 pub const HUES: usize = 6;
 
+/// A drawing is no narrower, in pixels.
+const NARROWEST: f64 = 240.0;
+
 /// Rows of characters of lines over two axes.
 const ROWS: usize = 14;
 
@@ -68,7 +71,7 @@ impl Chart {
     ///
     /// It is at least 240 wide, and as high as what it holds asks for.
     pub fn svg(&self, width: f64, described: &str) -> String {
-        let width = width.max(240.0);
+        let width = width.max(NARROWEST);
         match self {
             Chart::Plot(plot) => plot.svg(width, described),
             Chart::Dots(dots) => dots.svg(width, described),
@@ -104,8 +107,29 @@ impl Chart {
 
     /// A file of its own: the drawing with `title` and `subtitle` above it and the colours of `theme` in it.
     pub fn file(&self, width: f64, title: &str, subtitle: &str, theme: Theme) -> String {
-        svg::framed(&self.svg(width - 2.0 * svg::MARGIN, title), title, subtitle, theme)
+        file(&[(String::new(), self)], (width, 1), (title, subtitle), theme)
     }
+}
+
+/// Charts as one file of its own, `width` pixels wide: each with its heading, if it has one, `columns` beside each other,
+/// below a title and a subtitle, which go on in the next line where one is too short; the colours of `theme` are in it.
+///
+/// A panel that would be narrower than 240 pixels is none: there are as many columns as fit.
+pub fn file(
+    panels: &[(String, &Chart)],
+    (width, columns): (f64, usize),
+    (title, subtitle): (&str, &str),
+    theme: Theme,
+) -> String {
+    let fits = |columns: &usize| svg::panel_width(width, *columns) >= NARROWEST;
+    let columns = (1..=columns.min(panels.len()).max(1)).rev().find(fits).unwrap_or(1);
+    let each = svg::panel_width(width, columns);
+    let described = |heading: &str| if heading.is_empty() { title.to_owned() } else { format!("{heading}. {title}") };
+    let drawn: Vec<(String, String)> = panels
+        .iter()
+        .map(|(heading, chart)| (heading.clone(), chart.svg(each, &described(heading))))
+        .collect();
+    svg::framed(&drawn, (width, columns), (title, subtitle), theme)
 }
 
 /// The class of hue `index`; grey beyond [`HUES`].

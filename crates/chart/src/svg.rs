@@ -201,22 +201,83 @@ fn number(value: f64) -> String {
     }
 }
 
-/// `drawing` as a file of its own: a title and a subtitle above it, the colours of `theme` in it.
-pub(crate) fn framed(drawing: &str, title: &str, subtitle: &str, theme: Theme) -> String {
-    let size = |name: &str| {
-        let found = drawing.split_once(&format!(r#" {name}=""#)).and_then(|(_, rest)| rest.split_once('"'));
-        found.and_then(|(value, _)| value.parse::<f64>().ok()).unwrap_or(640.0)
-    };
-    let (width, height) = (size("width"), size("height"));
-    let room = width;
-    let (title, subtitle) = (crate::label::cut(title, room, 17.0), crate::label::cut(subtitle, room, 13.0));
-    let (title, subtitle) = (escaped(&title), escaped(&subtitle));
-    let (paper, rules) = (theme.palette().paper, style(theme, ""));
+/// How much wider bold letters are.
+const BOLD: f64 = 1.15;
+/// Between panels beside and below each other.
+const GAP: f64 = 20.0;
+/// Type of a title, of what stands below it, and of the headings of panels; and the lines of each.
+const TITLE: (f64, f64) = (17.0, 22.0);
+const SMALLER: (f64, f64) = (13.0, 17.0);
+
+/// Lines of text below each other, that grow.
+struct Lines {
+    body: String,
+    /// Where the last one stands.
+    y: f64,
+}
+
+impl Lines {
+    /// `text` from `x` on, `room` wide, its first line `first` below what is there.
+    fn put(&mut self, text: &str, (x, room): (f64, f64), first: f64, (size, line): (f64, f64), style: &str) {
+        for (index, words) in crate::label::broken(text, room, size).iter().enumerate() {
+            self.y += if index == 0 { first } else { line };
+            let (x, y, words) = (number(x), number(self.y), escaped(words));
+            // Writing to a string cannot fail.
+            let _ =
+                write!(self.body, r#"<text x="{x}" y="{y}" font-size="{}" {style}>{words}</text>"#, number(size));
+        }
+    }
+}
+
+/// What a drawing is high.
+fn height_of(drawing: &str) -> f64 {
+    let found = drawing.split_once(r#" height=""#).and_then(|(_, rest)| rest.split_once('"'));
+    found.and_then(|(value, _)| value.parse::<f64>().ok()).unwrap_or(0.0)
+}
+
+/// How wide each of `columns` panels beside each other is in a file `width` wide.
+pub(crate) fn panel_width(width: f64, columns: usize) -> f64 {
+    let columns = columns.max(1) as f64;
+    (width - 2.0 * MARGIN - GAP * (columns - 1.0)) / columns
+}
+
+/// Drawings, each with its heading, `columns` beside each other, as a file of its own: a title and a subtitle above them in
+/// as many lines as they take, the colours of `theme` in it.
+pub(crate) fn framed(
+    panels: &[(String, String)],
+    (width, columns): (f64, usize),
+    (title, subtitle): (&str, &str),
+    theme: Theme,
+) -> String {
+    let room = width - 2.0 * MARGIN;
+    let mut lines = Lines { body: String::new(), y: 4.0 };
+    lines.put(title, (MARGIN, room / BOLD), TITLE.1, TITLE, r#"font-weight="600""#);
+    lines.put(subtitle, (MARGIN, room), 20.0, SMALLER, r#"class="faint""#);
+    let each = panel_width(width, columns);
+    let mut top = lines.y + 12.0;
+    for (row, beside) in panels.chunks(columns.max(1)).enumerate() {
+        let start = if row > 0 { top + GAP } else { top };
+        let left = |column: usize| MARGIN + column as f64 * (each + GAP);
+        let mut headed = start;
+        for (column, (heading, _)) in beside.iter().enumerate().filter(|(_, (heading, _))| !heading.is_empty()) {
+            lines.y = start;
+            lines.put(heading, (left(column), each / BOLD), SMALLER.1, SMALLER, r#"font-weight="600""#);
+            headed = headed.max(lines.y + 8.0);
+        }
+        top = headed;
+        for (column, (_, drawing)) in beside.iter().enumerate() {
+            let (x, y) = (number(left(column)), number(headed));
+            // Writing to a string cannot fail.
+            let _ = write!(lines.body, r#"<g transform="translate({x} {y})">{drawing}</g>"#);
+            top = top.max(headed + height_of(drawing));
+        }
+    }
+    let (paper, rules, body) = (theme.palette().paper, style(theme, ""), lines.body);
     format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {w} {h}" width="{w}" height="{h}" font-family="system-ui,'Liberation Sans',Arial,sans-serif"><style>{rules}</style><rect width="{w}" height="{h}" fill="{paper}"/><text x="{MARGIN}" y="26" font-size="17" font-weight="600">{title}</text><text x="{MARGIN}" y="46" font-size="13" class="faint">{subtitle}</text><g transform="translate({MARGIN} 58)">{drawing}</g></svg>
+        r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {w} {h}" width="{w}" height="{h}" font-family="system-ui,'Liberation Sans',Arial,sans-serif"><style>{rules}</style><rect width="{w}" height="{h}" fill="{paper}"/>{body}</svg>
 "#,
-        w = number(width + 2.0 * MARGIN),
-        h = number(height + 66.0),
+        w = number(width),
+        h = number(top + 8.0),
     )
 }
 
@@ -243,11 +304,31 @@ mod tests {
     #[test]
     fn a_file_of_its_own_holds_its_size_its_title_and_its_colours() {
         let drawing = Canvas::new(300.0, 100.0).done("x");
-        let file = framed(&drawing, "Title & more", "IOPS", Theme::Dark);
+        let file =
+            framed(&[(String::new(), drawing)], (324.0, 1), ("Title & more", "IOPS"), Theme::Dark);
         let read = roxmltree::Document::parse(&file).expect("it must be XML");
         assert_eq!(read.root_element().attribute("height"), Some("166"));
         assert_eq!(read.root_element().attribute("width"), Some("324"), "with a margin at both sides");
         assert!(file.contains("translate(12 58)"), "{file}");
         assert!(file.contains("Title &amp; more") && file.contains("#14181c"), "{file}");
+    }
+
+    #[test]
+    fn a_long_title_goes_on_below_and_every_panel_is_there_under_its_heading() {
+        let drawing = || Canvas::new(panel_width(700.0, 2), 100.0).done("x");
+        let panels = ["100% reads", "0% reads", "70% reads"].map(|heading| (heading.to_owned(), drawing()));
+        let title = "RAID 10, 0% reads, queue depth 1: 6,750 IOPS on average; no second of 10 without a completion, \
+                     and so on to the end.";
+        let file = framed(&panels, (700.0, 2), (title, "Rate of each second"), Theme::Light);
+        let read = roxmltree::Document::parse(&file).expect("it must be XML");
+        let texts: Vec<&str> =
+            read.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text()).collect();
+        assert!(texts.len() >= 6 && texts.iter().all(|text| !text.contains('…')), "{texts:?}");
+        let lines = texts.len() - 4;
+        assert_eq!(texts[..lines].join(" "), title, "nothing is lost");
+        assert!(texts[..lines].iter().all(|line| crate::label::width(line, 17.0) <= 676.0 / BOLD), "{texts:?}");
+        assert_eq!(texts[lines..], ["Rate of each second", "100% reads", "0% reads", "70% reads"]);
+        assert_eq!(file.matches("class=\"chart\" role").count(), 3, "each panel");
+        assert_eq!(file.matches("translate(12 ").count(), 2, "two rows");
     }
 }

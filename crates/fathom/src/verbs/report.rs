@@ -238,18 +238,19 @@ fn parquet(_: &WriteUp) -> Result<Vec<u8>, Failure> {
     ))
 }
 
-/// The first chart of `figures` as a file of its own.
+/// The first of `figures` as a file of its own, with all of its panels: what it says is said of all of them.
 fn single(report: &WriteUp, figures: &[&Figure], arguments: &ReportArgs) -> Result<String, Failure> {
     let nothing = || Failure::Usage(format!("{}: there is no chart to write", report.title));
-    let figure = figures.first().ok_or_else(nothing)?;
-    let (title, chart) = figure.panels.first().ok_or_else(nothing)?;
+    let figure = figures.first().filter(|figure| !figure.panels.is_empty()).ok_or_else(nothing)?;
     let theme = match arguments.theme {
         ChartTheme::Light => chart::Theme::Light,
         ChartTheme::Dark => chart::Theme::Dark,
     };
-    let reading = figure.reading.text();
-    let title = if title.is_empty() { reading } else { format!("{title}: {reading}") };
-    Ok(chart.file(f64::from(arguments.pixels), &title, &figure.subtitle, theme))
+    let panels: Vec<(String, &chart::Chart)> =
+        figure.panels.iter().map(|(heading, chart)| (heading.clone(), chart)).collect();
+    let columns = if figure.small { 2 } else { 1 };
+    let size = (f64::from(arguments.pixels), columns);
+    Ok(chart::file(&panels, size, (&figure.reading.text(), &figure.subtitle), theme))
 }
 
 /// Whether a page says what its records say, and whether the library has the same records.
