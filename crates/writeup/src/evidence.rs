@@ -23,11 +23,18 @@ const VALUES_MOST: usize = 80_000;
 /// More than any report holds: a page that unfolds to more is not one of ours.
 const LARGEST: u64 = 512 << 20;
 
+/// The version of this program, and of what its reports are made of.
+const TOOL: &str = env!("CARGO_PKG_VERSION");
+const BUILD: &str = env!("FATHOM_WRITEUP_BUILD");
+
 /// What a report is drawn from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The version of the program that drew it.
     pub tool: String,
+    /// Its build: builds of one version may word a report differently. Empty where an older one drew it.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub build: String,
     /// What the report is called; by its runs where absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub title: Option<String>,
@@ -55,7 +62,17 @@ impl Evidence {
     pub fn of(mut runs: Vec<Run>, comparison: Option<Comparison>, title: Option<String>) -> Evidence {
         let kept = chosen(&runs);
         runs.iter_mut().enumerate().for_each(|(run, record)| kept.reduce(run, record));
-        Evidence { tool: env!("CARGO_PKG_VERSION").into(), title, runs, comparison }
+        Evidence { tool: TOOL.into(), build: BUILD.into(), title, runs, comparison }
+    }
+
+    /// Who drew it, as its page says: `0.1.0, build 0123456789abcdef`.
+    pub fn drawn_by(&self) -> String {
+        if self.build.is_empty() { self.tool.clone() } else { format!("{}, build {}", self.tool, self.build) }
+    }
+
+    /// Whether this build drew it.
+    pub(crate) fn is_of_this_build(&self) -> bool {
+        self.tool == TOOL && self.build == BUILD
     }
 
     /// Points that are shown over time, by run and place.

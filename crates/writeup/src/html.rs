@@ -275,10 +275,15 @@ fn runs(runs: &[RunFacts]) -> String {
     )
 }
 
+/// Who wrote the page, in its last line.
+pub(crate) fn writer(evidence: &Evidence) -> String {
+    format!("Written by fathom {}.", escaped(&evidence.drawn_by()))
+}
+
 fn closing(evidence: &Evidence) -> String {
     format!(
-        "<footer>\n<p class=\"faint\">Written by fathom {}. Every number carries its place in the records, which are in this \
+        "<footer>\n<p class=\"faint\">{} Every number carries its place in the records, which are in this \
          file; <code>fathom report --verify FILE</code> computes all of them again.</p>\n</footer>\n",
-        escaped(&evidence.tool)
+        writer(evidence)
     )
 }

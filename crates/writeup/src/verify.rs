@@ -1,7 +1,7 @@
 //! Whether a page says what its records say.
 
 use crate::evidence::{Evidence, EvidenceError};
-use crate::html::{EVIDENCE, UNITS, html};
+use crate::html::{EVIDENCE, UNITS, html, writer};
 use crate::number::{Number, Source};
 use crate::write_up;
 
@@ -10,9 +10,11 @@ use crate::write_up;
 pub struct Verified {
     /// How many numbers were computed again.
     pub numbers: usize,
-    /// Whether the whole page was drawn again and is the same to the byte; otherwise another version drew it, and its
-    /// numbers alone were computed.
+    /// Whether the whole page was drawn again and is the same to the byte; otherwise another build drew it and worded it
+    /// otherwise, and its numbers alone were computed.
     pub redrawn: bool,
+    /// Of a page that another build worded otherwise, the first line that this one words otherwise, from 1.
+    pub differs: Option<usize>,
     /// What the page holds.
     pub evidence: Evidence,
 }
@@ -50,8 +52,9 @@ pub enum VerifyError {
     },
 }
 
-/// Computes every number of `page` again from the records in it, and draws the whole page again where this version drew
-/// it: whatever was altered, a digit or a word, is an error.
+/// Computes every number of `page` again from the records in it, and draws the whole page again. Where this build drew it,
+/// whatever was altered, a digit or a word, is an error. Another build may have worded it otherwise, which is no error as
+/// long as every number holds.
 pub fn verify(page: &str) -> Result<Verified, VerifyError> {
     let packed = page.rsplit_once(EVIDENCE.0).and_then(|(_, rest)| rest.split_once(EVIDENCE.1));
     let evidence = Evidence::unpacked(packed.ok_or(VerifyError::NoEvidence)?.0)?;
@@ -66,11 +69,16 @@ pub fn verify(page: &str) -> Result<Verified, VerifyError> {
             why,
         })?;
     }
-    let redrawn = evidence.tool == env!("CARGO_PKG_VERSION");
-    if redrawn {
-        same(page, &html(&write_up(&evidence), &evidence)?)?;
-    }
-    Ok(Verified { numbers, redrawn, evidence })
+    let differs = match same(page, &html(&write_up(&evidence), &evidence)?) {
+        Err(VerifyError::Text { line, .. }) if is_of_another(page, &evidence) => Some(line),
+        other => other.map(|()| None)?,
+    };
+    Ok(Verified { numbers, redrawn: differs.is_none(), differs, evidence })
+}
+
+/// Whether another build drew `page`, by its records and by its last line, which say the same.
+fn is_of_another(page: &str, evidence: &Evidence) -> bool {
+    !evidence.is_of_this_build() && page.contains(&writer(evidence))
 }
 
 /// Holds one element, from behind `<data `, against the records; else what it shows, its place, and what is wrong.
@@ -150,6 +158,29 @@ mod tests {
         let verified = verify(&page()).expect("it is as it was drawn");
         assert!(verified.numbers > 40 && verified.redrawn, "{}", verified.numbers);
         assert_eq!(verified.evidence.runs.len(), 1);
+    }
+
+    /// A page that another build drew, whose words differ.
+    fn of_another_build() -> String {
+        let mut evidence = Evidence::of(vec![run()], None, None);
+        evidence.build = "0123456789abcdef".into();
+        let page = html(&write_up(&evidence), &evidence).expect("it can be drawn");
+        page.replacen("How it was measured", "How it was done", 1)
+    }
+
+    #[test]
+    fn words_of_another_build_are_no_alteration_but_its_numbers_must_hold() {
+        let page = of_another_build();
+        let verified = verify(&page).expect("all of its numbers hold");
+        assert!(verified.numbers > 40 && !verified.redrawn && verified.differs.is_some());
+        assert_eq!(verified.evidence.drawn_by(), concat!(env!("CARGO_PKG_VERSION"), ", build 0123456789abcdef"));
+        let altered = page.replacen(">1,234<", ">1,334<", 1);
+        assert!(matches!(verify(&altered), Err(VerifyError::Number { .. })), "a number was altered");
+        // What this build drew is its own to the word, and no page is another's that does not say so.
+        let own = self::page().replacen("How it was measured", "How it was done", 1);
+        assert!(matches!(verify(&own), Err(VerifyError::Text { .. })));
+        let claimed = page.replacen("build 0123456789abcdef", "build 0123456789abcdee", 1);
+        assert!(matches!(verify(&claimed), Err(VerifyError::Text { .. })));
     }
 
     #[test]

@@ -281,6 +281,14 @@ fn verify(path: &Path, store: &Store) -> Result<Ending, Failure> {
         }
     }
     let page = if verified.redrawn { "; the whole page is as its records give it" } else { "" };
+    if let Some(line) = verified.differs {
+        terminal::say_sentence(&format!(
+            "{}: note: fathom {} wrote it, which words line {line} otherwise than this build: its words and charts were not \
+             checked; that build checks them",
+            path.display(),
+            verified.evidence.drawn_by()
+        ));
+    }
     let runs = verified.evidence.runs.len();
     output::print(&format!(
         "{}: all {} numbers are as their records give them{page}; {known} of {runs} runs are in the library, unchanged\n",
