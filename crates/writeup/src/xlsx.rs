@@ -2,15 +2,13 @@
 //! and a chart of the spreadsheet's own beside each table that has one. What happened over time has sheets of its own:
 //! [`detail`].
 
+mod charts;
 mod detail;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use chart::Unit;
-use rust_xlsxwriter::{
-    Chart, ChartErrorBars, ChartErrorBarsType, ChartRange, ChartType, ConditionalFormat2ColorScale, Format,
-    FormatAlign, Formula, Workbook, Worksheet, XlsxError,
-};
+use rust_xlsxwriter::{Format, FormatAlign, Formula, Workbook, Worksheet, XlsxError};
 use serde_json::Value;
 use units::convert::narrow;
 
@@ -21,6 +19,8 @@ use crate::summary::meaning;
 
 /// The sheet that formulas refer to.
 const DATA: &str = "Data";
+/// The height of a line of text, in points.
+const LINE: f64 = 15.5;
 /// Spreadsheets allow a sheet no longer name.
 const NAME: usize = 31;
 
@@ -241,6 +241,7 @@ impl Book {
         let name = self.name(&table.title);
         sheet.set_name(&name)?.set_freeze_panes(1, 1)?;
         let places = places(table);
+        let mut lines = 1;
         for (column, place) in table.columns.iter().zip(&places) {
             let unit = column.unit.map_or("", |unit| shown(unit).2);
             let head = if unit.is_empty() || column.head().contains(unit) {
@@ -249,20 +250,24 @@ impl Book {
                 format!("{}, {unit}", column.title)
             };
             sheet.write_with_format(0, place.first, &head, &bold())?;
-            sheet.set_column_width(place.first, if column.unit.is_some() { 14.0 } else { 26.0 })?;
+            let width = if column.unit.is_some() { 14.0 } else { 26.0 };
+            sheet.set_column_width(place.first, width)?;
+            lines = lines.max(lines_of(&head, width));
             if place.has_interval {
                 for (offset, word) in ["low", "high", "below", "above"].into_iter().enumerate() {
                     sheet.write_with_format(0, place.first + 1 + narrow::<u16>(offset), word, &bold())?;
                 }
             }
         }
+        // Spreadsheets make a row no higher by themselves for what is wrapped in it.
+        sheet.set_row_height(0, f64::from(lines) * LINE)?;
         for (row, cells) in table.rows.iter().enumerate() {
             for (cell, place) in cells.iter().zip(&places) {
                 self.cell(&mut sheet, narrow::<u32>(row + 1), place, cell)?;
             }
         }
         if let Some(figure) = figure {
-            chart(&mut sheet, &name, figure, &places)?;
+            charts::chart(&mut sheet, &name, figure, &places)?;
         }
         Ok(sheet)
     }
@@ -300,6 +305,21 @@ impl Book {
     }
 }
 
+/// Lines that `head` takes in a column of this width, in letters: broken between its words, of which bold ones are wider.
+fn lines_of(head: &str, width: f64) -> u32 {
+    let (mut lines, mut used) = (1, 0.0);
+    for word in head.split(' ') {
+        let own = 1.15 * word.chars().count() as f64;
+        if used > 0.0 && used + 1.0 + own > width {
+            lines += 1;
+            used = 0.0;
+        }
+        lines += narrow::<u32>(units::convert::truncated::<usize>(own / width));
+        used += own + 1.0;
+    }
+    lines
+}
+
 /// Where a column of a table stands in its sheet.
 struct Place {
     first: u16,
@@ -316,97 +336,4 @@ fn places(table: &Table) -> Vec<Place> {
         Place { first, has_interval }
     };
     (0..table.columns.len()).map(place).collect()
-}
-
-/// What a spreadsheet draws of a figure of that kind; `None` where it has nothing like it.
-fn kind(figure: &Figure) -> Option<ChartType> {
-    Some(match figure.kind {
-        "load" | "sweep" => ChartType::Line,
-        "corners" | "cells" => ChartType::Bar,
-        "breakdown" => ChartType::BarStacked,
-        "percentiles" => ChartType::Line,
-        _ => return None,
-    })
-}
-
-/// A chart of the sheet's own numbers to the right of them; of a grid the colours instead.
-fn chart(sheet: &mut Worksheet, name: &str, figure: &Figure, places: &[Place]) -> Result<(), XlsxError> {
-    let rows = narrow::<u32>(figure.table.rows.len());
-    let numbers: Vec<(usize, &Place)> = places
-        .iter()
-        .enumerate()
-        .filter(|(column, _)| figure.table.columns[*column].unit.is_some())
-        .collect();
-    let (Some((_, first)), Some((_, last)), true) = (numbers.first(), numbers.last(), rows > 0) else {
-        return Ok(());
-    };
-    if figure.kind == "grid" || figure.kind == "utilization" {
-        let scale =
-            ConditionalFormat2ColorScale::new().set_minimum_color("00224E").set_maximum_color("E1CC55");
-        sheet.add_conditional_format(1, first.first, rows, last.first, &scale)?;
-        return Ok(());
-    }
-    let Some(kind) = kind(figure) else { return Ok(()) };
-    let mut chart = Chart::new(kind);
-    chart.title().set_name(figure.subtitle.as_str());
-    match kind {
-        // A series for each row, along the columns of numbers.
-        ChartType::BarStacked | ChartType::Line
-            if figure.kind == "breakdown" || figure.kind == "percentiles" =>
-        {
-            // The last row of parts is their sum.
-            let shown = if figure.kind == "breakdown" { rows - 1 } else { rows };
-            for row in 1..=shown {
-                chart
-                    .add_series()
-                    .set_name((name, row, 0))
-                    .set_categories((name, 0, first.first, 0, last.first))
-                    .set_values((name, row, first.first, row, last.first));
-            }
-        }
-        // A series for each column of numbers, along the rows.
-        _ => {
-            for (_, place) in &numbers {
-                let series = chart.add_series();
-                series.set_name((name, 0, place.first)).set_categories((name, 1, 0, rows, 0)).set_values((
-                    name,
-                    1,
-                    place.first,
-                    rows,
-                    place.first,
-                ));
-                if place.has_interval {
-                    let range = |offset: u16| {
-                        ChartRange::new_from_range(name, 1, place.first + offset, rows, place.first + offset)
-                    };
-                    let mut bars = ChartErrorBars::new();
-                    bars.set_type(ChartErrorBarsType::Custom(range(4), range(3)));
-                    match kind {
-                        ChartType::Bar => series.set_x_error_bars(&bars),
-                        _ => series.set_y_error_bars(&bars),
-                    };
-                }
-            }
-        }
-    }
-    let units: BTreeSet<&str> =
-        numbers.iter().filter_map(|(column, _)| Some(shown(figure.table.columns[*column].unit?).2)).collect();
-    let upwards = match (units.len(), units.first()) {
-        (1, Some(unit)) if !unit.is_empty() => (*unit).to_owned(),
-        _ => {
-            numbers.iter().map(|(column, _)| figure.table.columns[*column].head()).next().unwrap_or_default()
-        }
-    };
-    let along = figure.table.columns[0].head();
-    // Of bars the axis of values lies along.
-    let (across, up) = match kind {
-        ChartType::Bar | ChartType::BarStacked => (&upwards, &along),
-        _ => (&along, &upwards),
-    };
-    chart.x_axis().set_name(across.as_str());
-    chart.y_axis().set_name(up.as_str());
-    chart.set_width(760).set_height(420);
-    let beside = places.last().map_or(1, |place| place.first + if place.has_interval { 6 } else { 2 });
-    sheet.insert_chart(1, beside, &chart)?;
-    Ok(())
 }

@@ -1,0 +1,272 @@
+//! Charts of the spreadsheet's own, drawn from the numbers of their sheet: what is plotted, by what names, on which axes.
+
+use chart::Unit;
+use rust_xlsxwriter::{
+    Chart, ChartErrorBars, ChartErrorBarsType, ChartRange, ChartType, ConditionalFormat2ColorScale, Worksheet,
+    XlsxError,
+};
+use units::convert::narrow;
+
+use crate::document::{Cell, Figure, Table};
+
+use super::{Place, bold, shown};
+
+/// Width and least height of a chart, and what each bar asks for, in pixels.
+const WIDTH: u32 = 760;
+const HEIGHT: u32 = 420;
+const BAR: u32 = 22;
+/// A chart is no higher.
+const HIGHEST: u32 = 1600;
+
+/// What a spreadsheet draws of a figure.
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    /// A line for each column of numbers, along the rows.
+    Lines,
+    /// A bar for each row, of each column of numbers.
+    Bars,
+    /// A bar for each column, whose parts are the rows; the last row is their sum.
+    Parts,
+    /// A line for each row, along the columns.
+    Spectrum,
+    /// Latency against the rate that was reached, a line for each name in the first column.
+    Curve,
+}
+
+/// `None` where a spreadsheet has nothing like it.
+fn shape(figure: &Figure) -> Option<Shape> {
+    Some(match figure.kind {
+        "load" | "sweep" => Shape::Lines,
+        "corners" | "cells" | "effects" | "changes" | "utilization" => Shape::Bars,
+        "breakdown" => Shape::Parts,
+        "percentiles" => Shape::Spectrum,
+        "latency" => Shape::Curve,
+        _ => return None,
+    })
+}
+
+/// A sheet with its name, its table, and where the columns of that stand.
+struct Sheet<'a> {
+    name: &'a str,
+    figure: &'a Figure,
+    places: &'a [Place],
+}
+
+/// A chart of the sheet's own numbers to the right of them; of a grid colours.
+pub(super) fn chart(
+    sheet: &mut Worksheet,
+    name: &str,
+    figure: &Figure,
+    places: &[Place],
+) -> Result<(), XlsxError> {
+    let own = Sheet { name, figure, places };
+    own.colours(sheet)?;
+    let plotted = own.plotted();
+    let (Some(shape), false, true) = (shape(figure), plotted.is_empty(), own.rows() > 0) else { return Ok(()) };
+    let labels = own.labels(sheet, shape)?;
+    let drawn = match shape {
+        Shape::Lines => own.by_column(ChartType::Line, &plotted, labels),
+        Shape::Bars => own.by_column(ChartType::Bar, &plotted, labels),
+        Shape::Parts => own.by_row(ChartType::BarStacked, &plotted, own.rows() - 1),
+        Shape::Spectrum => own.by_row(ChartType::Line, &plotted, own.rows()),
+        Shape::Curve => match own.curves() {
+            Some(chart) => chart,
+            None => return Ok(()),
+        },
+    };
+    let mut drawn = drawn;
+    own.name_axes(&mut drawn, shape, &plotted);
+    drawn.title().set_name(figure.subtitle.as_str());
+    drawn.set_width(WIDTH).set_height(own.height(shape, plotted.len()));
+    sheet.insert_chart(1, own.beyond() + 2, &drawn)?;
+    Ok(())
+}
+
+impl Sheet<'_> {
+    fn rows(&self) -> u32 {
+        narrow::<u32>(self.figure.table.rows.len())
+    }
+
+    fn unit(&self, column: usize) -> Option<Unit> {
+        self.figure.table.columns[column].unit
+    }
+
+    /// Columns of numbers of one unit, which is that of the first: others have no place on its axis. Counts, as of blocks,
+    /// tell how something was measured.
+    fn plotted(&self) -> Vec<usize> {
+        let all = || (0..self.figure.table.columns.len()).filter(|column| self.unit(*column).is_some());
+        let unit = all().filter_map(|column| self.unit(column)).find(|unit| *unit != Unit::Count);
+        all().filter(|column| unit.is_some() && self.unit(*column) == unit).collect()
+    }
+
+    /// The first column behind all of the table's.
+    fn beyond(&self) -> u16 {
+        self.places.last().map_or(0, |place| place.first + if place.has_interval { 5 } else { 1 })
+    }
+
+    /// The column with the name of each row. Where several columns of words tell them apart, one behind the table has all
+    /// of them joined.
+    fn labels(&self, sheet: &mut Worksheet, shape: Shape) -> Result<u16, XlsxError> {
+        let named = naming(&self.figure.table);
+        if named < 2 || shape != Shape::Bars {
+            return Ok(0);
+        }
+        let column = self.beyond();
+        sheet.write_with_format(0, column, "label", &bold())?.set_column_width(column, 30.0)?;
+        for (row, cells) in (1..).zip(&self.figure.table.rows) {
+            sheet.write(row, column, self.label(&cells[..named]))?;
+        }
+        Ok(column)
+    }
+
+    /// `raid 5, disks 4, healthy`
+    fn label(&self, cells: &[Cell]) -> String {
+        let told = |(at, cell): (usize, &Cell)| {
+            let text = cell.text();
+            let is_number = text.parse::<f64>().is_ok();
+            if is_number { format!("{} {text}", self.figure.table.columns[at].title) } else { text }
+        };
+        let told: Vec<String> = cells.iter().enumerate().map(told).filter(|text| !text.is_empty()).collect();
+        told.join(", ")
+    }
+
+    /// A series for each column of numbers, along the rows.
+    fn by_column(&self, kind: ChartType, plotted: &[usize], labels: u16) -> Chart {
+        let (mut chart, rows) = (Chart::new(kind), self.rows());
+        for column in plotted {
+            let place = &self.places[*column];
+            let column_of = |offset: u16| (self.name, 1, place.first + offset, rows, place.first + offset);
+            let series = chart.add_series();
+            series
+                .set_name((self.name, 0, place.first))
+                .set_categories((self.name, 1, labels, rows, labels))
+                .set_values(column_of(0));
+            if place.has_interval {
+                let range = |offset: u16| {
+                    let (name, first, left, last, right) = column_of(offset);
+                    ChartRange::new_from_range(name, first, left, last, right)
+                };
+                let mut bars = ChartErrorBars::new();
+                bars.set_type(ChartErrorBarsType::Custom(range(4), range(3)));
+                match kind {
+                    ChartType::Bar => series.set_x_error_bars(&bars),
+                    _ => series.set_y_error_bars(&bars),
+                };
+            }
+        }
+        chart
+    }
+
+    /// A series for each of the first `shown` rows, along the columns of numbers.
+    fn by_row(&self, kind: ChartType, plotted: &[usize], shown: u32) -> Chart {
+        let mut chart = Chart::new(kind);
+        let ends = plotted.first().zip(plotted.last());
+        let Some((first, last)) = ends.map(|(first, last)| (self.places[*first].first, self.places[*last].first))
+        else {
+            return chart;
+        };
+        for row in 1..=shown {
+            chart
+                .add_series()
+                .set_name((self.name, row, 0))
+                .set_categories((self.name, 0, first, 0, last))
+                .set_values((self.name, row, first, row, last));
+        }
+        chart
+    }
+
+    /// The columns of the rate and of the latency that is held against it: the 99th percentile, or the mean.
+    fn curve_columns(&self) -> Option<(usize, usize)> {
+        let columns = &self.figure.table.columns;
+        let rate = columns.iter().position(|column| column.unit == Some(Unit::PerSecond))?;
+        let is_full = |at: &usize| self.figure.table.rows.iter().any(|row| matches!(row[*at], Cell::Number(..)));
+        let latency = |name: &str| columns.iter().position(|column| column.title == name).filter(is_full);
+        Some((rate, latency("p99 latency").or_else(|| latency("mean latency"))?))
+    }
+
+    /// Of each stretch of rows with one name a line of its latency against its rate.
+    fn curves(&self) -> Option<Chart> {
+        let (rate, latency) = self.curve_columns()?;
+        let (x, y) = (self.places[rate].first, self.places[latency].first);
+        let mut chart = Chart::new(ChartType::ScatterStraightWithMarkers);
+        let mut first = 1;
+        for stretch in self.figure.table.rows.chunk_by(|one, next| one[0] == next[0]) {
+            let last = first + narrow::<u32>(stretch.len()) - 1;
+            let series = chart.add_series();
+            series.set_categories((self.name, first, x, last, x)).set_values((self.name, first, y, last, y));
+            match stretch[0][0].text() {
+                name if name.is_empty() => series.set_name((self.name, 0, y)),
+                _ => series.set_name((self.name, first, 0)),
+            };
+            first = last + 1;
+        }
+        Some(chart)
+    }
+
+    /// What its numbers are, with their unit: `rate, IOPS`.
+    fn measure(&self, plotted: &[usize]) -> String {
+        let Some(unit) = plotted.first().and_then(|column| self.unit(*column)) else { return String::new() };
+        let name = match self.figure.panels.first().map(|(_, chart)| chart) {
+            Some(chart::Chart::Plot(plot)) => plot.y.name.clone(),
+            Some(chart::Chart::Dots(dots)) => dots.axis.name.clone(),
+            Some(chart::Chart::Bars(bars)) => bars.axis.name.clone(),
+            _ => self.figure.table.title.clone(),
+        };
+        with_unit(name, unit)
+    }
+
+    fn name_axes(&self, chart: &mut Chart, shape: Shape, plotted: &[usize]) {
+        let columns = &self.figure.table.columns;
+        let measure = self.measure(plotted);
+        let (along, upwards) = match shape {
+            Shape::Lines => (columns[0].head(), measure),
+            Shape::Spectrum => ("percentile".to_owned(), measure),
+            // Of bars the axis of values lies along; their names tell themselves.
+            Shape::Bars | Shape::Parts => (measure, String::new()),
+            Shape::Curve => {
+                let latency = self.curve_columns().map_or("latency", |(_, at)| columns[at].title.as_str());
+                chart.y_axis().set_log_base(10);
+                ("rate, IOPS".to_owned(), with_unit(latency.to_owned(), Unit::Nanos))
+            }
+        };
+        for (axis, name) in [(true, along), (false, upwards)].into_iter().filter(|(_, name)| !name.is_empty()) {
+            let axis = if axis { chart.x_axis() } else { chart.y_axis() };
+            axis.set_name(name.as_str());
+        }
+    }
+
+    /// Bars that do not fit are not named.
+    fn height(&self, shape: Shape, plotted: usize) -> u32 {
+        let bars = match shape {
+            Shape::Bars => self.rows().saturating_mul(narrow::<u32>(plotted).min(3)),
+            Shape::Parts => narrow::<u32>(plotted),
+            _ => 0,
+        };
+        HEIGHT.max(bars.saturating_mul(BAR)).min(HIGHEST)
+    }
+
+    /// A grid is told by the colours of its cells.
+    fn colours(&self, sheet: &mut Worksheet) -> Result<(), XlsxError> {
+        let plotted = self.plotted();
+        let ends = plotted.first().zip(plotted.last()).filter(|_| self.rows() > 0);
+        let Some((first, last)) = ends.filter(|_| ["grid", "utilization"].contains(&self.figure.kind)) else {
+            return Ok(());
+        };
+        let scale = ConditionalFormat2ColorScale::new().set_minimum_color("00224E").set_maximum_color("E1CC55");
+        let (first, last) = (self.places[*first].first, self.places[*last].first);
+        sheet.add_conditional_format(1, first, self.rows(), last, &scale)?;
+        Ok(())
+    }
+}
+
+/// How many columns of words, from the left, tell the rows of a table apart.
+fn naming(table: &Table) -> usize {
+    let is_words = |at: usize| table.rows.iter().all(|row| !matches!(row[at], Cell::Number(..)));
+    let is_name = |at: &usize| table.columns[*at].unit.is_none() && is_words(*at);
+    (0..table.columns.len()).take_while(is_name).count()
+}
+
+fn with_unit(name: String, unit: Unit) -> String {
+    let unit = if unit == Unit::PerSecond { "IOPS" } else { shown(unit).2 };
+    if unit.is_empty() { name } else { format!("{name}, {unit}") }
+}
