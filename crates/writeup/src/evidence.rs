@@ -102,11 +102,18 @@ impl Evidence {
             .map_err(unpackable)
     }
 
-    /// Whether its run number `run` is what is kept of `whole`.
+    /// Whether its run number `run` is what is kept of `whole`. Of which points more is kept than their figures is a choice
+    /// of the build that drew the page.
     pub fn holds(&self, run: usize, whole: &Run) -> bool {
+        let Some(own) = self.runs.get(run) else { return false };
         let mut kept = whole.clone();
-        chosen(&self.runs).reduce(run, &mut kept);
-        self.runs.get(run) == Some(&kept)
+        for (kept, own) in kept.points.iter_mut().zip(&own.points) {
+            let forms = [Kept::Whole, Kept::Course, Kept::Figures].map(|form| form.of(kept.clone()));
+            if let Some(form) = forms.into_iter().find(|form| form == own) {
+                *kept = form;
+            }
+        }
+        *own == kept
     }
 
     /// As text that a page can hold: JSON, deflated, in base 64.
@@ -238,16 +245,43 @@ impl Chosen {
     fn reduce(&self, run: usize, record: &mut Run) {
         for (at, point) in record.points.iter_mut().enumerate() {
             let place = (run, at);
-            if self.whole.contains(&place) {
-                continue;
-            }
-            let is_course = self.courses.contains(&place);
-            point.series.retain(|series| is_course && is_of_course(series));
-            if !is_course {
-                point.workloads.iter_mut().for_each(|workload| workload.responses_over_time = None);
-            }
-            reduce_point(point);
+            let form = match () {
+                () if self.whole.contains(&place) => Kept::Whole,
+                () if self.courses.contains(&place) => Kept::Course,
+                () => Kept::Figures,
+            };
+            form.reduce(point);
         }
+    }
+}
+
+/// What is kept of a point.
+#[derive(Clone, Copy, PartialEq)]
+enum Kept {
+    /// Everything.
+    Whole,
+    /// Its figures, and what happened over time.
+    Course,
+    /// Its figures.
+    Figures,
+}
+
+impl Kept {
+    fn of(self, mut point: Point) -> Point {
+        self.reduce(&mut point);
+        point
+    }
+
+    fn reduce(self, point: &mut Point) {
+        if self == Kept::Whole {
+            return;
+        }
+        let is_course = self == Kept::Course;
+        point.series.retain(|series| is_course && is_of_course(series));
+        if !is_course {
+            point.workloads.iter_mut().for_each(|workload| workload.responses_over_time = None);
+        }
+        reduce_point(point);
     }
 }
 
@@ -301,6 +335,19 @@ mod tests {
         assert_eq!(phases(4), [(0, 0), (0, 1), (0, 2), (0, 3)]);
         let many = phases(11);
         assert_eq!((many.len(), many[0], many[5]), (6, (0, 0), (0, 10)));
+    }
+
+    #[test]
+    fn a_page_holds_a_run_whichever_of_its_points_the_build_that_drew_it_kept_whole() {
+        let whole = run(101);
+        let mut evidence = Evidence::of(vec![whole.clone()], None, None);
+        assert!(evidence.holds(0, &whole));
+        // Another build kept another point whole.
+        evidence.runs[0].points[50] = Kept::Figures.of(whole.points[50].clone());
+        evidence.runs[0].points[40] = whole.points[40].clone();
+        assert!(evidence.holds(0, &whole));
+        evidence.runs[0].points[40].workloads[0].summary[0].ops_per_s.value += 1.0;
+        assert!(!evidence.holds(0, &whole) && !evidence.holds(1, &whole));
     }
 
     #[test]
