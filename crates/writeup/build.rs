@@ -19,7 +19,8 @@ fn main() {
     files.sort();
     let mut digest = Digest::default();
     for path in &files {
-        let name = path.strip_prefix(&crates).expect("it was found there").to_string_lossy().replace('\\', "/");
+        let name =
+            path.strip_prefix(&crates).expect("it was found there").to_string_lossy().replace('\\', "/");
         digest.add(name.as_bytes());
         digest.add(&fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())));
     }

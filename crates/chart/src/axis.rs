@@ -124,6 +124,9 @@ impl Laid {
             Scale::Log10 => decade_ticks(self.from, self.to, wanted, self.unit),
         };
         debug_assert!(values.is_sorted(), "ticks rise along the axis");
+        if self.unit == Unit::Seconds && self.scale == Scale::Linear {
+            return clock_ticks(&values);
+        }
         values.into_iter().map(|value| (value, self.unit.tick(value))).collect()
     }
 }
@@ -139,6 +142,19 @@ fn linear_ticks(from: f64, to: f64, wanted: f64, unit: Unit) -> Vec<f64> {
     // A single one, such as zero, tells nothing of how long the axis is.
     let first = ticks(wanted);
     if first.len() > 1 { first } else { ticks(wanted * 2.0) }
+}
+
+/// Times in one unit: the largest of which each is a whole number.
+fn clock_ticks(values: &[f64]) -> Vec<(f64, String)> {
+    let is_whole =
+        |size: f64| values.iter().all(|value| (value / size - (value / size).round()).abs() < 1e-9);
+    let unit = [(86_400.0, "d"), (3_600.0, "h"), (60.0, "min")].into_iter().find(|(size, _)| is_whole(*size));
+    let written = |value: f64| match unit {
+        Some((size, name)) if value != 0.0 => format!("{}\u{a0}{name}", Unit::Count.written(value / size)),
+        None if value >= 1.0 => format!("{}\u{a0}s", Unit::Count.written(value)),
+        _ => Unit::Seconds.tick(value),
+    };
+    values.iter().map(|value| (*value, written(*value))).collect()
 }
 
 fn step(unit: Unit, least: f64) -> f64 {
@@ -231,7 +247,9 @@ mod tests {
         assert_eq!(texts(&axis, 310.0, 2_050.0, 90.0), ["0", "500", "1,000", "1,500", "2,000"]);
         assert_eq!(texts(&axis, 0.0, 0.0, 90.0)[0], "0");
         let seconds = Axis::new("time", Unit::Seconds, Scale::Linear);
-        assert_eq!(texts(&seconds, 0.0, 7_200.0, 90.0), ["0", "30 min", "60 min", "90 min", "2 h"]);
+        assert_eq!(texts(&seconds, 0.0, 7_200.0, 90.0), ["0", "30 min", "60 min", "90 min", "120 min"]);
+        assert_eq!(texts(&seconds, 0.0, 200.0, 90.0), ["0", "50 s", "100 s", "150 s", "200 s"]);
+        assert_eq!(texts(&seconds, 0.0, 40_000.0, 90.0), ["0", "4 h", "8 h"]);
     }
 
     #[test]

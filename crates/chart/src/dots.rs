@@ -83,13 +83,15 @@ impl Dots {
         })
     }
 
-    /// The series in the legend from `left` on, or from the edge where one of them has no room there. Where dots lie beside
-    /// each other, those that are there.
+    /// The series in the legend from `left` on, or from the edge where one of them has no room there: those that are there.
     fn legend(&self, left: f64, right: f64) -> Vec<Entry> {
-        let all = self.rows.iter().all(|row| row.together.is_empty());
         let dots = || self.rows.iter().flat_map(|row| &row.dots);
-        let shown = |index: &usize| all || dots().any(|dot| dot.series == *index);
+        let shown = |index: &usize| dots().any(|dot| dot.series == *index);
         let names = || self.series.iter().enumerate().filter(|(index, _)| shown(index));
+        // One alone needs no name where there are no others.
+        if self.series.len() < 2 {
+            return Vec::new();
+        }
         let fits = names().all(|(_, name)| left + MARK + self::width(name, TYPE) <= right);
         label::legend(names(), (if fits { left } else { 0.0 }, right), (MARK, 18.0), TYPE)
     }
@@ -100,7 +102,7 @@ impl Dots {
         let lanes: Vec<f64> = self.rows.iter().map(|row| row.height(left - 13.0)).collect();
         let entries = self.legend(left, width);
         let legend = match entries.len() {
-            0 | 1 => 4.0,
+            0 => 4.0,
             _ => 4.0 + label::lines(&entries) as f64 * LEGEND,
         };
         let bottom = legend + lanes.iter().sum::<f64>() + 6.0;
@@ -125,9 +127,6 @@ impl Dots {
     }
 
     fn draw_legend(&self, canvas: &mut Canvas, entries: &[Entry]) {
-        if entries.len() < 2 {
-            return;
-        }
         for Entry { index, x, line, text } in entries {
             canvas.mark((x + 4.0, 8.0 + *line as f64 * LEGEND), *index, &hue(*index));
             for (line, words) in (*line..).zip(text) {
@@ -138,13 +137,17 @@ impl Dots {
     }
 
     fn draw_axis(&self, canvas: &mut Canvas, axis: &Laid, (top, bottom): (f64, f64), width: f64) {
+        let neutral = self.neutral.and_then(|value| Some((value, axis.at(value)?)));
+        // The value that changes nothing is always named; ticks that would lie on its name are not.
+        let is_free = |at: f64| neutral.is_none_or(|(_, zero)| (at - zero).abs() >= 40.0);
         for (value, text) in axis.ticks(70.0) {
-            let Some(at) = axis.at(value) else { continue };
+            let Some(at) = axis.at(value).filter(|at| is_free(*at)) else { continue };
             canvas.line((at, top), (at, bottom), "grid");
             canvas.text((at, bottom + 16.0), Anchor::Middle, "faint", &text);
         }
-        if let Some(zero) = self.neutral.and_then(|value| axis.at(value)) {
+        if let Some((value, zero)) = neutral {
             canvas.line((zero, top), (zero, bottom), "axis");
+            canvas.text((zero, bottom + 16.0), Anchor::Middle, "faint", &self.axis.unit.tick(value));
         }
         let title = cut_within(&self.axis.title(), width - 4.0, TYPE);
         canvas.text((width - 4.0, bottom + 33.0), Anchor::End, "faint", &title);
@@ -173,13 +176,22 @@ impl Dots {
             last = last.max(right);
             if row.together.is_empty() {
                 let told = self.axis.unit.written(dot.value);
-                canvas.text((right + 9.0, y + 4.0), Anchor::Start, "over", &told);
+                let x = self.beside_neutral(axis, right + 9.0, &told);
+                canvas.text((x, y + 4.0), Anchor::Start, "over", &told);
             }
         }
         if !row.together.is_empty() && !row.dots.is_empty() {
             let y = top + ROW * 0.5 + 4.0;
-            canvas.text((last + 9.0, y), Anchor::Start, "over", &row.together);
+            let x = self.beside_neutral(axis, last + 9.0, &row.together);
+            canvas.text((x, y), Anchor::Start, "over", &row.together);
         }
+    }
+
+    /// Where `told` begins that would begin at `x`: behind the line of the neutral value where that would strike it out.
+    fn beside_neutral(&self, axis: &Laid, x: f64, told: &str) -> f64 {
+        let zero = self.neutral.and_then(|value| axis.at(value));
+        let struck = zero.filter(|zero| x - 3.0 < *zero && *zero < x + width(told, TYPE) + 3.0);
+        struck.map_or(x, |zero| zero + 6.0)
     }
 }
 
@@ -248,12 +260,36 @@ mod tests {
         wide.series = ["published", "modelled: foretold", "modelled: fitted", "modelled: does not count"]
             .map(str::to_owned)
             .to_vec();
+        wide.rows[1].dots = (0..4).map(|series| Dot { series, value: 500.0, band: None }).collect();
         let lines = |width: f64| wide.legend(100.0, width).iter().map(|entry| entry.line).collect::<Vec<_>>();
         assert_eq!(lines(760.0), [0; 4]);
         assert_eq!(lines(344.0), [0, 0, 1, 2]);
-        // Beside each other only what is there is named.
-        wide.rows[0].together = "0.45×".into();
+        // Only what is there is named.
+        wide.rows[1].dots.clear();
         assert_eq!(wide.legend(100.0, 760.0).len(), 2);
+    }
+
+    #[test]
+    fn the_neutral_value_has_its_tick_and_strikes_out_no_label() {
+        let dot = |value| Dot { series: 0, value, band: Some((value * 0.99, value * 1.01)) };
+        let row = |value| Row { name: format!("at {value}"), dots: vec![dot(value)], ..Row::default() };
+        let ratios = Dots {
+            axis: Axis::new("ratio", Unit::Ratio, Scale::Log2),
+            series: vec!["significant".into(), "not significant".into()],
+            rows: [0.95, 0.97, 1.3, 1.6].map(row).into(),
+            neutral: Some(1.0),
+        };
+        let drawing = ratios.svg(760.0, "effects");
+        assert!(drawing.contains(">1×<"), "{drawing}");
+        assert!(drawing.contains(">significant<") && !drawing.contains(">not significant<"), "{drawing}");
+        let read = roxmltree::Document::parse(&drawing).expect("it must be XML");
+        let place = |node: roxmltree::Node<'_, '_>, name| node.attribute(name)?.parse::<f64>().ok();
+        let line = read.descendants().find(|node| node.attribute("class") == Some("axis"));
+        let zero = line.and_then(|line| place(line, "x1")).expect("the line of one");
+        for label in read.descendants().filter(|node| node.attribute("class") == Some("over")) {
+            let (from, text) = (place(label, "x").expect("a place"), label.text().unwrap_or_default());
+            assert!(from > zero || from + self::width(text, TYPE) < zero, "{text} at {from}: {zero}");
+        }
     }
 
     #[test]

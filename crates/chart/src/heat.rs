@@ -28,6 +28,14 @@ pub struct Heat {
 
 const BOTTOM: f64 = 40.0;
 const LEGEND: f64 = 34.0;
+/// Pixels below which names of rows leave more room to the cells, and below which numbers in cells are small.
+const NARROW: f64 = 480.0;
+/// Small type.
+const SMALL: f64 = 9.5;
+/// An upright name is no longer.
+const UPRIGHT: f64 = 150.0;
+/// Columns up to which each has its name, upright where it has no room otherwise.
+const NAMED: usize = 12;
 /// The ramp of the legend, and the blank behind it.
 const RAMP: f64 = 4.0 * 32.0 + 8.0;
 
@@ -57,7 +65,7 @@ impl Heat {
 
     pub(crate) fn svg(&self, width: f64, described: &str) -> String {
         let names = self.rows.iter().map(|row| self::width(row, TYPE)).fold(0.0, f64::max);
-        let left = names.min(width * 0.4) + 10.0;
+        let left = names.min(width * if width < NARROW { 0.3 } else { 0.4 }) + 10.0;
         let each = (width - left - 4.0) / self.columns.len().max(1) as f64;
         // Cells of a map over time are narrow, those of a table are to be read.
         let high = match self.rows.len() {
@@ -67,7 +75,8 @@ impl Heat {
         };
         let top = if self.y_name.is_empty() { 4.0 } else { 22.0 };
         let bottom = top + high * self.rows.len() as f64;
-        let mut canvas = Canvas::new(width, bottom + BOTTOM + LEGEND);
+        let below = if self.is_upright(each) { self.longest_column().min(UPRIGHT) + 26.0 } else { BOTTOM };
+        let mut canvas = Canvas::new(width, bottom + below + LEGEND);
         canvas.text((0.0, 12.0), Anchor::Start, "faint", &self.y_name);
         for (index, row) in self.values.iter().enumerate() {
             let y = bottom - high * (index as f64 + 1.0);
@@ -87,8 +96,8 @@ impl Heat {
             canvas.text((left - 6.0, y), Anchor::End, "faint", &cut_within(name, left - 7.0, TYPE));
         }
         self.draw_columns(&mut canvas, left, each, bottom);
-        canvas.text((width - 4.0, bottom + 34.0), Anchor::End, "faint", &self.x_name);
-        self.draw_legend(&mut canvas, left, (bottom + BOTTOM + 4.0, width));
+        canvas.text((width - 4.0, bottom + below - 6.0), Anchor::End, "faint", &self.x_name);
+        self.draw_legend(&mut canvas, left, (bottom + below + 4.0, width));
         canvas.done(described)
     }
 
@@ -110,7 +119,8 @@ impl Heat {
         };
         let (colour, dark) = ramp::colour(self.part(value));
         let text = self.unit.tick(value);
-        let fits = width(&text, TYPE) + 6.0 <= each && high >= 16.0;
+        let size_of_type = [TYPE, SMALL].into_iter().find(|size| width(&text, *size) + 4.0 <= each);
+        let fits = size_of_type.is_some() && high >= 16.0;
         if !fits && gap == 0.0 {
             canvas.cell(place, (each + 0.2, size.1), &colour);
             return;
@@ -126,13 +136,31 @@ impl Heat {
         );
         canvas.told(&told, |canvas| {
             canvas.cell(place, size, &colour);
-            if fits {
-                canvas.text_on((x + each / 2.0, y + high / 2.0 + 4.0), dark, &text);
+            if let Some(size) = size_of_type.filter(|_| fits) {
+                canvas.text_on((x + each / 2.0, y + high / 2.0 + 4.0), size, dark, &text);
             }
         });
     }
 
+    fn longest_column(&self) -> f64 {
+        self.columns.iter().map(|name| width(name, TYPE)).fold(0.0, f64::max)
+    }
+
+    /// Whether names of columns stand upright: there are few, and beside each other they have no room.
+    fn is_upright(&self, each: f64) -> bool {
+        let widest =
+            self.columns.iter().flat_map(|name| lines(name, each - 4.0)).map(|line| width(line, TYPE));
+        self.columns.len() <= NAMED && each >= TYPE && widest.fold(0.0, f64::max) + 2.0 > each
+    }
+
     fn draw_columns(&self, canvas: &mut Canvas, left: f64, each: f64, bottom: f64) {
+        if self.is_upright(each) {
+            for (index, name) in self.columns.iter().enumerate() {
+                let x = left + each * (index as f64 + 0.5) + 4.0;
+                canvas.upright((x, bottom + 8.0), "faint", &cut_within(name, UPRIGHT, TYPE));
+            }
+            return;
+        }
         // Names of words break at their blanks; values of a key are left out where they would meet.
         let broken: Vec<Vec<&str>> = self.columns.iter().map(|name| lines(name, each - 4.0)).collect();
         let widest = broken.iter().flatten().map(|line| width(line, TYPE)).fold(0.0, f64::max) + 6.0;
@@ -199,6 +227,24 @@ mod tests {
         for text in [">100<", ">2,000<", ">1,200<", ">64 KiB<", ">queue depth<", ">0 to 2,000 IOPS<"] {
             assert!(drawing.contains(text), "{text}: {drawing}");
         }
+    }
+
+    #[test]
+    fn on_a_narrow_screen_each_column_keeps_its_name_and_each_cell_its_number() {
+        let columns = ["disks", "controller processor", "back link", "host adapter", "channel", "out"];
+        let parts = Heat {
+            columns: columns.map(String::from).into(),
+            rows: vec!["RAID 10, 0% reads, queue depth 128".into(); 2],
+            unit: Unit::Share,
+            values: vec![vec![Some(0.125); 6]; 2],
+            range: Some((0.0, 1.0)),
+            ..heat()
+        };
+        let drawing = parts.svg(344.0, "utilization");
+        for name in columns {
+            assert!(drawing.contains(&format!(">{name}<")), "{name}: {drawing}");
+        }
+        assert_eq!(drawing.matches(">12.5\u{a0}%<").count(), 12, "{drawing}");
     }
 
     #[test]

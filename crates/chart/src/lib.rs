@@ -124,7 +124,8 @@ pub fn file(
     let fits = |columns: &usize| svg::panel_width(width, *columns) >= NARROWEST;
     let columns = (1..=columns.min(panels.len()).max(1)).rev().find(fits).unwrap_or(1);
     let each = svg::panel_width(width, columns);
-    let described = |heading: &str| if heading.is_empty() { title.to_owned() } else { format!("{heading}. {title}") };
+    let described =
+        |heading: &str| if heading.is_empty() { title.to_owned() } else { format!("{heading}. {title}") };
     let drawn: Vec<(String, String)> = panels
         .iter()
         .map(|(heading, chart)| (heading.clone(), chart.svg(each, &described(heading))))

@@ -186,10 +186,11 @@ impl Plot {
 
     fn draw_rules(&self, canvas: &mut Canvas, area: &Area) {
         let mut events = 0;
+        let mut levels: Vec<f64> = Vec::new();
         for rule in &self.rules {
             match rule {
-                Rule::Level(at, name) => area.level(canvas, *at, name, "rule", "faint"),
-                Rule::Limit(at, name) => area.level(canvas, *at, name, "limit", "limit-text"),
+                Rule::Level(at, name) => area.level(canvas, *at, name, ("rule", "faint"), &mut levels),
+                Rule::Limit(at, name) => area.level(canvas, *at, name, ("limit", "limit-text"), &mut levels),
                 Rule::Event(at, name) => {
                     // Below each other: events may follow each other closely.
                     area.event(canvas, *at, name, APART * f64::from(events % 3));
@@ -263,12 +264,25 @@ impl Area {
         canvas.text((self.right, self.bottom + 34.0), Anchor::End, "faint", name);
     }
 
-    fn level(&self, canvas: &mut Canvas, value: f64, name: &str, line: &str, text: &str) {
+    /// A line across, with its name at the left; at the right where another of `levels` is named that close.
+    fn level(
+        &self,
+        canvas: &mut Canvas,
+        value: f64,
+        name: &str,
+        (line, text): (&str, &str),
+        levels: &mut Vec<f64>,
+    ) {
         let on_axis = value >= self.y.from && value <= self.y.to;
         let Some(at) = self.y.at(value).filter(|_| on_axis) else { return };
         canvas.line((self.left, at), (self.right, at), &format!("{line} thin"));
         let name = cut(name, self.right - self.left - 8.0, TYPE);
-        canvas.text((self.left + 6.0, at - 5.0), Anchor::Start, text, &name);
+        let is_taken = levels.iter().any(|other| (other - at).abs() < APART);
+        levels.push(at);
+        match is_taken {
+            true => canvas.text((self.right - 6.0, at - 5.0), Anchor::End, text, &name),
+            false => canvas.text((self.left + 6.0, at - 5.0), Anchor::Start, text, &name),
+        }
     }
 
     fn event(&self, canvas: &mut Canvas, value: f64, name: &str, down: f64) {
@@ -311,8 +325,11 @@ impl Line {
                 canvas.path(&way, if self.dashed { "6 4" } else { "" }, &format!("l {class}"));
             }
             if self.marked || self.apart || way.len() == 1 {
-                for (mark, place) in stretch.iter().zip(&way) {
+                for (at, (mark, place)) in stretch.iter().zip(&way).enumerate() {
                     self.draw_mark(canvas, area, mark, *place, index);
+                    if !mark.label.is_empty() {
+                        canvas.label(beside(*place, way.get(at + 1), &mark.label), &mark.label);
+                    }
                 }
             }
         }
@@ -325,9 +342,6 @@ impl Line {
             canvas.line((x, low), (x, high), &format!("l {class}"));
         }
         canvas.told(&self.told(area, mark), |canvas| canvas.mark((x, y), index, &class));
-        if !mark.label.is_empty() {
-            canvas.label((x + 6.0, y - 7.0), &mark.label);
-        }
     }
 
     /// What is said of a point on which the pointer rests.
@@ -337,6 +351,17 @@ impl Line {
         let band =
             mark.band.map(|(low, high)| format!(" ({} to {})", area.y.written(low), area.y.written(high)));
         format!("{name}{y}{} at {x}", band.unwrap_or_default())
+    }
+}
+
+/// Where the label of a point begins so that the line to the `next` one does not lie on it: to the left of what rises, and of
+/// the last; to the right of what goes straight upwards or falls.
+fn beside((x, y): (f64, f64), next: Option<&(f64, f64)>, label: &str) -> (f64, f64) {
+    let left = (x - 6.0 - width(label, TYPE), y - 7.0);
+    match next {
+        Some((next_x, _)) if (next_x - x).abs() < 8.0 => (x + 8.0, y + 4.0),
+        Some((_, next_y)) if *next_y > y => (x + 6.0, y - 7.0),
+        _ => (left.0.max(0.0), left.1),
     }
 }
 

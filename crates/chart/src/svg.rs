@@ -68,6 +68,14 @@ impl Canvas {
         self.put(format_args!(r#"<text x="{x}" y="{y}"{anchor}{class}>{text}</text>"#));
     }
 
+    /// A text that goes upwards and ends at a place.
+    pub fn upright(&mut self, (x, y): (f64, f64), class: &str, text: &str) {
+        let (x, y, text) = (number(x), number(y), escaped(text));
+        self.put(format_args!(
+            r#"<text transform="translate({x} {y}) rotate(-90)" text-anchor="end" class="{class}">{text}</text>"#
+        ));
+    }
+
     /// The label of a point, unless it would lie on one that is there already.
     pub fn label(&mut self, (x, y): (f64, f64), text: &str) {
         let wide = crate::label::width(text, TYPE) + 4.0;
@@ -79,7 +87,7 @@ impl Canvas {
             return;
         }
         self.labels.push((x, y));
-        self.text((x, y), Anchor::Start, "faint", text);
+        self.text((x, y), Anchor::Start, "faint over", text);
     }
 
     pub fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), class: &str) {
@@ -110,11 +118,12 @@ impl Canvas {
     }
 
     /// A text of one colour, as on a cell.
-    pub fn text_on(&mut self, (x, y): (f64, f64), dark: bool, text: &str) {
+    pub fn text_on(&mut self, (x, y): (f64, f64), size: f64, dark: bool, text: &str) {
         let colour = if dark { "#111" } else { "#fff" };
+        let size = if size == TYPE { String::new() } else { format!(";font-size:{}px", number(size)) };
         let (x, y, text) = (number(x), number(y), escaped(text));
         self.put(format_args!(
-            r#"<text x="{x}" y="{y}" text-anchor="middle" style="fill:{colour}">{text}</text>"#
+            r#"<text x="{x}" y="{y}" text-anchor="middle" style="fill:{colour}{size}">{text}</text>"#
         ));
     }
 
@@ -223,8 +232,11 @@ impl Lines {
             self.y += if index == 0 { first } else { line };
             let (x, y, words) = (number(x), number(self.y), escaped(words));
             // Writing to a string cannot fail.
-            let _ =
-                write!(self.body, r#"<text x="{x}" y="{y}" font-size="{}" {style}>{words}</text>"#, number(size));
+            let _ = write!(
+                self.body,
+                r#"<text x="{x}" y="{y}" font-size="{}" {style}>{words}</text>"#,
+                number(size)
+            );
         }
     }
 }
@@ -259,7 +271,9 @@ pub(crate) fn framed(
         let start = if row > 0 { top + GAP } else { top };
         let left = |column: usize| MARGIN + column as f64 * (each + GAP);
         let mut headed = start;
-        for (column, (heading, _)) in beside.iter().enumerate().filter(|(_, (heading, _))| !heading.is_empty()) {
+        for (column, (heading, _)) in
+            beside.iter().enumerate().filter(|(_, (heading, _))| !heading.is_empty())
+        {
             lines.y = start;
             lines.put(heading, (left(column), each / BOLD), SMALLER.1, SMALLER, r#"font-weight="600""#);
             headed = headed.max(lines.y + 8.0);
@@ -304,8 +318,7 @@ mod tests {
     #[test]
     fn a_file_of_its_own_holds_its_size_its_title_and_its_colours() {
         let drawing = Canvas::new(300.0, 100.0).done("x");
-        let file =
-            framed(&[(String::new(), drawing)], (324.0, 1), ("Title & more", "IOPS"), Theme::Dark);
+        let file = framed(&[(String::new(), drawing)], (324.0, 1), ("Title & more", "IOPS"), Theme::Dark);
         let read = roxmltree::Document::parse(&file).expect("it must be XML");
         assert_eq!(read.root_element().attribute("height"), Some("166"));
         assert_eq!(read.root_element().attribute("width"), Some("324"), "with a margin at both sides");
@@ -321,12 +334,18 @@ mod tests {
                      and so on to the end.";
         let file = framed(&panels, (700.0, 2), (title, "Rate of each second"), Theme::Light);
         let read = roxmltree::Document::parse(&file).expect("it must be XML");
-        let texts: Vec<&str> =
-            read.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text()).collect();
+        let texts: Vec<&str> = read
+            .descendants()
+            .filter(|node| node.has_tag_name("text"))
+            .filter_map(|node| node.text())
+            .collect();
         assert!(texts.len() >= 6 && texts.iter().all(|text| !text.contains('…')), "{texts:?}");
         let lines = texts.len() - 4;
         assert_eq!(texts[..lines].join(" "), title, "nothing is lost");
-        assert!(texts[..lines].iter().all(|line| crate::label::width(line, 17.0) <= 676.0 / BOLD), "{texts:?}");
+        assert!(
+            texts[..lines].iter().all(|line| crate::label::width(line, 17.0) <= 676.0 / BOLD),
+            "{texts:?}"
+        );
         assert_eq!(texts[lines..], ["Rate of each second", "100% reads", "0% reads", "70% reads"]);
         assert_eq!(file.matches("class=\"chart\" role").count(), 3, "each panel");
         assert_eq!(file.matches("translate(12 ").count(), 2, "two rows");

@@ -144,7 +144,8 @@ mod tests {
     #[test]
     fn the_best_is_the_one_whose_interval_has_the_better_end_and_not_the_least_certain() {
         let of = |metric: Metric, all: &[(f64, Option<(f64, f64)>)]| {
-            let estimates = all.iter().map(|(value, interval)| Estimate { value: *value, interval: *interval });
+            let estimates =
+                all.iter().map(|(value, interval)| Estimate { value: *value, interval: *interval });
             metric.best(estimates.enumerate(), |(_, one)| Some(*one)).map(|((at, _), value)| (at, value))
         };
         let rates = [(6_750.0, Some((2_310.0, 11_190.0))), (3_295.0, Some((3_258.0, 3_332.0)))];

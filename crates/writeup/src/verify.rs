@@ -173,7 +173,10 @@ mod tests {
         let page = of_another_build();
         let verified = verify(&page).expect("all of its numbers hold");
         assert!(verified.numbers > 40 && !verified.redrawn && verified.differs.is_some());
-        assert_eq!(verified.evidence.drawn_by(), concat!(env!("CARGO_PKG_VERSION"), ", build 0123456789abcdef"));
+        assert_eq!(
+            verified.evidence.drawn_by(),
+            concat!(env!("CARGO_PKG_VERSION"), ", build 0123456789abcdef")
+        );
         let altered = page.replacen(">1,234<", ">1,334<", 1);
         assert!(matches!(verify(&altered), Err(VerifyError::Number { .. })), "a number was altered");
         // What this build drew is its own to the word, and no page is another's that does not say so.

@@ -1,21 +1,22 @@
 //! A campaign: which factors matter, its cells point by point, and what was claimed.
 
+mod cells;
+
 use campaign::{CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FigureEffects, HeldClaim};
-use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale, Unit};
-use record::{Estimate, Metric, level_name};
+use chart::{Axis, Chart, Dot, Dots, Row, Scale, Unit};
+use record::{Metric, level_name};
 
 use super::published::{self, Group};
 use crate::document::{Block, Cell, Column, Figure, KeyFigure, Section, Sentence, Table};
 use crate::measured;
 use crate::number::{Number, Source};
+use cells::best_cell;
 
 /// Figures whose effects have a chart, and effects in each; the table has all.
 const PANELS: usize = 4;
 const SHOWN: usize = 8;
 /// Effects that the answer names.
 const ANSWERED: usize = 3;
-/// Points that have a chart of their cells; of more, those whose figures vary most.
-const POINTS: usize = 40;
 /// Figures at the top.
 const KEY_FIGURES: usize = 4;
 
@@ -253,7 +254,10 @@ impl<'a> Subject<'a> {
         Some(Figure {
             kind: "effects",
             reading: self.reading(),
-            subtitle: "The figure over that at the first level of the factor, with its 95 % interval".into(),
+            subtitle: format!(
+                "The figure over that at the first level of the factor, with its 95 % interval{}",
+                self.left_out(&all)
+            ),
             panels: panels
                 .filter(|(_, chart)| !matches!(chart, Chart::Dots(dots) if dots.rows.is_empty()))
                 .collect(),
@@ -261,6 +265,17 @@ impl<'a> Subject<'a> {
             details: Vec::new(),
             table: self.effects_table(&all),
         })
+    }
+
+    /// What of the effects has no place in the chart.
+    fn left_out(self, all: &[Told<'_>]) -> String {
+        let figures = self.effects.figures.len();
+        let of_figure = |place: usize| all.iter().filter(|told| told.figure == place).count();
+        let most = (0..figures).map(of_figure).max().unwrap_or(0);
+        let few = (most > SHOWN).then(|| format!("the {SHOWN} largest of up to {most} effects of a figure"));
+        let some = (figures > PANELS).then(|| format!("{PANELS} of {figures} figures"));
+        let told: Vec<String> = [few, some].into_iter().flatten().collect();
+        if told.is_empty() { String::new() } else { format!("; {}; the table has all", told.join(", ")) }
     }
 
     fn reading(self) -> Sentence {
@@ -324,187 +339,6 @@ impl<'a> Subject<'a> {
             }
         }
         headlines
-    }
-
-    /// Points that have a chart: all, or those whose cells differ most, in the order of the plan.
-    fn charted(self) -> Vec<usize> {
-        let mut places = self.headlines();
-        let spread = |place: &usize| {
-            let means = || self.effects.figures[*place].cells.iter().map(|cell| cell.mean);
-            means().fold(0.0, f64::max) / means().fold(f64::INFINITY, f64::min)
-        };
-        if places.len() > POINTS {
-            places.sort_by(|one, other| spread(other).total_cmp(&spread(one)));
-            places.truncate(POINTS);
-            places.sort_unstable();
-        }
-        places
-    }
-
-    fn cells_figure(self, place: usize) -> Figure {
-        let figure = &self.effects.figures[place];
-        let claims = self.claims_of(figure);
-        let rest = match claims.is_empty() {
-            true => String::new(),
-            false => {
-                "; behind each row: measured of each claim, the figure itself where there is none".into()
-            }
-        };
-        let chart = if claims.is_empty() { self.dots(figure) } else { self.dots_with(figure, &claims) };
-        Figure {
-            kind: "cells",
-            reading: self.cells_reading(place),
-            subtitle: format!(
-                "{}; the bar is the 95 % interval of the mean over the blocks{rest}",
-                self.subject(figure)
-            ),
-            panels: vec![(String::new(), Chart::Dots(chart))],
-            small: false,
-            details: Vec::new(),
-            table: self.cells_table(place),
-        }
-    }
-
-    /// What is claimed of a figure: by vendors, by theory.
-    fn claims_of(self, figure: &FigureEffects) -> Vec<&'a HeldClaim> {
-        let is_of = |claim: &&HeldClaim| {
-            (&claim.plan, &claim.point, &claim.metric) == (&figure.plan, &figure.point, &figure.metric)
-        };
-        self.effects.claims.iter().filter(is_of).collect()
-    }
-
-    /// A row for each cell, what is claimed of it beside what was measured.
-    fn dots_with(self, figure: &FigureEffects, claims: &[&HeldClaim]) -> Dots {
-        let metric = Metric::of(&figure.metric);
-        let mut series = vec!["measured".to_owned()];
-        for claim in claims {
-            if !series.contains(&claim.by) && series.len() < HUES {
-                series.push(claim.by.clone());
-            }
-        }
-        let row = |cell: &CellFigure| {
-            let own = claims.iter().filter(|claim| claim.levels == cell.levels);
-            let claimed = own.filter_map(|claim| {
-                let series = series.iter().position(|name| *name == claim.by)?;
-                Some((Dot { series, value: claim.claimed, band: None }, claim.measured / claim.claimed))
-            });
-            let mut claimed: Vec<(Dot, f64)> = claimed.collect();
-            claimed.sort_by_key(|(dot, _)| dot.series);
-            let (mut dots, parts): (Vec<Dot>, Vec<f64>) = claimed.into_iter().unzip();
-            // On top of what is claimed.
-            dots.push(Dot { series: 0, value: cell.mean, band: cell.low.zip(cell.high) });
-            let parts: Vec<String> = parts.into_iter().map(|part| Unit::Share.written(part)).collect();
-            Row {
-                name: self.label(cell),
-                dots,
-                missing: String::new(),
-                together: match parts.is_empty() {
-                    true => measured::unit(metric).written(cell.mean),
-                    false => parts.join(", "),
-                },
-            }
-        };
-        Dots {
-            axis: Axis::new(measured::name(metric), measured::unit(metric), Scale::Linear),
-            rows: figure.cells.iter().map(row).collect(),
-            series,
-            neutral: None,
-        }
-    }
-
-    /// A row for each combination of the other factors, a dot for each level of the first.
-    fn dots(self, figure: &FigureEffects) -> Dots {
-        let metric = Metric::of(&figure.metric);
-        let series: Vec<String> = match self.effects.factors.first() {
-            Some(first) if first.levels.len() <= HUES && self.effects.factors.len() > 1 => {
-                first.levels.iter().map(|level| level_name(&first.name, level)).collect()
-            }
-            _ => Vec::new(),
-        };
-        let mut rows: Vec<Row> = Vec::new();
-        for cell in &figure.cells {
-            let (hue, name) = if series.is_empty() {
-                (0, self.label(cell))
-            } else {
-                let first = &self.effects.factors[0];
-                let hue =
-                    first.levels.iter().position(|level| Some(level) == cell.levels.first()).unwrap_or(0);
-                let rest = self.effects.factors.iter().zip(&cell.levels).skip(1);
-                (
-                    hue,
-                    rest.map(|(factor, level)| level_name(&factor.name, level))
-                        .collect::<Vec<_>>()
-                        .join(", "),
-                )
-            };
-            let dot = Dot { series: hue, value: cell.mean, band: cell.low.zip(cell.high) };
-            match rows.iter_mut().find(|row| row.name == name) {
-                Some(row) => row.dots.push(dot),
-                None => rows.push(Row { name, dots: vec![dot], ..Row::default() }),
-            }
-        }
-        Dots {
-            axis: Axis::new(measured::name(metric), measured::unit(metric), Scale::Linear),
-            series,
-            rows,
-            neutral: None,
-        }
-    }
-
-    fn cells_reading(self, place: usize) -> Sentence {
-        let figure = &self.effects.figures[place];
-        let metric = Metric::of(&figure.metric);
-        let cells = || figure.cells.iter().enumerate();
-        let order =
-            |one: &(usize, &CellFigure), other: &(usize, &CellFigure)| one.1.mean.total_cmp(&other.1.mean);
-        let (Some(low), Some(high), Some(best)) =
-            (cells().min_by(order), cells().max_by(order), best_cell(&figure.cells, metric))
-        else {
-            return Sentence::default();
-        };
-        let end = |(at, cell): (usize, &CellFigure)| self.cell(place, at, cell).0;
-        let worst = if metric.more_is_better() { low } else { high };
-        let behind = measured::behind(metric);
-        let (bottom, top) = if metric.more_is_better() { (worst, best) } else { (best, worst) };
-        let apart = bottom.1.high.zip(top.1.low).is_some_and(|(low, high)| low < high);
-        if end(low).text() == end(high).text() {
-            return Sentence::of(format!("{}: ", figure.point))
-                .number(end(best))
-                .words(format!("{behind} in all cells."));
-        }
-        if !apart {
-            return Sentence::of(format!("{}: ", figure.point))
-                .number(end(low))
-                .words(" to ")
-                .number(end(high))
-                .words(format!("{behind}; no cell is certain to be ahead."));
-        }
-        Sentence::of(format!("{}: ", figure.point))
-            .number(end(best))
-            .words(format!("{behind} at best ({}), ", self.label(best.1)))
-            .number(end(worst))
-            .words(format!("{behind} at worst ({}).", self.label(worst.1)))
-    }
-
-    fn cells_table(self, place: usize) -> Table {
-        let figure = &self.effects.figures[place];
-        let metric = Metric::of(&figure.metric);
-        let factors = self.effects.factors.iter().map(|factor| Column::words(&factor.name));
-        let columns = factors.chain([
-            Column::numbers(measured::name(metric), measured::unit(metric)),
-            Column::numbers("blocks", Unit::Count),
-        ]);
-        let row = |(at, cell): (usize, &CellFigure)| {
-            let (number, interval) = self.cell(place, at, cell);
-            let words = cell.levels.iter().map(Cell::words);
-            let blocks = Cell::Words(cell.values.len().to_string());
-            words.chain([Cell::Number(number, interval.map(Box::new)), blocks]).collect()
-        };
-        Table {
-            title: self.subject(figure),
-            columns: columns.collect(),
-            rows: figure.cells.iter().enumerate().map(row).collect(),
-        }
     }
 
     fn claims(self) -> Table {
@@ -593,9 +427,3 @@ fn changes(own: &[&Told<'_>]) -> Dots {
 fn level(change: &Change) -> String {
     change.levels.join(", ")
 }
-/// The cell with the best figure, and its place.
-fn best_cell(cells: &[CellFigure], metric: Metric) -> Option<(usize, &CellFigure)> {
-    let estimate = |cell: &CellFigure| Estimate { value: cell.mean, interval: cell.low.zip(cell.high) };
-    metric.best(cells.iter().enumerate(), |(_, cell)| Some(estimate(cell))).map(|(best, _)| best)
-}
-

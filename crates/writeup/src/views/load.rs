@@ -14,6 +14,8 @@ use super::{Subject, band, best, leads, ratio};
 
 /// A part of the highest rate at which more load brings little more.
 const NEARLY: f64 = 0.9;
+/// Lines of one panel that have their ceilings drawn.
+const CEILINGS: usize = 3;
 /// Lines that a reading names.
 const TOLD: usize = 2;
 
@@ -172,11 +174,17 @@ fn line_of(name: &str, hue: usize, line: &Along<'_>, metric: Metric) -> Line {
 /// The rate at which the part that is busiest at the highest rate would be at 100 % utilization: only a virtual array
 /// says how busy its parts are.
 fn ceilings(lines: &[(String, usize, &Along<'_>)], metric: Metric) -> Vec<Rule> {
-    let [(_, _, line)] = lines else { return Vec::new() };
-    let Some((_, peak, rate)) = highest(line, metric) else { return Vec::new() };
-    let Some((busiest, used)) = busiest(peak) else { return Vec::new() };
-    let most = Number { value: rate.value / used, ..rate };
-    vec![Rule::Level(most.value, format!("{busiest} 100 % busy: {}", most.text()))]
+    if lines.len() > CEILINGS {
+        return Vec::new();
+    }
+    let of_line = |(name, _, line): &(String, usize, &Along<'_>)| {
+        let (_, peak, rate) = highest(line, metric)?;
+        let (busiest, used) = busiest(peak)?;
+        let most = Number { value: rate.value / used, ..rate };
+        let whose = if lines.len() > 1 { format!("{name}: ") } else { String::new() };
+        Some(Rule::Level(most.value, format!("{whose}{busiest} 100 % busy: {}", most.text())))
+    };
+    lines.iter().filter_map(of_line).collect()
 }
 
 /// The busiest kind of part, by the mean of its members, and how busy it is.

@@ -2,7 +2,8 @@
 
 use record::sample::{self, Stream};
 use record::{
-    Basis, Breakdown, Check, Compared, Comparison, Component, Grade, Grading, Op, Outcome, Point, Run, Side, Verdict, World,
+    Basis, Breakdown, Check, Compared, Comparison, Component, Grade, Grading, Op, Outcome, Point, Run, Side,
+    Verdict, World,
 };
 
 use crate::document::{Cell, WriteUp};
@@ -112,8 +113,9 @@ fn there_is_one_highest_rate_and_its_p99_is_that_of_the_same_point() {
 fn doubtful(raid: &str, rates: [(f64, f64); 3]) -> Run {
     let mut own = run(raid, &[]);
     let rates = (0..).zip([1, 8, 64]).zip(rates);
-    own.points =
-        rates.map(|((at, x), (rate, reach))| point(at, x, rate, Some((rate - reach, rate + reach)))).collect();
+    own.points = rates
+        .map(|((at, x), (rate, reach))| point(at, x, rate, Some((rate - reach, rate + reach))))
+        .collect();
     own
 }
 
@@ -129,20 +131,43 @@ fn the_highest_rate_is_the_one_whose_interval_has_the_highest_lower_end() {
     assert!(both.starts_with("RAID 10 reaches 3,295 IOPS, 2.35× RAID 5 (8 KiB x8)."), "{both}");
 }
 
+/// The same with disks that are half busy at every point.
+fn busy(mut run: Run) -> Run {
+    let part = Component { name: "disk 0".into(), servers: 1, utilisation: 0.5, ..Component::default() };
+    for point in &mut run.points {
+        point.breakdown = Some(Breakdown {
+            components: vec![part.clone()],
+            classes: Vec::new(),
+            shares: Vec::new(),
+            window: None,
+        });
+    }
+    run
+}
+
+#[test]
+fn a_sweep_of_a_virtual_array_shows_where_the_busiest_part_of_each_line_is_at_its_limit() {
+    let mut own = run("5", &[(1, 1_000.0), (8, 2_000.0), (1, 300.0), (8, 400.0)]);
+    for (point, reads) in own.points.iter_mut().zip(["100%", "100%", "0%", "0%"]) {
+        point.phase = "{reads} reads x{workers}".into();
+        point.swept.insert("reads".into(), reads.into());
+    }
+    let report = report(vec![busy(own)], None);
+    let figure = report.figures().find(|figure| figure.kind == "load").expect("it is there");
+    let [(_, chart::Chart::Plot(plot))] = &figure.panels[..] else { panic!("{:?}", figure.panels) };
+    let told: Vec<&str> = plot
+        .rules
+        .iter()
+        .filter_map(|rule| match rule {
+            chart::Rule::Level(_, name) => Some(name.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, ["reads 100%: disk 100 % busy: 4,000", "reads 0%: disk 100 % busy: 800"]);
+}
+
 #[test]
 fn utilization_is_of_the_same_point_of_all_runs() {
-    let busy = |mut run: Run| {
-        let part = Component { name: "disk 0".into(), servers: 1, utilisation: 0.5, ..Component::default() };
-        for point in &mut run.points {
-            point.breakdown = Some(Breakdown {
-                components: vec![part.clone()],
-                classes: Vec::new(),
-                shares: Vec::new(),
-                window: None,
-            });
-        }
-        run
-    };
     let first = busy(run("5", &[(1, 1_400.0), (8, 1_404.0), (64, 1_415.0)]));
     let second = busy(run("10", &[(1, 3_100.0), (8, 3_295.0), (64, 3_280.0)]));
     let report = report(vec![first, second], None);

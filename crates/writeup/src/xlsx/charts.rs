@@ -2,8 +2,8 @@
 
 use chart::Unit;
 use rust_xlsxwriter::{
-    Chart, ChartErrorBars, ChartErrorBarsType, ChartRange, ChartType, ConditionalFormat2ColorScale, Worksheet,
-    XlsxError,
+    Chart, ChartErrorBars, ChartErrorBarsType, ChartRange, ChartType, ConditionalFormat2ColorScale,
+    Worksheet, XlsxError,
 };
 use units::convert::narrow;
 
@@ -62,7 +62,9 @@ pub(super) fn chart(
     let own = Sheet { name, figure, places };
     own.colours(sheet)?;
     let plotted = own.plotted();
-    let (Some(shape), false, true) = (shape(figure), plotted.is_empty(), own.rows() > 0) else { return Ok(()) };
+    let (Some(shape), false, true) = (shape(figure), plotted.is_empty(), own.rows() > 0) else {
+        return Ok(());
+    };
     let labels = own.labels(sheet, shape)?;
     let drawn = match shape {
         Shape::Lines => own.by_column(ChartType::Line, &plotted, labels),
@@ -161,7 +163,8 @@ impl Sheet<'_> {
     fn by_row(&self, kind: ChartType, plotted: &[usize], shown: u32) -> Chart {
         let mut chart = Chart::new(kind);
         let ends = plotted.first().zip(plotted.last());
-        let Some((first, last)) = ends.map(|(first, last)| (self.places[*first].first, self.places[*last].first))
+        let Some((first, last)) =
+            ends.map(|(first, last)| (self.places[*first].first, self.places[*last].first))
         else {
             return chart;
         };
@@ -179,7 +182,8 @@ impl Sheet<'_> {
     fn curve_columns(&self) -> Option<(usize, usize)> {
         let columns = &self.figure.table.columns;
         let rate = columns.iter().position(|column| column.unit == Some(Unit::PerSecond))?;
-        let is_full = |at: &usize| self.figure.table.rows.iter().any(|row| matches!(row[*at], Cell::Number(..)));
+        let is_full =
+            |at: &usize| self.figure.table.rows.iter().any(|row| matches!(row[*at], Cell::Number(..)));
         let latency = |name: &str| columns.iter().position(|column| column.title == name).filter(is_full);
         Some((rate, latency("p99 latency").or_else(|| latency("mean latency"))?))
     }
@@ -229,7 +233,8 @@ impl Sheet<'_> {
                 ("rate, IOPS".to_owned(), with_unit(latency.to_owned(), Unit::Nanos))
             }
         };
-        for (axis, name) in [(true, along), (false, upwards)].into_iter().filter(|(_, name)| !name.is_empty()) {
+        for (axis, name) in [(true, along), (false, upwards)].into_iter().filter(|(_, name)| !name.is_empty())
+        {
             let axis = if axis { chart.x_axis() } else { chart.y_axis() };
             axis.set_name(name.as_str());
         }
@@ -252,7 +257,8 @@ impl Sheet<'_> {
         let Some((first, last)) = ends.filter(|_| ["grid", "utilization"].contains(&self.figure.kind)) else {
             return Ok(());
         };
-        let scale = ConditionalFormat2ColorScale::new().set_minimum_color("00224E").set_maximum_color("E1CC55");
+        let scale =
+            ConditionalFormat2ColorScale::new().set_minimum_color("00224E").set_maximum_color("E1CC55");
         let (first, last) = (self.places[*first].first, self.places[*last].first);
         sheet.add_conditional_format(1, first, self.rows(), last, &scale)?;
         Ok(())

@@ -1,0 +1,304 @@
+//! The cells of a campaign: what each measured, beside what is claimed of it.
+
+use campaign::{CellFigure, FigureEffects, HeldClaim};
+use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale, Unit};
+use record::{Estimate, Metric, level_name};
+
+use crate::document::{Cell, Column, Figure, Sentence, Table};
+use crate::measured;
+
+use super::Subject;
+
+/// Beyond so many times the highest figure a claim is told and not drawn.
+const FAR: f64 = 2.5;
+/// Points that have a chart of their cells; of more, those whose figures vary most.
+const POINTS: usize = 40;
+
+impl<'a> Subject<'a> {
+    /// Points that have a chart: all, or those whose cells differ most, in the order of the plan.
+    pub(super) fn charted(self) -> Vec<usize> {
+        let mut places = self.headlines();
+        let spread = |place: &usize| {
+            let means = || self.effects.figures[*place].cells.iter().map(|cell| cell.mean);
+            means().fold(0.0, f64::max) / means().fold(f64::INFINITY, f64::min)
+        };
+        if places.len() > POINTS {
+            places.sort_by(|one, other| spread(other).total_cmp(&spread(one)));
+            places.truncate(POINTS);
+            places.sort_unstable();
+        }
+        places
+    }
+
+    pub(super) fn cells_figure(self, place: usize) -> Figure {
+        let figure = &self.effects.figures[place];
+        let claims = self.claims_of(figure);
+        let rest = match claims.is_empty() {
+            true => String::new(),
+            false => "; behind each row the figure, and its part of what is claimed".into(),
+        };
+        let chart = if claims.is_empty() { self.dots(figure) } else { self.dots_with(figure, &claims) };
+        Figure {
+            kind: "cells",
+            reading: self.cells_reading(place),
+            subtitle: format!(
+                "{}; the bar is the 95 % interval of the mean over the blocks{rest}",
+                self.subject(figure)
+            ),
+            panels: vec![(String::new(), Chart::Dots(chart))],
+            small: false,
+            details: Vec::new(),
+            table: self.cells_table(place),
+        }
+    }
+
+    /// What is claimed of a figure: by vendors, by theory.
+    fn claims_of(self, figure: &FigureEffects) -> Vec<&'a HeldClaim> {
+        let is_of = |claim: &&HeldClaim| {
+            (&claim.plan, &claim.point, &claim.metric) == (&figure.plan, &figure.point, &figure.metric)
+        };
+        self.effects.claims.iter().filter(is_of).collect()
+    }
+
+    /// A row for each cell, what is claimed of it beside what was measured, which has the hue of its first factor's level. A
+    /// claim far beyond all that was measured would press that together: it is told and not drawn.
+    fn dots_with(self, figure: &FigureEffects, claims: &[&HeldClaim]) -> Dots {
+        let metric = Metric::of(&figure.metric);
+        let unit = measured::unit(metric);
+        let mut series = self.levels_of_first();
+        if series.is_empty() || series.len() > HUES / 2 {
+            series = vec!["measured".to_owned()];
+        }
+        let levels = series.len();
+        for claim in claims {
+            if !series[levels..].contains(&claim.by) && series.len() < HUES {
+                series.push(claim.by.clone());
+            }
+        }
+        let most = figure.cells.iter().map(|cell| cell.high.unwrap_or(cell.mean)).fold(0.0, f64::max);
+        let row = |cell: &CellFigure| {
+            let own: Vec<&HeldClaim> =
+                claims.iter().filter(|claim| claim.levels == cell.levels).copied().collect();
+            let claimed = own.iter().filter_map(|claim| {
+                let place = series[levels..].iter().position(|name| *name == claim.by)?;
+                let dot = Dot { series: levels + place, value: claim.claimed, band: None };
+                (claim.claimed <= FAR * most).then_some(dot)
+            });
+            let mut dots: Vec<Dot> = claimed.collect();
+            dots.sort_by_key(|dot| dot.series);
+            // On top of what is claimed.
+            let hue = if levels > 1 { self.hue(cell) } else { 0 };
+            dots.push(Dot { series: hue, value: cell.mean, band: cell.low.zip(cell.high) });
+            let parts: Vec<String> = own
+                .iter()
+                .map(|claim| {
+                    let part = Unit::Share.written(claim.measured / claim.claimed);
+                    format!("{part} of {}", unit.written(claim.claimed))
+                })
+                .collect();
+            let value = unit.written(cell.mean);
+            let together = if parts.is_empty() { value } else { format!("{value}: {}", parts.join(", ")) };
+            Row { name: self.label(cell), dots, missing: String::new(), together }
+        };
+        Dots {
+            axis: Axis::new(measured::name(metric), unit, Scale::Linear),
+            rows: figure.cells.iter().map(row).collect(),
+            series,
+            neutral: None,
+        }
+    }
+
+    /// The levels of the first factor as series of their own, where there are others beside it and as many hues; else none.
+    fn levels_of_first(self) -> Vec<String> {
+        match self.effects.factors.first() {
+            Some(first) if first.levels.len() <= HUES && self.effects.factors.len() > 1 => {
+                first.levels.iter().map(|level| level_name(&first.name, level)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The hue of a cell: the place of its level of the first factor.
+    fn hue(self, cell: &CellFigure) -> usize {
+        let levels = self.effects.factors.first().map_or(&[][..], |first| &first.levels);
+        levels.iter().position(|level| Some(level) == cell.levels.first()).unwrap_or(0)
+    }
+
+    /// A row for each combination of the other factors, a dot for each level of the first.
+    fn dots(self, figure: &FigureEffects) -> Dots {
+        let metric = Metric::of(&figure.metric);
+        let series = self.levels_of_first();
+        let mut rows: Vec<Row> = Vec::new();
+        for cell in &figure.cells {
+            let (hue, name) = if series.is_empty() {
+                (0, self.label(cell))
+            } else {
+                let hue = self.hue(cell);
+                let rest = self.effects.factors.iter().zip(&cell.levels).skip(1);
+                (
+                    hue,
+                    rest.map(|(factor, level)| level_name(&factor.name, level))
+                        .collect::<Vec<_>>()
+                        .join(", "),
+                )
+            };
+            let dot = Dot { series: hue, value: cell.mean, band: cell.low.zip(cell.high) };
+            match rows.iter_mut().find(|row| row.name == name) {
+                Some(row) => row.dots.push(dot),
+                None => rows.push(Row { name, dots: vec![dot], ..Row::default() }),
+            }
+        }
+        Dots {
+            axis: Axis::new(measured::name(metric), measured::unit(metric), Scale::Linear),
+            series,
+            rows,
+            neutral: None,
+        }
+    }
+
+    fn cells_reading(self, place: usize) -> Sentence {
+        let figure = &self.effects.figures[place];
+        let metric = Metric::of(&figure.metric);
+        let cells = || figure.cells.iter().enumerate();
+        let order =
+            |one: &(usize, &CellFigure), other: &(usize, &CellFigure)| one.1.mean.total_cmp(&other.1.mean);
+        let (Some(low), Some(high), Some(best)) =
+            (cells().min_by(order), cells().max_by(order), best_cell(&figure.cells, metric))
+        else {
+            return Sentence::default();
+        };
+        let end = |(at, cell): (usize, &CellFigure)| self.cell(place, at, cell).0;
+        let worst = if metric.more_is_better() { low } else { high };
+        let behind = measured::behind(metric);
+        let (bottom, top) = if metric.more_is_better() { (worst, best) } else { (best, worst) };
+        let apart = bottom.1.high.zip(top.1.low).is_some_and(|(low, high)| low < high);
+        if end(low).text() == end(high).text() {
+            return Sentence::of(format!("{}: ", figure.point))
+                .number(end(best))
+                .words(format!("{behind} in all cells."));
+        }
+        if !apart {
+            return Sentence::of(format!("{}: ", figure.point))
+                .number(end(low))
+                .words(" to ")
+                .number(end(high))
+                .words(format!("{behind}; no cell is certain to be ahead."));
+        }
+        Sentence::of(format!("{}: ", figure.point))
+            .number(end(best))
+            .words(format!("{behind} at best ({}), ", self.label(best.1)))
+            .number(end(worst))
+            .words(format!("{behind} at worst ({}).", self.label(worst.1)))
+    }
+
+    fn cells_table(self, place: usize) -> Table {
+        let figure = &self.effects.figures[place];
+        let metric = Metric::of(&figure.metric);
+        let factors = self.effects.factors.iter().map(|factor| Column::words(&factor.name));
+        let columns = factors.chain([
+            Column::numbers(measured::name(metric), measured::unit(metric)),
+            Column::numbers("blocks", Unit::Count),
+        ]);
+        let row = |(at, cell): (usize, &CellFigure)| {
+            let (number, interval) = self.cell(place, at, cell);
+            let words = cell.levels.iter().map(Cell::words);
+            let blocks = Cell::Words(cell.values.len().to_string());
+            words.chain([Cell::Number(number, interval.map(Box::new)), blocks]).collect()
+        };
+        Table {
+            title: self.subject(figure),
+            columns: columns.collect(),
+            rows: figure.cells.iter().enumerate().map(row).collect(),
+        }
+    }
+}
+
+/// The cell with the best figure, and its place.
+pub(super) fn best_cell(cells: &[CellFigure], metric: Metric) -> Option<(usize, &CellFigure)> {
+    let estimate = |cell: &CellFigure| Estimate { value: cell.mean, interval: cell.low.zip(cell.high) };
+    metric.best(cells.iter().enumerate(), |(_, cell)| Some(estimate(cell))).map(|(best, _)| best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use campaign::{Effects, FactorLevels};
+
+    fn cell(raid: &str, disks: &str, mean: f64) -> CellFigure {
+        CellFigure {
+            levels: vec![raid.into(), disks.into()],
+            values: vec![mean, mean],
+            mean,
+            low: Some(mean * 0.99),
+            high: Some(mean * 1.01),
+        }
+    }
+
+    fn claim(by: &str, of: &CellFigure, claimed: f64) -> HeldClaim {
+        HeldClaim {
+            by: by.into(),
+            plan: "oltp".into(),
+            point: "8 KiB".into(),
+            levels: of.levels.clone(),
+            metric: "iops".into(),
+            claimed,
+            measured: of.mean,
+        }
+    }
+
+    fn effects() -> Effects {
+        let cells = vec![cell("5", "4", 500.0), cell("5", "8", 950.0), cell("10", "4", 700.0)];
+        let claims = vec![claim("theory", &cells[0], 600.0), claim("vendor", &cells[1], 90_000.0)];
+        let factor = |name: &str, levels: [&str; 2]| FactorLevels {
+            name: name.into(),
+            levels: levels.map(str::to_owned).into(),
+            hard: false,
+        };
+        Effects {
+            campaign: "raid".into(),
+            factors: vec![factor("raid", ["5", "10"]), factor("disks", ["4", "8"])],
+            blocks: 2,
+            tests: 0,
+            figures: vec![FigureEffects {
+                plan: "oltp".into(),
+                point: "8 KiB".into(),
+                metric: "iops".into(),
+                whole_blocks: 2,
+                cells,
+                effects: Vec::new(),
+                refused: None,
+                within: None,
+                whole_plots: None,
+            }],
+            claims,
+            published: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_row_has_its_figure_and_a_claim_far_beyond_is_told_and_not_drawn() {
+        let effects = effects();
+        let figure = Subject { effects: &effects, place: 0 }.cells_figure(0);
+        let [(_, Chart::Dots(dots))] = &figure.panels[..] else { panic!("{:?}", figure.panels) };
+        let told: Vec<&str> = dots.rows.iter().map(|row| row.together.as_str()).collect();
+        assert_eq!(told, ["500: 83.3 % of 600", "950: 1.06 % of 90,000", "700"]);
+        let drawn: Vec<f64> = dots.rows.iter().flat_map(|row| &row.dots).map(|dot| dot.value).collect();
+        assert_eq!(drawn, [600.0, 500.0, 950.0, 700.0]);
+        assert_eq!(dots.series, ["RAID 5", "RAID 10", "theory", "vendor"]);
+        let hues: Vec<usize> = dots.rows.iter().filter_map(|row| Some(row.dots.last()?.series)).collect();
+        assert_eq!(hues, [0, 0, 1], "a level of the first factor has one hue in all charts");
+    }
+
+    #[test]
+    fn cells_that_are_equal_as_they_are_written_have_no_best_and_no_worst() {
+        let mut effects = effects();
+        effects.figures[0].cells = vec![cell("5", "4", 500.1), cell("10", "4", 500.2)];
+        effects.figures[0]
+            .cells
+            .iter_mut()
+            .for_each(|cell| (cell.low, cell.high) = (Some(cell.mean), Some(cell.mean)));
+        let figure = Subject { effects: &effects, place: 0 }.cells_figure(0);
+        assert_eq!(figure.reading.text(), "8 KiB: 500 IOPS in all cells.");
+    }
+}
