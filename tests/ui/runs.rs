@@ -60,7 +60,7 @@ fn a_run_that_is_stopped_keeps_what_it_has_measured() {
     let job = page.start_run(&json!({ "toml": plan, "on": [folder] }));
     wait_until("the first point in the library", || page.json("/api/runs")["total"] == 1);
     let listed = page.json("/api/runs")["runs"][0].clone();
-    assert_eq!((&listed["state"], &listed["remark"]), (&json!("running"), &Value::Null));
+    assert_eq!((&listed["state"], &listed["remark"]), (&json!("not ended"), &Value::Null));
     let told = page.post(&format!("/api/jobs/{job}/stop"), &json!({})).with(200).json();
     assert_eq!(told["job"], job.as_str());
     let end = page.end_of(&job);
