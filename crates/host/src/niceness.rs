@@ -14,14 +14,17 @@ mod tests {
 
     #[test]
     fn a_thread_that_is_nicer_starts_nicer_threads_and_no_other_notices() {
-        let before = be_nicer(0).expect("nothing is asked");
+        let before = be_nicer(0).expect("a niceness can be read");
         let (own, of_child) = std::thread::spawn(|| {
             let own = be_nicer(1).expect("anybody may be nicer");
-            (own, std::thread::spawn(|| be_nicer(0).expect("nothing is asked")).join().expect("it ends"))
+            (
+                own,
+                std::thread::spawn(|| be_nicer(0).expect("a niceness can be read")).join().expect("it ends"),
+            )
         })
         .join()
         .expect("it ends");
         assert_eq!((own, of_child), ((before + 1).min(19), (before + 1).min(19)));
-        assert_eq!(be_nicer(0).expect("nothing is asked"), before);
+        assert_eq!(be_nicer(0).expect("a niceness can be read"), before);
     }
 }

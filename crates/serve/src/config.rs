@@ -20,7 +20,7 @@ pub struct Config {
     pub bays: Vec<BayConfig>,
     /// The sets.
     pub sets: Vec<Vec<SlotConfig>>,
-    /// Work on whole sets that was under way; that on one slot is told by the slot.
+    /// A verify or an initialisation that is under way. A rebuild or a clone is in the state of its slot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub works: Vec<WorkConfig>,
 }

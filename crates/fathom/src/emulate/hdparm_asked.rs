@@ -97,7 +97,7 @@ impl Open<'_> {
     }
 }
 
-/// What is told of an ATA drive. Of another the original says nothing; that the drive could not be asked is an error.
+/// The lines for an ATA drive, and none for another kind, as in the original; an error where the drive could not be asked.
 fn or_silent(
     words: Result<[u16; 256], (String, io::Error)>,
     told: impl Fn(&[u16; 256]) -> String,

@@ -36,7 +36,7 @@ pub fn last() -> Option<String> {
 pub fn how_to_report(what: &str) -> String {
     format!(
         "fathom: internal error: {what}\nThis is a bug in Fathom, not a fault of your storage. Completed \
-         points are saved: `fathom show last`. Report it where you got Fathom, and attach: this text, the \
+         points of a run are saved: `fathom show last`. Report it where you got Fathom, and attach: this text, the \
          command line, what `fathom doctor` says, and what the same command says with RUST_BACKTRACE=1 set."
     )
 }

@@ -283,8 +283,8 @@ fn verify(path: &Path, store: &Store) -> Result<Ending, Failure> {
     let page = if verified.redrawn { "; the whole page is as its records give it" } else { "" };
     if let Some(line) = verified.differs {
         terminal::say_sentence(&format!(
-            "{}: note: fathom {} wrote it, which words line {line} otherwise than this build: its words and charts were not \
-             checked; that build checks them",
+            "{}: note: written by fathom {}, whose wording differs from this build's at line {line}: all numbers were checked, \
+             words and charts were not",
             path.display(),
             verified.evidence.drawn_by()
         ));

@@ -76,8 +76,8 @@ pub struct ServeArgs {
 pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
     let spec = spec::array(&LIBRARY, &arguments.array)?;
     if arguments.dir.is_none() && !arguments.memory {
-        let what = "where the data are to be is not said: `--dir DIRECTORY` keeps them in files there, `--memory` loses them when \
-                    the server ends";
+        let what = "say where the data are kept: `--dir DIRECTORY` in files there, `--memory` in memory, lost when the \
+                    server ends";
         return Err(Failure::Usage(what.into()));
     }
     let name = arguments.name.clone().unwrap_or_else(|| spec.name.clone());

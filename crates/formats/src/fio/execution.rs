@@ -109,15 +109,16 @@ fn in_shell(word: &str) -> String {
 
 /// What a plan leaves out.
 pub(super) fn notes(job: &Job) -> Vec<String> {
-    let said = |name: &&str| job.options.text(name).is_some_and(|value| !value.is_empty());
-    let names = ["exec_prerun", "exec_postrun", "program", "nice", "lockmem"].into_iter().filter(said);
-    names
-        .map(|name| {
-            format!(
-                "job `{}`: {name}: a plan executes nothing, locks no memory and is as nice as whoever runs it; `fathom as fio` does it, or do \
-                 it yourself",
-                job.name
-            )
-        })
-        .collect()
+    const LEFT_OUT: [(&str, &str); 5] = [
+        ("exec_prerun", "a plan executes nothing"),
+        ("exec_postrun", "a plan executes nothing"),
+        ("program", "a plan executes nothing"),
+        ("nice", "a plan has no niceness"),
+        ("lockmem", "a plan locks no memory"),
+    ];
+    let said = |(name, _): &&(&str, &str)| job.options.text(name).is_some_and(|value| !value.is_empty());
+    let note = |(name, why): &(&str, &str)| {
+        format!("job `{}`: {name}: {why}; `fathom as fio` does it, or do it yourself", job.name)
+    };
+    LEFT_OUT.iter().filter(said).map(note).collect()
 }

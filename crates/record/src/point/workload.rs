@@ -82,7 +82,8 @@ pub struct WorkloadResult {
     pub workers: Vec<WorkerResult>,
 }
 
-/// How many requests of a worker were in flight together, went out together and came back together, over the window.
+/// How many requests of a worker were in flight together, went out together and came back together, over the window (fio:
+/// `iodepth_level`, `iodepth_submit`, `iodepth_complete`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Together {
     /// Requests by how many of their worker were in flight as each was handed over, itself among them: 1, 2 to 3, 4 to 7,

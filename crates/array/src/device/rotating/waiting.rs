@@ -95,7 +95,7 @@ impl Waiting {
     }
 
     /// The place of the one with the smallest cost, of those that the drive sees; of equal ones, of the one that came
-    /// first. `cost` is told the smallest so far, and may say anything above that in place of a larger one.
+    /// first. `cost` gets the smallest so far: for a command that costs more it need not compute how much more.
     pub fn least(&self, cost: impl Fn(&Entry, u64) -> u64) -> usize {
         debug_assert!(!self.window.is_empty(), "there must be a command to choose");
         if self.window.len() == 1 {

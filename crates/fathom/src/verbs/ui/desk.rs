@@ -355,7 +355,7 @@ fn line(entry: &Entry) -> Value {
     json!({
         "id": entry.id, "number": entry.number, "started": entry.started, "plan": entry.plan,
         "target": entry.targets.join(", "), "targets": entry.targets, "kind": kind, "state": state,
-        "remark": (state != "not ended").then(|| report::state_words(entry)), "grade": entry.grade.map(|grade| grade.to_string()),
+        "remark": entry.ended.is_some().then(|| report::state_words(entry)), "grade": entry.grade.map(|grade| grade.to_string()),
         "points": entry.points, "seconds": seconds, "tags": entry.tags, "campaign": entry.tags.get("campaign"),
         "host": entry.hostname, "headline": (!headline.is_empty()).then(|| format!("peak {}", headline.join(", "))),
         "peak_ops_per_s": entry.peak_ops_per_s, "peak_bytes_per_s": entry.peak_bytes_per_s,

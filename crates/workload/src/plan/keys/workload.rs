@@ -72,8 +72,8 @@ keys! {
          free slot; a line with a burst is drawn by its share among the bursts. At most 100 lines and 64 \
          different sizes."
     even_mix (Switch, "false", true) [spec.sequence.even_mix] _
-        "Of `reads = \"75%\"` every fourth request of a worker writes; drawn, as without it, three of four read \
-         on average, and of a few hundred requests some percent more or fewer. With `mix` each line spreads its own."
+        "With `reads = \"75%\"`, exactly every fourth request of a worker writes. By default each operation is \
+         drawn, and over a few hundred requests the share is some percent off. With `mix`, each line spreads its own."
     rewrites (Share, "0%", "10%") [spec.rewrites] _
         "The write begins when the read or trim has ended, in its place among the requests in flight, and \
          counts as a request of its own. They are spread evenly: of `10%` every tenth read of a worker is \

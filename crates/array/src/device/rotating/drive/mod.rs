@@ -55,7 +55,7 @@ pub struct Drive {
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     first: u64,
-    /// Where that lies: it is asked for whenever the drive chooses.
+    /// Where that lies: kept, because each choice of the next extent compares it.
     place: SectorPosition,
     sectors: u64,
     /// When its first sector is in the buffer.
