@@ -183,14 +183,14 @@ fn what_a_member_has_in_its_memory_waits_for_no_flash() {
 }
 
 #[test]
-fn a_value_is_wanted_to_a_tenth_of_what_is_tested() {
+fn a_figure_is_wanted_to_a_tenth_of_its_tolerance_and_a_claim_to_a_twentieth() {
     let precision = |claim: &str| case(&format!("{{ id = \"a\", plan = \"p\", {claim} }}")).precision();
     let order = "order = [{ array = \"md3000\" }, { array = \"px6-300d\" }]";
     for (claim, wanted) in [
         ("array = \"md3000\", value = 1, tolerance = \"20%\"".to_owned(), 0.02),
         ("array = \"md3000\", value = 1, tolerance = \"90%\"".to_owned(), 0.025),
         (format!("factor = 1.01, {order}"), 0.005),
-        (format!("factor = 1.2, {order}"), 0.02),
+        (format!("factor = 1.2, {order}"), 0.01),
     ] {
         assert!((precision(&claim) - wanted).abs() < 1e-9, "{claim}: {}", precision(&claim));
     }

@@ -56,18 +56,21 @@ pub struct Case {
 /// How far the 95 % interval of a value may reach, as a part of it, whatever it is compared with.
 pub const PRECISION_LEAST: f64 = 0.005;
 
-/// What a run's own interval may take of the effect that is tested.
-const PRECISION_OF_EFFECT: f64 = 1.0 / 10.0;
+/// What a run's own interval may take of the effect that is tested: half of it where a claim holds or does not, for an
+/// interval that has both sides of a bound decides nothing.
+const PRECISION_OF_FIGURE: f64 = 1.0 / 10.0;
+const PRECISION_OF_CLAIM: f64 = PRECISION_OF_FIGURE / 2.0;
 
 impl Case {
-    /// How far the 95 % interval of each value may reach, as a part of it: a tenth of the tolerance, or of what an
-    /// ordering asks for; half a percent where that is finer.
+    /// How far the 95 % interval of each value may reach, as a part of it: a tenth of the tolerance of a figure, a twentieth
+    /// of that of a claim or of what an ordering asks for; half a percent where that is finer.
     pub fn precision(&self) -> f64 {
-        let effect = match &self.claim {
-            Claim::Ordering { factor, .. } => factor - 1.0,
-            _ => self.tolerance.get(),
+        let (effect, part) = match &self.claim {
+            Claim::Ordering { factor, .. } => (factor - 1.0, PRECISION_OF_CLAIM),
+            Claim::Absolute { .. } => (self.tolerance.get(), PRECISION_OF_FIGURE),
+            _ => (self.tolerance.get(), PRECISION_OF_CLAIM),
         };
-        (effect.min(LARGEST_EFFECT) * PRECISION_OF_EFFECT).max(PRECISION_LEAST)
+        (effect.min(LARGEST_EFFECT) * part).max(PRECISION_LEAST)
     }
 }
 
