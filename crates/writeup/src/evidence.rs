@@ -7,8 +7,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use campaign::Effects;
 use flate2::Compression;
-use flate2::read::DeflateDecoder;
-use flate2::write::DeflateEncoder;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use record::names::series;
 use record::{Comparison, Metric, Point, PointKind, Run, Series};
 use serde::{Deserialize, Serialize};
@@ -116,11 +116,12 @@ impl Evidence {
         *own == kept
     }
 
-    /// As text that a page can hold: JSON, deflated, in base 64.
+    /// As text that a page can hold: JSON, by gzip, in base 64. The checksum of gzip tells whether a record was altered that the page
+    /// shows nothing of.
     pub fn packed(&self) -> Result<String, EvidenceError> {
         let unpackable = |error: &dyn std::fmt::Display| EvidenceError::Unpackable(error.to_string());
         let json = serde_json::to_vec(self).map_err(|error| unpackable(&error))?;
-        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(&json).map_err(|error| unpackable(&error))?;
         Ok(STANDARD.encode(encoder.finish().map_err(|error| unpackable(&error))?))
     }
@@ -130,7 +131,7 @@ impl Evidence {
         let unreadable = |error: &dyn std::fmt::Display| EvidenceError::Unreadable(error.to_string());
         let bytes = STANDARD.decode(text.trim()).map_err(|error| unreadable(&error))?;
         let mut json = Vec::new();
-        let read = DeflateDecoder::new(bytes.as_slice()).take(LARGEST).read_to_end(&mut json);
+        let read = GzDecoder::new(bytes.as_slice()).take(LARGEST).read_to_end(&mut json);
         read.map_err(|error| unreadable(&error))?;
         serde_json::from_slice(&json).map_err(|error| unreadable(&error))
     }

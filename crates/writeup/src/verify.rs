@@ -201,6 +201,19 @@ mod tests {
     }
 
     #[test]
+    fn a_record_that_the_page_shows_nothing_of_cannot_be_altered_by_a_letter() {
+        let page = page();
+        let packed = page.rsplit_once(EVIDENCE.0).expect("it has records").0.len() + EVIDENCE.0.len();
+        let end = page.len() - page.rsplit_once(EVIDENCE.1).expect("they end").1.len() - EVIDENCE.1.len();
+        for at in (packed..end).step_by(61) {
+            let mut altered = page.clone().into_bytes();
+            altered[at] = if altered[at] == b'A' { b'B' } else { b'A' };
+            let altered = String::from_utf8(altered).expect("letters are ASCII");
+            assert!(verify(&altered).is_err(), "the letter at {at} of {packed} to {end}");
+        }
+    }
+
+    #[test]
     fn what_was_altered_is_named() {
         let page = page();
         let altered = page.replacen(">1,234<", ">1,334<", 1);
