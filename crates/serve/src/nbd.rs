@@ -8,6 +8,7 @@
 //! **Invariant:** whatever a client sends, nothing outside of its export is read or written, and no more memory is taken
 //! than [`limits`] allow.
 
+mod answers;
 mod handshake;
 pub mod limits;
 mod server;

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -68,7 +68,7 @@ pub struct Pacer {
     send: Mutex<Sender<Message>>,
     clock: Clock,
     thread: Mutex<Option<JoinHandle<()>>>,
-    lateness: Arc<Lateness>,
+    lateness: Arc<Late>,
     progress: Arc<Progress>,
     seed: u64,
     /// Whether the model has ended by a mistake of its own.
@@ -78,7 +78,16 @@ pub struct Pacer {
 /// How far the model's work on each set is.
 type Progress = Mutex<HashMap<u32, f64>>;
 
-/// How late answers were let go, after the model had completed them.
+/// How long after the model had completed them answers were given.
+#[derive(Debug, Default)]
+pub struct Late {
+    /// Until they began to be sent, which is when a device would raise its interrupt.
+    pub sent: Lateness,
+    /// Until they were in the hands of the system and whoever waits for them was woken, which takes longest where a processor slept.
+    pub taken: Lateness,
+}
+
+/// Times after the model, of all answers.
 #[derive(Debug)]
 pub struct Lateness {
     count: AtomicU64,
@@ -156,7 +165,7 @@ impl Pacer {
         assert!(speed > 0.0 && speed.is_finite(), "a pace is a positive number");
         sim.admit();
         let (send, receive) = channel();
-        let (clock, lateness) = (Clock::start(), Arc::new(Lateness::default()));
+        let (clock, lateness) = (Clock::start(), Arc::new(Late::default()));
         let progress: Arc<Progress> = Arc::default();
         let mut running = Running {
             sim,
@@ -169,6 +178,7 @@ impl Pacer {
             works: Vec::new(),
             progress: progress.clone(),
             share: None,
+            vigil: Vigil::new(clock.now()),
         };
         let is_broken: Arc<AtomicBool> = Arc::default();
         let ended = is_broken.clone();
@@ -242,7 +252,7 @@ impl Pacer {
     }
 
     /// How late answers were.
-    pub fn lateness(&self) -> &Lateness {
+    pub fn lateness(&self) -> &Late {
         &self.lateness
     }
 
@@ -275,11 +285,12 @@ struct Running {
     waiting: HashMap<u32, Deliver>,
     free: Vec<u32>,
     next: u32,
-    lateness: Arc<Lateness>,
+    lateness: Arc<Late>,
     /// Set and number of the work under way.
     works: Vec<(u32, u32)>,
     progress: Arc<Progress>,
     share: Option<Share>,
+    vigil: Vigil,
 }
 
 impl Running {
@@ -292,7 +303,7 @@ impl Running {
                 receive.recv().map_err(|_| RecvTimeoutError::Disconnected)
             } else {
                 let at = Duration::from_nanos(truncated((due.nanos() as f64) / self.speed));
-                receive.recv_timeout(at.saturating_sub(self.clock.now()))
+                self.wait(at, receive)
             };
             match message {
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => break,
@@ -301,6 +312,29 @@ impl Running {
             }
         }
         self.waiting.drain().for_each(|(_, deliver)| deliver(true));
+    }
+
+    /// The first message until a time: asleep, but for the last of it.
+    fn wait(&mut self, until: Duration, receive: &Receiver<Message>) -> Result<Message, RecvTimeoutError> {
+        let now = self.clock.now();
+        let awake = self.vigil.allowed(until.saturating_sub(now), now);
+        match receive.recv_timeout(until.saturating_sub(now + awake)) {
+            Err(RecvTimeoutError::Timeout) => {}
+            other => return other,
+        }
+        let from = self.clock.now();
+        let mut to = from;
+        let mut first = Err(TryRecvError::Empty);
+        while to < until && matches!(first, Err(TryRecvError::Empty)) {
+            std::hint::spin_loop();
+            first = receive.try_recv();
+            to = self.clock.now();
+        }
+        self.vigil.spend(to.saturating_sub(from));
+        first.map_err(|none| match none {
+            TryRecvError::Empty => RecvTimeoutError::Timeout,
+            TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
+        })
     }
 
     fn take(&mut self, message: Message) {
@@ -401,12 +435,49 @@ impl Running {
         for done in self.sim.take_ended() {
             let token = done.token.0;
             if let Some(deliver) = self.waiting.remove(&token) {
-                deliver(done.outcome.result().is_ok());
                 let due = Duration::from_nanos(truncated(done.finished_at.nanos() as f64 / self.speed));
-                self.lateness.add(self.clock.now().saturating_sub(due));
+                self.lateness.sent.add(self.clock.now().saturating_sub(due));
+                deliver(done.outcome.result().is_ok());
+                self.lateness.taken.add(self.clock.now().saturating_sub(due));
             }
             self.free.push(token);
         }
+    }
+}
+
+/// How long a thread may wait for a time awake: a processor that sleeps takes 50 to 150 µs until it is at work again, and an answer
+/// would be that late.
+struct Vigil {
+    /// What has been earned and is not spent.
+    credit: Duration,
+    earned_at: Duration,
+}
+
+impl Vigil {
+    /// What a wake-up takes where the processor slept in a virtual machine, and a little more.
+    const LONGEST: Duration = Duration::from_micros(200);
+    /// One part of so many of the time by the clock may be spent awake.
+    const PARTS: u32 = 10;
+    /// What can be saved: so much for times when many answers are due.
+    const MOST: Duration = Duration::from_millis(10);
+
+    /// With nothing earned yet.
+    fn new(now: Duration) -> Vigil {
+        Vigil { credit: Duration::ZERO, earned_at: now }
+    }
+
+    /// How much of a wait of that length may be spent awake: the whole of a short one, [`Vigil::LONGEST`] at most, and no more than has
+    /// been earned by `now`.
+    fn allowed(&mut self, wait: Duration, now: Duration) -> Duration {
+        let earned = now.saturating_sub(self.earned_at) / Vigil::PARTS;
+        self.credit = (self.credit + earned).min(Vigil::MOST);
+        self.earned_at = now;
+        wait.min(Vigil::LONGEST).min(self.credit)
+    }
+
+    /// So much has been spent, which may be more than was allowed where the thread was held up.
+    fn spend(&mut self, time: Duration) {
+        self.credit = self.credit.saturating_sub(time);
     }
 }
 
@@ -444,7 +515,29 @@ fn workload_request(asked: Asked, token: u32) -> array::sim::OutsideRequest {
 mod tests {
     use std::time::Duration;
 
-    use super::{BUCKETS, Lateness, beyond, bucket};
+    use super::{BUCKETS, Lateness, Vigil, beyond, bucket};
+
+    #[test]
+    fn a_tenth_of_the_time_at_most_is_waited_for_awake() {
+        let [micro, milli] = [Duration::from_micros(1), Duration::from_millis(1)];
+        let mut vigil = Vigil::new(Duration::ZERO);
+        assert_eq!(vigil.allowed(milli, Duration::ZERO), Duration::ZERO, "nothing is earned yet");
+        assert_eq!(vigil.allowed(5 * milli, milli), 100 * micro);
+        let mut awake = Duration::ZERO;
+        for step in 1..=10_000_u32 {
+            let now = milli + step * 100 * micro;
+            let spent = vigil.allowed(100 * micro, now);
+            vigil.spend(spent);
+            awake += spent;
+        }
+        assert!(awake <= 101 * milli && awake >= 99 * milli, "{awake:?} of a second");
+        assert_eq!(vigil.allowed(Duration::from_secs(5), Duration::from_secs(100)), Vigil::LONGEST);
+        assert_eq!(
+            vigil.allowed(30 * micro, Duration::from_secs(101)),
+            30 * micro,
+            "a short wait is spent awake"
+        );
+    }
 
     #[test]
     fn a_bucket_holds_what_is_below_its_end_and_no_eighth_more() {

@@ -8,11 +8,11 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
+use super::answers::{Answers, Sink};
 use super::handshake::{Export, Security};
 use super::limits;
 use super::session::{self, Ended, Reply};
@@ -89,6 +89,27 @@ impl Stream {
                 stream.set_write_timeout(Some(write))
             }
         }
+    }
+}
+
+impl Sink for Stream {
+    fn take_at_once(&self, bytes: &[u8]) -> usize {
+        use rustix::net::{SendFlags, send};
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        let sent = match self {
+            Stream::Tcp(stream) => send(stream, bytes, flags),
+            Stream::Unix(stream) => send(stream, bytes, flags),
+        };
+        // Who sends the rest is told why there is none.
+        sent.unwrap_or(0)
+    }
+
+    fn take_all(&self, bytes: &[u8]) -> io::Result<()> {
+        (&*self).write_all(bytes)
+    }
+
+    fn shut(&self) {
+        Stream::shut(self);
     }
 }
 
@@ -317,66 +338,23 @@ impl Shared {
         security: Security,
         began: impl FnOnce(),
     ) -> io::Result<Ended> {
-        let out = stream.try_clone()?;
-        let (send, receive) = channel::<Vec<u8>>();
-        let writer = Builder::new().name("fathom-answers".into()).stack_size(256 << 10).spawn(move || {
-            while let Ok(mut answer) = receive.recv() {
-                // What has come meanwhile goes with it.
-                while answer.len() < 1 << 20
-                    && let Ok(more) = receive.try_recv()
-                {
-                    answer.extend_from_slice(&more);
-                }
-                if (&out).write_all(&answer).is_err() {
-                    out.shut();
-                    return;
-                }
-            }
-        })?;
-        let room = Arc::new(Room::default());
-        let ticket = || -> Option<Reply> {
-            room.enter();
-            let (room, send): (_, Sender<Vec<u8>>) = (room.clone(), send.clone());
-            Some(Box::new(move |answer| {
-                room.leave();
-                // The client may have gone meanwhile.
-                let _gone = send.send(answer);
-            }))
+        let answers = Answers::to(stream.try_clone()?);
+        let sender = answers.clone();
+        let writer = Builder::new()
+            .name("fathom-answers".into())
+            .stack_size(256 << 10)
+            .spawn(move || sender.send_all())?;
+        let ticket = || -> Reply {
+            let ticket = answers.ticket();
+            Box::new(move |answer| ticket.give(&answer))
         };
         let pacing = Some((pacer, &ticket as _));
         let talked = session::serve(&self.machine, &self.exports, security, stream, stream, pacing, began);
-        drop(send);
+        answers.close();
         if talked.is_err() {
             stream.shut();
         }
-        // Once the last answer has been delivered, the last sender is gone.
         let _ended = writer.join();
         talked
-    }
-}
-
-/// How many requests of a connection may be under way.
-#[derive(Default)]
-struct Room {
-    under_way: Mutex<usize>,
-    left: std::sync::Condvar,
-}
-
-impl Room {
-    fn enter(&self) {
-        let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
-        while *under_way >= limits::IN_FLIGHT {
-            under_way = self.left.wait(under_way).unwrap_or_else(PoisonError::into_inner);
-        }
-        *under_way += 1;
-        assert!(*under_way <= limits::IN_FLIGHT, "no more are under way than are allowed");
-    }
-
-    fn leave(&self) {
-        let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
-        assert!(*under_way > 0, "who leaves has entered");
-        *under_way -= 1;
-        drop(under_way);
-        self.left.notify_one();
     }
 }

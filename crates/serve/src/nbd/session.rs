@@ -47,7 +47,7 @@ pub enum Ended {
 
 /// Where answers go that wait for a model: to it, together with what each ticket gives, which is called with the answer
 /// once its time has come.
-pub type Pacing<'a> = (&'a Pacer, &'a dyn Fn() -> Option<Reply>);
+pub type Pacing<'a> = (&'a Pacer, &'a dyn Fn() -> Reply);
 
 /// Talks to one client until it goes. `exports` are the LUNs of `machine`, in order; `began` is called before the first
 /// request.
@@ -106,8 +106,7 @@ impl<W: Write> Session<'_, W> {
             self.carry_out(input, request)?;
             match pacing {
                 Some((pacer, ticket)) => {
-                    let Some(deliver) = ticket() else { break };
-                    self.answer_in_time(request, pacer, deliver);
+                    self.answer_in_time(request, pacer, ticket());
                 }
                 None if self.output.is_full() || !input.has(header) => self.output.send()?,
                 None => {}
