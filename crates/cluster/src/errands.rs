@@ -37,10 +37,12 @@ fn left(open: &Open) -> usize {
     open.lock().unwrap_or_else(PoisonError::into_inner).len()
 }
 
-/// Pieces that one of `ranks` may have where `open` are left: one that it carries out, and one that is there when that has
-/// ended. The last ones go to whoever has ended, so that none waits behind another.
+/// Pieces that one of `ranks` may have where `open` are left: one that it carries out, and others that are there when that has
+/// ended, so that it need not wait for an answer, which takes longer than a small piece. Fewer towards the end: the last ones go to
+/// whoever has ended, so that none waits behind another.
 fn at_once(open: usize, ranks: usize) -> usize {
-    if open > 2 * ranks { 2 } else { 1 }
+    const MOST: usize = 16;
+    (open / (2 * ranks)).clamp(1, MOST)
 }
 
 /// Results by the place of their piece, those that were taken gone.
