@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Status;
 use crate::events::Event;
-use crate::machine::{CacheAction, CacheStatus, Insert, Machine, MachineStatus, OperateError};
+use crate::machine::{CacheAction, CacheStatus, Insert, Machine, MachineStatus, OperateError, WorkStatus};
 use crate::nbd::{bind, end_accepting};
 
 /// What is to be done.
@@ -221,13 +221,16 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
                 (false, None) => Insert::Same,
             };
             let refused = |what: &str| {
-                let why = format!(
-                    "the drive is in its bay and refused: it is {what}; `fathom array clear {bay}` forgets what is on it"
-                );
+                let advice = if machine.status().sets.iter().any(|set| set.state == "failed") {
+                    "a set has failed: put back the drive that was lost last, then pull this one and put it in again".into()
+                } else {
+                    format!("`fathom array clear {bay}` forgets what is on it")
+                };
+                let why = format!("the drive is in its bay and refused: it is {what}; {advice}");
                 Err(OperateError::WrongState { bay, why })
             };
             machine.insert(bay, &what).and_then(|status| match status {
-                Status::InUse => Ok(format!("bay {bay}: in use again; what the drive missed is rebuilt")),
+                Status::InUse => Ok(format!("bay {bay}: in use again{}", missed(machine, bay))),
                 Status::Stale => refused("out of date"),
                 Status::Foreign => refused("of another array"),
                 _ => Ok(format!("bay {bay}: inserted")),
@@ -259,13 +262,28 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
             machine.set_rate(bytes_per_second);
             Ok(match bytes_per_second {
                 0 => "background work: no limit".into(),
-                rate => format!("background work: {}/s of each member", units::Bytes::new(rate)),
+                rate => {
+                    format!("background work: {} of each member", units::BytesPerSecond::new(rate as f64))
+                }
             })
         }
     };
     match done {
         Ok(text) => Answer::Done(text),
         Err(why) => Answer::Error(why.to_string()),
+    }
+}
+
+/// What becomes of what the drive in a bay has missed.
+fn missed(machine: &Machine, bay: u32) -> &'static str {
+    let status = machine.status();
+    let slot = status.bays.get(bay as usize).and_then(|bay| bay.slot);
+    let is_filled =
+        |work: &WorkStatus| slot.is_some_and(|(set, slot)| (work.set, work.slot) == (set, Some(slot)));
+    if status.works.iter().any(is_filled) {
+        "; what the drive missed is rebuilt"
+    } else {
+        "; all that it missed is there"
     }
 }
 

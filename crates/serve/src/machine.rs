@@ -175,10 +175,27 @@ struct Bays {
     bays: Vec<Bay>,
     /// Disks in memory that are out of their bays.
     outside: Vec<Arc<Disk>>,
-    /// For each slot of each set, the first generation without its disk.
-    failed_since: Vec<Vec<u64>>,
-    /// The last disk of each slot.
-    last_serial: Vec<Vec<String>>,
+    /// For each slot of each set, the disk that it lost last.
+    lost: Vec<Vec<Lost>>,
+}
+
+/// A disk that a slot has lost; of a slot that has lost none, nothing.
+#[derive(Clone, Debug, Default)]
+struct Lost {
+    serial: String,
+    /// The first generation without it.
+    since: u64,
+    /// [`SetStore::changes`] when it went, where it had all of them.
+    changes: Option<u64>,
+}
+
+/// How a disk goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Going {
+    /// With all that the set has taken.
+    Whole,
+    /// It has refused a write, or was away at the start.
+    Refusing,
 }
 
 #[derive(Clone)]
@@ -193,9 +210,18 @@ struct Bay {
 }
 
 impl Machine {
-    /// From now on background work is as fast as in the model, which loses the disks that this array loses.
+    /// From now on background work is as fast as in the model, which loses the disks that this array has lost, and does the work that is
+    /// under way.
     pub fn follow(&self, model: Arc<Pacer>) {
-        self.lost_bays().into_iter().for_each(|bay| model.fail_disk(bay));
+        for (set, slot) in self.slots_that(|state| state == MemberState::Failed) {
+            model.fail_slot(set, slot, false);
+        }
+        for work in self.works.under_way() {
+            if let (WorkKind::Rebuild, Some(slot)) = (work.kind, work.slot) {
+                model.fail_slot(work.set, slot, false);
+            }
+            work.begin_in(&model, self.sets[work.set as usize].geometry());
+        }
         // The first one stays.
         let _known = self.model.set(model);
     }
@@ -208,11 +234,15 @@ impl Machine {
         );
     }
 
-    /// Bays whose disks are of no use.
-    fn lost_bays(&self) -> Vec<u32> {
-        let bays = self.lock_bays();
-        let is_lost = |bay: &Bay| matches!(bay.status, Status::Failed | Status::Empty);
-        (0..).zip(&bays.bays).filter(|(_, bay)| is_lost(bay)).map(|(number, _)| number).collect()
+    /// Slots in a state, each with its set.
+    fn slots_that(&self, is_meant: impl Fn(MemberState) -> bool) -> Vec<(u32, u16)> {
+        let mut all = Vec::new();
+        for (number, set) in (0_u32..).zip(&self.sets) {
+            let state = set.state();
+            let slots = 0..narrow::<u16>(set.geometry().spec().members);
+            all.extend(slots.filter(|&slot| is_meant(state.health.state(slot))).map(|slot| (number, slot)));
+        }
+        all
     }
 
     /// Its LUNs.
@@ -282,7 +312,8 @@ impl Reports for Machine {
         let mut bays = self.lock_bays();
         if bays.bays[bay as usize].status == Status::InUse {
             self.say(Severity::Critical, format!("bay {bay}: write error ({why}); drive taken out of use"));
-            self.take_out_of_use(&mut bays, bay);
+            // It misses what it refused.
+            self.take_out_of_use(&mut bays, bay, Going::Refusing);
             if self.relabel(&mut bays).is_err() {
                 // Nobody would know after a restart that the drive is out of date.
                 self.common.is_frozen.store(true, std::sync::atomic::Ordering::Relaxed);

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -32,9 +32,10 @@ pub trait Medium: Send + Sync {
 pub struct FileMedium(File);
 
 impl FileMedium {
-    /// The file at `path`, made where it is not there. It is locked for as long as it is open.
+    /// The file at `path`, made where it is not there, for this user alone: it holds what hosts write. It is locked for as long as it is open.
     pub fn open(path: &Path) -> io::Result<FileMedium> {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
         match file.try_lock() {
             Ok(()) => Ok(FileMedium(file)),
             Err(std::fs::TryLockError::WouldBlock) => Err(io::Error::new(

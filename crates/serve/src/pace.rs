@@ -55,7 +55,7 @@ type Act = Box<dyn FnOnce(&mut Sim) + Send>;
 
 enum Message {
     Request(Duration, Asked, Deliver),
-    Work(WorkOrder),
+    Work(WorkOrder, Share),
     Act(Act),
     /// Another array takes the place of this one, which gives all its answers now.
     Restart(Box<Sim>),
@@ -213,10 +213,16 @@ impl Pacer {
         self.tell(Message::Request(self.clock.now(), asked, deliver));
     }
 
-    /// A disk fails in the model.
-    pub fn fail_disk(&self, bay: u32) {
-        // One that is in no set fails without consequence.
-        self.act(move |sim| drop(sim.fail_disk(bay)));
+    /// The disk of a slot fails in the model, or the one that is becoming its copy.
+    pub fn fail_slot(&self, set: u32, slot: u16, is_copy: bool) {
+        // One that has failed already stays failed.
+        self.act(move |sim| drop(sim.fail_slot(set, slot, is_copy)));
+    }
+
+    /// A slot has its disk again in the model, which has missed nothing.
+    pub fn take_back(&self, set: u32, slot: u16) {
+        // One that has a disk keeps it.
+        self.act(move |sim| drop(sim.take_back(set, slot)));
     }
 
     /// Does something to the model as it is now.
@@ -224,12 +230,12 @@ impl Pacer {
         self.tell(Message::Act(Box::new(act)));
     }
 
-    /// The model is another one from now on, at rest but for those disks, which have failed.
-    pub fn restart(&self, topology: &Topology, failed: &[u32]) -> Result<(), GeometryError> {
+    /// The model is another one from now on, at rest but for those slots, given with their sets, whose disks have failed.
+    pub fn restart(&self, topology: &Topology, failed: &[(u32, u16)]) -> Result<(), GeometryError> {
         let mut sim = Sim::new(topology, self.seed)?;
         sim.admit();
-        for &bay in failed {
-            let _in_no_set = sim.fail_disk(bay);
+        for &(set, slot) in failed {
+            let _failed_now = sim.fail_slot(set, slot, false);
         }
         self.tell(Message::Restart(Box::new(sim)));
         Ok(())
@@ -240,10 +246,10 @@ impl Pacer {
         self.tell(Message::Share(share));
     }
 
-    /// Background work begins in the model.
-    pub fn start_work(&self, order: WorkOrder) {
+    /// Background work begins in the model, as if the share `from` of it had been done.
+    pub fn start_work(&self, order: WorkOrder, from: Share) {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner).insert(order.set, 0.0);
-        self.tell(Message::Work(order));
+        self.tell(Message::Work(order, from));
     }
 
     /// The share that is done of the model's work on a set; `None` where there is none.
@@ -366,11 +372,16 @@ impl Running {
                 self.sim = *sim;
             }
             Message::Share(share) => self.share = Some(share),
-            Message::Work(order) => {
+            Message::Work(order, from) => {
                 self.catch_up();
                 let params = self.sim.work_params(order.kind);
                 let params = self.share.map_or(params, |share| params.at(share));
-                match self.sim.start_work_as(order, params) {
+                let started = if from == Share::NONE {
+                    self.sim.start_work_as(order, params)
+                } else {
+                    self.sim.start_work_from_as(order, params, from)
+                };
+                match started {
                     Ok(number) => self.works.push((order.set, number)),
                     // What the model has no members for takes no time in it.
                     Err(_) => {
@@ -489,7 +500,7 @@ fn refuse_all(receive: &Receiver<Message>, progress: &Progress) {
         match message {
             Message::Request(_, _, deliver) => deliver(false),
             Message::Stop => break,
-            Message::Work(order) => drop(works().remove(&order.set)),
+            Message::Work(order, _) => drop(works().remove(&order.set)),
             Message::Act(_) | Message::Restart(_) | Message::Share(_) => {}
         }
     }

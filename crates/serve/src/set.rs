@@ -129,6 +129,10 @@ pub struct SetStore {
     region: u64,
     /// Which copy is read next.
     turn: AtomicU64,
+    /// How often what hosts read was changed.
+    changes: AtomicU64,
+    /// Whether some member has refused a write, and may miss it.
+    has_refused: AtomicBool,
 }
 
 /// What one thread needs to carry requests out. Its buffers grow to the largest request and are reused.
@@ -246,6 +250,26 @@ impl SetStore {
             common,
             region,
             turn: AtomicU64::new(0),
+            changes: AtomicU64::new(0),
+            has_refused: AtomicBool::new(false),
+        }
+    }
+
+    /// How often what hosts read was changed: the same at two times where nothing was written in between. A member that goes while
+    /// the state is held for changing has all of it. `None` where a member has refused a write, and may miss it.
+    pub fn changes(&self) -> Option<u64> {
+        (!self.has_refused.load(Ordering::Relaxed)).then(|| self.changes.load(Ordering::Relaxed))
+    }
+
+    /// Counts a change that is about to be made. The state is held for looking meanwhile.
+    fn count_change(&self) {
+        self.changes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Remembers that members have refused a write, before the state that it was made with is let go.
+    fn note_refusals(&self, failed: &[(u16, io::Error)]) {
+        if !failed.is_empty() {
+            self.has_refused.store(true, Ordering::Relaxed);
         }
     }
 

@@ -189,6 +189,17 @@ impl Sim {
         self.array.fail_disk(disk)
     }
 
+    /// Takes the disk of a slot out of use at once, or the one that is becoming its copy. Panics for a slot that there is not.
+    pub fn fail_slot(&mut self, set: u32, slot: u16, is_copy: bool) -> Result<(), HealthError> {
+        self.array.fail_slot(set, slot, is_copy)
+    }
+
+    /// A slot has its failed disk again, which has missed nothing; a set that had failed is online again where that suffices. An error
+    /// where the slot has a disk. Panics for a slot that there is not.
+    pub fn take_back(&mut self, set: u32, slot: u16) -> Result<(), HealthError> {
+        self.array.take_back(set, slot)
+    }
+
     /// The sets that have failed for good, by number, and why.
     pub fn failed_sets(&self) -> impl Iterator<Item = (usize, PlanError)> {
         let sets = self.array.back.sets.iter().enumerate();
@@ -257,11 +268,20 @@ impl Sim {
     ///
     /// [`WorkProgress::done`] is then the share of what was left, as for all work that is continued.
     pub fn start_work_from(&mut self, order: WorkOrder, from: Share) -> Result<u32, WorkError> {
+        self.start_work_from_as(order, self.work_params(order.kind), from)
+    }
+
+    /// As [`Sim::start_work_from`], under the figures given.
+    pub fn start_work_from_as(
+        &mut self,
+        order: WorkOrder,
+        params: BackgroundParams,
+        from: Share,
+    ) -> Result<u32, WorkError> {
         let sets = self.array.back.sets.len();
         if order.set as usize >= sets {
             return Err(WorkError::NoSuchSet { set: order.set, sets });
         }
-        let params = self.work_params(order.kind);
         let number = self.works.start(self.now(), &mut self.array.back, order, params, Nanos::ZERO)?;
         let used = self.array.back.sets[order.set as usize].geometry.member_used();
         let first = truncated::<u64>(used.0 as f64 * from.get()).min(used.0.saturating_sub(1));

@@ -6,10 +6,13 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
+use serde::Serialize;
 use serve::config::Status;
 use serve::control::{self, Answer, Command};
 use serve::events::{Event, Severity};
-use serve::machine::{CacheAction, CacheStatus, ControllerStatus, LostRange, MachineStatus, PathStatus};
+use serve::machine::{
+    CacheAction, CacheStatus, ControllerStatus, LostRange, MachineStatus, PathStatus, SetStatus, WorkStatus,
+};
 use serve::service;
 use units::{Bytes, BytesPerSecond, Nanos, Share};
 
@@ -258,8 +261,9 @@ impl ControlVerb {
                         return Ok((Command::Share { share: share.get() }, to));
                     }
                     rate => {
-                        let rate: BytesPerSecond =
-                            rate.parse().map_err(|why| Failure::Usage(format!("{why}; or `max`")))?;
+                        let rate: BytesPerSecond = rate
+                            .parse()
+                            .map_err(|why| Failure::Usage(format!("{why}; a share such as 30%, or `max`")))?;
                         units::convert::truncated(rate.get())
                     }
                 };
@@ -280,7 +284,10 @@ pub fn control(verb: &ControlVerb) -> Result<Ending, Failure> {
         return Err(Failure::Usage(why.clone()));
     }
     if to.format == TreeFormat::Json {
-        output::print(&output::json(&answer)?)?;
+        output::print(&match (&answer, verb) {
+            (Answer::Status(status), ControlVerb::Progress { .. }) => output::json(&Progress::of(status))?,
+            _ => output::json(&answer)?,
+        })?;
         return Ok(Ending::done());
     }
     output::print(&match &answer {
@@ -380,6 +387,9 @@ fn status_text(status: &MachineStatus) -> String {
         let rate = BytesPerSecond::new(status.rate as f64);
         text += &format!("background work: at most {rate} of each member\n");
     }
+    if let Some(share) = status.share {
+        text += &format!("background work that begins: {:.0} % of the members' time\n", share * 100.0);
+    }
     if status.controllers.len() > 1 || status.paths.iter().any(|path| !path.is_up) {
         text += &controllers_text(status);
     }
@@ -393,16 +403,40 @@ fn status_text(status: &MachineStatus) -> String {
     for bay in bays {
         let place = bay.slot.map(|(set, slot)| format!(", set {set} slot {slot}")).unwrap_or_default();
         let size = Bytes::new(bay.bytes).to_string();
-        text += &format!("{:>3}  {:<8}  {size:<8}  {}{place}\n", bay.bay, bay.serial, word(bay.status));
+        text += &match bay.status {
+            Status::Empty => {
+                format!("{:>3}  {:<8}  {:<8}  empty; its last drive was {}\n", bay.bay, "-", "-", bay.serial)
+            }
+            status => format!("{:>3}  {:<8}  {size:<8}  {}{place}\n", bay.bay, bay.serial, word(status)),
+        };
     }
     text
 }
 
-/// The work that has most before it.
+/// How far background work is.
+#[derive(Serialize)]
+struct Progress<'a> {
+    /// Of the work that has most before it; 100 where there is none, and only there.
+    percent: f64,
+    works: &'a [WorkStatus],
+    /// How each set is: one that has failed or is degraded has no work that would end that.
+    sets: &'a [SetStatus],
+}
+
+impl Progress<'_> {
+    fn of(status: &MachineStatus) -> Progress<'_> {
+        let done = status.works.iter().map(|work| work.done).min_by(f64::total_cmp);
+        // What is not at its end is not called so.
+        let percent = done.map_or(100.0, |done| (done * 100.0).min(99.99));
+        Progress { percent, works: &status.works, sets: &status.sets }
+    }
+}
+
 fn progress_text(status: &MachineStatus) -> String {
-    let done = status.works.iter().map(|work| work.done).min_by(f64::total_cmp);
-    // What is not at its end is not called so.
-    done.map_or("100 %\n".into(), |done| format!("{:.2} %\n", (done * 100.0).min(99.99)))
+    match Progress::of(status).percent {
+        100.0 => "100 %\n".into(),
+        percent => format!("{percent:.2} %\n"),
+    }
 }
 
 fn paths_text(status: &MachineStatus) -> String {
@@ -430,7 +464,7 @@ fn controllers_text(status: &MachineStatus) -> String {
 
 fn firmware_text(status: &MachineStatus) -> String {
     match &status.firmware {
-        Some(release) => format!("firmware {release}\n"),
+        Some(release) => format!("firmware {release}; releases: {}\n", status.releases.join(", ")),
         None => "the description of the array has no releases of firmware\n".into(),
     }
 }
@@ -444,8 +478,12 @@ fn cache_text(cache: &CacheStatus) -> String {
 }
 
 fn cache_line(cache: &CacheStatus) -> String {
-    let CacheStatus { bytes, dirty_bytes, is_write_back, has_battery, lost } = cache;
-    let mode = if *is_write_back { "write-back" } else { "write-through" };
+    let CacheStatus { bytes, dirty_bytes, is_write_back, has_battery, is_forced, lost } = cache;
+    let mode = match (is_write_back, is_forced) {
+        (false, _) => "write-through",
+        (true, false) => "write-back",
+        (true, true) => "write-back, forced",
+    };
     let battery = if *has_battery { "battery good" } else { "battery dead" };
     let (size, dirty) = (Bytes::new(*bytes), Bytes::new(*dirty_bytes));
     let lost: Bytes = lost.iter().map(|range| Bytes::new(range.bytes)).sum();

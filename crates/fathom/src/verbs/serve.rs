@@ -69,9 +69,10 @@ pub struct ServeArgs {
     /// The name of this server for `fathom array status --server` [default: the array's]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Random seed of the model
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
+    /// Random seed of the model, and of the numbers of a new array and its drives [default: another one at each start,
+    /// which is told]
+    #[arg(long)]
+    pub seed: Option<u64>,
 }
 
 pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
@@ -100,6 +101,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
     }
     let bare = arguments.array.strip_prefix("array:").unwrap_or(&arguments.array);
     let firmware = releases(&spec, bare);
+    let seed = arguments.seed.unwrap_or_else(any_seed);
     let signals = Signals::listen().map_err(system("listening for signals"))?;
     let service = Service::start(Setup {
         name: bare.to_owned(),
@@ -111,13 +113,13 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
         is_ublk: arguments.ublk,
         control: sockets.join(format!("{name}.control")),
         pace: arguments.pace,
-        seed: arguments.seed,
+        seed,
         options: Options {
             is_synced: arguments.sync_journal,
             is_automatic: !arguments.no_auto_rebuild,
             cache,
             firmware,
-            seed: arguments.seed,
+            seed,
             ..Options::default()
         },
     })
@@ -136,7 +138,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
         None => "Members are memory: all data are lost when this ends".into(),
     };
     terminal::say_sentence(&format!(
-        "{kept}. `fathom array status --server {name}` shows it; Ctrl-C ends it."
+        "{kept}. Seed {seed}. `fathom array status --server {name}` shows it; Ctrl-C ends it."
     ));
     let stop = signals.stop();
     while !stop.load(Ordering::Relaxed) {
@@ -160,6 +162,12 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
         code: signals.exit_code().unwrap_or_default(),
         reason: "interrupted; the array is closed".into(),
     })
+}
+
+/// A seed that no two starts have in common, short enough to be typed.
+fn any_seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::hash::RandomState::new().build_hasher().finish() % 1_000_000_000
 }
 
 /// Mean and 99th percentile.

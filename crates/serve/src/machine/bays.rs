@@ -7,7 +7,7 @@ use array::raid::{Geometry, Health, MemberState};
 use units::Lba;
 use units::convert::narrow;
 
-use super::{Bays, Machine, Shape, is_whole, size};
+use super::{Bays, Going, Lost, Machine, Shape, is_whole, size};
 use crate::config::{BayConfig, Config, Label, SlotConfig, SlotState, Status};
 use crate::disk::Disk;
 use crate::events::Severity;
@@ -22,31 +22,33 @@ impl Shape {
 
 impl Machine {
     /// Takes the disk of a bay out of use in the set that uses it; rebuilds onto a spare are begun elsewhere.
-    pub(super) fn take_out_of_use(&self, bays: &mut Bays, bay: u32) {
+    pub(super) fn take_out_of_use(&self, bays: &mut Bays, bay: u32, going: Going) {
         let until = bays.generation + 1;
         let place = &mut bays.bays[bay as usize];
         (place.status, place.until) = (Status::Failed, until);
-        if let Some(model) = self.model.get() {
-            model.fail_disk(bay);
-        }
         for (number, set) in self.sets.iter().enumerate() {
             let Some(member) = self.shape.member(number, bay) else { continue };
             let mut state = set.state_mut();
             let slot = slot_of(set.geometry(), &state.health, member);
+            let is_copy = slot.is_some_and(|slot| state.health.twin(slot) == Some(member));
             // A copy in the making of it takes its place, as far as it has got.
             if state.health.fail(u32::from(member)).is_err() {
                 continue;
+            }
+            if let (Some(model), Some(slot)) = (self.model.get(), slot) {
+                model.fail_slot(narrow::<u32>(number), slot, is_copy);
             }
             state.disks[usize::from(member)] = None;
             let Some(slot) = slot.filter(|&slot| state.health.state(slot) == MemberState::Failed) else {
                 continue;
             };
-            debug_assert!(
-                bays.failed_since[number][usize::from(slot)] <= bays.generation + 1,
-                "generations only grow"
-            );
-            bays.failed_since[number][usize::from(slot)] = bays.generation + 1;
-            bays.last_serial[number][usize::from(slot)] = bays.bays[bay as usize].serial.clone();
+            let lost = &mut bays.lost[number][usize::from(slot)];
+            assert!(lost.since <= until, "generations only grow");
+            *lost = Lost {
+                serial: bays.bays[bay as usize].serial.clone(),
+                since: until,
+                changes: if going == Going::Whole { set.changes() } else { None },
+            };
             let is_lost = array_is_lost(set.geometry(), &state.health);
             drop(state);
             if let Some(nvram) = &self.common.nvram {
@@ -130,15 +132,17 @@ impl Machine {
                 .map(|slot| {
                     let bay = of[usize::from(state.health.member(slot))];
                     let is_failed = state.health.state(slot) == MemberState::Failed;
-                    let last = &bays.last_serial[number][usize::from(slot)];
+                    let last = &bays.lost[number][usize::from(slot)];
                     SlotConfig {
                         bay,
-                        serial: if is_failed { last.clone() } else { bays.bays[bay as usize].serial.clone() },
+                        serial: if is_failed {
+                            last.serial.clone()
+                        } else {
+                            bays.bays[bay as usize].serial.clone()
+                        },
                         state: match state.health.state(slot) {
                             MemberState::Optimal => SlotState::Optimal,
-                            MemberState::Failed => {
-                                SlotState::Failed { since: bays.failed_since[number][usize::from(slot)] }
-                            }
+                            MemberState::Failed => SlotState::Failed { since: last.since },
                             MemberState::Rebuilding { done_to, .. } => {
                                 SlotState::Rebuilding { done_to: done_to.0 }
                             }
@@ -186,24 +190,9 @@ fn write(disk: &Disk, label: &Label) -> io::Result<()> {
     disk.write_label(label.config.generation, &text).map_err(io::Error::other)
 }
 
-/// Whether some data of the set cannot be read: a plan for all of it says so at once, group by group.
+/// Whether some data of the set cannot be read. A disk that is being filled counts as lost: where the set ends it has nothing.
 pub(super) fn array_is_lost(geometry: &Geometry, health: &Health) -> bool {
-    let mut plan = array::raid::Plan::new();
-    let row = geometry.full_row().0.min(1 << 20);
-    geometry.plan_read(health, Lba(0), units::Sectors(row), array::raid::first, &mut plan).is_err()
-        || rotated_rows(geometry).any(|lba| {
-            geometry.plan_read(health, lba, units::Sectors(1), array::raid::first, &mut plan).is_err()
-        })
-}
-
-/// A sector of every strip of as many rows as parity takes to be on every member, and of each member of a set that does
-/// not stripe.
-fn rotated_rows(geometry: &Geometry) -> impl Iterator<Item = Lba> {
-    let capacity = geometry.capacity().0;
-    let is_striped = geometry.full_row().0 < capacity;
-    let step = if is_striped { geometry.spec().chunk.0 } else { geometry.member_used().0 };
-    let strips = u64::from(geometry.spec().members) * u64::from(geometry.spec().members) * 2;
-    (0..strips).map(move |strip| strip * step).take_while(move |&lba| lba < capacity).map(Lba)
+    geometry.failure(health).is_some()
 }
 
 /// Brings a new health to what a configuration says of a set: disks in their slots, and no spares.

@@ -49,6 +49,9 @@ pub struct CacheStatus {
     pub is_write_back: bool,
     /// Whether what it holds survives a loss of power.
     pub has_battery: bool,
+    /// Whether writes are acknowledged from it even without a battery.
+    #[serde(default)]
+    pub is_forced: bool,
     /// What it has lost, and nobody has written again.
     pub lost: Vec<LostRange>,
 }
@@ -337,6 +340,7 @@ impl Machine {
             dirty_bytes: cache.dirty(),
             is_write_back: cache.takes_writes(),
             has_battery: settings.has_battery,
+            is_forced: settings.is_forced,
             lost: self.on_luns(&cache.lost()),
         })
     }
@@ -367,7 +371,8 @@ impl Machine {
             CacheAction::BatteryGood => {
                 // So that nothing is left that had none.
                 self.emptied(cache)?;
-                set(Settings { has_battery: true, ..now })?;
+                // What was forced was forced for want of it.
+                set(Settings { has_battery: true, is_forced: false, ..now })?;
                 self.say(Severity::Information, "write cache: battery good");
                 "write cache: battery good".into()
             }

@@ -3,6 +3,7 @@
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
+use array::raid::MemberState;
 use serde::{Deserialize, Serialize};
 use units::convert::narrow;
 
@@ -96,6 +97,11 @@ impl Front {
 }
 
 impl Machine {
+    /// Whether no controller works: then nothing is done to the drives.
+    pub(super) fn is_dark(&self) -> bool {
+        self.lock_front().controllers.iter().all(|is_online| !is_online)
+    }
+
     /// Takes a path down, or brings it up.
     pub fn set_path(&self, path: u32, is_up: bool) -> Result<(), OperateError> {
         let mut front = self.lock_front();
@@ -238,7 +244,7 @@ impl Machine {
             format!("firmware {release} installed in place of {before}; controllers restarted"),
         );
         if let Some(model) = self.model.get() {
-            let lost = self.lost_bays();
+            let lost = self.slots_that(|state| state != MemberState::Optimal);
             let restarted = model.restart(topology, &lost);
             restarted.map_err(|why| OperateError::AlreadySo(format!("firmware {release}: {why}")))?;
         }

@@ -15,7 +15,7 @@ use units::convert::narrow;
 use super::bays::restored;
 use super::front::Front;
 use super::works::{WorkKind, Works};
-use super::{Bay, Bays, Machine, SetShape, Shape};
+use super::{Bay, Bays, Going, Lost, Machine, SetShape, Shape};
 use crate::cache::WriteCache;
 use crate::config::{BayConfig, Config, Label, SlotState, Status};
 use crate::disk::{self, Disk};
@@ -301,12 +301,14 @@ impl Machine {
             for bay in missing {
                 let status = bays.bays[bay as usize].status;
                 machine.say(Severity::Critical, format!("bay {bay}: drive missing or out of date"));
-                machine.take_out_of_use(&mut bays, bay);
+                machine.take_out_of_use(&mut bays, bay, Going::Refusing);
                 bays.bays[bay as usize].status = status;
             }
             machine.sync_spares(&bays);
         }
         machine.replay()?;
+        // Twice: a copy of a drive that is older than this start is two generations behind, as no drive in use ever is.
+        machine.labelled()?;
         machine.labelled()?;
         machine.recover_cache().map_err(system("reading the write cache again"))?;
         machine.start_destaging(options.destage_after).map_err(system("a thread for the write cache"))?;
@@ -391,26 +393,22 @@ impl Machine {
         let is_journaled = shelf.is_some();
         let common = Arc::new(Common { nvram: Some(nvram), is_journaled, ..Common::default() });
         let history = history(&shape.sets);
-        let mut failed_since = Vec::new();
-        let mut last_serial = Vec::new();
+        let mut lost = Vec::new();
         let mut sets = Vec::new();
         for ((number, set), health) in (0_u32..).zip(&shape.sets).zip(healths) {
-            let slots = set.geometry.spec().members as usize;
-            let mut since = vec![0; slots];
-            let mut last = vec![String::new(); slots];
-            for (slot, config) in history.get(number as usize).into_iter().flatten().enumerate() {
-                last[slot] = config.serial.clone();
-                if let SlotState::Failed { since: at } = config.state {
-                    since[slot] = at;
+            let mut of_it = vec![Lost::default(); set.geometry.spec().members as usize];
+            for (lost, config) in of_it.iter_mut().zip(history.get(number as usize).into_iter().flatten()) {
+                lost.serial = config.serial.clone();
+                if let SlotState::Failed { since } = config.state {
+                    lost.since = since;
                 }
             }
-            failed_since.push(since);
-            last_serial.push(last);
+            lost.push(of_it);
             let disks = vec![None; set.bays.len()];
             let state = SetState { health, disks };
             sets.push(SetStore::new(number, set.geometry.clone(), state, common.clone()));
         }
-        let bays = Bays { generation, bays, outside: Vec::new(), failed_since, last_serial };
+        let bays = Bays { generation, bays, outside: Vec::new(), lost };
         let machine = Arc::new_cyclic(|me| Machine {
             works: Works::new(me.clone()),
             array,
@@ -529,6 +527,13 @@ fn bay_of(found: Option<Found>, known: &BayConfig, config: &Config, sectors: u64
     let is_same = label.as_ref().is_some_and(|label| label.serial == serial);
     let status = match &label {
         Some(label) if label.config.array != config.array => Status::Foreign,
+        // Labels are written one after the other: a drive in use is one generation behind where that was cut short, and an older
+        // one is a copy from before the last start, which has two of them.
+        Some(label)
+            if is_same && status == Status::InUse && label.config.generation + 1 < config.generation =>
+        {
+            Status::Stale
+        }
         Some(_) if is_same && matches!(status, Status::InUse | Status::Spare) => status,
         Some(_) if is_same => status,
         Some(_) => Status::Stale,

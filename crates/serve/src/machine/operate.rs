@@ -3,16 +3,18 @@
 use std::io;
 use std::sync::Arc;
 
-use array::raid::MemberState;
+use array::raid::{Health, MemberState};
 use units::Lba;
 use units::convert::narrow;
 
+use super::bays::array_is_lost;
 use super::open::label_of;
 use super::works::WorkKind;
-use super::{Bay, Bays, Machine};
+use super::{Bay, Bays, Going, Machine, is_whole};
 use crate::config::Status;
 use crate::disk::Disk;
 use crate::events::Severity;
+use crate::set::is_rebuilding;
 
 /// What is put into a bay.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +25,18 @@ pub enum Insert {
     New,
     /// One that is out of its bay, by its serial number.
     Serial(String),
+}
+
+/// What is known of a drive that comes back.
+enum Known {
+    /// It has missed nothing.
+    Current { set: u32, slot: u16 },
+    /// What it missed is in these ranges of addresses.
+    Behind { set: u32, slot: u16, regions: Vec<(Lba, Lba)> },
+    /// It has missed something that cannot be computed: too many others are lost.
+    Needed { set: u32 },
+    /// It is no slot's, or may have missed anything.
+    Nothing,
 }
 
 /// Why it is not done.
@@ -127,7 +141,7 @@ impl Machine {
                 return Err(wrong(bay, "its drive is not in use; `array status` shows those that are"));
             }
             self.say(Severity::Critical, format!("bay {bay}: drive failed by the operator"));
-            self.take_out_of_use(&mut bays, bay);
+            self.take_out_of_use(&mut bays, bay, Going::Whole);
             self.relabel(&mut bays).map_err(system("writing labels".into()))?;
         }
         self.use_spares();
@@ -142,7 +156,7 @@ impl Machine {
             let Some(disk) = disk else { return Err(wrong(bay, "it is empty already")) };
             self.say(Severity::Critical, format!("bay {bay}: drive {serial} removed"));
             if status == Status::InUse {
-                self.take_out_of_use(&mut bays, bay);
+                self.take_out_of_use(&mut bays, bay, Going::Whole);
             }
             let place = &mut bays.bays[bay as usize];
             (place.disk, place.status) = (None, Status::Empty);
@@ -161,7 +175,7 @@ impl Machine {
     /// Puts a drive into an empty bay. One that was away is used again if all that it missed is known; any other that
     /// has something on it is refused until it is cleared.
     pub fn insert(self: &Arc<Machine>, bay: u32, what: &Insert) -> Result<Status, OperateError> {
-        let (status, again) = {
+        let (status, known) = {
             let mut bays = self.lock_bays();
             let place = self.bay(&bays, bay)?.clone();
             if place.disk.is_some() {
@@ -170,30 +184,47 @@ impl Machine {
             let mut inserted = self.put_in(&mut bays, bay, what, &place.serial)?;
             let serial = inserted.serial.clone();
             inserted.until = if serial == place.serial { place.until } else { 0 };
-            let again = self.missed_by(&bays, bay, &inserted);
-            if again.is_some() {
+            let known = self.known(&bays, bay, &inserted);
+            if matches!(known, Known::Current { .. } | Known::Behind { .. }) {
                 inserted.status = Status::InUse;
             }
-            let text = match inserted.status {
-                Status::InUse => format!("bay {bay}: drive {serial} is back; what it missed is rebuilt"),
-                Status::Foreign => format!("bay {bay}: foreign drive {serial}; refused until it is cleared"),
-                Status::Stale => {
+            let text = match (inserted.status, &known) {
+                (_, Known::Current { .. }) => {
+                    format!("bay {bay}: drive {serial} is back; it has missed nothing")
+                }
+                (_, Known::Behind { .. }) => {
+                    format!("bay {bay}: drive {serial} is back; what it missed is rebuilt")
+                }
+                (_, Known::Needed { set }) => format!(
+                    "bay {bay}: drive {serial} is out of date, and set {set} has failed: what the drive missed cannot be computed; \
+                     put back the one that was lost last, and then this one again"
+                ),
+                (Status::Foreign, _) => {
+                    format!("bay {bay}: foreign drive {serial}; refused until it is cleared")
+                }
+                (Status::Stale, _) => {
                     format!("bay {bay}: drive {serial} is out of date; refused until it is cleared")
                 }
                 _ => format!("bay {bay}: drive {serial} inserted"),
             };
             self.say(Severity::Information, text);
             bays.bays[bay as usize] = inserted;
-            if let Some((set, slot, _)) = &again {
-                self.take_back(bay, *set, *slot);
+            match known {
+                Known::Current { set, slot } => self.take_back(bay, set, slot, true),
+                Known::Behind { set, slot, .. } => self.take_back(bay, set, slot, false),
+                Known::Needed { .. } | Known::Nothing => {}
             }
             self.relabel(&mut bays).map_err(system("writing labels".into()))?;
-            (bays.bays[bay as usize].status, again)
+            (bays.bays[bay as usize].status, known)
         };
-        if let Some((set, slot, regions)) = again {
-            self.begin(WorkKind::Rebuild, set, Some(slot), Some(regions), true)?;
-        } else if status == Status::Unassigned {
-            self.replace(bay)?;
+        match known {
+            Known::Behind { set, slot, regions } => {
+                self.begin(WorkKind::Rebuild, set, Some(slot), Some(regions), true)?;
+            }
+            // What could not go on without it can now.
+            Known::Current { set, .. } => self.go_on_filling(set),
+            Known::Needed { .. } | Known::Nothing if status == Status::Unassigned => self.replace(bay)?,
+            Known::Needed { .. } | Known::Nothing => {}
         }
         Ok(status)
     }
@@ -256,43 +287,80 @@ impl Machine {
         Ok(Bay { disk: Some(Arc::new(disk)), serial, status, until: 0, generation })
     }
 
-    /// The slot that a drive which comes back was taken from, and the addresses of what it missed; `None` where it
-    /// cannot be used as it is.
-    #[expect(clippy::type_complexity, reason = "a place, and ranges there")]
-    fn missed_by(&self, bays: &Bays, bay: u32, drive: &Bay) -> Option<(u32, u16, Vec<(Lba, Lba)>)> {
+    /// What is known of a drive that comes back.
+    fn known(&self, bays: &Bays, bay: u32, drive: &Bay) -> Known {
         if drive.status != Status::Stale {
-            return None;
+            return Known::Nothing;
         }
-        for (number, set) in (0_u32..).zip(&self.sets) {
-            let member = self.shape.member(number as usize, bay)?;
-            let state = set.state();
-            for slot in 0..narrow::<u16>(set.geometry().spec().members) {
-                let (set_at, slot_at) = (number as usize, usize::from(slot));
+        for (set, store) in (0_u32..).zip(&self.sets) {
+            let Some(member) = self.shape.member(set as usize, bay) else { continue };
+            let state = store.state();
+            for slot in 0..narrow::<u16>(store.geometry().spec().members) {
+                let lost = &bays.lost[set as usize][usize::from(slot)];
                 let is_it = state.health.member(slot) == member
                     && state.health.state(slot) == MemberState::Failed
-                    && bays.last_serial[set_at][slot_at] == drive.serial
-                    && (self.shelf.is_none() || drive.generation + 1 >= bays.failed_since[set_at][slot_at]);
+                    && lost.serial == drive.serial
+                    && (self.shelf.is_none() || drive.generation + 1 >= lost.since);
                 if is_it {
-                    // Without a map of what was written everything may have been.
-                    let nvram = self.common.nvram.as_ref()?;
-                    let region = set.region();
-                    let regions = nvram.intents(number).into_iter();
-                    let regions = regions.map(|at| (Lba(at * region), Lba((at + 1) * region)));
-                    return Some((number, slot, joined(regions)));
+                    let is_same = lost.changes.is_some() && lost.changes == store.changes();
+                    return self.missed_by(set, slot, member, &state.health, is_same);
                 }
             }
         }
-        None
+        Known::Nothing
     }
 
-    /// Has a slot use its old disk again, to be filled.
-    fn take_back(&self, bay: u32, set: u32, slot: u16) {
+    /// What the last disk of a slot missed, which is in its bay again.
+    fn missed_by(&self, set: u32, slot: u16, member: u16, health: &Health, is_unchanged: bool) -> Known {
+        let store = &self.sets[set as usize];
+        // Without a map of what was written everything may have been.
+        let Some(nvram) = &self.common.nvram else { return Known::Nothing };
+        let region = store.region();
+        let regions = nvram.intents(set).into_iter();
+        let regions = joined(regions.map(|at| (Lba(at * region), Lba((at + 1) * region))));
+        if regions.is_empty() || is_unchanged {
+            return Known::Current { set, slot };
+        }
+        let mut with_it = health.clone();
+        let is_filled = with_it.clear(member.into()).and_then(|()| with_it.rebuild_on(slot, member.into()));
+        match is_filled {
+            Ok(()) if !array_is_lost(store.geometry(), &with_it) => Known::Behind { set, slot, regions },
+            _ => Known::Needed { set },
+        }
+    }
+
+    /// Has a slot use its old disk again, as it is or to be filled.
+    fn take_back(&self, bay: u32, set: u32, slot: u16, is_current: bool) {
         let store = &self.sets[set as usize];
         let Some(member) = self.shape.member(set as usize, bay) else { return };
         let mut state = store.state_mut();
         let health = &mut state.health;
-        // It was failed, and is the slot's: both are possible, which `missed_by` has seen.
-        let _is = health.clear(member.into()).and_then(|()| health.rebuild_on(slot, member.into()));
+        // It was failed, and is the slot's: both are possible, which `known` has seen.
+        let is_in = health.clear(member.into()).and_then(|()| health.rebuild_on(slot, member.into()));
+        if is_in.is_ok() && is_current {
+            health.finish(slot);
+            if let Some(model) = self.model.get() {
+                model.take_back(set, slot);
+            }
+        }
+        let is_lost = array_is_lost(store.geometry(), health);
+        drop(state);
+        if is_current && !is_lost {
+            let level = store.geometry().spec().level;
+            let word = if is_whole(store) { "optimal" } else { "degraded" };
+            self.say(Severity::Information, format!("set {set} ({level}): {word}"));
+        }
+    }
+
+    /// Fills those disks of a set of which some is missing and nothing is under way.
+    pub(super) fn go_on_filling(self: &Arc<Machine>, set: u32) {
+        for slot in 0..narrow::<u16>(self.sets[set as usize].geometry().spec().members) {
+            let is_open = is_rebuilding(&self.sets[set as usize].state().health, slot);
+            if is_open {
+                // What cannot be begun is told in the log, and can be begun by hand.
+                let _told = self.begin(WorkKind::Rebuild, set, Some(slot), None, true);
+            }
+        }
     }
 
     /// Forgets what is on a drive that is not in use: it becomes a spare, and may take over at once.

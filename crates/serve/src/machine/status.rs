@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use array::raid::MemberState;
+use array::raid::{Geometry, Health, MemberState};
 use serde::{Deserialize, Serialize};
 use units::SECTOR_BYTES;
 use units::convert::narrow;
@@ -26,6 +26,9 @@ pub struct MachineStatus {
     pub is_write_protected: bool,
     /// Most bytes a second of each member by background work; 0: no limit.
     pub rate: u64,
+    /// The share of the members' time that background work gets which begins; `None`: as the model has it.
+    #[serde(default)]
+    pub share: Option<f64>,
     /// The bays.
     pub bays: Vec<BayStatus>,
     /// The sets.
@@ -46,6 +49,9 @@ pub struct MachineStatus {
     /// The release of the firmware, where the model knows several.
     #[serde(default)]
     pub firmware: Option<String>,
+    /// The releases that can be installed.
+    #[serde(default)]
+    pub releases: Vec<String>,
     /// The write cache, where there is one.
     #[serde(default)]
     pub cache: Option<CacheStatus>,
@@ -99,6 +105,21 @@ pub struct WorkStatus {
     pub left_s: Option<f64>,
 }
 
+/// The controller's word for a set, where work fills some of its slots.
+fn word(geometry: &Geometry, health: &Health, is_filled: impl Fn(u16) -> bool) -> &'static str {
+    let slots = 0..narrow::<u16>(geometry.spec().members);
+    let lacking = |slot: &u16| health.state(*slot) != MemberState::Optimal;
+    if array_is_lost(geometry, health) {
+        "failed"
+    } else if health.is_optimal() {
+        "optimal"
+    } else if slots.filter(lacking).all(is_filled) {
+        "rebuilding"
+    } else {
+        "degraded"
+    }
+}
+
 impl Machine {
     /// Whether background work is under way.
     pub fn is_busy(&self) -> bool {
@@ -129,17 +150,9 @@ impl Machine {
                     slots[shape.bays[usize::from(twin)] as usize] = Some((number, slot));
                 }
             }
-            let has =
-                |wanted: fn(MemberState) -> bool| (0..count).any(|slot| wanted(state.health.state(slot)));
-            let word = if array_is_lost(set.geometry(), &state.health) {
-                "failed"
-            } else if has(|state| state == MemberState::Failed) {
-                "degraded"
-            } else if has(|state| state != MemberState::Optimal) {
-                "rebuilding"
-            } else {
-                "optimal"
-            };
+            let is_filled =
+                |slot: u16| works.iter().any(|work| work.set == number && work.slot == Some(slot));
+            let word = word(set.geometry(), &state.health, is_filled);
             sets.push(SetStatus {
                 set: number,
                 level: set.geometry().spec().level.to_string(),
@@ -155,6 +168,7 @@ impl Machine {
             is_volatile: self.is_volatile(),
             is_write_protected: self.common.is_frozen.load(Ordering::Relaxed),
             rate: self.rate(),
+            share: self.share(),
             bays: ((0_u32..).zip(&bays.bays).zip(slots))
                 .map(|((bay, place), slot)| BayStatus {
                     bay,
@@ -170,6 +184,7 @@ impl Machine {
             paths,
             owners,
             firmware,
+            releases: self.firmware.iter().map(|(release, _)| release.clone()).collect(),
             fault: (self.model.get().is_some_and(|model| model.is_broken()))
                 .then(|| "internal error: the model has ended; start the server again".into()),
             luns: self.shape.luns.iter().map(|lun| lun.sectors * SECTOR_BYTES).collect(),

@@ -6,17 +6,19 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use array::background::BackgroundKind;
-use array::raid::{MemberState, Sweep, Task};
+use array::raid::{Geometry, MemberState, Sweep, Task};
 use array::sim::WorkOrder;
 use units::convert::narrow;
-use units::{Lba, SECTOR_BYTES, Sectors};
+use units::{BytesPerSecond, Lba, SECTOR_BYTES, Sectors, Share};
 
+use super::bays::array_is_lost;
 use super::operate::{OperateError, wrong};
 use super::{Machine, is_whole};
 use crate::clock::{self, Clock};
 use crate::config::{SetWork, Status, WorkConfig};
 use crate::events::Severity;
-use crate::set::{Findings, Scratch};
+use crate::pace::Pacer;
+use crate::set::{Findings, Scratch, is_rebuilding};
 
 /// What it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +85,14 @@ pub(super) struct Work {
 }
 
 impl Work {
+    /// Has the model do it as well: what is left of it.
+    pub fn begin_in(&self, model: &Pacer, geometry: &Geometry) {
+        let all = geometry.member_used().0 as f64;
+        let left = self.all.saturating_sub(self.done.load(Ordering::Relaxed)) as f64;
+        let from = Share::new((1.0 - left / all).max(0.0)).unwrap_or(Share::NONE);
+        model.start_work(WorkOrder { kind: self.kind.of_the_model(), set: self.set, slot: self.slot }, from);
+    }
+
     /// How far it is, where a label has to say so: that of a slot is a mark of the slot.
     fn config(&self) -> Option<WorkConfig> {
         let kind = match self.kind {
@@ -105,6 +115,8 @@ pub struct Works {
     interrupted: Mutex<Vec<WorkConfig>>,
     /// Most bytes a second of one member; 0: no limit.
     rate: AtomicU64,
+    /// Of the members' time, for work that begins; `None`: as the model has it.
+    share: Mutex<Option<f64>>,
     clock: Clock,
 }
 
@@ -120,6 +132,7 @@ impl Works {
             running: Mutex::default(),
             interrupted: Mutex::default(),
             rate: AtomicU64::new(0),
+            share: Mutex::default(),
             clock: Clock::start(),
         }
     }
@@ -174,6 +187,11 @@ impl Machine {
     /// Limits background work to so many bytes a second of each member; 0: no limit.
     pub fn set_rate(&self, bytes_per_second: u64) {
         self.works.rate.store(bytes_per_second, Ordering::Relaxed);
+        let limit = match bytes_per_second {
+            0 => "no limit".into(),
+            rate => format!("at most {} of each member", BytesPerSecond::new(rate as f64)),
+        };
+        self.say(Severity::Information, format!("background work: {limit}"));
     }
 
     /// Has work that begins from now on get that share of the members' time, where a model decides how fast it is.
@@ -187,10 +205,23 @@ impl Machine {
         match units::Share::new(share) {
             Some(share) => {
                 model.set_share(share);
+                *self.works.share.lock().unwrap_or_else(PoisonError::into_inner) = Some(share.get());
+                self.say(
+                    Severity::Information,
+                    format!(
+                        "background work that begins now: {:.0} % of the members' time",
+                        share.get() * 100.0
+                    ),
+                );
                 Ok(())
             }
             None => refused("a share is from 0 % to 100 %"),
         }
+    }
+
+    /// The share of the members' time that work gets which begins; `None`: as the model has it.
+    pub fn share(&self) -> Option<f64> {
+        *self.works.share.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Bytes a second of each member that background work is limited to; 0: no limit.
@@ -202,11 +233,20 @@ impl Machine {
     pub fn rebuild(self: &Arc<Machine>, set: u32) -> Result<(), OperateError> {
         let slots = self.slots(set)?;
         let state = self.sets[set as usize].state();
-        let mut lost = slots.filter(|&slot| state.health.state(slot) == MemberState::Failed);
-        let slot = lost.next();
+        let under_way = self.works.under_way();
+        let is_filled = |slot: u16| {
+            let does = |work: &Arc<Work>| {
+                !work.is_done.load(Ordering::Acquire) && work.set == set && work.slot == Some(slot)
+            };
+            under_way.iter().any(does)
+        };
+        // One that is lost, or one that was to be filled and is not.
+        let slot = slots.clone().find(|&slot| state.health.state(slot) == MemberState::Failed);
+        let slot = slot
+            .or_else(|| slots.clone().find(|&slot| is_rebuilding(&state.health, slot) && !is_filled(slot)));
         drop(state);
         let is_of_it = |work: &Arc<Work>| work.set == set && work.kind == WorkKind::Rebuild;
-        if slot.is_none() && self.works.under_way().iter().any(is_of_it) {
+        if slot.is_none() && under_way.iter().any(is_of_it) {
             // What was to be begun goes on already.
             return Ok(());
         }
@@ -269,8 +309,12 @@ impl Machine {
     ) -> Result<(), OperateError> {
         let store = &self.sets[set as usize];
         let refused = |why: &dyn std::fmt::Display| OperateError::NothingToDo { set, why: why.to_string() };
+        // One that has done what it does may begin what follows.
         let is_busy = |work: &Arc<Work>| {
-            work.set == set && work.slot == slot && (slot.is_some() || work.kind.name() == kind.name())
+            !work.is_done.load(Ordering::Acquire)
+                && work.set == set
+                && work.slot == slot
+                && (slot.is_some() || work.kind.name() == kind.name())
         };
         if self.works.under_way().iter().any(is_busy) {
             return Err(refused(&format!("a {} is under way already", kind.name())));
@@ -329,7 +373,7 @@ impl Machine {
         let on = slot.map(|slot| format!(", slot {slot}")).unwrap_or_default();
         self.say(Severity::Information, format!("set {set}{on}: {} started{by}", kind.name()));
         if let Some(model) = self.model.get() {
-            model.start_work(WorkOrder { kind: kind.of_the_model(), set, slot });
+            work.begin_in(model, store.geometry());
         }
         let (machine, own) = (self.works.machine.clone(), work.clone());
         let thread = std::thread::Builder::new().name(format!("fathom-{}", kind.name())).spawn(move || {
@@ -399,16 +443,46 @@ impl Machine {
                     ),
                 };
                 self.say(Severity::Information, format!("set {set}{on}: {name} complete{bad}"));
-                // What follows may be more work on the same slot.
-                work.is_over.store(true, Ordering::Release);
+                if work.slot.is_some() && is_whole(&self.sets[set as usize]) {
+                    let level = self.sets[set as usize].geometry().spec().level;
+                    self.say(Severity::Information, format!("set {set} ({level}): optimal"));
+                }
+                // Work until then: what follows may be more of it on the same slot.
                 self.use_spares();
             }
             Ok(false) => {}
+            Err(_) if work.kind == WorkKind::Clone && self.is_to_be_filled(work) => {
+                self.say(
+                    Severity::Warning,
+                    format!(
+                        "set {set}{on}: clone stopped: the drive that it copies is gone; the rest is rebuilt"
+                    ),
+                );
+                self.go_on_filling(set);
+            }
             Err(_) if work.slot.is_some_and(|slot| self.has_lost(set, slot)) => {
                 self.say(Severity::Warning, format!("set {set}{on}: {name} stopped: its drive is gone"));
             }
+            Err(_)
+                if array_is_lost(
+                    self.sets[set as usize].geometry(),
+                    &self.sets[set as usize].state().health,
+                ) =>
+            {
+                self.say(
+                    Severity::Critical,
+                    format!(
+                        "set {set}{on}: {name} stopped: the set has failed; drives that are put back and have missed nothing are used again"
+                    ),
+                );
+            }
             Err(why) => self.say(Severity::Critical, format!("set {set}{on}: {name} stopped: {why}")),
         }
+    }
+
+    /// Whether the disk that was to be the copy has taken over the slot.
+    fn is_to_be_filled(&self, work: &Work) -> bool {
+        work.slot.is_some_and(|slot| is_rebuilding(&self.sets[work.set as usize].state().health, slot))
     }
 
     fn has_lost(&self, set: u32, slot: u16) -> bool {
@@ -432,6 +506,9 @@ impl Machine {
             let mut sweep = sweep.between(from, to);
             let repairs = matches!(work.kind, WorkKind::Verify { repairs: true });
             loop {
+                while self.is_dark() && !work.is_stopped.load(Ordering::Relaxed) {
+                    clock::wait(Duration::from_millis(50));
+                }
                 if work.is_stopped.load(Ordering::Relaxed) {
                     return Ok(false);
                 }
@@ -483,10 +560,6 @@ impl Machine {
         if let Some(old) = old {
             let bay = self.shape.sets[set as usize].bays[usize::from(old)];
             bays.bays[bay as usize].status = Status::Unassigned;
-        }
-        if is_whole(store) {
-            let level = store.geometry().spec().level;
-            self.say(Severity::Information, format!("set {set} ({level}): optimal"));
         }
         self.relabel(&mut bays)
     }

@@ -28,6 +28,9 @@ impl SetStore {
         let _rows = self.rows.exclusive(from, to);
         {
             let state = self.state();
+            if matches!(sweep.task(), Task::Zero { .. } | Task::BuildParity { .. }) {
+                self.count_change();
+            }
             let is_equal = self.unit(scratch, &state, sweep, found, &mut failed, reports)?;
             if !is_equal {
                 found.inconsistent += 1;
@@ -35,6 +38,7 @@ impl SetStore {
                     self.build_again(scratch, &state, from, to, &mut failed)?;
                 }
             }
+            self.note_refusals(&failed);
         }
         let is_full = self.give_up(failed, reports).is_err();
         if is_full {

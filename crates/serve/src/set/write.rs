@@ -74,7 +74,9 @@ impl SetStore {
         let _rows = self.rows.exclusive(first.0, end.0);
         let failed = {
             let state = self.state();
-            self.write_held(scratch, &state, at, from, reports)?
+            let failed = self.write_held(scratch, &state, at, from, reports)?;
+            self.note_refusals(&failed);
+            failed
         };
         if failed.is_empty() {
             return Ok(());
@@ -107,6 +109,7 @@ impl SetStore {
                     Some(_) => self.write_by_sectors(scratch, state, at, from, reports),
                 };
             }
+            self.count_change();
             let Scratch { executor, plan, record, .. } = scratch;
             record.clear();
             let mut access = Access::new(state, self.common.is_journaled.then_some(record));
@@ -301,11 +304,12 @@ impl SetStore {
                     }),
                     "only whole stripes are discarded",
                 );
+                self.count_change();
                 record.clear();
                 for command in merger.merge(plan.writes(), Sectors(u32::MAX.into())) {
                     record.discard(command.member, command.lba.0, command.sectors.0);
                 }
-                if self.common.is_journaled {
+                let failed = if self.common.is_journaled {
                     self.bring_home(scratch, &state, Vec::new())?
                 } else {
                     self.note_missed(&state, &scratch.plan);
@@ -313,7 +317,9 @@ impl SetStore {
                     let changes = scratch.record.changes();
                     changes.for_each(|(member, lba, change)| access.do_now(member, lba, change));
                     access.failed
-                }
+                };
+                self.note_refusals(&failed);
+                failed
             };
             self.give_up(failed, reports)?;
             at += sectors.0;

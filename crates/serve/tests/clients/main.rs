@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use array::spec::{Address as ArrayAddress, Layered, Shelf, Shipped, Source, SourceText, array_text};
 use plain::Plain;
-use serve::machine::Options;
+use serve::machine::{Insert, Machine, Options, Shape};
 use serve::nbd::Address;
 use serve::service::{Pace, Service, ServiceError, Setup};
 use tempfile::TempDir;
@@ -376,6 +376,33 @@ fn a_request_of_any_length_has_its_answer_at_the_pace_of_the_model() {
     assert_eq!(broken.load(std::sync::atomic::Ordering::Relaxed), 0);
 }
 
+/// The shipped array in memory, and a model that has its disks.
+fn modelled() -> (std::sync::Arc<Machine>, std::sync::Arc<serve::pace::Pacer>) {
+    let topology = array::spec::array(&Shipped, "md3000?raid=5").unwrap().topology;
+    let shape = Shape::of("md3000?raid=5", &topology).unwrap();
+    let options = Options { is_automatic: false, ..Options::default() };
+    let machine = Machine::in_memory(shape, &options).unwrap();
+    let pacer = std::sync::Arc::new(pacer().0);
+    machine.follow(pacer.clone());
+    (machine, pacer)
+}
+
+#[test]
+fn a_set_that_has_its_drives_again_answers_at_the_pace_of_the_model() {
+    let (machine, pacer) = modelled();
+    machine.pull(1).unwrap();
+    assert!(answered(&pacer, serve::pace::Op::Read, 1 << 20), "one is lost");
+    machine.pull(2).unwrap();
+    assert!(!answered(&pacer, serve::pace::Op::Read, 1 << 20), "two are lost");
+    for bay in [1, 2] {
+        machine.insert(bay, &Insert::Same).unwrap();
+    }
+    assert_eq!(machine.status().sets[0].state, "optimal");
+    assert!(answered(&pacer, serve::pace::Op::Read, 1 << 20), "both are back");
+    machine.fail(3).unwrap();
+    assert!(answered(&pacer, serve::pace::Op::Read, 1 << 20), "one of them can be lost again");
+}
+
 #[test]
 fn once_the_model_is_broken_no_request_waits_for_it() {
     let (pacer, broken) = pacer();
@@ -385,11 +412,9 @@ fn once_the_model_is_broken_no_request_waits_for_it() {
         assert!(!answered(&pacer, serve::pace::Op::Read, 4096));
     }
     assert!(pacer.is_broken());
-    pacer.start_work(array::sim::WorkOrder {
-        kind: array::background::BackgroundKind::Verify,
-        set: 0,
-        slot: None,
-    });
+    let verify =
+        array::sim::WorkOrder { kind: array::background::BackgroundKind::Verify, set: 0, slot: None };
+    pacer.start_work(verify, units::Share::NONE);
     assert!(!answered(&pacer, serve::pace::Op::Read, 4096));
     assert_eq!(pacer.progress(0), None, "no model holds the work back");
     assert_eq!(broken.load(std::sync::atomic::Ordering::Relaxed), 1);

@@ -1,5 +1,7 @@
 //! Members that fail, lie, go away and come back.
 
+use std::sync::Arc;
+
 use array::raid::Level;
 use serve::config::Status;
 use serve::events::Severity;
@@ -198,6 +200,111 @@ fn an_older_copy_of_a_drive_is_refused_at_the_start() {
     let machine = open(&shape, &world, Loss::Ordered);
     assert_eq!(machine.status().bays[1].status, Status::Stale);
     host.check(&machine, "with the old copy in its bay");
+}
+
+#[test]
+fn a_copy_of_a_drive_from_before_the_last_start_is_refused_though_the_drive_was_in_use() {
+    for is_clean in [true, false] {
+        let shape = shape(Level::Raid6, 4, 0, 8, 96);
+        let world = World::new(Loss::Ordered, 1);
+        let machine = open(&shape, &world, Loss::Ordered);
+        machine.close().unwrap();
+        drop(machine);
+        world.copy(1, "an old copy");
+        let machine = open(&shape, &world, Loss::Ordered);
+        let mut host = Host::new(&machine);
+        host.write(&machine, 0, 100).unwrap();
+        host.settle();
+        if is_clean {
+            machine.close().unwrap();
+        }
+        drop(machine);
+        world.paste("an old copy", 1);
+        let machine = open(&shape, &world, Loss::Ordered);
+        assert_eq!(machine.status().bays[1].status, Status::Stale);
+        assert_eq!(machine.status().sets[0].state, "degraded");
+        host.check(&machine, "with the old copy in its bay");
+    }
+}
+
+/// RAID 5 of three with a hot spare that has taken over slot 0, which is filled slowly; all of it is written.
+fn filled_slowly() -> (Arc<Machine>, Host) {
+    let shape = shape(Level::Raid5, 3, 1, 8, 8 * 4096);
+    let machine = Machine::in_memory(shape, &Options::default()).unwrap();
+    let mut host = Host::new(&machine);
+    let all = host.sectors();
+    host.write(&machine, 0, all).unwrap();
+    host.settle();
+    machine.set_rate(512 << 10);
+    machine.pull(0).unwrap();
+    machine.rebuild(0).unwrap();
+    (machine, host)
+}
+
+#[test]
+fn a_set_that_loses_a_second_drive_while_the_first_is_rebuilt_has_failed() {
+    let (machine, mut host) = filled_slowly();
+    assert_eq!(machine.status().sets[0].state, "rebuilding");
+    machine.fail(1).unwrap();
+    assert_eq!(machine.status().sets[0].state, "failed");
+    assert!(host.check_what_is_there(&machine, "with half of a drive and without another") > 0);
+}
+
+#[test]
+fn drives_that_come_back_to_a_failed_set_and_have_missed_nothing_are_used_and_the_rebuild_goes_on() {
+    let (machine, mut host) = filled_slowly();
+    machine.fail(1).unwrap();
+    machine.fail(2).unwrap();
+    machine.pull(2).unwrap();
+    machine.pull(1).unwrap();
+    assert_eq!(machine.status().sets[0].state, "failed");
+    for bay in [1, 2] {
+        assert_eq!(machine.insert(bay, &Insert::Same).unwrap(), Status::InUse);
+    }
+    assert_eq!(machine.status().sets[0].state, "rebuilding");
+    machine.set_rate(0);
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal");
+    host.check(&machine, "with both drives back");
+}
+
+#[test]
+fn a_drive_that_missed_what_cannot_be_computed_waits_for_the_one_that_was_lost_last() {
+    let shape = shape(Level::Raid5, 3, 0, 8, 8 * 4096);
+    let machine = Machine::in_memory(shape, &Options::default()).unwrap();
+    let mut host = Host::new(&machine);
+    host.write(&machine, 0, 400).unwrap();
+    machine.pull(0).unwrap();
+    host.write(&machine, 100, 50).unwrap();
+    host.settle();
+    machine.pull(1).unwrap();
+    assert_eq!(machine.insert(0, &Insert::Same).unwrap(), Status::Stale);
+    assert!(machine.events().since(0).last().unwrap().text.contains("lost last"));
+    assert_eq!(machine.insert(1, &Insert::Same).unwrap(), Status::InUse);
+    assert_eq!(machine.status().sets[0].state, "degraded");
+    host.check(&machine, "with the drive that was lost last");
+    machine.pull(0).unwrap();
+    assert_eq!(machine.insert(0, &Insert::Same).unwrap(), Status::InUse);
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal");
+    host.check(&machine, "with both");
+}
+
+#[test]
+fn a_copy_takes_over_as_far_as_it_is_where_what_it_copies_is_pulled_and_the_rest_is_rebuilt() {
+    let shape = shape(Level::Raid5, 3, 1, 8, 8 * 4096);
+    let machine = Machine::in_memory(shape, &Options::default()).unwrap();
+    let mut host = Host::new(&machine);
+    let all = host.sectors();
+    host.write(&machine, 0, all).unwrap();
+    host.settle();
+    machine.set_rate(512 << 10);
+    machine.copy(1).unwrap();
+    machine.pull(1).unwrap();
+    machine.set_rate(0);
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal", "{:?}", machine.events().since(0));
+    host.check(&machine, "on the copy");
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn what(point: &Point) -> Vec<String> {
         Task::State(State::Prepare(prepare)) => vec![describe_prepare(prepare)],
         Task::State(State::Idle(time)) => vec![format!("no requests for {time}")],
         Task::State(state) if state.is_of_arrays() => {
-            vec!["virtual arrays, or real storage with commands of yours".into()]
+            vec!["virtual arrays, served ones (--served), or real storage with commands of yours".into()]
         }
         Task::State(_) => Vec::new(),
     }

@@ -118,6 +118,28 @@ impl Array {
         Ok(())
     }
 
+    /// Takes the disk of a slot out of use, or the one that is becoming its copy.
+    pub fn fail_slot(&mut self, set: u32, slot: u16, is_copy: bool) -> Result<(), HealthError> {
+        let set = &mut self.back.sets[set as usize];
+        let member = if is_copy { set.health.twin(slot) } else { Some(set.health.member(slot)) };
+        if let Some(member) = member {
+            set.health.fail(member.into())?;
+            set.is_offline |= set.geometry.failure(&set.health).is_some();
+        }
+        Ok(())
+    }
+
+    /// A slot has its failed disk again, which has missed nothing; the set is online where that suffices.
+    pub fn take_back(&mut self, set: u32, slot: u16) -> Result<(), HealthError> {
+        let set = &mut self.back.sets[set as usize];
+        let member = set.health.member(slot).into();
+        set.health.clear(member)?;
+        set.health.rebuild_on(slot, member)?;
+        set.health.finish(slot);
+        set.is_offline = set.geometry.failure(&set.health).is_some();
+        Ok(())
+    }
+
     /// A part is at a controller, with its data if it writes.
     pub fn arrive(&mut self, traffic: &mut Traffic, place: u32) {
         let now = traffic.time.now();
