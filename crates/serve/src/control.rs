@@ -222,7 +222,7 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
             };
             let refused = |what: &str| {
                 let advice = if machine.status().sets.iter().any(|set| set.state == "failed") {
-                    "a set has failed: put back the drive that was lost last, then pull this one and put it in again".into()
+                    "a set has failed: reinsert the drive that was lost last, then pull this one and put it in again".into()
                 } else {
                     format!("`fathom array clear {bay}` forgets what is on it")
                 };

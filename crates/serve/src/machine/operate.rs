@@ -197,7 +197,7 @@ impl Machine {
                 }
                 (_, Known::Needed { set }) => format!(
                     "bay {bay}: drive {serial} is out of date, and set {set} has failed: what the drive missed cannot be computed; \
-                     put back the one that was lost last, and then this one again"
+                     reinsert the one that was lost last, and then this one again"
                 ),
                 (Status::Foreign, _) => {
                     format!("bay {bay}: foreign drive {serial}; refused until it is cleared")

@@ -472,7 +472,7 @@ impl Machine {
                 self.say(
                     Severity::Critical,
                     format!(
-                        "set {set}{on}: {name} stopped: the set has failed; drives that are put back and have missed nothing are used again"
+                        "set {set}{on}: {name} stopped: the set has failed; drives that are reinserted and have missed nothing are used again"
                     ),
                 );
             }
