@@ -23,13 +23,21 @@ impl Backlog {
         self.until.max(ready + work)
     }
 
-    /// The same for something whose last part, `tail`, is ready at `ready` and whose other parts came before: a
-    /// transfer that kept pace with its source.
-    pub fn book_behind(&mut self, now: Instant, ready: Instant, work: Nanos, tail: Nanos) -> Instant {
+    /// The same for something whose first part is ready at `first`, whose last part, `tail`, is at `last`, and whose other
+    /// parts come between: a transfer that keeps pace with its source, once there is something to transfer.
+    pub fn book_behind(
+        &mut self,
+        now: Instant,
+        first: Instant,
+        last: Instant,
+        work: Nanos,
+        tail: Nanos,
+    ) -> Instant {
         debug_assert!(tail <= work, "the last part must be a part");
+        debug_assert!(first <= last, "the first part must not come after the last");
         self.until = self.until.max(now) + work;
         self.busy_ns += work.get();
-        self.until.max(ready + tail)
+        self.until.max(first + work).max(last + tail)
     }
 
     /// When all that is booked would end, were it ready.
@@ -53,6 +61,15 @@ mod tests {
         let mut bus = Backlog::default();
         assert_eq!(bus.book(at(0), at(1_000), Nanos::new(10)), at(1_010));
         assert_eq!(bus.book(at(0), at(100), Nanos::new(10)), at(110));
+    }
+
+    #[test]
+    fn a_transfer_begins_with_its_first_part_and_ends_after_its_last() {
+        let at = Instant::from_nanos;
+        let booked = |first, last| {
+            Backlog::default().book_behind(at(0), at(first), at(last), Nanos::new(100), Nanos::new(10))
+        };
+        assert_eq!([booked(50, 60), booked(50, 140), booked(50, 200)], [at(150), at(150), at(210)]);
     }
 
     #[test]

@@ -23,6 +23,11 @@ use die::Die;
 use streams::Streams;
 use translation::{RUN, State};
 
+/// What a controller checks as one: the data of a page may leave in such pieces, before the last of them has come.
+///
+/// Micron's MT29F64G08CBAAA data sheet asks for 24 bits of correction in 1,080 bytes, 1 KiB of which are data.
+const CODEWORD: Bytes = Bytes::KIB;
+
 /// Channels of dies behind a buffer, with a map of pages where the figures have one.
 #[derive(Clone, Debug)]
 pub struct FlashDrive {
@@ -35,6 +40,7 @@ pub struct FlashDrive {
     /// The controller's way to the flash, and what a page takes of it.
     write_path: Option<(Backlog, Nanos)>,
     channel_page: Nanos,
+    channel_codeword: Nanos,
     program_unit: Bytes,
     buffer: WriteBuffer,
     slc: Option<SlcCache>,
@@ -65,6 +71,7 @@ impl FlashDrive {
             to_host: Backlog::default(),
             processor: Backlog::default(),
             channel_page: params.channel.time_for(params.page),
+            channel_codeword: params.channel.time_for(CODEWORD),
             write_path: params.write_path.map(|rate| (Backlog::default(), rate.time_for(params.page))),
             program_unit: params.page * u64::from(params.planes.max(1)),
             buffer: WriteBuffer::new(params.write_buffer),

@@ -13,7 +13,8 @@ impl FlashDrive {
         // The beginning of a page is already in memory when the read before it ended inside the page.
         let goes_on = self.params.keeps_page && self.reads.continues(offset, bytes.get());
         let kept = u64::from(goes_on && !offset.is_multiple_of(page));
-        let mut fetched = begun;
+        // What is in memory is there at once; else the interface waits for the first bytes of the first page that comes.
+        let (mut first_there, mut fetched) = (if kept > 0 { begun } else { Instant::NEVER }, begun);
         for number in first + kept..=last {
             let (from, to) = (offset.max(number * page), (offset + bytes.get()).min((number + 1) * page));
             let within = to.next_multiple_of(mapping) - from / mapping * mapping;
@@ -22,14 +23,17 @@ impl FlashDrive {
             let channel = die % self.channels.len();
             // A die gives only what is mapped together with the requested bytes.
             let transfer = Nanos::new(self.channel_page.get() * within / page);
-            fetched = fetched.max(self.channels[channel].book(now, ready, transfer));
+            let there = self.channels[channel].book(now, ready, transfer);
+            let rest = transfer.saturating_sub(self.channel_codeword);
+            first_there = first_there.min(Instant::from_nanos(there.nanos() - rest.get()));
+            fetched = fetched.max(there);
         }
         let transfer = self.params.link.time_for(bytes) + self.params.link_command;
         let tail = match bytes.get() <= page {
             true => transfer,
             false => self.params.link.time_for(Bytes::new(page)) + self.params.link_command,
         };
-        self.to_host.book_behind(now, fetched, transfer, tail)
+        self.to_host.book_behind(now, first_there.min(fetched), fetched, transfer, tail)
     }
 
     /// When a page is in its die's register.

@@ -83,6 +83,23 @@ fn a_command_alone_takes_its_command_page_bytes_and_interface() {
     assert_eq!(alone(&drive, 264, true), 5_000 + 100_000 + 33_000 + 300, "more than the buffer");
 }
 
+/// How long a drive takes for 32 KiB that begin in the page that it has kept.
+fn drive_kept(params: &FlashParams) -> u64 {
+    let mut drive = FlashDrive::new(params, 1);
+    drive.submit(Instant::START, command(0, 8, false));
+    drive.submit(Instant::from_nanos(1_000_000), command(8, 64, false)).nanos() - 1_000_000
+}
+
+#[test]
+fn the_interface_waits_for_the_first_bytes_of_a_large_read_and_not_for_its_pages() {
+    // 32 KiB in 80 us behind 5 us of the command, 10 us of the page and 1 KiB of it over the channel, 0.5 us.
+    let params = FlashParams { link: BytesPerSecond::new(0.4096e9), command_gap: Nanos::ZERO, ..small() };
+    let mut drive = FlashDrive::new(&params, 1);
+    let alone = drive.submit(Instant::START, command(0, 64, false)).nanos();
+    assert_eq!(alone, 5_000 + 10_000 + 500 + 80_000 + 300);
+    assert_eq!(drive_kept(&params), 5_000 + 80_000 + 300, "the page that was kept is there already");
+}
+
 #[test]
 fn dies_of_one_channel_share_it_and_others_do_not() {
     // A page takes 80 us over its channel, 4 us over the interface: ends are told in steps of 50 us.
