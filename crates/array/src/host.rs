@@ -28,6 +28,9 @@ pub struct HostParams {
     pub layers: u32,
     /// Processor time of each of them for a request that is sent.
     pub layer: Nanos,
+    /// What the layer that mirrors adds to that, where the array's sets are mirrors that the host keeps itself: a stripe
+    /// only changes the address of a request, a mirror makes one of its own of it, and asks whether a resync is in its way.
+    pub mirroring: Nanos,
     /// Largest request the block layer sends; longer ones are split.
     pub max_transfer: Bytes,
     /// Requests outstanding per LUN and path; the rest wait in the host.

@@ -53,6 +53,11 @@ impl Level {
         }
     }
 
+    /// Whether the set holds everything at least twice.
+    pub const fn is_mirrored(self) -> bool {
+        matches!(self, Level::Raid1 | Level::Raid1E | Level::Raid10)
+    }
+
     /// Whether the set is made of groups that the user counts.
     pub const fn is_nested(self) -> bool {
         matches!(self, Level::Raid50 | Level::Raid60)

@@ -17,6 +17,8 @@ pub struct Host {
     /// Each file or LUN as a thing that one request at a time goes through.
     pub files: Vec<Station>,
     params: HostParams,
+    /// What a request that is sent costs a processor: the driver, and the layers above it.
+    sending: Nanos,
     /// What is outstanding for each LUN.
     gates: Vec<Gate>,
     /// How many LUNs have something outstanding, or waiting for that.
@@ -32,9 +34,11 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host of `luns` LUNs and `sessions`, at rest.
-    pub fn new(params: &HostParams, luns: usize, sessions: usize) -> Host {
+    /// A host of `luns` LUNs and `sessions`, at rest, whose layers keep mirrors or not.
+    pub fn new(params: &HostParams, luns: usize, sessions: usize, mirrors: bool) -> Host {
+        let mirroring = if mirrors { params.mirroring } else { Nanos::ZERO };
         Host {
+            sending: params.request + params.layer * u64::from(params.layers) + mirroring,
             processor: Station::new(params.processors),
             files: vec![Station::new(1); luns],
             params: params.clone(),
@@ -50,7 +54,7 @@ impl Host {
     /// The software's part of a request; when it reaches the driver.
     pub fn prepare(&mut self, now: Instant, requests: &mut Requests, place: u32) -> Instant {
         let through_file = self.through_file(now, requests, place);
-        self.by_thread(now, through_file, self.sending() + self.params.file_system, requests, place)
+        self.by_thread(now, through_file, self.sending + self.params.file_system, requests, place)
     }
 
     /// `work` for a request that a worker issues: its thread, where it has one, carries one after the other.
@@ -73,11 +77,6 @@ impl Host {
         debug_assert!(end >= self.threads[client], "a thread does one thing after the other");
         self.threads[client] = end;
         end
-    }
-
-    /// What a request that is sent costs a processor: the driver, and the layers above it.
-    fn sending(&self) -> Nanos {
-        self.params.request + self.params.layer * u64::from(self.params.layers)
     }
 
     fn through_file(&mut self, now: Instant, requests: &mut Requests, place: u32) -> Instant {
@@ -104,7 +103,7 @@ impl Host {
 
     /// The block layer's and the driver's part of what the page cache sends; when it reaches the driver.
     pub fn dispatch(&mut self, now: Instant, ready: Instant, requests: &mut Requests, place: u32) -> Instant {
-        self.operation(now, ready, self.sending(), requests, place)
+        self.operation(now, ready, self.sending, requests, place)
     }
 
     /// `work` of a processor for a request, which is there at `ready`; when it ends.

@@ -44,7 +44,9 @@ pub struct Hosts {
 impl Hosts {
     /// Those of `topology`, at rest.
     pub fn new(topology: &Topology) -> Hosts {
-        let host = |_| Host::new(&topology.host, topology.luns.len(), topology.sessions() as usize);
+        let mirrors = topology.sets.iter().any(|set| set.geometry.spec().level.is_mirrored());
+        let (luns, sessions) = (topology.luns.len(), topology.sessions() as usize);
+        let host = |_| Host::new(&topology.host, luns, sessions, mirrors);
         Hosts {
             each: (0..topology.hosts.max(1)).map(host).collect(),
             paths: Paths::new(topology),

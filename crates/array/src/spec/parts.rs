@@ -109,6 +109,7 @@ pub(super) fn host(fields: Fields<'_>) -> (u32, HostParams) {
         file_system: fields.or("file_system", Nanos::ZERO),
         layers: fields.or("layers", 0),
         layer: fields.or("layer", Nanos::ZERO),
+        mirroring: fields.or("mirroring", Nanos::ZERO),
         max_transfer: fields.or("max_transfer", Bytes::MIB),
         lun_depth: count(&fields, "lun_depth", 32),
         page_cache: cache,

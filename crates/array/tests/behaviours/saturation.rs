@@ -18,6 +18,17 @@ fn a_worker_asks_no_faster_than_its_thread_and_another_worker_as_much_again() {
 }
 
 #[test]
+fn a_mirror_that_the_host_keeps_costs_each_request_more_than_a_stripe() {
+    let load = Load { workers: 1, ..random(kib(4), 256) };
+    let of = |options: &str| iops(&format!("nvme-raid0-4?disks=2{options}"), &load);
+    // 4 us of the host, 1 us of md and 1.56 us of its mirror.
+    let mirror = of("&raid=1");
+    assert!((mirror / 152.4e3 - 1.0).abs() < 0.02, "{mirror}");
+    assert_equal(of("&raid=1&host.mirroring=0us"), of("&raid=0"), 0.02);
+    assert_equal(of("&raid=0&host.mirroring=0us"), of("&raid=0"), 0.0);
+}
+
+#[test]
 fn past_the_knee_more_readers_add_latency_and_no_operations() {
     let readers = |workers| Load { workers, ..random(kib(8), 1) };
     let (few, many) = (readers(120), readers(240));
