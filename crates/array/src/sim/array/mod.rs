@@ -275,8 +275,17 @@ impl Array {
                 traffic.send_back(place, first, last, false);
             }
             Some(Lookup::Coming(_)) => {}
-            Some(Lookup::Stranger) | None => self.read_members(traffic, place, &part, ready),
+            Some(Lookup::Stranger) | None => self.read_lacking(traffic, place, part, ready),
         }
+    }
+
+    /// Has the members of a set read what the cache lacks of a part.
+    fn read_lacking(&mut self, traffic: &mut Traffic, place: u32, part: PartRange, ready: Instant) {
+        let controller = traffic.requests[place].controller;
+        let PartRange { set, from, to, end } = part;
+        let lacking = self.cache(controller).and_then(|cache| cache.lacking(set, from, to));
+        let (from, to) = lacking.map_or((from, to), |(from, to)| (from, to.min(end)));
+        self.read_members(traffic, place, &PartRange { from, to, ..part }, ready);
     }
 
     /// Has the members of a set read the data of a part.

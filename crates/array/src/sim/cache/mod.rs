@@ -316,6 +316,24 @@ impl Cache {
         }
     }
 
+    /// What a read of sectors `from..to` of a set brings here, first sector and end: of a cache that holds whole lines
+    /// alone, all from the first line that it lacks to the last. `None`: what is asked for.
+    ///
+    /// Linux reads whole pages into its page cache (`do_generic_file_read` in `mm/filemap.c`).
+    pub fn lacking(&self, set: u32, from: u64, to: u64) -> Option<(u64, u64)> {
+        if !(self.params.fills && self.params.read) {
+            return None;
+        }
+        let line = self.tags.line_bytes() / SECTOR_BYTES;
+        let lacks = |number: &u64| {
+            self.tags.lines_of(set, number * line * SECTOR_BYTES, 1).any(|line| !self.tags.holds(line))
+        };
+        let (first, end) = (from / line, to.div_ceil(line));
+        debug_assert!(first < end, "a read must have a length");
+        let found = ((first..end).find(lacks)?, (first..end).rfind(lacks)?);
+        Some((found.0 * line, (found.1 + 1) * line))
+    }
+
     /// Keeps what was read or written.
     pub fn keep(&mut self, set: u32, from: u64, to: u64) {
         if self.params.read {

@@ -226,6 +226,21 @@ fn a_write_is_filled_at_its_ends_where_it_covers_a_line_in_part_that_is_not_here
 }
 
 #[test]
+fn a_read_brings_whole_lines_from_the_first_that_is_not_here_to_the_last() {
+    let mut cache = cache(Bytes::MIB * 64);
+    assert_eq!(cache.lacking(0, 1, 9), None, "it holds parts of lines");
+    cache.params.fills = true;
+    let line = cache.tags.line_bytes() / SECTOR_BYTES;
+    assert_eq!(cache.lacking(0, line + 1, line + 2), Some((line, 2 * line)));
+    assert_eq!(cache.lacking(0, line - 1, 3 * line + 1), Some((0, 4 * line)));
+    cache.keep(0, 0, line);
+    assert_eq!(cache.lacking(0, line - 1, 3 * line + 1), Some((line, 4 * line)));
+    cache.keep(0, 2 * line, 3 * line);
+    assert_eq!(cache.lacking(0, 0, 3 * line), Some((line, 2 * line)));
+    assert_eq!(cache.lacking(0, 0, line), None, "all of it is here");
+}
+
+#[test]
 fn a_stripe_whose_other_parts_have_just_passed_reads_nothing_first() {
     let reads_first = |stripes: Bytes, between: u64| {
         let mut params = cache(Bytes::MIB * 64).params;
