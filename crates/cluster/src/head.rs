@@ -522,7 +522,7 @@ impl World for Head {
             live(Live { progress, heard: &[], ..seen });
         });
         let was_told_to_stop = was_told_to_stop || self.world.is_stopped();
-        let own = match own {
+        let mut own = match own {
             Ok(own) => own,
             Err(error) => {
                 self.link.send_all(&Message::Stop { round });
@@ -530,6 +530,10 @@ impl World for Head {
             }
         };
         self.gather();
+        // Other ranks of this host may have ended later than this one.
+        if let Some(devices) = self.world.counted_since() {
+            own.devices = devices;
+        }
         if let Some(lost) = self.lost() {
             // What was measured is kept, and nothing comes after it.
             self.stop.store(true, Ordering::Relaxed);

@@ -71,6 +71,12 @@ pub trait World {
     /// cannot know does nothing.
     fn keep_shares(&mut self) {}
 
+    /// What the kernel has counted of the devices since the last load began: more than that load had when it ended, where other
+    /// processes drive parts of it and ended later. `None` where nothing is counted.
+    fn counted_since(&mut self) -> Option<Vec<record::DeviceCounters>> {
+        None
+    }
+
     /// Keeps every second of the loads that follow by itself, for whoever judges them so.
     fn keep_seconds(&mut self);
 

@@ -261,6 +261,22 @@ mod tests {
         run.points[0].devices[0].read_sectors = 0;
         let reads = by_counters(&run.points[0]).expect("all is missing").about_run();
         assert!(reads.sentence.contains("100 % of the reads never reached the device"), "{reads:?}");
+        let rank = |rank: u32, host: &str| record::RankResult {
+            rank,
+            host: host.into(),
+            workers: 1,
+            ops: 0,
+            bytes: 0,
+            ended_ns: None,
+            late_ns: 0,
+            cpu: None,
+            clock: None,
+            lost: None,
+        };
+        run.points[0].ranks = vec![rank(0, "a"), rank(1, "b")];
+        assert!(by_counters(&run.points[0]).is_none(), "the counters are those of one of two hosts");
+        run.points[0].ranks = vec![rank(0, "a"), rank(1, "a")];
+        assert!(by_counters(&run.points[0]).is_some());
         let workload = &mut run.points[0].workloads[0];
         workload.spec.direct = false;
         let buffered = reads_from_cache(&run, &run.points[0]).expect("all is missing").about_run();

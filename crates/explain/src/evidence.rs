@@ -57,8 +57,13 @@ pub(crate) struct Counted {
     pub write_bytes: u64,
 }
 
-/// `None` where nothing was counted, as for remote storage and memory.
+/// `None` where nothing was counted, as for remote storage and memory, and where several hosts drove the load: the counters are those
+/// of one.
 pub(crate) fn counted(point: &Point) -> Option<Counted> {
+    let hosts = || point.ranks.iter().map(|rank| &rank.host);
+    if hosts().any(|host| Some(host) != hosts().next()) {
+        return None;
+    }
     let devices: Vec<_> = point.devices.iter().filter(|device| device.relation == "target").collect();
     let bytes = |sectors: u64| sectors.saturating_mul(SECTOR_BYTES);
     (!devices.is_empty()).then(|| Counted {

@@ -131,6 +131,7 @@ fn device_facts(device: &Device, put: &mut impl FnMut(&str, Option<String>)) {
 }
 
 /// The kernel's counters at an instant.
+#[derive(Debug)]
 pub(crate) struct Counted {
     /// What the targets stand on then: names, how they are related, numbers.
     pub devices: Vec<(String, &'static str, DevNo)>,

@@ -60,6 +60,8 @@ pub struct RealWorld {
     keeps_seconds: bool,
     /// Which of several processes this is, and where it waits for the others.
     rank: Option<(Rank, GateOf)>,
+    /// What the kernel had counted when the last load began.
+    before: Option<describe::Counted>,
 }
 
 /// A gate that says nothing of itself.
@@ -135,6 +137,7 @@ impl RealWorld {
             listener: None,
             keeps_seconds: false,
             rank: None,
+            before: None,
         };
         if !world.plain.is_any() {
             checks::fits_lengths(plan, |workload| world.lengths_for(workload))?;
@@ -285,6 +288,11 @@ impl World for RealWorld {
 
     fn keep_seconds(&mut self) {
         self.keeps_seconds = true;
+    }
+
+    fn counted_since(&mut self) -> Option<Vec<record::DeviceCounters>> {
+        let before = self.before.take()?;
+        Some(describe::device_counters(&before, &self.counted()))
     }
 
     fn tell(&mut self, listener: Box<dyn Listener>) {

@@ -114,6 +114,7 @@ impl RealWorld {
         }
         let cpu = process_cpu().since(cpu_before);
         let devices = describe::device_counters(&before, &self.counted());
+        self.before = Some(before);
         let mut series = describe::series(monitor.stop());
         series.retain(|each| each.absent.is_some() || !each.values.is_empty());
         series.extend(self.upkeep.series(heard.started));
