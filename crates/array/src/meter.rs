@@ -182,11 +182,12 @@ impl Meter {
 
     #[inline]
     fn book(&mut self, Booked { arrived, started, ended, class }: Booked) {
-        self.area += u128::from(ended.saturating_since(arrived.max(self.since)).get());
+        let (wait, service) = self.count(arrived, started, ended, class);
+        // A stay is its waiting and its service, each as far as it lies in the window.
+        self.area += u128::from(wait + service);
         if !self.apart {
-            self.busy_ns += ended.saturating_since(started.max(self.since)).get();
+            self.busy_ns += service;
         }
-        self.count(arrived, started, ended, class);
     }
 
     /// Forgets the past at `now`; those present stay.
@@ -292,12 +293,16 @@ impl Meter {
         (self.busy_ns > 0).then(|| off as f64 / self.busy_ns as f64)
     }
 
-    /// Books a stay within the window.
-    fn count(&mut self, arrived: Instant, started: Instant, ended: Instant, class: Class) {
+    /// Books a stay within the window; its nanoseconds of waiting and of service there.
+    #[inline]
+    fn count(&mut self, arrived: Instant, started: Instant, ended: Instant, class: Class) -> (u64, u64) {
         let (arrived, started) = (arrived.max(self.since), started.max(self.since));
+        let (wait, service) =
+            (started.saturating_since(arrived).get(), ended.saturating_since(started).get());
         let visits = &mut self.by_class[class as usize];
-        visits.wait_ns += started.saturating_since(arrived).get();
-        visits.service_ns += ended.saturating_since(started).get();
+        visits.wait_ns += wait;
+        visits.service_ns += service;
+        (wait, service)
     }
 
     fn advance(&mut self, now: Instant) {

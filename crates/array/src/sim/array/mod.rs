@@ -6,7 +6,7 @@
 //! **Invariant:** what a controller has acknowledged and not yet written is in its cache as dirty.
 
 use units::convert::narrow;
-use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
+use units::{Bytes, Instant, Lba, SECTOR_BYTES, Sectors};
 use workload::Op;
 
 use crate::controller::{ControllerParams, Ownership};
@@ -188,7 +188,7 @@ impl Array {
             Op::Write => (self.protocol.server_write, self.protocol.server_write_copy),
             _ => (self.protocol.server_read, self.protocol.server_read_copy),
         };
-        let server = server + copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(len)));
+        let server = copy.map_or(server, |rate| server + rate.time_for(Bytes::new(len)));
         let engine = &mut self.back.engines[controller as usize];
         let command = engine.host_work(now, op == Op::Write, len);
         let processed = engine.processor.book(now, now, command, class);
@@ -280,6 +280,7 @@ impl Array {
     }
 
     /// Has the members of a set read what the cache lacks of a part.
+    #[inline(never)]
     fn read_lacking(&mut self, traffic: &mut Traffic, place: u32, part: PartRange, ready: Instant) {
         let controller = traffic.requests[place].controller;
         let PartRange { set, from, to, end } = part;
@@ -289,7 +290,7 @@ impl Array {
     }
 
     /// Has the members of a set read the data of a part.
-    #[inline]
+    #[inline(always)]
     fn read_members(&mut self, traffic: &mut Traffic, place: u32, part: &PartRange, ready: Instant) {
         let spec = Self::operation(traffic, place, part.set, ready);
         let Extent { lba, sectors } = part.extent();

@@ -8,27 +8,24 @@ use super::FlashDrive;
 impl FlashDrive {
     pub(super) fn read(&mut self, now: Instant, begun: Instant, offset: u64, bytes: Bytes) -> Instant {
         let page = self.params.page.get();
-        let mapping = self.params.mapping.get().clamp(1, page);
         let (first, last) = (offset / page, (offset + bytes.get() - 1) / page);
         // The beginning of a page is already in memory when the read before it ended inside the page.
         let goes_on = self.params.keeps_page && self.reads.continues(offset, bytes.get());
-        let kept = u64::from(goes_on && !offset.is_multiple_of(page));
+        let kept = goes_on && !offset.is_multiple_of(page);
+        let transfer = self.params.link.time_for(bytes) + self.params.link_command;
+        if first == last && !kept {
+            let (there, _) = self.fetch(now, begun, first, (offset, offset + bytes.get()));
+            return self.to_host.book(now, there, transfer);
+        }
         // What is in memory is there at once; else the interface waits for the first bytes of the first page that comes.
-        let (mut first_there, mut fetched) = (if kept > 0 { begun } else { Instant::NEVER }, begun);
-        for number in first + kept..=last {
-            let (from, to) = (offset.max(number * page), (offset + bytes.get()).min((number + 1) * page));
-            let within = to.next_multiple_of(mapping) - from / mapping * mapping;
-            let die = narrow::<usize>(spread(number)) % self.dies.len();
-            let ready = self.read_page(now, die, number, begun);
-            let channel = die % self.channels.len();
-            // A die gives only what is mapped together with the requested bytes.
-            let transfer = Nanos::new(self.channel_page.get() * within / page);
-            let there = self.channels[channel].book(now, ready, transfer);
-            let rest = transfer.saturating_sub(self.channel_codeword);
+        let (mut first_there, mut fetched) = (if kept { begun } else { Instant::NEVER }, begun);
+        for number in first + u64::from(kept)..=last {
+            let part = (offset.max(number * page), (offset + bytes.get()).min((number + 1) * page));
+            let (there, over_channel) = self.fetch(now, begun, number, part);
+            let rest = over_channel.saturating_sub(self.channel_codeword);
             first_there = first_there.min(Instant::from_nanos(there.nanos() - rest.get()));
             fetched = fetched.max(there);
         }
-        let transfer = self.params.link.time_for(bytes) + self.params.link_command;
         let tail = match bytes.get() <= page {
             true => transfer,
             false => self.params.link.time_for(Bytes::new(page)) + self.params.link_command,
@@ -36,20 +33,50 @@ impl FlashDrive {
         self.to_host.book_behind(now, first_there.min(fetched), fetched, transfer, tail)
     }
 
+    /// When bytes `from..to`, which lie on page `number`, are in the controller's memory, and how long they cross their
+    /// channel: a die gives only what is mapped together with them.
+    #[inline]
+    fn fetch(
+        &mut self,
+        now: Instant,
+        begun: Instant,
+        number: u64,
+        (from, to): (u64, u64),
+    ) -> (Instant, Nanos) {
+        let page = self.params.page.get();
+        let mapping = self.params.mapping.get().clamp(1, page);
+        let within = to.next_multiple_of(mapping) - from / mapping * mapping;
+        let die = narrow::<usize>(spread(number)) % self.dies.len();
+        let ready = self.read_page(now, die, number, begun);
+        let channel = die % self.channels.len();
+        let over_channel = Nanos::new(self.channel_page.get() * within / page);
+        (self.channels[channel].book(now, ready, over_channel), over_channel)
+    }
+
     /// When a page is in its die's register.
     fn read_page(&mut self, now: Instant, die: usize, number: u64, begun: Instant) -> Instant {
-        let kinds = &self.params.read_page;
-        let time = kinds.get(narrow::<usize>(number / self.dies.len() as u64) % kinds.len().max(1)).copied();
-        let time = time.unwrap_or(Nanos::ZERO);
-        let program = self.params.program_page.get().max(1);
+        let time = match &self.params.read_page[..] {
+            [only] => *only,
+            kinds => {
+                let kind = narrow::<usize>(number / self.dies.len() as u64) % kinds.len().max(1);
+                kinds.get(kind).copied().unwrap_or(Nanos::ZERO)
+            }
+        };
         let die = &mut self.dies[die];
         let start = begun.max(die.reads_until);
         let write_left = die.writes_until.saturating_since(start).get();
         let collection_left = die.collection_until.saturating_since(start).get();
         // Of the booked programs only the one under way is in front of a read; a collection is not left halfway
         // unless the flash can suspend.
-        let in_front = if collection_left > 0 { collection_left } else { write_left % program };
-        let in_front = self.params.suspend.map_or(in_front, |limit| in_front.min(limit.get()));
+        let in_front = match (collection_left, write_left) {
+            (0, 0) => 0,
+            (0, programs) => programs % self.params.program_page.get().max(1),
+            (collection, _) => collection,
+        };
+        let in_front = match self.params.suspend {
+            Some(limit) if in_front > limit.get() => limit.get(),
+            _ => in_front,
+        };
         let ready = start + Nanos::new(in_front) + time;
         if write_left > 0 {
             // What is booked ends so much later.
