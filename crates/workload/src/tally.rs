@@ -153,13 +153,14 @@ impl Together {
     /// The place of a count among steps that begin with a power of two.
     #[inline]
     pub fn at_least(count: u64) -> usize {
-        (count.max(1).ilog2() as usize).min(6)
+        ((count | 1).ilog2() as usize).min(6)
     }
 
     /// The place of a count among steps that end with a power of two.
     #[inline]
     pub fn at_most(count: u64) -> usize {
-        (count.max(1).next_power_of_two().ilog2() as usize).min(7)
+        // One more than the place of the highest bit of what is below the power of two.
+        ((u64::BITS - count.saturating_sub(1).leading_zeros()) as usize).min(7)
     }
 }
 

@@ -40,3 +40,15 @@ impl Counter {
         self.of
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_begin_or_end_with_each_power_of_two() {
+        let places = |of: fn(u64) -> usize| [0, 1, 2, 3, 4, 5, 8, 9, 64, 65, 128, u64::MAX].map(of);
+        assert_eq!(places(Together::at_least), [0, 0, 1, 1, 2, 2, 3, 3, 6, 6, 6, 6]);
+        assert_eq!(places(Together::at_most), [0, 0, 1, 2, 2, 3, 3, 4, 6, 7, 7, 7]);
+    }
+}
