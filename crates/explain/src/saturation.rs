@@ -51,9 +51,7 @@ fn curves(run: &Run) -> Vec<Curve> {
     // A run may have thousands of points: each is looked up, none is looked for.
     let (mut places, mut spots) = (BTreeMap::new(), BTreeMap::new());
     for point in run.points.iter().filter(|point| point.kind == PointKind::Load && point.complete) {
-        let Some(((value, around), (in_flight, rate, response_s))) = axis(point).zip(figures(point)) else {
-            continue;
-        };
+        let Some(((value, around), one)) = axis(point).zip(point.load()) else { continue };
         let place = *places.entry((point.phase.clone(), around.clone())).or_insert(curves.len());
         if place == curves.len() {
             curves.push(Curve { phase: point.phase.clone(), around, loads: Vec::new() });
@@ -63,9 +61,9 @@ fn curves(run: &Run) -> Vec<Curve> {
         if spot == loads.len() {
             loads.push(Load { value, ..Load::default() });
         }
-        loads[spot].in_flight.push(in_flight);
-        loads[spot].rate.push(rate);
-        loads[spot].response_s.push(response_s);
+        loads[spot].in_flight.push(one.load);
+        loads[spot].rate.push(one.rate);
+        loads[spot].response_s.push(one.response_s);
         loads[spot].in_doubt.extend(carry_over::is_in_doubt(run, point).then(|| point.name.clone()));
     }
     curves
@@ -79,23 +77,6 @@ pub(crate) fn axis(point: &Point) -> Option<(String, Vec<(String, String)>)> {
     let around = point.swept.iter().filter(|(key, _)| !is_load(key));
     let around = around.map(|(key, value)| (key.clone(), value.clone())).collect();
     loads.next().is_none().then(|| (value.clone(), around))
-}
-
-/// Requests in flight, rate and mean response of all workloads together; `None` unless all are closed loops.
-pub(crate) fn figures(point: &Point) -> Option<(f64, f64, f64)> {
-    let closed =
-        |workload: &record::WorkloadResult| workload.classes.iter().all(|class| class.service.is_none());
-    if point.workloads.is_empty() || !point.workloads.iter().all(closed) {
-        return None;
-    }
-    let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
-    let totals = || point.workloads.iter().filter_map(|workload| workload.total());
-    let rate: f64 = totals().map(|total| total.ops_per_s.value).sum();
-    let responses = totals().filter_map(|total| total.response.as_ref());
-    let (sum_ns, count) = responses.fold((0.0, 0.0), |(sum, count), response| {
-        (sum + response.mean_ns * response.count as f64, count + response.count as f64)
-    });
-    (count > 0.0).then(|| (in_flight, rate, sum_ns / count / 1e9))
 }
 
 fn of_curve(curve: &Curve) -> Vec<Draft> {
@@ -324,13 +305,13 @@ mod tests {
         ];
         let mut point = sample::point(0, "p", workloads);
         (point.workloads[0].mean_in_flight, point.workloads[1].mean_in_flight) = (4.0, 12.0);
-        let (in_flight, rate, response_s) = figures(&point).expect("both are closed loops");
-        assert_eq!((in_flight, rate), (16.0, 4_000.0));
+        let LoadPoint { load, rate, response_s } = point.load().expect("both are closed loops");
+        assert_eq!((load, rate), (16.0, 4_000.0));
         assert!((response_s - 1_750e-9).abs() < 1e-12, "{response_s}");
         point.workloads[1].classes[0].service = Some(point.workloads[1].classes[0].response.clone());
-        assert_eq!(figures(&point), None, "one of them has a schedule");
+        assert_eq!(point.load(), None, "one of them has a schedule");
         point.workloads.clear();
-        assert_eq!(figures(&point), None);
+        assert_eq!(point.load(), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use record::{Point, PointKind, Run};
 
 use crate::carry_over::is_in_doubt;
 use crate::draft::percent;
-use crate::saturation::{axis, figures};
+use crate::saturation::axis;
 
 /// What one point did.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,7 +62,7 @@ impl Answer {
 
 /// What a closed loop did; `None` for schedules and for points without results.
 pub(super) fn load(point: &Point) -> Option<Load> {
-    let (in_flight, rate, response_s) = figures(point)?;
+    let stats::saturation::LoadPoint { load: in_flight, rate, response_s } = point.load()?;
     (in_flight > 0.0 && rate > 0.0 && response_s > 0.0).then_some(Load { in_flight, rate, response_s })
 }
 

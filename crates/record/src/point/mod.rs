@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stats::saturation::LoadPoint;
 
 pub use self::breakdown::{
     Breakdown, BreakdownWindow, ClassShare, Component, PartShare, ResponseShare, Shares,
@@ -103,6 +104,23 @@ impl Point {
         let value = self.figure(metric)?;
         let [only] = &self.workloads[..] else { return Some(Estimate::of(value)) };
         Some(Estimate { value, interval: only.total()?.interval(metric) })
+    }
+
+    /// Requests in flight, rate and mean response of all workloads together, for the curve of a sweep; `None` unless all are
+    /// closed loops in which a request ended.
+    pub fn load(&self) -> Option<LoadPoint> {
+        let closed = |workload: &WorkloadResult| workload.classes.iter().all(|class| class.service.is_none());
+        if self.workloads.is_empty() || !self.workloads.iter().all(closed) {
+            return None;
+        }
+        let load: f64 = self.workloads.iter().map(|workload| workload.mean_in_flight).sum();
+        let totals = || self.workloads.iter().filter_map(|workload| workload.total());
+        let rate: f64 = totals().map(|total| total.ops_per_s.value).sum();
+        let responses = totals().filter_map(|total| total.response.as_ref());
+        let (sum_ns, count) = responses.fold((0.0, 0.0), |(sum, count), response| {
+            (sum + response.mean_ns * response.count as f64, count + response.count as f64)
+        });
+        (count > 0.0).then(|| LoadPoint { load, rate, response_s: sum_ns / count / 1e9 })
     }
 
     /// The same `by_ns` nanoseconds later on the run's clock.
