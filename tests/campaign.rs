@@ -293,6 +293,31 @@ fn what_is_set_is_read_back_before_and_after_each_run() {
 }
 
 #[test]
+fn a_level_is_set_anew_in_each_block_also_where_the_block_before_ended_with_it() {
+    // Of eight blocks of two whole plots, some begin with the level that the one before ended with.
+    let user = user(&FIRMWARE.replace("repeats = 2", "repeats = 8"));
+    user.fathom("campaign campaign.toml -q").done();
+    let set = std::fs::read_to_string(user.path("done")).unwrap();
+    let mut levels: Vec<(&str, &str)> = set.lines().filter_map(|line| line.split_once(' ')).collect();
+    assert!(levels.windows(2).any(|pair| pair[0].0 == pair[1].0), "no two plots in a row at a level: {set}");
+    levels.sort_unstable();
+    levels.dedup();
+    assert_eq!((levels.len(), set.lines().count()), (16, 16), "{set}");
+}
+
+#[test]
+fn a_record_and_its_report_have_the_file_of_the_campaign() {
+    let user = user(QUEUES);
+    user.fathom("campaign campaign.toml -q").done();
+    assert_eq!(user.last()["cell"]["toml"], QUEUES);
+    user.fathom("report campaign:queues -o report.html").done();
+    let page = std::fs::read_to_string(user.path("report.html")).unwrap();
+    assert_eq!(page.matches("<summary>The campaign's file").count(), 1);
+    assert!(page.contains("kind  = [&quot;queue-mm1&quot;, &quot;queue-mm4&quot;]"), "its text");
+    user.fathom("report --verify report.html").done();
+}
+
+#[test]
 fn a_command_that_lies_voids_its_cells_and_the_next_start_measures_them() {
     let user = user(&FIRMWARE.replace("echo {level} > version;", "echo 3.86 > version;"));
     let ended = user.fathom("campaign campaign.toml").with(4);
@@ -459,6 +484,18 @@ fn a_dry_run_says_time_order_and_the_smallest_effect_and_measures_nothing() {
         assert!(flat.contains(part), "no `{part}`: {}", ended.out);
     }
     assert!(!user.path("done").exists() && !user.path(".local").exists(), "nothing was set or kept");
+    // A rate and its 99th percentile.
+    assert!(flat.contains("the smallest change of one figure of 2 that is found"), "{}", ended.out);
+}
+
+#[test]
+fn a_dry_run_prints_the_first_runs_of_the_order_and_all_of_them_where_that_is_asked_for() {
+    let user = user(&FIRMWARE.replace("repeats = 2", "repeats = 20"));
+    let few = user.fathom("campaign campaign.toml --dry-run").done().out;
+    assert!(few.contains("… and 28 more; --order prints all") && !few.contains("\n    13  "), "{few}");
+    let all = user.fathom("campaign campaign.toml --dry-run --order").done().out;
+    assert!(all.contains("    40  block 20, firmware 3.8") && !all.contains("more;"), "{all}");
+    user.fathom("campaign campaign.toml --order").with(2);
 }
 
 #[test]

@@ -63,9 +63,9 @@ fn a_campaign_is_checked_started_followed_stopped_and_resumed() {
     assert_eq!((&told["ok"], &told["name"]), (&json!(true), &json!("levels")), "{told}");
     assert_eq!((&told["runs"], &told["left"]), (&json!(16), &json!(16)));
     user.write("levels.toml", toml);
-    let dry = user.fathom("campaign levels.toml --set run=20s --dry-run").done().out;
+    let dry = user.fathom("campaign levels.toml --set run=20s --dry-run --order").done().out;
     assert_eq!(told["dry_run"], dry);
-    assert!(dry.contains("8 cells") && dry.contains("the smallest change that is found"), "{dry}");
+    assert!(dry.contains("8 cells") && dry.contains("the smallest change of one figure of "), "{dry}");
     assert_eq!(check(&json!({ "toml": toml, "repeats": 3 })).with(200).json()["runs"], 24);
     let wrong = check(&json!({ "toml": toml.replace("repeats", "repeat") })).with(200).json();
     let error = &wrong["errors"][0];

@@ -16,7 +16,7 @@ mod theory;
 
 pub use effects::{
     CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FactorLevels, FigureEffects, HeldClaim, RunFigure,
-    effects, figures,
+    effects, figures, figures_of,
 };
 pub use factor::{Check, Factor, HEALTH, Means, fill};
 pub use file::{Campaign, Claim, RUNS_MOST};

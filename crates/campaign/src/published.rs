@@ -267,6 +267,7 @@ mod tests {
             levels: Vec::new(),
             claims,
             proofs: Vec::new(),
+            toml: String::new(),
         });
         run
     }

@@ -20,6 +20,7 @@ fn with(proofs: &[(&str, &str)]) -> Run {
         levels: Vec::new(),
         claims: Vec::new(),
         proofs: proofs.iter().map(proof).collect(),
+        toml: String::new(),
     };
     Run { cell: Some(cell), ..reads() }
 }

@@ -22,6 +22,9 @@ pub struct CampaignCell {
     /// What the state was read back as; empty where nothing tells.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub proofs: Vec<StateProof>,
+    /// The campaign's file as it was measured from; empty in records of older versions.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub toml: String,
 }
 
 /// The level of one factor.
@@ -213,6 +216,7 @@ mod tests {
             levels: vec![level("raid", "5", 0), level("disks", "8", 1)],
             claims: Vec::new(),
             proofs: Vec::new(),
+            toml: String::new(),
         }
     }
 

@@ -189,6 +189,8 @@ pub struct RunFacts {
     pub command: String,
     /// The text of its plan.
     pub plan: String,
+    /// The file of the campaign that it is of; empty where it is of none, or not known.
+    pub campaign: String,
 }
 
 impl Sentence {

@@ -270,9 +270,27 @@ fn runs(runs: &[RunFacts]) -> String {
         )
     };
     format!(
-        "<section>\n<h2>How it was measured</h2>\n{}</section>\n",
+        "<section>\n<h2>How it was measured</h2>\n{}{}</section>\n",
+        campaigns(runs),
         runs.iter().map(each).collect::<String>()
     )
+}
+
+/// The file of each campaign that `runs` are of, once: commands name it, and whoever repeats them may not have it.
+fn campaigns(runs: &[RunFacts]) -> String {
+    let mut files: Vec<&str> = Vec::new();
+    for run in runs.iter().filter(|run| !run.campaign.is_empty()) {
+        if !files.contains(&run.campaign.as_str()) {
+            files.push(&run.campaign);
+        }
+    }
+    let each = |file: &&str| {
+        format!(
+            "<details><summary>The campaign's file, which the commands below name</summary><pre>{}</pre></details>\n",
+            escaped(file)
+        )
+    };
+    files.iter().map(each).collect()
 }
 
 /// Who wrote the page, in its last line.

@@ -355,6 +355,11 @@ fn facts(run: &Run, label: &str) -> RunFacts {
             run.points.iter().map(|point| point.ended_ns.saturating_sub(point.started_ns)).sum();
         add("points", format!("{}, {} in all", run.points.len(), Nanos::new(measured)));
     }
+    if let Some(cost) = run.display.as_ref().filter(|cost| cost.shown_s > 0.0) {
+        let kind = if cost.kind == "full" { "full screen" } else { cost.kind.as_str() };
+        let (cpu, share) = (Nanos::from_secs_f64(cost.cpu_s), cost.cpu_s / cost.shown_s * 100.0);
+        add("display", format!("{kind}, {cpu} of processor time: {share:.2} % of one processor"));
+    }
     add("grade", run.grading.as_ref().map(|grading| grading.grade.to_string()).unwrap_or_default());
     add("ending", format!("{} (exit code {})", run.ending.reason, run.ending.code));
     RunFacts {
@@ -363,6 +368,7 @@ fn facts(run: &Run, label: &str) -> RunFacts {
         facts,
         command: run.command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
         plan: run.plan.text.clone(),
+        campaign: run.cell.as_ref().map(|cell| cell.toml.clone()).unwrap_or_default(),
     }
 }
 

@@ -1,9 +1,10 @@
 //! The figures of runs that are held against each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::{CampaignCell, Metric, Point, PointKind, Run, is_named, phase_title};
 use stats::geometric_mean;
+use workload::plan::{self, Plan, Task};
 
 /// A figure of one run.
 pub(super) struct Measured<'r> {
@@ -44,7 +45,28 @@ const LOAD_KEYS: [&str; 3] = ["depth", "workers", "pace"];
 
 /// Whether the point is one of a sweep of the load.
 fn is_load_swept(point: &Point) -> bool {
-    point.swept.keys().any(|key| LOAD_KEYS.iter().any(|load| is_named(key, load)))
+    point.swept.keys().any(|key| is_load(key))
+}
+
+fn is_load(key: &str) -> bool {
+    LOAD_KEYS.iter().any(|load| is_named(key, load))
+}
+
+/// How many figures of a run of `plan` effects are tested in: as many as [`subjects`] finds once it is measured.
+pub fn figures_of(plan: &Plan) -> usize {
+    let mut named: BTreeSet<String> = BTreeSet::new();
+    plan.points().iter().map(|point| figures_of_point(point, &mut named)).sum()
+}
+
+/// Those of a point by itself; none where `named` has it already, as another repeat or another load of its sweep.
+fn figures_of_point(point: &plan::Point, named: &mut BTreeSet<String>) -> usize {
+    let Task::Load(load) = &point.task else { return 0 };
+    let is_swept = point.swept.iter().any(|(key, _)| is_load(key));
+    let around: Vec<_> = point.swept.iter().filter(|(key, _)| !is_load(key)).collect();
+    let name = if is_swept { format!("{} {around:?}", point.phase) } else { point.name.clone() };
+    let is_rate =
+        load.headlines.first().is_none_or(|headline| Metric::of(&headline.to_string()).more_is_better());
+    if named.insert(name) { 1 + usize::from(is_rate && !is_swept) } else { 0 }
 }
 
 /// What a point is called beside those of other cells: all points of a sweep of the load are one, their best.

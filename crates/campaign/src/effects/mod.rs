@@ -16,6 +16,7 @@ use units::convert::narrow;
 
 use self::analysis::figure_effects;
 use self::claims::held;
+pub use self::measured::figures_of;
 use self::measured::{measured, subjects};
 use self::varied::factors;
 pub(crate) use self::varied::{Varied, design, label, listed};

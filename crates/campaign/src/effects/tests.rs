@@ -28,6 +28,7 @@ fn run(block: u32, raid: u32, disks: u32, factor: f64) -> Run {
         levels: vec![level("raid", ["5", "10"], raid), level("disks", ["4", "8"], disks)],
         claims: Vec::new(),
         proofs: Vec::new(),
+        toml: String::new(),
     });
     run
 }
@@ -62,6 +63,25 @@ fn the_figures_of_each_run_are_those_that_effects_count() {
     }
     assert!(!figures(&runs[0]).is_empty());
     assert_eq!(figures(&Run { cell: None, ..runs[0].clone() }), Vec::new());
+}
+
+#[test]
+fn the_figures_of_a_plan_are_as_many_as_those_of_its_runs() {
+    let plan = |text: &str| {
+        let plan = workload::plan::Plan::parse("plan", text, &workload::plan::Overrides::default());
+        plan.unwrap_or_else(|errors| panic!("{}", errors.plain()))
+    };
+    // A rate with its p99; repeats add none.
+    let one = "name = \"x\"\n[[phase]]\nname = \"reads\"\nrun = \"1s\"\nrepeat = 3\n";
+    assert_eq!(figures_of(&plan(one)), 2);
+    // A latency by itself.
+    assert_eq!(figures_of(&plan(&format!("{one}headline = \"p99\"\n"))), 1);
+    // The best of a sweep of the load, for each size.
+    let swept = "name = \"x\"\n[[phase]]\nname = \"{size} {depth}\"\nrun = \"1s\"\nsize = { sweep = [\"4KiB\", \"8KiB\"] }\n";
+    assert_eq!(figures_of(&plan(&swept.replace(" {depth}", ""))), 4);
+    assert_eq!(figures_of(&plan(&format!("{swept}depth = { sweep = [1, 2, 4] }\n"))), 2);
+    // As many as are found in a run that was measured.
+    assert_eq!(figures(&runs(1)[0]).len(), 2);
 }
 
 fn of_rate(effects: &Effects) -> &FigureEffects {

@@ -12,7 +12,7 @@ use crate::output;
 use crate::session::store::Store;
 use crate::terminal;
 
-/// Runs of the schedule that are printed; the rest are counted.
+/// Runs of the schedule that are printed unless all are asked for; the rest are counted.
 const TURNS: usize = 12;
 /// Fewer blocks show no error.
 const BLOCKS_LEAST: u32 = 2;
@@ -71,12 +71,18 @@ pub fn dry_run(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Re
     debug_assert!(arguments.dry_run, "nothing is measured");
     let kept = course::kept(subject, store)?;
     course::say_others(&kept);
-    output::print_wrapped(&foreseen(subject, &kept)?)?;
+    let most = if arguments.order { usize::MAX } else { TURNS };
+    let mut text = foreseen(subject, &kept, most)?;
+    let more = subject.schedule().len().saturating_sub(most);
+    if more > 0 {
+        text += &format!("  … and {more} more; --order prints all\n");
+    }
+    output::print_wrapped(&text)?;
     Ok(Ending::done())
 }
 
-/// The same as text, of a campaign of which `kept` is there already.
-pub fn foreseen(subject: &Subject, kept: &Kept) -> Result<String, Failure> {
+/// The same as text, of a campaign of which `kept` is there already, with at most so many of its runs.
+pub fn foreseen(subject: &Subject, kept: &Kept, most: usize) -> Result<String, Failure> {
     let campaign = &subject.campaign;
     let turns = subject.schedule();
     let mut text = format!(
@@ -99,33 +105,32 @@ pub fn foreseen(subject: &Subject, kept: &Kept) -> Result<String, Failure> {
         None => "time         known after the first run: virtual time passes as fast as it can be computed\n"
             .into(),
     };
-    text += &seen(subject, kept);
+    text += &seen(subject, kept)?;
     text += &given_up(subject);
     text += &means(subject);
     text += "order\n";
-    for turn in turns.iter().take(TURNS) {
+    for turn in turns.iter().take(most) {
         text += &format!("  {:>4}  {}\n", turn.number, report::harmless(&subject.label(turn)));
-    }
-    if turns.len() > TURNS {
-        text += &format!("  … and {} more\n", turns.len() - TURNS);
     }
     Ok(text)
 }
 
 /// The smallest effect of each factor that is found nine times of ten.
-fn seen(subject: &Subject, kept: &Kept) -> String {
-    let Some(design) = &subject.design else { return String::new() };
+fn seen(subject: &Subject, kept: &Kept) -> Result<String, Failure> {
+    let Some(design) = &subject.design else { return Ok(String::new()) };
     let blocks = subject.campaign.repeats as usize;
     if blocks < 2 {
-        return "effects      none: with one block nothing tells them from chance; give two at least\n"
-            .into();
+        return Ok(
+            "effects      none: with one block nothing tells them from chance; give two at least\n".into()
+        );
     }
     let (noise, basis) = noise(subject, kept);
-    let terms = design.terms();
-    // Of each figure of each point; how many those are is known once one is measured.
-    let alpha = campaign::FALSE_EFFECTS / (terms.len() * subject.campaign.plans.len()) as f64;
+    let (terms, figures) = (design.terms(), figures(subject)?);
+    // Each effect is tested in each figure.
+    let alpha = campaign::FALSE_EFFECTS / (terms.len() * figures.max(1)) as f64;
     let mut text = format!(
-        "effects      the smallest change that is found with {:.0} % probability, {basis}:\n",
+        "effects      the smallest change of {} that is found with {:.0} % probability, {basis}:\n",
+        if figures == 1 { "the figure".into() } else { format!("one figure of {figures}") },
         POWER * 100.0
     );
     for term in terms {
@@ -137,7 +142,15 @@ fn seen(subject: &Subject, kept: &Kept) -> String {
         };
         text += &format!("  {:<20}  {shown}\n", report::harmless(&term_name(subject, term)));
     }
-    text
+    Ok(text)
+}
+
+/// The figures of all plans that effects are tested in.
+fn figures(subject: &Subject) -> Result<usize, Failure> {
+    let schedule = subject.schedule();
+    let first_of = |plan: usize| schedule.iter().find(|turn| turn.plan == plan);
+    let firsts = (0..subject.campaign.plans.len()).filter_map(first_of);
+    firsts.map(|turn| Ok(campaign::figures_of(&subject.request(turn, &[])?.planned.plan))).sum()
 }
 
 fn term_name(subject: &Subject, term: Term) -> String {

@@ -58,6 +58,9 @@ pub struct CampaignArgs {
     /// Print the runs in their order, the hours and the smallest effect that would be seen; measure nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// With --dry-run: print all runs in their order, not the first ones alone
+    #[arg(long, requires = "dry_run")]
+    pub order: bool,
     /// Print the progress and the results so far; measure nothing
     #[arg(long, conflicts_with = "dry_run")]
     pub status: bool,

@@ -71,6 +71,7 @@ impl Asked<'_> {
             levels: Vec::new(),
             claims,
             proofs: Vec::new(),
+            toml: subject.toml.clone(),
         }
     }
 }

@@ -33,12 +33,14 @@ pub enum Prepared {
 #[derive(Default)]
 pub struct State {
     at: Vec<Option<usize>>,
+    block: u32,
 }
 
 impl State {
     /// Brings every factor that a command or a person changes to its level in `turn`, and reads it back.
     pub fn prepare(&mut self, subject: &Subject, turn: &Turn) -> Prepared {
         self.at.resize(subject.campaign.factors.len(), None);
+        self.forget_commands(subject, turn.block);
         let mut proofs = Vec::new();
         for (place, factor) in subject.campaign.factors.iter().enumerate() {
             if subject.is_option(factor, turn) {
@@ -54,6 +56,19 @@ impl State {
             self.at[place] = Some(turn.levels[place]);
         }
         Prepared::Ready(proofs)
+    }
+}
+
+impl State {
+    /// What a command sets is set anew in each block: a whole plot that keeps the level of the one before it would share what
+    /// setting it brings by chance, and the two would count as one.
+    fn forget_commands(&mut self, subject: &Subject, block: u32) {
+        if std::mem::replace(&mut self.block, block) == block {
+            return;
+        }
+        for (at, factor) in self.at.iter_mut().zip(&subject.campaign.factors) {
+            *at = at.filter(|_| !matches!(factor.means, Some(Means::Set(_))));
+        }
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Subject {
     pub key: String,
     /// Factors and the cells that are measured; `None` where there are no factors.
     pub design: Option<Design>,
+    /// Its file as it was read.
+    pub toml: String,
     /// The text of each plan.
     texts: Vec<String>,
     /// Published figures that stand beside those of the virtual arrays.
@@ -78,7 +80,7 @@ impl Subject {
         let design = design(&campaign)?;
         let published =
             campaign.published.iter().map(|name| Group::read(file, name)).collect::<Result<_, _>>()?;
-        let subject = Subject { campaign, key, design, texts, published };
+        let subject = Subject { campaign, key, design, toml: text.to_owned(), texts, published };
         subject.check()?;
         Ok(subject)
     }
@@ -210,6 +212,7 @@ impl Subject {
             levels: self.campaign.factors.iter().zip(&turn.levels).map(level).collect(),
             claims: Vec::new(),
             proofs: Vec::new(),
+            toml: self.toml.clone(),
         };
         cell.claims = self.claims_of(&cell);
         cell

@@ -123,7 +123,7 @@ pub fn check(asked: &CampaignAsked, trusted: bool, store: &Store) -> Answer {
 fn foreseen(asked: &CampaignAsked, label: &str, text: &str, store: &Store) -> Result<Value, Failure> {
     let subject = subject(asked, label, text)?;
     let kept = course::kept(&subject, store)?;
-    let mut text = forecast::foreseen(&subject, &kept)?;
+    let mut text = forecast::foreseen(&subject, &kept, usize::MAX)?;
     let mut refused = None;
     for request in first_on_each(&subject)? {
         let Foreseen { text: own, refused: why } = plans::on_targets(&request.0, request.1)?;
