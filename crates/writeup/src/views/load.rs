@@ -10,6 +10,7 @@ use crate::number::{Number, Source};
 use crate::sweep::{Along, Phase, Step, name_of, pair, shown};
 
 use super::corners::capital;
+use super::knee::Knee;
 use super::{Subject, band, best, leads, ratio};
 
 /// A part of the highest rate at which more load brings little more.
@@ -107,14 +108,18 @@ fn along(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>], metric: 
             x: x.clone(),
             y: y.clone(),
             lines: lines.iter().map(|(name, hue, line)| line_of(name, *hue, line, metric)).collect(),
-            rules: if several { Vec::new() } else { ceilings(lines, metric) },
+            rules: if several {
+                Vec::new()
+            } else {
+                [ceilings(lines, metric), knees(subject, lines)].concat()
+            },
         };
         (title.clone(), Chart::Plot(plot))
     });
     Some(Figure {
         kind: if phase.is_load() { "load" } else { "sweep" },
         reading: leads(subject, &phase.cases(), metric, TOLD, true)
-            .unwrap_or_else(|| reading(&panels, phase, metric)),
+            .unwrap_or_else(|| reading(subject, &panels, phase, metric)),
         subtitle: format!(
             "{} against {}; bars are 95 % intervals{}",
             capital(&measured::name(metric)),
@@ -187,6 +192,18 @@ fn ceilings(lines: &[(String, usize, &Along<'_>)], metric: Metric) -> Vec<Rule> 
     lines.iter().filter_map(of_line).collect()
 }
 
+/// Where more load no longer pays.
+fn knees(subject: &Subject<'_>, lines: &[(String, usize, &Along<'_>)]) -> Vec<Rule> {
+    if lines.len() > CEILINGS {
+        return Vec::new();
+    }
+    let of_line = |(name, _, line): &(String, usize, &Along<'_>)| {
+        let name = if lines.len() > 1 { name } else { "" };
+        Some(Knee::of(subject, line)?.rule(name))
+    };
+    lines.iter().filter_map(of_line).collect()
+}
+
 /// The busiest kind of part, by the mean of its members, and how busy it is.
 fn busiest(measured: Measured<'_>) -> Option<(String, f64)> {
     let components = &measured.point.breakdown.as_ref()?.components;
@@ -198,7 +215,7 @@ fn busiest(measured: Measured<'_>) -> Option<(String, f64)> {
     busy.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, used)| *used > 0.05)
 }
 
-fn reading(panels: &Panels<'_, '_>, phase: &Phase<'_>, metric: Metric) -> Sentence {
+fn reading(subject: &Subject<'_>, panels: &Panels<'_, '_>, phase: &Phase<'_>, metric: Metric) -> Sentence {
     let key = phase.inner().map(name_of).unwrap_or_default();
     let mut sentence = Sentence::default();
     let several = panels.panels.len() > 1;
@@ -231,6 +248,9 @@ fn reading(panels: &Panels<'_, '_>, phase: &Phase<'_>, metric: Metric) -> Senten
             sentence = sentence.words(", ").number(ratio(&number, &most, Unit::Share));
             sentence = sentence.words(format!(" of it at {}", shown(step.text)));
         }
+        if let Some(knee) = Knee::of(subject, line) {
+            sentence = sentence.words(", the knee at ").number(knee.load).words(" in flight");
+        }
     }
     if all.len() > TOLD {
         sentence = sentence.words(format!("; {} more in the chart", all.len() - TOLD));
@@ -262,6 +282,7 @@ fn latency(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]) -> Opt
     let (rates, latencies) = (extent(Metric::Iops), extent(metric));
     let name = |key: &str| format!("{key} ");
     let key = phase.inner().map(name_of).unwrap_or_default();
+    let has_knee = panels.lines().any(|(_, _, line)| Knee::of(subject, line).is_some());
     let drawn = panels.panels.iter().map(|(title, lines)| {
         let plot = Plot {
             x: Axis {
@@ -272,7 +293,11 @@ fn latency(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]) -> Opt
                 range: several.then_some(latencies),
                 ..Axis::new(measured::name(metric), Unit::Nanos, Scale::Log10)
             },
-            lines: lines.iter().take(HUES).map(|(name, hue, line)| curve(name, *hue, line, metric)).collect(),
+            lines: lines
+                .iter()
+                .take(HUES)
+                .map(|(name, hue, line)| curve(name, *hue, line, metric, Knee::of(subject, line).as_ref()))
+                .collect(),
             rules: Vec::new(),
         };
         (title.clone(), Chart::Plot(plot))
@@ -297,8 +322,9 @@ fn latency(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]) -> Opt
         kind: "latency",
         reading: reading.unwrap_or_default(),
         subtitle: format!(
-            "{} against the rate that was reached; points are labelled by {key}",
-            capital(&measured::name(metric))
+            "{} against the rate that was reached; points are labelled by {key}{}",
+            capital(&measured::name(metric)),
+            if has_knee { ", with the one that is nearest to the knee" } else { "" }
         ),
         panels: drawn.collect(),
         small: several,
@@ -307,14 +333,17 @@ fn latency(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]) -> Opt
     })
 }
 
-fn curve(name: &str, hue: usize, line: &Along<'_>, metric: Metric) -> Line {
+fn curve(name: &str, hue: usize, line: &Along<'_>, metric: Metric, knee: Option<&Knee>) -> Line {
     let marks = line.points.iter().filter_map(|step| {
         let (rate, (latency, interval)) = (step.median.figure(Metric::Iops)?.0, step.median.figure(metric)?);
         Some(Mark {
             x: rate.value,
             y: Some(latency.value),
             band: band(interval.as_ref()),
-            label: shown(step.text),
+            label: match knee.is_some_and(|knee| knee.is_at(line, step)) {
+                true => format!("{}, knee", shown(step.text)),
+                false => shown(step.text),
+            },
         })
     });
     Line { name: name.to_owned(), hue, marked: true, points: marks.collect(), ..Line::default() }

@@ -8,6 +8,7 @@ mod exploration;
 mod figures;
 mod grid;
 mod heatmap;
+mod knee;
 mod lead;
 mod load;
 mod parts;

@@ -166,6 +166,63 @@ fn a_sweep_of_a_virtual_array_shows_where_the_busiest_part_of_each_line_is_at_it
     assert_eq!(told, ["reads 100%: disk 100 % busy: 4,000", "reads 0%: disk 100 % busy: 800"]);
 }
 
+/// A curve that is flat from eight workers on, with as many requests in flight as workers and what the findings say of it.
+fn saturated() -> Run {
+    let mut own =
+        run("5", &[(1, 100.0), (2, 200.0), (4, 400.0), (8, 800.0), (16, 810.0), (32, 815.0), (64, 816.0)]);
+    for (point, load) in own.points.iter_mut().zip([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]) {
+        point.workloads[0].mean_in_flight = load;
+        for summary in &mut point.workloads[0].summary {
+            let rate = summary.ops_per_s.value;
+            summary.response.iter_mut().for_each(|response| response.mean_ns = load / rate * 1e9);
+        }
+    }
+    own
+}
+
+/// With the finding that names this knee.
+fn with_knee(mut own: Run, knee: f64) -> Run {
+    own.findings.push(record::Finding {
+        code: "knee".into(),
+        severity: record::Severity::Note,
+        sentence: "8 KiB x1…64: the knee is at about 8 in flight.".into(),
+        remedy: String::new(),
+        numbers: [("knee".to_owned(), knee)].into(),
+        point: None,
+    });
+    own
+}
+
+#[test]
+fn the_knee_that_the_findings_tell_of_is_drawn_on_the_rate_and_marked_on_the_latency() {
+    let curve: Vec<_> = saturated().points.iter().filter_map(Point::load).collect();
+    let knee = stats::saturation::saturation(&curve, 1).and_then(|found| found.knee()).expect("it bends");
+    let report = report(vec![with_knee(saturated(), knee)], None);
+    let plot = |kind: &str| {
+        let figure = report.figures().find(|figure| figure.kind == kind).expect("it is there");
+        let [(_, chart::Chart::Plot(plot))] = &figure.panels[..] else { panic!("{:?}", figure.panels) };
+        plot.clone()
+    };
+    let [chart::Rule::Event(x, name)] = &plot("load").rules[..] else { panic!("{:?}", plot("load").rules) };
+    assert!((7.0..10.0).contains(x) && (x / knee - 1.0).abs() < 1e-9, "{x}, {knee}");
+    assert_eq!(*name, format!("knee, {} in flight", chart::Unit::Count.written(knee)));
+    let labels: Vec<String> = plot("latency").lines[0].points.iter().map(|mark| mark.label.clone()).collect();
+    assert_eq!(labels.iter().filter(|label| label.ends_with(", knee")).collect::<Vec<_>>(), ["8, knee"]);
+    let told = reading(&report, "load");
+    assert!(told.contains(", the knee at ") && told.contains(" in flight"), "{told}");
+}
+
+#[test]
+fn no_knee_is_drawn_that_the_findings_do_not_tell_of() {
+    for own in [saturated(), with_knee(saturated(), 3.0)] {
+        let report = report(vec![own], None);
+        let figure = report.figures().find(|figure| figure.kind == "load").expect("it is there");
+        let [(_, chart::Chart::Plot(plot))] = &figure.panels[..] else { panic!("{:?}", figure.panels) };
+        assert_eq!(plot.rules, []);
+        assert!(!reading(&report, "load").contains("knee"));
+    }
+}
+
 #[test]
 fn utilization_is_of_the_same_point_of_all_runs() {
     let first = busy(run("5", &[(1, 1_400.0), (8, 1_404.0), (64, 1_415.0)]));

@@ -1,0 +1,75 @@
+//! Where more load no longer pays, on the charts of a load: the knee that the record's findings tell of.
+
+use chart::{Rule, Unit};
+use record::{Finding, Run};
+use stats::saturation::{LoadPoint, saturation};
+
+use crate::number::{Number, Source};
+use crate::sweep::{Along, Step};
+
+use super::Subject;
+
+/// The knee of one line.
+pub(super) struct Knee {
+    /// Where on the axis.
+    pub x: f64,
+    /// Requests in flight.
+    pub load: Number,
+}
+
+impl Knee {
+    /// That of `line`, where the findings of its run tell of one: they leave it out where its points are in doubt.
+    pub fn of(subject: &Subject<'_>, line: &Along<'_>) -> Option<Knee> {
+        let run =
+            subject.runs.get(line.run).filter(|run| run.findings.iter().any(|one| one.code == "knee"))?;
+        let mut steps: Vec<(f64, LoadPoint)> =
+            line.points.iter().map(|step| Some((step.x, mean(step)?))).collect::<Option<_>>()?;
+        steps.sort_by(|one, other| one.1.load.total_cmp(&other.1.load));
+        let curve: Vec<LoadPoint> = steps.iter().map(|(_, point)| *point).collect();
+        let found = saturation(&curve, 1)?;
+        let (at, load) = told(run, &[found.knee(), Some(curve[0].load)])?;
+        let source = Source::At(line.run, format!("/findings/{at}/numbers/knee"));
+        Some(Knee { x: between(&steps, load)?, load: Number { value: load, unit: Unit::Count, source } })
+    }
+
+    /// Of the line called `name`, where there are several.
+    pub fn rule(&self, name: &str) -> Rule {
+        let whose = if name.is_empty() { String::new() } else { format!("{name}: ") };
+        Rule::Event(self.x, format!("{whose}knee, {} in flight", self.load.text()))
+    }
+
+    /// The step that is nearest to it.
+    pub fn is_at(&self, line: &Along<'_>, step: &Step<'_>) -> bool {
+        let far = |x: f64| (x / self.x).ln().abs();
+        let nearest =
+            line.points.iter().map(|step| step.x).min_by(|one, other| far(*one).total_cmp(&far(*other)));
+        nearest == Some(step.x)
+    }
+}
+
+/// The finding that names one of `loads` as the knee: which it is, and the load.
+fn told(run: &Run, loads: &[Option<f64>]) -> Option<(usize, f64)> {
+    let knee = |finding: &Finding| finding.numbers.get("knee").copied().filter(|_| finding.code == "knee");
+    let is_one = |knee: f64| loads.iter().flatten().any(|load| (knee / load - 1.0).abs() < 1e-9);
+    let all = run.findings.iter().enumerate();
+    all.filter_map(|(at, finding)| Some((at, knee(finding)?))).find(|(_, knee)| is_one(*knee))
+}
+
+/// What a step did, of its repeats the mean.
+fn mean(step: &Step<'_>) -> Option<LoadPoint> {
+    let all: Vec<LoadPoint> = step.repeats.iter().map(|one| one.point.load()).collect::<Option<_>>()?;
+    let mean = |figure: fn(&LoadPoint) -> f64| all.iter().map(figure).sum::<f64>() / all.len() as f64;
+    Some(LoadPoint {
+        load: mean(|point| point.load),
+        rate: mean(|point| point.rate),
+        response_s: mean(|point| point.response_s),
+    })
+}
+
+/// The place of a load on the axis, between the steps around it by their logarithms.
+fn between(steps: &[(f64, LoadPoint)], load: f64) -> Option<f64> {
+    let around = steps.windows(2).find(|pair| pair[0].1.load <= load && load <= pair[1].1.load)?;
+    let [(from, low), (to, high)] = around else { return None };
+    let part = (load / low.load).ln() / (high.load / low.load).ln();
+    Some(if *from > 0.0 && *to > 0.0 { from * (to / from).powf(part) } else { from + (to - from) * part })
+}
