@@ -247,6 +247,91 @@ fn a_spreadsheet_program_computes_every_number_of_a_workbook_as_the_record_has_i
     assert!(compared > 500, "{compared} formulas");
 }
 
+/// A chart of a workbook.
+#[derive(Debug)]
+struct Drawn {
+    title: String,
+    /// The cells that each series plots.
+    series: Vec<String>,
+    /// In pixels, for each bar of the first series.
+    room: usize,
+}
+
+/// Charts of a workbook, in the order of their drawings, of which each has one.
+fn charts_of(path: &std::path::Path) -> Vec<Drawn> {
+    let mut archive = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
+    let mut read = |name: String| {
+        let mut text = String::new();
+        let mut file = archive.by_name(&name).ok()?;
+        file.read_to_string(&mut text).ok().map(|_| text)
+    };
+    let mut all = Vec::new();
+    for number in 1.. {
+        let Some(drawing) = read(format!("xl/drawings/drawing{number}.xml")) else { break };
+        let drawing = roxmltree::Document::parse(&drawing).unwrap();
+        let charts = read(format!("xl/drawings/_rels/drawing{number}.xml.rels")).unwrap();
+        let charts = roxmltree::Document::parse(&charts).unwrap();
+        let target = charts.descendants().find_map(|node| node.attribute("Target")).unwrap();
+        let chart = read(target.replace("../", "xl/")).unwrap();
+        all.push(drawn(&drawing, &roxmltree::Document::parse(&chart).unwrap()));
+    }
+    all
+}
+
+fn drawn(drawing: &roxmltree::Document<'_>, chart: &roxmltree::Document<'_>) -> Drawn {
+    let of = |tag: &'static str| chart.descendants().filter(move |node| node.tag_name().name() == tag);
+    let title =
+        of("title").next().and_then(|title| title.descendants().find(|node| node.tag_name().name() == "t"));
+    let values = of("val").flat_map(|node| node.descendants().filter(|one| one.tag_name().name() == "f"));
+    let series: Vec<String> = values.filter_map(|node| node.text().map(str::to_owned)).collect();
+    let numbers =
+        |text: &str| -> Vec<usize> { text.rsplit('$').filter_map(|part| part.parse().ok()).collect() };
+    let ends: Vec<usize> = series
+        .first()
+        .into_iter()
+        .flat_map(|text| text.split(':').filter_map(|end| numbers(end).first().copied()).collect::<Vec<_>>())
+        .collect();
+    let rows = ends.last().zip(ends.first()).map_or(1, |(last, first)| last - first + 1);
+    let row = |tag: &str| {
+        let place = drawing.descendants().find(|node| node.tag_name().name() == tag);
+        let row = place.and_then(|node| node.descendants().find(|one| one.tag_name().name() == "row"));
+        row.and_then(|node| node.text()?.parse::<usize>().ok()).unwrap_or_default()
+    };
+    // A row has twenty pixels.
+    Drawn {
+        title: title.and_then(|node| node.text()).unwrap_or_default().to_owned(),
+        room: (row("to") - row("from")) * 20 / (rows * series.len().clamp(1, 3)),
+        series,
+    }
+}
+
+#[test]
+fn charts_of_a_workbook_have_room_for_the_name_of_every_bar_and_plot_what_their_sheet_has() {
+    let user = user();
+    user.write(
+        "campaign.toml",
+        "name = \"queues\"\non = \"array:queue\"\nplans = \"quick\"\nrepeats = 2\nset = { run = \"1s\", warmup = \"0s\" }\n\
+         [factors]\nkind = [\"queue-mm1\", \"queue-mm4\"]\ndepth = [1, 8]\n",
+    );
+    user.fathom("campaign campaign.toml -q").done();
+    user.fathom("report campaign:queues -o campaign.xlsx").done();
+    user.fathom("report 1 2 -o compared.xlsx").done();
+    let (campaign, compared) =
+        (charts_of(&user.path("campaign.xlsx")), charts_of(&user.path("compared.xlsx")));
+    for (charts, kind, has_bars) in [
+        (&campaign, "The figure over that at the first level", true),
+        (&campaign, "the 95 % interval of the mean over the blocks", true),
+        (&compared, "Rate against", false),
+        (&compared, "latency against the rate", false),
+    ] {
+        let own: Vec<&Drawn> = charts.iter().filter(|chart| chart.title.contains(kind)).collect();
+        assert!(!own.is_empty(), "no `{kind}`: {charts:#?}");
+        for chart in own {
+            assert!(!chart.series.is_empty() && (!has_bars || chart.room >= 30), "{chart:#?}");
+        }
+    }
+}
+
 #[test]
 fn a_run_and_a_comparison_draw_the_chart_that_answers_below_their_figures() {
     let user = user();

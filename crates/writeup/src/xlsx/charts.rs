@@ -11,10 +11,12 @@ use crate::document::{Cell, Figure, Table};
 
 use super::{Place, bold, shown};
 
-/// Width and least height of a chart, and what each bar asks for, in pixels.
+/// Width and least height of a chart, and of that what its title and its axis take, in pixels.
 const WIDTH: u32 = 760;
 const HEIGHT: u32 = 420;
-const BAR: u32 = 22;
+const FRAME: u32 = 120;
+/// What each bar asks for: with less, a spreadsheet names every second one.
+const BAR: u32 = 30;
 /// A chart is no higher.
 const HIGHEST: u32 = 1600;
 
@@ -240,14 +242,14 @@ impl Sheet<'_> {
         }
     }
 
-    /// Bars that do not fit are not named.
+    /// Where there are more bars than a chart is high, not each is named.
     fn height(&self, shape: Shape, plotted: usize) -> u32 {
         let bars = match shape {
             Shape::Bars => self.rows().saturating_mul(narrow::<u32>(plotted).min(3)),
             Shape::Parts => narrow::<u32>(plotted),
             _ => 0,
         };
-        HEIGHT.max(bars.saturating_mul(BAR)).min(HIGHEST)
+        HEIGHT.max(bars.saturating_mul(BAR).saturating_add(FRAME)).min(HIGHEST)
     }
 
     /// A grid is told by the colours of its cells.

@@ -8,13 +8,15 @@ use units::convert::narrow;
 
 use crate::document::{Cell, Course, CoursePlot, Detail, Figure, Table};
 
-use super::{Book, bold, shown};
+use super::{Book, LINE, bold, lines_of, shown};
 
 /// Height of a chart, in pixels and in rows of a sheet.
 const HEIGHT: u32 = 300;
 const ROWS: u32 = 16;
 /// Columns of counts are narrow, so that a map is seen as one.
 const NARROW: f64 = 3.5;
+/// Columns of samples.
+const WIDTH: f64 = 16.0;
 /// Counts in as few letters as fit there.
 const COUNTS: &str = "[<1000]0;[<1000000]0,\"k\";0,,\"M\"";
 
@@ -37,6 +39,15 @@ impl Book {
         let mut sheet = Worksheet::new();
         sheet.set_name(&name)?.set_freeze_panes(1, 0)?;
         let lines: usize = course.plots.iter().map(|plot| plot.lines.len()).sum();
+        let heads = course
+            .plots
+            .iter()
+            .flat_map(|plot| &plot.lines)
+            .map(|(name, _)| format!("{name}: throughput, MB/s"));
+        sheet.set_row_height(
+            0,
+            f64::from(heads.map(|head| lines_of(&head, WIDTH)).max().unwrap_or(1)) * LINE,
+        )?;
         let beside = narrow::<u16>(2 * lines + 1);
         let (mut first, mut row) = (0, 1);
         for plot in &course.plots {
@@ -72,7 +83,7 @@ impl Book {
         for ((line, samples), column) in plot.lines.iter().zip((first..).step_by(2)) {
             sheet.write_with_format(0, column, "time, s", &bold())?;
             sheet.write_with_format(0, column + 1, format!("{line}: {measure}"), &bold())?;
-            sheet.set_column_width(column + 1, 16.0)?;
+            sheet.set_column_width(column + 1, WIDTH)?;
             for (row, (at, number)) in (1..).zip(samples) {
                 sheet.write_with_format(row, column, *at, &Format::new().set_num_format("0.0"))?;
                 self.write(sheet, row, column + 1, number)?;
