@@ -328,12 +328,14 @@ fn agreement(group: &Published) -> Option<String> {
 fn claimed(effects: &Effects, claim: &HeldClaim) -> String {
     let named = effects.factors.iter().zip(&claim.levels);
     let cell: Vec<String> = named.map(|(factor, level)| level_name(&factor.name, level)).collect();
-    let unit = match Metric::of(&claim.metric) {
-        Metric::Iops => " IOPS",
-        Metric::Throughput => " MB/s",
-        _ => "",
+    let figure = |figure: f64| {
+        let value = value(&claim.metric, figure);
+        match Metric::of(&claim.metric) {
+            Metric::Iops => format!("{value} IOPS"),
+            Metric::Throughput => format!("{value} MB/s"),
+            other => format!("{} {value}", other.name()),
+        }
     };
-    let figure = |figure: f64| format!("{}{unit}", value(&claim.metric, figure));
     format!(
         "{}: {} for {} of {} at {}; measured {}, {} of it.",
         claim.by,

@@ -1,6 +1,6 @@
 //! A run on a terminal.
 
-use record::{Run, WorkloadResult};
+use record::{DisplayCost, Run, WorkloadResult};
 use units::Nanos;
 
 use crate::style::{Look, Style};
@@ -47,7 +47,7 @@ fn measured(run: &Run, style: Style, errors_shown: usize, full: bool) -> Vec<Vec
         // Its points are looks at rates; the ladder says what they came to.
         sections.push(ladder::lines(run, style));
     } else {
-        sections.push(table(run, style));
+        sections.push(table(run, style, full));
     }
     sections.push(rounds::lines(run, style));
     sections.push(upkeep::lines(run, style));
@@ -71,7 +71,8 @@ fn head(run: &Run, style: Style) -> Vec<String> {
     wrapped.collect()
 }
 
-fn table(run: &Run, style: Style) -> Vec<String> {
+/// Figures; what showing progress in a line cost where `full`, that of a full screen always.
+fn table(run: &Run, style: Style, full: bool) -> Vec<String> {
     let figures = figures::figures(run);
     let drawn = figures.table.draw(style);
     let mut lines = drawn.lines;
@@ -96,9 +97,11 @@ fn table(run: &Run, style: Style) -> Vec<String> {
             drawn.whole_width
         ));
     }
-    if let Some(cost) = run.display.as_ref().filter(|cost| cost.kind == "full" && cost.shown_s > 0.0) {
+    let is_told = |cost: &&DisplayCost| cost.shown_s > 0.0 && (full || cost.kind == "full");
+    if let Some(cost) = run.display.as_ref().filter(is_told) {
+        let what = if cost.kind == "full" { "full screen" } else { "progress line" };
         let (cpu, share) = (Nanos::from_secs_f64(cost.cpu_s), cost.cpu_s / cost.shown_s * 100.0);
-        note(&format!("The full screen took {cpu} of processor time: {share:.2} % of one processor."));
+        note(&format!("The {what} took {cpu} of processor time: {share:.2} % of one processor."));
     }
     let curves = sweep::lines(run, style);
     if !curves.is_empty() {

@@ -148,7 +148,7 @@ fn figure(row: &Compared, value: f64) -> String {
 }
 
 /// `+4.1 %`, `-12 %`, `0 %`.
-fn change(ratio: f64) -> String {
+pub(super) fn change(ratio: f64) -> String {
     debug_assert!(ratio >= 0.0, "figures are not below zero");
     let percent = (ratio - 1.0) * 100.0;
     let digits = digits(percent.abs());

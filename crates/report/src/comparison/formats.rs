@@ -3,6 +3,7 @@
 use record::{Compared, Comparison};
 
 use super::figures::{Columns, table_of, table_rows};
+use super::overall::overall;
 use super::settings::settings_table;
 use super::{graded, name_of, summary, title, unmatched};
 use crate::ReportError;
@@ -57,8 +58,11 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
         text += &format!("\n{drawn}\n{}\n", summary(comparison, &rows, true));
     }
     let slower = comparison.culprit.iter().map(culprit);
-    let rest: Vec<String> =
-        slower.chain(unmatched(comparison)).chain(comparison.notes.iter().cloned()).collect();
+    let rest: Vec<String> = slower
+        .chain(unmatched(comparison))
+        .chain(comparison.notes.iter().cloned())
+        .chain(overall(comparison, &table_rows(comparison)))
+        .collect();
     if !rest.is_empty() {
         text.push('\n');
     }

@@ -2,19 +2,21 @@
 
 mod figures;
 mod formats;
+mod overall;
 mod settings;
 
 use record::{Compared, Comparison, Side, Unmatched, Verdict};
 
 use self::figures::{Columns, figures, percent, table_of, table_rows};
 pub use self::formats::{COMPARISON_COLUMNS, comparison_csv, comparison_json, comparison_markdown};
+use self::overall::overall;
 use self::settings::settings;
 use crate::judgement::culprit;
 use crate::style::{Look, Style};
 use crate::words::{counted, harmless, wrap};
 
-/// `comparison` as text: the sides, what is set otherwise, the table of figures, what could not be compared, and what
-/// a reader has to know. Ends with a line end.
+/// `comparison` as text: the sides, what is set otherwise, the table of figures, what could not be compared, what a reader
+/// has to know, and last what it comes to. Ends with a line end.
 ///
 /// Throughput is left out of the table where it changes exactly as the rate does. Of more than two sides, and not in
 /// `full`, the table comes first and has what fits one screen: figures, change and verdict.
@@ -29,6 +31,7 @@ pub fn comparison(comparison: &Comparison, style: Style, full: bool) -> String {
     sections.push(wrapped(&slower, style));
     sections.push(wrapped(&unmatched(comparison), style));
     sections.push(wrapped(&comparison.notes, style));
+    sections.push(wrapped(&overall(comparison, &table_rows(comparison)), style));
     sections.retain(|section| !section.is_empty());
     let sections: Vec<String> = sections.iter().map(|section| section.join("\n")).collect();
     sections.join("\n\n") + "\n"
@@ -78,6 +81,11 @@ fn one_screen(comparison: &Comparison, style: Style) -> String {
         comparison.notes.len()
     ));
     lines.extend(wrapped(&notes, style));
+    let overall = wrapped(&overall(comparison, &rows), style);
+    if !overall.is_empty() {
+        lines.push(String::new());
+    }
+    lines.extend(overall);
     lines.join("\n") + "\n"
 }
 
@@ -254,6 +262,38 @@ mod tests {
         assert!(!text.contains("A difference of the size of `min. effect`"), "{text}");
         let wide = comparison(&held(rows), Style { width: 200, ..NARROW }, false);
         assert!(wide.contains("A difference of the size of `min. effect`"), "{wide}");
+    }
+
+    #[test]
+    fn the_last_sentence_says_what_all_of_it_comes_to() {
+        let last = |held: &Comparison| {
+            let text = comparison(held, Style { width: 400, ..NARROW }, false);
+            text.lines().last().unwrap_or_default().to_owned()
+        };
+        let sound = |rows: Vec<Compared>| {
+            let mut held = held(rows);
+            held.sides.iter_mut().for_each(|side| side.doubts.clear());
+            held
+        };
+        let is = |metric: &str, ratio: f64, verdict| row(metric, "ns", ratio, verdict);
+        assert_eq!(
+            last(&sound(rates())),
+            "Overall: B is better than A in 1 of 2 figures and worse in none; the largest change is IOPS of 100% reads, \
+             queue depth 16, +497 %."
+        );
+        let mixed = vec![is("p50", 0.9, Verdict::Better), is("p99", 1.5, Verdict::Worse)];
+        assert!(last(&sound(mixed)).starts_with(
+            "Overall: mixed: B is better than A in 1 of 2 figures and worse in 1; the largest change is p99 of "
+        ));
+        let equal = vec![is("p50", 1.0, Verdict::Equivalent)];
+        assert_eq!(last(&sound(equal)), "Overall: B and A are equivalent within \u{b1} 5.0 %.");
+        let open = vec![is("p50", 1.2, Verdict::Inconclusive)];
+        assert_eq!(
+            last(&sound(open)),
+            "Overall: no difference between B and A is shown, nor that they are equal."
+        );
+        // A side that the page cache answered is neither better nor worse.
+        assert!(last(&held(rates())).starts_with("Overall: no verdict on B against A"));
     }
 
     #[test]
