@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
 
 use crate::ending::Failure;
 
@@ -46,6 +46,28 @@ pub enum TreeFormat {
     Text,
     /// JSON, as in the record
     Json,
+}
+
+// No doc comment: clap would take it for the help of the verb.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct TextOrJson {
+    /// Format of stdout
+    #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
+    format: TreeFormat,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+impl TextOrJson {
+    /// What is asked for, in either way.
+    pub fn wanted(self) -> TreeFormat {
+        if self.json { TreeFormat::Json } else { self.format }
+    }
+
+    pub fn is_json(self) -> bool {
+        self.wanted() == TreeFormat::Json
+    }
 }
 
 /// A format of Fathom's own: its name, the endings of its files, and what it is.

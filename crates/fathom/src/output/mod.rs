@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::ending::Failure;
 use crate::terminal::{self, Appearance};
-pub use format::{CompareFormat, Format, TreeFormat};
+pub use format::{CompareFormat, Format, TextOrJson, TreeFormat};
 pub use fresh::{Growing, salt, write_whole};
 
 /// Prints `text` to stdout.

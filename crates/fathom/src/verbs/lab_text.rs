@@ -9,7 +9,7 @@ use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 use crate::ending::Failure;
 use crate::input::arrays::LIBRARY;
 use crate::input::candidates;
-use crate::output::{self, TreeFormat};
+use crate::output::{self, TextOrJson, TreeFormat};
 use crate::terminal::{self, Appearance};
 use crate::verbs::lab::{self, Answer, LabRefusal, LabRequest, RebuildRequest, usual_depths};
 
@@ -42,9 +42,8 @@ pub struct LabArgs {
     /// Random seed
     #[arg(long, default_value_t = first_seed())]
     pub seed: u64,
-    /// Format of stdout
-    #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
-    pub format: TreeFormat,
+    #[command(flatten)]
+    pub printed: TextOrJson,
     #[command(flatten)]
     pub appearance: Appearance,
 }
@@ -64,7 +63,7 @@ pub fn lab(arguments: &LabArgs) -> Result<String, Failure> {
     if let Some(fail) = arguments.rebuild {
         let ask = RebuildRequest { array, workload, fail, depth: lab::usual_depth(), seed };
         let answer = lab::rebuild_answer(&ask, &LIBRARY).map_err(refused)?;
-        return match arguments.format {
+        return match arguments.printed.wanted() {
             TreeFormat::Text => Ok(lines(&answer.answer, style)),
             TreeFormat::Json => output::json(&answer),
         };
@@ -72,7 +71,7 @@ pub fn lab(arguments: &LabArgs) -> Result<String, Failure> {
     let (depths, fail) = (arguments.depths.clone(), arguments.fail.clone());
     let ask = LabRequest { array, workload, depths, fail, seed, effort: Effort::Full };
     let answer = lab::answer(&ask, &LIBRARY).map_err(refused)?;
-    match arguments.format {
+    match arguments.printed.wanted() {
         TreeFormat::Text => Ok(text(&answer, pattern, style)),
         TreeFormat::Json => output::json(&answer),
     }

@@ -12,7 +12,7 @@ use units::convert::truncated;
 use crate::ending::Failure;
 use crate::input::arrays::LIBRARY;
 use crate::input::candidates;
-use crate::output;
+use crate::output::{self, TextOrJson};
 use crate::session::store::Store;
 
 #[derive(Debug, Args)]
@@ -49,9 +49,8 @@ pub struct LossArgs {
     /// Random seed
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub printed: TextOrJson,
 }
 
 /// What is printed.
@@ -104,7 +103,7 @@ pub fn loss(arguments: &LossArgs, store: &Store) -> Result<String, Failure> {
         text += &of_set(&answer, &question, rebuild, arguments.over);
         text.push('\n');
     }
-    if arguments.json {
+    if arguments.printed.is_json() {
         let all = serde_json::json!({ "array": arguments.array, "rebuild_from": source, "sets": answers,
             "warning": WARNING });
         return output::json(&all);

@@ -21,7 +21,7 @@ use self::kept::Kept;
 use crate::ending::{Ending, Failure};
 use crate::input::arrays::LIBRARY;
 use crate::input::path_value;
-use crate::output;
+use crate::output::{self, TextOrJson};
 use crate::session::ranks;
 use crate::session::store::Store;
 use crate::terminal::{self, Appearance};
@@ -58,9 +58,8 @@ pub struct ExploreArgs {
     /// Print the whole front and all neighbours
     #[arg(long)]
     pub full: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub printed: TextOrJson,
     #[command(flatten)]
     pub appearance: Appearance,
 }
@@ -121,7 +120,7 @@ fn deliver(arguments: &ExploreArgs, design: &Design, found: &Exploration) -> Res
     if let Some(path) = &arguments.output {
         output::write_whole(path, table::csv(found)?)?;
     }
-    if arguments.json {
+    if arguments.printed.is_json() {
         return output::print(&output::json(found)?);
     }
     let style = terminal::style(&arguments.appearance);
