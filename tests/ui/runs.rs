@@ -29,10 +29,7 @@ fn a_run_on_a_virtual_array_is_followed_to_its_end_and_kept() {
     let known = numbers.len() - 1;
     assert_eq!(page.events(&job, known as u64), events[known..]);
     let told = page.json(&format!("/api/jobs/{job}"));
-    assert_eq!(
-        (&told["state"], &told["run"], &told["plan"]),
-        (&json!("done"), &run["id"], &json!("plan.toml"))
-    );
+    assert_eq!((&told["state"], &told["run"], &told["plan"]), (&json!("done"), &run["id"], &json!("queue")));
     page.post(&format!("/api/jobs/{job}/stop"), &json!({})).refused(409);
     page.get("/api/jobs/j9/events").refused(404);
 }

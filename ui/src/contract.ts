@@ -150,6 +150,14 @@ export interface LabArray {
   array: string;
   about?: string;
   knobs: Knob[];
+  published: PublishedLoad[];
+}
+
+/** A load of which figures are published: how the knobs are set for it, and which figures. */
+export interface PublishedLoad {
+  set: Record<string, string>;
+  fail: number[];
+  labels: string[];
 }
 
 export interface LabWorkload {

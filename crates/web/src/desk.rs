@@ -203,6 +203,8 @@ pub trait Desk: Send + Sync {
     /// The arguments that carry a run out and print its events as lines of JSON; `plan` is the name of the plan or the
     /// file that has its text.
     fn arguments(&self, start: &Start, plan: &str) -> Result<Vec<OsString>, Refusal>;
+    /// What the plan of `start` is called.
+    fn plan_name(&self, start: &Start) -> String;
     /// How a campaign is carried out; `file` is its name, or the file that has its text.
     fn campaign_command(&self, asked: &CampaignAsked, file: &str) -> Result<CampaignCommand, Refusal>;
     /// What its environment has beside the server's own: what nobody is to see in the list of processes.

@@ -18,6 +18,8 @@ use crate::server::TOKEN_VARIABLE;
 
 /// What is carried out.
 pub struct Order {
+    /// What the plan or the campaign is called.
+    pub name: String,
     /// What the program takes for it.
     pub source: Source,
     /// Its targets, where it does not name them itself.
@@ -131,7 +133,7 @@ impl Jobs {
                 format!("{count} runs are under way, and no more are started; wait for one, or stop one");
             return Err(Refusal::parted(429, &error));
         }
-        let Order { source, on, campaign, arguments } = order;
+        let Order { name: plan, source, on, campaign, arguments } = order;
         if let Some((own, _)) = &campaign
             && let Some(job) = running().find(|job| job.campaign() == Some(own))
         {
@@ -148,7 +150,7 @@ impl Jobs {
         all.count += 1;
         all.jobs.push(Arc::new(Job {
             name: name.clone(),
-            plan: source.file.trim_start_matches("./").to_owned(),
+            plan,
             campaign,
             on,
             started: now,

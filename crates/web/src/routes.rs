@@ -306,7 +306,8 @@ async fn start(here: Here, request: Request) -> Response<Body> {
     started(here, request, |desk, start: Start| {
         let source = Source::new("plan", start.plan.as_ref(), start.toml.as_ref())?;
         let arguments = desk.arguments(&start, &source.file)?;
-        Ok(Order { source, on: start.on.list(), campaign: None, arguments })
+        let name = desk.plan_name(&start);
+        Ok(Order { name, source, on: start.on.list(), campaign: None, arguments })
     })
     .await
 }
@@ -316,7 +317,8 @@ async fn start_campaign(here: Here, request: Request) -> Response<Body> {
         let source = Source::new("campaign", asked.campaign.as_ref(), asked.toml.as_ref())?;
         let command = desk.campaign_command(&asked, &source.file)?;
         let on = asked.on.list();
-        Ok(Order { source, on, campaign: Some((command.name, asked)), arguments: command.arguments })
+        let (name, arguments) = (command.name, command.arguments);
+        Ok(Order { name: name.clone(), source, on, campaign: Some((name, asked)), arguments })
     })
     .await
 }

@@ -1,6 +1,6 @@
 // What the array lab is set to: an array, its knobs, and the disks that have failed; all of it in the address.
 
-import type { Knob, LabArray, LabAsked, LabWorkload } from '../contract.ts';
+import type { Knob, LabArray, LabAsked, LabWorkload, PublishedLoad } from '../contract.ts';
 
 export interface LabState {
   array: string;
@@ -47,6 +47,25 @@ export function toQuery(state: LabState): string {
   const query = new URLSearchParams({ array: state.array, ...state.set });
   if (state.fail.length > 0) query.set('fail', state.fail.join(','));
   return `?${query.toString().replaceAll('%2C', ',')}`;
+}
+
+/** The state that a load with published figures has; what a knob has as its default is no setting. */
+export function published(array: LabArray, load: PublishedLoad): LabState {
+  const set: Record<string, string> = {};
+  for (const knob of array.knobs) {
+    const value = load.set[knob.key];
+    if (value !== undefined && value !== defaultOf(knob)) set[knob.key] = value;
+  }
+  return { array: array.array, set, fail: load.fail };
+}
+
+/** Such a load in words: `sequential, 512B, 100% reads, span 2GB; raid 10, protocol nfs3; disk 3 failed`. */
+export function loadName(load: PublishedLoad): string {
+  const { pattern, size, reads, span, ...options } = load.set;
+  const of = [pattern, size, `${reads} reads`, ...(span === 'all' ? [] : [`span ${span}`])].join(', ');
+  const array = Object.entries(options).map(([key, value]) => `${key} ${value}`);
+  const failed = load.fail.length > 0 ? [`disk ${load.fail.join(', ')} failed`] : [];
+  return [of, ...(array.length > 0 ? [array.join(', ')] : []), ...failed].join('; ');
 }
 
 /** One knob turned; its default is no setting. */

@@ -193,7 +193,21 @@ function Cells({ campaign, chosen }: { campaign: Campaign; chosen: Omit<Props, '
         A square is a cell in a block: <Square state="done" /> done, <Square state="void" /> void, its state was read
         back as another, <Square state="missing" /> missing. A range is that of all blocks and of the other factors.
       </p>
+      {done.void > 0 && <Voids cells={campaign.cells.filter(cell => cell.state === 'void')} />}
     </>
+  );
+}
+
+/** Cells of which nothing counts, each with the reason. */
+function Voids({ cells }: { cells: Cell[] }) {
+  return (
+    <ul class="footnotes voids" aria-label="Void cells">
+      {cells.map(cell => (
+        <li key={told(cell)}>
+          <a href={`/runs/${cell.run}`}>{named(cell)}</a> is void: {cell.why ?? 'its state was not proven'}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -244,9 +258,13 @@ function CellShown({ cells, figure, unit, most }: { cells: Cell[]; figure: strin
   );
 }
 
-function told(cell: Cell): string {
+function named(cell: Cell): string {
   const levels = Object.entries(cell.levels).map(([factor, level]) => `${factor} ${level}`);
-  return `${[cell.plan, ...levels].join(', ')}, block ${cell.block}: ${cell.state}${cell.why ? `, ${cell.why}` : ''}`;
+  return `${[cell.plan, ...levels].join(', ')}, block ${cell.block}`;
+}
+
+function told(cell: Cell): string {
+  return `${named(cell)}: ${cell.state}${cell.why ? `, ${cell.why}` : ''}`;
 }
 
 function Square({ state }: { state: Cell['state'] }) {

@@ -17,6 +17,8 @@ import {
   changes,
   fromQuery,
   type LabState,
+  loadName,
+  published,
   toggled,
   toQuery,
   turned,
@@ -208,6 +210,7 @@ function Lab({ query, arrays }: { query: string; arrays: LabArray[] }) {
           {now && <Warnings answer={now.answer} />}
           {now && <LoadTable answer={now.answer} />}
           {now && now.answer.held_against.length > 0 && <Held answer={now.answer} measure={measure} />}
+          {array.published.length > 0 && <PublishedLoads array={array} state={settled} />}
           {now && <Breakdown answer={now.answer} />}
         </div>
         <div class="right">
@@ -345,6 +348,30 @@ function Held({ answer, measure }: { answer: LabAnswer; measure: Measure }) {
           </tbody>
         </table>
       </Scroll>
+    </details>
+  );
+}
+
+/** Loads of which figures are published: a click has the lab simulate that load, with the figures on its curve. */
+function PublishedLoads({ array, state }: { array: LabArray; state: LabState }) {
+  const here = toQuery(state);
+  return (
+    <details class="loads">
+      <summary>Loads with published figures: {array.published.length}</summary>
+      <ul>
+        {array.published.map(load => {
+          const query = toQuery(published(array, load));
+          const count = load.labels.length;
+          return (
+            <li key={query}>
+              <a href={`/lab${query}`} aria-current={query === here ? 'true' : undefined}>
+                {loadName(load)}
+              </a>{' '}
+              <span class="faint">{count === 1 ? load.labels[0] : `${count} figures`}</span>
+            </li>
+          );
+        })}
+      </ul>
     </details>
   );
 }

@@ -91,7 +91,7 @@ export function RunsView({ search, tag }: { search: string; tag: string }) {
       {value && runs.length === 0 && !loading && <Empty filtered={search !== '' || tag !== ''} />}
       {runs.length > 0 && (
         <Scroll label="Table of runs">
-          <table class="list">
+          <table class="list runs">
             <thead>
               <tr>
                 <th>Run</th>

@@ -337,6 +337,18 @@ test('the lab redraws after a change, and the difference is told', async t => {
   await page.waitForFunction(() => !location.search.includes('raid='));
 });
 
+test('a load with published figures is a click away, and its figures are beside those of the model', async t => {
+  if (!(await hasLab(server))) return t.skip('this program has no array lab');
+  const page = await server.open('/lab?array=px6-300d');
+  await page.getByText(/^Loads with published figures: \d+$/).click();
+  const load = page.locator('.loads a').first();
+  const name = (await load.textContent()) ?? '';
+  assert.doesNotMatch(name, /\d{5,}/, 'sizes are to be read');
+  await load.click();
+  await page.waitForSelector('text=Published and measured figures of this array');
+  assert.equal(await page.locator('.loads a[aria-current]').textContent(), name);
+});
+
 test('a disk fails by a click, and its rebuild is played', async t => {
   if (!(await hasLab(server))) return t.skip('this program has no array lab');
   const page = await server.open('/lab?array=md3000');

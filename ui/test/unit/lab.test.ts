@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Knob, LabAnswer } from '../../src/contract.ts';
 import { difference } from '../../src/lab/difference.ts';
-import { asked, campaignOf, changes, fromQuery, toggled, toQuery, turned } from '../../src/lab/state.ts';
+import { asked, campaignOf, changes, fromQuery, loadName, published, toggled, toQuery, turned } from '../../src/lab/state.ts';
 
 const RAID: Knob = {
   key: 'raid',
@@ -34,7 +34,8 @@ const SIZE: Knob = {
   source: null,
 };
 const KNOBS = [SIZE, RAID, DISKS];
-const ARRAYS = [{ array: 'md3000', knobs: KNOBS }];
+const LOAD = { set: { size: '4KiB', pattern: 'random', reads: '100%', span: '2GB', raid: '5', disks: '14' }, fail: [2], labels: ['A-1'] };
+const ARRAYS = [{ array: 'md3000', knobs: KNOBS, published: [LOAD] }];
 
 test('a state comes back from its address', () => {
   const state = fromQuery('?array=md3000&raid=5&disks=8&size=4KiB&fail=3,1', ARRAYS);
@@ -53,6 +54,13 @@ test('the array is addressed as on the command line, and the workload apart from
   assert.equal(of.array, 'array:md3000?raid=5&disks=8');
   assert.deepEqual(of.workload, { pattern: 'random', size: '4KiB', reads: '70%' });
   assert.deepEqual(of.fail, [2]);
+});
+
+test('a load with published figures sets what differs from the defaults, and is told in words', () => {
+  const [array] = ARRAYS;
+  assert.ok(array);
+  assert.deepEqual(published(array, LOAD), { array: 'md3000', set: { size: '4KiB', raid: '5' }, fail: [2] });
+  assert.equal(loadName(LOAD), 'random, 4KiB, 100% reads, span 2GB; raid 5, disks 14; disk 2 failed');
 });
 
 test('a knob that is turned back leaves no trace', () => {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::verbs::lab::{self, LabRefusal};
+use crate::verbs::lab_loads::with_loads;
 
 /// `POST /api/lab`: the load curve that `body` asks for.
 pub fn curve(body: Value) -> Result<Value, LabRefusal> {
@@ -18,9 +19,9 @@ pub fn rebuild(body: Value) -> Result<Value, LabRefusal> {
     json(&lab::rebuild_answer(&read(body)?, &Shipped)?)
 }
 
-/// `GET /api/lab/arrays`: every array of the library with its knobs.
+/// `GET /api/lab/arrays`: every array of the library with its knobs, and the loads of which figures are published.
 pub fn arrays() -> Result<Value, LabRefusal> {
-    json(&knobs::arrays(&Shipped).map_err(LabError::from)?)
+    json(&with_loads(knobs::arrays(&Shipped).map_err(LabError::from)?))
 }
 
 fn read<T: for<'de> Deserialize<'de>>(body: Value) -> Result<T, LabRefusal> {

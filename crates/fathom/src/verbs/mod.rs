@@ -20,6 +20,7 @@ pub mod import;
 pub mod judging;
 pub mod lab;
 pub mod lab_json;
+mod lab_loads;
 mod lab_text;
 pub mod library;
 pub mod loss;

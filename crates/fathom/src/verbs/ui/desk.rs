@@ -13,6 +13,7 @@ use serve::control::{self, Answer as Said, Command};
 use serve::service;
 use units::{BytesPerSecond, OpsPerSecond};
 use web::{Answer, CampaignAsked, CampaignCommand, Check, Desk, Download, Refusal, RunsWanted, Start};
+use workload::plan::{Overrides, Plan};
 use writeup::Evidence;
 
 use super::{campaigns, mistaken, plans, refusal};
@@ -23,6 +24,9 @@ use crate::verbs::compare::Shelf;
 use crate::verbs::lab::LabRefusal;
 use crate::verbs::lab_json;
 use crate::verbs::{array as known, array_control, library as listed, report as written};
+
+/// What a plan is called whose text has no name that can be read.
+const TYPED: &str = "plan";
 
 /// Figures this close are equivalent in reports, as for `fathom report`.
 const MARGIN: f64 = 0.05;
@@ -289,6 +293,12 @@ impl Desk for Library {
         add(&mut words, "format", "jsonl");
         words.extend(["--quiet", "--", plan].map(OsString::from));
         Ok(words)
+    }
+
+    fn plan_name(&self, start: &Start) -> String {
+        let text = start.toml.as_ref();
+        let of_text = text.and_then(|text| Plan::parse("plan.toml", text, &Overrides::default()).ok());
+        of_text.map(|plan| plan.name).or_else(|| start.plan.clone()).unwrap_or_else(|| TYPED.into())
     }
 
     fn campaign_command(&self, asked: &CampaignAsked, file: &str) -> Result<CampaignCommand, Refusal> {
