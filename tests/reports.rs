@@ -282,7 +282,10 @@ fn drawn(drawing: &roxmltree::Document<'_>, chart: &roxmltree::Document<'_>) -> 
     let of = |tag: &'static str| chart.descendants().filter(move |node| node.tag_name().name() == tag);
     let title =
         of("title").next().and_then(|title| title.descendants().find(|node| node.tag_name().name() == "t"));
-    let values = of("val").flat_map(|node| node.descendants().filter(|one| one.tag_name().name() == "f"));
+    // Those of points over points are called otherwise.
+    let values = of("val")
+        .chain(of("yVal"))
+        .flat_map(|node| node.descendants().filter(|one| one.tag_name().name() == "f"));
     let series: Vec<String> = values.filter_map(|node| node.text().map(str::to_owned)).collect();
     let numbers =
         |text: &str| -> Vec<usize> { text.rsplit('$').filter_map(|part| part.parse().ok()).collect() };
