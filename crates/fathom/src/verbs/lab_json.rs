@@ -118,6 +118,26 @@ mod tests {
     }
 
     #[test]
+    fn a_load_that_is_said_to_have_published_figures_is_answered_with_them() {
+        let arrays = arrays().expect("the library is sound");
+        let px6 = arrays.as_array().and_then(|all| all.iter().find(|array| array["array"] == "px6-300d"));
+        let load = &px6.expect("it is shipped")["published"][0];
+        let set = load["set"].as_object().expect("what is set");
+        let is_key = |key: &String| ["pattern", "size", "span", "reads"].contains(&key.as_str());
+        let (workload, options): (Vec<_>, Vec<_>) = set.iter().partition(|(key, _)| is_key(key));
+        let options =
+            options.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)));
+        let address = format!("px6-300d?{}", options.collect::<Vec<_>>().join("&"));
+        let workload: Value = workload.into_iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+        let answer = curve(json!({
+            "array": address, "workload": workload, "depths": [4], "fail": load["fail"], "effort": "quick",
+        }));
+        let answer = answer.expect("it is answered");
+        let held = answer["held_against"].as_array().expect("a list");
+        assert_eq!(held.iter().map(|one| one["label"].clone()).collect::<Value>(), load["labels"]);
+    }
+
+    #[test]
     fn all_arrays_of_the_library_have_their_knobs() {
         let arrays = arrays().expect("the library is sound");
         let md3000 = arrays.as_array().and_then(|all| all.iter().find(|array| array["array"] == "md3000"));

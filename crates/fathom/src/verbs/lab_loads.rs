@@ -110,10 +110,8 @@ fn size_text(size: Bytes) -> String {
 mod tests {
     use array::spec::Shipped;
     use modelled::lab::knobs;
-    use serde_json::json;
 
     use super::*;
-    use crate::verbs::lab_json;
 
     fn arrays() -> Vec<LabArray> {
         with_loads(knobs::arrays(&Shipped).expect("the library is sound"))
@@ -130,32 +128,6 @@ mod tests {
                 let KnobTakes::Choice { values } = &knob.takes else { continue };
                 assert!(values.contains(value), "{}: {key}={value}", knobs.array);
             }
-        }
-    }
-
-    #[test]
-    fn the_lab_answers_a_published_load_with_its_figures() {
-        let arrays = arrays();
-        for name in ["px6-300d", "md3000"] {
-            let own = arrays.iter().find(|array| array.knobs.array == name).expect("it is shipped");
-            let Some(load) = own.published.first() else { continue };
-            let is_key = |key: &str| ["pattern", "size", "span", "reads"].contains(&key);
-            let (workload, options): (BTreeMap<_, _>, Vec<_>) = (
-                load.set.iter().filter(|(key, _)| is_key(key)).collect(),
-                load.set
-                    .iter()
-                    .filter(|(key, _)| !is_key(key))
-                    .map(|(key, value)| format!("{key}={value}"))
-                    .collect(),
-            );
-            let asked = json!({
-                "array": format!("array:{name}?{}", options.join("&")), "workload": workload,
-                "depths": [4], "fail": load.fail, "effort": "quick",
-            });
-            let answer = lab_json::curve(asked).expect("it is answered");
-            let held = answer["held_against"].as_array().expect("a list");
-            let labels: Vec<&str> = held.iter().filter_map(|one| one["label"].as_str()).collect();
-            assert_eq!(labels, load.labels, "{name}");
         }
     }
 
