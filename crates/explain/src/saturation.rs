@@ -384,7 +384,7 @@ mod tests {
         assert_eq!(findings_of(&run(others)), found);
         let mut silent = point(0, 1, 1_000.0);
         silent.workloads[0].summary.clear();
-        assert_eq!(figures(&silent), None, "nothing completed");
+        assert_eq!(silent.load(), None, "nothing completed");
     }
 
     #[test]

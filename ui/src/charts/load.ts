@@ -9,7 +9,15 @@ import { above, aboveStyle, amountTick, axis, below, decades, escaped, latencyTi
 
 /** What a figure of others is worth on the chart's axis; none where it is another figure. */
 export function heldRate(held: HeldAgainst, measure: Measure): number | null {
-  return measure === 'IOPS' ? held.iops : held.mb_s;
+  // What is not known is left out of the answer.
+  return (measure === 'IOPS' ? held.iops : held.mb_s) ?? null;
+}
+
+/** The measure that published figures have, where they have not the usual one. */
+export function heldMeasure(held: HeldAgainst[], usual: Measure): Measure {
+  const has = (measure: Measure) => held.some(one => heldRate(one, measure) !== null);
+  const other: Measure = usual === 'IOPS' ? 'MB/s' : 'IOPS';
+  return !has(usual) && has(other) ? other : usual;
 }
 
 const RATE_HEIGHT = 230;

@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { api } from '../api.ts';
-import { heldRate, LOAD_HEIGHT, loadChart } from '../charts/load.ts';
+import { heldMeasure, heldRate, LOAD_HEIGHT, loadChart } from '../charts/load.ts';
 import { handDraft } from '../drafts.ts';
 import type { Knob, LabAnswer, LabArray, LabAsked } from '../contract.ts';
 import { capacity, latency, significant } from '../figures.ts';
@@ -129,7 +129,8 @@ function Lab({ query, arrays }: { query: string; arrays: LabArray[] }) {
   const ghost = moved ? last.current : before;
   const differs = now && ghost && toQuery(ghost.state) !== toQuery(now.state) ? ghost : null;
   const of = workload(state, array.knobs);
-  const measure = chosen ?? (of.pattern === 'sequential' ? 'MB/s' : 'IOPS');
+  const usual = of.pattern === 'sequential' ? 'MB/s' : 'IOPS';
+  const measure = chosen ?? heldMeasure(now?.answer.held_against ?? [], usual);
 
   const turn = (knob: Knob, value: string, final: boolean) => {
     const next = turned(state, knob, value);
@@ -318,12 +319,12 @@ function Held({ answer, measure }: { answer: LabAnswer; measure: Measure }) {
           </thead>
           <tbody>
             {answer.held_against.map(held => {
-              const as: Measure = heldRate(held, measure) !== null ? measure : held.iops !== null ? 'IOPS' : 'MB/s';
+              const as: Measure = heldMeasure([held], measure);
               const theirs = heldRate(held, as);
               const point =
                 answer.points.find(point => point.depth === held.depth) ??
                 (held.depth === null ? best(answer, as) : null);
-              const time = theirs === null && held.latency_us !== null;
+              const time = theirs === null && (held.latency_us ?? null) !== null;
               const model = point ? (time ? point.mean_us : rateOf(point, as)) : null;
               const value = time ? held.latency_us : theirs;
               const show = (of: number) => (time ? latency(of * 1000) : `${significant(of)} ${as}`);

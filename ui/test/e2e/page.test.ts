@@ -347,6 +347,8 @@ test('a load with published figures is a click away, and its figures are beside 
   await load.click();
   await page.waitForSelector('text=Published and measured figures of this array');
   assert.equal(await page.locator('.loads a[aria-current]').textContent(), name);
+  const reported = page.locator('section[aria-label="Table of published and measured figures"] td.n').first();
+  assert.match((await reported.textContent()) ?? '', /^[\d,.]+ /, 'the figure itself');
 });
 
 test('a disk fails by a click, and its rebuild is played', async t => {

@@ -79,7 +79,7 @@ fn the_figures_of_a_plan_are_as_many_as_those_of_its_runs() {
     // The best of a sweep of the load, for each size.
     let swept = "name = \"x\"\n[[phase]]\nname = \"{size} {depth}\"\nrun = \"1s\"\nsize = { sweep = [\"4KiB\", \"8KiB\"] }\n";
     assert_eq!(figures_of(&plan(&swept.replace(" {depth}", ""))), 4);
-    assert_eq!(figures_of(&plan(&format!("{swept}depth = { sweep = [1, 2, 4] }\n"))), 2);
+    assert_eq!(figures_of(&plan(&format!("{swept}depth = {{ sweep = [1, 2, 4] }}\n"))), 2);
     // As many as are found in a run that was measured.
     assert_eq!(figures(&runs(1)[0]).len(), 2);
 }
