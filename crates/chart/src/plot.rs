@@ -185,18 +185,21 @@ impl Plot {
     }
 
     fn draw_rules(&self, canvas: &mut Canvas, area: &Area) {
-        let mut events = 0;
         let mut levels: Vec<f64> = Vec::new();
         for rule in &self.rules {
             match rule {
                 Rule::Level(at, name) => area.level(canvas, *at, name, ("rule", "faint"), &mut levels),
                 Rule::Limit(at, name) => area.level(canvas, *at, name, ("limit", "limit-text"), &mut levels),
-                Rule::Event(at, name) => {
-                    // Below each other: events may follow each other closely.
-                    area.event(canvas, *at, name, APART * f64::from(events % 3));
-                    events += 1;
-                }
+                Rule::Event(..) => {}
             }
+        }
+        let events = self.rules.iter().filter_map(|rule| match rule {
+            Rule::Event(at, name) => Some((*at, name)),
+            _ => None,
+        });
+        for (index, (at, name)) in (0u32..).zip(events) {
+            // Below each other: events may follow each other closely.
+            area.event(canvas, at, name, APART * f64::from(index % 3), &levels);
         }
     }
 
@@ -285,12 +288,17 @@ impl Area {
         }
     }
 
-    fn event(&self, canvas: &mut Canvas, value: f64, name: &str, down: f64) {
+    /// A line from top to bottom, with its name `down` from the top, or farther where one of `levels` has its own there.
+    fn event(&self, canvas: &mut Canvas, value: f64, name: &str, down: f64, levels: &[f64]) {
         let Some(at) = self.x.at(value) else { return };
+        let mut y = self.top + 10.0 + down;
+        while levels.iter().any(|level| (level - 5.0 - y).abs() < APART + 2.0) && y < self.bottom {
+            y += 3.0;
+        }
         canvas.line((at, self.top), (at, self.bottom), "rule thin");
         let left = at + width(name, TYPE) + 8.0 > self.right;
         let (x, anchor) = if left { (at - 5.0, Anchor::End) } else { (at + 5.0, Anchor::Start) };
-        canvas.text((x, self.top + 10.0 + down), anchor, "faint", name);
+        canvas.text((x, y), anchor, "faint", name);
     }
 }
 
@@ -457,6 +465,23 @@ mod tests {
         let drawing = plot.svg(640.0, "rates");
         assert!(!drawing.contains(">link<"), "it is not on the plot");
         assert!(drawing.contains(">2,000<"));
+    }
+
+    #[test]
+    fn the_name_of_an_event_stands_clear_of_those_of_levels() {
+        let mut plot = plot();
+        let most =
+            plot.lines.iter().flat_map(|line| &line.points).filter_map(|mark| mark.y).fold(0.0, f64::max);
+        plot.rules =
+            vec![Rule::Level(most, "ceiling".into()), Rule::Event(plot.lines[0].points[0].x, "knee".into())];
+        let drawing = plot.svg(640.0, "rates");
+        let drawing = roxmltree::Document::parse(&drawing).expect("it must be XML");
+        let y = |name: &str| -> f64 {
+            let text =
+                drawing.descendants().find(|node| node.has_tag_name("text") && node.text() == Some(name));
+            text.and_then(|node| node.attribute("y")?.parse().ok()).unwrap_or_else(|| panic!("no {name}"))
+        };
+        assert!((y("ceiling") - y("knee")).abs() >= APART, "{} and {}", y("ceiling"), y("knee"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use chart::{Rule, Unit};
 use record::{Finding, Run};
-use stats::saturation::{LoadPoint, saturation};
+use stats::saturation::{LoadPoint, Saturation, saturation};
 
 use crate::number::{Number, Source};
 use crate::sweep::{Along, Step};
@@ -27,7 +27,7 @@ impl Knee {
         steps.sort_by(|one, other| one.1.load.total_cmp(&other.1.load));
         let curve: Vec<LoadPoint> = steps.iter().map(|(_, point)| *point).collect();
         let found = saturation(&curve, 1)?;
-        let (at, load) = told(run, &[found.knee(), Some(curve[0].load)])?;
+        let (at, load) = told(run, &found)?;
         let source = Source::At(line.run, format!("/findings/{at}/numbers/knee"));
         Some(Knee { x: between(&steps, load)?, load: Number { value: load, unit: Unit::Count, source } })
     }
@@ -47,12 +47,18 @@ impl Knee {
     }
 }
 
-/// The finding that names one of `loads` as the knee: which it is, and the load.
-fn told(run: &Run, loads: &[Option<f64>]) -> Option<(usize, f64)> {
-    let knee = |finding: &Finding| finding.numbers.get("knee").copied().filter(|_| finding.code == "knee");
-    let is_one = |knee: f64| loads.iter().flatten().any(|load| (knee / load - 1.0).abs() < 1e-9);
-    let all = run.findings.iter().enumerate();
-    all.filter_map(|(at, finding)| Some((at, knee(finding)?))).find(|(_, knee)| is_one(*knee))
+/// The finding that names a knee of this very curve, by the estimates that only it has: which it is, and the load.
+fn told(run: &Run, found: &Saturation) -> Option<(usize, f64)> {
+    let is_it = |finding: &Finding, key: &str, own: f64| {
+        finding.numbers.get(key).is_some_and(|told| (told / own - 1.0).abs() < 1e-9)
+    };
+    let own = |finding: &&Finding| {
+        finding.code == "knee"
+            && is_it(finding, "asymptote_knee", found.asymptote_knee)
+            && is_it(finding, "two_lines_knee", found.two_lines.knee)
+    };
+    let at = run.findings.iter().position(|finding| own(&finding))?;
+    Some((at, *run.findings[at].numbers.get("knee")?))
 }
 
 /// What a step did, of its repeats the mean.

@@ -180,14 +180,21 @@ fn saturated() -> Run {
     own
 }
 
-/// With the finding that names this knee.
-fn with_knee(mut own: Run, knee: f64) -> Run {
+/// With the finding that names this knee, of a curve whose asymptotes meet `off` times as far.
+fn with_knee(mut own: Run, knee: f64, off: f64) -> Run {
+    let curve: Vec<_> = own.points.iter().filter_map(Point::load).collect();
+    let found = stats::saturation::saturation(&curve, 1).expect("a curve");
+    let numbers = [
+        ("knee".to_owned(), knee),
+        ("asymptote_knee".to_owned(), off * found.asymptote_knee),
+        ("two_lines_knee".to_owned(), found.two_lines.knee),
+    ];
     own.findings.push(record::Finding {
         code: "knee".into(),
         severity: record::Severity::Note,
         sentence: "8 KiB x1…64: the knee is at about 8 in flight.".into(),
         remedy: String::new(),
-        numbers: [("knee".to_owned(), knee)].into(),
+        numbers: numbers.into(),
         point: None,
     });
     own
@@ -197,7 +204,7 @@ fn with_knee(mut own: Run, knee: f64) -> Run {
 fn the_knee_that_the_findings_tell_of_is_drawn_on_the_rate_and_marked_on_the_latency() {
     let curve: Vec<_> = saturated().points.iter().filter_map(Point::load).collect();
     let knee = stats::saturation::saturation(&curve, 1).and_then(|found| found.knee()).expect("it bends");
-    let report = report(vec![with_knee(saturated(), knee)], None);
+    let report = report(vec![with_knee(saturated(), knee, 1.0)], None);
     let plot = |kind: &str| {
         let figure = report.figures().find(|figure| figure.kind == kind).expect("it is there");
         let [(_, chart::Chart::Plot(plot))] = &figure.panels[..] else { panic!("{:?}", figure.panels) };
@@ -214,7 +221,8 @@ fn the_knee_that_the_findings_tell_of_is_drawn_on_the_rate_and_marked_on_the_lat
 
 #[test]
 fn no_knee_is_drawn_that_the_findings_do_not_tell_of() {
-    for own in [saturated(), with_knee(saturated(), 3.0)] {
+    // None, and one of another curve that begins with as much in flight.
+    for own in [saturated(), with_knee(saturated(), 1.0, 1.1)] {
         let report = report(vec![own], None);
         let figure = report.figures().find(|figure| figure.kind == "load").expect("it is there");
         let [(_, chart::Chart::Plot(plot))] = &figure.panels[..] else { panic!("{:?}", figure.panels) };
