@@ -190,7 +190,7 @@ test('a campaign is written, started, stopped and resumed, and its cells fill wh
       'set = { run = "20s" }\n[factors]\nraid = [5, 10]\ndisks = [4, 6, 8, 10, 12]\n',
   );
   await page.waitForSelector('.dry-run >> text=/10 cells × 1 plan × 2 blocks, 20 runs/');
-  await page.waitForSelector('.dry-run >> text=the smallest change that is found');
+  await page.waitForSelector('.dry-run >> text=the smallest change of one figure of');
   await page.getByRole('button', { name: 'Start' }).click();
   await page.waitForURL(/\/campaigns\/page$/);
   const list = await server.open('/campaigns');
