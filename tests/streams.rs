@@ -32,7 +32,7 @@ fn every_engine_carries_out_the_same_stream() {
     let expected = digests(&user, "--set engine=pread");
     assert_eq!(expected.as_array().unwrap().len(), 4, "one for each worker");
     assert_ne!(expected[0], expected[1], "workers do not repeat one another");
-    for engine in ["preadv2", "splice", "mmap", "null"] {
+    for engine in ["preadv2", "splice", "locked", "mmap", "null"] {
         assert_eq!(digests(&user, &format!("--set engine={engine}")), expected, "{engine}");
     }
     match user.fathom("doctor").done().out.contains("refused") {

@@ -226,6 +226,20 @@ fn both_versions_work_in_a_directory_and_leave_nothing_behind() {
 }
 
 #[test]
+fn a_file_of_random_numbers_repeats_a_test_and_is_named_in_the_line() {
+    let user = User::new();
+    user.write("numbers", "any bytes");
+    let mut seeds = Vec::new();
+    for _ in 0..2 {
+        let ended = user.fathom("as bonnie++ -d array:md3000 -s 64m -r 0 -n 0 -f -q -Z numbers").done();
+        assert_eq!(last_line(&ended).split(',').nth(4), Some("numbers"));
+        seeds.push(user.last()["points"][0]["workloads"][0]["spec"]["seed"].clone());
+    }
+    assert_eq!(seeds[0], seeds[1]);
+    user.fathom("as bonnie++ -d array:md3000 -s 64m -Z /dev/urandom").with(2).saying(&["no file of an end"]);
+}
+
+#[test]
 fn quiet_puts_the_table_aside_and_several_runs_print_lines_alone() {
     let user = User::new();
     user.directory("disk");

@@ -293,6 +293,30 @@ fn files_may_be_laid_out_alone_and_jobs_be_nicer_than_others() {
     assert_eq!(out["jobs"][0]["write"]["total_ios"], 256);
 }
 
+/// What lay in the file stays, and what the job writes lies behind it.
+#[test]
+fn a_file_is_appended_to_and_one_that_is_read_before_is_in_memory() {
+    let user = User::new();
+    user.fathom("as fio --name=a --filename=f --rw=write --bs=4k --size=64k --buffer_pattern=0xaa").done();
+    user.fathom(
+        "as fio --name=a --filename=f --rw=write --bs=4k --size=64k --buffer_pattern=0xbb --file_append=1",
+    )
+    .done();
+    let bytes = std::fs::read(user.path("f")).unwrap();
+    assert_eq!(bytes, [vec![0xaa; 65_536], vec![0xbb; 65_536]].concat());
+    let out = user.fathom(
+        "as fio --name=a --filename=f --rw=randread --bs=4k --size=128k --pre_read=1 --output-format=json",
+    );
+    let out = out.done().json();
+    assert_eq!(
+        (out["jobs"].as_array().unwrap().len(), &out["jobs"][0]["read"]["total_ios"]),
+        (1, &32.into())
+    );
+    let run = user.last();
+    let reads = |index: usize| run["points"][index]["workloads"][0]["classes"][0]["bytes"].clone();
+    assert_eq!((reads(0), reads(1)), (131_072.into(), 131_072.into()), "a pass before, and the job");
+}
+
 #[test]
 fn rates_are_kept_apart_and_latencies_count_from_the_issue() {
     let user = User::new();

@@ -30,7 +30,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("iometer /x", &["there is no option `/x`"]),
     ("iometer /c none.icf /r r.csv", &["none.icf", "cannot be read"]),
     ("dynamo -i host", &["dynamo"]),
-    ("bonnie++ -Z file -u root", &["`-Z` is not supported", "-z NUMBER"]),
+    ("bonnie++ -Z missing -s 0 -u root", &["Can't open random file", "missing"]),
     ("bonnie++ -K", &["there is no option `-K`"]),
     ("bonnie -n 1:-1 -s 0 -u root", &["-n"]),
     ("fio --name=a --size=1m --iodeth=4", &["did you mean `iodepth`"]),

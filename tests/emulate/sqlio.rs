@@ -177,7 +177,7 @@ fn sample_parameter_files_convert() {
 fn what_sqlio_cannot_do_here_is_refused_by_name() {
     let user = User::new();
     for (line, words) in [
-        ("-dDEF x.dat", ["-dDEF", "name each file in full"]),
+        ("-dDEF x.dat", ["-dDEF", "name directories"]),
         ("-LSi x.dat", ["-LSi", "not supported"]),
         ("-t3 x.dat", ["-f", "3 threads do not divide 64 columns"]),
         ("-frandom -Fmissing.txt", ["missing.txt", "No such file"]),

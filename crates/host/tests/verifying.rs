@@ -23,13 +23,15 @@ const BLOCKS: u64 = 512;
 const LEN: Bytes = Bytes::new(BLOCKS * 4096);
 
 /// Every engine that moves data, at the depths it can serve.
-const ENGINES: [(&str, u32); 9] = [
+const ENGINES: [(&str, u32); 11] = [
     ("pread", 1),
     ("pread", 8),
     ("preadv2", 1),
     ("preadv2", 8),
     ("splice", 1),
     ("splice", 8),
+    ("locked", 1),
+    ("locked", 8),
     ("mmap", 1),
     ("io_uring", 1),
     ("io_uring", 16),

@@ -175,6 +175,8 @@ words! {
         Ftruncate = "ftruncate",
         /// Data moves through a pipe.
         Splice = "splice",
+        /// pread(2) and pwrite(2), each with its bytes locked.
+        Locked = "locked",
         /// None: each request ends at once.
         Null = "null",
         /// Calls that take names of files and directories.

@@ -4,7 +4,7 @@
 
 use conduct::Event;
 use formats::Refusal;
-use formats::bonnie::{Command, Figures, Generation, Job, Machine, Request, SEMAPHORES, Test};
+use formats::bonnie::{Command, Figures, Generation, Job, Machine, Request, SEMAPHORES, Test, seed_of};
 use host::SysRoot;
 use host::environment::Environment;
 use host::semaphores::Semaphores;
@@ -59,6 +59,7 @@ fn test(command: &Command, context: &Context) -> Result<Ending, Failure> {
     if !is_array && look(&command.directory)?.kind != LookKind::Directory {
         return Err(usage(format!("Can't change to directory \"{}\"", command.directory)));
     }
+    let of_file = command.random_file.as_deref().map(|file| seed_of_file(file, &usage)).transpose()?;
     let machine = Environment::read(&SysRoot::real());
     let mut semaphores = None;
     if command.together {
@@ -74,7 +75,7 @@ fn test(command: &Command, context: &Context) -> Result<Ending, Failure> {
             ram_mib: machine.ram.get() >> 20,
             hostname: machine.hostname.clone(),
             pid: std::process::id(),
-            seed: context.seed(),
+            seed: of_file.unwrap_or_else(|| context.seed()),
         })?;
         if run == 0 && command.runs.is_some_and(|runs| runs > 1) {
             print(&job.sheet.columns())?;
@@ -85,6 +86,18 @@ fn test(command: &Command, context: &Context) -> Result<Ending, Failure> {
         }
     }
     Ok(ending)
+}
+
+/// What `-Z` comes to: all of a file, which must have an end.
+fn seed_of_file(file: &str, usage: &dyn Fn(String) -> Failure) -> Result<u32, Failure> {
+    let path = units::name::path(file);
+    let read = match std::fs::metadata(path) {
+        Ok(found) if !found.is_file() => Err(std::io::Error::other("it is no file of an end")),
+        _ => std::fs::read(path),
+    };
+    read.map(|bytes| seed_of(&bytes)).map_err(|error| {
+        usage(format!("Can't open random file \"{file}\": {error}; name a file of random bytes"))
+    })
 }
 
 fn test_once(

@@ -111,7 +111,11 @@ impl Command {
             seeks: self.seeks,
             seekers: self.seekers,
             copies: self.copies,
-            seed,
+            // The original's line has the name of the file in place of a number; its columns are apart by commas.
+            seed: match &self.random_file {
+                Some(file) => file.replace([',', '\n'], "_"),
+                None => seed.to_string(),
+            },
             files: self.files,
         };
         Ok(Job { translated: TranslatedJob { plan: plan.text(), targets, notes }, data_files, sheet })

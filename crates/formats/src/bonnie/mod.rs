@@ -15,7 +15,7 @@ mod text;
 
 pub use figures::{Figures, TEST_NAMES, Test};
 pub use job::{DataFile, Job, Machine};
-pub use options::{Chars, Command, FileTest, Request};
+pub use options::{Chars, Command, FileTest, Request, seed_of};
 pub use output::{CSV_103, CSV_200, TEXT_103, TEXT_200};
 pub use text::Sheet;
 

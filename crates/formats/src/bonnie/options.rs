@@ -79,6 +79,8 @@ pub struct Command {
     pub copies: u32,
     /// `-z`.
     pub seed: Option<u32>,
+    /// `-Z`: a file of whose bytes the random numbers follow.
+    pub random_file: Option<String>,
     /// `-y`: starts each test together with others.
     pub together: bool,
     /// What was understood but changes nothing.
@@ -107,10 +109,17 @@ impl Command {
             direct: false,
             copies: 1,
             seed: None,
+            random_file: None,
             together: false,
             notes: Vec::new(),
         }
     }
+}
+
+/// The seed that follows from the bytes of the file of `-Z`: the same file repeats a test.
+pub fn seed_of(bytes: &[u8]) -> u32 {
+    // FNV-1a, 32 bits.
+    bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
 
 impl Request {
@@ -210,7 +219,12 @@ const ONLY_200: &[Opt<Draft>] = &[
         Ok(())
     }),
     number("-c", "copies that test at once", 1..=200, |draft, copies| draft.command.copies = copies),
-    number("-z", "the seed of random numbers", 0..=u32::MAX, |draft, seed| draft.command.seed = Some(seed)),
+    number("-z", "the seed of random numbers", 0..=u32::MAX, |draft, seed| {
+        (draft.command.seed, draft.command.random_file) = (Some(seed), None);
+    }),
+    text("-Z", "FILE", "random numbers follow from the bytes of a file", |draft, file| {
+        (draft.command.seed, draft.command.random_file) = (None, Some(file.into()));
+    }),
     one_of(
         "-y",
         "starts each test together with other copies",
@@ -221,11 +235,6 @@ const ONLY_200: &[Opt<Draft>] = &[
                 "Fathom does not wait for a key before a test; `-y s` starts copies together by semaphores",
             ),
         ],
-    ),
-    unsupported(
-        "-Z",
-        "random numbers follow from a seed; `-z NUMBER` repeats a test, and `fathom run` with `content = \"random\"` \
-         writes what does not compress",
     ),
 ];
 

@@ -73,7 +73,7 @@ fn found(format: &'static str, generation: Generation, run: &Run) -> Result<(She
             seeks: seeks.map_or(super::SEEKS, |figure| truncated::<u32>(figure.amount)),
             seekers: seekers.map(|each| each.spec.workers).max().unwrap_or(generation.seekers()),
             copies: 1,
-            seed: workloads().find_map(|each| u32::try_from(each.spec.seed).ok()).unwrap_or(0),
+            seed: workloads().find_map(|each| u32::try_from(each.spec.seed).ok()).unwrap_or(0).to_string(),
             files: (!no_files).then(|| FileTest {
                 thousands: files
                     .map_or(1, |figure| truncated::<u32>((figure.amount / 1024.0).round().max(1.0))),

@@ -50,7 +50,6 @@ fn what_is_not_supported_is_refused_by_name() {
     for (line, words) in [
         ("-n 1:-1", "tree = \"link\""),
         ("-n 1:65536:0:1:4096", "one call"),
-        ("-Z /dev/urandom", "-z NUMBER"),
         ("-y p", "-y s"),
         ("-s 10:1000", "power of two"),
         ("-s many", "-s"),
@@ -64,6 +63,19 @@ fn what_is_not_supported_is_refused_by_name() {
         let refusal = request(Generation::V200, line).expect_err(line).to_string();
         assert!(refusal.contains(words), "{line}: {refusal}");
     }
+}
+
+#[test]
+fn random_numbers_follow_from_a_number_or_from_a_file_whichever_was_said_last() {
+    let said = |line: &str| {
+        let command = command(Generation::V200, line);
+        (command.seed, command.random_file)
+    };
+    assert_eq!(said("-z 5 -Z numbers"), (None, Some("numbers".into())));
+    assert_eq!(said("-Z numbers -z 5"), (Some(5), None));
+    assert_ne!(seed_of(b"a"), seed_of(b"b"));
+    let job = command(Generation::V200, "-Z a,b -s 300 -r 0").job(&HERE).unwrap();
+    assert_eq!(job.sheet.seed, "a_b");
 }
 
 proptest! {

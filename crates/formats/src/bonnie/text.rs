@@ -25,7 +25,7 @@ pub struct Sheet {
     /// How many did the same at once.
     pub copies: u32,
     /// Of the random numbers.
-    pub seed: u32,
+    pub seed: String,
     /// Small files.
     pub files: Option<FileTest>,
 }
@@ -344,7 +344,7 @@ mod tests {
             seeks: 8192,
             seekers: generation.seekers(),
             copies: 1,
-            seed: 77,
+            seed: "77".into(),
             files: Some(FileTest { thousands: 16, max: 0, min: 0, dirs: 0 }),
         }
     }

@@ -174,11 +174,30 @@ pub(super) fn sizes(options: &Options, rw: Rw, notes: &mut Vec<String>) -> Resul
     for (slot, given) in sizes.iter_mut().zip(splits) {
         *slot = given.unwrap_or_else(|| std::mem::take(slot));
     }
+    if options.flag("bs_is_seq_rand")? == Some(true) {
+        let of_all = sizes[if rw.random { WRITE } else { READ }].clone();
+        check_one_way(options, rw, &sizes)?;
+        sizes = [of_all.clone(), of_all.clone(), of_all];
+    }
     // Each block is written as it was trimmed.
     if rw.rewrites_trims() {
         sizes[WRITE] = sizes[TRIM].clone();
     }
     Ok(sizes)
+}
+
+/// With `bs_is_seq_rand` the sizes of reads are those of streams and the sizes of writes those of random requests: all of a
+/// job are one or the other.
+fn check_one_way(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result<(), Refusal> {
+    let Some(setting) = options.get("percentage_random").filter(|_| rw.random) else { return Ok(()) };
+    let parts = options.three("percentage_random", value::share)?;
+    let is_mixed = parts.into_iter().flatten().any(|part| part < 100.0);
+    match is_mixed && sizes[READ] != sizes[WRITE] {
+        true => Err(setting.unsupported(
+            "with bs_is_seq_rand requests of one job that are partly random would have two sizes; write two jobs",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// The size of a request.

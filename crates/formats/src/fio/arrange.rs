@@ -2,9 +2,9 @@
 //!
 //! **Invariant:** what one phase cannot say of all its jobs is refused with the name of the option.
 
-use units::Nanos;
+use units::{Bytes, Nanos};
 
-use crate::plan::{Keys, PlanText, braced};
+use crate::plan::{Key, Keys, PlanText, Value, braced};
 use crate::{Refusal, TranslatedJob};
 
 use super::access::READ;
@@ -44,6 +44,7 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
     }
     check_trees(jobs, &targets)?;
     check_logs(jobs)?;
+    check_locks(jobs)?;
     let bases = bases(jobs);
     let seed = seed_of(jobs, salt)?;
     let mut plan = PlanText::new("fio", &format!("what fio does with {origin}"), Some(seed));
@@ -72,6 +73,13 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
         // The page cache forgets what is read through it, as with invalidate=1.
         if forgets(jobs, &phase)? {
             plan.phase(Keys::default().with("state", "prepare").with("fill", 0u32).with("span", "100%"));
+        }
+        let readers = preread_members(jobs, &members)?;
+        if !readers.is_empty() {
+            let name = format!("{}, read before", phase_name(first, number));
+            plan.phase(Keys::named(&braced(&name)));
+            write_members(&mut plan, &readers);
+            phases.push(Vec::new());
         }
         write_phase(&mut plan, first, number, times, &members);
         phases.push(report(jobs, &phase, &members, &mut group, number));
@@ -127,6 +135,34 @@ fn check_logs(jobs: &[Job]) -> Result<(), Refusal> {
             Err(setting.unsupported("another job writes the same log; give each a file of its own"))
         }
     }
+}
+
+/// Who locks a file that nobody else uses at the time waits for nobody.
+fn check_locks(jobs: &[Job]) -> Result<(), Refusal> {
+    for phase in together(jobs)? {
+        let users = |name: &String| {
+            let of = |index: &usize| {
+                jobs[*index].files.of_clone.iter().filter(|names| names.contains(name)).count()
+            };
+            phase.iter().map(of).sum::<usize>()
+        };
+        for job in phase.iter().map(|index| &jobs[*index]) {
+            let Some(setting) = job.options.get("lockfile").filter(|setting| setting.value != "none") else {
+                continue;
+            };
+            if !["exclusive", "readwrite"].contains(&setting.value.as_str()) {
+                return Err(setting.wrong("none, exclusive or readwrite"));
+            }
+            let only_reads =
+                setting.value == "readwrite" && phase.iter().all(|index| !jobs[*index].rw.changes());
+            if !only_reads && job.files.of_clone.iter().flatten().any(|name| users(name) > 1) {
+                return Err(setting.unsupported(
+                    "jobs that share a file do not wait for each other; give each a file of its own, or leave it out",
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// fio's own, where a job says none.
@@ -226,8 +262,45 @@ fn forgets(jobs: &[Job], phase: &[usize]) -> Result<bool, Refusal> {
 
 pub(super) fn forgets_of(job: &Job) -> Result<bool, Refusal> {
     let invalidates = job.options.flag("invalidate")?.unwrap_or(true);
+    if preread(job)? {
+        return Ok(false);
+    }
     let reads = (job.rw.has[READ] || job.replay.is_some()) && job.engine.name != "null" && job.tree.is_none();
     Ok(!is_direct(&job.options)? && invalidates && reads)
+}
+
+/// Whether its files are read into the page cache before it begins. What goes past the cache or reads nothing has none.
+fn preread(job: &Job) -> Result<bool, Refusal> {
+    let asked = job.options.flag("pre_read")? == Some(true);
+    Ok(asked && job.engine.name != "null" && job.tree.is_none() && job.replay.is_none())
+}
+
+/// What reads the files of `members` from end to end through the page cache, of those that ask for it.
+fn preread_members(jobs: &[Job], members: &[Member]) -> Result<Vec<Member>, Refusal> {
+    const PLACES: [&str; 5] = ["on", "files", "span", "offset", "worker_offset"];
+    let mut readers: Vec<Member> = Vec::new();
+    for member in members {
+        let job = &jobs[member.job];
+        if !preread(job)? || job.creates_only {
+            continue;
+        }
+        let mut keys: Vec<Key> = member
+            .keys
+            .iter()
+            .filter(|(key, _)| PLACES.contains(key) || *key == "workers")
+            .cloned()
+            .collect();
+        let size = job.sizes.iter().flatten().map(|(size, _)| *size).min().unwrap_or(4096);
+        let fixed =
+            [("pattern", "\"sequential\""), ("engine", "\"pread\""), ("direct", "false"), ("loops", "1")];
+        keys.extend(fixed.map(|(key, value)| (key, value.to_owned())));
+        keys.push(("size", Bytes::new(size).toml()));
+        let is_known = |other: &Member| other.keys == keys;
+        if !readers.iter().any(is_known) {
+            readers.push(Member { job: member.job, name: member.name.clone(), keys, joins: false });
+        }
+    }
+    Ok(readers)
 }
 
 fn write_phase(plan: &mut PlanText, first: &Job, number: usize, times: Times, members: &[Member]) {

@@ -68,7 +68,7 @@ impl Files {
         {
             notes.push(format!("all {count} files of a job stay open, and each is visited in its turn"));
         }
-        let unlink = options.flag("unlink")? == Some(true);
+        let unlink = options.flag("unlink")? == Some(true) || unlinks_after_loops(options)?;
         let base = Files {
             of_clone: Vec::new(),
             each: 1,
@@ -188,9 +188,8 @@ impl Files {
         let sizes: Vec<Option<u64>> = all.iter().map(|name| (environment.size_bytes)(name)).collect();
         self.known_size =
             sizes.iter().copied().collect::<Option<Vec<u64>>>().and_then(|all| all.into_iter().min());
-        let may_be_new =
-            |name: &str| !["/dev/", "array:", "null:"].iter().any(|prefix| name.starts_with(prefix));
-        self.are_new = all.iter().zip(&sizes).any(|(name, size)| size.is_none() && may_be_new(name));
+        self.are_new =
+            all.iter().zip(&sizes).any(|(name, size)| size.is_none() && super::region::is_regular(name));
         self
     }
 
@@ -206,6 +205,21 @@ fn within(folders: &[String], clone: usize, name: &str) -> String {
         _ if is_whole => name.to_owned(),
         [] => name.to_owned(),
         folders => format!("{}/{name}", folders[clone % folders.len()].trim_end_matches('/')),
+    }
+}
+
+/// Whether files go after the only pass, which `unlink_each_loop` says of each.
+fn unlinks_after_loops(options: &Options) -> Result<bool, Refusal> {
+    let Some(setting) = options.get("unlink_each_loop") else { return Ok(false) };
+    if options.flag("unlink_each_loop")? != Some(true) {
+        return Ok(false);
+    }
+    let comes_again = options.flag("time_based")? == Some(true) || options.count("loops")? > Some(1);
+    match comes_again {
+        true => Err(setting.unsupported(
+            "files are laid out once, and a job goes through them again; leave it or loops= out",
+        )),
+        false => Ok(true),
     }
 }
 

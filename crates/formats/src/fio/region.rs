@@ -63,6 +63,11 @@ fn unequal(options: &Options, files: &Files, rw: Rw, sizes: Vec<u64>) -> Result<
     Ok(Region { offset: Amount::Bytes(0), increment: 0, span: None, total, sizes })
 }
 
+/// Whether a name is that of a file, which can grow.
+pub(super) fn is_regular(name: &str) -> bool {
+    !["/dev/", "array:", "null:"].iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// Which part of each of `files` the job uses; `ends` are the smallest and the largest of its requests.
 pub(super) fn region(options: &Options, files: &Files, rw: Rw, ends: (u64, u64)) -> Result<Region, Refusal> {
     let (size, each, smallest) = (options.amount("size")?, files.each as u64, ends.0);
@@ -76,6 +81,10 @@ pub(super) fn region(options: &Options, files: &Files, rw: Rw, ends: (u64, u64))
         (options.size("offset_align")?.filter(|align| *align > 0), offset)
     {
         offset = Amount::Bytes(at.next_multiple_of(align));
+    }
+    if options.flag("file_append")? == Some(true) && is_regular(files.first_name()) {
+        // What is there stays, and what the job adds lies behind it.
+        offset = Amount::Bytes(files.known_size.unwrap_or(0));
     }
     // What moves from clone to clone is said in bytes.
     if let (Amount::Percent(part), Some(size)) = (offset, files.known_size) {

@@ -346,7 +346,11 @@ fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
     for (line, word) in [
         ("verify=pattern", "verify_pattern"),
         ("verify=crc32c\nfill_device=1", "fill_device"),
-        ("unlink_each_loop=1", "unlink_each_loop"),
+        ("unlink_each_loop=1", "loops="),
+        ("lockfile=exclusive\nnumjobs=2\nfilename=f", "do not wait"),
+        ("lockfile=maybe", "readwrite"),
+        ("verify=pattern\nverify_pattern=0xabcdef\nverify_pattern_interval=512", "multiple of the 3 bytes"),
+        ("rw=randrw\nbs=4k,8k\nbs_is_seq_rand\npercentage_random=50", "two sizes"),
         ("ioengine=rbd", "ioengine"),
         ("zonemode=zbd", "zoned devices"),
         ("read_iolog=x", "read_iolog"),

@@ -74,12 +74,26 @@ pub(super) fn keys(job: &Job, seed: u64) -> Result<Vec<(&'static str, String)>, 
             return Err(setting.wrong("it goes with verify_pattern="));
         };
         let bytes = job.verify_pattern.clone().ok_or_else(|| pattern.wrong("bytes such as 0xdeadface"))?;
+        check_interval(job, &bytes)?;
         // A job that writes says so already.
         if !job.rw.changes() {
             keys.push(("content", super::keys::pattern_text(&bytes)));
         }
     }
     Ok(keys)
+}
+
+/// A pattern that begins anew after so many bytes is the same as one that goes on where they are a multiple of its own.
+fn check_interval(job: &Job, pattern: &[u8]) -> Result<(), Refusal> {
+    let Some(setting) = job.options.get("verify_pattern_interval") else { return Ok(()) };
+    let every = job.options.size("verify_pattern_interval")?.unwrap_or(0);
+    match every == 0 || every.is_multiple_of(pattern.len() as u64) {
+        true => Ok(()),
+        false => Err(setting.unsupported(format!(
+            "a pattern begins with each request; say a multiple of the {} bytes of verify_pattern=",
+            pattern.len()
+        ))),
+    }
 }
 
 /// Whether what an earlier run wrote is only read.

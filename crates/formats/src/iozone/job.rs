@@ -199,6 +199,7 @@ impl Command {
             _ if is_stdio => ("stdio", 1),
             _ if self.mapped => ("mmap", 1),
             Some(depth) => ("auto", depth),
+            None if self.locks => ("locked", 1),
             None if is_vectored => ("preadv2", 1),
             None => ("pread", 1),
         }

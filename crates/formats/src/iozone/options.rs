@@ -77,6 +77,8 @@ pub struct Command {
     pub depth: Option<u32>,
     /// `-V`: the byte that is written, and that everything read must be.
     pub pattern: Option<u8>,
+    /// `-+l`, `-+L`: each record is locked for as long as it is read or written.
+    pub locks: bool,
     /// `-+d`: each record has data of its own, and what is read must be what was written.
     pub diagnoses: bool,
     /// `-+y`, `-+C`: percent of each record that repeats.
@@ -217,6 +219,11 @@ impl Draft {
         if command.mapped && command.direct {
             return Err(usage(
                 "a mapping (`-B`) always goes through the page cache, so that `-I` contradicts it",
+            ));
+        }
+        if command.locks && (command.mapped || command.depth.is_some()) {
+            return Err(usage(
+                "`-+l` and `-+L` lock each record for one call, so that `-B`, `-k` and `-H` contradict them",
             ));
         }
         if command.mapped && command.depth.is_some() {

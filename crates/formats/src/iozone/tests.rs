@@ -55,6 +55,9 @@ fn without_a_selection_all_tests_of_the_mode_are_made() {
 fn what_is_not_supported_is_named() {
     let cases = [
         ("-a -+m hosts", "-+m"),
+        ("-a -K", "-K"),
+        ("-a -+l -B", "contradict"),
+        ("-a -+L -k 4", "contradict"),
         ("-t 2 -Q", "-Q"),
         ("-t 2 -X trace", "-X"),
         ("-a -B -Y trace", "-B"),
@@ -211,6 +214,19 @@ fn children_may_start_one_after_the_other_share_a_size_and_a_file() {
     let mixed = &readers[3..];
     assert_eq!(mixed.iter().filter(|child| !child.changes_data()).count(), 2);
     assert!(mixed.iter().all(|child| child.pattern == workload::spec::Pattern::Sequential));
+}
+
+#[test]
+fn each_record_is_locked_where_that_is_said_but_for_those_that_are_gathered() {
+    let engines = |line: &str| -> Vec<String> {
+        let plan = plan_of(line, HERE);
+        let timed = plan.points().iter().filter(|point| !point.name.contains("flush after"));
+        timed.flat_map(|point| point.workloads()).map(|workload| workload.engine.kind.to_string()).collect()
+    };
+    assert_eq!(engines("-s 1m -r 64k -+l -+n -i 0 -i 1 -i 6 -i 11"), ["locked", "locked", "stdio", "locked"]);
+    let shared = parse("-t 2 -s 1m -r 64k -+L -i 0").unwrap();
+    assert!(shared.shares_file && shared.announced.iter().any(|line| line.contains("shared file mode")));
+    assert_eq!(engines("-s 1m -r 64k -Z -B -+n -i 0"), ["mmap"]);
 }
 
 #[test]

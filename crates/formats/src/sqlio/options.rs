@@ -3,8 +3,8 @@
 use super::TOOL;
 use crate::Refusal;
 use crate::options::{
-    Notes, Opt, Style, Syntax, flag, ignored, number, one_of, optional, parsed, text, unlisted, unsupported,
-    usage,
+    Given, Notes, Opt, Style, Syntax, flag, ignored, number, one_of, optional, parsed, text, unlisted,
+    unsupported, usage,
 };
 
 /// The original's limit for threads and for files.
@@ -90,6 +90,8 @@ pub(crate) struct Draft {
     stripe: Option<u32>,
     rows: Option<u32>,
     access: Option<Access>,
+    /// `-d`: in each of these are the files that are named.
+    folders: Vec<String>,
     /// Whether `-m` was said.
     gathers: bool,
 }
@@ -172,8 +174,16 @@ const OPTIONS: &[Opt<Draft>] = &[
         draft.command.params = Some(file.into());
     }),
     ignored("-64", "addresses always have 64 bits"),
-    unsupported("-d", "there are no drive letters here; name each file in full"),
-    unsupported("-R", "name devices as they are called here, such as /dev/sdb"),
+    parsed("-d", "DIR,DIR…", "the same file in each of these directories", |draft, given| {
+        draft.folders =
+            listed(given, "there are no drive letters here; name directories, such as -d/mnt/a,/mnt/b")?;
+        Ok(())
+    }),
+    parsed("-R", "DEVICE,DEVICE…", "devices in place of files", |draft, given| {
+        let devices = listed(given, "devices have no letters here; name them, such as -R/dev/sdb,/dev/sdc")?;
+        draft.command.named.extend(devices);
+        Ok(())
+    }),
     parsed(
         "-m",
         "HOW",
@@ -214,7 +224,7 @@ impl Draft {
             block_kib: 2,
             ..Command::default()
         };
-        Draft { command, stripe: None, rows: None, access: None, gathers: false }
+        Draft { command, stripe: None, rows: None, access: None, folders: Vec::new(), gathers: false }
     }
 
     fn buffering(&mut self, buffering: Buffering) {
@@ -223,7 +233,7 @@ impl Draft {
     }
 
     fn finish(self) -> Result<Command, Refusal> {
-        let Draft { mut command, stripe, rows, access, gathers } = self;
+        let Draft { mut command, stripe, rows, access, folders, gathers } = self;
         let usage = |what: &str| Err(Refusal::usage(TOOL, what));
         if gathers && command.outstanding.is_some() {
             return usage("`-m` goes with one request for each thread, so that `-o` contradicts it");
@@ -242,11 +252,26 @@ impl Draft {
         if command.params.is_none() && command.named.is_empty() {
             command.named.push("testfile.dat".into());
         }
+        if !folders.is_empty() {
+            let within = |folder: &String| {
+                let folder = folder.trim_end_matches('/');
+                let file = |name: &String| format!("{folder}/{}", name.trim_start_matches('/'));
+                command.named.iter().map(file).collect::<Vec<_>>()
+            };
+            command.named = folders.iter().flat_map(within).collect();
+        }
         if command.named.len() > MOST as usize {
             return usage("at most 256 files");
         }
         Ok(command)
     }
+}
+
+/// Names apart by commas, of which each has a `/` or is an address.
+fn listed(given: &Given<'_>, otherwise: &str) -> Result<Vec<String>, Refusal> {
+    let names: Vec<String> = given.value.split(',').map(str::to_owned).collect();
+    let is_name = |name: &String| name.contains('/') || name.starts_with("array:");
+    if names.iter().all(is_name) { Ok(names) } else { Err(given.unsupported(otherwise)) }
 }
 
 /// A mask in decimal or, after `0x`, in hexadecimal digits.

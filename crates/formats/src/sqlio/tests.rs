@@ -109,6 +109,14 @@ fn threads_have_columns_of_a_stripe_one_beside_the_other() {
     assert_eq!(regions, expected);
 }
 
+#[test]
+fn the_same_file_is_in_each_directory_and_devices_may_stand_for_files() {
+    let named = |line: &str| parse(line).unwrap().named;
+    assert_eq!(named("-d/mnt/a,/mnt/b/ t.dat"), ["/mnt/a/t.dat", "/mnt/b/t.dat"]);
+    assert_eq!(named("-d./a"), ["./a/testfile.dat"]);
+    assert_eq!(named("-R/dev/sdb,/dev/sdc"), ["/dev/sdb", "/dev/sdc"]);
+}
+
 proptest! {
     #[test]
     fn no_words_make_it_panic(words in proptest::collection::vec("-?[ -~]{0,8}", 0..6), text in "[ -~\n]{0,60}") {

@@ -48,6 +48,7 @@ pub fn choose(
         (EngineKind::Fallocate, _) => (calls(Call::Fallocate), None),
         (EngineKind::Ftruncate, _) => (calls(Call::Ftruncate), None),
         (EngineKind::Splice, _) => (calls(Call::Splice), None),
+        (EngineKind::Locked, _) => (calls(Call::Locked), None),
         (EngineKind::Mmap, _) if one_at_a_time => (EngineChoice::Mmap, None),
         (EngineKind::Mmap, _) => {
             let why = "loads and stores wait for each page: set `depth = 1` and use more workers".into();
@@ -120,6 +121,8 @@ mod tests {
             ("depth = 1\nreads = '0%'\nengine = 'fallocate'", EngineChoice::Sync(Call::Fallocate)),
             ("depth = 1\nreads = '0%'\nengine = 'ftruncate'", EngineChoice::Sync(Call::Ftruncate)),
             ("depth = 1\nengine = 'splice'", EngineChoice::Sync(Call::Splice)),
+            ("depth = 1\nengine = 'locked'", EngineChoice::Sync(Call::Locked)),
+            ("depth = 2\nengine = 'locked'", EngineChoice::Pool(Call::Locked)),
             ("depth = 1\nengine = 'mmap'\ndirect = false", EngineChoice::Mmap),
             ("depth = 1\nengine = 'stdio'\ndirect = false", EngineChoice::Stdio),
             ("depth = 1\nengine = 'io_uring'", EngineChoice::Uring),

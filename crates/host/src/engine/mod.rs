@@ -9,6 +9,7 @@ mod files;
 #[cfg(test)]
 mod fixture;
 mod flush;
+mod locked;
 mod mmap;
 mod null;
 mod payload;

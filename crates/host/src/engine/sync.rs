@@ -29,6 +29,8 @@ pub enum Call {
     Ftruncate,
     /// splice(2) through a pipe.
     Splice,
+    /// pread(2), pwrite(2), each with its bytes locked.
+    Locked,
 }
 
 /// Carries a request out as it is submitted, so only depth 1 makes sense; [`super::ThreadPool`] does more.
@@ -119,6 +121,8 @@ pub(super) fn execute(
         }
         (Op::Read, Call::Splice) => super::splice::read(fd, bytes, offset),
         (Op::Write, Call::Splice) => super::splice::write(fd, bytes, offset),
+        (Op::Read, Call::Locked) => super::locked::read(fd, bytes, offset),
+        (Op::Write, Call::Locked) => super::locked::write(fd, bytes, offset),
         (Op::Read, Call::Ftruncate) => Err(rustix::io::Errno::INVAL),
         (Op::Trim, _) => return trim(&files.0[usize::from(request.file)], request),
         (Op::Flush, _) => again(|| super::flush(flush, fd).map(|()| 0)),

@@ -52,6 +52,8 @@ pub enum EngineKind {
     Ftruncate,
     /// splice(2) through a pipe, with read(2) or vmsplice(2) at its other end.
     Splice,
+    /// pread(2) and pwrite(2), each with its bytes locked for as long as it takes.
+    Locked,
     /// Nothing at all: what the tool itself can do.
     Null,
 }

@@ -382,9 +382,10 @@ fn sequence(workload: &Workload, faults: &mut Vec<Fault>) {
         faults.push(Fault { caution: true, ..fault("low_water", message, help) });
     }
     let is_kept_open = matches!(workload.engine.kind, EngineKind::Mmap | EngineKind::Stdio);
-    let is_pool =
-        matches!(workload.engine.kind, EngineKind::Pread | EngineKind::Preadv2 | EngineKind::Splice)
-            && workload.depth > 1;
+    let is_pool = matches!(
+        workload.engine.kind,
+        EngineKind::Pread | EngineKind::Preadv2 | EngineKind::Splice | EngineKind::Locked
+    ) && workload.depth > 1;
     if sequence.reopen_every.is_some() && (is_kept_open || is_pool) {
         let message = "this engine keeps its files open".into();
         faults.push(fault(

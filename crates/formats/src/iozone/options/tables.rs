@@ -170,6 +170,15 @@ pub(super) const FILES: &[Opt<Draft>] = &[
         (draft.command.only_reads, draft.command.keep) = (true, true);
         draft.announce(">>> No Verify mode. <<<");
     }),
+    flag("-+l", "each record is locked while it is read or written", |draft| {
+        draft.command.locks = true;
+        draft.announce(">>> Record locking mode enabled. <<<");
+    }),
+    flag("-+L", "the same, and all children use the same file", |draft| {
+        (draft.command.locks, draft.command.shares_file) = (true, true);
+        draft.announce(">>> Record locking, shared file mode enabled. <<<");
+    }),
+    ignored("-Z", "a page is written by a call before a pass is timed, beside the mapping of `-B`"),
     ignored("-W", "a file is locked before a pass is timed, and no other program has it"),
     text("-U", "DIR", "the page cache forgets the file before each pass", |draft, _| {
         draft.command.forgets = true;
@@ -314,13 +323,11 @@ pub(super) const UNSUPPORTED: &[Opt<Draft>] = &[
     alone("-h", "prints these options"),
     alone("-v", "prints the version"),
     unsupported("-K", "no other records are read in between; `-i 2` reads at random"),
-    unsupported("-Z", "mapping and calls are not mixed; `-B` maps"),
     unsupported(
         "-+m",
         "one machine measures; run `fathom` on each and compare the records, or use its ranks",
     ),
     unsupported("-+t", "no network is measured; it goes with `-+m`"),
-    unsupported("-+l -+L", "no record is locked for the time of its request; leave it out"),
     unlisted("-+c -+i -+s", "one machine measures; run `fathom` on each and compare the records"),
     unlisted("-+b -+O", "the plan key `pace` says how fast requests come"),
     unlisted("-+a -+e -+F -+J -+M -+o -+Q -+R", "it has no counterpart here; leave it out"),

@@ -234,12 +234,14 @@ keys! {
          `ops` and `loops` as it did there. It changes nothing."
 
     "I/O engine":
-    engine (Choice(&["auto", "io_uring", "pread", "preadv2", "mmap", "stdio", "fallocate", "ftruncate", "splice", "null"]), "auto", "io_uring")
+    engine (Choice(&["auto", "io_uring", "pread", "preadv2", "mmap", "stdio", "fallocate", "ftruncate", "splice", "locked", "null"]), "auto", "io_uring")
         [spec.engine.kind] _
         "`auto`: pread at depth 1, io_uring where it is allowed, otherwise pread with a thread for each \
          request in flight. `stdio` gathers calls of a few bytes in user space, 4 KiB for each file, as a \
          program in C does with putc. `fallocate` and `ftruncate` move no data: a write allocates its range, or \
-         cuts the file where it would begin, in files alone. `splice` moves data through a pipe. `null` does nothing at all and shows what the tool itself can do."
+         cuts the file where it would begin, in files alone. `splice` moves data through a pipe. `locked` \
+         is pread and pwrite, each with its bytes locked (fcntl) for as long as it takes: reads share a lock, a write has it \
+         alone. `null` does nothing at all and shows what the tool itself can do."
     submit_batch (Count(1, 4096), "1", 32) [spec.engine.submit_batch] _
         "1 to 4096. With 1 each request is submitted as soon as its slot is free, so that `depth` requests \
          are in the device. More are cheaper for the processor; those of a call share one reading of the \
