@@ -88,6 +88,7 @@ test: cargo
 test-guest: ublk
 	tests/guest/rebuild-on-md '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code
 	tests/guest/serve-by-ublk '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code
+	tests/guest/ask-a-drive '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code
 
 # MUTANTS='--count 5 library' tries five in one area.
 mutants: cargo

@@ -137,9 +137,26 @@ fn every_line_is_that_of_the_hdparm_which_is_installed() {
 fn what_a_drive_is_asked_is_answered_as_by_the_hdparm_which_is_installed() {
     let user = User::new();
     let Some(device) = Loop::make(&user, 4 << 20) else { return };
-    for options in
-        ["", "-v", "-r", "-ra", "-r -g", "-c", "-m -d", "-Q", "-C", "-i", "-I", "-W -A -B -M", "-q -r"]
-    {
+    for options in [
+        "",
+        "-v",
+        "-r",
+        "-ra",
+        "-r -g",
+        "-c",
+        "-m -d",
+        "-Q",
+        "-C",
+        "-i",
+        "-I",
+        "-W -A -B -M",
+        "-q -r",
+        "-R",
+        "-N",
+        "-H",
+        "--dco-identify",
+        "--Istdout",
+    ] {
         let mut arguments: Vec<&str> = options.split_whitespace().collect();
         arguments.push(&device.node);
         let ours = user.fathom(&format!("as hdparm {options} {}", device.node));
@@ -151,7 +168,7 @@ fn what_a_drive_is_asked_is_answered_as_by_the_hdparm_which_is_installed() {
         assert_eq!(said.join("\n").trim(), err.trim(), "{options}");
         assert_eq!(
             ours.code == Some(0),
-            err.is_empty() && !out.contains("unknown"),
+            options == "--dco-identify" || err.is_empty() && !out.contains("unknown"),
             "{options}: {:?}",
             ours.code
         );
@@ -159,6 +176,37 @@ fn what_a_drive_is_asked_is_answered_as_by_the_hdparm_which_is_installed() {
     // A file is asked in the same words, and says that it is none.
     user.write("plain", "x");
     user.fathom("as hdparm -r plain").with(25).saying(&["BLKROGET failed"]);
+}
+
+#[test]
+fn a_sector_is_printed_and_a_file_is_placed_without_a_drive_that_answers() {
+    let user = User::new();
+    let Some(device) = Loop::make(&user, 4 << 20) else { return };
+    let out = user.fathom(&format!("as hdparm --read-sector 3 {}", device.node)).done().out;
+    assert!(out.contains("reading sector 3: succeeded\n"), "{out}");
+    assert_eq!(out.lines().filter(|line| line.split(' ').count() == 8).count(), 32, "{out}");
+    user.fathom("as hdparm --security-help").done().saying(&[]);
+    let words = ["0040 3fff c837 0010 0000 0000 003f 0000\n"; 32].concat();
+    let told = fed(&mut user.command("as hdparm --Istdin"), &words);
+    assert!(told.contains("ATA device, with non-removable media"), "{told}");
+    assert_eq!(fed(&mut user.command("as hdparm --Istdin"), "0040 3fff\n"), "", "256 words are wanted");
+    user.write("placed", "x".repeat(1 << 20));
+    let ended = user.fathom("as hdparm --fibmap placed");
+    if let Some([theirs, error]) = original(&user, "hdparm", &["--fibmap", "placed"])
+        && error.is_empty()
+    {
+        assert_eq!(ended.done().out, theirs);
+    }
+}
+
+/// What a program prints that is given `text`.
+fn fed(command: &mut std::process::Command, text: &str) -> String {
+    use std::io::Write as _;
+    use std::process::Stdio;
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
 }
 
 #[test]

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 use units::convert::narrow;
 
+use crate::passthrough;
+
 /// A number that a driver keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
@@ -91,11 +93,21 @@ pub fn geometry(device: &File) -> io::Result<Geometry> {
     Ok(Geometry { heads: answer.heads, sectors: answer.sectors, start: answer.start })
 }
 
-/// The 256 words by which an ATA drive tells what it is: `HDIO_GET_IDENTITY`.
+/// The 256 words by which an ATA drive tells what it is, as it has told them: `HDIO_GET_IDENTITY`.
 pub fn identity(device: &File) -> io::Result<[u16; 256]> {
     let mut words = [0_u16; 256];
     asked(device, 0x030d, words.as_mut_ptr().cast())?;
-    Ok(words.map(u16::from_le))
+    Ok(as_told(words.map(u16::from_le)))
+}
+
+/// The kernel has put letters of texts in the order of memory (drivers/ata/libata-scsi.c, `ata_get_identity`), where a drive
+/// has the first of two in the upper byte: serial number, revision and model.
+fn as_told(mut words: [u16; 256]) -> [u16; 256] {
+    let is_text = |place: usize| (10..20).contains(&place) || (23..47).contains(&place);
+    for (_, word) in words.iter_mut().enumerate().filter(|(place, _)| is_text(*place)) {
+        *word = word.swap_bytes();
+    }
+    words
 }
 
 /// The answer of an ATA drive to CHECK POWER MODE, which neither wakes it nor keeps it awake.
@@ -104,6 +116,52 @@ pub fn power_mode(device: &File) -> io::Result<u8> {
     let mut command = [CHECK_POWER_MODE, 0, 0, 0];
     asked(device, 0x031f, command.as_mut_ptr().cast())?;
     Ok(command[2])
+}
+
+/// What a drive could be told to leave out: DEVICE CONFIGURATION IDENTIFY, 256 words.
+pub fn configuration(device: &File) -> io::Result<[u16; 256]> {
+    const DEVICE_CONFIGURATION: u8 = 0xb1;
+    const IDENTIFY: u8 = 0xc2;
+    // A command of four bytes, and room for a sector behind it.
+    let mut command = [0u8; 4 + 512];
+    command[..4].copy_from_slice(&[DEVICE_CONFIGURATION, 0, IDENTIFY, 1]);
+    asked(device, 0x031f, command.as_mut_ptr().cast())?;
+    let mut words = [0u16; 256];
+    for (word, pair) in words.iter_mut().zip(command[4..].chunks_exact(2)) {
+        *word = u16::from_le_bytes([pair[0], pair[1]]);
+    }
+    Ok(words)
+}
+
+/// The registers, sector count and error, by which a drive of Hitachi tells its temperature. Of others the command may mean
+/// anything: it is for those alone.
+pub fn temperature(device: &File) -> io::Result<(u8, u8)> {
+    const SENSE_CONDITION: u8 = 0xf0;
+    let mut command = [SENSE_CONDITION, 0, 1, 0];
+    asked(device, 0x031f, command.as_mut_ptr().cast())?;
+    Ok((command[2], command[1]))
+}
+
+/// How many sectors there are, whether they can be seen or not, by a command that transfers nothing and changes nothing.
+pub fn native_sectors(device: &File, command: NativeCommand) -> io::Result<u64> {
+    let (feature, operation, is_extended) = match command {
+        NativeCommand::GetExtended => (0x00, 0x78, true),
+        NativeCommand::ReadExtended => (0x00, 0x27, true),
+        NativeCommand::Read => (0x00, 0xf8, false),
+    };
+    let registers = passthrough::no_data(device, feature, operation, is_extended)?;
+    Ok(registers.sector(is_extended) + 1)
+}
+
+/// How a drive is asked for its last sector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NativeCommand {
+    /// GET NATIVE MAX ADDRESS EXT, of ACS-3.
+    GetExtended,
+    /// READ NATIVE MAX ADDRESS EXT.
+    ReadExtended,
+    /// READ NATIVE MAX ADDRESS.
+    Read,
 }
 
 /// How many requests the drive holds at once, as the system knows it of a SCSI or SATA disk, behind the file that says so. An
@@ -127,6 +185,15 @@ fn asked(device: &File, call: libc::c_ulong, answer: *mut libc::c_void) -> io::R
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_of_a_drive_are_as_it_has_told_them() {
+        let mut words = [0x4d51_u16; 256];
+        words[10] = u16::from_le_bytes(*b"QM");
+        let told = as_told(words);
+        assert_eq!((told[10], told[46]), (u16::from_be_bytes(*b"QM"), 0x514d));
+        assert_eq!((told[9], told[20], told[22], told[47]), (0x4d51, 0x4d51, 0x4d51, 0x4d51));
+    }
 
     #[test]
     fn what_is_no_device_keeps_no_number_and_says_so_for_each() {

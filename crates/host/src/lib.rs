@@ -20,6 +20,7 @@ pub mod load;
 pub mod monitor;
 pub mod niceness;
 pub mod pages;
+mod passthrough;
 pub mod pinned;
 mod placement;
 pub mod plain;

@@ -91,7 +91,7 @@ fn test(command: &Command, context: &Context) -> Result<Ending, Failure> {
 /// What `-Z` comes to: all of a file, which must have an end.
 fn seed_of_file(file: &str, usage: &dyn Fn(String) -> Failure) -> Result<u32, Failure> {
     let path = units::name::path(file);
-    let read = match std::fs::metadata(path) {
+    let read = match std::fs::metadata(&path) {
         Ok(found) if !found.is_file() => Err(std::io::Error::other("it is no file of an end")),
         _ => std::fs::read(path),
     };

@@ -12,6 +12,9 @@ use crate::output::print;
 
 pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let command = Command::parse(arguments)?;
+    if let Some(what) = &command.alone {
+        return hdparm_asked::alone(what);
+    }
     // A slip in the second name should not be noticed after the first was timed.
     let mut orders = Vec::with_capacity(command.devices.len());
     for device in &command.devices {

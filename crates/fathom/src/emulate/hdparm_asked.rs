@@ -1,11 +1,16 @@
 //! What `fathom as hdparm` asks a drive, and prints of its answers.
 
-use std::fs::File;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-use formats::hdparm::{Asked, Command, details, geometry, identity, power};
-use host::drive::{self, Kept};
+use formats::Refusal;
+use formats::hdparm::{
+    Alone, Asked, Command, HighestSector, Place, SECURITY, configuration, details, dump, dump_bytes,
+    geometry, highest_sector, identity, maker_is_hitachi, places, power, read_words, temperature,
+};
+use host::drive::{self, Kept, NativeCommand};
 
 use crate::ending::{Ending, Failure};
 use crate::output::print;
@@ -13,6 +18,7 @@ use crate::terminal;
 
 /// A device that is open for reading.
 struct Open<'a> {
+    command: &'a Command,
     name: &'a str,
     file: File,
     /// Its size in bytes.
@@ -26,7 +32,7 @@ pub fn answer(command: &Command, device: &str, size: u64) -> Result<Ending, Fail
     }
     let file =
         drive::open(Path::new(device)).map_err(|error| Failure::Usage(format!("{device}: {error}")))?;
-    let open = Open { name: device, file, size };
+    let open = Open { command, name: device, file, size };
     let mut ending = Ending::done();
     for asked in &command.asked {
         match open.told(*asked) {
@@ -35,6 +41,11 @@ pub fn answer(command: &Command, device: &str, size: u64) -> Result<Ending, Fail
             Err((call, error)) => {
                 let what = format!("{call}: {}", plain(&error));
                 match *asked {
+                    // The original says so and goes on.
+                    Asked::Configuration => {
+                        terminal::say(&what);
+                        continue;
+                    }
                     // Not to know is an answer.
                     Asked::Power => print(&power(None))?,
                     _ => terminal::say(&what),
@@ -90,11 +101,113 @@ impl Open<'_> {
                 geometry(found.heads, found.sectors, self.size / 512, found.start)
             }
             Asked::Power => power(Some(drive::power_mode(&self.file).map_err(failed("HDIO_DRIVE_CMD"))?)),
+            Asked::Configuration => configuration(
+                &drive::configuration(&self.file).map_err(failed("HDIO_DRIVE_CMD(dco_identify)"))?,
+            ),
+            Asked::Sector => self.sector().map_err(|error| ("FAILED".into(), error))?,
+            Asked::Temperature => {
+                let found = self.temperature().map_err(failed("HDIO_DRIVE_CMD(hitachisensecondition)"))?;
+                temperature(found.0, found.1)
+            }
+            Asked::Words => or_silent(words(), dump)?,
+            Asked::RawWords => or_silent(words(), |words| self.keep(words))?,
+            Asked::HighestSector => match words() {
+                Ok(words) => self.highest_sector(&words)?,
+                Err((_, error)) if is_of_another_kind(&error) => String::new(),
+                Err(failed) => return Err(failed),
+            },
             Asked::Identity => identity(&words()?),
             Asked::Details => or_silent(words(), details)?,
             _ => or_silent(words(), |words| asked.setting(words))?,
         })
     }
+}
+
+impl Open<'_> {
+    /// Sector `--read-sector` of 512 bytes, past no cache: what a program would read.
+    fn sector(&self) -> io::Result<String> {
+        let mut bytes = [0u8; 512];
+        self.file.read_exact_at(&mut bytes, self.command.sector.saturating_mul(512))?;
+        Ok(format!("reading sector {}: succeeded\n{}", self.command.sector, dump_bytes(&bytes)))
+    }
+
+    fn temperature(&self) -> io::Result<(u8, u8)> {
+        match drive::identity(&self.file) {
+            Ok(words) if maker_is_hitachi(&words) => drive::temperature(&self.file),
+            _ => Err(io::Error::from_raw_os_error(libc::EINVAL)),
+        }
+    }
+
+    fn highest_sector(&self, words: &[u16; 256]) -> Result<String, (String, io::Error)> {
+        let (command, name) = match HighestSector::of(words) {
+            HighestSector::Accessible => (NativeCommand::GetExtended, "GET_NATIVE_MAX_ADDRESS_EXT"),
+            HighestSector::Extended => (NativeCommand::ReadExtended, "READ_NATIVE_MAX_ADDRESS_EXT"),
+            HighestSector::Short => (NativeCommand::Read, "READ_NATIVE_MAX_ADDRESS"),
+        };
+        let native = drive::native_sectors(&self.file, command);
+        native.map(|native| highest_sector(words, native)).map_err(|error| (format!(" {name} failed"), error))
+    }
+
+    /// Writes the words as they came to a new file, and says so.
+    fn keep(&self, words: &[u16; 256]) -> String {
+        let path = self.command.raw_file.as_deref().unwrap_or_default();
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let opened = OpenOptions::new().write(true).create_new(true).open(units::name::path(path));
+        match opened.and_then(|mut file| file.write_all(&bytes)) {
+            Ok(()) => terminal::say(&format!("Wrote IDENTIFY DEVICE data to \"{path}\"")),
+            Err(error) => {
+                terminal::say(&format!("{path}: {}; name a file that is not there yet", plain(&error)))
+            }
+        }
+        String::new()
+    }
+}
+
+/// What needs no device.
+pub fn alone(what: &Alone) -> Result<Ending, Failure> {
+    let usage = |what: String| Failure::Tool(Refusal::Usage { tool: "hdparm", what });
+    match what {
+        Alone::Security => print(SECURITY)?,
+        Alone::Words => {
+            let mut text = String::new();
+            let read = io::stdin().take(1 << 20).read_to_string(&mut text);
+            read.map_err(|error| usage(format!("stdin: {error}; give the words that --Istdout prints")))?;
+            let words = read_words(&text);
+            let words =
+                words.map_err(|count| usage(format!("read only {count}/256 IDENTIFY words from stdin")))?;
+            print(&format!("\n{}", details(&words)))?;
+        }
+        Alone::Places(name) => print(&placed(name).map_err(|error| usage(format!("{name}: {error}")))?)?,
+    }
+    Ok(Ending::done())
+}
+
+/// Where the file of that name lies.
+fn placed(name: &str) -> io::Result<String> {
+    let file = drive::open(&units::name::path(name))?;
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let (major, minor) = (libc::major(found.dev()), libc::minor(found.dev()));
+    let device = format!("/sys/dev/block/{major}:{minor}");
+    let number =
+        |file: &str| std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse::<u64>().ok());
+    let sector = number(&format!("{device}/queue/logical_block_size"))
+        .or_else(|| number(&format!("{device}/../queue/logical_block_size")))
+        .filter(|sector| *sector > 0)
+        .unwrap_or(512);
+    // Sectors of the system have 512 bytes, whatever the disk's have.
+    let start = number(&format!("{device}/start")).unwrap_or(0) * 512 / sector;
+    let found: Vec<Place> = host::scratch::places(&file)?
+        .into_iter()
+        .map(|place| Place {
+            at: place.at.get(),
+            lies: place.lies.map(|(at, length)| (at.get(), length.get())),
+        })
+        .collect();
+    let block = file.metadata()?.blksize();
+    Ok(places(name, block, start, sector, &found))
 }
 
 /// The lines for an ATA drive, and none for another kind, as in the original; an error where the drive could not be asked.

@@ -78,5 +78,13 @@ fn read(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<Tran
              `fathom search {name} --slo '{slo}'`"
         )));
     }
+    for job in &jobs {
+        let Some(setting) = job.options.get("read_iolog").filter(|_| job.replay.is_some()) else { continue };
+        // A plan is checked with its traces.
+        let is_there = || (environment.kind)(&setting.value).is_some();
+        if !job.replay.as_ref().is_some_and(|replay| replay.is_text) && !is_there() {
+            return Err(setting.wrong("a log that is there; a job before it writes one with write_iolog="));
+        }
+    }
     Ok(arrange::arrange(&jobs, name, environment.salt)?.translated)
 }

@@ -3,6 +3,12 @@
 /// Something that is asked, in the order in which hdparm prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Asked {
+    /// `--dco-identify`.
+    Configuration,
+    /// `--read-sector`.
+    Sector,
+    /// `-H`.
+    Temperature,
     /// `-m`.
     Multiple,
     /// `-c`.
@@ -29,6 +35,10 @@ pub enum Asked {
     Identity,
     /// `-I`.
     Details,
+    /// `--Istdout`.
+    Words,
+    /// `--Iraw`.
+    RawWords,
     /// `-A`.
     LookAhead,
     /// `-W`.
@@ -37,6 +47,10 @@ pub enum Asked {
     PowerManagement,
     /// `-M`.
     Acoustic,
+    /// `-R`.
+    WriteReadVerify,
+    /// `-N`.
+    HighestSector,
 }
 
 impl Asked {
@@ -92,7 +106,7 @@ impl Asked {
             Asked::WriteCache => "write-caching",
             Asked::Acoustic => "acoustic",
             Asked::PowerManagement => "APM_level",
-            Asked::Geometry | Asked::Power | Asked::Identity | Asked::Details => "",
+            _ => "",
         }
     }
 
@@ -110,6 +124,10 @@ impl Asked {
             Asked::PowerManagement if !has(83, 3) => " APM_level\t= not supported\n".into(),
             Asked::PowerManagement if !has(86, 3) => " APM_level\t= off\n".into(),
             Asked::PowerManagement => format!(" APM_level\t= {}\n", words[91] & 0xff),
+            Asked::WriteReadVerify => match has(119, 1) {
+                true => format!(" write-read-verify = {:2}\n", words[120] & 2),
+                false => " write-read-verify = not supported\n".into(),
+            },
             Asked::Acoustic if !has(83, 9) => switch(false, false),
             Asked::Acoustic => {
                 format!(" {label:14}={:3} (128=quiet ... 254=fast)\n", words[94] & 0xff)
@@ -124,6 +142,17 @@ pub fn geometry(heads: u8, sectors: u8, all: u64, start: u64) -> String {
     let cylinder = u64::from(heads) * u64::from(sectors);
     let cylinders = all.checked_div(cylinder).unwrap_or(0);
     format!(" geometry      = {cylinders}/{heads}/{sectors}, sectors = {all}, start = {start}\n")
+}
+
+/// The lines of `-H`, from the two registers that a drive of Hitachi answers with.
+pub fn temperature(sense: u8, error: u8) -> String {
+    let degrees = match sense {
+        0 => "under -20".to_owned(),
+        0xff => "over 107".into(),
+        _ => (i32::from(sense) / 2 - 20).to_string(),
+    };
+    let is_in_range = if error & 0x10 == 0 { "yes" } else { "no" };
+    format!(" drive temperature (celsius) is:  {degrees}\n drive temperature in range:  {is_in_range}\n")
 }
 
 /// The line of `-C`; `None` where the drive was not asked or did not answer.

@@ -42,6 +42,54 @@ fn sector_bytes(words: &Words) -> (u64, u64) {
     (logical, logical << power)
 }
 
+/// How a drive is asked for its highest sector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HighestSector {
+    /// GET NATIVE MAX ADDRESS EXT.
+    Accessible,
+    /// READ NATIVE MAX ADDRESS EXT.
+    Extended,
+    /// READ NATIVE MAX ADDRESS.
+    Short,
+}
+
+impl HighestSector {
+    /// What a drive of these words is asked.
+    pub fn of(words: &[u16; 256]) -> HighestSector {
+        match () {
+            () if has_accessible_maximum(words) => HighestSector::Accessible,
+            () if has(words, 83, 10) && has(words, 86, 10) => HighestSector::Extended,
+            () => HighestSector::Short,
+        }
+    }
+}
+
+/// Of ACS-3 and later alone: word 80, bits 10 and above.
+fn has_accessible_maximum(words: &Words) -> bool {
+    words[80] != 0xffff && words[80] >> 10 != 0 && has(words, 119, 8)
+}
+
+/// The line of `-N`: sectors that can be seen, and that there are.
+pub fn highest_sector(words: &[u16; 256], native: u64) -> String {
+    let (visible, is_new) = (sectors(words), has_accessible_maximum(words));
+    let state = match (visible.cmp(&native), is_new) {
+        (std::cmp::Ordering::Less, true) => {
+            ", ACCESSIBLE MAX ADDRESS enabled\nPower cycle your device after every ACCESSIBLE MAX ADDRESS"
+        }
+        (std::cmp::Ordering::Less, false) => ", HPA is enabled",
+        (std::cmp::Ordering::Equal, true) => ", ACCESSIBLE MAX ADDRESS disabled",
+        (std::cmp::Ordering::Equal, false) => ", HPA is disabled",
+        (std::cmp::Ordering::Greater, _) => ", HPA setting seems invalid",
+    };
+    format!(" max sectors   = {visible}/{native}{state}\n")
+}
+
+/// Whether the model is one of Hitachi, IBM or HGST, whose command it is that tells the temperature.
+pub fn maker_is_hitachi(words: &[u16; 256]) -> bool {
+    let model = text(words, 27, 47).trim_start().to_uppercase();
+    ["HITACHI", "HGST", "IBM", "HTS", "HDS", "HUA", "IC"].iter().any(|maker| model.starts_with(maker))
+}
+
 fn yes(is_so: bool) -> &'static str {
     if is_so { "yes" } else { "no" }
 }
@@ -153,7 +201,8 @@ fn transfers(words: &Words, are_times_told: bool) -> String {
             .collect::<String>();
     }
     let mut out = format!("\n PIO modes:  {pio}");
-    let (multi, ultra) = (modes("mdma", words[63]), modes("udma", words[88]));
+    let multi = modes("sdma", words[62]) + &modes("mdma", words[63]);
+    let ultra = modes("udma", words[88]);
     if has(words, 49, 8) && !multi.is_empty() {
         out += &format!("\n DMA modes:  {multi}");
     }

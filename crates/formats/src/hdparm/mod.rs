@@ -4,18 +4,24 @@
 //! still under way then is not counted. A device that ends sooner is read once, and the time is what that took.
 
 mod asked;
+mod configuration;
 mod identity;
 mod job;
 mod options;
 mod output;
+mod places;
 #[cfg(test)]
 mod tests;
+mod words;
 
-pub use asked::{Asked, geometry, power};
-pub use identity::{details, identity};
-pub use options::Command;
+pub use asked::{Asked, geometry, power, temperature};
+pub use configuration::configuration;
+pub use identity::{HighestSector, details, highest_sector, identity, maker_is_hitachi};
 pub(crate) use options::SYNTAX;
+pub use options::{Alone, Command, SECURITY};
 pub use output::{OUTPUT, figures, heading};
+pub use places::{Place, places};
+pub use words::{dump, dump_bytes, read_words};
 
 const TOOL: &str = "hdparm";
 

@@ -20,6 +20,12 @@ pub struct Command {
     pub asked: Vec<Asked>,
     /// Whether it is asked because nothing else was said: what has no answer is then left out.
     pub by_default: bool,
+    /// `--read-sector`: which one.
+    pub sector: u64,
+    /// `--Iraw`: a new file for the words of the identity as they came.
+    pub raw_file: Option<String>,
+    /// What is done without a device.
+    pub alone: Option<Alone>,
     /// `-q`: what the next option asks is not printed.
     quiet: bool,
     /// Whether an option asks anything, printed or not.
@@ -30,12 +36,31 @@ pub struct Command {
     pub notes: Vec<String>,
 }
 
+/// What needs no device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Alone {
+    /// `--Istdin`: words that another drive has told.
+    Words,
+    /// `--fibmap FILE`.
+    Places(String),
+    /// `--security-help`.
+    Security,
+}
+
+/// What `--security-help` prints.
+pub const SECURITY: &str = "\nATA security: a drive is locked by `--security-set-pass`, opened again by `--security-unlock` and\n\
+    `--security-disable`, emptied by `--security-erase`, and kept as it is until the next reset by\n\
+    `--security-freeze`. None of them is carried out here; `hdparm` itself does, and `-I` tells the state.\n";
+
 impl Command {
     /// Reads the arguments after the tool's name.
     pub fn parse(arguments: &[String]) -> Result<Command, Refusal> {
         check_sets(arguments)?;
         let mut command = Command::default();
         SYNTAX.read(&mut command, arguments)?;
+        if command.alone.is_some() {
+            return Ok(command);
+        }
         if !command.times() && !command.has_asked {
             command.ask_all();
         }
@@ -152,21 +177,44 @@ const QUESTIONS: &[Opt<Command>] = &[
     flag("-Q", "reports how many requests the drive holds", |command| command.ask(Asked::QueueDepth)),
     flag("-r", "reports whether writes are refused", |command| command.ask(Asked::ReadOnly)),
     flag("-u", "reports whether other interrupts are let through", |command| command.ask(Asked::Unmask)),
+    flag("-R", "reports whether writes are read back by the drive", |command| {
+        command.ask(Asked::WriteReadVerify);
+    }),
+    flag("-N", "reports how many sectors are seen, and how many there are", |command| {
+        command.ask(Asked::HighestSector);
+    }),
+    flag("-H", "reports the temperature of a drive of Hitachi", |command| command.ask(Asked::Temperature)),
+    flag("--dco-identify", "reports what the drive could be told to leave out", |command| {
+        command.ask(Asked::Configuration);
+    }),
+    flag("--Istdout", "prints what the drive is as words", |command| command.ask(Asked::Words)),
+    parsed("--Iraw", "FILE", "the same into a new file, as the drive has told it", |command, given| {
+        command.raw_file = Some(given.value.into());
+        command.ask(Asked::RawWords);
+        Ok(())
+    }),
+    flag("--Istdin", "as `-I`, of words from stdin", |command| command.alone = Some(Alone::Words)),
+    parsed("--read-sector", "N", "prints a sector", |command, given| {
+        command.sector = given.number(0..=u64::MAX >> 12)?;
+        command.ask(Asked::Sector);
+        Ok(())
+    }),
+    parsed("--fibmap", "FILE", "prints where a file lies on its device", |command, given| {
+        command.alone = Some(Alone::Places(given.value.into()));
+        Ok(())
+    }),
+    flag("--security-help", "tells the options of the security of drives", |command| {
+        command.alone = Some(Alone::Security);
+    }),
     flag("-v", "reports the same as without any option", Command::ask_all),
     flag("-W", "reports whether the drive has its write cache on", |command| command.ask(Asked::WriteCache)),
 ];
 
 const REFUSED: &[Opt<Command>] = &[
     unsupported(
-        "-H -J -N -R --Iraw --Istdin --Istdout --dco-identify --sanitize-status",
+        "-J --sanitize-status",
         "commands of one maker, or of a kind of drive, are not sent; `smartctl` reports more",
     ),
-    unsupported("--fibmap", "`filefrag -e FILE` lists where a file lies"),
-    unsupported(
-        "--read-sector",
-        "dd if=DEVICE bs=512 skip=N count=1 reads it, and `fathom as dd` times that",
-    ),
-    unsupported("--security-help", "nothing is locked and erased here; `hdparm --security-help` tells how"),
     unsupported(
         "-D -E -K -L -p -P -s -S -X -Z --set-sector-size --dco-setmax --dco-restore --dco-freeze",
         "it changes the drive, which a measurement does not; call hdparm before",

@@ -23,7 +23,9 @@ fn letters_may_stand_together_and_options_anywhere() {
 #[test]
 fn what_changes_a_drive_is_refused_by_name() {
     let cases = [
-        ("-H /dev/sda", "`-H` is not supported"),
+        ("-J /dev/sda", "`-J` is not supported"),
+        ("-N /dev/sda --read-sector x", "--read-sector"),
+        ("-N100 /dev/sda", "`-N100` is not supported: it changes the drive"),
         ("-W0 /dev/sda", "`-W0` is not supported: it changes the drive"),
         ("-rW 1 /dev/sda", "`-W1` is not supported: it changes the drive"),
         ("-S 242 /dev/sda", "`-S` is not supported: it changes the drive"),
@@ -49,6 +51,29 @@ fn questions_are_answered_in_the_originals_order_and_none_is_all_of_them() {
         assert_eq!(asked(line), Asked::DEFAULTS, "{line}");
         assert!(parse(line).unwrap().by_default);
     }
+}
+
+#[test]
+fn what_needs_no_device_is_done_without_one() {
+    assert_eq!(parse("--fibmap f").unwrap().alone, Some(Alone::Places("f".into())));
+    assert_eq!(parse("--Istdin").unwrap().alone, Some(Alone::Words));
+    assert!(parse("--security-help").unwrap().alone.is_some() && SECURITY.contains("--security-erase"));
+    assert_eq!(parse("--read-sector 7 x").unwrap().sector, 7);
+}
+
+#[test]
+fn highest_sectors_temperatures_and_what_is_read_back_are_lines() {
+    let mut words = [0; 256];
+    (words[60], words[83], words[86], words[100], words[101]) = (9, 0x4400, 0x0400, 0x1000, 1);
+    assert_eq!(HighestSector::of(&words), HighestSector::Extended);
+    let line = |native: u64| highest_sector(&words, native);
+    assert_eq!(line(0x11000), " max sectors   = 69632/69632, HPA is disabled\n");
+    assert!(line(0x12000).ends_with(", HPA is enabled\n") && line(1).contains("seems invalid"));
+    assert_eq!(Asked::WriteReadVerify.setting(&words), " write-read-verify = not supported\n");
+    (words[119], words[120], words[80]) = (2, 2, 0xffff);
+    assert_eq!(Asked::WriteReadVerify.setting(&words), " write-read-verify =  2\n");
+    assert!(temperature(110, 0).contains("is:  35\n") && temperature(0, 0x10).contains("under -20\n"));
+    assert!(temperature(0, 0x10).ends_with("in range:  no\n"));
 }
 
 #[test]

@@ -94,6 +94,34 @@ pub fn gaps(file: &File, length: Bytes) -> io::Result<Gaps> {
     Ok(Gaps::Bytes(Bytes::new(length.get() - written)))
 }
 
+/// A stretch of a file on its storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Where it begins in the file.
+    pub at: Bytes,
+    /// Where it lies in its file system, and how long it is; `None` where it has no place of its own yet.
+    pub lies: Option<(Bytes, Bytes)>,
+}
+
+/// Where all of a file lies, in its order; holes are left out. Waits for data that is still on its way to its place. An error
+/// where the file system does not tell.
+pub fn places(file: &File) -> io::Result<Vec<Place>> {
+    const WITHOUT_A_PLACE: u32 = 0x2 | 0x4 | 0x100;
+    let (mut found, mut at) = (Vec::new(), 0);
+    loop {
+        let (extents, mapped) = map(file, at, Bytes::new(u64::MAX - at))?;
+        for extent in &extents[..mapped] {
+            let lies = (Bytes::new(extent.physical), Bytes::new(extent.length));
+            let has_place = extent.flags & WITHOUT_A_PLACE == 0;
+            found.push(Place { at: Bytes::new(extent.logical), lies: has_place.then_some(lies) });
+            at = at.max(extent.logical + extent.length);
+        }
+        if mapped == 0 || extents[mapped - 1].flags & FIEMAP_EXTENT_LAST != 0 {
+            return Ok(found);
+        }
+    }
+}
+
 /// Whether the file system does not know the question.
 fn is_unsupported(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOTTY | libc::EINVAL))

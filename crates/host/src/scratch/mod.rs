@@ -31,7 +31,7 @@ use crate::sysroot::SysRoot;
 use crate::{handle, random};
 use create::create;
 
-pub use extents::{Extents, Gaps, extents, gaps};
+pub use extents::{Extents, Gaps, Place, extents, gaps, places};
 pub(crate) use header::fnv1a;
 pub use header::{HEADER_SIZE, Header, header_of};
 pub use size::{Budget, DIRECT, LEAST, SizeChoice, SizeEnvironment, auto_size, requested_size, reserve};
