@@ -236,7 +236,7 @@ fn a_file_of_random_numbers_repeats_a_test_and_is_named_in_the_line() {
         seeds.push(user.last()["points"][0]["workloads"][0]["spec"]["seed"].clone());
     }
     assert_eq!(seeds[0], seeds[1]);
-    user.fathom("as bonnie++ -d array:md3000 -s 64m -Z /dev/urandom").with(2).saying(&["no file of an end"]);
+    user.fathom("as bonnie++ -d array:md3000 -s 64m -Z /dev/urandom").with(2).saying(&["not a regular file"]);
 }
 
 #[test]

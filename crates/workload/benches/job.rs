@@ -98,3 +98,10 @@ fn mixed_sizes_and_operations(bencher: Bencher<'_, '_>) {
     let mix = OpMix { reads: Share::new(0.7).expect("below 1"), trims: Share::NONE, flushes: Share::NONE };
     drive(bencher, JobSpec { sizes, mix, ..spec(Pattern::Random, 32) });
 }
+
+/// As fio's `rate_iops`: no more than so many a second.
+#[divan::bench]
+fn capped(bencher: Bencher<'_, '_>) {
+    let pace: Pace = "cap(1000000/s)".parse().expect("a pace");
+    drive(bencher, JobSpec { pace, ..spec(Pattern::Random, 32) });
+}

@@ -92,7 +92,7 @@ fn test(command: &Command, context: &Context) -> Result<Ending, Failure> {
 fn seed_of_file(file: &str, usage: &dyn Fn(String) -> Failure) -> Result<u32, Failure> {
     let path = units::name::path(file);
     let read = match std::fs::metadata(&path) {
-        Ok(found) if !found.is_file() => Err(std::io::Error::other("it is no file of an end")),
+        Ok(found) if !found.is_file() => Err(std::io::Error::other("it is not a regular file")),
         _ => std::fs::read(path),
     };
     read.map(|bytes| seed_of(&bytes)).map_err(|error| {

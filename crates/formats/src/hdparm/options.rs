@@ -50,7 +50,7 @@ pub enum Alone {
 /// What `--security-help` prints.
 pub const SECURITY: &str = "\nATA security: a drive is locked by `--security-set-pass`, opened again by `--security-unlock` and\n\
     `--security-disable`, emptied by `--security-erase`, and kept as it is until the next reset by\n\
-    `--security-freeze`. None of them is carried out here; `hdparm` itself does, and `-I` tells the state.\n";
+    `--security-freeze`. None of them is done here; `hdparm` itself does.\n";
 
 impl Command {
     /// Reads the arguments after the tool's name.
@@ -203,7 +203,7 @@ const QUESTIONS: &[Opt<Command>] = &[
         command.alone = Some(Alone::Places(given.value.into()));
         Ok(())
     }),
-    flag("--security-help", "tells the options of the security of drives", |command| {
+    flag("--security-help", "prints what options of security do", |command| {
         command.alone = Some(Alone::Security);
     }),
     flag("-v", "reports the same as without any option", Command::ask_all),
