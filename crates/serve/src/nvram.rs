@@ -352,6 +352,12 @@ impl Nvram {
         Ok(())
     }
 
+    /// Whether a region of a set may have been written to since all its members were whole.
+    pub fn is_intended(&self, set: u32, region: u64) -> bool {
+        assert!(region < REGIONS, "a region that there is");
+        self.intents[narrow::<usize>(u64::from(set) * REGIONS + region)].load(Ordering::Relaxed) != 0
+    }
+
     /// The regions of a set that may have been written to since all its members were whole.
     pub fn intents(&self, set: u32) -> Vec<u64> {
         let first = narrow::<usize>(u64::from(set) * REGIONS);

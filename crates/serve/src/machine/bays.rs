@@ -28,6 +28,10 @@ impl Machine {
         (place.status, place.until) = (Status::Failed, until);
         for (number, set) in self.sets.iter().enumerate() {
             let Some(member) = self.shape.member(number, bay) else { continue };
+            if let Some(nvram) = &self.common.nvram {
+                // Before it is gone: what is written from then on is what it misses.
+                nvram.keep_intents(narrow::<u32>(number), true);
+            }
             let mut state = set.state_mut();
             let slot = slot_of(set.geometry(), &state.health, member);
             let is_copy = slot.is_some_and(|slot| state.health.twin(slot) == Some(member));
@@ -51,9 +55,6 @@ impl Machine {
             };
             let is_lost = array_is_lost(set.geometry(), &state.health);
             drop(state);
-            if let Some(nvram) = &self.common.nvram {
-                nvram.keep_intents(narrow::<u32>(number), true);
-            }
             let level = set.geometry().spec().level;
             if is_lost {
                 self.say(

@@ -14,7 +14,7 @@ use units::convert::narrow;
 
 use super::bays::restored;
 use super::front::Front;
-use super::works::{WorkKind, Works};
+use super::works::{Extent, WorkKind, Works};
 use super::{Bay, Bays, Going, Lost, Machine, SetShape, Shape};
 use crate::cache::WriteCache;
 use crate::config::{BayConfig, Config, Label, SlotState, Status};
@@ -343,9 +343,9 @@ impl Machine {
                 };
                 if is_rebuilding {
                     // What cannot be begun is told in the log, and can be begun by hand.
-                    let _told = self.begin(WorkKind::Rebuild, number, Some(slot), None, true);
+                    let _told = self.begin(WorkKind::Rebuild, number, Some(slot), Extent::All, true);
                 } else if has_twin {
-                    let _told = self.begin(WorkKind::Clone, number, Some(slot), None, true);
+                    let _told = self.begin(WorkKind::Clone, number, Some(slot), Extent::All, true);
                 }
             }
         }

@@ -3,13 +3,12 @@
 use std::io;
 use std::sync::Arc;
 
-use array::raid::{Health, MemberState};
-use units::Lba;
+use array::raid::MemberState;
 use units::convert::narrow;
 
 use super::bays::array_is_lost;
 use super::open::label_of;
-use super::works::WorkKind;
+use super::works::{Extent, WorkKind};
 use super::{Bay, Bays, Going, Machine, is_whole};
 use crate::config::Status;
 use crate::disk::Disk;
@@ -28,11 +27,12 @@ pub enum Insert {
 }
 
 /// What is known of a drive that comes back.
+#[derive(Clone, Copy)]
 enum Known {
-    /// It has missed nothing.
-    Current { set: u32, slot: u16 },
-    /// What it missed is in these ranges of addresses.
-    Behind { set: u32, slot: u16, regions: Vec<(Lba, Lba)> },
+    /// It has missed nothing, and is in use.
+    Current { set: u32 },
+    /// It is to be filled with what it missed.
+    Behind { set: u32, slot: u16 },
     /// It has missed something that cannot be computed: too many others are lost.
     Needed { set: u32 },
     /// It is no slot's, or may have missed anything.
@@ -175,6 +175,8 @@ impl Machine {
     /// Puts a drive into an empty bay. One that was away is used again if all that it missed is known; any other that
     /// has something on it is refused until it is cleared.
     pub fn insert(self: &Arc<Machine>, bay: u32, what: &Insert) -> Result<Status, OperateError> {
+        // A slot that has its disk again is filled by this and by nothing else.
+        let alone = self.works.alone();
         let (status, known) = {
             let mut bays = self.lock_bays();
             let place = self.bay(&bays, bay)?.clone();
@@ -184,7 +186,10 @@ impl Machine {
             let mut inserted = self.put_in(&mut bays, bay, what, &place.serial)?;
             let serial = inserted.serial.clone();
             inserted.until = if serial == place.serial { place.until } else { 0 };
-            let known = self.known(&bays, bay, &inserted);
+            let known = match self.slot_that_lost(&bays, bay, &inserted) {
+                Some((set, slot)) => self.take_back(&bays, bay, &inserted, set, slot),
+                None => Known::Nothing,
+            };
             if matches!(known, Known::Current { .. } | Known::Behind { .. }) {
                 inserted.status = Status::InUse;
             }
@@ -209,22 +214,18 @@ impl Machine {
             };
             self.say(Severity::Information, text);
             bays.bays[bay as usize] = inserted;
-            match known {
-                Known::Current { set, slot } => self.take_back(bay, set, slot, true),
-                Known::Behind { set, slot, .. } => self.take_back(bay, set, slot, false),
-                Known::Needed { .. } | Known::Nothing => {}
-            }
             self.relabel(&mut bays).map_err(system("writing labels".into()))?;
             (bays.bays[bay as usize].status, known)
         };
+        if let Known::Behind { set, slot } = known {
+            self.begin_alone(WorkKind::Rebuild, set, Some(slot), Extent::Missed, true)?;
+        }
+        drop(alone);
         match known {
-            Known::Behind { set, slot, regions } => {
-                self.begin(WorkKind::Rebuild, set, Some(slot), Some(regions), true)?;
-            }
             // What could not go on without it can now.
             Known::Current { set, .. } => self.go_on_filling(set),
             Known::Needed { .. } | Known::Nothing if status == Status::Unassigned => self.replace(bay)?,
-            Known::Needed { .. } | Known::Nothing => {}
+            Known::Behind { .. } | Known::Needed { .. } | Known::Nothing => {}
         }
         Ok(status)
     }
@@ -287,69 +288,63 @@ impl Machine {
         Ok(Bay { disk: Some(Arc::new(disk)), serial, status, until: 0, generation })
     }
 
-    /// What is known of a drive that comes back.
-    fn known(&self, bays: &Bays, bay: u32, drive: &Bay) -> Known {
+    /// The set and slot that a drive which comes back was lost by.
+    fn slot_that_lost(&self, bays: &Bays, bay: u32, drive: &Bay) -> Option<(u32, u16)> {
         if drive.status != Status::Stale {
-            return Known::Nothing;
+            return None;
         }
-        for (set, store) in (0_u32..).zip(&self.sets) {
-            let Some(member) = self.shape.member(set as usize, bay) else { continue };
+        (0_u32..).zip(&self.sets).find_map(|(set, store)| {
+            let member = self.shape.member(set as usize, bay)?;
             let state = store.state();
-            for slot in 0..narrow::<u16>(store.geometry().spec().members) {
+            let mut slots = 0..narrow::<u16>(store.geometry().spec().members);
+            let slot = slots.find(|&slot| {
                 let lost = &bays.lost[set as usize][usize::from(slot)];
-                let is_it = state.health.member(slot) == member
+                state.health.member(slot) == member
                     && state.health.state(slot) == MemberState::Failed
                     && lost.serial == drive.serial
-                    && (self.shelf.is_none() || drive.generation + 1 >= lost.since);
-                if is_it {
-                    let is_same = lost.changes.is_some() && lost.changes == store.changes();
-                    return self.missed_by(set, slot, member, &state.health, is_same);
-                }
-            }
-        }
-        Known::Nothing
+                    && (self.shelf.is_none() || drive.generation + 1 >= lost.since)
+            })?;
+            Some((set, slot))
+        })
     }
 
-    /// What the last disk of a slot missed, which is in its bay again.
-    fn missed_by(&self, set: u32, slot: u16, member: u16, health: &Health, is_unchanged: bool) -> Known {
+    /// Has a slot use its old disk again, as it is or to be filled, if what it missed is known and can be had. No request is under way
+    /// while that is looked at, so that none is missed by both.
+    fn take_back(&self, bays: &Bays, bay: u32, drive: &Bay, set: u32, slot: u16) -> Known {
         let store = &self.sets[set as usize];
         // Without a map of what was written everything may have been.
-        let Some(nvram) = &self.common.nvram else { return Known::Nothing };
-        let region = store.region();
-        let regions = nvram.intents(set).into_iter();
-        let regions = joined(regions.map(|at| (Lba(at * region), Lba((at + 1) * region))));
-        if regions.is_empty() || is_unchanged {
-            return Known::Current { set, slot };
-        }
-        let mut with_it = health.clone();
-        let is_filled = with_it.clear(member.into()).and_then(|()| with_it.rebuild_on(slot, member.into()));
-        match is_filled {
-            Ok(()) if !array_is_lost(store.geometry(), &with_it) => Known::Behind { set, slot, regions },
-            _ => Known::Needed { set },
-        }
-    }
-
-    /// Has a slot use its old disk again, as it is or to be filled.
-    fn take_back(&self, bay: u32, set: u32, slot: u16, is_current: bool) {
-        let store = &self.sets[set as usize];
-        let Some(member) = self.shape.member(set as usize, bay) else { return };
+        let (Some(nvram), Some(member)) = (&self.common.nvram, self.shape.member(set as usize, bay)) else {
+            return Known::Nothing;
+        };
+        let lost = &bays.lost[set as usize][usize::from(slot)];
         let mut state = store.state_mut();
-        let health = &mut state.health;
-        // It was failed, and is the slot's: both are possible, which `known` has seen.
-        let is_in = health.clear(member.into()).and_then(|()| health.rebuild_on(slot, member.into()));
-        if is_in.is_ok() && is_current {
-            health.finish(slot);
-            if let Some(model) = self.model.get() {
-                model.take_back(set, slot);
-            }
+        let mut with_it = state.health.clone();
+        // It was failed, and is the slot's: both are possible.
+        let is_in = with_it.clear(member.into()).and_then(|()| with_it.rebuild_on(slot, member.into()));
+        let is_unchanged = lost.changes.is_some() && lost.changes == store.changes();
+        let is_current = is_unchanged || nvram.intents(set).is_empty();
+        if is_in.is_err() || (!is_current && array_is_lost(store.geometry(), &with_it)) {
+            return Known::Needed { set };
         }
-        let is_lost = array_is_lost(store.geometry(), health);
+        if is_current {
+            with_it.finish(slot);
+        }
+        state.health = with_it;
+        state.disks[usize::from(member)].clone_from(&drive.disk);
+        let is_lost = array_is_lost(store.geometry(), &state.health);
         drop(state);
-        if is_current && !is_lost {
+        if !is_current {
+            return Known::Behind { set, slot };
+        }
+        if let Some(model) = self.model.get() {
+            model.take_back(set, slot);
+        }
+        if !is_lost {
             let level = store.geometry().spec().level;
             let word = if is_whole(store) { "optimal" } else { "degraded" };
             self.say(Severity::Information, format!("set {set} ({level}): {word}"));
         }
+        Known::Current { set }
     }
 
     /// Fills those disks of a set of which some is missing and nothing is under way.
@@ -358,7 +353,7 @@ impl Machine {
             let is_open = is_rebuilding(&self.sets[set as usize].state().health, slot);
             if is_open {
                 // What cannot be begun is told in the log, and can be begun by hand.
-                let _told = self.begin(WorkKind::Rebuild, set, Some(slot), None, true);
+                let _told = self.begin(WorkKind::Rebuild, set, Some(slot), Extent::All, true);
             }
         }
     }
@@ -419,7 +414,7 @@ impl Machine {
         for (number, set) in (0_u32..).zip(&self.sets) {
             for slot in 0..narrow::<u16>(set.geometry().spec().members) {
                 let is_lost = set.state().health.state(slot) == MemberState::Failed;
-                if is_lost && self.begin(WorkKind::Rebuild, number, Some(slot), None, true).is_err() {
+                if is_lost && self.begin(WorkKind::Rebuild, number, Some(slot), Extent::All, true).is_err() {
                     break;
                 }
             }
@@ -439,16 +434,4 @@ pub(super) fn wrong(bay: u32, why: &str) -> OperateError {
 fn list(serials: impl IntoIterator<Item = String>) -> String {
     let all: Vec<String> = serials.into_iter().collect();
     if all.is_empty() { "none".into() } else { all.join(", ") }
-}
-
-/// Ranges that follow each other as one.
-fn joined(ranges: impl Iterator<Item = (Lba, Lba)>) -> Vec<(Lba, Lba)> {
-    let mut all: Vec<(Lba, Lba)> = Vec::new();
-    for (from, to) in ranges {
-        match all.last_mut() {
-            Some((_, end)) if *end == from => *end = to,
-            _ => all.push((from, to)),
-        }
-    }
-    all
 }

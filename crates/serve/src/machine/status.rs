@@ -191,7 +191,8 @@ impl Machine {
             works: works
                 .iter()
                 .map(|work| {
-                    let done = work.done.load(Ordering::Relaxed) as f64 / work.all.max(1) as f64;
+                    // Hosts may write more of what a drive has missed meanwhile.
+                    let done = (work.done.load(Ordering::Relaxed) as f64 / work.all.max(1) as f64).min(1.0);
                     let took = now.saturating_sub(work.began).as_secs_f64();
                     WorkStatus {
                         kind: work.kind.name().into(),

@@ -117,7 +117,28 @@ pub struct Works {
     rate: AtomicU64,
     /// Of the members' time, for work that begins; `None`: as the model has it.
     share: Mutex<Option<f64>>,
+    /// Held by who begins some. Taken before all other locks.
+    beginning: Mutex<()>,
     clock: Clock,
+}
+
+/// Which addresses work is done on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All, or what a slot's disk lacks.
+    All,
+    /// What lies behind that address.
+    From(Lba),
+    /// What was written while the slot's disk was away, and until the work comes there.
+    Missed,
+}
+
+/// Where work is in time.
+struct Pacing {
+    /// When the labels had the marks last.
+    marked: Duration,
+    /// Until when it is to wait for its limit.
+    owed: Duration,
 }
 
 /// Sectors of each member that are done at once.
@@ -133,6 +154,7 @@ impl Works {
             interrupted: Mutex::default(),
             rate: AtomicU64::new(0),
             share: Mutex::default(),
+            beginning: Mutex::default(),
             clock: Clock::start(),
         }
     }
@@ -165,6 +187,11 @@ impl Works {
 
     pub(super) fn now(&self) -> Duration {
         self.clock.now()
+    }
+
+    /// Nothing else begins meanwhile.
+    pub(super) fn alone(&self) -> std::sync::MutexGuard<'_, ()> {
+        self.beginning.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stops all of it where it is, and waits until it has.
@@ -251,7 +278,7 @@ impl Machine {
             return Ok(());
         }
         match slot {
-            Some(slot) => self.begin(WorkKind::Rebuild, set, Some(slot), None, false),
+            Some(slot) => self.begin(WorkKind::Rebuild, set, Some(slot), Extent::All, false),
             None => {
                 Err(OperateError::NothingToDo { set, why: "no member is lost; nothing to rebuild".into() })
             }
@@ -269,7 +296,7 @@ impl Machine {
             });
             drop(state);
             if let Some(slot) = slot {
-                return self.begin(WorkKind::Clone, number, Some(slot), None, false);
+                return self.begin(WorkKind::Clone, number, Some(slot), Extent::All, false);
             }
         }
         Err(wrong(bay, "its drive is not a complete member of a set; only those are copied"))
@@ -278,7 +305,7 @@ impl Machine {
     /// Compares data, checksums and redundancy of a set.
     pub fn verify(self: &Arc<Machine>, set: u32, repairs: bool) -> Result<(), OperateError> {
         self.slots(set)?;
-        self.begin(WorkKind::Verify { repairs }, set, None, None, false)
+        self.begin(WorkKind::Verify { repairs }, set, None, Extent::All, false)
     }
 
     /// Has every sector of a set read as zeros.
@@ -289,7 +316,7 @@ impl Machine {
             let system = |source| OperateError::System { what: "clearing the write cache".into(), source };
             cache.clear(Some(set)).map_err(system)?;
         }
-        self.begin(WorkKind::Initialise, set, None, None, false)
+        self.begin(WorkKind::Initialise, set, None, Extent::All, false)
     }
 
     fn slots(&self, set: u32) -> Result<std::ops::Range<u16>, OperateError> {
@@ -298,13 +325,26 @@ impl Machine {
         Ok(0..narrow::<u16>(store.geometry().spec().members))
     }
 
-    /// Begins work on a set: on all addresses, or on `ranges` of them.
+    /// Begins work on a set. No two are begun at once: a slot has one at a time.
     pub(super) fn begin(
         self: &Arc<Machine>,
         kind: WorkKind,
         set: u32,
         slot: Option<u16>,
-        ranges: Option<Vec<(Lba, Lba)>>,
+        extent: Extent,
+        is_automatic: bool,
+    ) -> Result<(), OperateError> {
+        let _alone = self.works.alone();
+        self.begin_alone(kind, set, slot, extent, is_automatic)
+    }
+
+    /// As [`Machine::begin`], by who holds [`Works::alone`].
+    pub(super) fn begin_alone(
+        self: &Arc<Machine>,
+        kind: WorkKind,
+        set: u32,
+        slot: Option<u16>,
+        extent: Extent,
         is_automatic: bool,
     ) -> Result<(), OperateError> {
         let store = &self.sets[set as usize];
@@ -354,14 +394,17 @@ impl Machine {
         };
         drop(state);
         let end = Lba(store.geometry().member_used().0);
-        let ranges: Vec<(Lba, Lba)> = ranges.unwrap_or_else(|| vec![(from, end)]);
-        let ranges: Vec<_> = ranges.into_iter().map(|(from, to)| (from, to.min(end))).collect();
-        let all = ranges.iter().map(|(from, to)| to.0.saturating_sub(from.0)).sum::<u64>();
+        let from = if let Extent::From(lba) = extent { lba.min(end) } else { from };
+        let missed = || {
+            let nvram = self.common.nvram.as_ref();
+            nvram.map_or(0, |nvram| nvram.intents(set).len() as u64 * store.region()).min(end.0)
+        };
+        let all = if extent == Extent::Missed { missed() } else { end.0.saturating_sub(from.0) };
         let work = Arc::new(Work {
             kind,
             set,
             slot,
-            from: ranges.first().map_or(0, |(from, _)| from.0),
+            from: from.0,
             done: AtomicU64::new(0),
             all,
             began: self.works.now(),
@@ -378,7 +421,7 @@ impl Machine {
         let (machine, own) = (self.works.machine.clone(), work.clone());
         let thread = std::thread::Builder::new().name(format!("fathom-{}", kind.name())).spawn(move || {
             if let Some(machine) = machine.upgrade() {
-                machine.carry_on(&own, &ranges);
+                machine.carry_on(&own, extent);
             }
             own.is_over.store(true, Ordering::Release);
         });
@@ -403,7 +446,7 @@ impl Machine {
         let interrupted = std::mem::take(&mut *self.works.interrupted());
         for WorkConfig { kind, set, done_to } in interrupted {
             let kind = WorkKind::from(kind);
-            let rest = Some(vec![(Lba(done_to), Lba(u64::MAX))]);
+            let rest = Extent::From(Lba(done_to));
             let is_known = (set as usize) < self.sets.len();
             if is_known && let Err(why) = self.begin(kind, set, None, rest, true) {
                 let name = kind.name();
@@ -416,9 +459,15 @@ impl Machine {
     }
 
     /// Does the work to its end, or until it is stopped.
-    fn carry_on(self: &Arc<Machine>, work: &Work, ranges: &[(Lba, Lba)]) {
+    fn carry_on(self: &Arc<Machine>, work: &Work, extent: Extent) {
         let mut found = Findings::default();
-        let ended = self.ranges(work, ranges, &mut found);
+        let now = self.works.now();
+        let mut pacing = Pacing { marked: now, owed: now };
+        let end = Lba(self.sets[work.set as usize].geometry().member_used().0);
+        let ended = match (extent, work.slot) {
+            (Extent::Missed, Some(slot)) => self.missed(work, slot, end, &mut pacing, &mut found),
+            _ => self.range(work, (Lba(work.from), end), &mut pacing, &mut found),
+        };
         let is_done = !matches!(ended, Ok(false));
         work.is_done.store(is_done, Ordering::Release);
         if is_done && work.slot.is_none() {
@@ -489,18 +538,43 @@ impl Machine {
         self.sets[set as usize].state().health.state(slot) == MemberState::Failed
     }
 
-    /// Whether all of it was done.
-    fn ranges(
+    /// Fills a disk that was away with what was written meanwhile, region by region; whether all of it was done.
+    fn missed(
         &self,
         work: &Work,
-        ranges: &[(Lba, Lba)],
+        slot: u16,
+        end: Lba,
+        pacing: &mut Pacing,
+        found: &mut Findings,
+    ) -> Result<bool, array::raid::PlanError> {
+        let store = &self.sets[work.set as usize];
+        let region = store.region();
+        for number in 0..end.0.div_ceil(region) {
+            let (from, to) = (Lba(number * region), Lba((number + 1) * region).min(end));
+            // Looked up when it is come to: hosts write on, and what lies ahead is not written to the disk.
+            let was_written =
+                || self.common.nvram.as_ref().is_none_or(|nvram| nvram.is_intended(work.set, number));
+            if !store.pass_over(slot, from, to, was_written)
+                && !self.range(work, (from, to), pacing, found)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether all between two addresses was done.
+    fn range(
+        &self,
+        work: &Work,
+        (from, to): (Lba, Lba),
+        pacing: &mut Pacing,
         found: &mut Findings,
     ) -> Result<bool, array::raid::PlanError> {
         let store = &self.sets[work.set as usize];
         let mut scratch = Scratch::default();
-        let mut marked = self.works.now();
-        let mut owed = self.works.now();
-        for &(from, to) in ranges {
+        let Pacing { marked, owed } = pacing;
+        {
             let sweep =
                 Sweep::new(store.geometry(), &store.state().health, task(work.kind, work.slot), UNIT)?;
             let mut sweep = sweep.between(from, to);
@@ -528,7 +602,7 @@ impl Machine {
                 let rate = self.works.rate.load(Ordering::Relaxed);
                 if rate > 0 {
                     let time = Duration::from_secs_f64((done.0 * SECTOR_BYTES) as f64 / rate as f64);
-                    owed = owed.max(now.saturating_sub(Duration::from_millis(200))) + time;
+                    *owed = (*owed).max(now.saturating_sub(Duration::from_millis(200))) + time;
                     // In small pieces, so that a stop is heard.
                     while let Some(rest) = owed.checked_sub(self.works.now()).filter(|rest| !rest.is_zero()) {
                         clock::wait(rest.min(Duration::from_millis(50)));
@@ -537,8 +611,8 @@ impl Machine {
                         }
                     }
                 }
-                if now >= marked + MARKS {
-                    marked = now;
+                if now >= *marked + MARKS {
+                    *marked = now;
                     // It is only a mark: without it more is done again after a restart.
                     let _later = self.common.sync().and_then(|()| self.relabel(&mut self.lock_bays()));
                 }

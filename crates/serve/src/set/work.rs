@@ -60,6 +60,22 @@ impl SetStore {
         Ok(Some(unit.sectors))
     }
 
+    /// Has a slot's disk count as filled up to `to`, where it has all that lies from `from` on: nothing `was_written` there while it was
+    /// away, nor is being written now. Whether that is so.
+    pub fn pass_over(&self, slot: u16, from: Lba, to: Lba, was_written: impl Fn() -> bool) -> bool {
+        assert!(from < to, "what is passed over has sectors");
+        // Nobody writes there until the marks say that the disk is to be written, too.
+        let _rows = self.rows.exclusive(from.0, to.0);
+        if was_written() {
+            return false;
+        }
+        let mut state = self.state_mut();
+        if is_rebuilding(&state.health, slot) {
+            state.health.progress(slot, to, to);
+        }
+        true
+    }
+
     fn unit(
         &self,
         scratch: &mut Scratch,

@@ -269,6 +269,41 @@ fn drives_that_come_back_to_a_failed_set_and_have_missed_nothing_are_used_and_th
 }
 
 #[test]
+fn what_is_written_while_a_drive_gets_what_it_missed_is_on_it_too() {
+    for seed in 0..2 {
+        let shape = shape(Level::Raid5, 3, 0, 8, 64 * 4096);
+        let machine = Machine::in_memory(shape, &Options::default()).unwrap();
+        let mut draws = Draws::new(seed);
+        let mut host = Host::new(&machine);
+        let last = host.sectors() - 8;
+        machine.pull(1).unwrap();
+        // Far apart: most regions are clean when the drive comes back.
+        for part in 0..6 {
+            host.write(&machine, part * last / 6, 8).unwrap();
+        }
+        host.settle();
+        machine.set_rate(64 << 20);
+        assert_eq!(machine.insert(1, &Insert::Same).unwrap(), Status::InUse);
+        while machine.is_busy() {
+            for _ in 0..4 {
+                host.write(&machine, draws.below(last), 8).unwrap();
+            }
+            // What is begun by hand is what is under way.
+            machine.rebuild(0).ok();
+        }
+        host.settle();
+        assert_eq!(machine.status().sets[0].state, "optimal", "seed {seed}");
+        machine.set_rate(0);
+        machine.verify(0, false).unwrap();
+        wait(&machine);
+        let last = machine.events().since(0).pop().unwrap().text;
+        assert!(last.ends_with("verify complete"), "seed {seed}: {last}");
+        machine.pull(0).unwrap();
+        host.check(&machine, &format!("seed {seed}, read from the drive that came back"));
+    }
+}
+
+#[test]
 fn a_drive_that_missed_what_cannot_be_computed_waits_for_the_one_that_was_lost_last() {
     let shape = shape(Level::Raid5, 3, 0, 8, 8 * 4096);
     let machine = Machine::in_memory(shape, &Options::default()).unwrap();
