@@ -28,12 +28,17 @@ impl Machine {
         (place.status, place.until) = (Status::Failed, until);
         for (number, set) in self.sets.iter().enumerate() {
             let Some(member) = self.shape.member(number, bay) else { continue };
+            if going == Going::Whole && is_whole(set) {
+                // What was written before is on it. Where that cannot be made sure it counts as missed.
+                let _forgotten = self.common.checkpoint(false);
+            }
             if let Some(nvram) = &self.common.nvram {
                 // Before it is gone: what is written from then on is what it misses.
                 nvram.keep_intents(narrow::<u32>(number), true);
             }
             let mut state = set.state_mut();
             let slot = slot_of(set.geometry(), &state.health, member);
+            let was_whole = slot.is_some_and(|slot| state.health.state(slot) == MemberState::Optimal);
             let is_copy = slot.is_some_and(|slot| state.health.twin(slot) == Some(member));
             // A copy in the making of it takes its place, as far as it has got.
             if state.health.fail(u32::from(member)).is_err() {
@@ -48,11 +53,15 @@ impl Machine {
             };
             let lost = &mut bays.lost[number][usize::from(slot)];
             assert!(lost.since <= until, "generations only grow");
-            *lost = Lost {
-                serial: bays.bays[bay as usize].serial.clone(),
-                since: until,
-                changes: if going == Going::Whole { set.changes() } else { None },
-            };
+            if was_whole {
+                *lost = Lost {
+                    serial: bays.bays[bay as usize].serial.clone(),
+                    since: until,
+                    changes: if going == Going::Whole { set.changes() } else { None },
+                };
+            }
+            // One that was being filled has missed more than what is written from now on: the slot still lacks the one before it.
+            lost.since = lost.since.max(1);
             let is_lost = array_is_lost(set.geometry(), &state.health);
             drop(state);
             let level = set.geometry().spec().level;

@@ -81,6 +81,15 @@ pub enum OpenError {
         /// Its sets.
         shape: String,
     },
+    /// The array that there is has no drive in its bays.
+    #[error(
+        "no drive is in its bay, and a new array would take the place of the one that drives {outside} are of; move one of them from \
+         `out/SERIAL.disk` to its bay (`bay-00.disk` and so on), or name another directory"
+    )]
+    AllOut {
+        /// Serial numbers of those that are out of their bays.
+        outside: String,
+    },
     /// Two disks were each used without the other.
     #[error(
         "two halves of the array were used apart: bays {one} and {other} disagree about what is in use; take one half out"
@@ -176,6 +185,10 @@ impl Machine {
         // One that was never whole: its making was cut short before it was served.
         let is_new = labels().all(|label| label.config.generation <= 1);
         if is_new {
+            let outside = shelf.outside().map_err(system("the drives outside"))?;
+            if !outside.is_empty() {
+                return Err(OpenError::AllOut { outside: outside.join(", ") });
+            }
             let array = new_array(options.seed).map_err(system("a number for the array"))?;
             let (mut bays, mut serials) = (Vec::new(), Vec::new());
             for (at, found) in (0..).zip(found) {
@@ -398,9 +411,9 @@ impl Machine {
         for ((number, set), health) in (0_u32..).zip(&shape.sets).zip(healths) {
             let mut of_it = vec![Lost::default(); set.geometry.spec().members as usize];
             for (lost, config) in of_it.iter_mut().zip(history.get(number as usize).into_iter().flatten()) {
-                lost.serial = config.serial.clone();
+                // A disk that is in its slot was not lost by it, and one that is being filled has nothing that counts.
                 if let SlotState::Failed { since } = config.state {
-                    lost.since = since;
+                    (lost.serial, lost.since) = (config.serial.clone(), since);
                 }
             }
             lost.push(of_it);

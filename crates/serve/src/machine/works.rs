@@ -13,7 +13,7 @@ use units::{BytesPerSecond, Lba, SECTOR_BYTES, Sectors, Share};
 
 use super::bays::array_is_lost;
 use super::operate::{OperateError, wrong};
-use super::{Machine, is_whole};
+use super::{Lost, Machine, is_whole};
 use crate::clock::{self, Clock};
 use crate::config::{SetWork, Status, WorkConfig};
 use crate::events::Severity;
@@ -631,6 +631,8 @@ impl Machine {
         let old = state.health.twin(slot).map(|_| state.health.member(slot));
         state.health.finish(slot);
         drop(state);
+        // Whatever the slot had before is of no use to it any more.
+        bays.lost[set as usize][usize::from(slot)] = Lost::default();
         if let Some(old) = old {
             let bay = self.shape.sets[set as usize].bays[usize::from(old)];
             bays.bays[bay as usize].status = Status::Unassigned;

@@ -326,6 +326,63 @@ fn a_drive_that_missed_what_cannot_be_computed_waits_for_the_one_that_was_lost_l
 }
 
 #[test]
+fn a_drive_that_is_pulled_while_it_is_filled_is_not_taken_for_whole() {
+    let (machine, mut host) = filled_slowly();
+    machine.pull(3).unwrap();
+    assert_eq!(machine.insert(3, &Insert::Same).unwrap(), Status::Stale);
+    machine.clear(3).unwrap();
+    machine.rebuild(0).unwrap();
+    machine.set_rate(0);
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal");
+    host.check(&machine, "filled from the beginning");
+    // The one that is filled with what it missed is no more whole than that.
+    machine.pull(1).unwrap();
+    let all = host.sectors();
+    host.write(&machine, 0, all / 2).unwrap();
+    host.settle();
+    machine.set_rate(512 << 10);
+    machine.insert(1, &Insert::Same).unwrap();
+    machine.pull(1).unwrap();
+    machine.insert(1, &Insert::Same).unwrap();
+    machine.set_rate(0);
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal");
+    machine.pull(2).unwrap();
+    host.check(&machine, "with what it missed");
+}
+
+#[test]
+fn a_failed_set_that_was_started_again_has_its_drives_back_in_the_order_of_their_loss() {
+    let shape = shape(Level::Raid5, 3, 0, 8, 96);
+    let world = World::new(Loss::Ordered, 1);
+    let machine = open(&shape, &world, Loss::Ordered);
+    let mut host = Host::new(&machine);
+    let all = host.sectors();
+    host.write(&machine, 0, all).unwrap();
+    host.settle();
+    machine.pull(0).unwrap();
+    machine.pull(1).unwrap();
+    machine.close().unwrap();
+    drop(machine);
+    let machine = open(&shape, &world, Loss::Ordered);
+    assert_eq!(machine.status().sets[0].state, "failed");
+    for bay in [1, 0] {
+        assert_eq!(machine.insert(bay, &Insert::Same).unwrap(), Status::InUse);
+    }
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal");
+    host.check(&machine, "with both drives back");
+    for bay in 0..3 {
+        machine.pull(bay).unwrap();
+    }
+    machine.close().unwrap();
+    drop(machine);
+    let refused = Machine::open(shape, Box::new(Bays(world)), &options(Loss::Ordered)).err().unwrap();
+    assert!(matches!(&refused, OpenError::AllOut { .. }), "{refused}");
+}
+
+#[test]
 fn a_copy_takes_over_as_far_as_it_is_where_what_it_copies_is_pulled_and_the_rest_is_rebuilt() {
     let shape = shape(Level::Raid5, 3, 1, 8, 8 * 4096);
     let machine = Machine::in_memory(shape, &Options::default()).unwrap();
