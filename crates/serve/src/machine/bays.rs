@@ -51,6 +51,7 @@ impl Machine {
             let Some(slot) = slot.filter(|&slot| state.health.state(slot) == MemberState::Failed) else {
                 continue;
             };
+            self.works.disk_is_gone(narrow::<u32>(number), slot);
             let lost = &mut bays.lost[number][usize::from(slot)];
             assert!(lost.since <= until, "generations only grow");
             if was_whole {

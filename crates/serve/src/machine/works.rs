@@ -189,9 +189,25 @@ impl Works {
         self.clock.now()
     }
 
-    /// Nothing else begins meanwhile.
+    /// Nothing else begins meanwhile, and no pass is left that was to fill a disk which is gone.
     pub(super) fn alone(&self) -> std::sync::MutexGuard<'_, ()> {
-        self.beginning.lock().unwrap_or_else(PoisonError::into_inner)
+        let alone = self.beginning.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_ending = |work: &Arc<Work>| {
+            work.is_stopped.load(Ordering::Acquire) && !work.is_done.load(Ordering::Acquire)
+        };
+        while self.under_way().iter().any(is_ending) {
+            clock::wait(Duration::from_millis(1));
+        }
+        alone
+    }
+
+    /// The disk that a pass fills is gone: the pass ends where it is, and its marks are of no other disk.
+    pub(super) fn disk_is_gone(&self, set: u32, slot: u16) {
+        for work in self.under_way() {
+            if (work.set, work.slot) == (set, Some(slot)) {
+                work.is_stopped.store(true, Ordering::Release);
+            }
+        }
     }
 
     /// Stops all of it where it is, and waits until it has.
@@ -478,11 +494,16 @@ impl Machine {
         let on = work.slot.map(|slot| format!(", slot {slot}")).unwrap_or_default();
         match ended {
             Ok(true) => {
-                if let Some(slot) = work.slot
-                    && let Err(why) = self.settle(set, slot)
-                {
-                    return self
-                        .say(Severity::Critical, format!("set {set}{on}: {name} is not recorded: {why}"));
+                match work.slot.map(|slot| self.settle(work, slot)) {
+                    None | Some(Ok(true)) => {}
+                    // What it has filled is gone.
+                    Some(Ok(false)) => return,
+                    Some(Err(why)) => {
+                        return self.say(
+                            Severity::Critical,
+                            format!("set {set}{on}: {name} is not recorded: {why}"),
+                        );
+                    }
                 }
                 let Findings { corrected, unreadable, inconsistent } = found;
                 let bad = match (corrected, unreadable, inconsistent) {
@@ -498,6 +519,9 @@ impl Machine {
                 }
                 // Work until then: what follows may be more of it on the same slot.
                 self.use_spares();
+            }
+            Ok(false) if work.slot.is_some_and(|slot| self.has_lost(set, slot)) => {
+                self.say(Severity::Warning, format!("set {set}{on}: {name} stopped: its drive is gone"));
             }
             Ok(false) => {}
             Err(_) if work.kind == WorkKind::Clone && self.is_to_be_filled(work) => {
@@ -621,12 +645,16 @@ impl Machine {
         Ok(true)
     }
 
-    /// A slot's new disk is whole.
-    fn settle(&self, set: u32, slot: u16) -> std::io::Result<()> {
+    /// A slot's new disk is whole, unless it is gone.
+    fn settle(&self, work: &Work, slot: u16) -> std::io::Result<bool> {
+        let set = work.set;
         // What was filled must be there before a label says so.
         self.common.sync()?;
         let store = &self.sets[set as usize];
         let mut bays = self.lock_bays();
+        if work.is_stopped.load(Ordering::Acquire) {
+            return Ok(false);
+        }
         let mut state = store.state_mut();
         let old = state.health.twin(slot).map(|_| state.health.member(slot));
         state.health.finish(slot);
@@ -637,7 +665,7 @@ impl Machine {
             let bay = self.shape.sets[set as usize].bays[usize::from(old)];
             bays.bays[bay as usize].status = Status::Unassigned;
         }
-        self.relabel(&mut bays)
+        self.relabel(&mut bays).map(|()| true)
     }
 }
 
