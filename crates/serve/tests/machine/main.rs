@@ -5,4 +5,5 @@
 mod caches;
 mod crashes;
 mod failures;
+mod operators;
 mod world;
