@@ -257,7 +257,11 @@ impl ControlVerb {
                 let bytes_per_second = match rate.as_str() {
                     "max" => 0,
                     rate if rate.ends_with('%') => {
-                        let share: Share = rate.parse().map_err(|why| Failure::Usage(format!("{why}")))?;
+                        let share: Share = rate.parse().map_err(|_| {
+                            Failure::Usage(format!(
+                                "`{rate}` is no share of the members' time; give 0% to 100%"
+                            ))
+                        })?;
                         return Ok((Command::Share { share: share.get() }, to));
                     }
                     rate => {

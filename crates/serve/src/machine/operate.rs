@@ -3,7 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
-use array::raid::MemberState;
+use array::raid::{Geometry, Health, MemberState};
+use units::Lba;
 use units::convert::narrow;
 
 use super::bays::array_is_lost;
@@ -322,8 +323,10 @@ impl Machine {
         // It was failed, and is the slot's: both are possible.
         let is_in = with_it.clear(member.into()).and_then(|()| with_it.rebuild_on(slot, member.into()));
         let is_unchanged = lost.changes.is_some() && lost.changes == store.changes();
-        let is_current = is_unchanged || nvram.intents(set).is_empty();
-        if is_in.is_err() || (!is_current && array_is_lost(store.geometry(), &with_it)) {
+        let written = nvram.intents(set);
+        let is_current = is_unchanged || written.is_empty();
+        let behind = Lba(written.last().map_or(0, |region| (region + 1) * store.region()));
+        if is_in.is_err() || (!is_current && !can_be_had(store.geometry(), &with_it, slot, behind)) {
             return Known::Needed { set };
         }
         if is_current {
@@ -425,6 +428,18 @@ impl Machine {
         let last = bays.bays.len() - 1;
         bays.bays.get(bay as usize).ok_or(OperateError::NoSuchBay { bay, last })
     }
+}
+
+/// Whether what slot `slot` lacks below `to` can be computed from the others: one that is being filled has what lies below its mark.
+fn can_be_had(geometry: &Geometry, health: &Health, slot: u16, to: Lba) -> bool {
+    let mut below = health.clone();
+    for other in 0..narrow::<u16>(geometry.spec().members) {
+        let has_it = matches!(health.state(other), MemberState::Rebuilding { done_to, .. } if done_to >= to);
+        if other != slot && has_it {
+            below.finish(other);
+        }
+    }
+    !array_is_lost(geometry, &below)
 }
 
 pub(super) fn wrong(bay: u32, why: &str) -> OperateError {

@@ -517,7 +517,8 @@ impl Machine {
                     let level = self.sets[set as usize].geometry().spec().level;
                     self.say(Severity::Information, format!("set {set} ({level}): optimal"));
                 }
-                // Work until then: what follows may be more of it on the same slot.
+                // Work until then: what follows may be more of it on the same slot, or what waited for this one.
+                self.go_on_filling(set);
                 self.use_spares();
             }
             Ok(false) if work.slot.is_some_and(|slot| self.has_lost(set, slot)) => {
@@ -629,6 +630,10 @@ impl Machine {
                     *owed = (*owed).max(now.saturating_sub(Duration::from_millis(200))) + time;
                     // In small pieces, so that a stop is heard.
                     while let Some(rest) = owed.checked_sub(self.works.now()).filter(|rest| !rest.is_zero()) {
+                        if self.works.rate.load(Ordering::Relaxed) != rate {
+                            *owed = self.works.now();
+                            break;
+                        }
                         clock::wait(rest.min(Duration::from_millis(50)));
                         if work.is_stopped.load(Ordering::Relaxed) {
                             return Ok(false);

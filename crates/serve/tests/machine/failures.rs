@@ -326,6 +326,23 @@ fn a_drive_that_missed_what_cannot_be_computed_waits_for_the_one_that_was_lost_l
 }
 
 #[test]
+fn a_drive_gets_what_it_missed_from_one_that_is_filled_that_far() {
+    let (machine, mut host) = filled_slowly();
+    while machine.status().works.first().is_some_and(|work| work.done < 0.2) {
+        serve::clock::wait(std::time::Duration::from_millis(5));
+    }
+    machine.pull(1).unwrap();
+    assert_eq!(machine.status().sets[0].state, "failed");
+    host.write(&machine, 0, 8).unwrap();
+    host.settle();
+    assert_eq!(machine.insert(1, &Insert::Same).unwrap(), Status::InUse);
+    machine.set_rate(0);
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal", "{:?}", machine.events().since(0));
+    host.check(&machine, "from the drive that was filled");
+}
+
+#[test]
 fn a_drive_that_is_pulled_while_it_is_filled_is_not_taken_for_whole() {
     let (machine, mut host) = filled_slowly();
     machine.pull(3).unwrap();
