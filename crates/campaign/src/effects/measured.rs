@@ -52,7 +52,7 @@ fn is_load(key: &str) -> bool {
     LOAD_KEYS.iter().any(|load| is_named(key, load))
 }
 
-/// How many figures of a run of `plan` effects are tested in: as many as [`subjects`] finds once it is measured.
+/// How many figures of a run of `plan` effects are tested in: as many as `subjects` finds once it is measured.
 pub fn figures_of(plan: &Plan) -> usize {
     let mut named: BTreeSet<String> = BTreeSet::new();
     plan.points().iter().map(|point| figures_of_point(point, &mut named)).sum()

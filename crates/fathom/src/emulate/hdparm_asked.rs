@@ -156,7 +156,7 @@ impl Open<'_> {
         match opened.and_then(|mut file| file.write_all(&bytes)) {
             Ok(()) => terminal::say(&format!("Wrote IDENTIFY DEVICE data to \"{path}\"")),
             Err(error) => {
-                terminal::say(&format!("{path}: {}; name a file that is not there yet", plain(&error)))
+                terminal::say(&format!("{path}: {}; name a file that is not there yet", plain(&error)));
             }
         }
         String::new()
