@@ -5,6 +5,7 @@ mod bonnie;
 mod dd;
 mod diskspd;
 mod fio;
+mod fio_data;
 mod hdparm;
 mod iometer;
 mod ior;

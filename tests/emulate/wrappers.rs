@@ -133,3 +133,64 @@ fn cbt_perfkit_and_mmtests_get_what_they_read() {
     user.fathom("as fio --eta=never --output-format=json --output=mm/fio.json mmtests.fio").done();
     assert!(user.path("mm/fio_lat.1.log").exists() && user.path("mm/fio.json").exists());
 }
+
+#[test]
+fn nothing_is_said_unless_something_is_wrong_and_answers_need_no_job() {
+    let user = User::new();
+    let ended = user
+        .fathom("as fio --name=a --rw=read --bs 4k --size 1m --iodepth 8 --direct 1 --output-format=json");
+    let ended = ended.done();
+    assert_eq!(ended.err, "");
+    let notes = ended.json()["fathom"]["notes"].clone();
+    assert!(notes[0].as_str().unwrap().contains("iodepth=8 has no effect"), "{notes}");
+    assert!(
+        user.last()["plan"]["text"].as_str().unwrap().contains("# job `a`: ioengine=psync keeps one request")
+    );
+    assert_eq!(user.fathom("as fio --version").done().out, "fio-3.42\n");
+    assert!(user.fathom("as fio --cmdhelp=rw").done().out.starts_with("rw "));
+    assert!(user.fathom("as fio --cmdhelp").done().out.lines().count() > 200);
+    assert!(user.fathom("as fio --enghelp").done().out.contains("io_uring"));
+    assert!(user.fathom("as fio --help").done().out.contains("--output-format"));
+    user.write("j.fio", "[global]\nrw=read\nthread\n[a]\nsize=1m\n");
+    assert_eq!(
+        user.fathom("as fio --showcmd j.fio").done().out,
+        "fio --rw=read --thread --name=a --size=1m \n"
+    );
+    for wrong in ["--iodepth=0", "--rwmixread=150", "--filename=.", "--bogus"] {
+        user.fathom(&format!("as fio --name=a --rw=randrw --size=1m {wrong}")).with(1);
+    }
+}
+
+/// Command lines in the forms of wrappers that measure with fio and read what it prints.
+#[test]
+fn the_command_lines_of_wrappers_are_read() {
+    let user = User::new();
+    std::fs::create_dir(user.path("jobs")).unwrap();
+    user.write(
+        "jobs/common.inc",
+        "direct=1\nrandrepeat=0\nverify=0\nioengine=libaio\ngtod_reduce=0\ncpus_allowed=0\n",
+    );
+    user.write(
+        "jobs/iops.fio",
+        "[global]\ninclude common.inc\n[rand-read]\nbs=4k\niodepth=128\nreadwrite=randread\n",
+    );
+    for line in [
+        "--name=rand_rw_4k --ioengine=libaio --rw=randrw --rwmixread=50 --bs=4k --iodepth=64 --numjobs=2 --size=2G \
+         --runtime=30 --gtod_reduce=1 --direct=1 --filename=test.fio --group_reporting --minimal",
+        "--randrepeat=0 --verify=0 --ioengine=libaio --direct=1 --gtod_reduce=1 --name=read_seq --filename=t --bs=1M \
+         --iodepth=16 --size=2G --readwrite=read --time_based --ramp_time=2s --runtime=15s --thread --numjobs=4 \
+         --offset_increment=500M",
+        "jobs/iops.fio --idle-prof=percpu --filename=t --size=1g --output-format=json --output=o.json",
+        "--directory=. --name=fio-scaling --ioengine=libaio --rw=randrw --size=1G --direct=1 --iodepth=1 --runtime=15 \
+         --numjobs=4 --blocksize=4k --group_reporting --output-format=terse --terse-version=5",
+        "--directory=. --minimal --write_lat_log log --name=x --size=1g",
+        "--output-format=json --random_generator=tausworthe64 --ioengine=libaio --name=fill-device --filename=t \
+         --blocksize=512k --iodepth=64 --rw=write --direct=1 --size=10g",
+        "--ioengine=libaio --runtime=30 --time_based --ramp_time=10 --numjobs=1 --direct=1 --bs=4096B --iodepth=16 \
+         --end_fsync=0 --write_iops_log=o --write_bw_log=o --write_lat_log=o --log_avg_msec=100 --size=1024M \
+         --output-format=json,normal --name=cbt --rw=randwrite --filename=t --eta=never --status-interval 5",
+    ] {
+        let ended = user.fathom(&format!("as fio --parse-only {line}")).done();
+        assert_eq!((ended.out.as_str(), ended.err.as_str()), ("", ""), "{line}");
+    }
+}

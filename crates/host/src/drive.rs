@@ -153,7 +153,7 @@ pub fn native_sectors(device: &File, command: NativeCommand) -> io::Result<u64> 
     Ok(registers.sector(is_extended) + 1)
 }
 
-/// How a drive is asked for its last sector.
+/// The ATA command that reads a drive's native maximum address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NativeCommand {
     /// GET NATIVE MAX ADDRESS EXT, of ACS-3.

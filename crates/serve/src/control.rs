@@ -222,7 +222,8 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
             };
             let refused = |what: &str| {
                 let advice = if machine.status().sets.iter().any(|set| set.state == "failed") {
-                    "a set has failed: reinsert the drive that was lost last, then pull this one and put it in again".into()
+                    "a set has failed: reinsert the drive that was lost last, then pull and reinsert this one"
+                        .into()
                 } else {
                     format!("`fathom array clear {bay}` forgets what is on it")
                 };
@@ -246,9 +247,7 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
         Command::Initialise { set } => {
             machine.initialise(set).map(|()| format!("set {set}: initialise started"))
         }
-        Command::Share { share } => machine.set_share(share).map(|()| {
-            format!("background work that begins now: {:.0} % of the members' time", share * 100.0)
-        }),
+        Command::Share { share } => machine.set_share(share),
         Command::Path { path, up } => {
             machine.set_path(path, up).map(|()| format!("path {path}: {}", if up { "up" } else { "down" }))
         }
@@ -258,15 +257,7 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
         Command::Firmware { release } => {
             machine.set_firmware(&release).map(|()| format!("firmware {release} installed"))
         }
-        Command::Rate { bytes_per_second } => {
-            machine.set_rate(bytes_per_second);
-            Ok(match bytes_per_second {
-                0 => "background work: no limit".into(),
-                rate => {
-                    format!("background work: {} of each member", units::BytesPerSecond::new(rate as f64))
-                }
-            })
-        }
+        Command::Rate { bytes_per_second } => Ok(machine.set_rate(bytes_per_second)),
     };
     match done {
         Ok(text) => Answer::Done(text),
@@ -274,7 +265,7 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
     }
 }
 
-/// What becomes of what the drive in a bay has missed.
+/// What becomes of what the drive in a bay has missed, to be said behind that it is in use.
 fn missed(machine: &Machine, bay: u32) -> &'static str {
     let status = machine.status();
     let slot = status.bays.get(bay as usize).and_then(|bay| bay.slot);
@@ -283,7 +274,7 @@ fn missed(machine: &Machine, bay: u32) -> &'static str {
     if status.works.iter().any(is_filled) {
         "; what the drive missed is rebuilt"
     } else {
-        "; all that it missed is there"
+        "; nothing is missing on it"
     }
 }
 

@@ -60,7 +60,7 @@ pub struct TextOrJson {
 }
 
 impl TextOrJson {
-    /// What is asked for, in either way.
+    /// The format that `--format` or `--json` names.
     pub fn wanted(self) -> TreeFormat {
         if self.json { TreeFormat::Json } else { self.format }
     }

@@ -392,7 +392,7 @@ fn status_text(status: &MachineStatus) -> String {
         text += &format!("background work: at most {rate} of each member\n");
     }
     if let Some(share) = status.share {
-        text += &format!("background work that begins: {:.0} % of the members' time\n", share * 100.0);
+        text += &format!("new background work: {:.0} % of the members' time\n", share * 100.0);
     }
     if status.controllers.len() > 1 || status.paths.iter().any(|path| !path.is_up) {
         text += &controllers_text(status);

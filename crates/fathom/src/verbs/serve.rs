@@ -69,8 +69,8 @@ pub struct ServeArgs {
     /// The name of this server for `fathom array status --server` [default: the array's]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Random seed of the model, and of the numbers of a new array and its drives [default: another one at each start,
-    /// which is told]
+    /// Random seed of the model, and of the numbers of a new array and its drives [default: a random one, printed at the
+    /// start]
     #[arg(long)]
     pub seed: Option<u64>,
 }
@@ -149,7 +149,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
         let (count, _) = late.sent.mean();
         if count > 0 {
             terminal::say_sentence(&format!(
-                "{count} answers, sent {} after the model; {} with their clients woken.",
+                "{count} answers, sent {} after the model; clients awake after {}.",
                 shown(&late.sent),
                 shown(&late.taken),
             ));
@@ -164,7 +164,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
     })
 }
 
-/// A seed that no two starts have in common, short enough to be typed.
+/// A seed that two starts hardly have in common, short enough to be typed.
 fn any_seed() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::hash::RandomState::new().build_hasher().finish() % 1_000_000_000
@@ -173,7 +173,7 @@ fn any_seed() -> u64 {
 /// Mean and 99th percentile.
 fn shown(late: &Lateness) -> String {
     let (_, mean) = late.mean();
-    format!("{:.0} µs (99 % within {} µs)", mean.as_secs_f64() * 1e6, late.quantile_us(0.99))
+    format!("{:.0} µs (p99 {} µs)", mean.as_secs_f64() * 1e6, late.quantile_us(0.99))
 }
 
 /// Releases of the firmware that the description of the array has, with what it is under each; and the one that was asked

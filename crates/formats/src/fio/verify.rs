@@ -83,7 +83,8 @@ pub(super) fn keys(job: &Job, seed: u64) -> Result<Vec<(&'static str, String)>, 
     Ok(keys)
 }
 
-/// A pattern that begins anew after so many bytes is the same as one that goes on where they are a multiple of its own.
+/// Refuses `verify_pattern_interval` where it would change the data: it does not where the interval is a multiple of the pattern's
+/// length.
 fn check_interval(job: &Job, pattern: &[u8]) -> Result<(), Refusal> {
     let Some(setting) = job.options.get("verify_pattern_interval") else { return Ok(()) };
     let every = job.options.size("verify_pattern_interval")?.unwrap_or(0);

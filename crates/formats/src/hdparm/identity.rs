@@ -42,7 +42,7 @@ fn sector_bytes(words: &Words) -> (u64, u64) {
     (logical, logical << power)
 }
 
-/// How a drive is asked for its highest sector.
+/// The ATA command that reads a drive's native maximum address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HighestSector {
     /// GET NATIVE MAX ADDRESS EXT.
@@ -54,7 +54,7 @@ pub enum HighestSector {
 }
 
 impl HighestSector {
-    /// What a drive of these words is asked.
+    /// The one that a drive takes which identifies itself by `words`.
     pub fn of(words: &[u16; 256]) -> HighestSector {
         match () {
             () if has_accessible_maximum(words) => HighestSector::Accessible,

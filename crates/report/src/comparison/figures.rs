@@ -109,6 +109,16 @@ fn cell_of(comparison: &Comparison, row: &Compared) -> String {
     name
 }
 
+/// What a reader calls the figure of a row: `IOPS`, `p99`.
+pub(super) fn figure_name(metric: &str) -> &str {
+    match metric {
+        "iops" => "IOPS",
+        "mb_per_s" => "MB/s",
+        "met_per_s" => "highest rate",
+        other => other,
+    }
+}
+
 /// The cells of a row; where a side is no measurement of what it seems to be, a difference is neither better nor worse.
 fn cells(row: &Compared, cell: String, side: String, is_doubted: bool) -> Vec<Cell> {
     let interval = row.low.zip(row.high).map(|(low, high)| format!("{} to {}", change(low), change(high)));
@@ -122,12 +132,7 @@ fn cells(row: &Compared, cell: String, side: String, is_doubted: bool) -> Vec<Ce
     let part = |part: Option<f64>| part.map(percent).unwrap_or_default();
     vec![
         Cell::plain(cell),
-        Cell::plain(match row.metric.as_str() {
-            "iops" => "IOPS".into(),
-            "mb_per_s" => "MB/s".into(),
-            "met_per_s" => "highest rate".into(),
-            other => harmless(other),
-        }),
+        Cell::plain(harmless(figure_name(&row.metric))),
         Cell::plain(side),
         Cell::plain(figure(row, row.base)),
         Cell::plain(figure(row, row.value)),

@@ -2,7 +2,7 @@
 
 use record::{Compared, Comparison, Verdict};
 
-use super::figures::{change, percent};
+use super::figures::{change, figure_name, percent};
 use super::name_of;
 use crate::words::{counted, harmless};
 
@@ -60,11 +60,5 @@ fn largest(rows: &[&Compared]) -> Option<String> {
     let differs = rows.iter().filter(|row| matches!(row.verdict, Verdict::Better | Verdict::Worse));
     let size = |row: &&&Compared| row.ratio.ln().abs();
     let most = differs.reduce(|most, row| if size(&row) > size(&most) { row } else { most })?;
-    let metric = match most.metric.as_str() {
-        "iops" => "IOPS",
-        "mb_per_s" => "MB/s",
-        "met_per_s" => "highest rate",
-        other => other,
-    };
-    Some(harmless(&format!("{metric} of {}, {}", most.cell, change(most.ratio))))
+    Some(harmless(&format!("{} of {}, {}", figure_name(&most.metric), most.cell, change(most.ratio))))
 }

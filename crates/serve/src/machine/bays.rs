@@ -54,6 +54,7 @@ impl Machine {
             self.works.disk_is_gone(narrow::<u32>(number), slot);
             let lost = &mut bays.lost[number][usize::from(slot)];
             assert!(lost.since <= until, "generations only grow");
+            // One that was being filled lacks more than what is written from now on: what the slot lacks is still the one before it.
             if was_whole {
                 *lost = Lost {
                     serial: bays.bays[bay as usize].serial.clone(),
@@ -61,9 +62,7 @@ impl Machine {
                     changes: if going == Going::Whole { set.changes() } else { None },
                 };
             }
-            // One that was being filled has missed more than what is written from now on: the slot still lacks the one before it.
-            lost.since = lost.since.max(1);
-            let is_lost = array_is_lost(set.geometry(), &state.health);
+            let is_lost = has_failed(set.geometry(), &state.health);
             drop(state);
             let level = set.geometry().spec().level;
             if is_lost {
@@ -202,7 +201,7 @@ fn write(disk: &Disk, label: &Label) -> io::Result<()> {
 }
 
 /// Whether some data of the set cannot be read. A disk that is being filled counts as lost: where the set ends it has nothing.
-pub(super) fn array_is_lost(geometry: &Geometry, health: &Health) -> bool {
+pub(super) fn has_failed(geometry: &Geometry, health: &Health) -> bool {
     geometry.failure(health).is_some()
 }
 

@@ -378,7 +378,7 @@ impl Machine {
             if lost.is_empty() {
                 continue;
             }
-            let (severity, word) = match super::bays::array_is_lost(set.geometry(), &state.health) {
+            let (severity, word) = match super::bays::has_failed(set.geometry(), &state.health) {
                 true => (Severity::Critical, "failed"),
                 false => (Severity::Warning, "degraded"),
             };

@@ -7,7 +7,7 @@ use array::raid::{Geometry, Health, MemberState};
 use units::Lba;
 use units::convert::narrow;
 
-use super::bays::array_is_lost;
+use super::bays::has_failed;
 use super::open::label_of;
 use super::works::{Extent, WorkKind};
 use super::{Bay, Bays, Going, Machine, is_whole};
@@ -334,7 +334,7 @@ impl Machine {
         }
         state.health = with_it;
         state.disks[usize::from(member)].clone_from(&drive.disk);
-        let is_lost = array_is_lost(store.geometry(), &state.health);
+        let is_lost = has_failed(store.geometry(), &state.health);
         drop(state);
         if !is_current {
             return Known::Behind { set, slot };
@@ -439,7 +439,7 @@ fn can_be_had(geometry: &Geometry, health: &Health, slot: u16, to: Lba) -> bool 
             below.finish(other);
         }
     }
-    !array_is_lost(geometry, &below)
+    !has_failed(geometry, &below)
 }
 
 pub(super) fn wrong(bay: u32, why: &str) -> OperateError {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use units::SECTOR_BYTES;
 use units::convert::narrow;
 
-use super::bays::array_is_lost;
+use super::bays::has_failed;
 use super::{CacheStatus, ControllerStatus, Machine, PathStatus};
 use crate::config::Status;
 
@@ -109,7 +109,7 @@ pub struct WorkStatus {
 fn word(geometry: &Geometry, health: &Health, is_filled: impl Fn(u16) -> bool) -> &'static str {
     let slots = 0..narrow::<u16>(geometry.spec().members);
     let lacking = |slot: &u16| health.state(*slot) != MemberState::Optimal;
-    if array_is_lost(geometry, health) {
+    if has_failed(geometry, health) {
         "failed"
     } else if health.is_optimal() {
         "optimal"
@@ -150,9 +150,7 @@ impl Machine {
                     slots[shape.bays[usize::from(twin)] as usize] = Some((number, slot));
                 }
             }
-            let is_filled =
-                |slot: u16| works.iter().any(|work| work.set == number && work.slot == Some(slot));
-            let word = word(set.geometry(), &state.health, is_filled);
+            let word = word(set.geometry(), &state.health, |slot| self.works.is_filling(number, slot));
             sets.push(SetStatus {
                 set: number,
                 level: set.geometry().spec().level.to_string(),

@@ -11,7 +11,7 @@ use array::sim::WorkOrder;
 use units::convert::narrow;
 use units::{BytesPerSecond, Lba, SECTOR_BYTES, Sectors, Share};
 
-use super::bays::array_is_lost;
+use super::bays::has_failed;
 use super::operate::{OperateError, wrong};
 use super::{Lost, Machine, is_whole};
 use crate::clock::{self, Clock};
@@ -189,6 +189,14 @@ impl Works {
         self.clock.now()
     }
 
+    /// Whether a slot is being filled, or copied.
+    pub(super) fn is_filling(&self, set: u32, slot: u16) -> bool {
+        let does = |work: &Arc<Work>| {
+            !work.is_done.load(Ordering::Acquire) && (work.set, work.slot) == (set, Some(slot))
+        };
+        self.under_way().iter().any(does)
+    }
+
     /// Nothing else begins meanwhile, and no pass is left that was to fill a disk which is gone.
     pub(super) fn alone(&self) -> std::sync::MutexGuard<'_, ()> {
         let alone = self.beginning.lock().unwrap_or_else(PoisonError::into_inner);
@@ -227,18 +235,25 @@ impl Works {
 }
 
 impl Machine {
-    /// Limits background work to so many bytes a second of each member; 0: no limit.
-    pub fn set_rate(&self, bytes_per_second: u64) {
+    /// Limits background work to so many bytes a second of each member; 0: no limit. What the log says of it comes back.
+    pub fn set_rate(&self, bytes_per_second: u64) -> String {
         self.works.rate.store(bytes_per_second, Ordering::Relaxed);
         let limit = match bytes_per_second {
             0 => "no limit".into(),
             rate => format!("at most {} of each member", BytesPerSecond::new(rate as f64)),
         };
-        self.say(Severity::Information, format!("background work: {limit}"));
+        self.said(format!("background work: {limit}"))
     }
 
-    /// Has work that begins from now on get that share of the members' time, where a model decides how fast it is.
-    pub fn set_share(&self, share: f64) -> Result<(), OperateError> {
+    /// Tells the log, and whoever has asked for it.
+    fn said(&self, text: String) -> String {
+        self.say(Severity::Information, text.clone());
+        text
+    }
+
+    /// Has work that begins from now on get that share of the members' time, where a model decides how fast it is. What the log says
+    /// of it comes back.
+    pub fn set_share(&self, share: f64) -> Result<String, OperateError> {
         let refused = |why: &str| Err(OperateError::AlreadySo(why.into()));
         let Some(model) = self.model.get() else {
             return refused(
@@ -249,14 +264,8 @@ impl Machine {
             Some(share) => {
                 model.set_share(share);
                 *self.works.share.lock().unwrap_or_else(PoisonError::into_inner) = Some(share.get());
-                self.say(
-                    Severity::Information,
-                    format!(
-                        "background work that begins now: {:.0} % of the members' time",
-                        share.get() * 100.0
-                    ),
-                );
-                Ok(())
+                let percent = share.get() * 100.0;
+                Ok(self.said(format!("new background work: {percent:.0} % of the members' time")))
             }
             None => refused("a share is from 0 % to 100 %"),
         }
@@ -272,24 +281,16 @@ impl Machine {
         self.works.rate.load(Ordering::Relaxed)
     }
 
-    /// Rebuilds the lost slot of a set onto a spare.
+    /// Rebuilds the lost slot of a set onto a spare, or goes on with one that was being filled.
     pub fn rebuild(self: &Arc<Machine>, set: u32) -> Result<(), OperateError> {
         let slots = self.slots(set)?;
         let state = self.sets[set as usize].state();
-        let under_way = self.works.under_way();
-        let is_filled = |slot: u16| {
-            let does = |work: &Arc<Work>| {
-                !work.is_done.load(Ordering::Acquire) && work.set == set && work.slot == Some(slot)
-            };
-            under_way.iter().any(does)
-        };
-        // One that is lost, or one that was to be filled and is not.
-        let slot = slots.clone().find(|&slot| state.health.state(slot) == MemberState::Failed);
-        let slot = slot
-            .or_else(|| slots.clone().find(|&slot| is_rebuilding(&state.health, slot) && !is_filled(slot)));
+        let is_lost = |slot: &u16| state.health.state(*slot) == MemberState::Failed;
+        let is_left = |slot: &u16| is_rebuilding(&state.health, *slot) && !self.works.is_filling(set, *slot);
+        let slot = slots.clone().find(is_lost).or_else(|| slots.clone().find(is_left));
         drop(state);
         let is_of_it = |work: &Arc<Work>| work.set == set && work.kind == WorkKind::Rebuild;
-        if slot.is_none() && under_way.iter().any(is_of_it) {
+        if slot.is_none() && self.works.under_way().iter().any(is_of_it) {
             // What was to be begun goes on already.
             return Ok(());
         }
@@ -538,7 +539,7 @@ impl Machine {
                 self.say(Severity::Warning, format!("set {set}{on}: {name} stopped: its drive is gone"));
             }
             Err(_)
-                if array_is_lost(
+                if has_failed(
                     self.sets[set as usize].geometry(),
                     &self.sets[set as usize].state().health,
                 ) =>
@@ -599,52 +600,49 @@ impl Machine {
         let store = &self.sets[work.set as usize];
         let mut scratch = Scratch::default();
         let Pacing { marked, owed } = pacing;
-        {
-            let sweep =
-                Sweep::new(store.geometry(), &store.state().health, task(work.kind, work.slot), UNIT)?;
-            let mut sweep = sweep.between(from, to);
-            let repairs = matches!(work.kind, WorkKind::Verify { repairs: true });
-            loop {
-                while self.is_dark() && !work.is_stopped.load(Ordering::Relaxed) {
-                    clock::wait(Duration::from_millis(50));
-                }
+        let sweep = Sweep::new(store.geometry(), &store.state().health, task(work.kind, work.slot), UNIT)?;
+        let mut sweep = sweep.between(from, to);
+        let repairs = matches!(work.kind, WorkKind::Verify { repairs: true });
+        loop {
+            while self.is_dark() && !work.is_stopped.load(Ordering::Relaxed) {
+                clock::wait(Duration::from_millis(50));
+            }
+            if work.is_stopped.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
+            let Some(done) = store.work(&mut scratch, &mut sweep, repairs, found, self)? else { break };
+            debug_assert!(done.0 <= UNIT.0, "a unit is no larger than it should be");
+            work.done.fetch_add(done.0, Ordering::Relaxed);
+            while let Some(model) = self.model.get()
+                && let Some(share) = model.progress(work.set)
+                && work.done.load(Ordering::Relaxed) as f64 > share * work.all as f64
+            {
+                clock::wait(Duration::from_millis(10));
                 if work.is_stopped.load(Ordering::Relaxed) {
                     return Ok(false);
                 }
-                let Some(done) = store.work(&mut scratch, &mut sweep, repairs, found, self)? else { break };
-                debug_assert!(done.0 <= UNIT.0, "a unit is no larger than it should be");
-                work.done.fetch_add(done.0, Ordering::Relaxed);
-                while let Some(model) = self.model.get()
-                    && let Some(share) = model.progress(work.set)
-                    && work.done.load(Ordering::Relaxed) as f64 > share * work.all as f64
-                {
-                    clock::wait(Duration::from_millis(10));
+            }
+            let now = self.works.now();
+            let rate = self.works.rate.load(Ordering::Relaxed);
+            if rate > 0 {
+                let time = Duration::from_secs_f64((done.0 * SECTOR_BYTES) as f64 / rate as f64);
+                *owed = (*owed).max(now.saturating_sub(Duration::from_millis(200))) + time;
+                // In small pieces, so that a stop is heard.
+                while let Some(rest) = owed.checked_sub(self.works.now()).filter(|rest| !rest.is_zero()) {
+                    if self.works.rate.load(Ordering::Relaxed) != rate {
+                        *owed = self.works.now();
+                        break;
+                    }
+                    clock::wait(rest.min(Duration::from_millis(50)));
                     if work.is_stopped.load(Ordering::Relaxed) {
                         return Ok(false);
                     }
                 }
-                let now = self.works.now();
-                let rate = self.works.rate.load(Ordering::Relaxed);
-                if rate > 0 {
-                    let time = Duration::from_secs_f64((done.0 * SECTOR_BYTES) as f64 / rate as f64);
-                    *owed = (*owed).max(now.saturating_sub(Duration::from_millis(200))) + time;
-                    // In small pieces, so that a stop is heard.
-                    while let Some(rest) = owed.checked_sub(self.works.now()).filter(|rest| !rest.is_zero()) {
-                        if self.works.rate.load(Ordering::Relaxed) != rate {
-                            *owed = self.works.now();
-                            break;
-                        }
-                        clock::wait(rest.min(Duration::from_millis(50)));
-                        if work.is_stopped.load(Ordering::Relaxed) {
-                            return Ok(false);
-                        }
-                    }
-                }
-                if now >= *marked + MARKS {
-                    *marked = now;
-                    // It is only a mark: without it more is done again after a restart.
-                    let _later = self.common.sync().and_then(|()| self.relabel(&mut self.lock_bays()));
-                }
+            }
+            if now >= *marked + MARKS {
+                *marked = now;
+                // It is only a mark: without it more is done again after a restart.
+                let _later = self.common.sync().and_then(|()| self.relabel(&mut self.lock_bays()));
             }
         }
         Ok(true)
@@ -664,7 +662,7 @@ impl Machine {
         let old = state.health.twin(slot).map(|_| state.health.member(slot));
         state.health.finish(slot);
         drop(state);
-        // Whatever the slot had before is of no use to it any more.
+        // A disk that the slot lost earlier must not be taken for this one's predecessor if it comes back.
         bays.lost[set as usize][usize::from(slot)] = Lost::default();
         if let Some(old) = old {
             let bay = self.shape.sets[set as usize].bays[usize::from(old)];

@@ -227,8 +227,8 @@ fn a_copy_of_a_drive_from_before_the_last_start_is_refused_though_the_drive_was_
     }
 }
 
-/// RAID 5 of three with a hot spare that has taken over slot 0, which is filled slowly; all of it is written.
-fn filled_slowly() -> (Arc<Machine>, Host) {
+/// RAID 5 of three with a hot spare, all of it written, whose background work is slow.
+fn slow() -> (Arc<Machine>, Host) {
     let shape = shape(Level::Raid5, 3, 1, 8, 8 * 4096);
     let machine = Machine::in_memory(shape, &Options::default()).unwrap();
     let mut host = Host::new(&machine);
@@ -236,6 +236,12 @@ fn filled_slowly() -> (Arc<Machine>, Host) {
     host.write(&machine, 0, all).unwrap();
     host.settle();
     machine.set_rate(512 << 10);
+    (machine, host)
+}
+
+/// The same, with slot 0 being filled on the hot spare.
+fn filled_slowly() -> (Arc<Machine>, Host) {
+    let (machine, host) = slow();
     machine.pull(0).unwrap();
     machine.rebuild(0).unwrap();
     (machine, host)
@@ -401,13 +407,7 @@ fn a_failed_set_that_was_started_again_has_its_drives_back_in_the_order_of_their
 
 #[test]
 fn a_copy_takes_over_as_far_as_it_is_where_what_it_copies_is_pulled_and_the_rest_is_rebuilt() {
-    let shape = shape(Level::Raid5, 3, 1, 8, 8 * 4096);
-    let machine = Machine::in_memory(shape, &Options::default()).unwrap();
-    let mut host = Host::new(&machine);
-    let all = host.sectors();
-    host.write(&machine, 0, all).unwrap();
-    host.settle();
-    machine.set_rate(512 << 10);
+    let (machine, mut host) = slow();
     machine.copy(1).unwrap();
     machine.pull(1).unwrap();
     machine.set_rate(0);

@@ -316,8 +316,8 @@ impl Cache {
         }
     }
 
-    /// What a read of sectors `from..to` of a set brings here, first sector and end: of a cache that holds whole lines
-    /// alone, all from the first line that it lacks to the last. `None`: what is asked for.
+    /// What a read of sectors `from..to` of a set has to bring: from the first line that is not here to the last, as first sector
+    /// and end. `None` where none is lacking, and of a cache that fills no whole lines: then it is what the read asks for.
     ///
     /// Linux reads whole pages into its page cache (`do_generic_file_read` in `mm/filemap.c`).
     pub fn lacking(&self, set: u32, from: u64, to: u64) -> Option<(u64, u64)> {

@@ -12,7 +12,7 @@ use crate::output;
 use crate::session::store::Store;
 use crate::terminal;
 
-/// Runs of the schedule that are printed unless all are asked for; the rest are counted.
+/// How many runs of the schedule `--dry-run` prints without `--order`; of the rest it prints the number.
 const TURNS: usize = 12;
 /// Fewer blocks show no error.
 const BLOCKS_LEAST: u32 = 2;
