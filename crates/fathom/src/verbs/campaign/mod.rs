@@ -58,7 +58,7 @@ pub struct CampaignArgs {
     /// Print the runs in their order, the hours and the smallest effect that would be seen; measure nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// With --dry-run: print all runs in their order, not the first ones alone
+    /// With --dry-run: print all runs in their order, not only the first
     #[arg(long, requires = "dry_run")]
     pub order: bool,
     /// Print the progress and the results so far; measure nothing
