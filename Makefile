@@ -87,6 +87,7 @@ test: cargo
 # The program with ublk is the plain one and more.
 test-guest: ublk
 	tests/guest/rebuild-on-md '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code
+	tests/guest/rebuild-time '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code
 	tests/guest/serve-by-ublk '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code
 	tests/guest/ask-a-drive '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code
 

@@ -32,8 +32,8 @@ const OF_THE_SYSTEM: [&str; 8] =
 /// What the command line takes of the two crates below the worlds, past those that make worlds of them.
 const PAST_THE_WORLDS: [(&str, &[&str]); 2] = [
     // The clock of what is shown; the machine and its targets as `fathom doctor` tells them; what is put back after a
-    // kill; what bonnie++ and orion tell of processors and other copies, and hdparm of a drive
-    // and of where a file lies on it; faults on demand; the niceness and the locked memory that a job of fio's asks for.
+    // kill; what bonnie++ and orion tell of processors and other copies, hdparm of a drive and of where a file lies on it,
+    // and ior and mdtest of the file system; faults on demand; the niceness and the locked memory that a job of fio's asks for.
     (
         "host",
         &[
@@ -43,6 +43,7 @@ const PAST_THE_WORLDS: [(&str, &[&str]); 2] = [
             "drive",
             "environment",
             "fault",
+            "file_system",
             "monitor",
             "niceness",
             "pinned",

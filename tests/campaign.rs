@@ -21,7 +21,7 @@ depth   = 4
 "#;
 
 /// Two queues with other service times, and two depths.
-const QUEUES: &str = r#"
+pub const QUEUES: &str = r#"
 name    = "queues"
 on      = "array:queue"
 plans   = ["plan.toml"]
@@ -32,7 +32,7 @@ kind  = ["queue-mm1", "queue-mm4"]
 depth = [1, 8]
 "#;
 
-fn user(campaign: &str) -> User {
+pub fn user(campaign: &str) -> User {
     let user = User::with_plan(PLAN);
     user.write("campaign.toml", campaign);
     user
@@ -67,7 +67,7 @@ fn every_cell_is_measured_once_in_each_block_and_the_effects_are_named() {
     assert!(ended.err.contains("queues: 8 runs") && ended.err.contains("[8 of 8"), "{}", ended.err);
     every_cell_once(&user, 2, 4);
     let flat = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    for part in ["kind queue-mm4 against kind queue-mm1: ×", "Effects", "effects were tested in 2 blocks"] {
+    for part in ["kind queue-mm4 against kind queue-mm1: ×", "Effects", "Tested: 3 effects in"] {
         assert!(flat.contains(part), "no `{part}`: {}", ended.out);
     }
     let run = user.last();
@@ -129,7 +129,7 @@ fn a_report_of_a_campaign_computes_its_effects_from_the_runs_in_it() {
 }
 
 /// Two figures that somebody published, one of which a model was fitted with, and an order.
-const FIGURES: &str = r#"
+pub const FIGURES: &str = r#"
 about     = "what somebody published of queues"
 source    = "a write-up (2001)"
 tolerance = "25%"
@@ -324,10 +324,61 @@ fn a_command_that_lies_voids_its_cells_and_the_next_start_measures_them() {
     let ended = ended
         .saying(&["void: block 1, firmware 3.88", "firmware is to be 3.88, and `cat version` says 3.86"]);
     assert!(ended.err.contains("2 runs void"), "{}", ended.err);
-    assert_eq!(cells(&user).iter().filter(|cell| cell.1 == ["3.88"]).count(), 0, "nothing was measured");
+    let measured = |cell: &&(u64, Vec<String>, bool)| cell.1 == ["3.88"] && cell.2;
+    assert_eq!(cells(&user).iter().filter(measured).count(), 0, "nothing was measured");
     user.write("campaign.toml", FIRMWARE);
     // The commands are part of what is asked, so that all of it is measured again.
     user.fathom("campaign campaign.toml").done().saying(&["measures something else"]);
+}
+
+#[test]
+fn void_and_skipped_cells_are_in_the_library_and_named_with_their_reason() {
+    let lies = FIRMWARE.replace("echo {level} > version;", "echo 3.86 > version;");
+    let skips =
+        FIRMWARE.replace("set    = \"", "set    = \"[ {level} = 3.88 ] && echo no licence >&2 && exit 9; ");
+    let void = ("void", "firmware is to be 3.88, and `cat version` says 3.86");
+    let skipped = ("skipped", "`set` of firmware to 3.88 says to skip: exit status: 9: no licence");
+    for (campaign, (kind, why)) in [(lies, void), (skips, skipped)] {
+        let user = user(&campaign);
+        let ended = user.fathom("campaign campaign.toml -q");
+        let flat = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let named = format!("2 runs {kind} (firmware 3.88, block 1; firmware 3.88, block 2): {why}.");
+        assert!(flat.contains(&named), "no `{named}`: {}", ended.out);
+        assert_eq!(cells(&user).iter().filter(|cell| !cell.2).count(), 2, "each is in the library");
+        let status = user.fathom("campaign campaign.toml --status").done();
+        assert!(
+            status.out.contains(&format!("2 of 4 runs measured, 2 {kind}; not running")),
+            "{}",
+            status.out
+        );
+        user.fathom("report campaign:firmware -o report.md -o report.html").done();
+        let report = std::fs::read_to_string(user.path("report.md")).unwrap();
+        assert!(report.contains(&format!("2 runs {kind}")) && report.contains("says"), "{report}");
+        user.fathom("report --verify report.html").done();
+        // What is known is not told to the library again.
+        user.fathom("campaign campaign.toml -q");
+        assert_eq!(cells(&user).len(), 4);
+    }
+}
+
+#[test]
+fn an_aborted_cell_is_in_the_library_with_its_reason() {
+    let user = user(&FIRMWARE.replace("set    = \"", "set    = \"[ {level} = 3.88 ] && exit 8; "));
+    user.fathom("campaign campaign.toml -q").with(1);
+    let status = user.fathom("campaign campaign.toml --status").done();
+    assert!(status.out.contains(", 1 aborted; not running"), "{}", status.out);
+}
+
+#[test]
+fn a_campaign_whose_process_was_killed_is_taken_up_at_once() {
+    // A person's command that takes its time lets the process that measures end late.
+    let user = user(&FIRMWARE.replace("set    = \"", "set    = \"sleep 1; "));
+    let mut running = user.start("campaign campaign.toml");
+    running.wait_for("setting firmware");
+    running.signal(Signal::KILL);
+    running.wait();
+    user.fathom("campaign campaign.toml -q").done().saying(&["is ending; waiting for it"]);
+    every_cell_once(&user, 2, 2);
 }
 
 #[test]
@@ -351,10 +402,12 @@ fn a_command_may_skip_a_cell_or_end_the_campaign() {
     let user = user(&FIRMWARE.replace("set    = \"", "set    = \"[ {level} = 3.88 ] && exit 9; "));
     let ended = user.fathom("campaign campaign.toml").done();
     assert_eq!(ended.err.matches("skipped: block").count(), 2, "{}", ended.err);
-    assert!(cells(&user).iter().all(|cell| cell.1 == ["3.86"]));
+    assert!(cells(&user).iter().filter(|cell| cell.2).all(|cell| cell.1 == ["3.86"]));
 
     let user = self::user(&FIRMWARE.replace("set    = \"", "set    = \"echo flat battery >&2; exit 8; "));
-    user.fathom("campaign campaign.toml").with(1).saying(&["`set` of firmware says to end", "flat battery"]);
+    user.fathom("campaign campaign.toml")
+        .with(1)
+        .saying(&["`set` of firmware to 3.8", "says to end: exit status: 8: flat battery"]);
     let user = self::user(&FIRMWARE.replace("set    = \"", "set    = \"exit 3; "));
     user.fathom("campaign campaign.toml")
         .with(4)

@@ -65,3 +65,36 @@ fn a_study_that_no_design_meets_ends_with_1_and_one_with_mistakes_with_2() {
     assert_eq!(ended.code, Some(2), "{} {}", ended.out, ended.err);
     assert!(ended.err.contains("did you mean `disks`"), "{} {}", ended.out, ended.err);
 }
+
+#[test]
+fn a_close_call_of_a_degraded_array_is_settled_on_a_degraded_array() {
+    let user = User::with_plan("");
+    let study = STUDY
+        .replace("meet     = \"iops >= 220\"", "state = \"degraded\"\nmeet = \"iops >= 1 at p99 < 400ms\"")
+        .replace("raid  = [\"5\", \"6\", \"10\"]\ndisks = [3, 4, 6]", "raid  = [\"5\"]\ndisks = [3, 4]");
+    user.write("study.toml", &study);
+    let found = user.fathom("explore study.toml --json --checkpoint k.jsonl").json();
+    let iops = found["requirements"][2]["value"].as_f64().expect("the cheapest has a rate");
+    user.write("study.toml", study.replace("iops >= 1 at", &format!("iops >= {:.0} at", iops * 0.99)));
+    let ended = user.fathom("explore study.toml --checkpoint k.jsonl --settle close.toml");
+    assert_eq!(ended.code, Some(0), "{} {}", ended.out, ended.err);
+    let plan = std::fs::read_to_string(user.path("close.plan.toml")).expect("a plan");
+    assert!(plan.contains("state = \"fail disk 0\"") && plan.contains("vm, degraded, 4 in flight"), "{plan}");
+    let dry = user.fathom("campaign close.toml --dry-run");
+    assert_eq!(dry.code, Some(0), "{} {}", dry.out, dry.err);
+    user.fathom("campaign close.toml").done();
+    let run = user.last();
+    let points = run["points"].as_array().expect("points");
+    let load = points.iter().find(|point| point["kind"] == "load").expect("a load");
+    assert_eq!(load["name"], "vm, degraded, 4 in flight");
+    assert!(points[0]["name"] == "fail disk 0" && points[0]["kind"] == "state", "{}", points[0]["name"]);
+}
+
+#[test]
+fn a_drive_without_a_price_ends_a_study_by_its_name() {
+    let user = User::with_plan("");
+    user.write("study.toml", STUDY.replace("disk  = 110", "disk  = { another = 80 }"));
+    let ended = user.fathom("explore study.toml");
+    assert_eq!(ended.code, Some(2), "{} {}", ended.out, ended.err);
+    assert!(ended.err.contains("` is missing; add"), "{}", ended.err);
+}

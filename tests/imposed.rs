@@ -11,7 +11,7 @@ name = "held"
 span   = "32MiB"
 reads  = "100%"
 warmup = "500ms"
-run    = "2s"
+run    = "3s"
 
 [[phase]]
 name  = "q{depth}"
@@ -35,7 +35,7 @@ fn rates(run: &Value) -> Vec<f64> {
     run["points"].as_array().unwrap().iter().map(of).collect()
 }
 
-/// How often a plan is run anew whose points a busy machine held below the throttle.
+/// How often a plan is run anew whose points a busy machine held below the throttle, or the edges of whose windows do not fit its slices.
 const TRIES: usize = 12;
 
 #[test]
@@ -48,14 +48,14 @@ fn a_throttle_of_the_control_group_is_named_at_every_depth_and_by_what_it_limits
         // What the machine has no time to ask for is no limit of the throttle's: only a run at the limit tells.
         let at_the_limit = (0..TRIES).any(|_| {
             Ended::of(&group.within(&user.command(&line)).output().unwrap()).done();
-            let found = rates(&user.last());
-            assert!(
-                found.iter().all(|found| *found < rate * 1.05),
-                "{limit}={most}: {found:?} requests of {size} a second"
-            );
-            found.iter().all(|found| *found > rate * 0.95)
+            // The kernel lets requests through by slices of a tenth of a second: one more or less is within the run.
+            rates(&user.last()).iter().all(|found| (0.95..1.05).contains(&(found / rate)))
         });
-        assert!(at_the_limit, "{limit}={most}: never reached in {TRIES} runs: {:?}", rates(&user.last()));
+        assert!(
+            at_the_limit,
+            "{limit}={most}: never reached in {TRIES} runs of {size}: {:?} a second",
+            rates(&user.last())
+        );
         let told = imposed(&user);
         assert_eq!(told.len(), 3, "{limit}={most}: {told:?}");
         let unit = if limit == "riops" { "requests" } else { "bytes" };

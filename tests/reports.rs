@@ -63,6 +63,24 @@ fn a_report_is_one_page_that_verifies_itself_and_names_one_altered_digit() {
 }
 
 #[test]
+fn the_answer_of_a_run_that_was_cut_off_begins_with_that() {
+    let user = User::with_plan(PLAN);
+    user.fathom("run plan.toml --on array:queue?kind=queue-mm1 -o whole.json").done();
+    let text = fs::read_to_string(user.path("whole.json")).unwrap();
+    let mut record: serde_json::Value = serde_json::from_str(&text).unwrap();
+    record["ending"] = serde_json::json!({ "complete": false, "code": 143, "reason": "interrupted" });
+    fs::write(user.path("cut.json"), record.to_string()).unwrap();
+    for (file, begins) in [("cut", "Incomplete: interrupted. Up to "), ("whole", "Up to ")] {
+        user.fathom(&format!("report {file}.json -o {file}.md")).done();
+        let page = fs::read_to_string(user.path(&format!("{file}.md"))).unwrap();
+        assert!(
+            page.lines().any(|line| line.trim_start_matches(['*', '>', ' ']).starts_with(begins)),
+            "{page}"
+        );
+    }
+}
+
+#[test]
 fn the_same_runs_give_the_same_bytes() {
     let user = user();
     user.fathom("report 1 2 -o one.html -o one.xlsx -o one.csv -o one.md").done();

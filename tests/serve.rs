@@ -1,5 +1,6 @@
 //! `fathom serve` from outside: operators, and what a kill leaves.
 
+use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use units::convert::narrow;
@@ -151,10 +152,31 @@ fn nothing_flushed_is_lost_when_the_server_is_killed_under_load() {
         }
     }
     served.wait_for_state("optimal");
-    served.array("verify 0").done();
-    wait_until("the verify", || served.status()["works"].as_array().unwrap().is_empty());
-    assert!(served.array("events").done().out.contains("verify complete\n"));
+    assert_eq!(served.array("verify 0 --wait").done().out, "set 0: verify complete\n");
     served.kill();
+}
+
+#[test]
+fn a_verify_that_is_waited_for_ends_with_1_where_it_leaves_something_wrong_and_status_says_what() {
+    let served = Served::start("--dir d --pace max --cache off");
+    let mut client = Plain::connect(&served.user.path("s"));
+    assert_eq!(client.request(1, 0, &mut vec![7; 256 << 10]), Some(0));
+    assert_eq!(client.request(3, 0, &mut []), Some(0));
+    // One sector of the first stripe, on more drives than RAID 6 survives.
+    for bay in 0..3 {
+        let path = served.user.path(&format!("d/bay-{bay:02}.disk"));
+        let file = std::fs::File::options().read(true).write(true).open(path).unwrap();
+        let (mut byte, at) = ([0], (128 << 10) + 4096 + 5 * 512);
+        file.read_exact_at(&mut byte, at).unwrap();
+        file.write_all_at(&[byte[0] ^ 1], at).unwrap();
+    }
+    let told = served.array("verify 0 --wait").with(1);
+    let text = "set 0: verify complete; 0 sectors corrected, 3 unreadable, 0 stripes with wrong parity";
+    assert!(told.out.contains(text), "{}", told.out);
+    assert!(served.array("status").done().out.contains(text));
+    assert_eq!(served.status()["passes"][0]["unreadable_sectors"], 3);
+    assert_eq!(client.request(1, 0, &mut vec![7; 256 << 10]), Some(0));
+    served.array("verify 0 --wait").done();
 }
 
 #[test]

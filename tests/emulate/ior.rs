@@ -139,3 +139,51 @@ fn ior_runs_on_a_virtual_array_whose_records_are_printed_as_its_own() {
     assert_eq!(again.len(), 2);
     assert!((again[0].mib_per_s - lines[0].mib_per_s).abs() < 0.02, "{again:?}");
 }
+
+#[test]
+fn ior_repeats_as_often_as_it_is_told() {
+    let user = User::new();
+    let path = user.path("thrice");
+    let ended = user.fathom(&format!("as ior -F -N 2 -b 64k -t 64k -i 3 -k -o {}", path.display())).done();
+    let iterations: Vec<u32> = table(&ended.out).iter().map(|line| line.iteration).collect();
+    assert_eq!(iterations, [0, 0, 1, 1, 2, 2]);
+}
+
+#[test]
+fn ior_finds_what_was_changed_after_a_call_that_only_wrote() {
+    let user = User::new();
+    let path = user.path("later");
+    let name = path.display();
+    user.fathom(&format!("as ior -w -k -N 2 -b 128k -t 64k -o {name}")).done();
+    let read = format!("as ior -r -R -k -N 2 -b 128k -t 64k -o {name}");
+    user.fathom(&read).done();
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[(100 << 10)..(100 << 10) + 8].copy_from_slice(b"XXXXXXXX");
+    std::fs::write(&path, &bytes).unwrap();
+    let ended = user.fathom(&read);
+    assert_eq!(ended.code, Some(6), "{}", ended.err);
+    assert!(ended.err.contains("wrong data"), "{}", ended.err);
+    // Nothing that IOR would take for its own.
+    std::fs::write(&path, vec![0u8; 256 << 10]).unwrap();
+    let ended = user.fathom(&read);
+    assert_eq!(ended.code, Some(6), "{}", ended.err);
+}
+
+#[test]
+fn ior_makes_a_directory_for_each_task_and_says_what_it_did_in_json() {
+    let user = User::new();
+    let path = user.path("apart");
+    let line = format!("as ior -w -k -F -u -N 2 -b 64k -t 64k -O summaryFormat=JSON -o {}", path.display());
+    let json: Value = serde_json::from_str(&user.fathom(&line).done().out).unwrap();
+    for task in 0..2 {
+        let file = path.with_file_name(format!("{task}")).join(format!("apart.{task:08}"));
+        assert!(file.exists(), "{}", file.display());
+    }
+    let test = &json["tests"][0];
+    let parameters = &test["Parameters"];
+    let on = |key: &str| parameters[key].as_u64();
+    let flags = ["readFile", "writeFile", "keepFile", "uniqueDir", "filePerProc"].map(on);
+    assert_eq!(flags, [0, 1, 1, 1, 1].map(Some));
+    assert!(test["Capacity"].as_str().is_some_and(|size| size.ends_with("iB")), "{test}");
+    assert!(test["Path"].as_str().is_some_and(|path| path.ends_with("/0/apart.00000000")), "{test}");
+}

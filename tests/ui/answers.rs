@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::page::{PLAN, Page, kind};
+use crate::campaign::{self, FIGURES, QUEUES};
 use crate::support::{SMALL, User, repository};
 
 /// A user with two runs of a queue, the second tagged and on a faster one.
@@ -13,6 +14,29 @@ fn with_runs() -> User {
     user.fathom("run plan.toml --on array:queue?kind=queue-mm1").done();
     user.fathom("run plan.toml --on array:queue?kind=queue-mm4 --tag room=3").done();
     user
+}
+
+#[test]
+fn published_figures_are_kept_apart_from_the_runs_that_were_measured_until_they_are_asked_for() {
+    let queues = QUEUES.replace("repeats = 2", "repeats = 1\npublished = \"figures.toml\"");
+    let user = campaign::user(&queues);
+    user.write("figures.toml", FIGURES);
+    user.fathom("campaign campaign.toml -q").done();
+    let page = Page::start(&user);
+    for (query, listed, apart) in [
+        ("", 4, 1),
+        ("tag=campaign%3Dqueues", 4, 1),
+        ("published=1", 5, 0),
+        ("published=0", 4, 1),
+        ("search=published", 1, 0),
+        ("search=queues", 5, 0),
+    ] {
+        let answer = page.json(&format!("/api/runs?{query}"));
+        assert_eq!((&answer["total"], &answer["published"]), (&json!(listed), &json!(apart)), "{query}");
+        assert_eq!(answer["runs"].as_array().unwrap().len(), listed, "{query}");
+    }
+    let found = page.json("/api/runs?search=published");
+    assert_eq!((&found["runs"][0]["remark"], &found["runs"][0]["points"]), (&json!("published"), &json!(0)));
 }
 
 #[test]

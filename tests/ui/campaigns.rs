@@ -19,7 +19,10 @@ fn a_campaign_has_every_cell_with_the_figures_of_its_run() {
     let page = Page::start(&user);
     let listed = page.json("/api/campaigns");
     let own = &listed["campaigns"][0];
-    assert_eq!((&own["name"], &own["runs"], &own["cells_done"]), (&json!("queues"), &json!(7), &json!(4)));
+    assert_eq!(
+        (&own["name"], &own["runs_done"], &own["runs_asked"]),
+        (&json!("queues"), &json!(7), &json!(8))
+    );
     let told = page.json("/api/campaigns/queues");
     assert_eq!(told["factors"][0], json!({ "name": "kind", "levels": ["queue-mm1", "queue-mm4"] }));
     let cells = told["cells"].as_array().unwrap();
@@ -42,6 +45,39 @@ fn a_campaign_has_every_cell_with_the_figures_of_its_run() {
     let report = fs::read_to_string(user.path("campaign.html")).unwrap();
     assert!(report.contains(told["html"].as_str().unwrap()));
     page.get("/api/campaigns/other").refused(404);
+}
+
+#[test]
+fn void_and_skipped_cells_are_no_done_ones_and_have_their_reason() {
+    let user = User::with_plan(PLAN);
+    let campaign = "name = \"modes\"\non = \"array:queue\"\nplans = [\"plan.toml\"]\nrepeats = 2\n[factors.mode]\nlevels = \
+                    [\"safe\", \"fast\", \"rare\"]\nset = \"[ {level} = rare ] && exit 9; true\"\ncheck = \"echo safe\"\n";
+    user.write(
+        "campaign.toml",
+        campaign
+            .replace("[\"safe\", \"fast\", \"rare\"]", "[\"safe\", \"slow\"]")
+            .replace("echo safe", "echo {level}"),
+    );
+    user.fathom("campaign campaign.toml -q").done();
+    user.write("campaign.toml", campaign);
+    user.fathom("campaign campaign.toml -q").with(4);
+    let page = Page::start(&user);
+    let own = &page.json("/api/campaigns")["campaigns"][0];
+    let counts = (&own["runs_done"], &own["runs_asked"], &own["lacking"]);
+    assert_eq!(counts, (&json!(2), &json!(6), &json!(4)), "runs of another file of the name are none of it");
+    let told = page.json("/api/campaigns/modes");
+    let state = |mode: &str| -> Vec<(String, String)> {
+        let cells = told["cells"].as_array().unwrap().iter().filter(|cell| cell["levels"]["mode"] == mode);
+        cells
+            .map(|cell| (cell["state"].as_str().unwrap().into(), cell["why"].as_str().unwrap_or("").into()))
+            .collect()
+    };
+    let twice = |state: &str, why: &str| vec![(state.to_owned(), why.to_owned()); 2];
+    assert_eq!(state("safe"), twice("done", ""));
+    assert_eq!(state("fast"), twice("void", "mode is to be fast, and `echo safe` says safe"));
+    assert_eq!(state("rare"), twice("skipped", "`set` of mode to rare says to skip: exit status: 9"));
+    let html = told["html"].as_str().unwrap();
+    assert!(html.contains("2 runs void (mode fast, block 1; mode fast, block 2)"), "{html}");
 }
 
 /// Cells of a campaign that was started, by their state.
@@ -83,7 +119,7 @@ fn a_campaign_is_checked_started_followed_stopped_and_resumed() {
         let Some(data) = line.strip_prefix("data: ") else { continue };
         let told: Value = serde_json::from_str(data).unwrap();
         assert_eq!((&told["jobs"][0]["job"], &told["jobs"][0]["campaign"]), (&json!(job), &json!("levels")));
-        seen.push(told["campaigns"][0]["cells_done"].as_u64().unwrap_or(0));
+        seen.push(told["campaigns"][0]["runs_done"].as_u64().unwrap_or(0));
         if seen.last() >= Some(&2) {
             break;
         }

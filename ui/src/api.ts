@@ -59,11 +59,12 @@ const part = encodeURIComponent;
 
 export const api = {
   about: () => get<c.About>('/api/about'),
-  runs: (search: string, tag: string, limit: number, signal?: AbortSignal) => {
-    const query = new URLSearchParams({ limit: String(limit) });
-    if (search) query.set('search', search);
-    if (tag) query.set('tag', tag);
-    return get<{ runs: c.RunRow[]; total: number }>(`/api/runs?${query}`, signal);
+  runs: (asked: c.RunsAsked, signal?: AbortSignal) => {
+    const query = new URLSearchParams({ limit: String(asked.limit) });
+    if (asked.search) query.set('search', asked.search);
+    if (asked.tag) query.set('tag', asked.tag);
+    if (asked.published) query.set('published', '1');
+    return get<c.RunsListed>(`/api/runs?${query}`, signal);
   },
   run: (run: string) => get<Run>(`/api/runs/${part(run)}`),
   report: (run: string) => get<c.Article>(`/api/runs/${part(run)}/report`),

@@ -51,7 +51,7 @@ function followed(event: MouseEvent): void {
 function Shown({ route, about }: { route: Route; about: About | null }) {
   switch (route.view) {
     case 'runs':
-      return <RunsView search={route.search} tag={route.tag} />;
+      return <RunsView {...route} />;
     case 'run':
       return <RunView run={route.run} />;
     case 'jobs':
@@ -69,7 +69,7 @@ function Shown({ route, about }: { route: Route; about: About | null }) {
     case 'plans':
       return <PlansView />;
     case 'plan':
-      return <PlanView key={route.name} name={route.name} on={route.on} about={about} />;
+      return <PlanView key={route.name} {...route} about={about} />;
     case 'lab':
       return <LabView query={route.query} />;
     case 'served':

@@ -10,6 +10,22 @@ export interface About {
   runs: number;
 }
 
+/** Which runs are listed; those of published figures only with `published`, or by a search. */
+export interface RunsAsked {
+  search?: string;
+  tag?: string;
+  published?: boolean;
+  limit: number;
+}
+
+export interface RunsListed {
+  runs: RunRow[];
+  /** How many match. */
+  total: number;
+  /** How many more match that hold published figures and are left out. */
+  published: number;
+}
+
 export interface RunRow {
   id: string;
   number: number;
@@ -37,13 +53,19 @@ export interface Article {
 }
 
 export interface ComparedArticle extends Article {
+  /** What the report calls each run, by its id. */
+  labels: Record<string, string>;
   comparison: { notes?: string[] };
 }
 
 export interface CampaignRow {
   name: string;
   runs: number;
-  cells_done: number;
+  /** Runs that count, of those that it has; as many as there are where that is not known. */
+  runs_done: number;
+  runs_asked: number | null;
+  /** Runs that do not count: void, skipped, aborted. */
+  lacking: number;
   started: string;
   latest: string;
 }
@@ -53,15 +75,16 @@ export interface Cell {
   levels: Record<string, string>;
   block: number;
   run: string | null;
-  state: 'done' | 'void' | 'missing';
-  figures: Record<string, { value: number; unit: string }>;
-  /** Why it is void. */
+  state: 'done' | 'void' | 'skipped' | 'aborted' | 'failed' | 'missing';
+  figures: Record<string, { value: number; unit: string; place?: number }>;
+  /** Why it does not count. */
   why?: string | null;
 }
 
 export interface Campaign extends Article {
   name: string;
   plans: string[];
+  blocks: number;
   factors: { name: string; levels: string[] }[];
   cells: Cell[];
 }
@@ -98,7 +121,7 @@ export interface Campaigns {
 }
 
 export type PlanChecked =
-  | { ok: true; dry_run: string; refused?: string | null; cautions?: PlanError[] }
+  | { ok: true; dry_run: string; refused?: string | null; barred?: string | null; cautions?: PlanError[] }
   | { ok: false; errors: PlanError[] };
 
 export interface PlanKey {
@@ -255,6 +278,7 @@ export interface Served {
     array: string;
     is_volatile: boolean;
     is_write_protected: boolean;
+    writes_refused: string | null;
     bays: {
       bay: number;
       serial: string;
@@ -265,6 +289,18 @@ export interface Served {
     sets: { set: number; level: string; state: string; bytes: number }[];
     luns: number[];
     works: { kind: string; set: number; slot: number | null; done: number; left_s: number | null }[];
+    /** What the last pass of each kind over each set has come to. */
+    passes: {
+      number: number;
+      kind: string;
+      set: number;
+      slot: number | null;
+      is_complete: boolean;
+      corrected_sectors: number;
+      unreadable_sectors: number;
+      inconsistent_stripes: number;
+      is_repaired: boolean;
+    }[];
     cache: {
       bytes: number;
       dirty_bytes: number;

@@ -21,14 +21,45 @@ export function matrix(campaign: Pick<Campaign, 'factors' | 'cells'>, rowFactor:
 }
 
 export function counts(cells: Cell[]): Record<Cell['state'], number> {
-  const found = { done: 0, void: 0, missing: 0 };
+  const found = { done: 0, void: 0, skipped: 0, aborted: 0, failed: 0, missing: 0 };
   for (const cell of cells) found[cell.state] += 1;
   return found;
 }
 
-/** The figures that any cell has, in the order of their first use. */
+/** Cells of which there is a record that does not count. */
+export function lacking(cells: Cell[]): Cell[] {
+  return cells.filter(cell => cell.state !== 'done' && cell.state !== 'missing');
+}
+
+/** `2 void, 1 skipped`; empty where nothing lacks. */
+export function lacks(cells: Cell[]): string {
+  const found = counts(cells);
+  const kinds = ['void', 'skipped', 'aborted', 'failed'] as const;
+  return kinds
+    .filter(kind => found[kind] > 0)
+    .map(kind => `${found[kind]} ${kind}`)
+    .join(', ');
+}
+
+/** The figures that any cell has, in the order of the plan: a record has them by name. */
 export function figureNames(cells: Cell[]): string[] {
-  return [...new Set(cells.flatMap(cell => Object.keys(cell.figures)))];
+  const places = new Map<string, number>();
+  for (const cell of cells) {
+    for (const [name, figure] of Object.entries(cell.figures)) {
+      places.set(name, Math.min(places.get(name) ?? Number.POSITIVE_INFINITY, figure.place ?? 0));
+    }
+  }
+  return [...places.keys()].sort((one, other) => (places.get(one) ?? 0) - (places.get(other) ?? 0));
+}
+
+const METRICS: Record<string, string> = { iops: 'IOPS', mb_per_s: 'MB/s', mean: 'mean latency', max: 'longest latency' };
+
+/** `4 KiB random read, MB/s` of the name that the server gives a figure, which ends with that of its metric. */
+export function figureLabel(name: string): string {
+  const at = name.lastIndexOf(', ');
+  const metric = name.slice(at + 2);
+  const label = METRICS[metric] ?? (/^p\d/.test(metric) ? `${metric} latency` : metric);
+  return at < 0 ? name : `${name.slice(0, at)}, ${label}`;
 }
 
 /** The values of one figure in `cells`, smallest first. */

@@ -76,8 +76,11 @@ export interface Fact {
   at: string;
 }
 
-/** The facts of `runs`, one for each operation and, where there are several, one for all of them. */
-export function facts(runs: Run[]): Fact[] {
+/**
+ * The facts of `runs`, one for each operation and, where there are several, one for all of them. A run is called by its label
+ * in `labels`, by its id.
+ */
+export function facts(runs: Run[], labels: Record<string, string>): Fact[] {
   const found: Fact[] = [];
   runs.forEach((run, place) => {
     for (const [p, point] of run.points.entries()) {
@@ -85,7 +88,7 @@ export function facts(runs: Run[]): Fact[] {
         for (const [s, summary] of workload.summary.entries()) {
           found.push({
             keys: {
-              run: `${run.plan.name} ${run.id}`,
+              run: labels[run.id] ?? `${run.plan.name} ${run.id}`,
               plan: run.plan.name,
               target: run.targets.map(target => target.address).join(', '),
               point: point.name,
@@ -130,15 +133,34 @@ export interface Pivot {
   cells: Fact[][][];
 }
 
+/** Values that are fixed, by their keys, as an address has them. */
+export function fixed(only: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(only));
+}
+
+/** The facts that have these values. */
+export function having(all: Fact[], only: Record<string, string>): Fact[] {
+  return all.filter(fact => Object.entries(only).every(([key, value]) => fact.keys[key] === value));
+}
+
+/** The keys by which facts of one cell differ, and so what can be fixed. */
+export function within(cells: Fact[][][]): string[] {
+  const found = new Set<string>();
+  for (const cell of cells.flat()) for (const key of differing(cell)) found.add(key);
+  return [...found];
+}
+
+/** The values that facts have of a key, in their order. */
+export function levels(all: Fact[], key: string): string[] {
+  const found = [...new Set(all.flatMap(fact => fact.keys[key] ?? []))];
+  return found.every(value => /^[\d.]/.test(value)) ? found.sort(bySize) : found;
+}
+
 /** Facts by two of their keys; without a key for the columns there is one column. */
 export function pivot(all: Fact[], rowKey: string, columnKey: string): Pivot {
   const having = all.filter(fact => rowKey in fact.keys && (columnKey === '' || columnKey in fact.keys));
-  const levels = (key: string) => {
-    const found = [...new Set(having.map(fact => fact.keys[key] ?? ''))];
-    return found.every(value => /^[\d.]/.test(value)) ? found.sort(bySize) : found;
-  };
-  const rows = levels(rowKey);
-  const columns = columnKey === '' ? [''] : levels(columnKey);
+  const rows = levels(having, rowKey);
+  const columns = columnKey === '' ? [''] : levels(having, columnKey);
   const cells = rows.map(row =>
     columns.map(column => {
       const of = having.filter(

@@ -187,7 +187,7 @@ export function sentence(progress: Progress): string {
     const share = progress.done === null ? '' : `, ${Math.round(progress.done * 100)} % done`;
     return `${progress.name}: ${progress.doing}${share}.`;
   }
-  if (!rate) return `${progress.name}: no rate yet.`;
+  if (!rate) return `${progress.name} has just begun; no rate yet.`;
   const p99 = [...progress.samples].reverse().find(sample => sample.p99Ns !== null)?.p99Ns;
   const interval = Number.isNaN(rate.within) ? '' : ` ± ${significant(rate.within * 100)} %`;
   const steady = {
@@ -199,10 +199,11 @@ export function sentence(progress: Progress): string {
   return `So far ${significant(rate.mean)} IOPS${interval}${p99 ? ` at a p99 of ${latency(p99)}` : ''}${steady[rate.steady]}.`;
 }
 
-/** Where the run is: `point 3 of 16: 100% reads, 4 in flight`. */
-export function place(progress: Progress): string {
+/** Where the run is, in virtual time or by the clock: `point 3 of 16: 100% reads, 4 in flight`. */
+export function place(progress: Progress, virtual: boolean): string {
   if (progress.index < 0) return '';
   const rest = remaining(progress);
-  const time = rest === null ? '' : `, about ${duration(rest)} left by the length of the points so far`;
+  const clock = virtual ? " of the array's own time, which passes faster," : '';
+  const time = rest === null ? '' : `, about ${duration(rest)}${clock} left by the length of the points so far`;
   return `Point ${progress.index + 1} of ${progress.of}: ${progress.name}${time}`;
 }

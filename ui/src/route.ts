@@ -1,16 +1,16 @@
 // Every state of the page has an address.
 
 export type Route =
-  | { view: 'runs'; search: string; tag: string }
+  | { view: 'runs'; search: string; tag: string; published: boolean; selected: string[] }
   | { view: 'run'; run: string }
   | { view: 'jobs' }
   | { view: 'job'; job: string }
-  | { view: 'compare'; runs: string[]; rows: string; columns: string; figure: string }
+  | { view: 'compare'; runs: string[]; rows: string; columns: string; figure: string; only: string }
   | { view: 'campaigns' }
   | { view: 'campaign'; name: string; rows: string; columns: string; figure: string }
   | { view: 'campaign-editor'; ready: string; again: string; draft: boolean }
   | { view: 'plans' }
-  | { view: 'plan'; name: string; on: string }
+  | { view: 'plan'; name: string; on: string; set: string; tags: string; draft: boolean }
   | { view: 'lab'; query: string }
   | { view: 'served' }
   | { view: 'nothing'; path: string };
@@ -23,12 +23,19 @@ export function parse(path: string, query: string): Route {
     .map(decode);
   const of = new URLSearchParams(query);
   const text = (name: string) => of.get(name) ?? '';
+  const list = (name: string) => text(name).split(',').filter(Boolean);
   const pivot = () => ({ rows: text('rows'), columns: text('columns'), figure: text('figure') });
   if (more.length > 0) return { view: 'nothing', path };
   switch (second === undefined ? first : `${first}/`) {
     case '':
     case 'runs':
-      return { view: 'runs', search: text('search'), tag: text('tag') };
+      return {
+        view: 'runs',
+        search: text('search'),
+        tag: text('tag'),
+        published: of.has('published'),
+        selected: list('selected'),
+      };
     case 'runs/':
       return { view: 'run', run: second ?? '' };
     case 'jobs':
@@ -36,7 +43,7 @@ export function parse(path: string, query: string): Route {
     case 'jobs/':
       return { view: 'job', job: second ?? '' };
     case 'compare':
-      return { view: 'compare', runs: text('runs').split(',').filter(Boolean), ...pivot() };
+      return { view: 'compare', runs: list('runs'), ...pivot(), only: text('only') };
     case 'campaigns':
       return { view: 'campaigns' };
     case 'campaigns/':
@@ -46,7 +53,14 @@ export function parse(path: string, query: string): Route {
     case 'plans':
       return { view: 'plans' };
     case 'plans/':
-      return { view: 'plan', name: second ?? '', on: text('on') };
+      return {
+        view: 'plan',
+        name: second ?? '',
+        on: text('on'),
+        set: text('set'),
+        tags: text('tags'),
+        draft: of.has('draft'),
+      };
     case 'lab':
       return { view: 'lab', query };
     case 'served':

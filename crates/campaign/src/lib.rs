@@ -13,17 +13,20 @@ mod published;
 pub mod ready;
 mod schedule;
 mod theory;
+mod unfinished;
 
 pub use effects::{
     CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FactorLevels, FigureEffects, HeldClaim, RunFigure,
-    effects, figures, figures_of,
+    effects, figures, figures_of, mix,
 };
 pub use factor::{Check, Factor, HEALTH, Means, fill};
 pub use file::{Campaign, Claim, RUNS_MOST};
 pub use health::{health_proof, with_health};
+pub use notes::aliases_told;
 pub use published::{Agreement, HeldFigure, Published};
 pub use schedule::{Turn, TurnKey, every_cell, schedule};
 pub use theory::Theory;
+pub use unfinished::Unfinished;
 
 impl Campaign {
     /// What it measures, in short: campaigns that measure something else differ in it. More repeats, other claims and other

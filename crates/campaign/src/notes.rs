@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use record::{CampaignCell, Grade, Run, level_name};
+use record::{CampaignCell, CellLack, FigureClaim, Grade, Run, level_name};
+use stats::factorial::{Alias, Design, Term};
 
-use crate::effects::{FigureEffects, Varied, design, label, listed};
+use crate::effects::{FigureEffects, Varied, design, is_about, label, listed};
+use crate::unfinished::Unfinished;
 
 /// Sentences about cells that were not measured, levels that are not told apart, runs that are in doubt, and claims that
 /// nothing was measured for.
@@ -12,8 +14,10 @@ pub(crate) fn notes(
     of: &[(&Run, &CampaignCell)],
     factors: &[Varied],
     figures: &[FigureEffects],
+    unfinished: Option<&Unfinished>,
 ) -> Vec<String> {
     let mut notes = Vec::new();
+    notes.extend(unfinished.map(Unfinished::to_string));
     notes.extend(unmeasured(of, factors));
     notes.extend(unbalanced(of, factors));
     notes.extend(aliases(of, factors));
@@ -21,6 +25,36 @@ pub(crate) fn notes(
     notes.extend(unheld(of, figures));
     notes
 }
+
+/// Runs that do not count, together where they have the same reason.
+pub(crate) fn lacks(lacking: &[(&Run, &CampaignCell)]) -> Vec<String> {
+    let mut by_reason: Vec<(CellLack, Vec<String>)> = Vec::new();
+    for (run, cell) in lacking {
+        let Some(lack) = run.lack() else { continue };
+        let named = format!("{}, block {}", cell.label(), cell.block);
+        match by_reason.iter_mut().find(|(known, _)| *known == lack) {
+            Some((_, own)) if own.contains(&named) => {}
+            Some((_, own)) => own.push(named),
+            None => by_reason.push((lack, vec![named])),
+        }
+    }
+    let told = by_reason.into_iter().map(|(lack, named)| {
+        let runs = if named.len() == 1 { "run" } else { "runs" };
+        let more = named.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        let shown = named[..named.len().min(NAMED)].join("; ");
+        format!(
+            "{} {runs} {} ({shown}{more}): {}.",
+            named.len(),
+            lack.kind.word(),
+            lack.why.trim_end_matches('.')
+        )
+    });
+    told.collect()
+}
+
+/// Runs of one reason that are named.
+const NAMED: usize = 8;
 
 /// How many cells are there, and which factors were at one level alone.
 fn unmeasured(of: &[(&Run, &CampaignCell)], factors: &[Varied]) -> Vec<String> {
@@ -63,7 +97,9 @@ fn unbalanced(of: &[(&Run, &CampaignCell)], factors: &[Varied]) -> Vec<String> {
         labels.dedup();
         (*block, labels)
     };
-    let lacks = blocks.iter().map(lacking).filter(|(_, cells)| !cells.is_empty());
+    // A block that is under way lacks what is still to come, which goes without saying.
+    let is_told = |(_, lacks): &(u32, Vec<String>)| !lacks.is_empty() && 2 * lacks.len() <= cells.len();
+    let lacks = blocks.iter().map(lacking).filter(is_told);
     let told = lacks.map(|(block, cells)| {
         format!(
             "Block {block} lacks {} and does not count for effects; the same command measures what is missing.",
@@ -76,17 +112,44 @@ fn unbalanced(of: &[(&Run, &CampaignCell)], factors: &[Varied]) -> Vec<String> {
 /// What cannot be told apart because a fraction of the cells was measured.
 fn aliases(of: &[(&Run, &CampaignCell)], factors: &[Varied]) -> Vec<String> {
     let cells: BTreeSet<Vec<u32>> = of.iter().map(|(_, cell)| cell.places()).collect();
+    // Of cells that are still to come nothing is said: as long as they are, most is the same as something else.
+    let asked = of.first().map_or(0, |(_, cell)| cell.runs / cell.blocks.max(1)) as usize;
+    let turns: BTreeSet<_> = of.iter().map(|(run, cell)| (run.plan.name.as_str(), cell.places())).collect();
+    if turns.len() < asked {
+        return Vec::new();
+    }
     let Ok((used, design)) = design(factors, cells.iter().map(Vec::as_slice)) else { return Vec::new() };
-    let name = |term: stats::factorial::Term| {
+    let name = |term: Term| {
         let names: Vec<&str> =
             term.factors().into_iter().map(|place| factors[used[place]].told.name.as_str()).collect();
         names.join(" × ")
     };
-    let told = design.aliases().into_iter().map(|alias| {
-        let others: Vec<String> = alias.with.iter().map(|other| name(*other)).collect();
-        format!("{} cannot be told from {}.", name(alias.term), others.join(", "))
-    });
-    told.collect()
+    aliases_told(&design, name).into_iter().map(|told| told + ".").collect()
+}
+
+/// The confounded effects of `design`, a sentence for each group that one difference stands for.
+pub fn aliases_told(design: &Design, name: impl Fn(Term) -> String) -> Vec<String> {
+    let aliases = design.aliases();
+    let group = |alias: &Alias| alias.with.iter().copied().chain([alias.term]).collect::<BTreeSet<Term>>();
+    let groups: Vec<BTreeSet<Term>> = aliases.iter().map(group).collect();
+    let has = |term: &Term, own: &BTreeSet<Term>| {
+        aliases.iter().zip(&groups).any(|(other, group)| other.term == *term && group == own)
+    };
+    let listed = |terms: &[Term]| terms.iter().map(|term| name(*term)).collect::<Vec<_>>().join(", ");
+    let mut told: Vec<String> = Vec::new();
+    for (alias, own) in aliases.iter().zip(&groups) {
+        let is_mutual = own.len() > 2 && own.iter().all(|term| has(term, own));
+        let sentence = match is_mutual {
+            true => {
+                format!("{} cannot be told from each other", listed(&Vec::from_iter(own.iter().copied())))
+            }
+            false => format!("{} cannot be told from {}", name(alias.term), listed(&alias.with)),
+        };
+        if !told.contains(&sentence) {
+            told.push(sentence);
+        }
+    }
+    told
 }
 
 /// How far the figures of the runs can be relied on, and which checks say so.
@@ -109,10 +172,19 @@ fn doubts(of: &[(&Run, &CampaignCell)]) -> Option<String> {
 /// Claims of points that nobody measured.
 fn unheld(of: &[(&Run, &CampaignCell)], figures: &[FigureEffects]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
-    for claim in of.iter().flat_map(|(_, cell)| &cell.claims) {
-        let is_held = figures
-            .iter()
-            .any(|figure| figure.metric == claim.metric && figure.point.starts_with(&claim.point));
+    let claims = || of.iter().flat_map(|(run, cell)| cell.claims.iter().map(move |claim| (*run, claim)));
+    let named = |claim: &FigureClaim| (claim.by.clone(), claim.point.clone(), claim.metric.clone());
+    // Theory has a claim for each mix, and some point is of one of them.
+    let held: BTreeSet<_> = claims()
+        .filter(|(run, claim)| {
+            let is_it =
+                |figure: &FigureEffects| figure.metric == claim.metric && is_about(claim, &figure.point, run);
+            figures.iter().any(is_it)
+        })
+        .map(|(_, claim)| named(claim))
+        .collect();
+    for (_, claim) in claims() {
+        let is_held = held.contains(&named(claim));
         let note = format!(
             "The claim of {} is about no figure: no point with a name that begins with `{}` has {}.",
             claim.by, claim.point, claim.metric

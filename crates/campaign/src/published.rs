@@ -235,6 +235,7 @@ mod tests {
             point: id.into(),
             metric: "iops".into(),
             value,
+            reads: None,
             case: Some(PublishedCase {
                 group: "queue".into(),
                 kind,
@@ -268,6 +269,9 @@ mod tests {
             claims,
             proofs: Vec::new(),
             toml: String::new(),
+            runs: 0,
+            blocks: 0,
+            lack: None,
         });
         run
     }

@@ -2,7 +2,7 @@
 
 use crate::axis::Axis;
 use crate::hue;
-use crate::label::{self, Entry, cut_within, width};
+use crate::label::{self, Entry, broken, cut_within, width};
 use crate::svg::{Anchor, Canvas, TYPE};
 use crate::unit::Unit;
 
@@ -37,6 +37,8 @@ pub struct Segment {
 
 const HIGH: f64 = 26.0;
 const ROW: f64 = 38.0;
+/// Between the lines of the name of a bar.
+const LINE: f64 = 14.0;
 
 impl Bar {
     fn total(&self) -> f64 {
@@ -50,7 +52,10 @@ impl Bars {
         let top = label::lines(&entries) as f64 * 17.0 + 8.0;
         let names = self.bars.iter().map(|bar| self::width(&bar.name, TYPE)).fold(0.0, f64::max);
         let left = names.min(width * 0.32) + 12.0;
-        let bottom = top + ROW * self.bars.len() as f64;
+        let named: Vec<Vec<String>> =
+            self.bars.iter().map(|bar| broken(&bar.name, left - 11.0, TYPE)).collect();
+        let high = |lines: &Vec<String>| ROW.max(LINE * lines.len() as f64 + 8.0);
+        let bottom = top + named.iter().map(high).sum::<f64>();
         let mut canvas = Canvas::new(width, bottom + 40.0);
         let totals = self.bars.iter().map(Bar::total);
         let widest =
@@ -67,14 +72,14 @@ impl Bars {
             canvas.line((at, top), (at, bottom), "grid");
             canvas.text((at, bottom + 16.0), Anchor::Middle, "faint", &text);
         }
-        for (index, bar) in self.bars.iter().enumerate() {
-            let y = top + ROW * index as f64 + (ROW - HIGH) / 2.0;
-            canvas.text(
-                (0.0, y + HIGH / 2.0 + 4.0),
-                Anchor::Start,
-                "",
-                &cut_within(&bar.name, left - 11.0, TYPE),
-            );
+        let mut next = top;
+        for (bar, named) in self.bars.iter().zip(&named) {
+            let y = next + (high(named) - HIGH) / 2.0;
+            next += high(named);
+            let first = y + HIGH / 2.0 + 4.0 - LINE * (named.len() as f64 - 1.0) / 2.0;
+            for (line, words) in (0u32..).zip(named) {
+                canvas.text((0.0, first + LINE * f64::from(line)), Anchor::Start, "", words);
+            }
             let end = self.draw(&mut canvas, &axis, bar, y);
             canvas.text(
                 (end + 6.0, y + HIGH / 2.0 + 4.0),

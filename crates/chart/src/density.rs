@@ -124,6 +124,23 @@ mod tests {
     }
 
     #[test]
+    fn neighbours_share_their_edge_to_the_last_digit() {
+        let cells = (0..97).map(|at| {
+            let at = f64::from(at) / 97.0 * 4.0;
+            Patch { x: (at, at + 4.0 / 97.0), y: (1e6, 2e6), count: 1.0 }
+        });
+        let drawing = Chart::Density(Density { cells: cells.collect(), ..density() }).svg(613.0, "latency");
+        let way = drawing.split("<path d=\"").find(|part| part.contains('H')).expect("the cells");
+        let edges: Vec<(&str, &str)> = way
+            .split('M')
+            .skip(1)
+            .filter_map(|cell| Some((cell.split(' ').next()?, cell.split('H').nth(1)?.split('V').next()?)))
+            .collect();
+        assert_eq!(edges.len(), 97);
+        assert!(edges.windows(2).all(|two| two[0].1 == two[1].0), "{edges:?}");
+    }
+
+    #[test]
     fn one_slow_request_among_a_thousand_is_seen() {
         let density = density();
         assert!(density.part(1.0) < 1e-9 && density.part(1_000.0) > 0.999);

@@ -50,6 +50,8 @@ const LEGEND: f64 = 18.0;
 const LINE: f64 = 14.0;
 /// Between a mark in the legend and its name.
 const MARK: f64 = 13.0;
+/// Of the room behind the names of rows, what text behind the dots takes at most.
+const BEHIND: f64 = 0.6;
 
 /// Lines of the name of a row: no more than three, else it is cut.
 fn lines(name: &str, room: f64) -> Vec<String> {
@@ -99,7 +101,9 @@ impl Dots {
     pub(crate) fn svg(&self, width: f64, described: &str) -> String {
         let names = self.rows.iter().map(|row| self::width(&row.name, TYPE)).fold(0.0, f64::max);
         let left = names.min(width * 0.36) + 14.0;
-        let lanes: Vec<f64> = self.rows.iter().map(|row| row.height(left - 13.0)).collect();
+        // What is told of a row has lines where the dots would be left without room.
+        let behind = ((width - left) * BEHIND).floor();
+        let lanes: Vec<f64> = self.rows.iter().map(|row| row.height(left - 13.0, behind)).collect();
         let entries = self.legend(left, width);
         let legend = match entries.len() {
             0 => 4.0,
@@ -112,7 +116,7 @@ impl Dots {
             true => ends.map(|text| self::width(&text, TYPE)).fold(0.0, f64::max),
             false => self.told().map(|text| self::width(&text, TYPE)).fold(0.0, f64::max),
         };
-        let axis = self.axis.laid(self.values().chain(self.neutral), left, width - widest - 18.0);
+        let axis = self.axis.laid(self.values().chain(self.neutral), left, width - widest.min(behind) - 18.0);
         self.draw_legend(&mut canvas, &entries);
         self.draw_axis(&mut canvas, &axis, (legend, bottom), width);
         let mut top = legend;
@@ -120,7 +124,7 @@ impl Dots {
             for (y, line) in named(&row.name, left - 13.0, top + lane / 2.0) {
                 canvas.text((0.0, y + 4.0), Anchor::Start, "", &line);
             }
-            self.draw_row(&mut canvas, &axis, row, top + (lane - row.own_height()) / 2.0, left);
+            self.draw_row(&mut canvas, &axis, row, top + (lane - row.own_height()) / 2.0, (left, behind));
             top += lane;
         }
         canvas.done(described)
@@ -153,7 +157,7 @@ impl Dots {
         canvas.text((width - 4.0, bottom + 33.0), Anchor::End, "faint", &title);
     }
 
-    fn draw_row(&self, canvas: &mut Canvas, axis: &Laid, row: &Row, top: f64, left: f64) {
+    fn draw_row(&self, canvas: &mut Canvas, axis: &Laid, row: &Row, top: f64, (left, behind): (f64, f64)) {
         if row.dots.is_empty() {
             let missing = if row.missing.is_empty() { "not measured" } else { &row.missing };
             canvas.text((left, top + ROW / 2.0 + 4.0), Anchor::Start, "faint over", missing);
@@ -181,9 +185,10 @@ impl Dots {
             }
         }
         if !row.together.is_empty() && !row.dots.is_empty() {
-            let y = top + ROW * 0.5 + 4.0;
             let x = self.beside_neutral(axis, last + 9.0, &row.together);
-            canvas.text((x, y), Anchor::Start, "over", &row.together);
+            for (y, line) in named(&row.together, behind, top + ROW * 0.5) {
+                canvas.text((x, y + 4.0), Anchor::Start, "over", &line);
+            }
         }
     }
 
@@ -202,10 +207,11 @@ impl Row {
         lanes as f64 * ROW
     }
 
-    /// With room to the next one, and for its name within `room`.
-    fn height(&self, room: f64) -> f64 {
+    /// With room to the next one, for its name in lines of `room` pixels, and for what stands behind its dots in lines of `behind`.
+    fn height(&self, room: f64, behind: f64) -> f64 {
         let apart = if self.together.is_empty() { 8.0 } else { 2.0 };
-        let named = lines(&self.name, room).len() as f64 * LINE + 8.0;
+        let told = if self.together.is_empty() { 0 } else { lines(&self.together, behind).len() };
+        let named = lines(&self.name, room).len().max(told) as f64 * LINE + 8.0;
         (self.own_height() + apart).max(if named > LINE + 8.0 { named } else { 0.0 })
     }
 }
@@ -302,6 +308,29 @@ mod tests {
         assert_eq!(named.len(), 2, "{drawing}");
         let whole = named.join(" ").replace("&amp; ", "&amp;").replace("&amp;", "&");
         assert_eq!(whole, wide.series[0], "nothing is lost");
+    }
+
+    #[test]
+    fn however_much_is_told_of_a_row_its_dots_have_room_and_a_larger_value_lies_further_right() {
+        let mut dots = dots();
+        dots.rows[0].dots.truncate(1);
+        dots.rows[1] = Row {
+            name: "random write".into(),
+            dots: vec![Dot { series: 0, value: 900.0, band: None }],
+            ..Row::default()
+        };
+        dots.rows.iter_mut().for_each(|row| row.together = "2,816: 93.9 % of 3,000, 112 % of 2,520".into());
+        for width in [320.0, 400.0, 760.0] {
+            let drawing = dots.svg(width, "what is claimed");
+            let marks: Vec<f64> = drawing
+                .split("<circle cx=\"")
+                .skip(1)
+                .map(|rest| rest.split('"').next().unwrap().parse().unwrap())
+                .collect();
+            // The first mark is the legend's where there is one.
+            let [.., large, small] = marks.as_slice() else { panic!("{drawing}") };
+            assert!(large > small && *large < width, "{width}: {marks:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Values of two keys as colours, with the value in each cell where there is room.
 
-use crate::label::{cut_within, width};
+use crate::label::{broken, cut_within, width};
 use crate::ramp;
 use crate::svg::{Anchor, Canvas, TYPE};
 use crate::unit::Unit;
@@ -28,6 +28,8 @@ pub struct Heat {
 
 const BOTTOM: f64 = 40.0;
 const LEGEND: f64 = 34.0;
+/// Between the lines of the name of a row.
+const LINE: f64 = 14.0;
 /// Pixels below which names of rows leave more room to the cells, and below which numbers in cells are small.
 const NARROW: f64 = 480.0;
 /// Small type.
@@ -73,9 +75,19 @@ impl Heat {
             15..=40 => 19.0,
             _ => 9.0,
         };
+        let rows: Vec<Vec<String>> = self.rows.iter().map(|row| broken(row, left - 7.0, TYPE)).collect();
+        // A table of few rows has room for whole names, in as many lines as they take.
+        let is_table = rows.len() <= 14;
+        let most = rows.iter().map(Vec::len).max().unwrap_or(1) as f64;
+        let high = if is_table { high.max(most * LINE + 4.0) } else { high };
         let top = if self.y_name.is_empty() { 4.0 } else { 22.0 };
         let bottom = top + high * self.rows.len() as f64;
-        let below = if self.is_upright(each) { self.longest_column().min(UPRIGHT) + 26.0 } else { BOTTOM };
+        let names = self.columns.iter().map(|name| lines(name, each - 4.0).len()).max().unwrap_or(1);
+        let below = match self.is_upright(each) {
+            true => self.longest_column().min(UPRIGHT) + 26.0,
+            // As many lines as names of columns are broken into.
+            false => BOTTOM + LINE * names.saturating_sub(1) as f64,
+        };
         let mut canvas = Canvas::new(width, bottom + below + LEGEND);
         canvas.text((0.0, 12.0), Anchor::Start, "faint", &self.y_name);
         for (index, row) in self.values.iter().enumerate() {
@@ -92,8 +104,13 @@ impl Heat {
         }
         let stride = (16.0 / high).ceil().max(1.0);
         for (index, name) in self.rows.iter().enumerate().step_by(units::convert::truncated(stride)) {
-            let y = bottom - high * (index as f64 + 0.5) + 4.0;
-            canvas.text((left - 6.0, y), Anchor::End, "faint", &cut_within(name, left - 7.0, TYPE));
+            let middle = bottom - high * (index as f64 + 0.5) + 4.0;
+            let cut = || vec![cut_within(name, left - 7.0, TYPE)];
+            let told = if is_table { rows[index].clone() } else { cut() };
+            let first = middle - LINE * (told.len() as f64 - 1.0) / 2.0;
+            for (line, words) in (0u32..).zip(&told) {
+                canvas.text((left - 6.0, first + LINE * f64::from(line)), Anchor::End, "faint", words);
+            }
         }
         self.draw_columns(&mut canvas, left, each, bottom);
         canvas.text((width - 4.0, bottom + below - 6.0), Anchor::End, "faint", &self.x_name);
@@ -119,7 +136,7 @@ impl Heat {
         };
         let (colour, dark) = ramp::colour(self.part(value));
         let text = self.unit.tick(value);
-        let size_of_type = [TYPE, SMALL].into_iter().find(|size| width(&text, *size) + 4.0 <= each);
+        let size_of_type = Some(self.size_of_type(each)).filter(|size| width(&text, *size) + 4.0 <= each);
         let fits = size_of_type.is_some() && high >= 16.0;
         if !fits && gap == 0.0 {
             canvas.cell(place, (each + 0.2, size.1), &colour);
@@ -140,6 +157,13 @@ impl Heat {
                 canvas.text_on((x + each / 2.0, y + high / 2.0 + 4.0), size, dark, &text);
             }
         });
+    }
+
+    /// One size for all numbers of the map: the small one as soon as one of them has no room in the other.
+    fn size_of_type(&self, each: f64) -> f64 {
+        let values = self.values.iter().flatten().flatten().filter(|value| value.is_finite());
+        let widest = values.map(|value| width(&self.unit.tick(*value), TYPE)).fold(0.0, f64::max);
+        if widest + 4.0 <= each { TYPE } else { SMALL }
     }
 
     fn longest_column(&self) -> f64 {
@@ -244,6 +268,7 @@ mod tests {
         for name in columns {
             assert!(drawing.contains(&format!(">{name}<")), "{name}: {drawing}");
         }
+        assert!(!drawing.contains('…'), "rows are named in several lines: {drawing}");
         assert_eq!(drawing.matches(">12.5\u{a0}%<").count(), 12, "{drawing}");
     }
 

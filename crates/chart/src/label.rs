@@ -52,7 +52,7 @@ pub(crate) fn cut_within(text: &str, room: f64, size: f64) -> String {
 /// the word alone is wider. At least one line.
 pub(crate) fn broken(text: &str, room: f64, size: f64) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for piece in text.split_inclusive([' ', ',', '?', '&', '/', ';']) {
+    for piece in pieces(text) {
         let line = lines.last().map_or(0.0, |line| width(line, size));
         if line > 0.0 && line + width(piece.trim_end(), size) > room {
             lines.push(String::new());
@@ -68,6 +68,25 @@ pub(crate) fn broken(text: &str, room: f64, size: f64) -> Vec<String> {
     }
     assert!(!lines.is_empty(), "even nothing is a line");
     lines.into_iter().map(|line| line.trim().to_owned()).collect()
+}
+
+/// What of a text stays in one line where it can: up to a blank or a sign of an address, a number whole.
+fn pieces(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let (mut from, mut is_number) = (0, false);
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        let next = letters.peek().map(|(_, next)| *next);
+        let is_within = letter == ',' && is_number && next.is_some_and(|next| next.is_ascii_digit());
+        is_number = letter.is_ascii_digit();
+        if [' ', ',', '?', '&', '/', ';'].contains(&letter) && !is_within {
+            let to = at + letter.len_utf8();
+            pieces.push(&text[from..to]);
+            from = to;
+        }
+    }
+    pieces.push(&text[from..]);
+    pieces
 }
 
 /// A name in a legend: of which series, where its mark stands, in which line, and its text, which has several lines where
@@ -136,6 +155,17 @@ pub(crate) fn spread(wanted: &[f64], apart: f64, from: f64, to: f64) -> Vec<f64>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_stays_whole_where_a_text_is_broken() {
+        let told = "2,816: 93.9 % of 3,000, 112 % of 2,520";
+        assert_eq!(pieces(told).concat(), told);
+        for room in [60.0, 90.0, 140.0] {
+            let lines = broken(told, room, 12.0);
+            assert_eq!(lines.join(" "), told, "{room}");
+            assert!(lines.iter().all(|line| !line.ends_with("2,") && !line.ends_with("3,")), "{lines:?}");
+        }
+    }
     use proptest::prelude::*;
 
     #[test]

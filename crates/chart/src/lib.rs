@@ -31,7 +31,7 @@ pub use parallel::{Parallel, Scope, Thread};
 pub use plot::{Line, Mark, Plot, Rule};
 pub use stack::Stack;
 pub use surface::Surface;
-pub use theme::{Theme, style};
+pub use theme::{Theme, hue_on_white, style};
 pub use unit::Unit;
 pub use units::name::xml as escaped;
 

@@ -1,9 +1,9 @@
 //! Lines over two axes: against load, size, time or percentile.
 
 use crate::axis::{Axis, Laid};
-use crate::hue;
 use crate::label::{broken, cut, spread, width};
 use crate::svg::{Anchor, Canvas, TYPE};
+use crate::{HUES, hue};
 
 /// Lines over two axes.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +12,7 @@ pub struct Plot {
     pub x: Axis,
     /// Upwards.
     pub y: Axis,
-    /// What is drawn, in the order of its importance: beyond [`HUES`](crate::HUES) lines are grey.
+    /// What is drawn, in the order of its importance: beyond [`HUES`](crate::HUES) lines have the hues again and are dotted.
     pub lines: Vec<Line>,
     /// What it is held against.
     pub rules: Vec<Rule>,
@@ -165,10 +165,14 @@ impl Plot {
         canvas.text((0.0, frame.from + TOP - 12.0 + frame.legend), Anchor::Start, "faint", &self.y.title());
         area.draw_axes(canvas, &self.x.title());
         beneath(canvas, &area);
-        self.draw_rules(canvas, &area);
+        for (x, y) in self.lines.iter().filter(|line| line.marked).flat_map(|line| line.places(&area)) {
+            canvas.keep_free((x, y));
+        }
         for (index, line) in self.lines.iter().enumerate().rev() {
             line.draw(canvas, &area, index);
         }
+        // Their names lie above all lines, none of which strikes them out.
+        self.draw_rules(canvas, &area);
         if frame.legend > 0.0 {
             self.draw_legend(canvas, frame);
         } else if frame.beside {
@@ -185,21 +189,28 @@ impl Plot {
     }
 
     fn draw_rules(&self, canvas: &mut Canvas, area: &Area) {
-        let mut levels: Vec<f64> = Vec::new();
+        // All lines first: none strikes out a name.
         for rule in &self.rules {
             match rule {
-                Rule::Level(at, name) => area.level(canvas, *at, name, ("rule", "faint"), &mut levels),
-                Rule::Limit(at, name) => area.level(canvas, *at, name, ("limit", "limit-text"), &mut levels),
+                Rule::Level(at, _) => area.across(canvas, *at, "rule"),
+                Rule::Limit(at, _) => area.across(canvas, *at, "limit"),
+                Rule::Event(at, _) => area.upwards(canvas, *at),
+            }
+        }
+        let ways: Vec<Vec<(f64, f64)>> =
+            self.lines.iter().filter(|line| !line.apart).map(|line| line.places(area).collect()).collect();
+        let mut names = Names { area, ways: &ways, taken: Vec::new() };
+        for rule in &self.rules {
+            match rule {
+                Rule::Level(at, name) => names.level(canvas, *at, name, "faint over"),
+                Rule::Limit(at, name) => names.level(canvas, *at, name, "limit-text over"),
                 Rule::Event(..) => {}
             }
         }
-        let events = self.rules.iter().filter_map(|rule| match rule {
-            Rule::Event(at, name) => Some((*at, name)),
-            _ => None,
-        });
-        for (index, (at, name)) in (0u32..).zip(events) {
-            // Below each other: events may follow each other closely.
-            area.event(canvas, at, name, APART * f64::from(index % 3), &levels);
+        for rule in &self.rules {
+            if let Rule::Event(at, name) = rule {
+                names.event(canvas, *at, name);
+            }
         }
     }
 
@@ -222,9 +233,9 @@ impl Plot {
             if (place - at).abs() > 3.0 {
                 canvas.line((area.right + 1.0, at), (x + 2.0, place), "grid");
             }
-            canvas.mark((x + 6.0, place), index, &hue(line.hue));
+            canvas.mark((x + 6.0, place), index, &line.class());
             let name = cut(&line.name, area.beyond - 22.0, TYPE);
-            canvas.text((x + 14.0, place + 4.0), Anchor::Start, &hue(line.hue), &name);
+            canvas.text((x + 14.0, place + 4.0), Anchor::Start, &line.class(), &name);
         }
     }
 
@@ -233,9 +244,9 @@ impl Plot {
         let mut y = frame.from + 10.0;
         let named = self.lines.iter().zip(&frame.names).enumerate();
         for (index, (line, name)) in named.filter(|(_, (_, name))| !name.is_empty()) {
-            canvas.mark((6.0, y - 4.0), index, &hue(line.hue));
+            canvas.mark((6.0, y - 4.0), index, &line.class());
             for words in name {
-                canvas.text((NAMES, y), Anchor::Start, &hue(line.hue), words);
+                canvas.text((NAMES, y), Anchor::Start, &line.class(), words);
                 y += APART;
             }
         }
@@ -267,42 +278,94 @@ impl Area {
         canvas.text((self.right, self.bottom + 34.0), Anchor::End, "faint", name);
     }
 
-    /// A line across, with its name at the left; at the right where another of `levels` is named that close.
-    fn level(
-        &self,
-        canvas: &mut Canvas,
-        value: f64,
-        name: &str,
-        (line, text): (&str, &str),
-        levels: &mut Vec<f64>,
-    ) {
-        let on_axis = value >= self.y.from && value <= self.y.to;
-        let Some(at) = self.y.at(value).filter(|_| on_axis) else { return };
-        canvas.line((self.left, at), (self.right, at), &format!("{line} thin"));
-        let name = cut(name, self.right - self.left - 8.0, TYPE);
-        let is_taken = levels.iter().any(|other| (other - at).abs() < APART);
-        levels.push(at);
-        match is_taken {
-            true => canvas.text((self.right - 6.0, at - 5.0), Anchor::End, text, &name),
-            false => canvas.text((self.left + 6.0, at - 5.0), Anchor::Start, text, &name),
+    /// Where a level lies, if it is on the axis.
+    fn height_of(&self, value: f64) -> Option<f64> {
+        self.y.at(value).filter(|_| value >= self.y.from && value <= self.y.to)
+    }
+
+    fn across(&self, canvas: &mut Canvas, value: f64, class: &str) {
+        if let Some(at) = self.height_of(value) {
+            canvas.line((self.left, at), (self.right, at), &format!("{class} thin"));
         }
     }
 
-    /// A line from top to bottom, with its name `down` from the top, or farther where one of `levels` has its own there.
-    fn event(&self, canvas: &mut Canvas, value: f64, name: &str, down: f64, levels: &[f64]) {
-        let Some(at) = self.x.at(value) else { return };
-        let mut y = self.top + 10.0 + down;
-        while levels.iter().any(|level| (level - 5.0 - y).abs() < APART + 2.0) && y < self.bottom {
-            y += 3.0;
+    fn upwards(&self, canvas: &mut Canvas, value: f64) {
+        if let Some(at) = self.x.at(value) {
+            canvas.line((at, self.top), (at, self.bottom), "rule thin");
         }
-        canvas.line((at, self.top), (at, self.bottom), "rule thin");
-        let left = at + width(name, TYPE) + 8.0 > self.right;
-        let (x, anchor) = if left { (at - 5.0, Anchor::End) } else { (at + 5.0, Anchor::Start) };
-        canvas.text((x, y), anchor, "faint", name);
     }
 }
 
+/// A box around a text: from left to right, from top to bottom.
+type Room = ((f64, f64), (f64, f64));
+
+/// Names of rules, which lie neither on each other nor, where there is a place, on a line.
+struct Names<'a> {
+    area: &'a Area,
+    /// The lines of the plot.
+    ways: &'a [Vec<(f64, f64)>],
+    taken: Vec<Room>,
+}
+
+impl Names<'_> {
+    /// The name of a level above its line or below it, at the left or at the right.
+    fn level(&mut self, canvas: &mut Canvas, value: f64, name: &str, class: &str) {
+        let Some(at) = self.area.height_of(value) else { return };
+        let (left, right) = (self.area.left, self.area.right);
+        let name = cut(name, right - left - 8.0, TYPE);
+        let wide = width(&name, TYPE);
+        let starts = [left + 6.0, right - 6.0 - wide];
+        let places = [-5.0, TYPE + 2.0].into_iter().flat_map(|down| starts.map(|x| (x, at + down)));
+        self.put(canvas, &places.collect::<Vec<_>>(), &name, class);
+    }
+
+    /// The name of an event beside its line, as near to the top as there is a place.
+    fn event(&mut self, canvas: &mut Canvas, value: f64, name: &str) {
+        let Some(at) = self.area.x.at(value).filter(|_| !name.is_empty()) else { return };
+        let wide = width(name, TYPE);
+        let is_beyond = at + wide + 8.0 > self.area.right;
+        let x = if is_beyond { at - 5.0 - wide } else { at + 5.0 };
+        let (first, last) = (self.area.top + 10.0, self.area.bottom - 4.0);
+        let steps = (0..).map(|step| first + 5.0 * f64::from(step)).take_while(|y| *y <= last);
+        self.put(canvas, &steps.map(|y| (x, y)).collect::<Vec<_>>(), name, "faint over");
+    }
+
+    /// Writes `name` at the first of `places` that is free of names and lines; else of names; else at the first.
+    fn put(&mut self, canvas: &mut Canvas, places: &[(f64, f64)], name: &str, class: &str) {
+        let wide = width(name, TYPE);
+        let room = |(x, y): (f64, f64)| -> Room { ((x, x + wide), (y - TYPE, y + 3.0)) };
+        let apart = |one: Room, other: &Room| {
+            one.0.1 < other.0.0 || other.0.1 < one.0.0 || one.1.1 < other.1.0 || other.1.1 < one.1.0
+        };
+        let is_free = |place: &&(f64, f64)| self.taken.iter().all(|other| apart(room(**place), other));
+        let is_clear =
+            |place: &&(f64, f64)| is_free(place) && self.ways.iter().all(|way| !crosses(way, room(**place)));
+        let found = places.iter().find(is_clear).or_else(|| places.iter().find(is_free)).or(places.first());
+        let Some(place) = found.copied() else { return };
+        self.taken.push(room(place));
+        canvas.text(place, Anchor::Start, class, name);
+    }
+}
+
+/// Whether a line goes through a box.
+fn crosses(way: &[(f64, f64)], ((left, right), (top, bottom)): Room) -> bool {
+    way.windows(2).any(|pair| {
+        let [(x1, y1), (x2, y2)] = [pair[0], pair[1]];
+        // The part of the stretch that lies between left and right.
+        let at = |x: f64| if (x2 - x1).abs() < 1e-9 { y1 } else { y1 + (y2 - y1) * (x - x1) / (x2 - x1) };
+        let (from, to) = (x1.min(x2).max(left), x1.max(x2).min(right));
+        let is_upright = (x2 - x1).abs() < 1e-9;
+        let (one, other) = if is_upright { (y1, y2) } else { (at(from), at(to)) };
+        from <= to && one.min(other) <= bottom && one.max(other) >= top
+    })
+}
+
 impl Line {
+    /// Where its points are drawn.
+    fn places<'a>(&'a self, area: &'a Area) -> impl Iterator<Item = (f64, f64)> + 'a {
+        self.points.iter().filter_map(|mark| Some((area.x.at(mark.x)?, area.y.at(mark.y?)?)))
+    }
+
     /// Where its last point is drawn.
     fn end(&self, area: &Area) -> Option<(f64, f64)> {
         self.points.iter().rev().find_map(|mark| Some((area.x.at(mark.x)?, area.y.at(mark.y?)?)))
@@ -313,8 +376,23 @@ impl Line {
         self.points.split(|mark| mark.y.is_none()).filter(|stretch| !stretch.is_empty())
     }
 
+    /// The class of its hue: each again for a line beyond the last, which is dotted.
+    fn class(&self) -> String {
+        hue(self.hue % HUES)
+    }
+
+    /// How its stroke is broken.
+    fn dash(&self) -> &'static str {
+        match (self.dashed, self.hue < HUES) {
+            (false, true) => "",
+            (true, true) => "6 4",
+            (false, false) => "2 3",
+            (true, false) => "6 4 2 4",
+        }
+    }
+
     fn draw(&self, canvas: &mut Canvas, area: &Area, index: usize) {
-        let class = hue(self.hue);
+        let class = self.class();
         for stretch in self.stretches() {
             // Between two points with an interval there is a band; past a point without one nothing is known.
             let banded = stretch.chunk_by(|one, next| one.band.is_some() && next.band.is_some());
@@ -330,13 +408,14 @@ impl Line {
             let way: Vec<(f64, f64)> =
                 stretch.iter().filter_map(|mark| Some((area.x.at(mark.x)?, area.y.at(mark.y?)?))).collect();
             if way.len() > 1 && !self.apart {
-                canvas.path(&way, if self.dashed { "6 4" } else { "" }, &format!("l {class}"));
+                canvas.path(&way, self.dash(), &format!("l {class}"));
             }
             if self.marked || self.apart || way.len() == 1 {
                 for (at, (mark, place)) in stretch.iter().zip(&way).enumerate() {
                     self.draw_mark(canvas, area, mark, *place, index);
                     if !mark.label.is_empty() {
-                        canvas.label(beside(*place, way.get(at + 1), &mark.label), &mark.label);
+                        let places = beside(*place, way.get(at + 1), &mark.label, area.left);
+                        canvas.label(&places, &mark.label);
                     }
                 }
             }
@@ -344,7 +423,7 @@ impl Line {
     }
 
     fn draw_mark(&self, canvas: &mut Canvas, area: &Area, mark: &Mark, (x, y): (f64, f64), index: usize) {
-        let class = hue(self.hue);
+        let class = self.class();
         let ends = mark.band.and_then(|(low, high)| Some((area.y.at(low)?, area.y.at(high)?)));
         if let Some((low, high)) = ends {
             canvas.line((x, low), (x, high), &format!("l {class}"));
@@ -362,15 +441,17 @@ impl Line {
     }
 }
 
-/// Where the label of a point begins so that the line to the `next` one does not lie on it: to the left of what rises, and of
-/// the last; to the right of what goes straight upwards or falls.
-fn beside((x, y): (f64, f64), next: Option<&(f64, f64)>, label: &str) -> (f64, f64) {
-    let left = (x - 6.0 - width(label, TYPE), y - 7.0);
-    match next {
-        Some((next_x, _)) if (next_x - x).abs() < 8.0 => (x + 8.0, y + 4.0),
-        Some((_, next_y)) if *next_y > y => (x + 6.0, y - 7.0),
-        _ => (left.0.max(0.0), left.1),
-    }
+/// Where the label of a point may begin, the best place first, so that the line to the `next` one does not lie on it: to the left
+/// of what rises, and of the last; to the right of what goes straight upwards or falls. Not across the axis at `edge`.
+fn beside((x, y): (f64, f64), next: Option<&(f64, f64)>, label: &str, edge: f64) -> Vec<(f64, f64)> {
+    let beyond = x - 6.0 - width(label, TYPE);
+    let (left, right) = ([(beyond, y - 7.0), (beyond, y + 16.0)], [(x + 6.0, y - 7.0), (x + 6.0, y + 16.0)]);
+    let all = match next {
+        Some((next_x, _)) if (next_x - x).abs() < 8.0 => [(x + 8.0, y + 4.0), left[0], right[1], left[1]],
+        Some((_, next_y)) if *next_y > y => [right[0], left[1], left[0], right[1]],
+        _ => [left[0], right[1], right[0], left[1]],
+    };
+    all.into_iter().filter(|(x, _)| *x >= edge + 2.0).collect()
 }
 
 #[cfg(test)]

@@ -26,6 +26,9 @@ pub(crate) type Rectangle = ((f64, f64), (f64, f64));
 /// Beside a drawing that is a file of its own: what it has at its edges is not cut there.
 pub(crate) const MARGIN: f64 = 12.0;
 
+/// The class of reference lines, such as a ceiling or a knee: they are dotted.
+const THIN: &str = " thin";
+
 /// The shapes of series, so that they differ without their colours.
 const SHAPES: usize = 6;
 
@@ -34,18 +37,22 @@ pub(crate) struct Canvas {
     width: f64,
     height: f64,
     body: String,
-    labels: Vec<(f64, f64)>,
+    /// Labels of points: from where to where, and how high.
+    labels: Vec<(f64, f64, f64)>,
+    marks: Vec<(f64, f64)>,
 }
 
 impl Canvas {
     pub fn new(width: f64, height: f64) -> Canvas {
         assert!(width > 0.0 && height > 0.0, "a drawing must have a size: {width} by {height}");
-        Canvas { width, height, body: String::new(), labels: Vec::new() }
+        Canvas { width, height, body: String::new(), labels: Vec::new(), marks: Vec::new() }
     }
 
     pub fn line(&mut self, (x1, y1): (f64, f64), (x2, y2): (f64, f64), class: &str) {
         let (x1, y1, x2, y2) = (number(x1), number(y1), number(x2), number(y2));
-        self.put(format_args!(r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" class="{class}"/>"#));
+        // Not by the style alone: a file of its own has none of a page's.
+        let dash = if class.ends_with(THIN) { r#" stroke-dasharray="2 3""# } else { "" };
+        self.put(format_args!(r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"{dash} class="{class}"/>"#));
     }
 
     /// The same, so many pixels thick, whatever lines of its class are on a page.
@@ -76,17 +83,26 @@ impl Canvas {
         ));
     }
 
-    /// The label of a point, unless it would lie on one that is there already.
-    pub fn label(&mut self, (x, y): (f64, f64), text: &str) {
-        let wide = crate::label::width(text, TYPE) + 4.0;
-        if self
-            .labels
-            .iter()
-            .any(|(other_x, other_y)| (other_x - x).abs() < wide && (other_y - y).abs() < TYPE)
-        {
-            return;
-        }
-        self.labels.push((x, y));
+    /// Keeps the mark at a place free of labels.
+    pub fn keep_free(&mut self, (x, y): (f64, f64)) {
+        self.marks.push((x, y));
+    }
+
+    /// The label of a point, at the first of `places` where it lies neither on a mark nor on another label; nowhere where it would
+    /// at all of them.
+    pub fn label(&mut self, places: &[(f64, f64)], text: &str) {
+        let wide = crate::label::width(text, TYPE);
+        let is_free = |(x, y): &&(f64, f64)| {
+            let on_label = |(from, to, other_y): &(f64, f64, f64)| {
+                *from < x + wide + 4.0 && *x < to + 4.0 && (other_y - y).abs() < TYPE
+            };
+            let on_mark = |(mark_x, mark_y): &(f64, f64)| {
+                (x - 3.0..x + wide + 3.0).contains(mark_x) && (y - TYPE..y + 2.0).contains(mark_y)
+            };
+            *x >= 0.0 && !self.labels.iter().any(on_label) && !self.marks.iter().any(on_mark)
+        };
+        let Some((x, y)) = places.iter().find(is_free).copied() else { return };
+        self.labels.push((x, x + wide, y));
         self.text((x, y), Anchor::Start, "faint over", text);
     }
 
@@ -106,13 +122,14 @@ impl Canvas {
     }
 
     /// Rectangles of one colour, each by its place and its size; many of them take little. Their edges are those of pixels,
-    /// so that no paper shines through between two of them.
+    /// and those of neighbours are written as the same numbers, so that no paper shines through between two of them.
     pub fn cells(&mut self, all: &[Rectangle], colour: &str) {
         let mut way = String::new();
         for ((x, y), (width, height)) in all {
-            let (x, y, width, height) = (number(*x), number(*y), number(*width), number(*height));
+            let (right, bottom) = (number(x + width), number(y + height));
+            let (x, y) = (number(*x), number(*y));
             // Writing to a string cannot fail.
-            let _ = write!(way, "M{x} {y}h{width}v{height}h-{width}z");
+            let _ = write!(way, "M{x} {y}H{right}V{bottom}H{x}z");
         }
         self.put(format_args!(r#"<path d="{way}" fill="{colour}" shape-rendering="crispEdges"/>"#));
     }

@@ -45,7 +45,8 @@ impl Unit {
             Unit::Chance if value != 0.0 && value.abs() < 1e-3 => format!("{value:.1e}").replace('-', "−"),
             Unit::Chance => Unit::Share.written(value),
             Unit::Ratio if value.abs() >= 100.0 => format!("{value:.0}×"),
-            Unit::Ratio => format!("{value:.2}×"),
+            Unit::Ratio if value.abs() >= 0.1 || value == 0.0 => format!("{value:.2}×"),
+            Unit::Ratio => format!("{}×", small(value)),
             Unit::Tail => {
                 // Percentiles need their nines; more digits than seven only show how binary rounds.
                 format!("p{}", ((1.0 - 1.0 / value.max(1.0)) * 1e9).round() / 1e7)
@@ -62,6 +63,7 @@ impl Unit {
                 let seconds = if self == Unit::Nanos { value / 1e9 } else { value };
                 duration(seconds)
             }
+            Unit::Ratio if value.abs() < 0.1 && value != 0.0 => format!("{}×", small(value)),
             Unit::Ratio => format!("{}×", plain(value)),
             _ => self.written(value).replace(' ', "\u{a0}"),
         }
@@ -96,6 +98,17 @@ fn plain(value: f64) -> String {
     let text = format!("{value:.decimals$}");
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     text.replace('-', "−")
+}
+
+/// A number near zero that is none: two significant digits, `0.0039`, or its power of ten, `2.4e−6`.
+fn small(value: f64) -> String {
+    let digit = value.abs().log10().floor();
+    if digit < -4.0 {
+        return format!("{value:.1e}").replace('-', "−");
+    }
+    let decimals: usize = truncated(1.0 - digit);
+    let text = format!("{value:.decimals$}");
+    text.trim_end_matches('0').replace('-', "−")
 }
 
 /// `900`, `12 k`, `1.5 M`.
@@ -140,6 +153,23 @@ mod tests {
         assert_eq!(Unit::BytesPerSecond.tick(2.5e8), "250");
         assert_eq!(Unit::Seconds.tick(7_200.0), "2\u{a0}h");
         assert_eq!(Unit::Bytes.tick(4096.0), "4\u{a0}KiB");
+    }
+
+    #[test]
+    fn no_two_powers_of_two_of_a_ratio_are_written_alike_and_none_as_zero() {
+        let powers: Vec<f64> = (-20..=10).map(|power| 2f64.powi(power)).collect();
+        for of in [Unit::tick, Unit::written] {
+            let texts: Vec<String> = powers.iter().map(|value| of(Unit::Ratio, *value)).collect();
+            assert!(texts.windows(2).all(|two| two[0] != two[1]), "{texts:?}");
+            assert!(
+                texts.iter().all(|text| text.contains(|sign: char| ('1'..='9').contains(&sign))),
+                "{texts:?}"
+            );
+        }
+        assert_eq!(
+            [0.0625, 2f64.powi(-12), 0.0].map(|value| Unit::Ratio.tick(value)),
+            ["0.062×", "0.00024×", "0×"]
+        );
     }
 
     #[test]

@@ -56,12 +56,25 @@ impl ClockWatch {
         self.last.map_or(0, |sample| sample.way_ns().div_ceil(2))
     }
 
-    /// How fast it gains, in parts per million; `None` where it was watched for less than five seconds.
-    pub fn drift_ppm(&self) -> Option<f64> {
+    /// How fast it gains and by how much that may be wrong, in parts per million; `None` where it was watched for less than
+    /// five seconds.
+    fn gain_ppm(&self) -> Option<(f64, f64)> {
         let (first, last) = (self.first?, self.last?);
         let between = last.middle_ns() - first.middle_ns();
-        (between >= LONG_ENOUGH_NS)
-            .then(|| (last.offset_ns() - first.offset_ns()) as f64 / between as f64 * 1e6)
+        let ppm = |ns: f64| ns / between as f64 * 1e6;
+        let wrong = (first.way_ns() + last.way_ns()) as f64 / 2.0;
+        (between >= LONG_ENOUGH_NS).then(|| (ppm((last.offset_ns() - first.offset_ns()) as f64), ppm(wrong)))
+    }
+
+    /// How fast it gains, in parts per million; `None` where it was watched for less than five seconds, or gains no more
+    /// than what may be wrong of that.
+    pub fn drift_ppm(&self) -> Option<f64> {
+        self.gain_ppm().filter(|(drift, wrong)| drift.abs() > *wrong).map(|(drift, _)| drift)
+    }
+
+    /// By how much its drift may be wrong at most, in parts per million: a clock without a drift gains less than that.
+    pub fn drift_uncertainty_ppm(&self) -> Option<f64> {
+        self.gain_ppm().map(|(_, wrong)| wrong)
     }
 
     /// What the clock shows when that of rank 0 shows `at_ns`; zero where it had not begun.
@@ -107,5 +120,16 @@ mod tests {
         watch.add(&[asked(101_000_000_000, 77, 30.0, (10_000, 10_000))]);
         let drift = watch.drift_ppm().unwrap();
         assert!((drift - 30.0).abs() < 0.1, "{drift}");
+        assert!(watch.drift_uncertainty_ppm().unwrap() < 0.3);
+    }
+
+    #[test]
+    fn a_drift_that_is_within_its_uncertainty_is_no_figure() {
+        let mut watch = ClockWatch::default();
+        watch.add(&[asked(1_000_000_000, 77, 0.0, (40_000_000, 10_000))]);
+        watch.add(&[asked(11_000_000_000, 77, 0.0, (10_000, 40_000_000))]);
+        assert_eq!(watch.drift_ppm(), None);
+        let wrong = watch.drift_uncertainty_ppm().unwrap();
+        assert!((wrong - 4_001.0).abs() < 20.0, "two halves of 40 ms over 10 s: {wrong}");
     }
 }

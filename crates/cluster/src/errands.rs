@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::error::{ClusterError, Refused};
-use crate::head::{greeted, refuse};
+use crate::greeting::greeted;
+use crate::head::refuse;
 use crate::link::Link;
 use crate::message::{Hello, Message};
 use crate::peer::Ended;
@@ -191,8 +192,8 @@ impl<'a> Out<'a> {
     fn all_live(&self) -> Result<(), ClusterError> {
         match self.errands.link.silent() {
             None => Ok(()),
-            Some((rank, seconds)) => {
-                Err(ClusterError::Silent { rank, host: self.errands.hosts[rank].clone(), seconds })
+            Some((rank, millis)) => {
+                Err(ClusterError::Silent { rank, host: self.errands.hosts[rank].clone(), millis })
             }
         }
     }

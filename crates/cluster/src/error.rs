@@ -5,15 +5,16 @@
 pub enum ClusterError {
     /// A rank has shown no sign of life.
     #[error(
-        "rank {rank} on {host} shows no sign of life for {seconds} s: it has ended, is stopped, or its network is down"
+        "rank {rank} on {host} shows no sign of life for {} s: it has ended, is stopped, or its network is down",
+        *.millis as f64 / 1000.0
     )]
     Silent {
         /// Which.
         rank: usize,
         /// Its host; `an unknown host` before it has told.
         host: String,
-        /// For how long.
-        seconds: u64,
+        /// For how many milliseconds.
+        millis: u64,
     },
     /// A rank ended its part by itself.
     #[error("rank {rank} on {host} ended early: {why}")]

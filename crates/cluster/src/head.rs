@@ -16,9 +16,13 @@ use workload::tally::Interval;
 
 use crate::clock::{ClockWatch, Sample};
 use crate::error::{ClusterError, Refused};
+use crate::greeting::greeted;
+use crate::hosts::Hosts;
 use crate::link::Link;
+use crate::merge::{add, counted, driven_by, in_order};
 use crate::message::{
-    Asked, Hello, Message, Shift, Unknown, WireInterval, WireLoad, interval_in, progress_in, worker_in,
+    Asked, Hello, Message, Shift, Unknown, WireInterval, WireLoad, WireWrote, interval_in, progress_in,
+    wrote_in, wrote_out,
 };
 
 /// How long one look for messages may take.
@@ -44,6 +48,10 @@ pub struct Head {
     /// Ends the load of `world`.
     stop: Arc<AtomicBool>,
     round: u64,
+    /// How many ranks on from each is the one whose share it drives in this round.
+    shift: usize,
+    /// What the others wrote in the last round.
+    wrote: Vec<(u32, WireWrote)>,
 }
 
 /// What the gate and the world behind it share.
@@ -61,15 +69,25 @@ struct Shared {
 #[derive(Default)]
 struct Heard {
     round: u64,
-    load: Option<Asked>,
+    load: Option<Orders>,
     ready: Vec<bool>,
     progress: BTreeMap<usize, [u64; 4]>,
     intervals: BTreeMap<usize, Vec<(usize, WireInterval)>>,
+    /// The newest of them by rank, on the clock of rank 0, for whoever watches.
+    fresh: Vec<(usize, Vec<Interval>)>,
     seen: BTreeMap<usize, Result<Box<WireLoad>, Refused>>,
     settled: BTreeMap<usize, Result<(), Refused>>,
     told: Vec<(usize, Sample)>,
     left: Vec<(usize, Vec<String>)>,
     is_stopping: bool,
+}
+
+/// The load of a round, as rank 0 asks the other ranks for it.
+struct Orders {
+    load: Asked,
+    /// How many ranks on from each is the one whose share it drives.
+    shift: usize,
+    wrote: Vec<(u32, WireWrote)>,
 }
 
 impl Shared {
@@ -89,10 +107,10 @@ impl Shared {
             }
             wait = Duration::ZERO;
         }
-        while let Some((rank, seconds)) = link.silent() {
+        while let Some((rank, millis)) = link.silent() {
             link.forget(rank);
             let host = self.host(rank);
-            self.lost.get_or_insert(ClusterError::Silent { rank, host, seconds });
+            self.lost.get_or_insert(ClusterError::Silent { rank, host, millis });
         }
     }
 
@@ -115,6 +133,10 @@ impl Shared {
                 let flat = intervals
                     .into_iter()
                     .flat_map(|(workload, some)| some.into_iter().map(move |interval| (workload, interval)));
+                let flat: Vec<_> = flat.collect();
+                let shift = Shift(-self.clocks[from].offset_ns());
+                let fresh = flat.iter().filter_map(|(_, interval)| interval_in(interval.clone(), shift).ok());
+                self.heard.fresh.push((from, fresh.collect()));
                 self.heard.intervals.entry(from).or_default().extend(flat);
             }
             Message::Seen { round, seen } if of_this(round) => {
@@ -150,8 +172,11 @@ impl Gate for HeadGate {
     fn prepared(&mut self) {
         let mut shared = locked(&self.shared);
         let round = shared.heard.round;
-        if let Some(load) = shared.heard.load.take() {
-            self.link.send_all(&Message::Load { round, load });
+        let Some(Orders { load, shift, wrote }) = shared.heard.load.take() else { return };
+        for rank in self.link.others() {
+            let drives = narrow((rank + shift) % self.link.size());
+            let (load, wrote) = (load.clone(), wrote.clone());
+            self.link.send(rank, &Message::Load { round, load, drives, wrote });
         }
     }
 
@@ -174,6 +199,7 @@ impl Gate for HeadGate {
             let at_ns = shared.clocks[rank].there_ns(at.nanos());
             self.link.send(rank, &Message::Start { round, at_ns });
         }
+        self.link.is_loaded(true);
         Some(at)
     }
 }
@@ -196,14 +222,25 @@ impl Head {
         let shared =
             Arc::new(Mutex::new(Shared { clocks: vec![ClockWatch::default(); size], ..Shared::default() }));
         let gate = Box::new(HeadGate { link: link.clone(), shared: shared.clone() });
-        let rank = Rank { number: 0, of: narrow(size), has_own_files };
+        let rank = Rank::new(0, narrow(size), has_own_files);
         let joined = world.join(plan, rank, gate);
         let joined = joined.map_err(|error| Refused { code: error.exit_code(), why: error.to_string() });
         let hellos = joined.and_then(|()| greeted(&link, hello)).inspect_err(|why| refuse(&link, why))?;
         assert_eq!(hellos.len(), size, "each rank has said what it is, and none twice");
         locked(&shared).hosts = hellos.iter().map(|hello| hello.host.clone()).collect();
         let plan = plan.clone();
-        Ok(Head { world, link, plan, has_own_files, hellos, shared, stop, round: 0 })
+        Ok(Head {
+            world,
+            link,
+            plan,
+            has_own_files,
+            hellos,
+            shared,
+            stop,
+            round: 0,
+            shift: 0,
+            wrote: Vec::new(),
+        })
     }
 
     /// On how many hosts the ranks are.
@@ -245,13 +282,38 @@ impl Head {
         self.round += 1;
         let is_load = |task: &Task| matches!(task, Task::Load(own) if own == load);
         let at = self.plan.points().iter().position(|point| is_load(&point.task));
+        let shift = self.shift(load);
         let load = at.map_or_else(|| Asked::Workloads(load.workloads.clone()), Asked::Point);
+        let others = std::mem::take(&mut self.wrote);
+        let own = (0, wrote_out(&self.world.wrote()));
+        let load = Orders { load, shift, wrote: others.iter().cloned().chain([own]).collect() };
+        self.world.others_wrote(others.into_iter().map(|(rank, wrote)| (rank, wrote_in(wrote))).collect());
+        self.world.drive_for(narrow(shift));
+        self.shift = shift;
         let ready = vec![false; self.link.size()];
         assert!(
             self.round > locked(&self.shared).heard.round,
             "news of an older load would be taken for that of this"
         );
         locked(&self.shared).heard = Heard { round: self.round, load: Some(load), ready, ..Heard::default() };
+    }
+
+    /// How many ranks on from each is the one whose share of `load` it drives: as many hosts on as the load asks for. None on
+    /// one host, where ranks have files of their own, or where workers are fewer than ranks, and so some rank has none.
+    fn shift(&self, load: &Load) -> usize {
+        let size = self.link.size();
+        let hosts_on = load.workloads.iter().filter_map(|workload| workload.hosts_on).max().unwrap_or(0);
+        let fewest = load.workloads.iter().map(|workload| workload.workers).min().unwrap_or(0);
+        if hosts_on == 0 || self.has_own_files || (fewest as usize) < size {
+            return 0;
+        }
+        let first = &self.hellos[0].host;
+        // Ranks that go host by host have as many of them to the next as the first host has, others one.
+        let to_next = match self.hellos.get(1).is_some_and(|second| second.host == *first) {
+            true => self.hellos.iter().filter(|hello| hello.host == *first).count(),
+            false => 1,
+        };
+        (hosts_on as usize * to_next) % size
     }
 
     /// Waits until all that still live have told what their loads saw.
@@ -271,21 +333,19 @@ impl Head {
     }
 
     /// Merges what the other ranks saw into `own`.
-    fn merged(&self, mut own: MeasuredLoad, was_told_to_stop: bool) -> MeasuredLoad {
+    fn merged(&mut self, mut own: MeasuredLoad, was_told_to_stop: bool) -> MeasuredLoad {
         let mut shared = locked(&self.shared);
         let (workers, ops, bytes) = counted(&own);
+        driven_by(&mut own, 0);
         let host = |rank: usize| self.hellos[rank].host.clone();
         own.ranks = vec![RankResult {
-            rank: 0,
-            host: host(0),
             workers,
             ops,
             bytes,
             ended_ns: Some(own.ended.nanos()),
             late_ns: 0,
             cpu: own.cpu,
-            clock: None,
-            lost: None,
+            ..self.introduced(0)
         }];
         for rank in 1..self.link.size() {
             let clock = self.clock_of(rank, &shared.clocks[rank]);
@@ -293,25 +353,36 @@ impl Head {
             let told = shared.heard.intervals.remove(&rank).unwrap_or_default();
             let progress = shared.heard.progress.get(&rank).copied().map(progress_in);
             let result = match seen {
-                Some(Ok(seen)) => {
+                Some(Ok(mut seen)) => {
+                    self.wrote.push((narrow(rank), std::mem::take(&mut seen.wrote)));
                     if !seen.complete && !was_told_to_stop {
                         let why = "it was interrupted".into();
                         shared.lost.get_or_insert(ClusterError::Ended { rank, host: host(rank), why });
                     }
-                    add(&mut own, *seen, told).map_err(|Unknown| "what it sent cannot be read".to_owned())
+                    let added = add(&mut own, *seen, told);
+                    driven_by(&mut own, narrow(rank));
+                    added.map_err(|Unknown| "what it sent cannot be read".to_owned())
                 }
                 Some(Err(why)) => Err(why.why),
                 None => Err("it showed no sign of life, and its part is not in the figures".into()),
             };
             own.ranks.push(match result {
-                Ok(done) => RankResult { rank: narrow(rank), host: host(rank), clock, ..done },
+                Ok(mut done) => {
+                    // Ranks of one host count the same devices.
+                    if self.hellos[..rank].iter().any(|before| before.host == self.hellos[rank].host) {
+                        done.devices.clear();
+                    }
+                    let RankResult { rank, host, processors, targets, .. } = self.introduced(rank);
+                    RankResult { rank, host, processors, targets, clock, ..done }
+                }
                 Err(why) => {
                     let Progress { ops, bytes, .. } = progress.unwrap_or_default();
-                    let rank_result = lost_rank(narrow(rank), host(rank), why);
-                    RankResult { ops, bytes, clock, ..rank_result }
+                    RankResult { ops, bytes, clock, lost: Some(why), ..self.introduced(rank) }
                 }
             });
         }
+        let first = narrow(self.link.size() - self.shift);
+        own.workloads.iter_mut().for_each(|workload| in_order(&mut workload.workers, first));
         assert!(
             own.ranks.iter().zip(0..).all(|(of, rank)| of.rank == rank)
                 && own.ranks.len() == self.link.size(),
@@ -328,6 +399,18 @@ impl Head {
         own
     }
 
+    /// What a rank has said of itself, and nothing of what it did.
+    fn introduced(&self, rank: usize) -> RankResult {
+        let Hello { host, processors, targets, .. } = &self.hellos[rank];
+        RankResult {
+            rank: narrow(rank),
+            host: host.clone(),
+            processors: Some(*processors).filter(|count| *count > 0),
+            targets: targets.clone(),
+            ..RankResult::default()
+        }
+    }
+
     fn clock_of(&self, rank: usize, watch: &ClockWatch) -> Option<RankClock> {
         let began = |rank: usize| i128::from(self.hellos[rank].began_ns);
         let offset = began(rank) - began(0) + watch.offset_ns();
@@ -335,126 +418,24 @@ impl Head {
             offset_ns: i64::try_from(offset).ok()?,
             uncertainty_ns: watch.uncertainty_ns(),
             drift_ppm: watch.drift_ppm(),
+            drift_uncertainty_ppm: watch.drift_uncertainty_ppm(),
         })
     }
-}
-
-fn lost_rank(rank: u32, host: String, why: String) -> RankResult {
-    RankResult {
-        rank,
-        host,
-        workers: 0,
-        ops: 0,
-        bytes: 0,
-        ended_ns: None,
-        late_ns: 0,
-        cpu: None,
-        clock: None,
-        lost: Some(why),
-    }
-}
-
-/// Workers, requests and bytes of a load.
-fn counted(load: &MeasuredLoad) -> (u32, u64, u64) {
-    let workers = || load.workloads.iter().flat_map(|workload| &workload.workers);
-    let bytes = workers().flat_map(|worker| &worker.tally.classes).map(|class| class.bytes.get()).sum();
-    (narrow(workers().count()), workers().map(|worker| worker.tally.ops()).sum(), bytes)
-}
-
-/// Adds what a rank saw; its instants are shifted so that its load began when that of rank 0 did, as it was agreed.
-fn add(
-    own: &mut MeasuredLoad,
-    seen: WireLoad,
-    told: Vec<(usize, WireInterval)>,
-) -> Result<RankResult, Unknown> {
-    let on_time = seen.started_ns.saturating_sub(seen.late_ns);
-    let shift = Shift(i128::from(own.started.nanos()) - i128::from(on_time));
-    if seen.workloads.len() != own.workloads.len() {
-        return Err(Unknown);
-    }
-    let (mut workers, mut intervals) = (Vec::new(), vec![Vec::<Interval>::new(); own.workloads.len()]);
-    for (workload, interval) in told {
-        intervals.get_mut(workload).ok_or(Unknown)?.push(interval_in(interval, shift)?);
-    }
-    for (number, workload) in seen.workloads.into_iter().enumerate() {
-        for interval in workload.intervals {
-            intervals[number].push(interval_in(interval, shift)?);
-        }
-        let of_it = workload.workers.into_iter().map(|worker| worker_in(worker, shift));
-        workers.push(of_it.collect::<Result<Vec<_>, _>>()?);
-    }
-    let all = || workers.iter().flatten();
-    let bytes = all().flat_map(|worker| &worker.tally.classes).map(|class| class.bytes.get()).sum();
-    let ended = shift.of(seen.ended_ns);
-    let result = RankResult {
-        workers: narrow(all().count()),
-        ops: all().map(|worker| worker.tally.ops()).sum(),
-        bytes,
-        ended_ns: Some(ended.nanos()),
-        late_ns: seen.late_ns,
-        cpu: seen.cpu,
-        ..lost_rank(0, String::new(), String::new())
-    };
-    own.ended = own.ended.max(ended);
-    if let (Some(sum), Some(one)) = (&mut own.cpu, seen.cpu) {
-        *sum = *sum + one;
-    }
-    assert_eq!((workers.len(), intervals.len()), (own.workloads.len(), own.workloads.len()));
-    for ((workload, workers), intervals) in own.workloads.iter_mut().zip(workers).zip(intervals) {
-        workload.workers.extend(workers);
-        workload.history.take(intervals);
-    }
-    Ok(RankResult { lost: None, ..result })
-}
-
-/// What all ranks say of themselves, in order, once all have; or why they do not fit together.
-pub(crate) fn greeted(link: &Link, own: &Hello) -> Result<Vec<Hello>, Refused> {
-    let mut hellos: BTreeMap<usize, Hello> = BTreeMap::from([(0, own.clone())]);
-    while hellos.len() < link.size() {
-        match link.receive(WAIT) {
-            Ok(Some((from, Message::Hello(hello)))) => {
-                hellos.insert(from, hello);
-            }
-            Ok(Some(_)) => {}
-            Ok(None) => {
-                if let Some((rank, seconds)) = link.silent() {
-                    link.forget(rank);
-                    let host = hellos.get(&rank).map_or("an unknown host", |hello| &hello.host).to_owned();
-                    let why = ClusterError::Silent { rank, host, seconds }.to_string();
-                    return Err(Refused { code: 7, why });
-                }
-            }
-            // Of another version, perhaps, which speaks otherwise.
-            Err(error) => return Err(Refused { code: 2, why: error.to_string() }),
-        }
-    }
-    hellos.iter().try_for_each(|(rank, hello)| fits(*rank, hello, own))?;
-    Ok(hellos.into_values().collect())
-}
-
-fn fits(rank: usize, hello: &Hello, own: &Hello) -> Result<(), Refused> {
-    let Hello { version, plan, host, refused, .. } = hello;
-    if let Some(Refused { code, why }) = refused {
-        return Err(Refused { code: *code, why: format!("rank {rank} on {host}: {why}") });
-    }
-    let differ = |what: &str, theirs: &str, ours: &str, remedy: &str| {
-        let why = format!(
-            "the ranks do not fit together: rank {rank} on {host} has {what} {theirs}, rank 0 has {ours}; {remedy}"
-        );
-        Err(Refused { code: 2, why })
-    };
-    if *version != own.version {
-        return differ("version", version, &own.version, "install the same version of Fathom on all hosts");
-    }
-    if *plan != own.plan {
-        return differ("plan", plan, &own.plan, "give all ranks the same plan and the same `--set`");
-    }
-    Ok(())
 }
 
 /// Has all ranks end before anything is done.
 pub fn refuse(link: &Link, why: &Refused) {
     link.send_all(&Message::Refused(why.clone()));
+}
+
+/// The others carry a plan out next, the one that they know by the name `what` where there are several, each greeting first.
+pub fn again(link: &Link, what: &str) {
+    link.send_all(&Message::Again { what: what.into() });
+}
+
+/// Nothing more comes.
+pub fn over(link: &Link) {
+    link.send_all(&Message::Over);
 }
 
 impl World for Head {
@@ -503,6 +484,7 @@ impl World for Head {
         self.ask_clocks();
         let (link, shared, stop, round) = (&self.link, &self.shared, &self.stop, self.round);
         let mut was_told_to_stop = false;
+        let mut hosts = Hosts::of(&locked(shared).hosts, load, self.shift);
         let own = self.world.load(load, &mut |seen: Live<'_>| {
             let mut shared = locked(shared);
             let now = seen.now;
@@ -515,12 +497,13 @@ impl World for Head {
                 shared.heard.is_stopping = true;
                 link.send_all(&Message::Stop { round });
             }
-            let others = shared.heard.progress.values().copied().map(progress_in);
-            let progress = others.chain([seen.progress]).sum();
+            let others = shared.heard.progress.iter().map(|(rank, of)| (*rank, progress_in(*of))).collect();
+            let fresh = std::mem::take(&mut shared.heard.fresh);
             drop(shared);
-            // Of the others' requests no point so far can tell.
-            live(Live { progress, heard: &[], ..seen });
+            fresh.iter().for_each(|(rank, intervals)| hosts.take(*rank, intervals));
+            live(hosts.whole(seen, others));
         });
+        self.link.is_loaded(false);
         let was_told_to_stop = was_told_to_stop || self.world.is_stopped();
         let mut own = match own {
             Ok(own) => own,
@@ -545,6 +528,7 @@ impl World for Head {
                 return Err(WorldError::Lost(lost));
             }
         }
+        self.world.drive_for(0);
         Ok(self.merged(own, was_told_to_stop))
     }
 

@@ -7,8 +7,11 @@
 mod clock;
 mod errands;
 mod error;
+mod greeting;
 mod head;
+mod hosts;
 mod link;
+mod merge;
 mod message;
 #[cfg(feature = "mpi")]
 mod mpi;
@@ -18,10 +21,10 @@ mod transport;
 pub use clock::{ClockWatch, Sample};
 pub use errands::{Errands, run_errands};
 pub use error::{ClusterError, Refused};
-pub use head::{Head, refuse};
+pub use head::{Head, again, over, refuse};
 pub use link::Link;
 pub use message::Hello;
 #[cfg(feature = "mpi")]
 pub use mpi::Mpi;
-pub use peer::{Ended, decline, serve};
+pub use peer::{Ended, Follows, decline, serve, what_follows};
 pub use transport::{Threads, Transport};

@@ -14,10 +14,16 @@ use crate::transport::Transport;
 /// How often a rank says that it lives.
 const BEAT: Duration = Duration::from_millis(250);
 
+/// How old a message may be that comes while a load runs, and otherwise. A look costs some 70 µs of processor time where all rest.
+const LOADED: Duration = Duration::from_millis(100);
+const AT_REST: Duration = Duration::from_millis(20);
+
 /// Without a sign of life for so many beats a rank is given up.
 const PATIENCE: u64 = 14;
+/// The same where whoever has started the ranks ends them all: those that do not speak now will not any more.
+const IMPATIENCE: u64 = 4;
 const _: () = assert!(
-    PATIENCE as u128 * BEAT.as_millis() < 10_000,
+    IMPATIENCE < PATIENCE && PATIENCE as u128 * BEAT.as_millis() < 10_000,
     "whoever is silent is known within the ten seconds in which all have answered"
 );
 
@@ -30,34 +36,40 @@ pub struct Link {
     beats: Arc<AtomicU64>,
     heard: Vec<AtomicU64>,
     /// Who will say no more, and may be silent.
-    gone: Vec<AtomicBool>,
+    gone: Arc<Vec<AtomicBool>>,
+    /// Whether whoever has started the ranks ends them all.
+    is_ending: fn() -> bool,
     /// Came while something else was waited for.
     kept: Mutex<VecDeque<(usize, Message)>>,
     beating: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Link {
-    /// Speaks through `transport`, and begins to beat. Rank 0 beats for all, the others for rank 0.
-    pub fn new(transport: Arc<dyn Transport>) -> Link {
+    /// Speaks through `transport`, and begins to beat. Rank 0 beats for all, the others for rank 0. `is_ending` says whether
+    /// whoever has started the ranks ends them all: then a rank is given up sooner.
+    pub fn new(transport: Arc<dyn Transport>, is_ending: fn() -> bool) -> Link {
         assert!(transport.rank() < transport.size(), "rank {} of {}", transport.rank(), transport.size());
         let beats = Arc::new(AtomicU64::new(0));
         let (ending, ended) = channel::<()>();
-        let (out, count) = (transport.clone(), beats.clone());
+        let gone: Arc<Vec<AtomicBool>> =
+            Arc::new((0..transport.size()).map(|_| AtomicBool::new(false)).collect());
+        let (out, count, silent) = (transport.clone(), beats.clone(), gone.clone());
         let beat = move || {
             let to = if out.rank() == 0 { 1..out.size() } else { 0..1 };
             let bytes = Message::Beat.to_bytes();
             while ended.recv_timeout(BEAT) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
                 count.fetch_add(1, Ordering::Relaxed);
-                to.clone().for_each(|rank| out.send(rank, bytes.clone()));
+                let living = to.clone().filter(|rank| !silent[*rank].load(Ordering::Relaxed));
+                living.for_each(|rank| out.send(rank, bytes.clone()));
             }
         };
         // Without the thread the others would give this rank up: it is as if it were stopped.
         let beating = std::thread::Builder::new().spawn(beat).ok().map(|thread| (ending, thread));
-        let all = || 0..transport.size();
         Link {
             beats,
-            heard: all().map(|_| AtomicU64::new(0)).collect(),
-            gone: all().map(|_| AtomicBool::new(false)).collect(),
+            heard: gone.iter().map(|_| AtomicU64::new(0)).collect(),
+            gone,
+            is_ending,
             kept: Mutex::default(),
             beating,
             transport,
@@ -87,6 +99,11 @@ impl Link {
     /// A message may be `wait` old before it is received.
     pub(crate) fn look_every(&self, wait: Duration) {
         self.transport.look_every(wait);
+    }
+
+    /// A load begins, whose processor time matters, or is over.
+    pub(crate) fn is_loaded(&self, is_loaded: bool) {
+        self.look_every(if is_loaded { LOADED } else { AT_REST });
     }
 
     /// Sends to each of the others that has not gone.
@@ -135,19 +152,16 @@ impl Link {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first of those that are listened to that has shown no sign of life for too long, and for how many seconds.
+    /// The first of those that are listened to that has shown no sign of life for too long, and for how many milliseconds.
     /// Ask once all that came was received.
     pub(crate) fn silent(&self) -> Option<(usize, u64)> {
         let now = self.beats.load(Ordering::Relaxed);
         let mut listened = self.others().filter(|rank| self.rank() == 0 || *rank == 0);
         let since = |rank: usize| now.saturating_sub(self.heard[rank].load(Ordering::Relaxed));
-        let rank = listened.find(|rank| since(*rank) >= PATIENCE)?;
-        Some((rank, since(rank) * narrow_ms(BEAT) / 1000))
+        let patience = if (self.is_ending)() { IMPATIENCE } else { PATIENCE };
+        let rank = listened.find(|rank| since(*rank) >= patience)?;
+        Some((rank, since(rank) * units::convert::narrow::<u64>(BEAT.as_millis())))
     }
-}
-
-fn narrow_ms(time: Duration) -> u64 {
-    units::convert::narrow(time.as_millis())
 }
 
 impl Drop for Link {

@@ -2,8 +2,8 @@
 //!
 //! Instants are those of the sender's clock; whoever takes them in shifts them to its own.
 
-use conduct::MeasuredWorker;
-use record::CpuUse;
+use conduct::{MeasuredWorker, Wrote, WroteRun};
+use record::{CpuUse, DeviceCounters};
 use serde::{Deserialize, Serialize};
 use stats::{Bucket, Histogram};
 use units::{Bytes, Instant, Nanos, OpsPerSecond};
@@ -14,7 +14,7 @@ use workload::tally::{
     Together,
 };
 use workload::tree::FileOp;
-use workload::{Errno, Op, Progress};
+use workload::{Errno, Op, Progress, Verified, Wrong};
 
 use crate::error::Refused;
 
@@ -27,6 +27,10 @@ pub struct Hello {
     pub plan: String,
     /// What its host is called.
     pub host: String,
+    /// Processors that it may use; 0 where that is not known.
+    pub processors: u32,
+    /// What it asks, as it is named on its host.
+    pub targets: Vec<String>,
     /// The date when its clock began, in nanoseconds since 1970.
     pub began_ns: u64,
     /// Why it cannot take part.
@@ -46,8 +50,8 @@ pub(crate) enum Message {
     Ask { sent_ns: u64 },
     /// It shows this.
     Told { sent_ns: u64, answered_ns: u64 },
-    /// Drive your share of this load.
-    Load { round: u64, load: Asked },
+    /// Drive the share of rank `drives` of this load; the others, by their ranks, `wrote` this before.
+    Load { round: u64, load: Asked, drives: u32, wrote: Vec<(u32, WireWrote)> },
     /// All workers are ready.
     Ready { round: u64 },
     /// They start at this instant of the receiver's clock.
@@ -64,6 +68,10 @@ pub(crate) enum Message {
     Settled(Result<(), Refused>),
     /// All is done; put back what was changed.
     End,
+    /// A plan is carried out next, the one of that name where there are several: greet again.
+    Again { what: String },
+    /// Nothing more comes.
+    Over,
     /// Carry out this piece of work.
     Errand { number: u64, text: String },
     /// What it gave.
@@ -73,7 +81,7 @@ pub(crate) enum Message {
 }
 
 /// Which load.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Asked {
     /// Of that point of the plan.
     Point(usize),
@@ -112,8 +120,79 @@ pub(crate) struct WireLoad {
     /// Whether it went on to its end.
     pub(crate) complete: bool,
     pub(crate) cpu: Option<CpuUse>,
+    /// What the kernel counted of its host's devices over the load.
+    pub(crate) devices: Vec<DeviceCounters>,
     /// In the order of the load.
     pub(crate) workloads: Vec<WireWorkload>,
+    /// What its workers wrote, where reads are verified.
+    pub(crate) wrote: WireWrote,
+}
+
+/// File, first block, blocks, whether they carry stamps.
+type WireRun = (u32, u64, u64, bool);
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct WireWrote {
+    numbers: (u32, u32),
+    runs: Vec<WireRun>,
+    workers: Vec<(u32, u64)>,
+}
+
+pub(crate) fn wrote_out(wrote: &Wrote) -> WireWrote {
+    let run = |run: &WroteRun| (run.file, run.first, run.blocks, run.is_stamped);
+    let workers = wrote.workers.clone();
+    WireWrote { numbers: wrote.numbers, runs: wrote.runs.iter().map(run).collect(), workers }
+}
+
+pub(crate) fn wrote_in(wire: WireWrote) -> Wrote {
+    let run = |(file, first, blocks, is_stamped): WireRun| WroteRun { file, first, blocks, is_stamped };
+    Wrote { numbers: wire.numbers, runs: wire.runs.into_iter().map(run).collect(), workers: wire.workers }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct WireVerified {
+    checked: u64,
+    unknown: u64,
+    corrupt: u64,
+    wrong: Vec<WireWrong>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct WireWrong {
+    file: u16,
+    offset: u64,
+    len: u64,
+    expected: String,
+    found: String,
+}
+
+fn verified_out(verified: &Verified) -> WireVerified {
+    let wrong = |Wrong { file, offset, len, expected, found }: &Wrong| WireWrong {
+        file: *file,
+        offset: offset.get(),
+        len: len.get(),
+        expected: expected.clone(),
+        found: found.clone(),
+    };
+    WireVerified {
+        checked: verified.checked.get(),
+        unknown: verified.unknown.get(),
+        corrupt: verified.corrupt,
+        wrong: verified.wrong.iter().map(wrong).collect(),
+    }
+}
+
+fn verified_in(wire: WireVerified) -> Verified {
+    let wrong = |WireWrong { file, offset, len, expected, found }: WireWrong| {
+        let (offset, len) = (Bytes::new(offset), Bytes::new(len));
+        Wrong { file, offset, len, expected, found }
+    };
+    Verified {
+        checked: Bytes::new(wire.checked),
+        unknown: Bytes::new(wire.unknown),
+        corrupt: wire.corrupt,
+        wrong: wire.wrong.into_iter().map(wrong).collect(),
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -144,6 +223,7 @@ pub(crate) struct WireWorker {
     errors: u64,
     samples: Vec<WireSample>,
     gave_up: bool,
+    verified: Option<WireVerified>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -185,7 +265,7 @@ struct WireHistogram {
     max_ns: u64,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct WireInterval {
     from: u64,
     until: u64,
@@ -193,7 +273,7 @@ pub(crate) struct WireInterval {
     classes: Vec<WireClassInterval>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct WireClassInterval {
     class: WireClass,
     ops: u64,
@@ -372,6 +452,7 @@ pub(crate) fn worker_out(worker: &MeasuredWorker) -> WireWorker {
         errors: tally.errors,
         samples: tally.error_samples.iter().map(sample).collect(),
         gave_up: tally.gave_up,
+        verified: worker.verified.as_ref().map(verified_out),
     }
 }
 
@@ -430,5 +511,6 @@ pub(crate) fn worker_in(wire: WireWorker, shift: Shift) -> Result<MeasuredWorker
         gave_up: wire.gave_up,
     };
     let ceiling = wire.ceiling.map(OpsPerSecond::new);
-    Ok(MeasuredWorker { tally, cpu: wire.cpu, ceiling, verified: None })
+    let verified = wire.verified.map(verified_in);
+    Ok(MeasuredWorker { tally, cpu: wire.cpu, ceiling, verified, rank: None })
 }

@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use conduct::{FileNames, Gate, Live, MeasuredLoad, Rank, World, WorldError};
+use units::convert::narrow;
 use units::{Instant, Nanos};
 use workload::plan::{Load, Plan, Settle, Task};
 
 use crate::error::Refused;
 use crate::link::Link;
 use crate::message::{
-    Asked, Hello, Message, WireLoad, WireWorkload, interval_out, load_of, progress_out, worker_out,
+    Asked, Hello, Message, WireLoad, WireWorkload, WireWrote, interval_out, load_of, progress_out,
+    worker_out, wrote_in, wrote_out,
 };
 
 /// How a rank ended.
@@ -22,6 +24,19 @@ pub enum Ended {
     /// Nothing was done; rank 0 said why.
     Refused(Refused),
     /// Rank 0 has gone, or something is wrong between the two.
+    Lost(String),
+}
+
+/// What comes after a plan that was carried out, or before the first of several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Follows {
+    /// A plan, by its name where there are several.
+    Again(String),
+    /// Nothing.
+    Nothing,
+    /// Nothing, for what was to come does not fit.
+    Refused(Refused),
+    /// Rank 0 has gone before it said so.
     Lost(String),
 }
 
@@ -57,6 +72,7 @@ impl Gate for PeerGate {
                     let (now, at) = (now(), Instant::from_nanos(at_ns));
                     let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
                     turn.late_ns = now.saturating_since(at).get();
+                    self.link.is_loaded(true);
                     return Some(now.max(at));
                 }
                 Ok(Some((_, Message::Stop { round: of }))) if of == round => return None,
@@ -84,11 +100,7 @@ pub fn serve(
 ) -> Ended {
     assert_ne!(link.rank(), 0, "rank 0 is whom the others answer");
     let turn = Arc::new(Mutex::new(Turn::default()));
-    let rank = Rank {
-        number: units::convert::narrow(link.rank()),
-        of: units::convert::narrow(link.size()),
-        has_own_files,
-    };
+    let rank = Rank::new(narrow(link.rank()), narrow(link.size()), has_own_files);
     let gate = Box::new(PeerGate { link: link.clone(), turn: turn.clone() });
     if let Err(error) = world.join(plan, rank, gate) {
         return decline(link, hello, refused(&error));
@@ -101,6 +113,22 @@ pub fn serve(
         world.put_back();
     }
     ended
+}
+
+/// Waits until rank 0 says what comes next.
+pub fn what_follows(link: &Link) -> Follows {
+    loop {
+        match link.receive(WAIT) {
+            Ok(Some((_, Message::Again { what }))) => return Follows::Again(what),
+            Ok(Some((_, Message::Over))) => return Follows::Nothing,
+            Ok(Some((_, Message::Refused(why)))) => return Follows::Refused(why),
+            Ok(None) if link.silent().is_some() => {
+                return Follows::Lost("rank 0 shows no sign of life".into());
+            }
+            Ok(_) => {}
+            Err(error) => return Follows::Lost(error.to_string()),
+        }
+    }
 }
 
 /// Tells rank 0 why this rank cannot take part, and waits for what becomes of all.
@@ -118,6 +146,8 @@ fn until_refused(link: &Link, why: Refused) -> Ended {
     loop {
         match link.receive(WAIT) {
             Ok(Some((_, Message::Refused(all)))) => return Ended::Refused(all),
+            // There was nothing to do.
+            Ok(Some((_, Message::Over))) => break,
             Ok(None) if link.silent().is_some() => break,
             Ok(_) => {}
             Err(error) => return Ended::Lost(error.to_string()),
@@ -152,7 +182,11 @@ impl Peer<'_> {
                     self.link.send(0, &Message::Told { sent_ns, answered_ns });
                     self.link.expect();
                 }
-                Message::Load { round, load } => {
+                Message::Load { round, load, drives, wrote } => {
+                    let own = narrow::<u32>(self.link.rank());
+                    let others = wrote.into_iter().filter(|(rank, _)| *rank != own);
+                    self.world.others_wrote(others.map(|(rank, wrote)| (rank, wrote_in(wrote))).collect());
+                    self.world.drive_for(drives);
                     let seen = self.load(round, load).map(Box::new);
                     self.link.send(0, &Message::Seen { round, seen });
                 }
@@ -208,9 +242,11 @@ impl Peer<'_> {
                 stop.store(true, Ordering::Relaxed);
             }
         });
+        link.is_loaded(false);
         let measured = measured.map_err(|error| refused(&error))?;
         let late_ns = self.turn.lock().unwrap_or_else(PoisonError::into_inner).late_ns;
-        Ok(load_out(measured, &told, late_ns, !self.world.is_stopped()))
+        let wrote = wrote_out(&self.world.wrote());
+        Ok(WireLoad { wrote, ..load_out(measured, &told, late_ns, !self.world.is_stopped()) })
     }
 }
 
@@ -238,6 +274,8 @@ fn load_out(measured: MeasuredLoad, told: &[usize], late_ns: u64, complete: bool
         late_ns,
         complete,
         cpu: measured.cpu,
+        devices: measured.devices,
         workloads: measured.workloads.into_iter().zip(told).map(workload).collect(),
+        wrote: WireWrote::default(),
     }
 }

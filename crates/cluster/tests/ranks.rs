@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use cluster::{Ended, Errands, Head, Hello, Link, Refused, Threads, Transport, decline, run_errands, serve};
-use conduct::{Outcome, World};
+use conduct::{Event, Outcome, World};
 use real::{RealOptions, RealWorld};
 use workload::plan::{Overrides, Plan};
 
@@ -20,6 +20,8 @@ fn hello(rank: usize) -> Hello {
         version: "1".into(),
         plan: "p".into(),
         host: format!("host-{rank}"),
+        processors: 2,
+        targets: vec!["null:".into()],
         began_ns: 1_000_000_000 + 5_000_000_000 * rank as u64,
         refused: None,
     }
@@ -43,8 +45,19 @@ fn together(
     size: usize,
     say: fn(usize, Hello) -> Hello,
 ) -> (Result<Outcome, Refused>, Vec<Ended>) {
+    watched(plan, target, size, say, &mut |_| ())
+}
+
+/// The same, with rank 0 told of what happens.
+fn watched(
+    plan: &Plan,
+    target: &str,
+    size: usize,
+    say: fn(usize, Hello) -> Hello,
+    watch: &mut dyn FnMut(&Event<'_>),
+) -> (Result<Outcome, Refused>, Vec<Ended>) {
     let mut ends: Vec<Arc<Link>> =
-        Threads::ranks(size).into_iter().map(|end| Arc::new(Link::new(Arc::new(end)))).collect();
+        Threads::ranks(size).into_iter().map(|end| Arc::new(Link::new(Arc::new(end), || false))).collect();
     let head = ends.remove(0);
     std::thread::scope(|scope| {
         let peers: Vec<_> = (1..)
@@ -61,7 +74,7 @@ fn together(
         let world = RealWorld::open(plan, &options(target), stop.clone()).unwrap();
         let opened = Head::open(Box::new(world), head, plan, &hello(0), false, stop);
         let outcome = opened.map(|mut head| {
-            let outcome = conduct::run(plan, &mut head, &mut |_| ());
+            let outcome = conduct::run(plan, &mut head, &mut |event| watch(&event));
             assert!(head.put_back().is_empty());
             outcome
         });
@@ -137,7 +150,7 @@ fn ranks_of_another_version_or_plan_or_without_leave_end_before_anything_is_done
         assert!(refused.code == 2 && refused.why.contains(what), "{refused:?}");
         assert!(ended.iter().all(|each| *each == Ended::Refused(refused.clone())), "{ended:?}");
     }
-    let mut ends = Threads::ranks(2).into_iter().map(|end| Arc::new(Link::new(Arc::new(end))));
+    let mut ends = Threads::ranks(2).into_iter().map(|end| Arc::new(Link::new(Arc::new(end), || false)));
     let (head, peer) = (ends.next().unwrap(), ends.next().unwrap());
     let why = Refused { code: 3, why: "no consent".into() };
     let told = std::thread::spawn(move || decline(&peer, hello(1), why));
@@ -181,10 +194,10 @@ fn a_rank_that_falls_silent_ends_the_point_and_what_the_others_measured_is_kept(
         "[defaults]\nengine = 'null'\nrun = '60s'\nwarmup = '0s'\npace = 'rate(200/s)'\nspan = '64MiB'\n[[phase]]\nworkers = 2\ndepth = 4\n",
     );
     let mut ends = Threads::ranks(2).into_iter();
-    let head = Arc::new(Link::new(Arc::new(ends.next().unwrap())));
+    let head = Arc::new(Link::new(Arc::new(ends.next().unwrap()), || false));
     let is_cut: Arc<AtomicBool> = Arc::default();
     let cut = Cut { inner: ends.next().unwrap(), is_cut: is_cut.clone() };
-    let peer = Arc::new(Link::new(Arc::new(cut)));
+    let peer = Arc::new(Link::new(Arc::new(cut), || false));
     std::thread::scope(|scope| {
         let plan = &plan;
         let other = scope.spawn(move || {
@@ -253,6 +266,75 @@ fn ranks_work_in_the_tree_that_rank_0_prepares_and_removes_each_on_its_own_part(
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "nothing is left behind");
 }
 
+/// Written in order, read in order and at random, a part written again at random, and read once more.
+const VERIFIED: &str = "seed = 3\n[defaults]\nsize = '4KiB'\nspan = '4MiB'\nwarmup = '0s'\nrun = 'none'\ndirect = false\n\
+    pattern = 'sequential'\nworkers = 4\nbytes = '4MiB'\nreads = '100%'\nverify = 'all'\n\
+    [[phase]]\nname = 'written'\nreads = '0%'\n\
+    [[phase]]\nname = 'read'\n\
+    [[phase]]\nname = 'by others'\npattern = 'random'\n\
+    [[phase]]\nname = 'in part again'\npattern = 'random'\nreads = '0%'\nworkers = 3\nbytes = '2MiB'\n\
+    [[phase]]\nname = 'after that'\nhosts_on = 1\n";
+
+#[test]
+fn as_much_is_verified_over_ranks_as_in_one_process_whoever_wrote_it() {
+    let home = tempfile::tempdir().unwrap();
+    let (plan, target) = (plan(VERIFIED), home.path().to_string_lossy().into_owned());
+    let alone = alone(&plan, &target);
+    for size in [2, 3, 4] {
+        let (outcome, ended) = together(&plan, &target, size, |_, hello| hello);
+        assert!(ended.iter().all(|each| *each == Ended::Done), "{ended:?}");
+        let outcome = outcome.unwrap();
+        assert!(outcome.complete && outcome.error.is_none(), "{:?}", outcome.error);
+        for (one, many) in alone.points.iter().zip(&outcome.points) {
+            let (one, many, name) = (&one.workloads[0], &many.workloads[0], &one.name);
+            assert_eq!(one.digests, many.digests, "{name}, {size} ranks");
+            let verified = many.verified.unwrap();
+            assert_eq!(Some(verified), one.verified, "{name}, {size} ranks: {:?}", many.error_samples);
+            let all = if many.spec.writes() { 0 } else { 4 << 20 };
+            assert_eq!((verified.checked_bytes, verified.corrupt), (all, 0), "{name}, {size} ranks");
+        }
+    }
+}
+
+/// A byte at `at` of the only file in `folder` is changed.
+fn damage(folder: &std::path::Path, at: u64) {
+    use std::os::unix::fs::FileExt;
+    let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let file = std::fs::File::options().read(true).write(true).open(file).unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, at).unwrap();
+    file.write_all_at(&[byte[0] ^ 1], at).unwrap();
+}
+
+#[test]
+fn a_block_that_was_changed_between_two_phases_is_named_with_the_rank_that_read_it_and_the_one_that_wrote_it()
+{
+    let plan = plan(VERIFIED);
+    // Of the last quarter, which is rank 1's, and which one host further on rank 0 reads.
+    let (at, block) = (3_500_100_u64, 3_500_100 / 4096 * 4096);
+    for (after, reader) in [(1, 1), (4, 0)] {
+        let home = tempfile::tempdir().unwrap();
+        let (target, mut phases) = (home.path().to_string_lossy().into_owned(), 0);
+        let (outcome, _) = watched(&plan, &target, 2, |_, hello| hello, &mut |event| {
+            if let Event::PointEnded { .. } = event {
+                phases += 1;
+                if phases == after {
+                    damage(home.path(), at);
+                }
+            }
+        });
+        let outcome = outcome.unwrap();
+        let load = &outcome.points[after].workloads[0];
+        assert_eq!(load.verified.unwrap().corrupt, 1, "{:?}", load.error_samples);
+        let sample = &load.error_samples[0];
+        assert_eq!((sample.offset_bytes, sample.rank), (block, Some(reader)));
+        let expected = sample.expected.clone().unwrap_or_default();
+        let by_itself = expected.starts_with("write ") && expected.contains(" of this run");
+        assert!(by_itself || expected.starts_with("a write of rank "), "{expected}");
+        assert!(after == 4 || by_itself, "{expected}");
+    }
+}
+
 /// Squares by rank 0 and others twice, where rank 1 `goes` with its first piece; what was taken, and how it ended.
 fn squares(size: usize, count: usize, goes: bool) -> (Vec<usize>, Result<(), String>) {
     let mut ends: Vec<Arc<dyn Transport>> =
@@ -265,7 +347,7 @@ fn squares(size: usize, count: usize, goes: bool) -> (Vec<usize>, Result<(), Str
     std::thread::scope(|scope| {
         for (rank, end) in (1..).zip(ends) {
             scope.spawn(move || {
-                let link = Link::new(end.clone());
+                let link = Link::new(end.clone(), || false);
                 if goes && rank == 1 {
                     // It greets, and says nothing more.
                     let declined = Hello { version: "1".into(), ..hello(rank) };
@@ -275,7 +357,7 @@ fn squares(size: usize, count: usize, goes: bool) -> (Vec<usize>, Result<(), Str
                 assert!(matches!(run_errands(&link, hello(rank), &work), Ended::Done));
             });
         }
-        let errands = Errands::open(Arc::new(Link::new(head)), &hello(0)).unwrap();
+        let errands = Errands::open(Arc::new(Link::new(head, || false)), &hello(0)).unwrap();
         let texts: Vec<String> = (0..count).map(|number| number.to_string()).collect();
         let mut taken = Vec::new();
         // So that there is something left for the others.

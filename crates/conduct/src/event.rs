@@ -3,6 +3,7 @@
 use record::Point;
 use units::{Instant, Nanos};
 use workload::Progress;
+use workload::tally::Interval;
 
 use crate::history::History;
 use crate::recent::Responses;
@@ -76,6 +77,23 @@ pub struct Live<'a> {
     pub heard: &'a [History],
     /// What is watched beside it.
     pub beside: Beside<'a>,
+    /// What workers have closed since the last glance; empty unless several processes drive the load.
+    pub fresh: &'a [Interval],
+    /// Each host by itself, where processes on several drive the load; otherwise empty.
+    pub hosts: &'a [HostLive],
+}
+
+/// A glance at the part of a load that one host drives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostLive {
+    /// As it calls itself.
+    pub host: String,
+    /// Workers that it drives.
+    pub workers: u32,
+    /// Requests and bytes since the load began.
+    pub progress: Progress,
+    /// Response times of its last whole second.
+    pub responses: Option<Responses>,
 }
 
 /// What is watched beside a load, asked for only when somebody looks.
@@ -99,6 +117,17 @@ impl Live<'static> {
     /// At `now` something goes on since `started` that is no load.
     pub fn beside(started: Instant, now: Instant, doing: &'static str) -> Live<'static> {
         let (progress, beside) = (Progress::default(), Beside::default());
-        Live { now, started, doing, progress, responses: None, done: None, heard: &[], beside }
+        Live {
+            now,
+            started,
+            doing,
+            progress,
+            responses: None,
+            done: None,
+            heard: &[],
+            beside,
+            fresh: &[],
+            hosts: &[],
+        }
     }
 }

@@ -21,12 +21,12 @@ mod seconds;
 mod silence;
 mod world;
 
-pub use event::{Beside, Event, Live};
+pub use event::{Beside, Event, HostLive, Live};
 pub use history::History;
 pub use in_order::{Taker, in_order, processors};
 pub use listener::Listener;
 pub use machine::Machine;
-pub use rank::{Gate, Rank};
+pub use rank::{Gate, Rank, Wrote, WroteRun};
 pub use recent::{Recent, Responses};
 pub use result::span_of;
 pub use run::{Outcome, run, run_interleaved, run_on};

@@ -81,13 +81,13 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
     let mut tallies = Vec::with_capacity(workers.len());
     let mut results = Vec::with_capacity(workers.len());
     let mut checks = Vec::new();
-    for (index, MeasuredWorker { mut tally, cpu, ceiling, verified }) in (0..).zip(workers) {
+    for (index, MeasuredWorker { mut tally, cpu, ceiling, verified, rank }) in (0..).zip(workers) {
         history.take(std::mem::take(&mut tally.intervals));
         let bytes = tally.classes.iter().map(|class| class.bytes).sum::<Bytes>().get();
         let ceiling_per_s = ceiling.map(OpsPerSecond::get);
         results.push(WorkerResult { index, ops: tally.ops(), bytes, cpu, ceiling_per_s });
         tallies.push(tally);
-        checks.push(verified);
+        checks.push((rank, verified));
     }
     let Overall { merged, begun, window: (from, until) } = overall(&tallies, &history);
     debug_assert!(
@@ -135,12 +135,15 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
         errors: sum(|tally| tally.errors),
         error_samples: (0..)
             .zip(tallies.iter().zip(&checks))
-            .flat_map(|(worker, (tally, check))| {
+            .flat_map(|(worker, (tally, (rank, check)))| {
                 let samples = tally.error_samples.iter();
-                samples.map(move |one| sample(one, check.as_ref(), names.of(worker, one.file)))
+                samples.map(move |one| ErrorSample {
+                    rank: *rank,
+                    ..sample(one, check.as_ref(), names.of(worker, one.file))
+                })
             })
             .collect(),
-        verified: verified(checks.iter().flatten()),
+        verified: verified(checks.iter().filter_map(|(_, check)| check.as_ref())),
         gave_up: tallies.iter().any(|tally| tally.gave_up),
         workers: results,
     };
@@ -319,6 +322,7 @@ fn sample(one: &tally::ErrorSample, check: Option<&Verified>, file: String) -> E
         failure,
         expected: wrong.map(|wrong| wrong.expected.clone()),
         found: wrong.map(|wrong| wrong.found.clone()),
+        rank: None,
     }
 }
 

@@ -15,7 +15,7 @@ use workload::{CompileError, Verified};
 use crate::event::Live;
 use crate::history::History;
 use crate::listener::Listener;
-use crate::rank::{Gate, Rank};
+use crate::rank::{Gate, Rank, Wrote};
 
 /// Real or virtual storage.
 pub trait World {
@@ -88,6 +88,19 @@ pub trait World {
     fn join(&mut self, _plan: &Plan, _rank: Rank, _gate: Box<dyn Gate>) -> Result<(), WorldError> {
         Err(WorldError::unfit("a virtual array is one simulation; run it without `mpirun`"))
     }
+
+    /// What it has written since this was called last; nothing where nothing is verified, or each process has files of its
+    /// own. Call between loads.
+    fn wrote(&mut self) -> Wrote {
+        Wrote::default()
+    }
+
+    /// Takes note of what the other ranks wrote in the load before, by rank: the loads that follow verify what they read against it,
+    /// too.
+    fn others_wrote(&mut self, _others: Vec<(u32, Wrote)>) {}
+
+    /// Drives the share of that process in the loads that follow; before the first call its own.
+    fn drive_for(&mut self, _number: u32) {}
 
     /// Why a process that drove its share has gone, where one has.
     fn lost(&self) -> Option<String> {
@@ -204,6 +217,8 @@ pub struct MeasuredWorker {
     pub ceiling: Option<OpsPerSecond>,
     /// What it held against what had been written; `None` where nothing was to be.
     pub verified: Option<Verified>,
+    /// Which of several processes drove it; `None` where there is one.
+    pub rank: Option<u32>,
 }
 
 /// What bringing the target into a state saw.

@@ -267,11 +267,7 @@ mod tests {
             workers: 1,
             ops: 0,
             bytes: 0,
-            ended_ns: None,
-            late_ns: 0,
-            cpu: None,
-            clock: None,
-            lost: None,
+            ..record::RankResult::default()
         };
         run.points[0].ranks = vec![rank(0, "a"), rank(1, "b")];
         assert!(by_counters(&run.points[0]).is_none(), "the counters are those of one of two hosts");

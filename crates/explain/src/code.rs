@@ -91,6 +91,12 @@ codes! {
     ContentCost => "content-cost",
     /// All processors of the machine were saturated.
     CpuSaturated => "cpu-saturated",
+    /// A host of several had no idle processors.
+    HostLimit => "host-limit",
+    /// A host of several reached the storage slower than the others.
+    UnequalPaths => "unequal-paths",
+    /// A rank did less than the others of its host.
+    Straggler => "straggler",
     /// The hypervisor ran other guests on the processors.
     CpuSteal => "cpu-steal",
     /// The processors were throttled because of heat or power.

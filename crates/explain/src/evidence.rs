@@ -1,5 +1,7 @@
 //! Evidence in a record that more than one finding uses.
 
+use std::collections::BTreeSet;
+
 use record::names::fact;
 use record::{Cache, Engine, Histogram, Op, PathPart, Point, Run, Series, Target, WorkloadResult};
 use units::convert::narrow;
@@ -57,11 +59,16 @@ pub(crate) struct Counted {
     pub write_bytes: u64,
 }
 
+/// From how many hosts a load came.
+pub(crate) fn hosts(point: &Point) -> usize {
+    let hosts: BTreeSet<&str> = point.ranks.iter().map(|rank| rank.host.as_str()).collect();
+    hosts.len().max(1)
+}
+
 /// `None` where nothing was counted, as for remote storage and memory, and where several hosts drove the load: the counters are those
 /// of one.
 pub(crate) fn counted(point: &Point) -> Option<Counted> {
-    let hosts = || point.ranks.iter().map(|rank| &rank.host);
-    if hosts().any(|host| Some(host) != hosts().next()) {
+    if hosts(point) > 1 {
         return None;
     }
     let devices: Vec<_> = point.devices.iter().filter(|device| device.relation == "target").collect();

@@ -14,7 +14,8 @@ pub(crate) fn data_corrupt(_: &Run, _: &Point, workload: &WorkloadResult) -> Opt
     let first = workload.error_samples.iter().find_map(|sample| {
         let (expected, found) = (sample.expected.as_ref()?, sample.found.as_ref()?);
         let (offset, file) = (sample.offset_bytes, &sample.file);
-        Some(format!(", the first at byte {offset} of {file}: expected {expected}, found {found}"))
+        let rank = sample.rank.map(|rank| format!(" (read by rank {rank})")).unwrap_or_default();
+        Some(format!(", the first at byte {offset} of {file}{rank}: expected {expected}, found {found}"))
     });
     let reads = several(verified.corrupt, "read");
     let sentence = format!("{reads} returned wrong data{}.", first.unwrap_or_default());

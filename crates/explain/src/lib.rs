@@ -25,6 +25,7 @@ mod limits;
 pub mod model;
 mod parts;
 mod proof;
+mod ranks;
 mod samples;
 mod saturation;
 mod search;
@@ -96,12 +97,15 @@ const WORKLOAD: [OfWorkload; 19] = [
 ];
 
 /// About a point of real storage.
-const REAL_POINT: [OfPoint; 9] = [
+const REAL_POINT: [OfPoint; 12] = [
     caches::direct_not_honoured,
     caches::reads_from_cache,
     caches::loop_through_page_cache,
     company::neighbours,
     company::cpu_saturated,
+    ranks::host_limit,
+    ranks::unequal_paths,
+    ranks::straggler,
     company::cpu_stolen,
     company::throttled,
     company::clock_changed,

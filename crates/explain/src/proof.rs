@@ -3,7 +3,7 @@
 use record::names::{fact, series};
 use record::{Point, Run, Series, WorkloadResult, World};
 
-use crate::evidence::{caches_of, counted, is_direct, moved, moved_by, sampled};
+use crate::evidence::{caches_of, counted, hosts, is_direct, moved, moved_by, sampled};
 use crate::grade::About;
 use crate::history::History;
 use crate::{client, content, steady, writes};
@@ -65,13 +65,19 @@ fn steady(point: &Point) -> Proof {
     seen_or(long, "a window of less than ten seconds is too short for a trend test")
 }
 
+/// Hosts may be names of one machine, whose devices would count twice.
+const SEVERAL_KERNELS: &str = "the load came from several hosts, whose kernel counters are not added up";
+
 fn direct(point: &Point) -> Proof {
     if point.workloads.iter().any(|workload| !is_direct(workload)) {
         return missing("how much buffered I/O the page cache served is not known");
     }
     seen_or(
         counted(point).is_some(),
-        "the kernel counts no device of this target, so what reached it is not known",
+        match hosts(point) {
+            1 => "the kernel counts no device of this target, so what reached it is not known",
+            _ => SEVERAL_KERNELS,
+        },
     )
 }
 
@@ -131,6 +137,7 @@ fn neighbours(run: &Run, point: &Point) -> Proof {
         return missing("with buffered I/O, read-ahead and write-back add I/O of their own");
     }
     match counted(point) {
+        None if hosts(point) > 1 => missing(SEVERAL_KERNELS),
         None => missing("the kernel counts no device of this target"),
         Some(seen) if seen.devices > run.targets.len() => {
             missing("a file system over several devices may write data more than once")

@@ -21,6 +21,9 @@ fn with(proofs: &[(&str, &str)]) -> Run {
         claims: Vec::new(),
         proofs: proofs.iter().map(proof).collect(),
         toml: String::new(),
+        runs: 0,
+        blocks: 0,
+        lack: None,
     };
     Run { cell: Some(cell), ..reads() }
 }

@@ -18,6 +18,7 @@ fn failed_requests_are_told_with_the_first_of_them() {
         failure: "EIO (5): Input/output error".into(),
         expected: None,
         found: None,
+        rank: None,
     }];
     let finding = found(&run, "errors");
     assert_eq!(finding.severity, Severity::Warning);
@@ -50,6 +51,7 @@ fn what_was_checked_is_told_and_what_was_wrong_is_no_failure_of_the_device() {
         failure: "data-corrupt".into(),
         expected: Some("write 3".into()),
         found: Some("zeros".into()),
+        rank: None,
     }];
     let finding = found(&run, "data-corrupt");
     assert_eq!(finding.severity, Severity::Invalid);

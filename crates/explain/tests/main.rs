@@ -16,6 +16,7 @@ mod limits;
 mod model;
 mod parts;
 mod power;
+mod ranks;
 mod samples;
 mod saturation;
 mod search;

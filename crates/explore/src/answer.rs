@@ -169,11 +169,15 @@ fn rejected(search: &Search<'_>, cheapest: Option<usize>, at: usize) -> String {
     if !missed.is_empty() {
         let why = missed.iter().take(2).map(|number| {
             let requirement = &search.design.requirements[*number];
+            if let Some(why) = search.refusal(at, &requirement.figure) {
+                return format!("{}: {why}", requirement.text);
+            }
             let value = search.value(at, &requirement.figure, Lean::Plain);
             let is_known = !requirement.figure.is_simulated()
                 || search.value(at, &requirement.figure, Lean::Worst) == value;
             let sign = if is_known { "" } else { "about " };
-            format!("{}: {sign}{}", requirement.text, requirement.figure.shown(value))
+            let shown = requirement.figure.shown_beside(value, requirement.bound.limit());
+            format!("{}: {sign}{shown}", requirement.text)
         });
         let more = if missed.len() > 2 { format!(", and {} more", missed.len() - 2) } else { String::new() };
         return format!("misses {}{more}", why.collect::<Vec<_>>().join("; "));
@@ -201,14 +205,15 @@ fn costs(search: &Search<'_>, cheapest: Option<usize>, without: &[Option<usize>]
     let requirements = search.design.requirements.iter().zip(without);
     let of = |(requirement, without): (&crate::requirement::Requirement, &Option<usize>)| {
         let figure = &requirement.figure;
-        let shown = |at: usize| figure.shown(search.value(at, figure, Lean::Plain));
+        let limit = requirement.bound.limit();
+        let shown = |at: usize| figure.shown_beside(search.value(at, figure, Lean::Plain), limit);
         let saves = |price: f64| cheapest.map(|at| search.candidates[at].price - price);
         let place = search.objectives.iter().position(|known| known == figure);
         let value = |at: usize| figure.base(search.value(at, figure, Lean::Plain));
         RequirementCost {
             requirement: requirement.text.clone(),
             figure: narrow(place.expect("the front compares whatever is required")),
-            limit: figure.base(requirement.bound.limit()),
+            limit: figure.base(limit),
             value: cheapest.map(value).filter(|value| value.is_finite()),
             shown: cheapest.map(shown).unwrap_or_default(),
             without: without.map(|at| CheaperDesign {
@@ -217,7 +222,8 @@ fn costs(search: &Search<'_>, cheapest: Option<usize>, without: &[Option<usize>]
                 saves: saves(search.candidates[at].price),
                 shown: shown(at),
             }),
-            best: best(search, figure).map(|value| figure.shown(value)).unwrap_or_default(),
+            best: best(search, figure)
+                .map_or_else(|| "none".into(), |value| figure.shown_beside(value, limit)),
         }
     };
     requirements.map(of).collect()
@@ -228,7 +234,9 @@ fn best(search: &Search<'_>, figure: &Figure) -> Option<f64> {
     let known = (0..search.candidates.len()).filter_map(|at| {
         let value = search.value(at, figure, Lean::Plain);
         // What was not simulated has only a bound.
-        let is_found = search.value(at, figure, Lean::Worst).is_finite() && !search.is_unknown(at, figure);
+        let is_found = search.value(at, figure, Lean::Worst).is_finite()
+            && !search.is_unknown(at, figure)
+            && search.refusal(at, figure).is_none();
         (is_found && value.is_finite()).then_some(value)
     });
     known.reduce(if figure.more_is_better() { f64::max } else { f64::min })
@@ -242,8 +250,8 @@ fn close_calls(search: &Search<'_>, cheapest: Option<usize>) -> Vec<CloseCall> {
         let value = search.value(at, &requirement.figure, Lean::Plain);
         let share = value / requirement.bound.limit() - 1.0;
         match requirement.bound {
-            Bound::AtLeast(_) => share,
-            Bound::AtMost(_) => -share,
+            Bound::AtLeast(_) | Bound::Above(_) => share,
+            Bound::AtMost(_) | Bound::Below(_) => -share,
         }
     };
     let call = |at: usize, number: usize, ahead: f64| CloseCall {

@@ -10,12 +10,10 @@ use document::{Fields, Node};
 pub struct Bill {
     /// Once.
     base: f64,
-    /// Each array of that name, once.
-    arrays: BTreeMap<String, f64>,
-    /// Each member and each hot spare, where its model has no figure of its own.
-    disk: f64,
-    /// Each of that model.
-    disks: BTreeMap<String, f64>,
+    /// Each array of that name, once; `None` where arrays cost nothing.
+    arrays: Option<BTreeMap<String, f64>>,
+    /// Each member and each hot spare.
+    disk: Each,
     /// Each controller.
     controller: f64,
     /// Each GiB of cache, of all controllers.
@@ -24,6 +22,19 @@ pub struct Bill {
     port: f64,
     /// Levels of factors, once: factor, level.
     levels: BTreeMap<(String, String), f64>,
+}
+
+/// One amount for all of a kind, or one for each model by name.
+#[derive(Clone, Debug, PartialEq)]
+enum Each {
+    All(f64),
+    Models(BTreeMap<String, f64>),
+}
+
+impl Default for Each {
+    fn default() -> Self {
+        Each::All(0.0)
+    }
 }
 
 /// What is counted of a design.
@@ -71,7 +82,6 @@ impl Parts {
 impl Bill {
     /// Reads `[prices]` or `[watts]`. `currency` is asked for by whoever calls.
     pub fn read(fields: &Fields<'_>) -> Bill {
-        let (disk, disks) = one_or_table(fields, "disk");
         let mut levels = BTreeMap::new();
         if let Some(table) = fields.table("level") {
             for (factor, node) in table.all() {
@@ -88,9 +98,8 @@ impl Bill {
         }
         Bill {
             base: amount(fields, "base"),
-            arrays: fields.table("array").map(|table| amounts(&table)).unwrap_or_default(),
-            disk,
-            disks,
+            arrays: fields.table("array").map(|table| amounts(&table)),
+            disk: one_or_table(fields, "disk"),
             controller: amount(fields, "controller"),
             cache_gib: amount(fields, "cache_gib"),
             port: amount(fields, "port"),
@@ -103,21 +112,33 @@ impl Bill {
         self.levels.keys()
     }
 
-    /// Arrays and models that it names.
-    pub fn named_parts(&self) -> (impl Iterator<Item = &String>, impl Iterator<Item = &String>) {
-        (self.arrays.keys(), self.disks.keys())
+    /// Arrays that it names; `None` where it has no table of them.
+    pub fn named_arrays(&self) -> Option<impl Iterator<Item = &String>> {
+        self.arrays.as_ref().map(BTreeMap::keys)
     }
 
-    /// The sum for a design of these parts and levels.
+    /// A model among `parts` that its table of disks does not name; none where one amount is that of all. An amount that is
+    /// not there is not zero: the part would be free, and win.
+    pub fn unlisted<'p>(&self, parts: &'p Parts) -> Option<&'p str> {
+        let Each::Models(models) = &self.disk else { return None };
+        parts.disks.keys().find(|model| !models.contains_key(*model)).map(String::as_str)
+    }
+
+    /// The sum for a design of these parts, all of which it lists, and levels.
     pub fn sum<'l>(&self, parts: &Parts, levels: impl Iterator<Item = (&'l str, &'l str)>) -> f64 {
         let of_disk = |(model, count): (&String, &u32)| {
-            f64::from(*count) * self.disks.get(model).copied().unwrap_or(self.disk)
+            let each = match &self.disk {
+                Each::All(each) => *each,
+                Each::Models(models) => models.get(model).copied().unwrap_or(0.0),
+            };
+            f64::from(*count) * each
         };
+        let of_array = |arrays: &BTreeMap<String, f64>| arrays.get(&parts.array).copied().unwrap_or(0.0);
         let of_level = |(factor, level): (&str, &str)| {
             self.levels.get(&(factor.to_owned(), level.to_owned())).copied().unwrap_or(0.0)
         };
         self.base
-            + self.arrays.get(&parts.array).copied().unwrap_or(0.0)
+            + self.arrays.as_ref().map_or(0.0, of_array)
             + parts.disks.iter().map(of_disk).sum::<f64>()
             + f64::from(parts.controllers) * self.controller
             + parts.cache_gib * self.cache_gib
@@ -148,10 +169,10 @@ fn amounts(fields: &Fields<'_>) -> BTreeMap<String, f64> {
 }
 
 /// One amount for all, or a table of amounts by name.
-fn one_or_table(fields: &Fields<'_>, key: &'static str) -> (f64, BTreeMap<String, f64>) {
+fn one_or_table(fields: &Fields<'_>, key: &'static str) -> Each {
     let is_table = fields.all().any(|(own, node)| own.text == key && node.table().is_some());
     match is_table {
-        true => (0.0, fields.table(key).map(|table| amounts(&table)).unwrap_or_default()),
-        false => (amount(fields, key), BTreeMap::new()),
+        true => Each::Models(fields.table(key).map(|table| amounts(&table)).unwrap_or_default()),
+        false => Each::All(amount(fields, key)),
     }
 }

@@ -7,7 +7,8 @@ use modelled::lab::spot::State;
 use modelled::lab::{DEPTH_MOST, DEPTHS_MOST, LabPattern, LabWorkload, SIZE_MOST};
 use units::{Bytes, Nanos, Share};
 
-use crate::cost::Bill;
+use crate::cost::{Bill, Parts};
+use crate::exact::unlisted;
 use crate::requirement::{Figure, Requirement, Said};
 use crate::space::Space;
 
@@ -134,9 +135,13 @@ fn read(fields: &Fields<'_>, library: &dyn Source) -> Option<Design> {
     fields.check(&["requirement"], watts.is_some() || !lacks(&Figure::Watts), why);
     let space = space?;
     for (table, bill) in [("prices", &prices), ("watts", &watts)] {
-        bill.iter().for_each(|bill| check_bill(fields, table, bill, &space));
+        if let Some(bill) = bill {
+            check_bill(fields, table, bill, &space);
+            check_models(fields, table, bill, &space, library);
+        }
     }
-    let (seed, currency) = (u64::from(seed), if currency.is_empty() { "money".into() } else { currency });
+    let (seed, currency) =
+        (u64::from(seed), if currency.is_empty() { "units of money".into() } else { currency });
     Some(Design {
         name,
         about,
@@ -172,11 +177,48 @@ fn check_bill(fields: &Fields<'_>, table: &str, bill: &Bill, space: &Space) {
             Some(_) => {}
         }
     }
-    let (arrays, _) = bill.named_parts();
+    let Some(named) = bill.named_arrays() else { return };
+    let named: Vec<&String> = named.collect();
+    let levels = &space.factors[0].levels;
     let bare = |name: &str| name.strip_prefix("array:").unwrap_or(name).to_owned();
-    for name in arrays.filter(|name| !space.factors[0].levels.iter().any(|level| bare(level) == **name)) {
-        let levels = space.factors[0].levels.join(", ");
+    for name in named.iter().filter(|name| !levels.iter().any(|level| bare(level) == ***name)) {
+        let levels = levels.join(", ");
         fields.wrong(table, format!("`{name}` is not among the arrays of the space; one of {levels}"));
+    }
+    for level in levels.iter().filter(|level| !named.contains(&&bare(level))) {
+        fields.wrong(table, unlisted("array", &bare(level)));
+    }
+}
+
+/// Designs of an array that are tried for one that can be built.
+const TRIED_MOST: usize = 256;
+
+/// Models that a design takes and that a table of them does not name. Looked at are one design of each array and all that differ
+/// from it in one factor; what takes another model only where several differ is found as the designs are built.
+fn check_models(fields: &Fields<'_>, table: &str, bill: &Bill, space: &Space, library: &dyn Source) {
+    let mut said: Vec<String> = Vec::new();
+    let mut check = |number: u64| {
+        let Ok(spec) = array::spec::array(library, &space.address(number)) else { return false };
+        let parts = Parts::of(space.array(number), &spec);
+        if let Some(model) = bill.unlisted(&parts)
+            && !said.iter().any(|own| own == model)
+        {
+            fields.wrong(table, unlisted("disk", model));
+            said.push(model.to_owned());
+        }
+        true
+    };
+    for array in 0..space.factors[0].levels.len() {
+        let mut levels = vec![None; space.factors.len()];
+        levels[0] = Some(array);
+        let first = space.number(&levels);
+        let own = |number: &u64| *number < space.count() && space.levels(*number)[0] == Some(array);
+        let Some(built) = (first..).take(TRIED_MOST).take_while(own).find(|number| check(*number)) else {
+            continue;
+        };
+        space.neighbours(built).into_iter().for_each(|(_, number)| {
+            check(number);
+        });
     }
 }
 

@@ -53,7 +53,7 @@ impl Candidate {
 /// As many hot spares as any simulation takes.
 const SPARES_SURE: usize = 64;
 
-/// The design of that number, or in a sentence why it is impossible.
+/// The design of that number, or in a sentence why it is impossible, or why its price is not known.
 pub fn candidate(design: &Design, number: u64, library: &dyn Source) -> Result<Candidate, String> {
     let address = design.space.address(number);
     let spec = match spec::array(library, &address) {
@@ -64,18 +64,33 @@ pub fn candidate(design: &Design, number: u64, library: &dyn Source) -> Result<C
         }
     };
     // A simulation has no numbers for more; making one for each design would take longer than all else here.
-    if spec.topology.spares.len() > SPARES_SURE {
-        Sim::new(&spec.topology, design.seed).map_err(|error| error.to_string())?;
+    if spec.topology.spares.len() > SPARES_SURE
+        && let Err(error) = Sim::new(&spec.topology, design.seed)
+    {
+        return Err(error.to_string());
     }
-    Ok(of_spec(design, number, &spec))
+    let mut sets = spec.topology.sets.iter().map(|set| groups(set.geometry.spec()).1);
+    if !spec.topology.spares.is_empty() && sets.all(|group| group.spare == 0) {
+        return Err("a hot spare has nothing to rebuild from where no set survives a failure".into());
+    }
+    of_spec(design, number, &spec)
 }
 
-fn of_spec(design: &Design, number: u64, spec: &ArraySpec) -> Candidate {
+/// What is said of a part of that `kind`, `disk` or `array`, that a table of prices or watts does not name.
+pub(crate) fn unlisted(kind: &str, name: &str) -> String {
+    format!("{kind}: `{name}` is missing; add `{name} = 100`, or `{name} = 0` if it adds nothing")
+}
+
+fn of_spec(design: &Design, number: u64, spec: &ArraySpec) -> Result<Candidate, String> {
     let topology = &spec.topology;
     let levels = design.space.levels(number);
     let named = || design.space.named(&levels);
     let name = design.space.array(number);
     let parts = Parts::of(name.strip_prefix("array:").unwrap_or(name), spec);
+    for (table, bill) in [("prices", &design.prices), ("watts", &design.watts)] {
+        let Some(model) = bill.as_ref().and_then(|bill| bill.unlisted(&parts)) else { continue };
+        return Err(format!("`[{table}]` {}", unlisted("disk", model)));
+    }
     let price = match &design.prices {
         Some(bill) => bill.sum(&parts, named()),
         None => f64::from(parts.disk_count()),
@@ -93,7 +108,7 @@ fn of_spec(design: &Design, number: u64, spec: &ArraySpec) -> Candidate {
     ));
     assert!(price.is_finite() && price >= 0.0, "design {number} costs {price}");
     assert!(all >= 0.0 && all.is_finite(), "design {number} holds {all} bytes");
-    Candidate {
+    Ok(Candidate {
         number,
         price,
         watts: design.watts.as_ref().map_or(0.0, |bill| bill.sum(&parts, named())),
@@ -104,7 +119,7 @@ fn of_spec(design: &Design, number: u64, spec: &ArraySpec) -> Candidate {
         load_key,
         rebuilding_key,
         rebuild_key,
-    }
+    })
 }
 
 /// A hash of all that `Debug` shows, which for plain data is all there is. The same in every run of one build.

@@ -52,13 +52,17 @@ pub enum Bound {
     AtLeast(f64),
     /// That or less.
     AtMost(f64),
+    /// More than that.
+    Above(f64),
+    /// Less than that.
+    Below(f64),
 }
 
 impl Bound {
     /// The limit.
     pub fn limit(self) -> f64 {
         match self {
-            Bound::AtLeast(limit) | Bound::AtMost(limit) => limit,
+            Bound::AtLeast(limit) | Bound::AtMost(limit) | Bound::Above(limit) | Bound::Below(limit) => limit,
         }
     }
 
@@ -67,6 +71,8 @@ impl Bound {
         match self {
             Bound::AtLeast(limit) => value >= limit,
             Bound::AtMost(limit) => value <= limit,
+            Bound::Above(limit) => value > limit,
+            Bound::Below(limit) => value < limit,
         }
     }
 }
@@ -118,6 +124,11 @@ impl Figure {
     /// A value of it as a person reads it, with its unit but for money.
     pub fn shown(&self, value: f64) -> String {
         self.unit().shown(self.base(value))
+    }
+
+    /// The same, with as many digits as tell it from `limit`.
+    pub fn shown_beside(&self, value: f64, limit: f64) -> String {
+        self.unit().shown_beside(self.base(value), self.base(limit))
     }
 
     /// What its numbers are in a record.
@@ -179,7 +190,14 @@ impl FromStr for Said {
         let at = text.find(['<', '>']).ok_or_else(|| wrong("it has neither `<` nor `>`"))?;
         let (name, rest) = text.split_at(at);
         let (is_least, rest) = (rest.starts_with('>'), &rest[1..]);
-        let rest = rest.strip_prefix('=').unwrap_or(rest);
+        let or_equal = rest.strip_prefix('=');
+        let bound = match (is_least, or_equal.is_some()) {
+            (true, true) => Bound::AtLeast,
+            (true, false) => Bound::Above,
+            (false, true) => Bound::AtMost,
+            (false, false) => Bound::Below,
+        };
+        let rest = or_equal.unwrap_or(rest);
         let (limit, slo) = match rest.split_once(" at ") {
             Some((limit, slo)) => (limit.trim(), Some(slo)),
             None => (rest.trim(), None),
@@ -223,30 +241,30 @@ impl FromStr for Said {
             "iops" => {
                 let limit = if limit.contains('/') { limit.to_owned() } else { format!("{limit}/s") };
                 let limit: OpsPerSecond = limit.parse().map_err(unit)?;
-                Said::Load(LoadFigure::Iops(slo), Bound::AtLeast(limit.get()))
+                Said::Load(LoadFigure::Iops(slo), bound(limit.get()))
             }
             "bandwidth" | "throughput" => {
                 let limit: BytesPerSecond = limit.parse().map_err(unit)?;
-                Said::Load(LoadFigure::Throughput(slo), Bound::AtLeast(limit.get()))
+                Said::Load(LoadFigure::Throughput(slo), bound(limit.get()))
             }
             "usable" => {
                 let limit: Bytes = limit.parse().map_err(unit)?;
-                Said::Design(Figure::Usable, Bound::AtLeast(limit.as_f64()))
+                Said::Design(Figure::Usable, bound(limit.as_f64()))
             }
             "rebuild" => {
                 let limit: Nanos = limit.parse().map_err(unit)?;
-                Said::Rebuild(Bound::AtMost(limit.as_secs_f64() / 3_600.0))
+                Said::Rebuild(bound(limit.as_secs_f64() / 3_600.0))
             }
-            "loss" => Said::Design(Figure::Loss, Bound::AtMost(plain("per year")?)),
-            "price" => Said::Design(Figure::Price, Bound::AtMost(plain("")?)),
-            "watts" => Said::Design(Figure::Watts, Bound::AtMost(plain("W")?)),
+            "loss" => Said::Design(Figure::Loss, bound(plain("per year")?)),
+            "price" => Said::Design(Figure::Price, bound(plain("")?)),
+            "watts" => Said::Design(Figure::Watts, bound(plain("W")?)),
             _ => {
                 let slo: Slo = text.parse().map_err(|_| wrong("its figure is not known"))?;
                 if beyond(&slo) {
                     return Err(wrong(too_rare));
                 }
                 match slo.below() {
-                    Some(below) => Said::Load(LoadFigure::Latency(slo), Bound::AtMost(below.get() as f64)),
+                    Some(below) => Said::Load(LoadFigure::Latency(slo), bound(below.get() as f64)),
                     None => return Err(wrong("virtual arrays fail no request, so errors say nothing")),
                 }
             }
@@ -271,12 +289,21 @@ mod tests {
         assert_eq!((limit, slo.to_string().as_str()), (20_000.0, "p99<5ms"));
         assert_eq!(said("bandwidth>=800MB/s"), Said::Load(LoadFigure::Throughput(None), Bound::AtLeast(8e8)));
         assert_eq!(said("usable >= 40TB"), Said::Design(Figure::Usable, Bound::AtLeast(4e13)));
-        assert_eq!(said("rebuild < 12h"), Said::Rebuild(Bound::AtMost(12.0)));
-        assert_eq!(said("loss < 1e-6 per year"), Said::Design(Figure::Loss, Bound::AtMost(1e-6)));
-        assert_eq!(said("loss < 1%"), Said::Design(Figure::Loss, Bound::AtMost(0.01)));
+        assert_eq!(said("rebuild < 12h"), Said::Rebuild(Bound::Below(12.0)));
+        assert_eq!(said("loss < 1e-6 per year"), Said::Design(Figure::Loss, Bound::Below(1e-6)));
+        assert_eq!(said("loss < 1%"), Said::Design(Figure::Loss, Bound::Below(0.01)));
         assert_eq!(said("price <= 20_000"), Said::Design(Figure::Price, Bound::AtMost(2e4)));
         assert_eq!(said("watts <= 400W"), Said::Design(Figure::Watts, Bound::AtMost(400.0)));
-        assert!(matches!(said("read.p95 < 5ms"), Said::Load(LoadFigure::Latency(_), Bound::AtMost(5e6))));
+        assert!(matches!(said("read.p95 < 5ms"), Said::Load(LoadFigure::Latency(_), Bound::Below(5e6))));
+    }
+
+    #[test]
+    fn a_limit_itself_is_within_a_bound_with_an_equals_sign_alone() {
+        let holds = |text: &str, value: f64| match said(text) {
+            Said::Design(_, bound) | Said::Rebuild(bound) | Said::Load(_, bound) => bound.holds(value),
+        };
+        assert!(holds("price <= 420", 420.0) && !holds("price < 420", 420.0) && holds("price < 420", 419.0));
+        assert!(holds("iops >= 150", 150.0) && !holds("iops > 150", 150.0) && holds("iops > 150", 151.0));
     }
 
     #[test]

@@ -94,9 +94,7 @@ pub fn search_by(
         let all: Vec<usize> = (0..search.candidates.len()).collect();
         search.fine(&all, listener)?;
     } else {
-        search.sample(listener)?;
-        search.coarse(listener)?;
-        search.settle_front(listener)?;
+        search.coarse_to_fine(listener)?;
     }
     let left_out = search.left_out();
     let front = search.front();
@@ -231,6 +229,22 @@ impl Search<'_> {
         })
     }
 
+    /// Why no simulation that `figure` of the design at that place takes was possible; `None` where one was, or none is known.
+    /// A set that nothing can be rebuilt from has a loss all the same.
+    pub fn refusal(&self, at: usize, figure: &Figure) -> Option<&str> {
+        let outcome = |task: &Task| {
+            let long = self.evaluator.outcome(Depth::Fine, task);
+            long.or_else(|| self.evaluator.outcome(Depth::Coarse, task))
+        };
+        let why = |task: &Task| match outcome(task)? {
+            Outcome::Refused(why) => Some(why.as_str()),
+            Outcome::Figures { .. } => None,
+        };
+        let tasks = self.evaluator.tasks(&self.candidates[at], figure);
+        let refused = tasks.iter().map(why).collect::<Option<Vec<&str>>>()?;
+        refused.first().copied().filter(|_| *figure != Figure::Loss)
+    }
+
     /// The requirements that a design breaks where its figures lean that way.
     pub fn missed(&self, at: usize, lean: Lean) -> BTreeSet<usize> {
         let requirements = self.design.requirements.iter().enumerate();
@@ -296,6 +310,13 @@ impl Search<'_> {
             }
         }
         Some(())
+    }
+
+    /// A sample for the margins, short simulations, and long ones of what may be on the front.
+    fn coarse_to_fine(&mut self, listener: &mut Listener<'_>) -> Option<()> {
+        self.sample(listener)?;
+        self.coarse(listener)?;
+        self.settle_front(listener)
     }
 
     /// A few designs short and long.

@@ -3,10 +3,12 @@
 
 use std::fmt::Write;
 
+use modelled::lab::spot::State;
 use record::Exploration;
+use workload::plan::{LatencyFigure, Slo, Time};
 
 use crate::design::Design;
-use crate::requirement::Figure;
+use crate::requirement::{Figure, LoadFigure};
 
 /// The plan and the campaign, as files say them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,58 +44,145 @@ pub fn settling(design: &Design, answer: &Exploration, plan: &str) -> Option<Set
         return None;
     }
     let of = |text: &str| design.requirements.iter().find(|requirement| requirement.text == text);
-    let mut loads: Vec<usize> = Vec::new();
-    for requirement in answer.close_calls.iter().filter_map(|call| of(&call.requirement)) {
-        let load = match &requirement.figure {
-            Figure::Load { workload, .. } | Figure::Rebuild(Some(workload)) => Some(*workload),
-            _ => None,
-        };
-        loads.extend(load.filter(|load| !loads.contains(load)));
-    }
-    if loads.is_empty() {
-        loads.extend((!design.workloads.is_empty()).then_some(0));
-    }
-    if loads.is_empty() {
-        return None;
-    }
-    loads.sort_unstable();
+    let close = answer.close_calls.iter().filter_map(|call| of(&call.requirement));
+    let trials: Vec<Trial> = close.flat_map(|requirement| trials(design, &requirement.figure)).fold(
+        Vec::new(),
+        |mut all, trial| {
+            if !all.contains(&trial) {
+                all.push(trial);
+            }
+            all
+        },
+    );
+    let claims = claims(design, answer);
     Some(Settling {
-        plan: plan_text(design, &loads),
-        campaign: campaign_text(design, answer, &addresses, plan),
+        plan: plan_text(design, &trials),
+        campaign: campaign_text(design, answer, &addresses, plan) + &claims,
         designs: addresses.len(),
     })
 }
 
-fn plan_text(design: &Design, loads: &[usize]) -> String {
+/// What is measured of each design.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trial {
+    /// A load at one depth while the array is in that state.
+    Load { workload: usize, depth: u32, state: State },
+    /// A rebuild without a load.
+    Rebuild,
+}
+
+/// What decides `figure`: its load at every depth, in its state. A loss follows from a rebuild.
+fn trials(design: &Design, figure: &Figure) -> Vec<Trial> {
+    let load = |workload: usize, state: State| {
+        let depths = design.workloads[workload].depths.iter();
+        depths.map(|depth| Trial::Load { workload, depth: *depth, state }).collect()
+    };
+    match figure {
+        Figure::Price | Figure::Watts | Figure::Usable => Vec::new(),
+        Figure::Rebuild(None) | Figure::Loss => vec![Trial::Rebuild],
+        Figure::Rebuild(Some(workload)) => load(*workload, State::Rebuilding),
+        Figure::Load { workload, state, .. } => load(*workload, *state),
+    }
+}
+
+/// The disk that fails, as in simulations of a search: the first of the first set.
+const FAILED: u32 = 0;
+
+/// The loads on the healthy array, then those with a disk failed, then those beside the rebuild.
+fn plan_text(design: &Design, trials: &[Trial]) -> String {
     let mut text = format!(
-        "# The loads whose figures are closer to a requirement than the models can tell.\n\nname = {}\nseed = {}\n",
+        "# The loads whose figures are closer to a requirement than the models can tell, each in the state that it is \
+         about, one\n# phase for each depth. On real arrays commands of yours fail the disk and begin the rebuild; \
+         `--progress` watches it.\n\nname = {}\nseed = {}\n",
         quoted(&format!("{}-settle", design.name)),
         design.seed
     );
-    for load in loads {
-        let workload = &design.workloads[*load];
-        let modelled::lab::LabWorkload { pattern, size, reads, span } = &workload.load;
-        let depths: Vec<String> = workload.depths.iter().map(u32::to_string).collect();
-        let span = span.map_or_else(|| "auto".to_owned(), units::Bytes::exact);
-        // A String takes everything.
-        let _written = write!(
-            text,
-            "\n[[phase]]\nname    = {}\ndirect  = true\npattern = \"{}\"\nsize    = \"{}\"\nreads   = \"{}\"\nspan    = \
-             \"{span}\"\ndepth   = {{ sweep = [{}] }}\nwarmup  = \"1m\"\nrun     = \"1m\"\n",
-            quoted(&format!("{}, {{depth}} in flight", workload.name)),
-            pattern.name(),
-            size.exact(),
-            reads.exact(),
-            depths.join(", "),
-        );
+    let loads = |state: State| {
+        let of_state = trials
+            .iter()
+            .filter(move |trial| matches!(trial, Trial::Load { state: own, .. } if *own == state));
+        of_state.map(|trial| load_text(design, *trial)).collect::<String>()
+    };
+    text += &loads(State::Healthy);
+    let (degraded, rebuilding) = (loads(State::Degraded), loads(State::Rebuilding));
+    let rebuilds = trials.contains(&Trial::Rebuild);
+    if !degraded.is_empty() || !rebuilding.is_empty() || rebuilds {
+        text += &format!("\n[[phase]]\nname  = \"fail disk {FAILED}\"\nstate = \"fail disk {FAILED}\"\n");
+    }
+    text += &degraded;
+    if !rebuilding.is_empty() {
+        text += "\n[[phase]]\nname  = \"rebuild\"\nstate = \"rebuild\"\nwait  = false\n";
+        text += &rebuilding;
+        text += "\n[[phase]]\nname  = \"end of the rebuild\"\nstate = \"watch rebuild\"\n";
+    } else if rebuilds {
+        text += "\n[[phase]]\nname  = \"rebuild\"\nstate = \"rebuild\"\n";
     }
     text
 }
 
+/// What the points of a load are called, up to their depth.
+fn point(design: &Design, workload: usize, state: State) -> String {
+    format!("{}, {}, ", design.workloads[workload].name, state.name())
+}
+
+fn load_text(design: &Design, trial: Trial) -> String {
+    let Trial::Load { workload, depth, state } = trial else { return String::new() };
+    let modelled::lab::LabWorkload { pattern, size, reads, span } = &design.workloads[workload].load;
+    let span = span.map_or_else(|| "auto".to_owned(), units::Bytes::exact);
+    format!(
+        "\n[[phase]]\nname    = {}\ndirect  = true\npattern = \"{}\"\nsize    = \"{}\"\nreads   = \"{}\"\nspan    = \
+         \"{span}\"\ndepth   = {depth}\nwarmup  = \"1m\"\nrun     = \"1m\"\n",
+        quoted(&format!("{}{depth} in flight", point(design, workload, state))),
+        pattern.name(),
+        size.exact(),
+        reads.exact(),
+    )
+}
+
+/// The limits of the close calls, as claims about the points of their loads: a rate, and the time at which it counts.
+fn claims(design: &Design, answer: &Exploration) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for requirement in &design.requirements {
+        let is_close = answer.close_calls.iter().any(|call| call.requirement == requirement.text);
+        let Figure::Load { workload, state, of } = &requirement.figure else { continue };
+        if !is_close {
+            continue;
+        }
+        let limit = requirement.bound.limit();
+        let (rate, slo) = match of {
+            LoadFigure::Iops(slo) => (Some(format!("iops  = \"{limit}/s\"")), slo.as_ref()),
+            LoadFigure::Throughput(slo) => (Some(format!("throughput = \"{limit}B/s\"")), slo.as_ref()),
+            LoadFigure::Latency(slo) => (None, Some(slo)),
+        };
+        for claimed in rate.into_iter().chain(slo.and_then(time_claimed)) {
+            let point = quoted(&point(design, *workload, *state));
+            let text = format!("\n[[claim]]\nby    = \"requirement\"\npoint = {point}\n{claimed}\n");
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+    }
+    texts.concat()
+}
+
+/// The limit of `slo` as a claim says it; `None` where claims have no such figure.
+fn time_claimed(slo: &Slo) -> Option<String> {
+    let Slo::Latency { of: None, time: Time::Response, figure, .. } = slo else { return None };
+    let name = match figure {
+        LatencyFigure::Mean => "mean",
+        LatencyFigure::Quantile(share) if share.get() == 0.99 => "p99",
+        LatencyFigure::Quantile(share) if share.get() == 0.5 => "p50",
+        LatencyFigure::Quantile(_) => return None,
+    };
+    Some(format!("{name}  = \"{}\"", slo.below()?.exact()))
+}
+
 fn campaign_text(design: &Design, answer: &Exploration, addresses: &[&str], plan: &str) -> String {
     let mut text = String::from(
-        "# The designs that a close call is about, with the load that decides it. On real arrays: put targets in the place \
-         of the\n# addresses, or give the factor `ask`, the words by which a person changes the array.\n#\n# Close calls:\n",
+        "# The designs that a close call is about, with the load that decides it in the state that it is about. A rate counts \
+         at the\n# depths that keep the time behind `at`: the claims have both limits. A rebuild's length is that of its state: \
+         `fathom show`.\n# On real arrays: put targets in the place of the addresses, or give the factor `ask`, the words by which \
+         a person changes the\n# array.\n#\n# Close calls:\n",
     );
     for call in &answer.close_calls {
         let side = if call.ahead >= 0.0 { "inside" } else { "outside" };

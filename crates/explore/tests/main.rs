@@ -191,6 +191,91 @@ fn mistakes_are_told_where_they_stand() {
     assert!(said.starts_with("d.toml:6:9:") && said.contains("rising"), "{said}");
 }
 
+#[test]
+fn a_part_that_a_table_does_not_list_is_refused_by_name_and_never_free() {
+    let arrays =
+        "name = \"x\"\n[space]\narray = [\"px6-300d\", \"md3000\"]\n[prices]\narray = { md3000 = 9000 }\n";
+    let said = Design::parse("d.toml", arrays, &Shipped).unwrap_err().plain();
+    assert!(said.contains("`px6-300d` is missing"), "{said}");
+    let watts = STUDY.replace("[[workload]]", "[watts]\ndisk = { hds723020bla642 = 7.5 }\n\n[[workload]]");
+    let prices = STUDY.replace(", st32000542as = 80", "");
+    for (table, text) in [("prices", prices), ("watts", watts)] {
+        let said = Design::parse("d.toml", &text, &Shipped).unwrap_err().plain();
+        assert!(said.contains(table) && said.contains("`st32000542as` is missing"), "{said}");
+    }
+}
+
+#[test]
+fn a_hot_spare_beside_a_set_that_survives_nothing_is_no_design() {
+    let text = "name = \"x\"\n[space]\narray = \"px6-300d\"\nraid = [0, 5]\ndisks = 4\nspares = [0, 1]\n";
+    let design =
+        Design::parse("d.toml", text, &Shipped).unwrap_or_else(|errors| panic!("{}", errors.plain()));
+    let found = answer(&design, options(1));
+    assert_eq!((found.counts.designs, found.counts.impossible), (4, 1));
+    assert!(found.counts.reasons[0].0.contains("nothing to rebuild from"), "{:?}", found.counts.reasons);
+}
+
+#[test]
+fn a_value_that_misses_its_limit_by_little_is_not_shown_as_the_limit() {
+    let text = STUDY.replace("iops >= 150 at p99 < 400ms", "iops >= 1 at p99 < 400ms");
+    let design =
+        Design::parse("d.toml", &text, &Shipped).unwrap_or_else(|errors| panic!("{}", errors.plain()));
+    let iops = answer(&design, options(2)).requirements[2].value.unwrap();
+    // A limit just above what the cheapest has.
+    let limit = format!("iops >= {:.4} at p99 < 400ms", iops * 1.0001);
+    let design = Design::parse("d.toml", &text.replace("iops >= 1 at p99 < 400ms", &limit), &Shipped)
+        .unwrap_or_else(|errors| panic!("{}", errors.plain()));
+    let beside = answer(&design, options(2));
+    let cheaper = beside.requirements[2].without.as_ref().unwrap();
+    let shown: f64 = cheaper.shown.parse().unwrap();
+    assert!(shown < iops * 1.0001, "{} {iops}", cheaper.shown);
+}
+
+#[test]
+fn what_settles_a_close_call_is_its_load_in_its_state_with_its_limits() {
+    let text = STUDY.replace("workload = \"vm\"\nmeet ", "workload = \"vm\"\nstate = \"degraded\"\nmeet ");
+    let design =
+        Design::parse("d.toml", &text, &Shipped).unwrap_or_else(|errors| panic!("{}", errors.plain()));
+    let mut found = found().clone();
+    found.close_calls.clear();
+    let call = |requirement: usize| record::CloseCall {
+        address: found.front[0].address.clone(),
+        requirement: design.requirements[requirement].text.clone(),
+        ahead: 0.01,
+    };
+    let of = |calls: Vec<record::CloseCall>| {
+        let answer = Exploration { close_calls: calls, ..found.clone() };
+        explore::settle::settling(&design, &answer, "p.toml").unwrap()
+    };
+    let degraded = of(vec![call(2)]);
+    let at =
+        |text: &str| degraded.plan.find(text).unwrap_or_else(|| panic!("{text} is in {}", degraded.plan));
+    assert!(at("state = \"fail disk 0\"") < at("name    = \"vm, degraded, 4 in flight\""));
+    assert!(
+        degraded.plan.contains("depth   = 4\n") && !degraded.plan.contains("rebuild\""),
+        "{}",
+        degraded.plan
+    );
+    for limit in ["point = \"vm, degraded, \"\niops  = \"150/s\"", "p99  = \"400ms\""] {
+        assert!(degraded.campaign.contains(limit), "{limit} in {}", degraded.campaign);
+    }
+    // A loss follows from the rebuild.
+    let loss = of(vec![call(1)]);
+    assert!(loss.plan.contains("state = \"rebuild\"") && !loss.plan.contains("in flight"), "{}", loss.plan);
+}
+
+#[test]
+fn short_simulations_beside_a_rebuild_of_a_fast_array_differ_from_long_ones_by_little() {
+    let text = "name = \"fast\"\n[space]\narray = \"sas-ssd-24\"\nraid = [5, 10]\ndisks = [6, 8]\n[[workload]]\n\
+                name = \"oltp\"\nsize = \"8KiB\"\nreads = \"70%\"\ndepth = 64\n[[requirement]]\nstate = \"rebuilding\"\n\
+                meet = \"iops >= 20k at p99 < 10ms\"\n";
+    let design =
+        Design::parse("d.toml", text, &Shipped).unwrap_or_else(|errors| panic!("{}", errors.plain()));
+    let margins = answer(&design, options(2)).margins;
+    // A single request in a window that fell into a step of the rebuild had made it thousands.
+    assert!(margins.rate < 10.0 && margins.time < 10.0, "{margins:?}");
+}
+
 /// 1,920 designs, impossible ones among them: minutes of processor time, so only where it is asked for.
 #[test]
 #[ignore = "minutes of processor time; cargo test --release -p fathom-explore -- --ignored"]

@@ -72,9 +72,10 @@ Examples:
 Exit codes:
   0  done                               5  I/O errors, or the storage went away
   1  an assertion failed                6  data integrity
-  2  usage; nothing was touched         8  internal, or the run was not saved
-  3  refused as unsafe; likewise        128 + signal  interrupted, and saved:
-  4  finished, but the result is invalid   130 Ctrl-C, 143 TERM, 129 HUP
+  2  usage; nothing was touched         7  a rank of `mpirun` was lost
+  3  refused as unsafe; likewise        8  internal, or the run was not saved
+  4  finished, but the result is invalid
+  128 + signal  interrupted, and saved: 130 Ctrl-C, 143 TERM, 129 HUP
 
 `fathom COMMAND --help` has the rest; the guide is in docs/ of the source.";
 

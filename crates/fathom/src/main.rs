@@ -76,7 +76,7 @@ fn run_verb(cli: &Cli) -> Result<Ending, Failure> {
     let store = &cli.store;
     if cli.measures() {
         let is_shared = match &cli.verb {
-            Verb::Run(_) | Verb::Search(_) | Verb::Explore(_) => true,
+            Verb::Run(_) | Verb::Search(_) | Verb::Campaign(_) | Verb::Explore(_) => true,
             Verb::As(arguments) => emulate::runs_over_ranks(arguments),
             _ => false,
         };

@@ -45,4 +45,5 @@ pub use output::{NoFigures, Output, outputs};
 pub use plan::quoted;
 pub use refusal::Refusal;
 pub use target::{TargetInfo, TargetKind};
+pub use tasks::FileSystem;
 pub use translated::TranslatedJob;

@@ -11,6 +11,46 @@ use crate::options::{Given, Notes, Opt, flag, ignored, number, one_of, unsupport
 /// The version whose options are read and whose outputs are printed.
 pub(crate) const VERSION: &str = "4.1.0";
 
+/// What is said of a file system above the figures: its size and its inodes, and how much of both is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileSystem {
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Those that are free.
+    pub free: u64,
+    /// Its inodes; 0 where it makes them as it needs them.
+    pub inodes: u64,
+    /// Those that are free.
+    pub free_inodes: u64,
+}
+
+impl FileSystem {
+    /// By the names that they have in JSON.
+    pub(crate) fn pairs(self) -> [(&'static str, String); 4] {
+        const GIB: f64 = 1_073_741_824.0;
+        let used = |free: u64, all: u64| match all {
+            0 => "0.0%".to_owned(),
+            _ => format!("{:.1}%", (1.0 - free as f64 / all as f64) * 100.0),
+        };
+        let size = match self.bytes as f64 / GIB {
+            large if large > 1024.0 => format!("{:.1} TiB", large / 1024.0),
+            size => format!("{size:.1} GiB"),
+        };
+        [
+            ("Capacity", size),
+            ("Used Capacity", used(self.free, self.bytes)),
+            ("Inodes", format!("{:.1} Mi", self.inodes as f64 / 1_048_576.0)),
+            ("Used Inodes", used(self.free_inodes, self.inodes)),
+        ]
+    }
+
+    /// The line below `Path`.
+    pub(crate) fn line(self) -> String {
+        let [size, used, inodes, used_inodes] = self.pairs().map(|(_, value)| value);
+        format!("{:<20}: {size}   Used FS: {used}   Inodes: {inodes}   Used Inodes: {used_inodes}\n", "FS")
+    }
+}
+
 /// `k m g t p`, each 1024 times the one before.
 pub(crate) const SIZES: Units = Units { letters: "kmgtp", base: 1024, first: 1 };
 

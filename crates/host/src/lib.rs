@@ -13,6 +13,7 @@ pub mod driver;
 pub mod engine;
 pub mod environment;
 pub mod fault;
+pub mod file_system;
 #[cfg(test)]
 mod fixture;
 pub mod handle;

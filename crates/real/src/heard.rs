@@ -9,6 +9,7 @@ use host::load::{Assignment, LoadEvent, WorkerOutcome};
 use host::monitor::{CpuTime, Monitor};
 use record::{CpuUse, Engine, EngineUsed, TaskCounts};
 use units::{Bytes, Instant};
+use workload::tally::Interval;
 
 /// What the page cache holds of all files of `assignments`; `None` where that is not known of one, or there are too
 /// many to ask between two points.
@@ -29,12 +30,15 @@ pub(crate) struct Heard {
     pub(crate) started: Instant,
     pub(crate) histories: Vec<History>,
     recent: Recent,
+    /// Whether other processes drive parts of the load, and one of them tells of all.
+    is_shared: bool,
+    fresh: Vec<Interval>,
 }
 
 impl Heard {
-    pub(crate) fn new(workloads: usize, keeps_seconds: bool, now: Instant) -> Heard {
+    pub(crate) fn new(workloads: usize, keeps_seconds: bool, is_shared: bool, now: Instant) -> Heard {
         let histories = vec![History::new(keeps_seconds); workloads];
-        Heard { started: now, histories, recent: Recent::default() }
+        Heard { started: now, histories, recent: Recent::default(), is_shared, fresh: Vec::new() }
     }
 
     pub(crate) fn listen(
@@ -53,6 +57,9 @@ impl Heard {
             }
             LoadEvent::Intervals(workload, intervals) => {
                 self.recent.take(&intervals);
+                if self.is_shared {
+                    self.fresh.extend_from_slice(&intervals);
+                }
                 self.histories[workload].take(intervals);
             }
             LoadEvent::Logged(..) => {}
@@ -61,7 +68,9 @@ impl Heard {
                 let responses = self.recent.responses(now);
                 let (started, heard, latest) = (self.started, &self.histories, || monitor.latest());
                 let beside = Beside(Some(&latest));
-                live(Live { now, started, doing: "load", progress, responses, done: None, heard, beside });
+                let fresh = std::mem::take(&mut self.fresh);
+                let seen = Live { progress, responses, heard, beside, ..Live::beside(started, now, "load") };
+                live(Live { fresh: &fresh, ..seen });
             }
         }
     }
@@ -129,7 +138,7 @@ pub(crate) fn fill_in(
         answer.engine.fallback = outcome.engine.fallback;
         let cpu = Some(cpu_use(outcome.time));
         let (tally, verified) = (outcome.tally, outcome.verified);
-        answer.workers.push(MeasuredWorker { tally, cpu, ceiling: None, verified });
+        answer.workers.push(MeasuredWorker { tally, cpu, ceiling: None, verified, rank: None });
     }
     answers
 }

@@ -10,7 +10,7 @@ use host::clock::Clock;
 use host::plain::{self, Made, Refused};
 use host::restore::Journal;
 use host::safety::{Consent, consent_for, permit};
-use host::scratch::{Step, enough_room};
+use host::scratch::{ScratchError, Step, enough_room};
 use host::target::TargetKind;
 use units::Bytes;
 
@@ -35,6 +35,9 @@ pub struct PlainFile {
     /// Before each load that reads, expanded to its size with zeros, without being measured: an earlier load may have
     /// ended before it was whole.
     pub whole: bool,
+    /// It is written by a load whose time may end before it is whole: room for all of it is not needed, and that there is less
+    /// is said.
+    pub ends_early: bool,
     /// It stays; otherwise it is removed if it was made here.
     pub keep: bool,
 }
@@ -48,6 +51,7 @@ pub(crate) struct PlainSet {
     journal: Journal,
     /// Files that another process of the same run makes, cuts and removes.
     follows: bool,
+    words: Option<String>,
 }
 
 impl PlainSet {
@@ -60,11 +64,15 @@ impl PlainSet {
         consents: &[Consent],
         journal: &Journal,
     ) -> Result<PlainSet, WorldError> {
+        let mut words = None;
         for (wanted, each) in wanted.iter().zip(targets.iter_mut()) {
             match &each.target.kind {
-                TargetKind::NewFile(path) => {
-                    enough_room(path, wanted.size, None).map_err(HostError::told)?;
-                }
+                TargetKind::NewFile(path) => match enough_room(path, wanted.size, None) {
+                    Err(scarce @ ScratchError::TooLarge { .. }) if wanted.ends_early => {
+                        words.get_or_insert_with(|| may_fill(&each.target.name, &scarce));
+                    }
+                    room => room.map_err(HostError::told)?,
+                },
                 TargetKind::File(_) => {
                     let cuts = wanted.cut.is_some_and(|cut| cut < each.facts.size);
                     let expands = wanted.expand && wanted.size > each.facts.size;
@@ -84,7 +92,24 @@ impl PlainSet {
             each.facts.size = kept.max(wanted.size);
         }
         let journal = journal.clone();
-        Ok(PlainSet { wanted: wanted.to_vec(), ready: false, made: Vec::new(), journal, follows: false })
+        Ok(PlainSet {
+            wanted: wanted.to_vec(),
+            ready: false,
+            made: Vec::new(),
+            journal,
+            follows: false,
+            words,
+        })
+    }
+
+    /// Whether the time of a load may end before a file is whole.
+    pub(crate) fn ends_early(&self) -> bool {
+        self.wanted.iter().any(|wanted| wanted.ends_early)
+    }
+
+    /// That files may fill their file system before the time of a load ends; `None` where there is room for all of them.
+    pub(crate) fn words(&self) -> Option<&str> {
+        self.words.as_deref()
     }
 
     /// Uses the files that another process makes and cuts, and makes and removes none. An error where they are expanded:
@@ -207,6 +232,12 @@ impl PlainSet {
             TargetKind::Directory(_) | TargetKind::Block { .. } | TargetKind::Null { .. } => Ok(None),
         }
     }
+}
+
+fn may_fill(name: &str, scarce: &ScratchError) -> String {
+    format!(
+        "{name} may fill its file system, and writes then fail, unless the time of the load ends before: {scarce}"
+    )
 }
 
 /// That the system refused something of a plain file.

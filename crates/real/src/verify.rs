@@ -39,6 +39,10 @@ pub(crate) fn verification(
 ) -> Result<Verification, WorldError> {
     let ledger = |(file, len): (&FileRef, &Bytes)| books.ledger(&file.path, *len);
     let files: io::Result<_> = files.iter().zip(lengths).map(ledger).collect();
-    let unfit = |why: io::Error| WorldError::unfit(format!("what was written cannot be noted: {why}"));
-    Ok(Verification { books: books.clone(), files: files.map_err(unfit)? })
+    Ok(Verification { books: books.clone(), files: files.map_err(cannot_be_noted)? })
+}
+
+/// That the books of a file cannot be kept.
+pub(crate) fn cannot_be_noted(why: io::Error) -> WorldError {
+    WorldError::unfit(format!("what was written cannot be noted: {why}"))
 }

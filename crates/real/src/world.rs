@@ -2,13 +2,15 @@
 
 mod load;
 mod prepare;
+mod told;
 mod trees;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use conduct::listener::Listener;
-use conduct::{Gate, Live, MeasuredLoad, MeasuredState, Rank, World, WorldError, checks};
+use conduct::{Gate, Live, MeasuredLoad, MeasuredState, Rank, World, WorldError, Wrote, checks};
 use host::clock::Clock;
 use host::engine::FileRef;
 use host::environment::UringState;
@@ -60,6 +62,10 @@ pub struct RealWorld {
     keeps_seconds: bool,
     /// Which of several processes this is, and where it waits for the others.
     rank: Option<(Rank, GateOf)>,
+    /// What the others wrote before the load that comes.
+    others_wrote: Vec<(u32, Wrote)>,
+    /// Bytes that each worker wrote in the last load that wrote, where that may have ended early: a later one reads no more.
+    written: BTreeMap<u32, Bytes>,
     /// What the kernel had counted when the last load began.
     before: Option<describe::Counted>,
 }
@@ -137,6 +143,8 @@ impl RealWorld {
             listener: None,
             keeps_seconds: false,
             rank: None,
+            others_wrote: Vec::new(),
+            written: BTreeMap::new(),
             before: None,
         };
         if !world.plain.is_any() {
@@ -181,6 +189,11 @@ impl RealWorld {
     /// What will become of what an earlier run has left behind; `None` where there is nothing.
     pub fn leftover_words(&self) -> Option<&str> {
         self.trees.leftover_words()
+    }
+
+    /// That files which grow may fill their file system; `None` where there is room for all of them.
+    pub fn room_words(&self) -> Option<&str> {
+        self.plain.words()
     }
 
     /// The consents that permits rest on.
@@ -301,8 +314,8 @@ impl World for RealWorld {
 
     fn join(&mut self, plan: &Plan, rank: Rank, gate: Box<dyn Gate>) -> Result<(), WorldError> {
         shareable(plan)?;
-        if self.books.is_some() {
-            let why = "a plan that verifies what was written needs all workers in one process; run it without `mpirun`";
+        if self.books.as_ref().is_some_and(|books| books.are_kept()) {
+            let why = "`--verify-state` keeps what one process has written; leave it out, or run it without `mpirun`";
             return Err(WorldError::unfit(why));
         }
         if !rank.makes_files() {
@@ -312,6 +325,20 @@ impl World for RealWorld {
         }
         self.rank = Some((rank, GateOf(gate)));
         Ok(())
+    }
+
+    fn wrote(&mut self) -> Wrote {
+        self.tell_others()
+    }
+
+    fn others_wrote(&mut self, others: Vec<(u32, Wrote)>) {
+        self.others_wrote = others;
+    }
+
+    fn drive_for(&mut self, number: u32) {
+        if let Some((rank, _)) = &mut self.rank {
+            rank.drives = number;
+        }
     }
 
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<MeasuredLoad, WorldError> {

@@ -25,6 +25,54 @@ pub struct CampaignCell {
     /// The campaign's file as it was measured from; empty in records of older versions.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub toml: String,
+    /// How many runs the campaign has; 0 in records of older versions.
+    #[serde(skip_serializing_if = "is_none", default)]
+    pub runs: u32,
+    /// How many blocks it has; 0 in records of older versions.
+    #[serde(skip_serializing_if = "is_none", default)]
+    pub blocks: u32,
+    /// Why it was not measured; absent where it was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lack: Option<CellLack>,
+}
+
+fn is_none(count: &u32) -> bool {
+    *count == 0
+}
+
+/// Why a cell has no figures that count.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct CellLack {
+    /// What became of it.
+    pub kind: LackKind,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// What became of a cell that does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LackKind {
+    /// The state that it is about did not hold.
+    Void,
+    /// A command said that it cannot be had.
+    Skipped,
+    /// A command, or a person, ended the campaign there.
+    Aborted,
+    /// Its run failed.
+    Failed,
+}
+
+impl LackKind {
+    /// In one word: `void`.
+    pub fn word(self) -> &'static str {
+        match self {
+            LackKind::Void => "void",
+            LackKind::Skipped => "skipped",
+            LackKind::Aborted => "aborted",
+            LackKind::Failed => "failed",
+        }
+    }
 }
 
 /// The level of one factor.
@@ -56,6 +104,9 @@ pub struct FigureClaim {
     pub metric: String,
     /// In base units: one a second, bytes a second, nanoseconds.
     pub value: f64,
+    /// Of theory: the share of reads of the points that it is about; of any point where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reads: Option<f64>,
     /// Of a published figure: how a model was asked for it, and what it answered.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub case: Option<PublishedCase>,
@@ -174,6 +225,12 @@ impl CampaignCell {
         self.claims.iter().any(|claim| claim.case.is_some())
     }
 
+    /// Why its run does not count by what the cell itself knows: it was not measured, or its state was read back as another.
+    pub fn lack(&self) -> Option<CellLack> {
+        let void = |proof: &StateProof| CellLack { kind: LackKind::Void, why: proof.contradiction() };
+        self.lack.clone().or_else(|| self.unproven().map(void))
+    }
+
     /// The first state that was not as it should be.
     pub fn unproven(&self) -> Option<&StateProof> {
         self.proofs.iter().find(|proof| !proof.holds())
@@ -190,6 +247,11 @@ pub fn level_name(factor: &str, level: &str) -> String {
 }
 
 impl StateProof {
+    /// What was found in place of what should be: ``firmware is to be 3.88, and `cat version` says 3.86``.
+    pub fn contradiction(&self) -> String {
+        format!("{} is to be {}, and {} says {}", self.factor, self.expected, self.by, self.found)
+    }
+
     /// Whether it was found as it should be.
     pub fn holds(&self) -> bool {
         self.expected == self.found
@@ -217,6 +279,9 @@ mod tests {
             claims: Vec::new(),
             proofs: Vec::new(),
             toml: String::new(),
+            runs: 8,
+            blocks: 2,
+            lack: None,
         }
     }
 
@@ -241,5 +306,13 @@ mod tests {
         let with = |proofs| CampaignCell { proofs, ..cell() };
         assert_eq!(with(vec![proof("3.88")]).unproven(), None);
         assert_eq!(with(vec![proof("3.88"), proof("3.86")]).unproven(), Some(&proof("3.86")));
+        let void = with(vec![proof("3.86")]).lack().expect("it is void");
+        assert_eq!(
+            (void.kind.word(), void.why.as_str()),
+            ("void", "firmware is to be 3.88, and cli says 3.86")
+        );
+        let skipped = CellLack { kind: LackKind::Skipped, why: "no licence".into() };
+        assert_eq!(CampaignCell { lack: Some(skipped.clone()), ..cell() }.lack(), Some(skipped));
+        assert_eq!(cell().lack(), None);
     }
 }

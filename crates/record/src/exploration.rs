@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::convert::truncated;
-use units::{BytesPerSecond, Nanos, OpsPerSecond};
+use units::{Nanos, OpsPerSecond};
 
 use crate::FactorLevel;
 
@@ -97,23 +97,64 @@ pub enum DesignUnit {
 }
 
 impl DesignUnit {
-    /// `value` as a person reads it, with its unit but for money: `5.46 TB`, `12.3 h`, `2.1e-5`; `none` where it is not
-    /// finite.
+    /// `value` as a person reads it, three significant digits with its unit but for money: `5.46 TB`, `12.3 h`, `0.950 %`,
+    /// `2.1e-6`; `none` where it is not finite.
     pub fn shown(self, value: f64) -> String {
+        self.with_digits(value, DIGITS)
+    }
+
+    /// The same with as many digits as tell it from `limit`, unless it is that: what misses 150 by a little is not 150.
+    pub fn shown_beside(self, value: f64, limit: f64) -> String {
+        let is_told = |digits: &usize| self.with_digits(value, *digits) != self.with_digits(limit, *digits);
+        let digits = (DIGITS..=DIGITS_MOST).find(is_told).filter(|_| value != limit);
+        self.with_digits(value, digits.unwrap_or(DIGITS))
+    }
+
+    fn with_digits(self, value: f64, digits: usize) -> String {
+        let scaled = |units: &[(f64, &str)]| {
+            let fits = units.iter().find(|(size, _)| value >= *size).or(units.last());
+            fits.map_or_else(String::new, |(size, name)| format!("{} {name}", number(value / size, digits)))
+        };
         match self {
             _ if !value.is_finite() => "none".into(),
-            DesignUnit::Price | DesignUnit::Watts => {
-                OpsPerSecond::new(value.round()).to_string().replace(".0", "")
-            }
-            DesignUnit::Bytes => format!("{:.2} TB", value / 1e12),
-            DesignUnit::Seconds => format!("{:.1} h", value / 3_600.0),
+            DesignUnit::Price | DesignUnit::Watts if value.fract() == 0.0 => whole(value),
+            DesignUnit::Price | DesignUnit::Watts | DesignUnit::PerSecond => number(value, digits),
+            DesignUnit::Bytes => scaled(&[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1.0, "B")]),
+            DesignUnit::Seconds => scaled(&[(3_600.0, "h"), (60.0, "min"), (1.0, "s")]),
             // As requirements say it: a part of a hundred where it is one.
-            DesignUnit::PerYear if value >= 1e-3 => format!("{:.1} %", value * 100.0),
-            DesignUnit::PerYear => format!("{value:.1e}"),
-            DesignUnit::PerSecond => OpsPerSecond::new(value).to_string(),
-            DesignUnit::BytesPerSecond => BytesPerSecond::new(value).to_string(),
+            DesignUnit::PerYear if value >= 1e-4 => format!("{} %", number(value * 100.0, digits)),
+            DesignUnit::PerYear => format!("{value:.*e}", digits - 2),
+            DesignUnit::BytesPerSecond => format!("{} MB/s", number(value / 1e6, digits)),
+            DesignUnit::Nanos if digits > DIGITS => format!("{} ms", number(value / 1e6, digits)),
             DesignUnit::Nanos => Nanos::new(truncated(value)).to_string(),
         }
+    }
+}
+
+/// Significant digits of what is shown, and as many as tell it from a limit at most.
+const DIGITS: usize = 3;
+const DIGITS_MOST: usize = 9;
+
+/// A whole number, thousands apart.
+fn whole(value: f64) -> String {
+    OpsPerSecond::new(value).to_string().replace(".0", "")
+}
+
+/// So many significant digits at least, 3 or more; 0 is no more than that.
+fn number(value: f64, digits: usize) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let behind = |value: f64| {
+        let before = truncated::<i32>(value.abs().log10().floor()) + 1;
+        i32::try_from(digits).map_or(0, |digits| (digits - before).max(0))
+    };
+    // What is rounded up to a power of ten has a digit less behind the point.
+    let scale = 10f64.powi(behind(value));
+    let rounded = (value * scale).round() / scale;
+    match usize::try_from(behind(rounded)).unwrap_or(0) {
+        0 => whole(value.round()),
+        behind => format!("{value:.behind$}"),
     }
 }
 
@@ -271,13 +312,30 @@ mod tests {
             (DesignUnit::Price, 1_160.0, "1,160"),
             (DesignUnit::Bytes, 5.459e12, "5.46 TB"),
             (DesignUnit::Seconds, 44_280.0, "12.3 h"),
-            (DesignUnit::PerYear, 0.0123, "1.2 %"),
+            (DesignUnit::Seconds, 140.0, "2.33 min"),
+            (DesignUnit::Bytes, 4.2e9, "4.20 GB"),
+            (DesignUnit::Bytes, 0.0, "0 B"),
+            (DesignUnit::Watts, 7.5, "7.50"),
+            (DesignUnit::BytesPerSecond, 6.546e9, "6,546 MB/s"),
+            (DesignUnit::BytesPerSecond, 4_000.0, "0.00400 MB/s"),
+            (DesignUnit::PerYear, 0.0123, "1.23 %"),
+            (DesignUnit::PerYear, 0.0095, "0.950 %"),
             (DesignUnit::PerYear, 2.06e-5, "2.1e-5"),
             (DesignUnit::Nanos, 5e6, "5.00 ms"),
             (DesignUnit::PerSecond, f64::INFINITY, "none"),
         ] {
             assert_eq!(unit.shown(value), shown, "{unit:?}");
         }
+    }
+
+    #[test]
+    fn a_figure_beside_its_limit_has_the_digits_that_tell_it_from_the_limit() {
+        let beside = |unit: DesignUnit, value: f64, limit: f64| unit.shown_beside(value, limit);
+        assert_eq!(beside(DesignUnit::PerSecond, 149.9, 150.0), "149.9");
+        assert_eq!(beside(DesignUnit::PerSecond, 150.0, 150.0), "150");
+        assert_eq!(beside(DesignUnit::PerSecond, 163.2, 150.0), "163");
+        assert_eq!(beside(DesignUnit::PerYear, 0.009_999, 0.01), "0.9999 %");
+        assert_eq!(beside(DesignUnit::Nanos, 4_999_600.0, 5e6), "4.9996 ms");
     }
 
     #[test]

@@ -31,7 +31,8 @@ mod what_if;
 mod words;
 
 pub use campaign::{
-    CampaignCell, ClaimKind, FactorLevel, FigureClaim, PublishedCase, StateProof, WorkCourse, level_name,
+    CampaignCell, CellLack, ClaimKind, FactorLevel, FigureClaim, LackKind, PublishedCase, StateProof,
+    WorkCourse, level_name,
 };
 pub use comparison::{Basis, Compared, Comparison, RUN_TO_RUN, Setting, Side, Unmatched, Verdict, doubted};
 pub use entry::{Entry, peaks, peaks_of_search};
@@ -49,7 +50,7 @@ pub use phase::{is_named, phase_title};
 pub use point::{
     Breakdown, BreakdownWindow, Class, ClassShare, Component, CpuUse, DeviceCounters, Edges, EngineUsed,
     ErrorSample, OpTotal, PartShare, Point, PointKind, RankClock, RankResult, ResponseShare, Series, Settled,
-    Shares, Silence, TaskCounts, Together, Verified, WorkerResult, WorkloadResult,
+    Shares, Silence, TaskCounts, Together, Verified, WorkerResult, WorkloadResult, WriteCacheFill,
 };
 pub use response_map::ResponseMap;
 pub use run::{

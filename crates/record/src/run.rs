@@ -7,12 +7,16 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::campaign::{CellLack, LackKind};
 use crate::finding::Finding;
 use crate::point::Point;
 use crate::upgrade;
 
 /// The version this program writes. It reads this one and all before it.
 pub const SCHEMA_VERSION: u32 = 2;
+
+/// The exit code of a run whose storage failed.
+const FAILED: u8 = 5;
 
 /// A plan carried out: what was asked, on what, what came back, and what it means.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -89,6 +93,14 @@ impl Run {
     pub fn counts(&self) -> bool {
         let is_proven = self.cell.as_ref().is_some_and(|cell| cell.unproven().is_none());
         self.ending.complete && self.ending.code == 0 && is_proven
+    }
+
+    /// Why its figures do not count for the cell of a campaign: its state, or a failure. `None` where they do, of a run of no
+    /// campaign, and of one that was cut short, which says nothing of its cell.
+    pub fn lack(&self) -> Option<CellLack> {
+        let failed = || CellLack { kind: LackKind::Failed, why: self.ending.reason.clone() };
+        let has_failed = self.ending.code != 0 && (self.ending.complete || self.ending.code == FAILED);
+        self.cell.as_ref()?.lack().or_else(|| has_failed.then(failed))
     }
 
     /// All of it but its points.

@@ -187,6 +187,9 @@ pub struct OpSummary {
     pub ops_per_s: Figure,
     /// Bytes moved a second over the measured window.
     pub bytes_per_s: Figure,
+    /// Why these two have no interval; absent where they have one, and in records of earlier versions.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub no_interval: Option<String>,
     /// From due to finished.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub response: Option<LatencySummary>,
@@ -222,15 +225,51 @@ impl OpSummary {
     }
 }
 
+/// Why a rate has no interval in a record that does not say it.
+const UNSAID: &str = "the window has too few stretches independent of each other";
+/// Why the longest latency of all has none.
+const LONGEST: &str = "the longest of all is one request";
+
+impl OpSummary {
+    /// Why the figure `metric` has no 95 % interval, in words that follow a colon; `None` where it has one, and where there is
+    /// no such figure.
+    pub fn why_no_interval(&self, metric: Metric) -> Option<&str> {
+        if self.figure(metric).is_none() || self.interval(metric).is_some() {
+            return None;
+        }
+        let response = self.response.as_ref().and_then(|times| times.no_interval.as_deref());
+        match metric {
+            Metric::Iops | Metric::Throughput => Some(self.no_interval.as_deref().unwrap_or(UNSAID)),
+            Metric::Max => Some(LONGEST),
+            Metric::Mean => Some(response.and_then(|told| reason_of(told, "mean")).unwrap_or(UNSAID)),
+            Metric::Quantile(q) => {
+                Some(response.and_then(|told| reason_of(told, &quantile_name(q))).unwrap_or(UNSAID))
+            }
+        }
+    }
+}
+
+/// What `told`, as [`LatencySummary::no_interval`] has it, says of the figure `name`.
+fn reason_of<'a>(told: &'a str, name: &str) -> Option<&'a str> {
+    let reasons = told.split("; ").filter_map(|part| part.split_once(": "));
+    reasons.into_iter().find(|(names, _)| names.split(", ").any(|own| own == name)).map(|(_, why)| why)
+}
+
 /// A rate over the window with its interval from the rates of equally long stretches in it.
-fn rate(total: f64, seconds: f64, of_stretches: &[f64]) -> Figure {
+fn rate(total: f64, seconds: f64, of_stretches: &[f64]) -> (Figure, Option<NoInterval>) {
     debug_assert!(total >= 0.0 && seconds >= 0.0, "counts and times");
-    let interval = mean_interval(of_stretches).ok();
+    let (interval, why) = match mean_interval(of_stretches) {
+        Ok(interval) => (Some(interval), None),
+        Err(why) => (None, Some(why)),
+    };
     let value = if seconds > 0.0 { total / seconds } else { 0.0 };
     // The interval is about the mean of whole stretches; centre it on the figure that is shown.
     let half = interval.map(|interval| (interval.high - interval.low) / 2.0);
     debug_assert!(half.is_none_or(|half| half >= 0.0), "an interval lies around its figure");
-    Figure { value, low: half.map(|half| (value - half).max(0.0)), high: half.map(|half| value + half) }
+    (
+        Figure { value, low: half.map(|half| (value - half).max(0.0)), high: half.map(|half| value + half) },
+        why,
+    )
 }
 
 /// One summary for each operation that occurred, and first one for all where there are several.
@@ -290,10 +329,13 @@ fn summary(
         .collect();
     debug_assert!(stretches.is_empty() || each_s > 0.0, "a stretch has a length");
     let window_s = workload.measured_ns as f64 / 1e9;
+    let (ops_per_s, why) = rate(sum(|class| class.ops) as f64, window_s, &rates(|one| one.ops));
+    let (bytes_per_s, _) = rate(sum(|class| class.bytes) as f64, window_s, &rates(|one| one.bytes));
     OpSummary {
         op,
-        ops_per_s: rate(sum(|class| class.ops) as f64, window_s, &rates(|one| one.ops)),
-        bytes_per_s: rate(sum(|class| class.bytes) as f64, window_s, &rates(|one| one.bytes)),
+        ops_per_s,
+        bytes_per_s,
+        no_interval: why.map(|why| why.to_string()),
         response: LatencySummary::of(&response, &Stretches::of(&stretches)),
     }
 }

@@ -6,7 +6,7 @@ use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 use crate::style::{Look, Style};
 use crate::table::{Cell, Column, Table};
-use crate::words::{harmless, percent, wrap};
+use crate::words::{counted, harmless, percent, wrap};
 
 /// What a screen has room for.
 const CELLS: usize = 24;
@@ -190,8 +190,13 @@ fn unit(figure: &FigureEffects) -> String {
 fn shown(figure: &FigureEffects, cell: Option<&CellFigure>, with_interval: bool) -> Cell {
     let Some(cell) = cell else { return Cell::default() };
     let half = cell.low.zip(cell.high).filter(|_| with_interval).map(|(low, high)| (high / low).sqrt() - 1.0);
-    let interval = half.map(|half| format!(" ± {}", percent(half))).unwrap_or_default();
+    let interval = half.map(|half| format!(" {}", around(half))).unwrap_or_default();
     Cell::plain(value(&figure.metric, cell.mean) + &interval)
+}
+
+/// `± 1.8 %`; of an interval that reaches to more than twice the figure only that.
+fn around(half: f64) -> String {
+    if half <= 1.0 { format!("± {}", percent(half)) } else { "± over 100 %".into() }
 }
 
 /// A figure as people read it, throughput without its unit.
@@ -223,6 +228,7 @@ fn told(effects: &Effects) -> Vec<String> {
             names.push(&effect.factors);
         }
     }
+    let many = names.len();
     let mut found: Vec<(usize, f64, String)> = Vec::new();
     let mut not_found: Vec<String> = Vec::new();
     for name in names {
@@ -253,12 +259,18 @@ fn told(effects: &Effects) -> Vec<String> {
     if !all.is_empty() {
         let share = percent(FALSE_EFFECTS);
         told.push(format!(
-            "{} effects were tested in {} blocks; false-positive rate of the whole campaign: {share} (Holm).",
-            effects.tests, effects.blocks
+            "Tested: {} in {}, {} in {}; false-positive rate of the whole campaign: {share} (Holm).",
+            counted(many, "effect"),
+            counted(effects.figures.iter().filter(|figure| !figure.effects.is_empty()).count(), "figure"),
+            counted(effects.tests as usize, "test"),
+            counted(effects.blocks as usize, "block"),
         ));
     }
     let refused: Vec<(&FigureEffects, &String)> =
         effects.figures.iter().filter_map(|figure| Some((figure, figure.refused.as_ref()?))).collect();
+    if effects.figures.is_empty() && effects.published.is_empty() {
+        told.push("No effects: nothing was measured.".into());
+    }
     if let Some((figure, why)) = refused.first() {
         let of = match refused.len() == effects.figures.len() {
             true => String::new(),
@@ -296,8 +308,12 @@ fn sentence(factors: &[String], figure: &FigureEffects, change: &Change, many: &
     format!("{said}; significant {many}.")
 }
 
-/// Three digits at least.
+/// Three digits at least; two of what is near zero.
 fn factor(ratio: f64) -> String {
+    if ratio > 0.0 && ratio < 0.1 {
+        let decimals: usize = units::convert::truncated((1.0 - ratio.log10().floor()).min(12.0));
+        return format!("{ratio:.decimals$}");
+    }
     if ratio >= 100.0 {
         format!("{ratio:.0}")
     } else if ratio >= 10.0 {
@@ -407,6 +423,7 @@ mod tests {
             hard: false,
         };
         Effects {
+            unfinished: None,
             campaign: "levels".into(),
             factors: vec![factor("raid", &["5", "10"]), factor("disks", &["4", "8"])],
             blocks: 2,

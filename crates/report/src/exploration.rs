@@ -169,7 +169,8 @@ fn closing(found: &Exploration, width: usize) -> String {
     let mut said = counted(counts.designs, "design");
     if let Some((reason, most)) = counts.reasons.first() {
         let impossible = counts.impossible;
-        said += &format!("; {impossible} impossible, {most} of them: {reason}");
+        let of = if *most == impossible { String::new() } else { format!(", {most} of them") };
+        said += &format!("; {impossible} impossible{of}: {reason}");
     }
     let [short, long] = counts.simulated;
     said += &format!(". {} and {}", counted(short, "short simulation"), counted(long, "long one"));
@@ -177,14 +178,13 @@ fn closing(found: &Exploration, width: usize) -> String {
         said += &format!(", {} known before", counts.known);
     }
     if counts.left_out > 0 {
-        let percent = |margin: f64| format!("{:.0} %", (margin - 1.0) * 100.0);
         said += &format!(
             ". {} not simulated at length: they miss two requirements or are beaten even if a long simulation differed from \
              the short one by {} in rates, {} in times and {} in rebuilds",
             counts.left_out,
-            percent(found.margins.rate),
-            percent(found.margins.time),
-            percent(found.margins.hours)
+            differing(found.margins.rate),
+            differing(found.margins.time),
+            differing(found.margins.hours)
         );
     }
     said += &format!(
@@ -194,6 +194,14 @@ fn closing(found: &Exploration, width: usize) -> String {
         found.resolution * 100.0
     );
     wrapped(&(said + &about_loss(found) + "."), width, "")
+}
+
+/// A margin: a share, or where that would be a large one a factor.
+fn differing(margin: f64) -> String {
+    match margin {
+        0.0..2.0 => format!("{:.0} %", (margin - 1.0) * 100.0),
+        _ => format!("a factor of {margin:.1}"),
+    }
 }
 
 /// What is taken of disks, and what becomes of the cheapest design; nothing where the loss of data is not required about.

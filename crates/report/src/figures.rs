@@ -13,7 +13,7 @@ use crate::grade;
 use crate::metric::quantiles;
 use crate::style::Look;
 use crate::table::{Cell, Column, Table};
-use crate::words::{harmless, thousands};
+use crate::words::{harmless, thousands, without_interval};
 
 /// What one row is about.
 struct Line<'a> {
@@ -42,8 +42,8 @@ pub(crate) struct Figures {
     pub table: Table,
     /// Whether a percentile is missing because there were too few requests.
     pub too_few: bool,
-    /// Whether some rates have an interval and others have none.
-    pub no_interval: bool,
+    /// How many rates have no interval, and why; `None` where all have one, and where nothing was measured.
+    pub no_interval: Option<String>,
 }
 
 /// The table of all points of `run`.
@@ -56,11 +56,10 @@ pub(crate) fn figures(run: &Run) -> Figures {
     let lines: Vec<Line<'_>> = run.points.iter().flat_map(|point| of_point(point, differ)).collect();
     let missing = |latency: &LatencySummary| quantiles.iter().any(|q| latency.quantile(*q).is_none());
     let latencies = lines.iter().filter_map(|line| line.summary?.response.as_ref());
-    let has_interval = |line: &Line<'_>| Some(line.summary?.ops_per_s.low.is_some());
-    let (with, without): (Vec<bool>, Vec<bool>) =
-        lines.iter().filter_map(has_interval).partition(|has_interval| *has_interval);
+    let summaries = || lines.iter().filter_map(|line| line.summary);
+    let reasons = summaries().filter_map(|summary| summary.why_no_interval(Metric::Iops));
     Figures {
-        no_interval: !with.is_empty() && !without.is_empty(),
+        no_interval: without_interval(summaries().count(), reasons),
         too_few: !run.targets.iter().any(|target| target.facts.contains_key(fact::FITTED))
             && latencies.into_iter().any(missing),
         table: Table {

@@ -123,10 +123,11 @@ fn where_(run: &Run) -> String {
 /// The run's name, when it was, and how long its points took.
 fn when(run: &Run) -> String {
     let took = run.points.iter().map(|point| point.ended_ns).max();
+    let clock = if run.world == World::Array { " of virtual time" } else { "" };
     joined([
         format!("run {}", harmless(&run.id)),
         harmless(&run.started).replace('T', " ").replace('Z', " UTC"),
-        took.map(|took| format!("took {}", Nanos::new(took))).unwrap_or_default(),
+        took.map(|took| format!("took {}{clock}", Nanos::new(took))).unwrap_or_default(),
     ])
 }
 

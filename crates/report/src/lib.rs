@@ -22,6 +22,7 @@ mod markdown;
 mod metric;
 mod page;
 mod path;
+mod ranks;
 mod rounds;
 mod seconds;
 mod shares;
@@ -43,7 +44,7 @@ pub use exploration::exploration;
 pub use held::{fitted, held};
 pub use json::{json, json_lines};
 pub use judgement::{annotations, complaints, gate_row, junit, objective};
-pub use list::{list, list_json, state_words};
+pub use list::{is_published, list, list_json, state_words};
 pub use markdown::{escaped as markdown_text, markdown, prose as markdown_prose};
 pub use page::{brief, text};
 pub use path::path;
@@ -52,7 +53,7 @@ pub use shares::shares;
 pub use spans::spans;
 pub use style::Style;
 pub use what_if::what_if;
-pub use words::{counted, csv_cell, harmless, wrap};
+pub use words::{counted, csv_cell, harmless, without_interval, wrap};
 pub use work::work;
 
 /// Why a record could not be drawn.

@@ -1,6 +1,6 @@
 //! The runs of a library on a terminal.
 
-use record::Entry;
+use record::{Entry, LackKind};
 use units::{BytesPerSecond, OpsPerSecond};
 
 use crate::ReportError;
@@ -104,12 +104,23 @@ pub fn state_words(entry: &Entry) -> String {
     state(entry).1
 }
 
+/// What became of a cell of a campaign that was not measured; `None` of every other run.
+fn lack(entry: &Entry) -> Option<LackKind> {
+    let is_nothing = entry.points == 0 && !entry.complete && entry.tags.contains_key("campaign");
+    let (word, _) = entry.reason.split_once(": ").filter(|_| is_nothing)?;
+    [LackKind::Void, LackKind::Skipped, LackKind::Aborted].into_iter().find(|kind| kind.word() == word)
+}
+
 /// Whether it holds published figures beside those of models: nothing was measured, on no target.
-fn is_published(entry: &Entry) -> bool {
+pub fn is_published(entry: &Entry) -> bool {
     entry.targets.is_empty() && entry.points == 0 && entry.complete
 }
 
 fn state(entry: &Entry) -> (Look, String) {
+    if let Some(kind) = lack(entry) {
+        return (Look::Warning, kind.word().to_owned());
+    }
+
     match entry {
         // Under way, or its program was killed: the library cannot tell one from the other.
         Entry { ended: None, .. } => (Look::Warning, "not ended".into()),

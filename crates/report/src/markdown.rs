@@ -4,7 +4,7 @@ use record::{Run, Severity};
 
 use crate::style::Look;
 use crate::table::Table;
-use crate::{figures, grade, header, warnings};
+use crate::{figures, grade, header, ranks, warnings};
 
 /// Columns of what stands there as on a terminal.
 const MARKDOWN_WIDTH: usize = 100;
@@ -23,6 +23,9 @@ pub fn markdown(run: &Run) -> String {
         None if run.points.is_empty() => "No point was measured.\n".into(),
         None => table(run),
     };
+    if let Some(ranks) = ranks::table(run) {
+        text += &format!("\n#### Ranks\n\n{}", drawn(&ranks));
+    }
     text += &grade::markdown(run);
     let groups = warnings::groups(run);
     if !groups.is_empty() {
@@ -55,8 +58,8 @@ pub fn markdown(run: &Run) -> String {
 fn table(run: &Run) -> String {
     let figures = figures::figures(run);
     let mut text = drawn(&figures.table);
-    if figures.no_interval {
-        text += "\n± 95 % is blank where the window has too few independent stretches for an interval.\n";
+    if let Some(why) = &figures.no_interval {
+        text += &format!("\n{why}\n");
     }
     if figures.too_few {
         text += "\nA percentile is blank where fewer than ten requests were slower.\n";

@@ -5,7 +5,7 @@ use units::Nanos;
 
 use crate::style::{Look, Style};
 use crate::words::{harmless, thousands, wrap};
-use crate::{exploration, figures, grade, header, judgement, ladder, rounds, sweep, upkeep, warnings};
+use crate::{exploration, figures, grade, header, judgement, ladder, ranks, rounds, sweep, upkeep, warnings};
 
 /// The whole of `run` as text: what was measured, the table with each point's headline figure set off, sweeps
 /// as curves, the first errors, the grade with its reasons, and the warnings. Ends with a line end.
@@ -49,6 +49,7 @@ fn measured(run: &Run, style: Style, errors_shown: usize, full: bool) -> Vec<Vec
     } else {
         sections.push(table(run, style, full));
     }
+    sections.push(ranks::lines(run, style, full));
     sections.push(rounds::lines(run, style));
     sections.push(upkeep::lines(run, style));
     sections.push(errors(run, style, errors_shown));
@@ -87,8 +88,8 @@ fn table(run: &Run, style: Style, full: bool) -> Vec<String> {
     if figures.too_few {
         note("A percentile is blank where fewer than ten requests were slower.");
     }
-    if figures.no_interval {
-        note("± 95 % is blank where the window has too few independent stretches for an interval.");
+    if let Some(why) = &figures.no_interval {
+        note(why);
     }
     if !drawn.left_out.is_empty() {
         note(&format!(

@@ -33,6 +33,31 @@ pub fn counted(count: impl Display + PartialEq + From<u8>, what: &str) -> String
     format!("{count} {what}{ending}")
 }
 
+/// How many of `figures` figures have no 95 % interval, each of `reasons` being why of one; `None` where all have.
+pub fn without_interval<'a>(figures: usize, reasons: impl Iterator<Item = &'a str>) -> Option<String> {
+    let mut by_reason: Vec<(&str, usize)> = Vec::new();
+    for why in reasons {
+        match by_reason.iter_mut().find(|(same, _)| *same == why) {
+            Some((_, count)) => *count += 1,
+            None => by_reason.push((why, 1)),
+        }
+    }
+    by_reason.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let lacking: usize = by_reason.iter().map(|(_, count)| count).sum();
+    let told: Vec<String> = match by_reason[..] {
+        [] => return None,
+        [(why, _)] => vec![why.to_owned()],
+        _ => by_reason.iter().map(|(why, count)| format!("{why} ({count})")).collect(),
+    };
+    let told = told.join("; ");
+    Some(match (lacking, figures) {
+        (1, 1) => format!("It has no 95 % interval: {told}."),
+        _ if lacking == figures => format!("No figure has a 95 % interval: {told}."),
+        (1, _) => format!("1 of {figures} figures has no 95 % interval: {told}."),
+        _ => format!("{lacking} of {figures} figures have no 95 % interval: {told}."),
+    })
+}
+
 /// A part in per cent with one decimal: `4.1 %` of 0.041.
 pub(crate) fn percent(part: f64) -> String {
     format!("{:.1} %", part * 100.0)

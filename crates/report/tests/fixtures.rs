@@ -116,6 +116,7 @@ pub(crate) fn errored() -> Run {
         failure: "EIO (5): Input/output error".into(),
         expected: None,
         found: None,
+        rank: None,
     };
     workload.error_samples = (0..5).map(|i| sample(1_048_576 + i * 4096)).collect();
     let mut point = sample::point(0, "4k read", vec![workload]);

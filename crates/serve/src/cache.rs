@@ -26,7 +26,7 @@ use units::convert::narrow;
 
 use crate::clock::Clock;
 use crate::medium::{Medium, Window};
-use crate::nvram::{Nvram, Record};
+use crate::nvram::{self, Nvram, Record};
 use crate::set::Fault;
 use crate::tag::SECTOR;
 use log::{Kept, said, saved, unsaved};
@@ -44,8 +44,7 @@ const LEAST_LOG: u64 = 32 << 10;
 /// The cache.
 pub struct WriteCache {
     size: u64,
-    /// Which array it is of.
-    array: String,
+    owner: Owner,
     state: RwLock<State>,
     kept: Option<Kept>,
     clock: Clock,
@@ -54,6 +53,17 @@ pub struct WriteCache {
     takes_writes: AtomicBool,
     /// Held by who writes to members what is here, or instead of it.
     destaging: Mutex<()>,
+}
+
+/// Which array a cache is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// Its number.
+    pub array: String,
+    /// The number of this start.
+    pub session: u64,
+    /// The start whose cache may hold what the disks do not have; `None` where they have everything.
+    pub needed: Option<u64>,
 }
 
 /// What became of a write.
@@ -67,13 +77,19 @@ pub enum Taken {
     Through,
 }
 
+/// Whether what may be nowhere else is on `medium`, all of it.
+pub fn has_needed(medium: &dyn Medium, owner: &Owner) -> io::Result<bool> {
+    let is_needed = newest_table(medium)?.is_some_and(|table| table.is_needed(owner));
+    Ok(is_needed && nvram::is_whole(medium, LOG)?)
+}
+
 impl WriteCache {
     /// A cache of so many bytes for an array of `sets` sets, kept on `medium`; without one all of it is lost with the
-    /// server. Follow with [`WriteCache::recover`], or with [`WriteCache::clear`] where the array is new.
+    /// server. What an earlier one has left there has its room, however small this one is. Follow with [`WriteCache::recover`], or with [`WriteCache::clear`] where the array is new.
     pub fn open(
         size: u64,
-        medium: Option<Box<dyn Medium>>,
-        array: &str,
+        medium: Option<Arc<dyn Medium>>,
+        owner: Owner,
         sets: usize,
         is_synced: bool,
     ) -> io::Result<WriteCache> {
@@ -84,22 +100,25 @@ impl WriteCache {
             dirty: 0,
             generation: 0,
             table: 0,
+            before: owner.needed.unwrap_or(0),
             has_partner: true,
         };
         let room = 2 * size + size.clamp(LEAST_LOG, 1 << 20);
-        let kept = match medium.map(Arc::from) {
+        let kept = match medium {
             None => None,
             Some(medium) => {
-                let medium: Arc<dyn Medium> = medium;
-                state.table = newest_table(medium.as_ref())?.map_or(0, |table| table.number + 1);
-                let window = Box::new(Window { medium: medium.clone(), from: LOG });
-                let (log, _) = Nvram::open(window, room, 0, is_synced, array)?;
+                let table = newest_table(medium.as_ref())?;
+                state.table = table.as_ref().map_or(0, |table| table.number + 1);
+                let room =
+                    table.filter(|table| table.is_needed(&owner)).map_or(room, |table| room.max(table.room));
+                let window = Arc::new(Window { medium: medium.clone(), from: LOG });
+                let (log, _) = Nvram::open(window, room, 0, is_synced, &owner.array)?;
                 Some(Kept { medium, log, room })
             }
         };
         Ok(WriteCache {
             size,
-            array: array.to_owned(),
+            owner,
             state: RwLock::new(state),
             kept,
             clock: Clock::start(),
@@ -107,6 +126,11 @@ impl WriteCache {
             takes_writes: AtomicBool::new(true),
             destaging: Mutex::default(),
         })
+    }
+
+    /// The generation of the array at the start that it is of.
+    pub fn session(&self) -> u64 {
+        self.owner.session
     }
 
     /// Its bytes.
@@ -166,6 +190,8 @@ impl WriteCache {
 
     /// Takes a write of whole sectors.
     pub fn put(&self, set: u32, lba: u64, from: &[u8]) -> io::Result<Taken> {
+        // Copied while others are at the cache.
+        let data = Held::Data(Arc::new(from.to_vec()), 0);
         let mut state = self.write_state();
         let settings = state.settings;
         if !settings.takes_writes() || !state.has_partner {
@@ -184,7 +210,7 @@ impl WriteCache {
             kept.append(set, &record)?;
         }
         debug_assert!(state.dirty + from.len() as u64 <= self.size, "the cache holds what it has room for");
-        state.insert(place, Held::Data(Arc::new(from.to_vec()), 0), self.clock.now());
+        state.insert(place, data, self.clock.now());
         self.recount(&state);
         Ok(Taken::Yes)
     }
@@ -221,38 +247,52 @@ impl WriteCache {
     /// What is to be written to members now, neighbours together. With it the generation that [`WriteCache::settle`]
     /// takes.
     pub fn runs(&self, wanted: Wanted) -> (Vec<Run>, u64) {
-        /// Bytes of one run at most.
-        const RUN: usize = 1 << 20;
+        let (found, generation) = self.found(wanted);
+        // Copied while writes come in.
+        let run = |(place, pieces): (Place, Vec<Piece>)| {
+            let mut data = Vec::with_capacity(narrow::<usize>(place.sectors) * SECTOR);
+            pieces.iter().filter_map(Piece::data).for_each(|part| data.extend_from_slice(part));
+            Run { place, data }
+        };
+        (found.into_iter().map(run).collect(), generation)
+    }
+
+    /// The pieces of each run, and the generation.
+    fn found(&self, wanted: Wanted) -> (Vec<(Place, Vec<Piece>)>, u64) {
+        /// Sectors of one run at most.
+        const RUN: u64 = (1 << 20) / SECTOR_BYTES;
         let state = self.read_state();
         let now = self.clock.now();
-        let (mut runs, mut bytes): (Vec<Run>, u64) = (Vec::new(), 0);
+        let (mut runs, mut sectors): (Vec<(Place, Vec<Piece>)>, u64) = (Vec::new(), 0);
         for (place, piece) in state.all() {
-            let Some(data) = piece.data() else { continue };
+            if piece.data().is_none() {
+                continue;
+            }
             let is_inside = piece.generation <= wanted.up_to
                 && wanted.only.is_none_or(|only| {
                     place.set == only.set
                         && place.lba < only.lba + only.sectors
                         && place.lba + place.sectors > only.lba
                 });
-            let is_next = runs.last().is_some_and(|run| {
-                run.place.set == place.set
-                    && run.place.lba + run.place.sectors == place.lba
-                    && run.data.len() + data.len() <= RUN
+            let is_next = runs.last().is_some_and(|(run, _)| {
+                run.set == place.set
+                    && run.lba + run.sectors == place.lba
+                    && run.sectors + place.sectors <= RUN
             });
             // What continues a stripe goes with it, however new.
             if !is_inside || (!is_next && now.saturating_sub(piece.since) < wanted.age) {
                 continue;
             }
-            if bytes >= wanted.most && !is_next {
+            if sectors * SECTOR_BYTES >= wanted.most && !is_next {
                 break;
             }
-            bytes += data.len() as u64;
+            sectors += place.sectors;
             match runs.last_mut().filter(|_| is_next) {
-                Some(run) => {
-                    run.place.sectors += place.sectors;
-                    run.data.extend_from_slice(data);
+                Some((run, pieces)) => {
+                    run.sectors += place.sectors;
+                    pieces.push(piece.clone());
                 }
-                None => runs.push(Run { place, data: data.to_vec() }),
+                None => runs.push((place, vec![piece.clone()])),
             }
         }
         (runs, state.generation)
@@ -261,6 +301,8 @@ impl WriteCache {
     /// The members have what was here of these ranges up to a generation, or something newer, on stable storage where
     /// that is asked of anything.
     pub fn settle(&self, places: &[Place], generation: u64) -> io::Result<()> {
+        // Given back to the system once others can come to the cache again.
+        let mut taken = Vec::new();
         let mut state = self.write_state();
         let mut gone: Vec<Place> = Vec::new();
         for &Place { set, lba, sectors } in places {
@@ -277,7 +319,7 @@ impl WriteCache {
             self.note_gone(&gone)?;
         }
         for &place in &gone {
-            state.carve(place, |_| true);
+            taken.extend(state.carve(place, |_| true));
         }
         self.recount(&state);
         if state.dirty == 0 && self.is_log_full() { self.begin_log(&mut state) } else { Ok(()) }
@@ -311,17 +353,15 @@ impl WriteCache {
         self.begin_log(&mut state)
     }
 
-    /// Forgets everything, also what was lost: the array is new, or its data are to be overwritten.
-    pub fn clear(&self, set: Option<u32>) -> io::Result<()> {
-        let mut state = self.write_state();
-        let all = 0..narrow::<u32>(state.sets.len());
-        for set in all.filter(|&one| set.is_none_or(|set| set == one)) {
-            let taken = state.carve(Place { set, lba: 0, sectors: u64::MAX }, |_| true);
-            let of = |(lba, piece): (u64, Piece)| Place { set, lba, sectors: piece.sectors };
-            self.note_gone(&taken.into_iter().map(of).collect::<Vec<_>>())?;
-        }
-        self.recount(&state);
-        if state.dirty > 0 { Ok(()) } else { self.begin_log(&mut state) }
+    /// Forgets everything, also what was lost: the array is new.
+    pub fn clear(&self) -> io::Result<()> {
+        let mut held = self.hold();
+        (0..narrow::<u32>(held.state.sets.len())).try_for_each(|set| held.forget(set))
+    }
+
+    /// Nobody reads from it, or writes to it, while it is held; those who do both wait for it before they wait for rows of a set.
+    pub fn hold(&self) -> Hold<'_> {
+        Hold { cache: self, state: self.write_state() }
     }
 
     /// Sets what an operator sets. Data that had no battery are saved before one is relied on.
@@ -337,6 +377,14 @@ impl WriteCache {
         }
         state.settings = settings;
         self.recount(&state);
+        self.write_table(&mut state)
+    }
+
+    /// The labels say that it is this start's, and it says so, too: a start that died before that had what an earlier one's had, and no
+    /// other start has.
+    pub fn belongs(&self) -> io::Result<()> {
+        let mut state = self.write_state();
+        state.before = 0;
         self.write_table(&mut state)
     }
 
@@ -370,7 +418,10 @@ impl WriteCache {
         let lost = state.all().filter(|(_, piece)| piece.is_lost()).map(|(place, _)| place);
         let table = Table {
             number: state.table,
-            array: self.array.clone(),
+            array: self.owner.array.clone(),
+            session: self.owner.session,
+            before: state.before,
+            room: kept.room,
             settings: state.settings,
             lost: joined(lost),
         };
@@ -392,5 +443,22 @@ impl WriteCache {
 
     fn write_state(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A cache that nobody else reads from or writes to.
+pub struct Hold<'c> {
+    cache: &'c WriteCache,
+    state: RwLockWriteGuard<'c, State>,
+}
+
+impl Hold<'_> {
+    /// Forgets what it has of a set, also what was lost of it: its data are to be overwritten.
+    pub fn forget(&mut self, set: u32) -> io::Result<()> {
+        let taken = self.state.carve(Place { set, lba: 0, sectors: u64::MAX }, |_| true);
+        let of = |(lba, piece): (u64, Piece)| Place { set, lba, sectors: piece.sectors };
+        self.cache.note_gone(&taken.into_iter().map(of).collect::<Vec<_>>())?;
+        self.cache.recount(&self.state);
+        if self.state.dirty > 0 { Ok(()) } else { self.cache.begin_log(&mut self.state) }
     }
 }

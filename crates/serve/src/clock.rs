@@ -33,3 +33,9 @@ impl Clock {
 pub fn wait(time: Duration) {
     std::thread::sleep(time);
 }
+
+/// Has this thread come after those that somebody waits for, where processors are short.
+pub fn give_way() {
+    // SAFETY: a plain number is set, for the calling thread alone.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 10) };
+}

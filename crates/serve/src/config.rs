@@ -16,6 +16,12 @@ pub struct Config {
     pub shape: String,
     /// Grows with each change.
     pub generation: u64,
+    /// The last generation that every disk in use took: those that have it lack nothing, as nothing is written until all have the next.
+    #[serde(default)]
+    pub taken: u64,
+    /// By which start of the array it was written.
+    #[serde(default)]
+    pub start: Start,
     /// The disks by bay.
     pub bays: Vec<BayConfig>,
     /// The sets.
@@ -23,6 +29,53 @@ pub struct Config {
     /// A verify or an initialisation that is under way. A rebuild or a clone is in the state of its slot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub works: Vec<WorkConfig>,
+    /// The number of the start whose write cache may hold what the disks do not have, or the loss of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<u64>,
+}
+
+impl Config {
+    /// Whether a disk in use may have a label of that generation: labels are written one after the other. An older one is a copy from
+    /// before the last start, which has two of them.
+    pub fn counts(&self, generation: u64) -> bool {
+        generation >= self.oldest()
+    }
+
+    /// The oldest generation that a disk in use may have.
+    pub fn oldest(&self) -> u64 {
+        if self.taken == 0 { self.generation.saturating_sub(1) } else { self.taken.min(self.generation) }
+    }
+}
+
+/// A start of an array, by a number that no other has: a copy of it that was started by itself has the generations, and not these.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {
+    /// Its own number.
+    pub own: u64,
+    /// Those of the starts before it, the last one first; no more than are kept.
+    pub before: Vec<u64>,
+}
+
+/// Most starts that are kept.
+const STARTS: usize = 32;
+
+impl Start {
+    /// The start with that number, after `last`.
+    pub fn after(last: &Start, own: u64) -> Start {
+        let before = std::iter::once(last.own).chain(last.before.iter().copied());
+        Start { own, before: before.filter(|start| *start != 0).take(STARTS).collect() }
+    }
+
+    /// Whether a label of the start `other` may be of a disk in use: labels are written one after the other.
+    pub fn follows(&self, other: &Start) -> bool {
+        other.own == self.own || Some(&other.own) == self.before.first()
+    }
+
+    /// Whether the other is none of those before this one, and comes from one of them all the same: it was of a copy.
+    pub fn is_apart(&self, other: &Start) -> bool {
+        let is_own = |start: &u64| *start == self.own || self.before.contains(start);
+        !is_own(&other.own) && other.before.iter().any(is_own)
+    }
 }
 
 /// Work on a whole set that was under way.
@@ -34,6 +87,9 @@ pub struct WorkConfig {
     pub set: u32,
     /// Sectors of each member below this mark are done.
     pub done_to: u64,
+    /// Of an initialisation, whether all reads as zeros already, and what hosts have written since is to stay.
+    #[serde(default)]
+    pub is_cleared: bool,
 }
 
 /// What work on a whole set does.
@@ -91,6 +147,9 @@ pub struct SlotConfig {
     pub serial: String,
     /// How much of its contents the disk has.
     pub state: SlotState,
+    /// Of a disk that was lost: the number of the start that wrote its label.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub start: u64,
     /// The bay of the disk that becomes its copy, and how far that is.
     pub twin: Option<(u32, u64)>,
 }
@@ -120,4 +179,18 @@ pub struct Label {
     pub serial: String,
     /// As of when the disk was last in use.
     pub config: Config,
+}
+
+impl Label {
+    /// Whether the disk was a hot spare when it was taken out, and has been away since the generation `until` and no longer or shorter:
+    /// it holds nothing that could be out of date.
+    pub fn is_spare_until(&self, until: u64) -> bool {
+        let own = self.config.bays.iter().find(|bay| bay.serial == self.serial);
+        own.is_some_and(|bay| bay.status == Status::Spare) && self.config.generation + 1 == until
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls it with")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

@@ -19,9 +19,9 @@ use memory::Memory;
 pub use memory::Lent;
 
 /// Bytes of one place for the label.
-const LABEL: u64 = 64 << 10;
+pub const LABEL: u64 = 64 << 10;
 /// Where the first group begins.
-const DATA: u64 = 2 * LABEL;
+pub const DATA: u64 = 2 * LABEL;
 /// Sectors of a group.
 pub const GROUP: u64 = GROUP_SECTORS as u64;
 const GROUP_SECTORS: usize = 1024;
@@ -46,6 +46,25 @@ pub enum DiskError {
     Gone,
 }
 
+/// What is known of the contents of a sector that does not match its checksum.
+pub struct Promise {
+    lba: u64,
+    tag: u32,
+    held: Option<[u8; SECTOR]>,
+}
+
+impl Promise {
+    /// Whether the sector may have held this: its checksum says so, or it holds it now, and only the checksum is wrong.
+    pub fn is_kept_by(&self, sector: &[u8]) -> bool {
+        tag::first_wrong(self.lba, sector, &[self.tag]).is_none()
+            || self.held.as_ref().is_some_and(|held| held == sector)
+    }
+}
+
+/// Sectors whose checksums lie in one sector.
+const TAGS_IN_SECTOR: u64 = SECTOR as u64 / 4;
+const _: () = assert!(GROUP.is_multiple_of(TAGS_IN_SECTOR), "no group ends within them");
+
 /// A disk.
 pub struct Disk {
     serial: String,
@@ -67,6 +86,20 @@ impl Disk {
     /// A disk of that many sectors on `medium`.
     pub fn on(serial: String, sectors: u64, medium: Box<dyn Medium>) -> Disk {
         Disk { serial, sectors, store: Store::Medium(medium) }
+    }
+
+    /// An empty disk of that many sectors on `medium`, which is made as long as it needs to be.
+    pub fn new_on(serial: String, sectors: u64, medium: Box<dyn Medium>) -> io::Result<Disk> {
+        medium.extend(length(sectors))?;
+        Ok(Disk::on(serial, sectors, medium))
+    }
+
+    /// Has one that has lost its end be whole again, and empty.
+    pub fn renew(&self) -> io::Result<()> {
+        match &self.store {
+            Store::Memory(_) => Ok(()),
+            Store::Medium(medium) => medium.renew(length(self.sectors)),
+        }
     }
 
     /// What it is known by.
@@ -173,12 +206,56 @@ impl Disk {
         Ok(())
     }
 
+    /// Has the sector be as damaged as the one of another disk that a promise is of, and promise the same.
+    pub fn spoil_as(&self, promise: &Promise) -> Result<(), DiskError> {
+        match &self.store {
+            Store::Memory(memory) => memory.spoil(promise.lba),
+            Store::Medium(medium) => {
+                medium.write(data_at(promise.lba), &promise.held.unwrap_or([0; SECTOR]))?;
+                put_tags(medium.as_ref(), promise.lba, &[promise.tag])?;
+            }
+        }
+        Ok(())
+    }
+
     /// Everything written before is kept whatever happens to the machine, where the disk keeps anything.
     pub fn flush(&self) -> Result<(), DiskError> {
         match &self.store {
             Store::Memory(_) => Ok(()),
             Store::Medium(medium) => Ok(medium.sync()?),
         }
+    }
+
+    /// Why it may not keep what was written to it: [`Medium::fault`].
+    pub fn fault(&self) -> Option<&'static str> {
+        match &self.store {
+            Store::Memory(_) => None,
+            Store::Medium(medium) => medium.fault(),
+        }
+    }
+
+    /// What the checksum of a sector that does not match it still says of what the sector held; `None` where it may be as wrong as the
+    /// contents: nothing else that it was written with matches, either.
+    pub fn promise(&self, lba: u64) -> Option<Promise> {
+        let Store::Medium(medium) = &self.store else { return None };
+        let tag_of = |lba: u64| -> Option<u32> {
+            let mut bytes = [0; 4];
+            medium.read(tag_at(lba), &mut bytes).ok()?;
+            Some(u32::from_le_bytes(bytes)).filter(|tag| ![NEVER_WRITTEN, tag::unreadable(lba)].contains(tag))
+        };
+        let held = |lba: u64| -> Option<[u8; SECTOR]> {
+            let mut sector = [0; SECTOR];
+            medium.read(data_at(lba), &mut sector).ok().map(|()| sector)
+        };
+        let tag = tag_of(lba)?;
+        // Those whose checksums lie in one sector.
+        let from = lba - lba % TAGS_IN_SECTOR;
+        let mut others = (from..(from + TAGS_IN_SECTOR).min(self.sectors)).filter(|other| *other != lba);
+        let is_right = |other: u64| {
+            let (Some(tag), Some(sector)) = (tag_of(other), held(other)) else { return false };
+            tag::first_wrong(other, &sector, &[tag]).is_none()
+        };
+        others.any(is_right).then(|| Promise { lba, tag, held: held(lba) })
     }
 
     /// Whether nothing was ever written to any of the sectors, as far as is known without reading them all.
@@ -201,15 +278,28 @@ impl Disk {
         }
     }
 
+    /// Whether a sector was never written, by its checksum.
+    pub fn is_unwritten(&self, lba: u64) -> bool {
+        match &self.store {
+            Store::Memory(memory) => memory.is_hole(lba, 1),
+            Store::Medium(medium) => has_no_tags(medium.as_ref(), lba, lba),
+        }
+    }
+
     /// Replaces the label. A label that is written when the machine stops leaves the one before it.
-    pub fn write_label(&self, number: u64, label: &[u8]) -> Result<(), DiskError> {
+    pub fn write_label(&self, number: u64, label: &[u8]) -> io::Result<()> {
         let Store::Medium(medium) = &self.store else {
             // Nobody reads it again.
             return Ok(());
         };
         write_label(medium.as_ref(), number, label)?;
-        Ok(medium.sync()?)
+        medium.sync()
     }
+}
+
+/// Bytes of a disk of that many sectors.
+pub fn length(sectors: u64) -> u64 {
+    DATA + sectors.div_ceil(GROUP) * STRIDE
 }
 
 /// Puts a label with its number in the place that the number before it does not have.

@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, UNIX_EPOCH};
 
 use fuser::{
@@ -20,7 +21,7 @@ use units::SECTOR_BYTES;
 use units::convert::narrow;
 
 use crate::machine::Machine;
-use crate::pace::{Asked, Deliver, Op, Pacer};
+use crate::pace::{Asked, Deliver, Op, Pacer, Pending};
 use crate::set::{Fault, Scratch};
 
 /// A LUN that is mounted for as long as this is held.
@@ -46,7 +47,8 @@ impl Mounted {
         let lun_of = machine.luns().get(lun as usize);
         let bytes = lun_of.ok_or_else(|| io::Error::other(format!("the array has no LUN {lun}")))?.sectors
             * SECTOR_BYTES;
-        let file = LunFile { machine, pacer, lun, bytes };
+        let losses = machine.told();
+        let file = LunFile { machine, pacer, lun, bytes, losses };
         let mut config = Config::default();
         config.mount_options = vec![MountOption::FSName("fathom".into())];
         config.n_threads = Some(2);
@@ -69,6 +71,8 @@ struct LunFile {
     pacer: Option<Arc<Pacer>>,
     lun: u32,
     bytes: u64,
+    /// The losses of the write cache that whoever syncs has been told of.
+    losses: AtomicU64,
 }
 
 const KEEP: Duration = Duration::from_secs(3600);
@@ -98,12 +102,9 @@ impl LunFile {
         }
     }
 
-    /// Has `answer` be given when the model says.
-    fn in_time(&self, op: Op, offset: u64, len: u64, answer: Deliver) {
-        match &self.pacer {
-            Some(pacer) => pacer.ask(Asked { lun: self.lun, op, offset, len }, answer),
-            None => answer(true),
-        }
+    /// Shows the model, where there is one, a request that comes now.
+    fn ask(&self, op: Op, offset: u64, len: u64) -> Option<Pending> {
+        self.pacer.as_ref().map(|pacer| pacer.ask(Asked { lun: self.lun, op, offset, len }))
     }
 
     fn with<T>(&self, act: impl FnOnce(&Machine, &mut Scratch) -> T) -> T {
@@ -113,6 +114,14 @@ impl LunFile {
     /// What of a request lies in the LUN.
     fn inside(&self, offset: u64, len: u64) -> u64 {
         len.min(self.bytes.saturating_sub(offset))
+    }
+}
+
+/// Has `answer` be given when the model says; at once where there is none.
+fn in_time(pending: Option<Pending>, answer: Deliver) {
+    match pending {
+        Some(pending) => pending.answer(answer),
+        None => answer(true),
     }
 }
 
@@ -185,12 +194,11 @@ impl Filesystem for LunFile {
         let first = offset / SECTOR_BYTES * SECTOR_BYTES;
         let last = (offset + len).next_multiple_of(SECTOR_BYTES);
         let mut data = vec![0; narrow::<usize>(last - first)];
+        let pending = self.ask(Op::Read, offset, len);
         match self.with(|machine, scratch| machine.read(scratch, self.lun, first, &mut data)) {
             Err(fault) => reply.error(errno(fault)),
-            Ok(()) => self.in_time(
-                Op::Read,
-                offset,
-                len,
+            Ok(()) => in_time(
+                pending,
                 Box::new(move |is_answered| match is_answered {
                     true => reply.data(&data[narrow::<usize>(offset - first)..][..narrow::<usize>(len)]),
                     false => reply.error(Errno::EIO),
@@ -219,14 +227,13 @@ impl Filesystem for LunFile {
             // A loop device writes whole sectors.
             return reply.error(Errno::EINVAL);
         }
+        let pending = self.ask(Op::Write, offset, len);
         match self.with(|machine, scratch| machine.write(scratch, self.lun, offset, data)) {
             Err(fault) => reply.error(errno(fault)),
             Ok(()) => {
                 let count = narrow::<u32>(len);
-                self.in_time(
-                    Op::Write,
-                    offset,
-                    len,
+                in_time(
+                    pending,
                     Box::new(move |is_answered| match is_answered {
                         true => reply.written(count),
                         false => reply.error(Errno::EIO),
@@ -241,12 +248,11 @@ impl Filesystem for LunFile {
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        match self.machine.flush() {
+        let pending = self.ask(Op::Flush, 0, 0);
+        match self.machine.flush_telling(&self.losses) {
             Err(fault) => reply.error(errno(fault)),
-            Ok(()) => self.in_time(
-                Op::Flush,
-                0,
-                0,
+            Ok(()) => in_time(
+                pending,
                 Box::new(move |is_answered| match is_answered {
                     true => reply.ok(),
                     false => reply.error(Errno::EIO),

@@ -5,14 +5,19 @@
 
 mod bays;
 mod cached;
+mod errors;
+mod found;
 mod front;
+mod initialise;
 mod open;
 mod operate;
+mod pass;
 mod status;
 mod works;
 
+use std::collections::HashSet;
 use std::io;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
@@ -23,18 +28,19 @@ use units::convert::narrow;
 use units::{SECTOR_BYTES, Sectors};
 
 use crate::cache::{Place, WriteCache};
-use crate::config::Status;
-use crate::disk::Disk;
+use crate::config::{Start, Status};
+use crate::disk::{Disk, DiskError};
 use crate::events::{EventLog, Severity};
 use crate::pace::Pacer;
-use crate::set::{Common, Fault, Reports, SetStore};
+use crate::set::{Common, Fault, Refusal, Reports, SetStore};
 use crate::shelf::Shelf;
 
 pub use cached::{CacheAction, CacheStatus, LostRange};
+pub use errors::{OpenError, OperateError};
 pub use front::{ControllerStatus, FrontShape, PathStatus};
-pub use open::{OpenError, Options};
-pub use operate::{Insert, OperateError};
-pub use status::{BayStatus, MachineStatus, SetStatus, WorkStatus};
+pub use open::Options;
+pub use operate::Insert;
+pub use status::{BayStatus, MachineStatus, PassStatus, SetStatus, WorkStatus};
 pub use works::WorkKind;
 
 use front::Front;
@@ -139,7 +145,9 @@ impl Shape {
             let bays = &set.bays[..*members as usize];
             format!("{level} of bays {bays:?} in {groups} groups, chunk {chunk:?}, {layout}, {used:?} used")
         };
-        self.sets.iter().map(set).collect::<Vec<_>>().join("; ")
+        let lun = |lun: &Lun| format!("LUN of {} sectors of set {} from {}", lun.sectors, lun.set, lun.start);
+        let all: Vec<String> = self.sets.iter().map(set).chain(self.luns.iter().map(lun)).collect();
+        all.join("; ")
     }
 }
 
@@ -147,9 +155,12 @@ impl Shape {
 pub struct Machine {
     shape: Shape,
     array: String,
+    start: Start,
     common: Arc<Common>,
     sets: Vec<SetStore>,
     cache: Option<WriteCache>,
+    /// Why the memory of the cache took nothing last.
+    cache_refusal: Refusal,
     /// Writes to members what has been in the cache for a while.
     destager: Mutex<Option<JoinHandle<()>>>,
     is_closing: AtomicBool,
@@ -163,6 +174,10 @@ pub struct Machine {
     bays: Mutex<Bays>,
     works: Works,
     events: EventLog,
+    /// Sectors of bays that the log calls unreadable since a pass was begun last: whoever tries again is not told again.
+    told_unreadable: Mutex<HashSet<(u32, u64)>>,
+    /// How often the write cache has lost what had been acknowledged.
+    losses: AtomicU64,
     /// Whether a spare takes over by itself.
     is_automatic: bool,
     /// The model that the pace comes from, where it does.
@@ -172,9 +187,13 @@ pub struct Machine {
 /// What is in the bays.
 struct Bays {
     generation: u64,
+    /// The last one that every disk in use has on its label.
+    taken: u64,
+    /// The number of the start that wrote the labels which are on the disks.
+    labelled: u64,
     bays: Vec<Bay>,
-    /// Disks in memory that are out of their bays.
-    outside: Vec<Arc<Disk>>,
+    /// Disks in memory that are out of their bays, and what each was to the array when it was taken out.
+    outside: Vec<(Arc<Disk>, Status)>,
     /// For each slot of each set, the disk that it lost last.
     lost: Vec<Vec<Lost>>,
 }
@@ -185,6 +204,8 @@ struct Lost {
     serial: String,
     /// The first generation without it.
     since: u64,
+    /// The number of the start that wrote its label.
+    start: u64,
     /// [`SetStore::changes`] when it went, where it had all of them.
     changes: Option<u64>,
 }
@@ -207,6 +228,8 @@ struct Bay {
     until: u64,
     /// Of a disk that was away: the generation of its label.
     generation: u64,
+    /// And the number of the start that wrote it.
+    start: u64,
 }
 
 impl Machine {
@@ -260,6 +283,14 @@ impl Machine {
         self.shape.is_rotating
     }
 
+    /// What [`Machine::flush_telling`] starts from for a new client: the number of losses of the write cache. While something is still
+    /// lost it is one less, so that the first flush fails: the client may have written that before a restart of the server.
+    pub fn told(&self) -> AtomicU64 {
+        let losses = self.losses.load(Ordering::Acquire);
+        let has_lost = self.cache.as_ref().is_some_and(|cache| !cache.is_empty() && !cache.lost().is_empty());
+        AtomicU64::new(if has_lost { losses.wrapping_sub(1) } else { losses })
+    }
+
     /// What has happened.
     pub fn events(&self) -> &EventLog {
         &self.events
@@ -293,6 +324,8 @@ impl Machine {
         self.works.stop_all();
         self.close_cache();
         let mut bays = self.lock_bays();
+        // Twice: a copy of a drive from before the end is two generations behind, as no drive in use ever is.
+        self.relabel(&mut bays)?;
         self.relabel(&mut bays)?;
         self.common.checkpoint(true)
     }
@@ -301,38 +334,99 @@ impl Machine {
         self.bays.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes drives out of use that have failed by themselves, each with the reason; a spare takes over.
+    fn lose(&self, bays: &mut Bays, mut failed: Vec<(u32, String)>) {
+        while !failed.is_empty() {
+            for (bay, why) in failed {
+                self.say(Severity::Critical, format!("bay {bay}: {why}; drive taken out of use"));
+                // It misses what it refused.
+                self.take_out_of_use(bays, bay, Going::Refusing);
+            }
+            if self.relabel(bays).is_ok() {
+                break;
+            }
+            // The labels need a sync, and that comes upon others.
+            failed = broken(bays);
+            if failed.is_empty() {
+                // Nobody would know after a restart that the drives are out of date.
+                self.common.is_frozen.store(true, Ordering::Relaxed);
+                self.say(Severity::Critical, "the labels cannot be written; the array is write-protected");
+            }
+        }
+        self.use_spares_soon();
+    }
+
     fn say(&self, severity: Severity, text: impl Into<String>) {
         self.events.add(severity, text.into());
     }
 }
+
+/// Most sectors that the log calls unreadable between two passes.
+const MOST_TOLD: usize = 10_000;
 
 impl Reports for Machine {
     fn member_failed(&self, set: u32, member: u16, why: &io::Error) {
         let bay = self.shape.sets[set as usize].bays[usize::from(member)];
         let mut bays = self.lock_bays();
         if bays.bays[bay as usize].status == Status::InUse {
-            self.say(Severity::Critical, format!("bay {bay}: write error ({why}); drive taken out of use"));
-            // It misses what it refused.
-            self.take_out_of_use(&mut bays, bay, Going::Refusing);
-            if self.relabel(&mut bays).is_err() {
-                // Nobody would know after a restart that the drive is out of date.
-                self.common.is_frozen.store(true, std::sync::atomic::Ordering::Relaxed);
-                self.say(Severity::Critical, "no drive takes a new label; the array is write-protected");
-            }
+            self.lose(&mut bays, vec![(bay, format!("write error ({why})"))]);
         }
     }
 
-    fn corrected(&self, set: u32, member: u16, lba: u64) {
+    fn corrected(&self, set: u32, member: u16, lba: u64, why: &DiskError) {
         let bay = self.shape.sets[set as usize].bays[usize::from(member)];
-        let text = format!("bay {bay}: sector {lba} did not match its checksum; corrected from redundancy");
+        let what = match why {
+            DiskError::Mismatch { .. } => "did not match its checksum".into(),
+            DiskError::Medium(_) | DiskError::Gone => format!("could not be read ({why})"),
+        };
+        self.say(Severity::Warning, format!("bay {bay}: sector {lba} {what}; corrected from redundancy"));
+    }
+
+    fn refilled(&self, set: u32, member: u16, lba: u64, sectors: u64) {
+        let bay = self.shape.sets[set as usize].bays[usize::from(member)];
+        let text = format!(
+            "bay {bay}: {sectors} sectors from {lba} on had lost what was written to them; corrected from redundancy"
+        );
         self.say(Severity::Warning, text);
     }
 
     fn unreadable(&self, set: u32, member: u16, lba: u64) {
         let bay = self.shape.sets[set as usize].bays[usize::from(member)];
-        let text = format!("bay {bay}: sector {lba} is unreadable, and redundancy does not suffice");
-        self.say(Severity::Critical, text);
+        let mut told = self.told_unreadable.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() < MOST_TOLD && told.insert((bay, lba)) {
+            let text = format!("bay {bay}: sector {lba} is unreadable, and redundancy does not suffice");
+            self.say(Severity::Critical, text);
+        }
     }
+
+    fn refusing(&self, why: &str) {
+        let what = match self.common.is_frozen.load(Ordering::Relaxed) {
+            true => "in the middle of a write; the array is write-protected until it is started again",
+            false => "writes are refused until that is fixed",
+        };
+        self.say(Severity::Critical, format!("{why}: {what}"));
+    }
+
+    fn label_again(&self) -> bool {
+        let mut bays = self.lock_bays();
+        !self.common.is_unlabelled.load(Ordering::Acquire) || self.relabel(&mut bays).is_ok()
+    }
+
+    fn give_up_broken(&self) {
+        let mut bays = self.lock_bays();
+        let broken = broken(&bays);
+        self.lose(&mut bays, broken);
+    }
+
+    fn taking(&self) {
+        self.say(Severity::Information, "writes are taken again");
+    }
+}
+
+/// The bays of drives in use that may not keep what was written to them, with the reason of each.
+fn broken(bays: &Bays) -> Vec<(u32, String)> {
+    let fault = |bay: &Bay| bay.disk.as_ref().filter(|_| bay.status == Status::InUse)?.fault();
+    (0..).zip(&bays.bays).filter_map(|(at, bay)| Some((at, fault(bay)?.to_owned()))).collect()
 }
 
 /// Whether every slot of a set has a whole disk.

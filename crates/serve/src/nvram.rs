@@ -7,17 +7,26 @@
 //! The write-intent map has a byte for each region of the members of a set. It is set before a region is written to and
 //! cleared while all members are whole, so what a member missed while it was away lies in the regions that are set.
 //!
+//! Beside them it has the newest configuration: disks that know of a failure may all be out of their bays at the next start.
+//!
 //! **Invariant:** the journal is begun anew only after everything in it is on the members.
 
+mod header;
+mod record;
+
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use units::SECTOR_BYTES;
 use units::convert::narrow;
 
-use crate::medium::Medium;
-use crate::tag::crc32c;
+use crate::disk;
+use crate::medium::{Medium, Window};
+use header::{Header, kept_of, newest_header};
+use record::{RECORD, encoded_len, padded};
+
+pub use record::{Change, Record};
 
 /// Regions of each set in the write-intent map.
 pub const REGIONS: u64 = 1024;
@@ -25,150 +34,60 @@ pub const REGIONS: u64 = 1024;
 const MOST_SETS: u64 = 1024;
 const HEADER: u64 = 4096;
 const INTENTS: u64 = 2 * HEADER;
-const JOURNAL: u64 = INTENTS + REGIONS * MOST_SETS;
-const HEADER_MAGIC: &[u8; 8] = b"fathomN1";
-const RECORD_MAGIC: u32 = 0x4A4C_4E52;
-/// Bytes of a record before its entries.
-const RECORD: usize = 32;
-const ENTRY: usize = 16;
+/// Where the configuration is, as on the disks.
+const CONFIG: u64 = INTENTS + REGIONS * MOST_SETS;
+/// Where eight bytes for each set say since when nothing was written to it.
+const UNCHANGED: u64 = CONFIG + 2 * disk::LABEL;
+const JOURNAL: u64 = UNCHANGED + 8 * MOST_SETS;
 
-/// What is kept of a write to members before it is done.
-#[derive(Debug, Default)]
-pub struct Record {
-    entries: Vec<Entry>,
-    data: Vec<u8>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
-    member: u16,
-    is_discard: bool,
-    sectors: u32,
-    lba: u64,
-}
-
-/// One write to one member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change<'a> {
-    /// Bytes from a sector on.
-    Write(&'a [u8]),
-    /// That many sectors become zeros.
-    Discard(u64),
-}
-
-impl Record {
-    /// Empties it, keeping its memory.
-    pub fn clear(&mut self) {
-        self.entries.clear();
-        self.data.clear();
-    }
-
-    /// Whether nothing is in it.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
-    /// Adds the write of `from`, whole sectors.
-    pub fn write(&mut self, member: u16, lba: u64, from: &[u8]) {
-        let sectors = narrow::<u32>(from.len() as u64 / SECTOR_BYTES);
-        self.entries.push(Entry { member, is_discard: false, sectors, lba });
-        self.data.extend_from_slice(from);
-    }
-
-    /// Adds that sectors become zeros.
-    pub fn discard(&mut self, member: u16, lba: u64, sectors: u64) {
-        self.entries.push(Entry { member, is_discard: true, sectors: narrow::<u32>(sectors), lba });
-    }
-
-    /// Each change in the order in which it was added: member, first sector, what.
-    pub fn changes(&self) -> impl Iterator<Item = (u16, u64, Change<'_>)> {
-        let mut at = 0;
-        self.entries.iter().map(move |entry| {
-            if entry.is_discard {
-                return (entry.member, entry.lba, Change::Discard(entry.sectors.into()));
-            }
-            let len = narrow::<usize>(u64::from(entry.sectors) * SECTOR_BYTES);
-            at += len;
-            (entry.member, entry.lba, Change::Write(&self.data[at - len..at]))
-        })
-    }
-
-    /// Bytes that it takes in a journal.
-    pub fn encoded_len(&self) -> u64 {
-        padded((RECORD + self.entries.len() * ENTRY + self.data.len()) as u64)
-    }
-
-    fn encode(&self, sequence: u64, set: u32, into: &mut Vec<u8>) {
-        into.clear();
-        into.extend_from_slice(&RECORD_MAGIC.to_le_bytes());
-        into.extend_from_slice(&[0; 4]);
-        into.extend_from_slice(&sequence.to_le_bytes());
-        into.extend_from_slice(&set.to_le_bytes());
-        into.extend_from_slice(&narrow::<u32>(self.entries.len()).to_le_bytes());
-        into.extend_from_slice(&(self.data.len() as u64).to_le_bytes());
-        for entry in &self.entries {
-            into.extend_from_slice(&entry.member.to_le_bytes());
-            into.extend_from_slice(&u16::from(entry.is_discard).to_le_bytes());
-            into.extend_from_slice(&entry.sectors.to_le_bytes());
-            into.extend_from_slice(&entry.lba.to_le_bytes());
-        }
-        into.extend_from_slice(&self.data);
-        let crc = crc32c(&into[8..]);
-        into[4..8].copy_from_slice(&crc.to_le_bytes());
-    }
-
-    /// The record that `bytes` are, if they are the whole of the one with that number: it and its set.
-    fn decode(bytes: &[u8], sequence: u64) -> Option<(u32, Record)> {
-        let crc = u32::from_le_bytes(*bytes.get(4..)?.first_chunk()?);
-        let found = u64::from_le_bytes(*bytes.get(8..)?.first_chunk()?);
-        let set = u32::from_le_bytes(*bytes.get(16..)?.first_chunk()?);
-        let count = u32::from_le_bytes(*bytes.get(20..)?.first_chunk()?) as usize;
-        if found != sequence || crc32c(bytes.get(8..)?) != crc {
-            return None;
-        }
-        let (entries, data) = bytes.get(RECORD..)?.split_at_checked(count.checked_mul(ENTRY)?)?;
-        let entries: Vec<Entry> = (entries.as_chunks::<ENTRY>().0.iter())
-            .map(|bytes| Entry {
-                member: u16::from_le_bytes([bytes[0], bytes[1]]),
-                is_discard: bytes[2] != 0,
-                sectors: u32::from_le_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]),
-                lba: u64::from_le_bytes(*bytes[8..].first_chunk().unwrap_or(&[0; 8])),
-            })
-            .collect();
-        let written = entries.iter().filter(|entry| !entry.is_discard);
-        let wanted: u64 = written.map(|entry| u64::from(entry.sectors) * SECTOR_BYTES).sum();
-        (wanted == data.len() as u64).then(|| (set, Record { entries, data: data.to_vec() }))
-    }
-}
-
-/// How long a record with that header is, header included; `None` where it is none.
-fn encoded_len(header: &[u8; RECORD]) -> Option<u64> {
-    if header[..4] != RECORD_MAGIC.to_le_bytes() {
-        return None;
-    }
-    let count = u32::from_le_bytes(*header[20..].first_chunk()?);
-    let data = u64::from_le_bytes(*header[24..].first_chunk()?);
-    data.checked_add(u64::from(count) * ENTRY as u64 + RECORD as u64)
-}
+/// Bytes in which records are looked for at once.
+const WINDOW: u64 = 64 << 10;
 
 /// What the memory says of how the server ended before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Past {
+    /// Whether it says anything: one that was never begun, was cut short or has lost records among others does not.
+    pub is_known: bool,
     /// Whether it was closed in order.
     pub is_clean: bool,
     /// The start of the machine that it ran under.
     pub boot: String,
+    /// Whether each record was on stable storage before members were written.
+    pub is_synced: bool,
+}
+
+impl Past {
+    /// Whether the machine has been started since the end, and not all that the journal had need have outlived that: data and parity
+    /// may be apart.
+    pub fn has_lost_power(&self, boot: &str) -> bool {
+        !self.is_clean && !self.is_synced && self.boot.as_bytes() != kept_of(boot)
+    }
+}
+
+/// Whether a memory was begun from byte `from` of a medium on, and is as long as it was then.
+pub fn is_whole(medium: &dyn Medium, from: u64) -> io::Result<bool> {
+    match newest_header(medium, from)? {
+        Some(header) => header.has_all(medium, from),
+        None => Ok(false),
+    }
+}
+
+/// What a memory says of the array that it is of, and its number; `None` where it says nothing.
+pub fn remembered(medium: &Arc<dyn Medium>) -> io::Result<Option<(u64, Vec<u8>)>> {
+    disk::read_label(&Window { medium: medium.clone(), from: CONFIG })
 }
 
 /// The journal and the write-intent map.
 pub struct Nvram {
-    medium: Box<dyn Medium>,
+    medium: Arc<dyn Medium>,
     room: u64,
     is_synced: bool,
     position: Mutex<Position>,
     /// Held by who has appended and not yet written to members.
     gate: RwLock<()>,
     intents: Vec<AtomicU8>,
+    /// Of each set, the generation of the first loss of a disk since it was written to; 0 where it has lost none since.
+    unchanged: Vec<AtomicU64>,
     /// Sets whose intents are kept: a member is away.
     kept: Vec<AtomicBool>,
     boot: String,
@@ -194,7 +113,7 @@ impl Nvram {
     /// Where `is_synced`, each record is on stable storage before members are written: then a loss of power of this
     /// machine leaves no write hole either.
     pub fn open(
-        medium: Box<dyn Medium>,
+        medium: Arc<dyn Medium>,
         room: u64,
         sets: usize,
         is_synced: bool,
@@ -202,11 +121,19 @@ impl Nvram {
     ) -> io::Result<(Nvram, Past)> {
         let mut intents = vec![0; sets * narrow::<usize>(REGIONS)];
         medium.read(INTENTS, &mut intents)?;
-        let header = newest_header(medium.as_ref())?;
-        let past = header.as_ref().map_or(Past { is_clean: true, boot: boot.to_owned() }, |header| Past {
-            is_clean: header.is_clean,
-            boot: header.boot.clone(),
-        });
+        let mut unchanged = vec![0; sets * 8];
+        medium.read(UNCHANGED, &mut unchanged)?;
+        let header = newest_header(medium.as_ref(), 0)?;
+        let mut past = match &header {
+            None => Past { is_known: false, is_clean: false, boot: boot.to_owned(), is_synced },
+            Some(header) => Past {
+                is_known: header.has_all(medium.as_ref(), 0)?,
+                is_clean: header.is_clean,
+                boot: header.boot.clone(),
+                is_synced: header.is_synced,
+            },
+        };
+        medium.extend(JOURNAL + room)?;
         let (sequence, number) = header.map_or((1, 0), |header| (header.sequence, header.number + 1));
         let position = Position { at: 0, sequence, header: number, encoded: Vec::new() };
         let nvram = Nvram {
@@ -216,10 +143,41 @@ impl Nvram {
             position: Mutex::new(position),
             gate: RwLock::default(),
             intents: intents.into_iter().map(AtomicU8::new).collect(),
+            unchanged: (unchanged.as_chunks().0.iter())
+                .map(|bytes| AtomicU64::new(u64::from_le_bytes(*bytes)))
+                .collect(),
             kept: (0..sets).map(|_| AtomicBool::new(false)).collect(),
             boot: boot.to_owned(),
         };
+        past.is_known = past.is_known && (past.is_clean || !nvram.is_torn()?);
         Ok((nvram, past))
+    }
+
+    /// Whether records lie behind one that is none, or no longer: to do again only those before would bring back what is old.
+    fn is_torn(&self) -> io::Result<bool> {
+        let Position { mut at, mut sequence, .. } = *self.position();
+        while let Some((_, _, len)) = self.record_at(at, sequence)? {
+            (at, sequence) = (at + len, sequence + 1);
+        }
+        let mut window = vec![0; narrow::<usize>(WINDOW)];
+        let sector = narrow::<usize>(SECTOR_BYTES);
+        while let Some(data) = self.medium.next_data(JOURNAL + at)? {
+            at = at.max(data.saturating_sub(JOURNAL) / SECTOR_BYTES * SECTOR_BYTES);
+            if at >= self.room {
+                break;
+            }
+            self.medium.read(JOURNAL + at, &mut window)?;
+            for (place, header) in (at..).step_by(sector).zip(window.chunks(sector)) {
+                let found = u64::from_le_bytes(*header[8..].first_chunk().unwrap_or(&[0; 8]));
+                // An older one, of before the journal was begun anew, is far from these.
+                let is_later = found > sequence && found - sequence < 1 << 31;
+                if is_later && self.record_at(place, found)?.is_some() {
+                    return Ok(true);
+                }
+            }
+            at += WINDOW;
+        }
+        Ok(false)
     }
 
     /// Does every whole record again, in order, with `act`; how many there were. Follow with [`Nvram::restart`].
@@ -235,6 +193,7 @@ impl Nvram {
         Ok(count)
     }
 
+    /// The whole record with that number there, with its set and its length in the journal.
     fn record_at(&self, at: u64, sequence: u64) -> io::Result<Option<(u32, Record, u64)>> {
         let mut header = [0; RECORD];
         if at + RECORD as u64 > self.room {
@@ -316,6 +275,8 @@ impl Nvram {
             sequence: position.sequence,
             is_clean,
             boot: self.boot.clone(),
+            room: self.room,
+            is_synced: self.is_synced,
         };
         self.medium.write(header.number % 2 * HEADER, &header.encode())?;
         self.medium.sync()?;
@@ -329,6 +290,22 @@ impl Nvram {
         self.position().at
     }
 
+    /// Has the memory say of the array what is said on its disks: where those that know it are gone, it still does.
+    pub fn remember(&self, number: u64, config: &[u8]) -> io::Result<()> {
+        disk::write_label(&Window { medium: self.medium.clone(), from: CONFIG }, number, config)?;
+        self.medium.sync()
+    }
+
+    /// Notes that all of a set may have been written to: nothing is known of what was.
+    pub fn intend_all(&self, set: u32) -> io::Result<()> {
+        let first = u64::from(set) * REGIONS;
+        self.medium.write(INTENTS + first, &vec![1; narrow::<usize>(REGIONS)])?;
+        self.write_unchanged(set, 0, true)?;
+        let map = &self.intents[narrow::<usize>(first)..][..narrow::<usize>(REGIONS)];
+        map.iter().for_each(|byte| byte.store(1, Ordering::Relaxed));
+        Ok(())
+    }
+
     /// All records so far are on stable storage.
     pub fn flush(&self) -> io::Result<()> {
         self.medium.sync()
@@ -337,6 +314,9 @@ impl Nvram {
     /// Notes that regions of a set are about to be written to.
     #[inline]
     pub fn intend(&self, set: u32, regions: std::ops::RangeInclusive<u64>) -> io::Result<()> {
+        if self.unchanged[set as usize].load(Ordering::Relaxed) != 0 {
+            self.write_unchanged(set, 0, self.is_synced)?;
+        }
         let first = u64::from(set) * REGIONS;
         for region in regions {
             let at = first + region;
@@ -349,6 +329,32 @@ impl Nvram {
                 byte.store(1, Ordering::Relaxed);
             }
         }
+        Ok(())
+    }
+
+    /// A set loses a disk now, `since` being the first generation without it, and nobody writes to the set meanwhile: whether it is
+    /// written to from now on is remembered.
+    pub fn lose(&self, set: u32, since: u64) -> io::Result<()> {
+        assert!(since > 0, "the first generation has all of its disks");
+        if self.unchanged_since(set).is_none() {
+            self.write_unchanged(set, since, true)?;
+        }
+        Ok(())
+    }
+
+    /// The generation since which nothing was written to a set: the disks that it has lost from then on have missed nothing. `None`
+    /// where it has lost none since it was written to last.
+    pub fn unchanged_since(&self, set: u32) -> Option<u64> {
+        Some(self.unchanged[set as usize].load(Ordering::Relaxed)).filter(|since| *since > 0)
+    }
+
+    fn write_unchanged(&self, set: u32, since: u64, is_synced: bool) -> io::Result<()> {
+        // Eight bytes of one sector, so that they are written whole or not at all.
+        self.medium.write(UNCHANGED + 8 * u64::from(set), &since.to_le_bytes())?;
+        if is_synced {
+            self.medium.sync()?;
+        }
+        self.unchanged[set as usize].store(since, Ordering::Relaxed);
         Ok(())
     }
 
@@ -382,68 +388,11 @@ impl Appended<'_> {
     }
 }
 
-/// Records begin at whole sectors, so that a torn one harms no other.
-fn padded(len: u64) -> u64 {
-    len.next_multiple_of(SECTOR_BYTES)
-}
-
-struct Header {
-    number: u64,
-    /// The number of the first record that counts.
-    sequence: u64,
-    is_clean: bool,
-    boot: String,
-}
-
-impl Header {
-    fn encode(&self) -> Vec<u8> {
-        let mut bytes = HEADER_MAGIC.to_vec();
-        bytes.extend_from_slice(&self.number.to_le_bytes());
-        bytes.extend_from_slice(&self.sequence.to_le_bytes());
-        bytes.push(u8::from(self.is_clean));
-        let boot = &self.boot.as_bytes()[..self.boot.len().min(64)];
-        bytes.push(narrow::<u8>(boot.len()));
-        bytes.extend_from_slice(boot);
-        // Within one sector, so that it is written whole or not at all.
-        bytes.resize(508, 0);
-        bytes.extend_from_slice(&crc32c(&bytes).to_le_bytes());
-        bytes
-    }
-
-    fn decode(bytes: &[u8; 512]) -> Option<Header> {
-        let (body, crc) = bytes.split_at(508);
-        if u32::from_le_bytes(*crc.first_chunk()?) != crc32c(body) {
-            return None;
-        }
-        let rest = body.strip_prefix(HEADER_MAGIC)?;
-        let boot = rest.get(18..18 + usize::from(rest[17]))?;
-        Some(Header {
-            number: u64::from_le_bytes(*rest.first_chunk()?),
-            sequence: u64::from_le_bytes(*rest[8..].first_chunk()?),
-            is_clean: rest[16] == 1,
-            boot: String::from_utf8_lossy(boot).into_owned(),
-        })
-    }
-}
-
-fn newest_header(medium: &dyn Medium) -> io::Result<Option<Header>> {
-    let mut newest: Option<Header> = None;
-    for place in [0, HEADER] {
-        let mut bytes = [0; 512];
-        medium.read(place, &mut bytes)?;
-        if let Some(header) = Header::decode(&bytes)
-            && newest.as_ref().is_none_or(|other| header.number > other.number)
-        {
-            newest = Some(header);
-        }
-    }
-    Ok(newest)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::record::ENTRY;
     use super::*;
-    use crate::medium::MemoryMedium;
+    use crate::medium::{FileMedium, MemoryMedium};
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -468,7 +417,7 @@ mod tests {
     }
 
     fn open(medium: &Arc<MemoryMedium>) -> (Nvram, Past) {
-        Nvram::open(Box::new(Shared(medium.clone())), 8192, 2, false, "boot").unwrap()
+        Nvram::open(Arc::new(Shared(medium.clone())), 8192, 2, false, "boot").unwrap()
     }
 
     fn replayed(nvram: &Nvram) -> Vec<(u32, u64)> {
@@ -494,7 +443,7 @@ mod tests {
     fn records_come_back_in_order_until_the_journal_is_begun_anew() {
         let medium = Arc::new(MemoryMedium::default());
         let (nvram, past) = open(&medium);
-        assert!(past.is_clean, "an empty memory has lost nothing");
+        assert!(!past.is_known, "an empty memory says nothing");
         nvram.restart(false, || Ok(())).unwrap();
         nvram.append(0, &one(1), || Ok(())).unwrap().done();
         nvram.append(1, &one(2), || Ok(())).unwrap().done();
@@ -525,6 +474,57 @@ mod tests {
         assert!(syncs.get() > 0);
         let last = *replayed(&open(&medium).0).last().unwrap();
         assert_eq!(last, (0, 19));
+    }
+
+    #[test]
+    fn a_memory_that_is_damaged_before_its_last_record_says_nothing() {
+        let record = padded(RECORD as u64 + 2 * ENTRY as u64 + 1024);
+        for (damaged, is_known) in [(0, false), (1, false), (2, true)] {
+            let medium = Arc::new(MemoryMedium::default());
+            let (nvram, _) = open(&medium);
+            nvram.restart(false, || Ok(())).unwrap();
+            for lba in 0..3 {
+                nvram.append(0, &one(lba), || Ok(())).unwrap().done();
+            }
+            assert!(open(&medium).1.is_known);
+            let at = JOURNAL + damaged * record + 40;
+            let mut byte = [0];
+            medium.read(at, &mut byte).unwrap();
+            medium.write(at, &[!byte[0]]).unwrap();
+            // The last one cannot be told from one that was never whole.
+            assert_eq!(open(&medium).1.is_known, is_known, "record {damaged}");
+        }
+    }
+
+    #[test]
+    fn a_memory_file_that_was_cut_short_says_nothing() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("controller.nvram");
+        let open =
+            || Nvram::open(Arc::new(FileMedium::open(&path).unwrap()), 8192, 2, false, "boot").unwrap();
+        let (nvram, _) = open();
+        nvram.restart(false, || Ok(())).unwrap();
+        nvram.append(0, &one(1), || Ok(())).unwrap().done();
+        drop(nvram);
+        assert!(open().1.is_known);
+        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_len(file.metadata().unwrap().len() - 1).unwrap();
+        assert!(!open().1.is_known);
+    }
+
+    #[test]
+    fn a_stop_that_the_machine_did_not_outlive_has_lost_power_unless_the_journal_was_synced() {
+        for (is_synced, is_clean, is_lost) in
+            [(false, false, true), (true, false, false), (false, true, false)]
+        {
+            let medium = Arc::new(MemoryMedium::default());
+            let shared = || Arc::new(Shared(medium.clone()));
+            let (nvram, _) = Nvram::open(shared(), 8192, 2, is_synced, "one").unwrap();
+            nvram.restart(is_clean, || Ok(())).unwrap();
+            let (_, past) = Nvram::open(shared(), 8192, 2, is_synced, "two").unwrap();
+            assert!(!past.has_lost_power("one"));
+            assert_eq!(past.has_lost_power("two"), is_lost);
+        }
     }
 
     #[test]

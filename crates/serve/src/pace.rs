@@ -1,11 +1,15 @@
 //! When answers are given: when the modelled array would.
 //!
 //! One thread has the event loop of the model and drives it by the clock on the wall: a request enters the model when it
-//! arrives, and its answer is let go when the model has completed it.
+//! arrives, and its answer is let go when the model has completed it and its data have been moved, whichever is later.
+
+mod lateness;
+mod meeting;
+mod vigil;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -17,6 +21,11 @@ use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Share};
 
 use crate::clock::Clock;
+use meeting::Meeting;
+use vigil::Vigil;
+
+pub use lateness::{Late, Lateness};
+pub use meeting::{Deliver, Pending};
 
 /// What the model is told of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,14 +56,11 @@ pub enum Op {
 /// The largest request that the model takes; one that is larger is several there, which arrive together.
 const LARGEST: u64 = 1 << 30;
 
-/// What is done with an answer whose time has come; `false` where the model's host has had none.
-pub type Deliver = Box<dyn FnOnce(bool) + Send>;
-
 /// What is done to the model.
 type Act = Box<dyn FnOnce(&mut Sim) + Send>;
 
 enum Message {
-    Request(Duration, Asked, Deliver),
+    Request(Duration, Asked, Arc<Meeting>),
     Work(WorkOrder, Share),
     Act(Act),
     /// Another array takes the place of this one, which gives all its answers now.
@@ -77,79 +83,6 @@ pub struct Pacer {
 
 /// How far the model's work on each set is.
 type Progress = Mutex<HashMap<u32, f64>>;
-
-/// How long after the model had completed them answers were given.
-#[derive(Debug, Default)]
-pub struct Late {
-    /// Until they began to be sent, which is when a device would raise its interrupt.
-    pub sent: Lateness,
-    /// Until they were in the hands of the system and whoever waits for them was woken, which takes longest where a processor slept.
-    pub taken: Lateness,
-}
-
-/// Times after the model, of all answers.
-#[derive(Debug)]
-pub struct Lateness {
-    count: AtomicU64,
-    sum_ns: AtomicU64,
-    /// Answers by how late they were, in microseconds: [`bucket`].
-    buckets: [AtomicU64; BUCKETS],
-}
-
-/// Eight for each power of two, up to a second and more.
-const BUCKETS: usize = 8 * 20;
-
-/// Which bucket so many microseconds belong to: below 16 each has its own, and above it each power of two has eight.
-fn bucket(micros: u64) -> usize {
-    let octave = (64 - micros.leading_zeros()).saturating_sub(4);
-    let at = u64::from(octave) * 8 + (micros >> octave);
-    narrow::<usize>(at).min(BUCKETS - 1)
-}
-
-/// The first number of microseconds that is beyond a bucket.
-fn beyond(bucket: usize) -> u64 {
-    let at = bucket as u64 + 1;
-    let octave = (at / 8).saturating_sub(1);
-    (at - octave * 8) << octave
-}
-
-impl Default for Lateness {
-    fn default() -> Lateness {
-        Lateness {
-            count: AtomicU64::default(),
-            sum_ns: AtomicU64::default(),
-            buckets: [const { AtomicU64::new(0) }; BUCKETS],
-        }
-    }
-}
-
-impl Lateness {
-    fn add(&self, late: Duration) {
-        let nanos = truncated::<u64>(late.as_secs_f64() * 1e9);
-        self.count.fetch_add(1, Ordering::Relaxed);
-        self.sum_ns.fetch_add(nanos, Ordering::Relaxed);
-        self.buckets[bucket(nanos / 1000)].fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// How many answers, and their mean lateness.
-    pub fn mean(&self) -> (u64, Duration) {
-        let count = self.count.load(Ordering::Relaxed);
-        (count, Duration::from_nanos(self.sum_ns.load(Ordering::Relaxed) / count.max(1)))
-    }
-
-    /// A bound in microseconds that the share `share` of all answers is within, an eighth too high at most.
-    pub fn quantile_us(&self, share: f64) -> u64 {
-        let count = self.count.load(Ordering::Relaxed) as f64;
-        let mut seen = 0;
-        for (bucket, answers) in self.buckets.iter().enumerate() {
-            seen += answers.load(Ordering::Relaxed);
-            if seen as f64 >= count * share {
-                return beyond(bucket);
-            }
-        }
-        beyond(BUCKETS - 1)
-    }
-}
 
 impl Pacer {
     /// Runs `sim` in real time, or `speed` times as fast.
@@ -174,7 +107,6 @@ impl Pacer {
             waiting: HashMap::new(),
             free: Vec::new(),
             next: 0,
-            lateness: lateness.clone(),
             works: Vec::new(),
             progress: progress.clone(),
             share: None,
@@ -188,7 +120,7 @@ impl Pacer {
             if catch_unwind(AssertUnwindSafe(|| running.run(&receive))).is_err() {
                 ended.store(true, Ordering::Release);
                 broken();
-                running.waiting.drain().for_each(|(_, deliver)| deliver(false));
+                running.waiting.drain().for_each(|(_, request)| request.end(false));
                 refuse_all(&receive, &running.progress);
             }
         })?;
@@ -208,9 +140,11 @@ impl Pacer {
         self.is_broken.load(Ordering::Acquire)
     }
 
-    /// Has `deliver` be called when the model has completed the request.
-    pub fn ask(&self, asked: Asked, deliver: Deliver) {
-        self.tell(Message::Request(self.clock.now(), asked, deliver));
+    /// Shows the model a request that comes now, whose data may still be on their way.
+    pub fn ask(&self, asked: Asked) -> Pending {
+        let meeting = Meeting::of(&asked, self.clock, self.lateness.clone());
+        self.tell(Message::Request(self.clock.now(), asked, meeting.clone()));
+        Pending(meeting)
     }
 
     /// The disk of a slot fails in the model, or the one that is becoming its copy.
@@ -288,10 +222,9 @@ struct Running {
     sim: Sim,
     speed: f64,
     clock: Clock,
-    waiting: HashMap<u32, Deliver>,
+    waiting: HashMap<u32, Arc<Meeting>>,
     free: Vec<u32>,
     next: u32,
-    lateness: Arc<Late>,
     /// Set and number of the work under way.
     works: Vec<(u32, u32)>,
     progress: Arc<Progress>,
@@ -317,7 +250,7 @@ impl Running {
                 Err(RecvTimeoutError::Timeout) => self.catch_up(),
             }
         }
-        self.waiting.drain().for_each(|(_, deliver)| deliver(true));
+        self.waiting.drain().for_each(|(_, request)| request.end(true));
     }
 
     /// The first message until a time: asleep, but for the last of it.
@@ -345,29 +278,14 @@ impl Running {
 
     fn take(&mut self, message: Message) {
         match message {
-            Message::Request(at, asked, deliver) => {
-                if asked.op == Op::Nothing {
-                    return deliver(true);
-                }
-                if asked.len > LARGEST {
-                    return self.take_in_pieces(at, asked, deliver);
-                }
-                let token = self.free.pop().unwrap_or_else(|| {
-                    self.next += 1;
-                    self.next - 1
-                });
-                let other = self.waiting.insert(token, deliver);
-                debug_assert!(other.is_none(), "a number is of one request at a time");
-                let request = workload_request(asked, token);
-                let at = self.virtual_time(at).max(self.sim.now());
-                self.sim.submit(at, request);
-            }
+            Message::Request(_, Asked { op: Op::Nothing, .. }, meeting) => meeting.end(true),
+            Message::Request(at, asked, meeting) => self.submit(at, asked, &meeting),
             Message::Act(act) => {
                 self.catch_up();
                 act(&mut self.sim);
             }
             Message::Restart(sim) => {
-                self.waiting.drain().for_each(|(_, deliver)| deliver(true));
+                self.waiting.drain().for_each(|(_, request)| request.end(true));
                 (self.free, self.next) = (Vec::new(), 0);
                 self.sim = *sim;
             }
@@ -393,25 +311,19 @@ impl Running {
         }
     }
 
-    /// One answer once the model has completed each piece.
-    fn take_in_pieces(&mut self, at: Duration, asked: Asked, deliver: Deliver) {
-        let pieces = asked.len.div_ceil(LARGEST);
-        let whole = Arc::new(Mutex::new((pieces, true, Some(deliver))));
-        for piece in 0..pieces {
+    /// Shows the model a request, in as many pieces as it needs.
+    fn submit(&mut self, at: Duration, asked: Asked, meeting: &Arc<Meeting>) {
+        let at = self.virtual_time(at).max(self.sim.now());
+        for piece in 0..asked.len.div_ceil(LARGEST).max(1) {
             let from = piece * LARGEST;
             let part = Asked { offset: asked.offset + from, len: LARGEST.min(asked.len - from), ..asked };
-            let whole = whole.clone();
-            let ended = move |is_answered| {
-                let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
-                whole.0 -= 1;
-                whole.1 &= is_answered;
-                if whole.0 == 0
-                    && let Some(deliver) = whole.2.take()
-                {
-                    deliver(whole.1);
-                }
-            };
-            self.take(Message::Request(at, part, Box::new(ended)));
+            let token = self.free.pop().unwrap_or_else(|| {
+                self.next += 1;
+                self.next - 1
+            });
+            let other = self.waiting.insert(token, meeting.clone());
+            debug_assert!(other.is_none(), "a number is of one request at a time");
+            self.sim.submit(at, workload_request(part, token));
         }
     }
 
@@ -445,50 +357,12 @@ impl Running {
     fn let_go(&mut self) {
         for done in self.sim.take_ended() {
             let token = done.token.0;
-            if let Some(deliver) = self.waiting.remove(&token) {
+            if let Some(request) = self.waiting.remove(&token) {
                 let due = Duration::from_nanos(truncated(done.finished_at.nanos() as f64 / self.speed));
-                self.lateness.sent.add(self.clock.now().saturating_sub(due));
-                deliver(done.outcome.result().is_ok());
-                self.lateness.taken.add(self.clock.now().saturating_sub(due));
+                request.complete(done.outcome.result().is_ok(), due);
             }
             self.free.push(token);
         }
-    }
-}
-
-/// How long a thread may wait for a time awake: a processor that sleeps takes 50 to 150 µs until it is at work again, and an answer
-/// would be that late.
-struct Vigil {
-    /// What has been earned and is not spent.
-    credit: Duration,
-    earned_at: Duration,
-}
-
-impl Vigil {
-    /// What a wake-up takes where the processor slept in a virtual machine, and a little more.
-    const LONGEST: Duration = Duration::from_micros(200);
-    /// One part of so many of the time by the clock may be spent awake.
-    const PARTS: u32 = 10;
-    /// What can be saved: so much for times when many answers are due.
-    const MOST: Duration = Duration::from_millis(10);
-
-    /// With nothing earned yet.
-    fn new(now: Duration) -> Vigil {
-        Vigil { credit: Duration::ZERO, earned_at: now }
-    }
-
-    /// How much of a wait of that length may be spent awake: the whole of a short one, [`Vigil::LONGEST`] at most, and no more than has
-    /// been earned by `now`.
-    fn allowed(&mut self, wait: Duration, now: Duration) -> Duration {
-        let earned = now.saturating_sub(self.earned_at) / Vigil::PARTS;
-        self.credit = (self.credit + earned).min(Vigil::MOST);
-        self.earned_at = now;
-        wait.min(Vigil::LONGEST).min(self.credit)
-    }
-
-    /// So much has been spent, which may be more than was allowed where the thread was held up.
-    fn spend(&mut self, time: Duration) {
-        self.credit = self.credit.saturating_sub(time);
     }
 }
 
@@ -498,7 +372,7 @@ fn refuse_all(receive: &Receiver<Message>, progress: &Progress) {
     works().clear();
     while let Ok(message) = receive.recv() {
         match message {
-            Message::Request(_, _, deliver) => deliver(false),
+            Message::Request(_, _, request) => request.end(false),
             Message::Stop => break,
             Message::Work(order, _) => drop(works().remove(&order.set)),
             Message::Act(_) | Message::Restart(_) | Message::Share(_) => {}
@@ -519,47 +393,5 @@ fn workload_request(asked: Asked, token: u32) -> array::sim::OutsideRequest {
             Op::Write => array::sim::OutsideOp::Write,
             Op::Flush | Op::Nothing => array::sim::OutsideOp::Flush,
         },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::{BUCKETS, Lateness, Vigil, beyond, bucket};
-
-    #[test]
-    fn a_tenth_of_the_time_at_most_is_waited_for_awake() {
-        let [micro, milli] = [Duration::from_micros(1), Duration::from_millis(1)];
-        let mut vigil = Vigil::new(Duration::ZERO);
-        assert_eq!(vigil.allowed(milli, Duration::ZERO), Duration::ZERO, "nothing is earned yet");
-        assert_eq!(vigil.allowed(5 * milli, milli), 100 * micro);
-        let mut awake = Duration::ZERO;
-        for step in 1..=10_000_u32 {
-            let now = milli + step * 100 * micro;
-            let spent = vigil.allowed(100 * micro, now);
-            vigil.spend(spent);
-            awake += spent;
-        }
-        assert!(awake <= 101 * milli && awake >= 99 * milli, "{awake:?} of a second");
-        assert_eq!(vigil.allowed(Duration::from_secs(5), Duration::from_secs(100)), Vigil::LONGEST);
-        assert_eq!(
-            vigil.allowed(30 * micro, Duration::from_secs(101)),
-            30 * micro,
-            "a short wait is spent awake"
-        );
-    }
-
-    #[test]
-    fn a_bucket_holds_what_is_below_its_end_and_no_eighth_more() {
-        for micros in (0..5000).chain([65_535, 65_536, 999_999]) {
-            let end = beyond(bucket(micros));
-            assert!(end > micros && end as f64 <= (micros + 1) as f64 * 1.125, "{micros}: {end}");
-        }
-        assert!((1..BUCKETS).all(|at| beyond(at) > beyond(at - 1)));
-        let lateness = Lateness::default();
-        (1..=1000).for_each(|micros| lateness.add(Duration::from_micros(micros)));
-        assert!((990..1100).contains(&lateness.quantile_us(0.99)), "{}", lateness.quantile_us(0.99));
-        assert_eq!(lateness.mean().0, 1000);
     }
 }

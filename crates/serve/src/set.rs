@@ -9,12 +9,14 @@
 //!
 //! **Invariant:** locks are taken in the order rows, bays (of the array), state of the set.
 
+mod clear;
+mod hole;
 mod work;
 mod write;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use array::raid::{Executor, Geometry, Health, MemberState, Members, Merger, Plan, PlanError, Sweep, Task};
 use units::convert::narrow;
@@ -71,11 +73,26 @@ pub trait Reports: Sync {
     /// A write to the member failed. It must be out of use when this returns.
     fn member_failed(&self, set: u32, member: u16, why: &io::Error);
 
-    /// A sector was computed from the other members and written again.
-    fn corrected(&self, set: u32, member: u16, lba: u64);
+    /// A sector was computed from the other members and written again; why it had to be.
+    fn corrected(&self, set: u32, member: u16, lba: u64, why: &DiskError);
+
+    /// Sectors that a disk had lost together with their checksums were computed and written again.
+    fn refilled(&self, set: u32, member: u16, lba: u64, sectors: u64);
 
     /// A sector is unreadable and cannot be computed.
     fn unreadable(&self, set: u32, member: u16, lba: u64);
+
+    /// Has the labels say what is in use; whether they do.
+    fn label_again(&self) -> bool;
+
+    /// Some disks may not keep what was written to them. They must be out of use when this returns.
+    fn give_up_broken(&self);
+
+    /// What is written is refused from now on, and why; said once.
+    fn refusing(&self, why: &str);
+
+    /// What is written is taken again.
+    fn taking(&self);
 }
 
 /// What all sets of an array have in common.
@@ -89,6 +106,43 @@ pub struct Common {
     pub live: RwLock<Vec<Arc<Disk>>>,
     /// Nothing is written any more: what lies in the journal could not be brought to its members.
     pub is_frozen: AtomicBool,
+    /// What is in use is not on the labels.
+    pub is_unlabelled: AtomicBool,
+    /// Why the last write was refused by what members and journal lie on.
+    pub refusal: Refusal,
+}
+
+/// Whether what is written is refused, and why.
+#[derive(Default)]
+pub struct Refusal {
+    is_now: AtomicBool,
+    why: Mutex<String>,
+}
+
+impl Refusal {
+    /// Why what is written is refused; `None` where it is taken.
+    pub fn why(&self) -> Option<String> {
+        let is_now = self.is_now.load(Ordering::Acquire);
+        is_now.then(|| self.why.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    /// Notes a refused write; tells `reports` if it is the first one.
+    #[cold]
+    pub fn refused(&self, why: String, reports: &dyn Reports) {
+        if !self.is_now.swap(true, Ordering::AcqRel) {
+            reports.refusing(&why);
+        }
+        *self.why.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    /// Notes a write that succeeded; tells `reports` if the one before it was refused.
+    #[inline]
+    pub fn taken(&self, reports: &dyn Reports) {
+        // Looked at first: most writes find what the last one did, and write to nothing that others read.
+        if self.is_now.load(Ordering::Relaxed) && self.is_now.swap(false, Ordering::AcqRel) {
+            reports.taking();
+        }
+    }
 }
 
 impl Common {
@@ -98,6 +152,23 @@ impl Common {
             disk.flush().map_err(io::Error::other)?;
         }
         Ok(())
+    }
+
+    /// Why nothing is written to members now, where that is so.
+    pub fn can_write(&self) -> Result<(), Fault> {
+        if self.is_frozen.load(Ordering::Relaxed) {
+            Err(Fault::NoSpace)
+        } else if self.is_unlabelled.load(Ordering::Acquire) {
+            Err(Fault::Journal)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether some disk in use may not keep what was written to it.
+    fn has_broken(&self) -> bool {
+        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        live.iter().any(|disk| disk.fault().is_some())
     }
 
     /// Empties the journal.
@@ -371,16 +442,17 @@ impl SetStore {
         {
             let _rows = self.rows.exclusive(from.0, to.0);
             let state = self.state();
-            for (n, sector) in into.chunks_mut(SECTOR).enumerate() {
+            'sectors: for (n, sector) in into.chunks_mut(SECTOR).enumerate() {
                 let lba = Lba(lba.0 + n as u64);
+                let mut mended = Vec::new();
                 while let Err(bad) = self.planned_read(scratch, &state, &state.health, lba, sector)? {
-                    if !self.restore(scratch, &state, bad.member, bad.lba, &mut failed) {
+                    let is_mended = self.mend(scratch, &state, &bad, &mut mended, &mut failed, reports);
+                    if !failed.is_empty() {
+                        break 'sectors;
+                    }
+                    if !is_mended {
                         reports.unreadable(self.number, bad.member, bad.lba);
                         return Err(Fault::Lost);
-                    }
-                    reports.corrected(self.number, bad.member, bad.lba);
-                    if !failed.is_empty() {
-                        break;
                     }
                 }
             }
@@ -391,6 +463,37 @@ impl SetStore {
         // A member that cannot be written to any more: without it the rest is as readable as before.
         self.give_up(failed, reports)?;
         self.read(scratch, lba.0, into, reports)
+    }
+
+    /// Has a sector of a member that could not be read be what the others have for it; whether that was possible. One that is in
+    /// `mended` and cannot be read all the same is no longer the sector's failure, but the member's, and counts as a refusal.
+    ///
+    /// The rows must be held exclusively.
+    #[cold]
+    fn mend(
+        &self,
+        scratch: &mut Scratch,
+        state: &SetState,
+        bad: &MemberFault,
+        mended: &mut Vec<(u16, u64)>,
+        failed: &mut Vec<(u16, io::Error)>,
+        reports: &dyn Reports,
+    ) -> bool {
+        let &MemberFault { member, lba, ref why } = bad;
+        if mended.contains(&(member, lba)) {
+            let text = format!("sector {lba} cannot be read right after it was written: {why}");
+            failed.push((member, io::Error::other(text)));
+            return false;
+        }
+        mended.push((member, lba));
+        let is_mended = match self.promise(state, member, lba) {
+            Some(promise) => self.keep_promise(scratch, state, (member, lba), &promise, failed),
+            None => self.restore(scratch, state, member, lba, failed),
+        };
+        if is_mended {
+            reports.corrected(self.number, member, lba, why);
+        }
+        is_mended
     }
 
     /// Computes one sector of a member from the others, and writes it; whether that was possible.
@@ -481,6 +584,11 @@ impl SetStore {
     /// Does again what a record says, on those members that count.
     pub fn replay(&self, record: &Record) -> io::Result<()> {
         let state = self.state();
+        self.count_change();
+        if let Some(nvram) = &self.common.nvram {
+            // It may have been stopped before that was done: a disk that was away then misses it.
+            self.intend(nvram, record)?;
+        }
         let mut access = Access::new(&state, None);
         for (member, lba, change) in record.changes() {
             debug_assert!(lba < self.geometry.member_used().0, "a record is of sectors that the set uses");
@@ -492,6 +600,22 @@ impl SetStore {
             None => Ok(()),
             Some((_, why)) => Err(why),
         }
+    }
+
+    /// Remembers which regions a record is of.
+    fn intend(&self, nvram: &Nvram, record: &Record) -> io::Result<()> {
+        for (_, lba, change) in record.changes() {
+            debug_assert!(
+                lba < self.geometry.member_used().0,
+                "no member is written beyond what the set uses"
+            );
+            let sectors = match change {
+                Change::Write(from) => (from.len() / SECTOR) as u64,
+                Change::Discard(sectors) => sectors,
+            };
+            nvram.intend(self.number, lba / self.region..=(lba + sectors - 1) / self.region)?;
+        }
+        Ok(())
     }
 
     /// Sectors of each member in one region of the write-intent map.

@@ -1,7 +1,8 @@
 //! Where disks lie: in the bays of an enclosure, or out of it.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use crate::medium::{FileMedium, Medium};
@@ -37,7 +38,8 @@ pub struct Directory(PathBuf);
 impl Directory {
     /// The directory at `path`, made where it is not there.
     pub fn open(path: &Path) -> io::Result<Directory> {
-        fs::create_dir_all(path.join("out"))?;
+        // What is in it is as private as a drive.
+        DirBuilder::new().recursive(true).mode(0o700).create(path.join("out"))?;
         Ok(Directory(path.to_owned()))
     }
 

@@ -7,6 +7,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -21,7 +22,7 @@ use units::SECTOR_BYTES;
 use units::convert::narrow;
 
 use crate::machine::Machine;
-use crate::pace::{Asked, Op, Pacer};
+use crate::pace::{Asked, Op, Pacer, Pending};
 use crate::set::{Fault, Scratch};
 
 /// Requests in flight of a queue, as many as fio and file systems have at most by default.
@@ -51,7 +52,8 @@ impl Device {
         let of = machine.luns().get(lun as usize);
         let bytes =
             of.ok_or_else(|| io::Error::other(format!("the array has no LUN {lun}")))?.sectors * SECTOR_BYTES;
-        let lun = Arc::new(Lun { machine, pacer, lun, bytes });
+        let losses = machine.told();
+        let lun = Arc::new(Lun { machine, pacer, lun, bytes, losses });
         let (tell, told) = channel();
         let thread = std::thread::Builder::new().name("ublk".into()).spawn(move || {
             if let Err(error) = run(&lun, tell.clone()) {
@@ -151,16 +153,16 @@ fn serve(queue: u16, device: &UblkDev, lun: &Lun) -> Result<(), UblkError> {
         }
         let buffer = &mut buffers[usize::from(tag)];
         let request = Request::of(queue, tag);
-        match (lun.done(&request, buffer.as_mut_slice(), &mut scratch), &lun.pacer) {
-            (Ok(op), Some(pacer)) if op != Op::Nothing => {
+        let pending = lun.ask(&request);
+        match (lun.carry_out(&request, buffer.as_mut_slice(), &mut scratch), pending) {
+            (Ok(()), Some(pending)) => {
                 let answers = answers.clone();
-                let asked = Asked { lun: lun.lun, op, offset: request.offset, len: request.len };
                 let result = narrow::<i32>(request.len);
-                let answer =
-                    move |is_answered| answers.give(tag, if is_answered { result } else { -libc::EIO });
-                pacer.ask(asked, Box::new(answer));
+                pending.answer(Box::new(move |is_answered| {
+                    answers.give(tag, if is_answered { result } else { -libc::EIO });
+                }));
             }
-            (Ok(_), _) => complete(queue, tag, buffer, narrow(request.len)),
+            (Ok(()), None) => complete(queue, tag, buffer, narrow(request.len)),
             (Err(errno), _) => complete(queue, tag, buffer, -errno),
         }
     });
@@ -206,30 +208,45 @@ struct Lun {
     pacer: Option<Arc<Pacer>>,
     lun: u32,
     bytes: u64,
+    /// The losses of the write cache that whoever flushes has been told of.
+    losses: AtomicU64,
 }
 
 impl Lun {
-    /// Carries out `request`, with its data in `buffer`: what of it the model takes time for, or an errno.
-    fn done(&self, request: &Request, buffer: &mut [u8], scratch: &mut Scratch) -> Result<Op, i32> {
-        let Request { kind, is_forced, offset, len } = *request;
-        if offset.checked_add(len).is_none_or(|end| end > self.bytes) {
+    /// Shows the model, where there is one, a request that it takes time for.
+    fn ask(&self, request: &Request) -> Option<Pending> {
+        let op = match request.kind {
+            sys::UBLK_IO_OP_READ => Op::Read,
+            sys::UBLK_IO_OP_WRITE => Op::Write,
+            sys::UBLK_IO_OP_FLUSH => Op::Flush,
+            _ => return None,
+        };
+        let Request { offset, len, .. } = *request;
+        let asked = Asked { lun: self.lun, op, offset, len };
+        self.pacer.as_ref().filter(|_| self.has(request)).map(|pacer| pacer.ask(asked))
+    }
+
+    /// Whether a request lies in the LUN.
+    fn has(&self, request: &Request) -> bool {
+        request.offset.checked_add(request.len).is_some_and(|end| end <= self.bytes)
+    }
+
+    /// Carries out `request`, with its data in `buffer`; an errno where it cannot be.
+    fn carry_out(&self, request: &Request, buffer: &mut [u8], scratch: &mut Scratch) -> Result<(), i32> {
+        if !self.has(request) {
             return Err(libc::EINVAL);
         }
+        let Request { kind, is_forced, offset, len } = *request;
         let data = || usize::try_from(len).ok().filter(|len| *len <= LARGEST as usize).ok_or(libc::EINVAL);
         let machine = &self.machine;
         let done = match kind {
-            sys::UBLK_IO_OP_READ => {
-                machine.read(scratch, self.lun, offset, &mut buffer[..data()?]).map(|()| Op::Read)
-            }
+            sys::UBLK_IO_OP_READ => machine.read(scratch, self.lun, offset, &mut buffer[..data()?]),
             sys::UBLK_IO_OP_WRITE => machine
                 .write(scratch, self.lun, offset, &buffer[..data()?])
-                .and_then(|()| if is_forced { machine.flush() } else { Ok(()) })
-                .map(|()| Op::Write),
-            sys::UBLK_IO_OP_FLUSH => machine.flush().map(|()| Op::Flush),
-            sys::UBLK_IO_OP_DISCARD => machine.trim(scratch, self.lun, offset, len).map(|()| Op::Nothing),
-            sys::UBLK_IO_OP_WRITE_ZEROES => {
-                machine.write_zeros(scratch, self.lun, offset, len, true).map(|()| Op::Nothing)
-            }
+                .and_then(|()| if is_forced { machine.flush() } else { Ok(()) }),
+            sys::UBLK_IO_OP_FLUSH => machine.flush_telling(&self.losses),
+            sys::UBLK_IO_OP_DISCARD => machine.trim(scratch, self.lun, offset, len),
+            sys::UBLK_IO_OP_WRITE_ZEROES => machine.write_zeros(scratch, self.lun, offset, len, true),
             _ => return Err(libc::EOPNOTSUPP),
         };
         done.map_err(Fault::errno)

@@ -2,7 +2,7 @@
 //! record's schema.
 
 /// Every key with its line, in the order of the reference page.
-const ABOUT: [(&str, &str); 77] = [
+const ABOUT: [(&str, &str); 78] = [
     ("pattern", "Access pattern: the address of the next request (fio: `rw`, `random_distribution`)."),
     ("size", "Block size: bytes of one request."),
     ("reads", "Share of requests that read."),
@@ -33,6 +33,10 @@ const ABOUT: [(&str, &str); 77] = [
     ("luns", "How several targets, each given with --on, are laid out as one address space."),
     ("direct", "Direct I/O: bypass the page cache of the host (`O_DIRECT`; fio: `direct`)."),
     ("workers", "Threads that issue requests of this workload."),
+    (
+        "hosts_on",
+        "Over the ranks of `mpirun`: each rank drives the workers of a rank so many hosts on (IOR: `-C -Q`).",
+    ),
     ("depth", "Queue depth: requests that each worker keeps outstanding."),
     (
         "low_water",

@@ -148,7 +148,7 @@ macro_rules! field {
 }
 
 /// In the order of the reference page.
-static FIELDS: [Field; 77] = [
+static FIELDS: [Field; 78] = [
     field!(word "pattern" pattern),
     field!(text "size", |w| asked(w).map(|w| text(&w.sizes)), |w, said| said.parse().map(|sizes| w.sizes = sizes)),
     field!(text "reads", |w| asked(w).map(|w| share(w.mix.reads)), |w, said| unit(said).map(|part| w.mix.reads = part)),
@@ -182,6 +182,11 @@ static FIELDS: [Field; 77] = [
     field!(word "luns" luns),
     field!(switch "direct" direct),
     field!(count "workers" workers),
+    field!(
+        Count "hosts_on",
+        |w| w.hosts_on.map(count),
+        |w, said| number(said).map(|hosts| w.hosts_on = Some(hosts))
+    ),
     field!(count "depth" depth),
     field!(count "low_water" or "none" sequence.low_water),
     // Records from before it have none.

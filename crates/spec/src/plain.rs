@@ -39,6 +39,7 @@ impl Workload {
             span: Span::Auto,
             worker_offset: None,
             workers: 1,
+            hosts_on: None,
             depth: 1,
             files: Files::Shared,
             on: Vec::new(),

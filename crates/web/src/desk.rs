@@ -37,6 +37,8 @@ pub struct RunsWanted {
     pub search: String,
     /// Only with all of these labels, `KEY` or `KEY=VALUE`.
     pub tags: Vec<String>,
+    /// Those of published figures as well, which are otherwise found by a search alone: nothing was measured in them.
+    pub published: bool,
     /// At most so many, the newest; `total` counts all.
     pub limit: usize,
 }

@@ -159,6 +159,7 @@ async fn runs(here: Here, uri: Uri) -> Response<Body> {
         match key.as_str() {
             "search" => wanted.search = value,
             "tag" => wanted.tags.push(value),
+            "published" => wanted.published = value != "0",
             "limit" => match value.parse::<usize>() {
                 Ok(limit) => wanted.limit = limit.min(RUNS_MOST),
                 Err(_) => return refused(unread(format!("limit={value}: no number of runs"))),

@@ -68,7 +68,7 @@ fn of_row(table: &Table, row: &[Cell]) -> Vec<Tidy> {
     let words = words.collect::<Vec<_>>().join("; ");
     let line = |(column, cell): (&Column, &Cell)| {
         let Cell::Number(number, interval) = cell else { return None };
-        let ends = interval.as_deref();
+        let ends = interval.ends();
         Some(Tidy {
             table: table.title.clone(),
             row: words.clone(),

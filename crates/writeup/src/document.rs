@@ -79,6 +79,8 @@ pub struct Course {
     pub title: String,
     /// From top to bottom.
     pub plots: Vec<CoursePlot>,
+    /// The hue of each line; by its place where there is none for it.
+    pub hues: Vec<usize>,
     /// The seconds before the measured window began; absent where nothing of them is shown.
     pub warm_up: Option<f64>,
 }
@@ -131,8 +133,34 @@ pub enum Cell {
     Empty,
     /// Words.
     Words(String),
-    /// A number, and its interval where it has one.
-    Number(Number, Option<Box<(Number, Number)>>),
+    /// A number, and how sure it is.
+    Number(Number, Interval),
+}
+
+/// The 95 % interval of a number in a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Interval {
+    /// Nobody asks for one: it is counted, set, or computed from others.
+    Unasked,
+    /// Its ends.
+    Ends(Box<(Number, Number)>),
+    /// There is none, for this reason, which the table tells once.
+    Lacking(String),
+}
+
+impl Interval {
+    /// The ends; `None` where there are none.
+    pub fn ends(&self) -> Option<&(Number, Number)> {
+        match self {
+            Interval::Ends(ends) => Some(ends),
+            Interval::Unasked | Interval::Lacking(_) => None,
+        }
+    }
+
+    /// Of `ends`, or without them for the reason that `why` gives.
+    pub(crate) fn of(ends: Option<(Number, Number)>, why: impl FnOnce() -> String) -> Interval {
+        ends.map_or_else(|| Interval::Lacking(why()), |ends| Interval::Ends(Box::new(ends)))
+    }
 }
 
 /// One of the figures at the top.
@@ -142,8 +170,8 @@ pub struct KeyFigure {
     pub name: String,
     /// The figure.
     pub figure: Number,
-    /// Its interval.
-    pub interval: Option<(Number, Number)>,
+    /// Its interval, or why there is none.
+    pub interval: Interval,
     /// Beside it, in words: of which configuration.
     pub note: String,
 }
@@ -213,6 +241,34 @@ impl Sentence {
         self
     }
 
+    /// Its spans, of which no two of words follow each other.
+    fn joined(&self) -> Vec<Span> {
+        let mut joined: Vec<Span> = Vec::new();
+        for span in &self.0 {
+            match (joined.last_mut(), span) {
+                (Some(Span::Words(before)), Span::Words(words)) => before.push_str(words),
+                _ => joined.push(span.clone()),
+            }
+        }
+        joined
+    }
+
+    /// Its first sentence, and what follows it; nothing follows where there is one alone.
+    pub(crate) fn parted(&self) -> (Sentence, Sentence) {
+        const END: &str = ". ";
+        let whole = self.joined();
+        let at = whole.iter().enumerate().find_map(|(place, span)| match span {
+            Span::Words(words) => Some((place, words, words.find(END)?)),
+            Span::Number(_) => None,
+        });
+        let Some((place, words, end)) = at else { return (self.clone(), Sentence::default()) };
+        let (first, rest) = words.split_at(end + 1);
+        let rest = Span::Words(rest.trim_start().to_owned());
+        let head = whole[..place].iter().cloned().chain([Span::Words(first.to_owned())]);
+        let tail = std::iter::once(rest).chain(whole[place + 1..].iter().cloned());
+        (Sentence(head.collect()), Sentence(tail.collect()))
+    }
+
     /// Whether nothing is said.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -255,6 +311,19 @@ impl Table {
     pub fn is_whole(&self) -> bool {
         self.rows.iter().all(|row| row.len() == self.columns.len())
     }
+
+    /// Whether any of its figures has an interval.
+    pub fn has_intervals(&self) -> bool {
+        self.rows.iter().flatten().any(|cell| matches!(cell, Cell::Number(_, Interval::Ends(_))))
+    }
+
+    /// How many of its figures have no interval, and why, in a sentence; `None` where all have one.
+    pub fn note(&self) -> Option<String> {
+        without_interval(self.rows.iter().flatten().filter_map(|cell| match cell {
+            Cell::Number(_, interval) => Some(interval),
+            _ => None,
+        }))
+    }
 }
 
 impl Cell {
@@ -266,7 +335,7 @@ impl Cell {
 
     /// `number` without an interval, or nothing.
     pub fn number(number: Option<Number>) -> Cell {
-        number.map_or(Cell::Empty, |number| Cell::Number(number, None))
+        number.map_or(Cell::Empty, |number| Cell::Number(number, Interval::Unasked))
     }
 
     /// As plain text, an interval behind its figure.
@@ -274,15 +343,30 @@ impl Cell {
         match self {
             Cell::Empty => String::new(),
             Cell::Words(words) => words.clone(),
-            Cell::Number(number, None) => number.bare(),
-            Cell::Number(number, Some(ends)) => {
-                format!("{} ({}–{})", number.bare(), ends.0.bare(), ends.1.bare())
-            }
+            Cell::Number(number, interval) => match interval.ends() {
+                None => number.bare(),
+                Some(ends) => format!("{} ({}–{})", number.bare(), ends.0.bare(), ends.1.bare()),
+            },
         }
     }
 }
 
+/// The figures among those with `intervals` that lack one, by the reason.
+fn without_interval<'a>(intervals: impl Iterator<Item = &'a Interval>) -> Option<String> {
+    let asked: Vec<&Interval> = intervals.filter(|one| **one != Interval::Unasked).collect();
+    let reasons = asked.iter().filter_map(|one| match one {
+        Interval::Lacking(why) => Some(why.as_str()),
+        _ => None,
+    });
+    report::without_interval(asked.len(), reasons)
+}
+
 impl WriteUp {
+    /// The same of the figures at the top.
+    pub fn key_note(&self) -> Option<String> {
+        without_interval(self.key_figures.iter().map(|figure| &figure.interval))
+    }
+
     /// All charts with their tables, in order.
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         self.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
@@ -298,5 +382,25 @@ impl WriteUp {
             Block::Table(table) => Some(table),
             Block::Text(_) => None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_is_parted_behind_its_first_full_stop_and_no_number_is() {
+        let source = crate::number::Source::At(0, "/a".into());
+        let number = Number { value: 1.25, unit: Unit::Ratio, source };
+        let two = Sentence::of("RAID 10 is ")
+            .number(number.clone())
+            .words(" ahead.")
+            .words(" Tested: 2 effects. None else.");
+        let (first, rest) = two.parted();
+        assert_eq!(first.text(), "RAID 10 is 1.25× ahead.");
+        assert_eq!(rest.text(), "Tested: 2 effects. None else.");
+        let one = Sentence::of("It is ").number(number).words(".");
+        assert_eq!(one.parted(), (one.clone(), Sentence::default()));
     }
 }

@@ -60,7 +60,7 @@ pub enum EvidenceError {
 impl Evidence {
     /// What is kept of `runs`.
     pub fn of(mut runs: Vec<Run>, comparison: Option<Comparison>, title: Option<String>) -> Evidence {
-        let kept = chosen(&runs);
+        let kept = chosen(&runs, comparison.is_none() && are_of_one_campaign(&runs));
         runs.iter_mut().enumerate().for_each(|(run, record)| kept.reduce(run, record));
         Evidence { tool: TOOL.into(), build: BUILD.into(), title, runs, comparison }
     }
@@ -77,19 +77,19 @@ impl Evidence {
 
     /// Points that are shown over time, by run and place.
     pub(crate) fn portraits(&self) -> Vec<(usize, usize)> {
-        let Chosen { whole, courses } = chosen(&self.runs);
+        let Chosen { whole, courses } = chosen(&self.runs, self.is_campaign());
         whole.into_iter().chain(courses).collect()
     }
 
-    /// What the campaign says that the runs are; `None` where they are not all of one, and of one run alone, which says
-    /// nothing of a campaign and is written up as any other.
+    /// Whether the runs are a campaign: all of one, and not held against each other as runs that somebody chose are. One run
+    /// alone says nothing of a campaign and is written up as any other.
+    pub(crate) fn is_campaign(&self) -> bool {
+        self.comparison.is_none() && are_of_one_campaign(&self.runs)
+    }
+
+    /// What the campaign says that the runs are; `None` where they are none.
     pub(crate) fn effects(&self) -> Option<Effects> {
-        if is_alone(&self.runs) {
-            return None;
-        }
-        let mut campaigns = self.runs.iter().map(|run| run.cell.as_ref().map(|cell| &cell.campaign));
-        let first = campaigns.next()??;
-        campaigns.all(|campaign| campaign == Some(first)).then(|| campaign::effects(&self.runs))
+        self.is_campaign().then(|| campaign::effects(&self.runs))
     }
 
     /// Its runs, its comparison and the effects that follow from the runs as JSON, in the order in which sources number them.
@@ -146,16 +146,19 @@ struct Chosen {
     courses: BTreeSet<(usize, usize)>,
 }
 
-/// Whether there is one run, so that nothing is held against anything.
-fn is_alone(runs: &[Run]) -> bool {
-    runs.len() == 1
+/// Whether `runs` are several of one campaign.
+fn are_of_one_campaign(runs: &[Run]) -> bool {
+    let [first, others @ ..] = runs else { return false };
+    let campaign = |run: &'_ Run| run.cell.as_ref().map(|cell| cell.campaign.clone());
+    let own = campaign(first);
+    own.is_some() && !others.is_empty() && others.iter().all(|run| campaign(run) == own)
 }
 
 /// Points that are shown second by second: those that are alone in their phase first, then of sweeps the ends and
 /// the point of the highest rate, or the middle.
 /// Of a campaign, which shows its cells and effects, what happened over time in its cells.
-fn chosen(runs: &[Run]) -> Chosen {
-    if runs.iter().all(|run| run.cell.is_some()) && !is_alone(runs) {
+fn chosen(runs: &[Run], is_campaign: bool) -> Chosen {
+    if is_campaign {
         return Chosen { courses: courses(runs), ..Chosen::default() };
     }
     let each = (OF_ALL / runs.len().max(1)).clamp(1, OF_A_RUN);

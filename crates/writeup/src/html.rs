@@ -66,13 +66,13 @@ fn header(report: &WriteUp) -> String {
     }
     if !report.key_figures.is_empty() {
         let figures: String = report.key_figures.iter().map(key_figure).collect();
-        text += &format!("<div class=\"keys\">\n{figures}</div>\n");
+        text += &format!("<div class=\"keys\">\n{figures}</div>\n{}", note(report.key_note()));
     }
     text + "</header>\n"
 }
 
 fn key_figure(figure: &KeyFigure) -> String {
-    let band = figure.interval.as_ref().map(|(low, high)| {
+    let band = figure.interval.ends().map(|(low, high)| {
         format!("<span class=\"band\">{} to {}</span>", number(low, low.bare()), number(high, high.bare()))
     });
     let note = if figure.note.is_empty() {
@@ -93,8 +93,8 @@ fn section(section: &Section) -> String {
     for block in &section.blocks {
         text += &match block {
             Block::Text(words) => format!("<p>{}</p>\n", sentence(words)),
-            Block::Table(table) if table.rows.len() > LONG => folded(table),
-            Block::Table(table) => self::table(table),
+            Block::Table(table) if table.rows.len() > LONG => folded(table) + &note(table.note()),
+            Block::Table(table) => self::table(table) + &note(table.note()),
             Block::Figure(figure) => self::figure(figure),
         };
     }
@@ -103,8 +103,13 @@ fn section(section: &Section) -> String {
 
 fn figure(figure: &Figure) -> String {
     let mut text = String::from("<figure>\n");
-    if !figure.reading.is_empty() {
-        text += &format!("<h3>{}</h3>\n", sentence(&figure.reading));
+    // A heading is one sentence.
+    let (heading, rest) = figure.reading.parted();
+    if !heading.is_empty() {
+        text += &format!("<h3>{}</h3>\n", sentence(&heading));
+    }
+    if !rest.is_empty() {
+        text += &format!("<p>{}</p>\n", sentence(&rest));
     }
     let small = if figure.small { " small" } else { "" };
     text +=
@@ -119,7 +124,12 @@ fn figure(figure: &Figure) -> String {
         text += &drawn(chart, figure.small, &described);
         text += "</div>\n";
     }
-    text + "</div>\n" + &folded(&figure.table) + "</figure>\n"
+    text + "</div>\n" + &note(figure.table.note()) + &folded(&figure.table) + "</figure>\n"
+}
+
+/// What is said once below a chart or a table.
+fn note(words: Option<String>) -> String {
+    words.map_or_else(String::new, |words| format!("<p class=\"note\">{}</p>\n", escaped(&words)))
 }
 
 /// Small ones are drawn once; large ones for a page that has room, and for one that has not.
@@ -171,13 +181,12 @@ fn cell(cell: &Cell, is_number: bool, label: &str) -> String {
     match cell {
         Cell::Empty => format!("<td{class}><span class=\"faint\">–</span></td>"),
         Cell::Words(words) => format!("<td{class}>{}</td>", escaped(words)),
-        Cell::Number(figure, None) => format!("<td{class}>{}</td>", number(figure, figure.bare())),
-        Cell::Number(figure, Some(ends)) => {
-            let (low, high) = (number(&ends.0, ends.0.bare()), number(&ends.1, ends.1.bare()));
-            format!(
-                "<td{class}>{} <span class=\"band\">{low}–{high}</span></td>",
-                number(figure, figure.bare())
-            )
+        Cell::Number(figure, interval) => {
+            let band = interval.ends().map(|(low, high)| {
+                let (low, high) = (number(low, low.bare()), number(high, high.bare()));
+                format!(" <span class=\"band\">{low}–{high}</span>")
+            });
+            format!("<td{class}>{}{}</td>", number(figure, figure.bare()), band.unwrap_or_default())
         }
     }
 }
@@ -223,7 +232,7 @@ fn warnings(warnings: &[Warning]) -> String {
     if warnings.is_empty() {
         return String::new();
     }
-    let each = |warning: &Warning| {
+    let each = |warning: &&Warning| {
         let class = match warning.severity {
             Severity::Note => "note",
             Severity::Warning => "warning",
@@ -244,10 +253,14 @@ fn warnings(warnings: &[Warning]) -> String {
             escaped(&warning.code)
         )
     };
-    let list = |warnings: &[Warning]| {
+    let list = |warnings: &[&Warning]| {
         format!("<ul class=\"warnings\">\n{}</ul>\n", warnings.iter().map(each).collect::<String>())
     };
-    let (first, others) = warnings.split_at(warnings.len().min(FINDINGS));
+    // One of each kind, before others of the same kind.
+    let is_new = |place: usize| !warnings[..place].iter().any(|known| known.code == warnings[place].code);
+    let (new, again): (Vec<usize>, Vec<usize>) = (0..warnings.len()).partition(|place| is_new(*place));
+    let ordered: Vec<&Warning> = new.into_iter().chain(again).map(|place| &warnings[place]).collect();
+    let (first, others) = ordered.split_at(ordered.len().min(FINDINGS));
     let others = match others.len() {
         0 => String::new(),
         count => format!("<details><summary>{count} more</summary>{}</details>\n", list(others)),

@@ -4,9 +4,6 @@ use record::Run;
 
 /// A label for each of `runs`, all different: by the options of their targets, by their tags, or by their ids.
 pub(crate) fn labels(runs: &[Run]) -> Vec<String> {
-    if runs.iter().all(|run| run.cell.is_some()) {
-        return cells(runs);
-    }
     let mut labels = distinct(&runs.iter().map(words).collect::<Vec<_>>());
     for index in 0..labels.len() {
         let before = labels[..index].iter().filter(|label| **label == labels[index]).count();
@@ -19,8 +16,8 @@ pub(crate) fn labels(runs: &[Run]) -> Vec<String> {
     labels
 }
 
-/// Runs of a campaign: their cells, their plans where there are several, and their blocks.
-fn cells(runs: &[Run]) -> Vec<String> {
+/// The same of the runs of a campaign: their cells, their plans where there are several, and their blocks.
+pub(crate) fn cells(runs: &[Run]) -> Vec<String> {
     let several = runs.iter().any(|run| run.plan.name != runs[0].plan.name);
     let label = |run: &Run| {
         let cell = run.cell.as_ref()?;

@@ -18,11 +18,14 @@ mod number;
 mod parquet;
 mod picture;
 mod samples;
+mod spelled;
 mod summary;
 mod sweep;
 mod verify;
 mod views;
 mod xlsx;
+
+use std::borrow::Cow;
 
 use record::{Comparison, Run};
 
@@ -42,19 +45,32 @@ pub use xlsx::{XlsxFailure, xlsx};
 
 /// The report on `evidence`, called `title` where one is given.
 pub fn write_up(evidence: &Evidence) -> WriteUp {
-    let labels = labels::labels(&evidence.runs);
+    let labels = labels(evidence);
     assert_eq!(labels.len(), evidence.runs.len(), "a label for each run");
     let portraits = evidence.portraits();
+    let runs: Cow<'_, [Run]> = match &evidence.comparison {
+        // Of a campaign cells are shown, and not sweeps.
+        _ if evidence.is_campaign() => Cow::Borrowed(&evidence.runs),
+        // A comparison has the names of the records.
+        Some(_) => spelled::spelled(&evidence.runs),
+        None => spelled::named(&evidence.runs),
+    };
     let effects = evidence.effects();
     let place = evidence.runs.len() + usize::from(evidence.comparison.is_some());
     let subject = views::Subject {
         campaign: effects.as_ref().map(|effects| views::campaign::Subject { effects, place }),
-        runs: &evidence.runs,
+        runs: &runs,
         labels: &labels,
         comparison: evidence.comparison.as_ref().map(|comparison| (comparison, evidence.runs.len())),
         portraits: &portraits,
     };
     summary::write_up(&subject, views::sections(&subject), evidence.title.as_deref())
+}
+
+/// What the report on `evidence` calls each of its runs.
+pub fn labels(evidence: &Evidence) -> Vec<String> {
+    let name = if evidence.is_campaign() { labels::cells } else { labels::labels };
+    name(&evidence.runs)
 }
 
 /// The report on these runs with how they differ, called `title` where one is given: what [`write_up`] makes of the

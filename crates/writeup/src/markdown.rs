@@ -77,7 +77,10 @@ fn table(table: &Table) -> String {
                 .collect(),
         );
     }
-    text
+    match table.note() {
+        Some(note) => text + &format!("\n{}\n", escaped(&note)),
+        None => text,
+    }
 }
 
 fn sentence(words: &Sentence) -> String {

@@ -5,7 +5,7 @@ use record::names::series::OPS;
 use record::{Estimate, LatencySummary, Metric, OpSummary, Point, PointKind, Run, Series, quantile_name};
 use units::{Bytes, OpsPerSecond, Share};
 
-use crate::document::Samples;
+use crate::document::{Cell, Interval, Samples};
 use crate::number::{Number, Source};
 use crate::samples::{Join, at_once, thinned};
 
@@ -18,6 +18,8 @@ pub(crate) struct Measured<'a> {
     pub at: usize,
     /// The point.
     pub point: &'a Point,
+    /// The one of its workloads that is looked at, and the figure that this is about; all of them together where absent.
+    pub only: Option<(&'a str, Metric)>,
 }
 
 /// A figure and its interval.
@@ -27,11 +29,6 @@ pub(crate) type WithInterval = (Number, Option<(Number, Number)>);
 pub(crate) fn estimate((number, interval): &WithInterval) -> Estimate {
     let ends = interval.as_ref().map(|(low, high)| (low.value, high.value));
     Estimate { value: number.value, interval: ends }
-}
-
-/// The figure a point is about.
-pub(crate) fn headline(point: &Point) -> Metric {
-    Metric::of(&point.headline)
 }
 
 /// What its numbers count.
@@ -59,6 +56,15 @@ pub(crate) fn behind(metric: Metric) -> &'static str {
     if metric == Metric::Iops { " IOPS" } else { "" }
 }
 
+/// What is written in front of the name of a figure that says by itself neither what it is nor its unit: `p99, `.
+pub(crate) fn in_front(metric: Metric) -> String {
+    match metric {
+        Metric::Iops => "IOPS, ".into(),
+        Metric::Throughput => String::new(),
+        latency => format!("{}, ", latency.name()),
+    }
+}
+
 /// All loads of `runs` that measured something, in the order of the runs and of their points.
 pub(crate) fn measured(runs: &[Run]) -> Vec<Measured<'_>> {
     runs.iter().enumerate().flat_map(|(run, record)| of_run(run, record)).collect()
@@ -67,7 +73,7 @@ pub(crate) fn measured(runs: &[Run]) -> Vec<Measured<'_>> {
 fn of_run(run: usize, record: &Run) -> impl Iterator<Item = Measured<'_>> {
     let loads = record.points.iter().enumerate().filter(|(_, point)| point.kind == PointKind::Load);
     let shown = loads.filter(|(_, point)| point.workloads.iter().any(|workload| workload.total().is_some()));
-    shown.map(move |(at, point)| Measured { run, at, point })
+    shown.map(move |(at, point)| Measured { run, at, point, only: None })
 }
 
 impl<'a> Measured<'a> {
@@ -80,13 +86,56 @@ impl<'a> Measured<'a> {
         Number { value, unit, source: Source::At(self.run, format!("/points/{}{rest}", self.at)) }
     }
 
-    /// The figure `metric` of all workloads together: rates are added up; a latency is that of the only workload.
+    /// The figure it is about.
+    pub fn headline(self) -> Metric {
+        self.only.map_or_else(|| Metric::of(&self.point.headline), |(_, metric)| metric)
+    }
+
+    /// Whether it moves data, or is about anything else: a flush has no throughput.
+    pub fn has_figure(self) -> bool {
+        self.headline() != Metric::Throughput
+            || self.figure(Metric::Throughput).is_some_and(|(number, _)| number.value > 0.0)
+    }
+
+    /// The figure `metric` of the workload that is looked at, or of all together: rates are added up; a latency is that of the
+    /// only workload.
     pub fn figure(self, metric: Metric) -> Option<WithInterval> {
+        if let Some((name, _)) = self.only {
+            let place = self.point.workloads.iter().position(|workload| workload.name == name)?;
+            return self.of_workload(place, 0, metric);
+        }
         match metric {
             Metric::Iops | Metric::Throughput => self.rate(metric),
             _ if self.point.workloads.len() == 1 => self.of_workload(0, 0, metric),
             _ => None,
         }
+    }
+
+    /// The same with why there is no interval, where there is none.
+    pub fn sure(self, metric: Metric) -> Option<(Number, Interval)> {
+        let (number, ends) = self.figure(metric)?;
+        let workloads = &self.point.workloads;
+        let own = match self.only {
+            Some((name, _)) => workloads.iter().find(|workload| workload.name == name),
+            None if workloads.len() == 1 => workloads.first(),
+            None => None,
+        };
+        let interval = match own.and_then(|workload| workload.summary.first()) {
+            Some(summary) => self.interval(ends, summary, metric),
+            None => Interval::of(ends, || "rates of several workloads are added up".into()),
+        };
+        Some((number, interval))
+    }
+
+    /// The same as a cell of a table.
+    pub fn cell(self, metric: Metric) -> Cell {
+        self.sure(metric).map_or(Cell::Empty, |(number, interval)| Cell::Number(number, interval))
+    }
+
+    /// The interval `ends` of the figure `metric` of `summary`, or why there is none that tells anything.
+    pub fn interval(self, ends: Option<(Number, Number)>, summary: &OpSummary, metric: Metric) -> Interval {
+        const ALIKE: &str = "it was the same in every second";
+        Interval::of(ends, || summary.why_no_interval(metric).unwrap_or(ALIKE).into())
     }
 
     fn rate(self, metric: Metric) -> Option<WithInterval> {

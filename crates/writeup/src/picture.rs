@@ -5,23 +5,22 @@ use std::sync::Arc;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb::Database};
 
-/// Pixels of a picture for each of the drawing: as screens of today have them.
-const DENSITY: f32 = 2.0;
-
 /// Why a chart could not be made a picture.
 #[derive(Debug, thiserror::Error)]
 #[error("the chart cannot be made a picture: {0}")]
 pub struct PictureError(String);
 
-/// The chart of an SVG file as PNG, twice as fine. Text is in the sans-serif font of the system; a system without any font
+/// The chart of an SVG file as PNG, `width` pixels wide. Text is in the sans-serif font of the system; a system without any font
 /// gives a picture without text, which is an error.
-pub fn png(svg: &str) -> Result<Vec<u8>, PictureError> {
+pub fn png(svg: &str, width: u32) -> Result<Vec<u8>, PictureError> {
     let tree = tree(svg)?;
+    let own = tree.size();
     let size =
-        tree.size().to_int_size().scale_by(DENSITY).ok_or_else(|| PictureError("it has no size".into()))?;
+        own.to_int_size().scale_to_width(width).ok_or_else(|| PictureError("it has no size".into()))?;
     let mut picture =
         Pixmap::new(size.width(), size.height()).ok_or_else(|| PictureError("it is too large".into()))?;
-    resvg::render(&tree, Transform::from_scale(DENSITY, DENSITY), &mut picture.as_mut());
+    let scale = width as f32 / own.width();
+    resvg::render(&tree, Transform::from_scale(scale, scale), &mut picture.as_mut());
     picture.encode_png().map_err(|error| PictureError(error.to_string()))
 }
 
@@ -63,7 +62,7 @@ mod tests {
     use chart::{Axis, Chart, Line, Mark, Plot, Scale, Theme, Unit};
 
     #[test]
-    fn a_chart_is_a_picture_twice_as_fine_and_a_page() {
+    fn a_chart_is_a_picture_of_the_width_that_is_asked_for_and_a_page() {
         let points = [(1.0, 100.0), (2.0, 200.0)].map(|(x, y)| Mark { x, y: Some(y), ..Mark::default() });
         let plot = Plot {
             x: Axis::new("queue depth", Unit::Count, Scale::Log2),
@@ -72,7 +71,7 @@ mod tests {
             rules: Vec::new(),
         };
         let file = Chart::Plot(plot).file(400.0, "Title", "IOPS", Theme::Dark);
-        let picture = match png(&file) {
+        let picture = match png(&file, 800) {
             Err(PictureError(why)) if why.contains("no font") => {
                 return skip::lacks("fonts-liberation", &why);
             }

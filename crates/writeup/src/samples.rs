@@ -83,20 +83,41 @@ pub(crate) fn every_so_often(samples: Samples) -> Samples {
     samples.into_iter().enumerate().filter(|(index, _)| is_kept(*index)).map(|(_, sample)| sample).collect()
 }
 
-/// The plots of `course` above each other: a latency by its logarithm, a share from nothing to all.
+/// A share that stays below this part is shown from nothing to where it ends, and one above it from nothing to all.
+const HALF: f64 = 0.4;
+/// A rate whose highest sample is so many times its middle one, as of a cache that fills, is shown by its logarithm.
+const TOWERS: f64 = 6.0;
+
+fn values(plot: &CoursePlot) -> Vec<f64> {
+    plot.lines.iter().flat_map(|(_, samples)| samples.iter().map(|(_, number)| number.value)).collect()
+}
+
+fn is_half_full(plot: &CoursePlot) -> bool {
+    values(plot).into_iter().fold(0.0, f64::max) >= HALF
+}
+
+/// Whether few samples would press all others onto the zero line.
+fn towers(plot: &CoursePlot) -> bool {
+    let mut all: Vec<f64> = values(plot).into_iter().filter(|value| *value > 0.0).collect();
+    all.sort_by(f64::total_cmp);
+    let is_rate = matches!(plot.unit, Unit::PerSecond | Unit::BytesPerSecond);
+    is_rate && all.last().zip(all.get(all.len() / 2)).is_some_and(|(most, middle)| most / middle > TOWERS)
+}
+
+/// The plots of `course` above each other: a latency by its logarithm, on axes that fit what is on them.
 pub(crate) fn stack(course: &Course) -> Chart {
     let plot = |plot: &CoursePlot| {
         let line = |(hue, (name, samples)): (usize, &(String, Samples))| Line {
             name: name.clone(),
-            hue,
+            hue: course.hues.get(hue).copied().unwrap_or(hue),
             points: marks(samples),
             ..Line::default()
         };
-        let scale = if plot.unit == Unit::Nanos { Scale::Log10 } else { Scale::Linear };
+        let scale = if plot.unit == Unit::Nanos || towers(plot) { Scale::Log10 } else { Scale::Linear };
         Plot {
             x: Axis::new("time", Unit::Seconds, Scale::Linear),
             y: Axis {
-                range: (plot.unit == Unit::Share).then_some((0.0, 1.0)),
+                range: (plot.unit == Unit::Share && is_half_full(plot)).then_some((0.0, 1.0)),
                 ..Axis::new(&plot.measure, plot.unit, scale)
             },
             lines: plot.lines.iter().enumerate().map(line).collect(),

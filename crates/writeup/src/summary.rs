@@ -1,11 +1,11 @@
 //! The top of a report: title, answer, key figures; and its end: warnings and what the runs are.
 
 use record::names::fact;
-use record::{Finding, Grade, Metric, Point, Run, Severity, World};
+use record::{Finding, Grade, Metric, Point, PointKind, Run, Severity, World};
 use units::{Bytes, Nanos};
 
-use crate::document::{KeyFigure, RunFacts, Section, Sentence, Span, Table, Warning, WriteUp};
-use crate::measured::{self, Measured, measured};
+use crate::document::{Interval, KeyFigure, RunFacts, Section, Sentence, Span, Table, Warning, WriteUp};
+use crate::measured::{self, Measured};
 use crate::number::Number;
 use crate::sweep::{Phase, phases};
 use crate::views::{Subject, best, capital, exploration_answer, exploration_figures, leads, search_answer};
@@ -18,6 +18,12 @@ const PLACES: usize = 5;
 
 /// Cases of one kind of headline that the answer names.
 const CASES: usize = 1;
+
+/// The finding of a run that was ended before all of its points.
+const INTERRUPTED: &str = "interrupted";
+
+/// What is said of a rate that writes reached in free room of a write cache.
+pub(crate) const UNSUSTAINED: &str = "Not sustained, the write cache was still filling";
 
 /// The whole report of `sections`.
 pub(crate) fn write_up(subject: &Subject<'_>, sections: Vec<Section>, title: Option<&str>) -> WriteUp {
@@ -83,25 +89,50 @@ fn answer(subject: &Subject<'_>) -> Sentence {
         return Sentence::of("Nothing was measured.");
     }
     let limits = bottlenecks(subject);
-    if limits.is_empty() { sentence } else { sentence.words(format!(" {limits}")) }
+    let sentence = if limits.is_empty() { sentence } else { sentence.words(format!(" {limits}")) };
+    match incomplete(subject) {
+        Some(why) => Sentence(std::iter::once(Span::Words(why)).chain(sentence.0).collect()),
+        None => sentence,
+    }
+}
+
+/// Which runs did not carry out all of their points, and why: what the rest says is of those that were. `None` where all did.
+fn incomplete(subject: &Subject<'_>) -> Option<String> {
+    let of_run = |(place, run): (usize, &Run)| {
+        let ending = &run.ending;
+        // One that is under way has no reason yet.
+        let is_cut = !ending.complete && !ending.reason.is_empty();
+        let label = subject.labels.get(place).filter(|_| subject.runs.len() > 1);
+        is_cut.then(|| match label {
+            None => ending.reason.clone(),
+            Some(label) => format!("{label} ({})", ending.reason),
+        })
+    };
+    let all: Vec<String> = subject.runs.iter().enumerate().filter_map(of_run).collect();
+    (!all.is_empty()).then(|| format!("Incomplete: {}. ", all.join("; ")))
 }
 
 /// The highest rate and throughput of a single run, and the latency there.
 fn highest(subject: &Subject<'_>) -> Sentence {
-    let points = measured(subject.runs);
+    let points = figures(subject);
     let mut sentence = Sentence::default();
-    if let Some((one, number)) = best(&of_headline(&points, Metric::Iops), Metric::Iops) {
-        sentence = sentence.words("Up to ").number(number).words(format!(" IOPS ({})", one.point.name));
-        if let Some((latency, _)) = one.figure(Metric::Quantile(0.99)) {
+    for metric in [Metric::Iops, Metric::Throughput] {
+        let own = of_headline(&points, metric);
+        let Some((one, number)) = best(&own, metric) else { continue };
+        let most = own.iter().filter_map(|other| Some(other.figure(metric)?.0.value)).fold(0.0, f64::max);
+        let (word, beyond) =
+            if number.value < most { ("reaches ", ", and no higher one is certain") } else { ("up to ", "") };
+        let word = if one.point.is_filling() { format!("{UNSUSTAINED}: {word}") } else { word.to_owned() };
+        let word = if sentence.is_empty() { capital(&word) } else { format!("; {word}") };
+        sentence = sentence.words(word).number(number);
+        sentence = sentence.words(format!("{} ({})", measured::behind(metric), called(&one)));
+        if let Some((latency, _)) = one.figure(Metric::Quantile(0.99)).filter(|_| metric == Metric::Iops) {
             sentence = sentence.words(" at a p99 of ").number(latency);
         }
-    }
-    if let Some((one, number)) = best(&of_headline(&points, Metric::Throughput), Metric::Throughput) {
-        let start = if sentence.is_empty() { "Up to " } else { "; up to " };
-        sentence = sentence.words(start).number(number).words(format!(" ({})", one.point.name));
+        sentence = sentence.words(beyond);
     }
     if let Some(one) = points.first().filter(|_| sentence.is_empty()) {
-        return latencies(&points, measured::headline(one.point));
+        return latencies(&points, one.headline());
     }
     if sentence.is_empty() { sentence } else { sentence.words(".") }
 }
@@ -130,10 +161,10 @@ fn latencies(points: &[Measured<'_>], metric: Metric) -> Sentence {
 
 /// Of each kind of headline: which run is ahead, and how far.
 fn ahead(subject: &Subject<'_>) -> Sentence {
-    let points = measured(subject.runs);
+    let points = subject.measured();
     let told = [Metric::Iops, Metric::Throughput]
         .into_iter()
-        .filter_map(|metric| leads(subject, &cases(&of_headline(&points, metric)), metric, CASES, false));
+        .filter_map(|metric| leads(subject, &cases(&points, metric, usize::MAX), metric, CASES, false));
     let sentences: Vec<Sentence> = told.collect();
     let mut spans = Vec::new();
     for sentence in sentences {
@@ -145,15 +176,35 @@ fn ahead(subject: &Subject<'_>) -> Sentence {
     if spans.is_empty() { highest(subject) } else { Sentence(spans) }
 }
 
-/// The cases of all phases of `points`.
-fn cases<'a>(points: &[Measured<'a>]) -> Vec<(String, Vec<Measured<'a>>)> {
-    phases(points).iter().flat_map(Phase::cases).collect()
+/// All loads that have a figure; of a point whose workloads have sweeps of their own, each workload.
+fn figures<'a>(subject: &Subject<'a>) -> Vec<Measured<'a>> {
+    let all: Vec<Measured<'a>> = subject.measured().into_iter().filter(|one| one.has_figure()).collect();
+    phases(&all).into_iter().flat_map(|phase| phase.points).collect()
+}
+
+/// The cases of all phases of `points` that are about `metric`: of each phase no more than `most`.
+fn cases<'a>(points: &[Measured<'a>], metric: Metric, most: usize) -> Vec<(String, Vec<Measured<'a>>)> {
+    let all: Vec<Measured<'a>> = points.iter().filter(|one| one.has_figure()).copied().collect();
+    let about = |phase: &Phase<'_>| phase.points.first().is_some_and(|one| one.headline() == metric);
+    // Of a matrix one is enough for a look; a comparison looks at all.
+    let of = |phase: &Phase<'a>| {
+        phase.cases_within(if phase.of.is_some() && most < usize::MAX { 1 } else { most })
+    };
+    phases(&all).iter().filter(|phase| about(phase)).flat_map(of).collect()
+}
+
+/// A point by its name, and the workload of it that is looked at.
+fn called(one: &Measured<'_>) -> String {
+    match one.only {
+        Some((name, _)) if one.point.workloads.len() > 1 => format!("{name} of {}", one.point.name),
+        _ => one.point.name.clone(),
+    }
 }
 
 /// What the points are about, each once.
 fn headlines(points: &[Measured<'_>]) -> Vec<Metric> {
     let mut metrics: Vec<Metric> = Vec::new();
-    for metric in points.iter().map(|one| measured::headline(one.point)) {
+    for metric in points.iter().map(|one| one.headline()) {
         if !metrics.contains(&metric) {
             metrics.push(metric);
         }
@@ -162,7 +213,7 @@ fn headlines(points: &[Measured<'_>]) -> Vec<Metric> {
 }
 
 fn of_headline<'a>(points: &[Measured<'a>], metric: Metric) -> Vec<Measured<'a>> {
-    points.iter().filter(|one| measured::headline(one.point) == metric).copied().collect()
+    points.iter().filter(|one| one.headline() == metric).copied().collect()
 }
 
 /// `The disks are the bottleneck in all runs.`: by the findings, of those runs that name one.
@@ -184,9 +235,35 @@ fn bottlenecks(subject: &Subject<'_>) -> String {
             named.take(4).map(|(parts, label)| format!("{label}: {}", parts.join(", "))).collect();
         return format!("Bottlenecks: {}.", told.join("; "));
     }
+    if let [only] = subject.runs {
+        return bottlenecks_of(only, first);
+    }
     let word = if first.len() > 1 { "Bottlenecks" } else { "Bottleneck" };
     let whose = if subject.runs.len() > 1 { " in all runs" } else { "" };
     format!("{word}{whose}: {}.", first.join(", "))
+}
+
+/// The same of one run, each part with the points at which it is the bottleneck, as far as that is not all of them.
+fn bottlenecks_of(run: &Run, parts: &[String]) -> String {
+    let loads = run.points.iter().filter(|point| point.kind == PointKind::Load).count();
+    let told = parts.iter().map(|part| {
+        let of_part = |finding: &&Finding| finding.bottleneck().is_some_and(|own| own == part.as_str());
+        let mut names: Vec<&str> = Vec::new();
+        for finding in run.findings.iter().filter(of_part) {
+            let point = finding.point.and_then(|index| run.point(index));
+            names.extend(point.map(|point| point.name.as_str()).filter(|name| !names.contains(name)));
+        }
+        match names[..] {
+            [] => part.clone(),
+            _ if names.len() >= loads => part.clone(),
+            [only] => format!("{part} ({only})"),
+            [first, ..] => {
+                format!("{part} ({first}, and {} more)", report::counted(names.len() - 1, "point"))
+            }
+        }
+    });
+    let told: Vec<String> = told.collect();
+    format!("{}: {}.", if told.len() > 1 { "Bottlenecks" } else { "Bottleneck" }, told.join(", "))
 }
 
 /// What the searches found; else the best of each kind of headline of each run, and its p99.
@@ -194,12 +271,14 @@ fn key_figures(subject: &Subject<'_>) -> Vec<KeyFigure> {
     if let Some(campaign) = subject.campaign {
         return campaign.key_figures();
     }
-    let points = measured(subject.runs);
+    let points = self::figures(subject);
     let mut figures = exploration_figures(subject);
     for (run, record) in subject.runs.iter().enumerate() {
         let Some(search) = &record.search else { continue };
         let Some((figure, violated)) = crate::views::search_met(run, search) else { continue };
-        let interval = violated.map(|violated| (figure.clone(), violated));
+        let interval = Interval::of(violated.map(|violated| (figure.clone(), violated)), || {
+            "no higher rate was tried that violates an SLO".into()
+        });
         let name = format!("IOPS with {}", search.slos.join(", "));
         figures.push(KeyFigure { name, figure, interval, note: subject.labels[run].clone() });
     }
@@ -208,7 +287,7 @@ fn key_figures(subject: &Subject<'_>) -> Vec<KeyFigure> {
         return figures;
     }
     for metric in headlines(&points) {
-        for (name, case) in cases(&of_headline(&points, metric)) {
+        for (name, case) in cases(&subject.measured(), metric, KEY_FIGURES) {
             for run in 0..subject.runs.len() {
                 let own: Vec<Measured<'_>> = case.iter().filter(|one| one.run == run).copied().collect();
                 let Some((one, _)) = best(&own, metric) else { continue };
@@ -220,7 +299,7 @@ fn key_figures(subject: &Subject<'_>) -> Vec<KeyFigure> {
     if let [only] = &figures[..] {
         let note = only.note.clone();
         if let Some((one, _)) = best(&points, Metric::Iops) {
-            let latency = one.figure(Metric::Quantile(0.99));
+            let latency = one.sure(Metric::Quantile(0.99));
             figures.extend(latency.map(|(figure, interval)| KeyFigure {
                 name: "p99 latency there".into(),
                 figure,
@@ -233,15 +312,14 @@ fn key_figures(subject: &Subject<'_>) -> Vec<KeyFigure> {
 }
 
 fn key_figure(subject: &Subject<'_>, one: Measured<'_>, metric: Metric, case: &str) -> Option<KeyFigure> {
-    let (figure, interval) = one.figure(metric)?;
-    let unit = match metric {
-        Metric::Iops => "IOPS, ".to_owned(),
-        Metric::Throughput => String::new(),
-        latency => format!("{}, ", latency.name()),
-    };
+    let (figure, interval) = one.sure(metric)?;
+    let unit = measured::in_front(metric);
     let several = subject.labels.len() > 1 && !case.is_empty();
-    let of = if several { case } else { &one.point.name };
+    let of = if several { case.to_owned() } else { called(&one) };
     let note = if subject.labels.len() > 1 { subject.labels[one.run].clone() } else { String::new() };
+    let unsustained = one.point.is_filling().then(|| UNSUSTAINED.to_lowercase());
+    let note = [note, unsustained.unwrap_or_default()].into_iter().filter(|part| !part.is_empty());
+    let note = note.collect::<Vec<_>>().join("; ");
     Some(KeyFigure { name: format!("{unit}{of}"), figure, interval, note })
 }
 
@@ -267,7 +345,10 @@ fn warnings(subject: &Subject<'_>) -> Vec<Warning> {
                 }),
             }
         }
-        if !run.ending.complete {
+        // Runs of a campaign that lack are named with their reason beside its effects.
+        let is_told = subject.campaign.is_some() && run.lack().is_some();
+        let is_found = run.findings.iter().any(|finding| finding.code == INTERRUPTED);
+        if !run.ending.complete && !is_told && !is_found {
             warnings.push(Warning {
                 code: "incomplete".into(),
                 severity: Severity::Warning,
@@ -277,6 +358,7 @@ fn warnings(subject: &Subject<'_>) -> Vec<Warning> {
             });
         }
     }
+    warnings.extend(filling(subject));
     warnings.sort_by_key(|warning| std::cmp::Reverse(warning.severity));
     for warning in &mut warnings {
         warning.places.retain(|place| !place.is_empty());
@@ -287,6 +369,23 @@ fn warnings(subject: &Subject<'_>) -> Vec<Warning> {
         }
     }
     warnings
+}
+
+/// Where writes went into a write cache that still had room.
+fn filling(subject: &Subject<'_>) -> Option<Warning> {
+    let is_filling = |one: &Measured<'_>| one.point.is_filling();
+    let all = subject.measured().into_iter().filter(is_filling);
+    let places: Vec<String> =
+        all.map(|one| place(subject, subject.label(one.run), Some(one.point))).collect();
+    (!places.is_empty()).then(|| Warning {
+        code: "cache-filling".into(),
+        severity: Severity::Warning,
+        sentence:
+            "The write cache was still filling: writes met its free room, and the sustained rate is lower."
+                .into(),
+        remedy: "Run for longer than the cache takes to fill, or let writes warm up for that long.".into(),
+        places,
+    })
 }
 
 fn place(subject: &Subject<'_>, label: &str, point: Option<&Point>) -> String {

@@ -6,7 +6,7 @@ use chart::{Axis, Scale, Unit};
 use record::{Metric, is_named, phase_title};
 use units::Bytes;
 
-use crate::measured::{self, Measured, swept};
+use crate::measured::{Measured, swept};
 
 /// Stands for the phase itself where several phases sweep the same key: IOzone's tests by record size.
 const PHASE: &str = "workload";
@@ -23,6 +23,8 @@ pub(crate) struct Phase<'a> {
     pub keys: Vec<&'a str>,
     /// Its points in the order of runs and of their records.
     pub points: Vec<Measured<'a>>,
+    /// The workload that it is about, as people call it: `small, 8 KiB`. Absent where it is about all of a point.
+    pub of: Option<String>,
 }
 
 /// Points of one run along the innermost key, the others being fixed.
@@ -56,36 +58,80 @@ pub(crate) fn phases<'a>(points: &[Measured<'a>]) -> Vec<Phase<'a>> {
         let name = measured.point.phase.as_str();
         match phases.iter_mut().find(|phase| phase.name == name) {
             Some(phase) => phase.points.push(*measured),
-            None => phases.push(Phase { name, keys: Vec::new(), points: vec![*measured] }),
+            None => phases.push(Phase { name, keys: Vec::new(), points: vec![*measured], of: None }),
         }
     }
     for phase in &mut phases {
         phase.keys = keys(&phase.points);
     }
-    joined(phases)
+    joined(phases).into_iter().flat_map(by_workload).collect()
 }
 
-/// Phases that sweep the same single key and are about the same figure as one, whose outer key is the phase.
+/// `phase` as one of each workload, where workloads have sweeps of their own: Orion's small requests beside its large ones.
+fn by_workload(phase: Phase<'_>) -> Vec<Phase<'_>> {
+    let mut names: Vec<&str> = Vec::new();
+    for workload in phase.points.iter().flat_map(|one| &one.point.workloads) {
+        if !names.contains(&workload.name.as_str()) {
+            names.push(&workload.name);
+        }
+    }
+    let own = |name: &str| phase.keys.iter().copied().find(|key| owner(key) == Some(name));
+    if names.len() < 2 || names.iter().filter(|name| own(name).is_some()).count() < 2 {
+        return vec![phase];
+    }
+    names.into_iter().map(|name| of_workload(&phase, name)).collect()
+}
+
+/// The points of `phase` that have the workload `name`, as what is of it alone.
+fn of_workload<'a>(phase: &Phase<'a>, name: &'a str) -> Phase<'a> {
+    let has = |one: &&Measured<'_>| one.point.workloads.iter().any(|workload| workload.name == name);
+    let all: Vec<Measured<'a>> = phase.points.iter().filter(has).copied().collect();
+    let metric = own_headline(&all);
+    let points: Vec<Measured<'a>> =
+        all.into_iter().map(|one| Measured { only: Some((name, metric)), ..one }).collect();
+    // What it asks for itself goes along the axis.
+    let mut keys = phase.keys.clone();
+    keys.sort_by_key(|key| owner(key) == Some(name));
+    let of = points.first().map(|one| title_of(one, name));
+    Phase { name: phase.name, keys, points, of }
+}
+
+/// What a workload is about by the points that have no other; where there is none, the rate.
+fn own_headline(points: &[Measured<'_>]) -> Metric {
+    points.iter().find(|one| one.point.workloads.len() == 1).map_or(Metric::Iops, |one| one.headline())
+}
+
+/// The workload whose key this is: that of `small.depth` is `small`.
+fn owner(key: &str) -> Option<&str> {
+    key.rsplit_once('.').map(|(owner, _)| owner)
+}
+
+/// A workload of a point with the size of its requests: `small, 8 KiB`.
+fn title_of(one: &Measured<'_>, name: &str) -> String {
+    let of_it = one.point.workloads.iter().find(|workload| workload.name == name);
+    let size = of_it.and_then(|workload| workload.spec.only_size());
+    size.map_or_else(|| name.to_owned(), |size| format!("{name}, {size}"))
+}
+
+/// Phases that sweep the same keys and are about the same figure as one, whose outermost key is the phase.
 fn joined(phases: Vec<Phase<'_>>) -> Vec<Phase<'_>> {
+    let own = |phase: &Phase<'_>| phase.keys.iter().filter(|key| **key != PHASE).count();
     let alike = |one: &Phase<'_>, other: &Phase<'_>| {
-        let about = |phase: &Phase<'_>| phase.points.first().map(|one| measured::headline(one.point));
-        one.inner().is_some()
-            && one.inner() == other.inner()
-            && other.keys.len() == 1
-            && about(one) == about(other)
+        let about = |phase: &Phase<'_>| phase.points.first().map(|one| one.headline());
+        let keys = one.keys.strip_prefix(&[PHASE]).unwrap_or(&one.keys);
+        one.inner().is_some() && keys == other.keys && about(one) == about(other)
     };
     debug_assert!(phases.iter().all(|phase| !phase.points.is_empty()), "a phase is of points");
     let mut joined: Vec<Phase<'_>> = Vec::new();
     for phase in phases {
-        let place = joined.iter().position(|one| phase.keys.len() == 1 && alike(one, &phase));
-        match place.map(|place| &mut joined[place]) {
-            Some(one) if one.keys.len() == 1 || one.keys[0] == PHASE => {
-                if one.keys.len() == 1 {
+        match joined.iter_mut().find(|one| alike(one, &phase)) {
+            Some(one) => {
+                if one.keys.len() == own(one) {
                     one.keys.insert(0, PHASE);
                 }
                 one.points.extend(phase.points);
             }
-            _ => joined.push(phase),
+            None => joined.push(phase),
         }
     }
     joined
@@ -94,6 +140,11 @@ fn joined(phases: Vec<Phase<'_>>) -> Vec<Phase<'_>> {
 /// The value that a point has of `key`; empty where it has none.
 pub(crate) fn value<'a>(one: &Measured<'a>, key: &str) -> &'a str {
     if key == PHASE { &one.point.phase } else { one.point.swept.get(key).map_or("", String::as_str) }
+}
+
+/// Whether the value that a point has of `key` is a number.
+pub(crate) fn is_number(one: &Measured<'_>, key: &str) -> bool {
+    swept(value(one, key)).is_some()
 }
 
 /// A value as people read it: a size with a blank before its unit, a phase without the values that it names.
@@ -110,7 +161,15 @@ pub(crate) fn shown(value: &str) -> String {
 
 /// A key with its value: `queue depth 8`; a workload by its name alone.
 pub(crate) fn pair(key: &str, value: &str) -> String {
-    if key == PHASE { shown(value) } else { format!("{} {}", name_of(key), shown(value)) }
+    match key {
+        PHASE => shown(value),
+        // As points are called.
+        _ if is_named(key, "reads") => format!("{} reads", shown(value)),
+        _ if is_named(key, "depth") && owner(key).is_some() => {
+            format!("{} {}", owner(key).unwrap_or_default(), shown(value))
+        }
+        _ => format!("{} {}", name_of(key), shown(value)),
+    }
 }
 
 /// The keys that `points` differ in: words first, then numbers, and last what load is swept by, or else the key that
@@ -148,6 +207,15 @@ impl<'a> Phase<'a> {
         let key = self.keys.last().copied()?;
         let mut values = self.points.iter().filter_map(|measured| measured.point.swept.get(key));
         values.all(|value| swept(value).is_some()).then_some(key)
+    }
+
+    /// A key of it in the field's words, with the size of the requests of the workload whose key it is: `small, 8 KiB: requests
+    /// in flight`.
+    pub fn title(&self, key: &str) -> String {
+        let Some(owner) = owner(key).filter(|_| is_named(key, "depth")) else { return name_of(key) };
+        let has = |one: &&Measured<'_>| one.point.workloads.iter().any(|workload| workload.name == owner);
+        let title = self.points.iter().find(has).map_or_else(|| owner.to_owned(), |one| title_of(one, owner));
+        format!("{title}: requests in flight")
     }
 
     /// The other keys.
@@ -191,7 +259,21 @@ impl<'a> Phase<'a> {
     /// Its points by all keys but the one along the axis, each group with its name: what is compared between runs, along
     /// the axis the best with the best.
     pub fn cases(&self) -> Vec<(String, Vec<Measured<'a>>)> {
-        let outer = if self.inner().is_some() { self.outer() } else { &self.keys[..] };
+        self.cases_of(self.case_keys())
+    }
+
+    /// The same by as many of these keys, from the outermost one on, as give no more than `most` cases.
+    pub fn cases_within(&self, most: usize) -> Vec<(String, Vec<Measured<'a>>)> {
+        let keys = self.case_keys();
+        let fitting = (0..=keys.len()).rev().map(|count| self.cases_of(&keys[..count]));
+        fitting.into_iter().find(|cases| cases.len() <= most).unwrap_or_else(|| self.cases_of(&[]))
+    }
+
+    fn case_keys(&self) -> &[&'a str] {
+        if self.inner().is_some() { self.outer() } else { &self.keys[..] }
+    }
+
+    fn cases_of(&self, outer: &[&'a str]) -> Vec<(String, Vec<Measured<'a>>)> {
         let mut cases: Vec<(Vec<&str>, String, Vec<Measured<'a>>)> = Vec::new();
         for one in &self.points {
             let values: Vec<&str> = outer.iter().map(|key| value(one, key)).collect();
@@ -236,7 +318,7 @@ impl<'a> Phase<'a> {
             .iter()
             .fold((f64::MAX, 0.0), |(low, high), (value, _)| (f64::min(low, *value), f64::max(high, *value)));
         let doubling = low > 0.0 && high / low >= 8.0 && unit != Unit::Share;
-        Some(Axis::new(name_of(key), unit, if doubling { Scale::Log2 } else { Scale::Linear }))
+        Some(Axis::new(self.title(key), unit, if doubling { Scale::Log2 } else { Scale::Linear }))
     }
 }
 
@@ -256,6 +338,7 @@ impl Step<'_> {
 pub(crate) fn name_of(key: &str) -> String {
     let named = |name| is_named(key, name);
     let words = match () {
+        () if named("depth") && owner(key).is_some() => return owner(key).unwrap_or_default().to_owned(),
         () if named("depth") => "queue depth",
         () if named("size") => "block size",
         () if named("reads") => "reads",

@@ -12,7 +12,7 @@ use rust_xlsxwriter::{Format, FormatAlign, Formula, Workbook, Worksheet, XlsxErr
 use serde_json::Value;
 use units::convert::narrow;
 
-use crate::document::{Block, Cell, Figure, Table, WriteUp};
+use crate::document::{Block, Cell, Figure, Interval, Table, WriteUp};
 use crate::evidence::{Evidence, EvidenceError};
 use crate::number::{Number, Source};
 use crate::summary::meaning;
@@ -112,18 +112,25 @@ fn bold() -> Format {
     Format::new().set_bold().set_align(FormatAlign::Top).set_text_wrap()
 }
 
-/// `name` in at most `most` letters: of one that is longer both ends, since tables of one report begin or end alike.
-fn shortened(name: &str, most: usize) -> String {
+/// `name` in at most `most` letters: of one that is longer both ends, since tables of one report begin or end alike, with
+/// `share` of the letters for the first; in whole words, as far as they are no longer than that.
+fn shortened(name: &str, most: usize, share: f64) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= most {
         return name.to_owned();
     }
-    let head = (most - 1) / 2;
+    let head = units::convert::truncated::<usize>((most - 1) as f64 * share);
     let (first, last) = (&letters[..head], &letters[letters.len() - (most - 1 - head)..]);
     debug_assert_eq!(first.len() + 1 + last.len(), most, "both ends and what stands between them");
     let text = |letters: &[char]| letters.iter().collect::<String>();
-    format!("{}…{}", text(first).trim_end(), text(last).trim_start())
+    let (first, last) = (text(first), text(last));
+    let first = first.rsplit_once(' ').map_or(first.as_str(), |(words, _)| words);
+    let last = last.split_once(' ').map_or(last.as_str(), |(_, words)| words);
+    format!("{}…{}", first.trim_end_matches([' ', ',', ':']), last.trim_start())
 }
+
+/// Shares of the first end of a name that are tried, before names of several tables that are the same get numbers.
+const SHARES: [f64; 5] = [0.5, 0.7, 0.3, 0.85, 0.15];
 
 struct Book {
     data: Data,
@@ -150,11 +157,13 @@ impl Book {
     fn name(&mut self, wanted: &str) -> String {
         let clean: String = wanted.chars().filter(|letter| !"[]:*?/\\'".contains(*letter)).collect();
         let clean = if clean.is_empty() { "Table".to_owned() } else { clean };
-        let mut name = shortened(&clean, NAME);
+        let is_free = |name: &String| !self.names.contains(&name.to_lowercase());
+        let names = SHARES.map(|share| shortened(&clean, NAME, share));
+        let mut name = names.iter().find(|name| is_free(name)).unwrap_or(&names[0]).clone();
         let mut turn = 2;
         while self.names.contains(&name.to_lowercase()) {
             let suffix = format!(" {turn}");
-            name = shortened(&clean, NAME - suffix.len()) + &suffix;
+            name = shortened(&clean, NAME - suffix.len(), SHARES[0]) + &suffix;
             turn += 1;
         }
         self.names.push(name.to_lowercase());
@@ -266,7 +275,10 @@ impl Book {
                 self.cell(&mut sheet, narrow::<u32>(row + 1), place, cell)?;
             }
         }
-        if let Some(figure) = figure {
+        if let Some(note) = table.note() {
+            sheet.write(narrow::<u32>(table.rows.len() + 2), 0, note)?;
+        }
+        if let Some(figure) = figure.filter(|figure| !figure.panels.is_empty()) {
             charts::chart(&mut sheet, &name, figure, &places)?;
         }
         Ok(sheet)
@@ -282,7 +294,7 @@ impl Book {
             },
             Cell::Number(number, interval) => {
                 self.write(sheet, row, place.first, number)?;
-                if let Some(ends) = interval.as_deref().filter(|_| place.has_interval) {
+                if let Some(ends) = interval.ends().filter(|_| place.has_interval) {
                     self.write(sheet, row, place.first + 1, &ends.0)?;
                     self.write(sheet, row, place.first + 2, &ends.1)?;
                     let at =
@@ -293,11 +305,9 @@ impl Book {
                         .set_result(((number.value - ends.0.value) / scale).to_string());
                     let above = Formula::new(format!("={high}-{value}"))
                         .set_result(((ends.1.value - number.value) / scale).to_string());
-                    sheet.write_formula(row, place.first + 3, below)?.write_formula(
-                        row,
-                        place.first + 4,
-                        above,
-                    )?;
+                    let format = Format::new().set_num_format(shown(number.unit).1);
+                    sheet.write_formula_with_format(row, place.first + 3, below, &format)?;
+                    sheet.write_formula_with_format(row, place.first + 4, above, &format)?;
                 }
             }
         }
@@ -330,7 +340,7 @@ fn places(table: &Table) -> Vec<Place> {
     let mut next = 0;
     let place = |column: usize| {
         let has_interval =
-            table.rows.iter().any(|row| matches!(row.get(column), Some(Cell::Number(_, Some(_)))));
+            table.rows.iter().any(|row| matches!(row.get(column), Some(Cell::Number(_, Interval::Ends(_)))));
         let first = next;
         next += if has_interval { 5 } else { 1 };
         Place { first, has_interval }

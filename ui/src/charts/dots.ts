@@ -20,8 +20,13 @@ export interface Dots {
   log: boolean;
 }
 
-const SHAPES = ['circle', 'rect', 'triangle', 'diamond', 'pin', 'arrow'];
+/** All of one size: a pin and an arrow of the library are not. */
+const CROSS = 'path://M1,0L5,4L9,0L10,1L6,5L10,9L9,10L5,6L1,10L0,9L4,5L0,1Z';
+const PLUS = 'path://M4,0L6,0L6,4L10,4L10,6L6,6L6,10L4,10L4,6L0,6L0,4L4,4Z';
+const SHAPES = ['circle', 'rect', 'triangle', 'diamond', CROSS, PLUS];
 const ROW = 26;
+/** A line of a name that is broken. */
+const LINE = 15;
 const LEGEND_ROW = 20;
 const MOST_SERIES = 6;
 
@@ -48,14 +53,16 @@ export function legendLines(series: string[], width: number): number {
 
 /** Where the rows begin, and how many lines the longest name of one takes there. */
 function labels(rows: string[], width: number): { left: number; lines: number } {
-  const longest = Math.max(...rows.map(row => row.length), 4) * 6.6 + 12;
+  const longest = Math.max(...rows.map(row => row.length), 4) * LETTER + 12;
   const left = Math.min(longest, width * 0.42);
-  return { left, lines: Math.ceil((longest - 12) / Math.max(left - 12, 1)) };
+  // A line ends before the word that has no room in it.
+  const lines = Math.ceil((longest - 12) / Math.max(left - 12, 1));
+  return { left, lines: lines > 1 ? lines + 1 : 1 };
 }
 
 export function dotsHeight(of: Dots, width: number): number {
   const lines = Math.max(1, Math.min(of.series.length, MOST_SERIES));
-  const row = Math.max(ROW, lines * 9 + 8, labels(of.rows, width).lines * 14 + 6);
+  const row = Math.max(ROW, lines * 9 + 8, labels(of.rows, width).lines * LINE + 6);
   return of.rows.length * row + 56 + legendLines(of.series, width) * LEGEND_ROW;
 }
 
@@ -97,7 +104,7 @@ export function dotsChart(of: Dots): Draw {
         axisTick: { show: false },
         axisLine: { show: false },
         splitLine: { show: true, lineStyle: { color: colours.line } },
-        axisLabel: { color: colours.ink, width: left - 12, overflow: 'break', interval: 0 },
+        axisLabel: { color: colours.ink, width: left - 12, overflow: 'break', lineHeight: LINE, interval: 0 },
       }),
       series: of.series.slice(0, count).flatMap((name, series) => {
         const dots = of.dots.filter(dot => dot.series === series);

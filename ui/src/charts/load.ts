@@ -1,7 +1,7 @@
 // The load curve of the lab: rate against queue depth, and below it the 99th percentile. Published and measured points
 // stand on it, the curve before the last change is its ghost.
 
-import type { HeldAgainst, LabAnswer } from '../contract.ts';
+import type { HeldAgainst, LabAnswer, LabPoint } from '../contract.ts';
 import { latency, significant } from '../figures.ts';
 import { type Measure, rateOf } from '../lab/difference.ts';
 import type { Draw } from '../parts/echart.tsx';
@@ -20,6 +20,22 @@ export function heldMeasure(held: HeldAgainst[], usual: Measure): Measure {
   return !has(usual) && has(other) ? other : usual;
 }
 
+export interface Tail {
+  /** What the axis is called. */
+  axis: string;
+  /** What a point of it is called. */
+  name: string;
+  us(point: LabPoint): number | null;
+}
+
+/** The response time that is drawn below the rate: the p99, or the mean where no load has requests enough for a p99. */
+export function tailOf(answers: LabAnswer[]): Tail {
+  const has = answers.some(answer => answer.points.some(point => point.p99_us !== null));
+  return has
+    ? { axis: 'p99 response time', name: 'p99', us: point => point.p99_us }
+    : { axis: 'mean response time (no load has a p99)', name: 'mean', us: point => point.mean_us };
+}
+
 const RATE_HEIGHT = 230;
 const TAIL_HEIGHT = 110;
 export const LOAD_HEIGHT = 28 + RATE_HEIGHT + 52 + TAIL_HEIGHT + 48;
@@ -30,8 +46,9 @@ export function loadChart(answer: LabAnswer, ghost: LabAnswer | null, measure: M
     const depths = answer.points.map(point => point.depth);
     const bounds = { min: Math.min(1, ...depths), max: Math.max(2, ...depths) };
     const curve = (of: LabAnswer) => of.points.map(point => [point.depth, rateOf(point, measure)]);
+    const shown = tailOf(ghost ? [answer, ghost] : [answer]);
     const tail = (of: LabAnswer) =>
-      of.points.filter(point => point.p99_us !== null).map(point => [point.depth, (point.p99_us ?? 0) * 1000]);
+      of.points.filter(point => shown.us(point) !== null).map(point => [point.depth, (shown.us(point) ?? 0) * 1000]);
     const held = answer.held_against.filter(one => heldRate(one, measure) !== null);
     const placed = held.filter(one => one.depth !== null && one.depth >= bounds.min && one.depth <= bounds.max);
     const loose = held.filter(one => one.depth === null);
@@ -90,7 +107,7 @@ export function loadChart(answer: LabAnswer, ghost: LabAnswer | null, measure: M
           splitNumber: 4,
           axisLabel: { color: colours.ink, formatter: amountTick },
         }),
-        axis(colours, 'p99 response time', {
+        axis(colours, shown.axis, {
           ...above,
           ...aboveStyle(colours),
           type: 'log',
@@ -105,7 +122,7 @@ export function loadChart(answer: LabAnswer, ghost: LabAnswer | null, measure: M
           const told = (one.data as { told?: string }).told;
           if (told) return escaped(told);
           const [depth = 0, value = 0] = one.value;
-          const text = one.seriesName.startsWith('p99') ? latency(value) : `${significant(value)} ${measure}`;
+          const text = one.seriesName.startsWith(shown.name) ? latency(value) : `${significant(value)} ${measure}`;
           return `${escaped(one.seriesName)}<br>queue depth ${depth}: ${text}`;
         },
       }),
@@ -127,7 +144,7 @@ export function loadChart(answer: LabAnswer, ghost: LabAnswer | null, measure: M
               },
               {
                 type: 'line',
-                name: 'p99 before',
+                name: `${shown.name} before`,
                 data: tail(ghost),
                 xAxisIndex: 1,
                 yAxisIndex: 1,
@@ -195,7 +212,7 @@ export function loadChart(answer: LabAnswer, ghost: LabAnswer | null, measure: M
         })),
         {
           type: 'line',
-          name: 'p99 now',
+          name: `${shown.name} now`,
           data: tail(answer),
           xAxisIndex: 1,
           yAxisIndex: 1,

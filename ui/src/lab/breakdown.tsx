@@ -6,8 +6,8 @@ import { latency, significant } from '../figures.ts';
 import { Scroll } from '../parts/scroll.tsx';
 
 const HUES = 6;
-/** Segments below this share have no room for a label. */
-const ROOM = 0.13;
+/** Segments below this share are named with the others that are small. */
+const SMALL = 0.01;
 
 export function Breakdown({ answer }: { answer: LabAnswer }) {
   const [chosen, choose] = useState<number | null>(null);
@@ -25,6 +25,12 @@ export function Breakdown({ answer }: { answer: LabAnswer }) {
       service_us: 0,
     },
   );
+  const small = shown.parts
+    .filter(part => {
+      const whole = share(part.waiting_us + part.service_us);
+      return whole > 0 && whole < SMALL;
+    })
+    .map(part => part.part);
   return (
     <section class="breakdown" aria-labelledby="breakdown-title">
       <h2 id="breakdown-title">Where the time goes</h2>
@@ -57,11 +63,23 @@ export function Breakdown({ answer }: { answer: LabAnswer }) {
             >
               <span class="service" style={{ flexGrow: part.service_us }} />
               <span class="waiting" style={{ flexGrow: part.waiting_us }} />
-              {whole > ROOM && <span class="label">{part.part}</span>}
             </span>
           );
         })}
       </div>
+      <ul class="legend">
+        {shown.parts.map((part, at) => {
+          const whole = share(part.waiting_us + part.service_us);
+          if (whole < SMALL) return null;
+          return (
+            <li key={part.part}>
+              <span class="key" style={{ '--hue': `var(--hue-${at % HUES})` }} aria-hidden="true" /> {part.part},{' '}
+              {significant(whole * 100)} %
+            </li>
+          );
+        })}
+        {small.length > 0 && <li class="faint">below 1 % each: {small.join(', ')}</li>}
+      </ul>
       <p class="faint subtitle">Solid: in service. Hatched: waiting.</p>
       <details>
         <summary>Table: mean time at each part</summary>

@@ -53,7 +53,7 @@ export function Enclosure({ slots, toggle, rebuilding }: Props) {
                     : now === 'spare'
                       ? 'S'
                       : now === 'rebuilding'
-                        ? `${Math.floor(percent ?? 0)}`
+                        ? `${Math.floor(percent ?? 0)} %`
                         : ''}
                 </span>
                 <span class="led" />

@@ -31,6 +31,12 @@ export function fromQuery(query: string, arrays: LabArray[]): LabState {
   return { array: array?.array ?? wanted, set, fail: fail.map(Number).sort((one, other) => one - other) };
 }
 
+/** The failed disk whose rebuild an address shows; none where it shows none. */
+export function rebuildOf(query: string, state: LabState): number | null {
+  const text = new URLSearchParams(query).get('rebuild') ?? '';
+  return /^\d+$/.test(text) && state.fail.includes(Number(text)) ? Number(text) : null;
+}
+
 /** Whether a knob takes a value. */
 export function allowed(knob: Knob, value: string): boolean {
   if (knob.kind === 'text') return value !== '' && !/[&#\s]/.test(value);

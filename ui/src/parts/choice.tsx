@@ -4,10 +4,12 @@ interface Props {
   of: string[];
   /** What stands for no choice, where there may be none. */
   none?: string;
+  /** What is shown of a value; itself where absent. */
+  named?: (value: string) => string;
   chosen: (value: string) => void;
 }
 
-export function Choice({ label, value, of, none, chosen }: Props) {
+export function Choice({ label, value, of, none, named = value => value, chosen }: Props) {
   return (
     <label class="inline">
       {label}
@@ -15,7 +17,7 @@ export function Choice({ label, value, of, none, chosen }: Props) {
         {none !== undefined && <option value="">{none}</option>}
         {of.map(one => (
           <option key={one} value={one}>
-            {one}
+            {named(one)}
           </option>
         ))}
       </select>

@@ -118,14 +118,19 @@ export function useChecked<A, T>(asked: A | null, check: (asked: A, signal: Abor
 export function Foreseen({ checked, what }: { checked: Checked<PlanChecked>; what: string }) {
   const { value, error } = checked;
   const refused = value?.ok ? value.refused : null;
+  const barred = value?.ok ? (value.barred ?? null) : null;
   const count = value && !value.ok ? value.errors.length : 0;
   return (
     <>
       <h2>What it will do</h2>
       {refused && (
         <div class="message" role="alert">
-          <p>Without consent to destroy data the start is refused:</p>
-          <p class="faint">{refused}</p>
+          <p>
+            {barred
+              ? 'The start is refused, whatever consent is given:'
+              : 'Without consent to destroy data the start is refused:'}
+          </p>
+          <p class="faint">{barred ? `${refused}: ${barred}` : refused}</p>
         </div>
       )}
       <Scroll label={`What the ${what} will do`}>

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api } from '../api.ts';
 import type { Campaign, Campaigns, Cell, Job } from '../contract.ts';
 import { latency, significant } from '../figures.ts';
-import { counts, figureNames, matrix, values } from '../matrix.ts';
+import { counts, figureLabel, figureNames, lacking, lacks, matrix, values } from '../matrix.ts';
 import { Report } from '../parts/article.tsx';
 import { useCampaigns } from '../parts/campaigns.ts';
 import { Choice, chosenKey } from '../parts/choice.tsx';
@@ -40,9 +40,11 @@ export function CampaignView({ name, ...chosen }: Props) {
   );
   return (
     <section class="wide-view">
-      <nav class="tools" aria-label="This campaign">
-        <Downloads runs={[`campaign:${name}`]} name={`fathom-${name}`} />
-      </nav>
+      {(value || !error) && (
+        <nav class="tools" aria-label="This campaign">
+          <Downloads runs={[`campaign:${name}`]} name={`fathom-${name}`} />
+        </nav>
+      )}
       <Failure error={error} />
       {!value && !error && <Drawing />}
       {value?.html === '' && (
@@ -61,7 +63,7 @@ export function CampaignView({ name, ...chosen }: Props) {
 function turnOf(now: Campaigns | null, name: string): string {
   const row = now?.campaigns.find(row => row.name === name);
   const job = now?.jobs.find(job => job.campaign === name);
-  return `${row?.runs} ${row?.cells_done} ${job?.job} ${job?.state}`;
+  return `${row?.runs} ${row?.runs_done} ${row?.lacking} ${job?.job} ${job?.state}`;
 }
 
 /** The value, at most one new one in each pause. */
@@ -136,6 +138,8 @@ function Cells({ campaign, chosen }: { campaign: Campaign; chosen: Omit<Props, '
   const figure = names.includes(chosen.figure) ? chosen.figure : (names[0] ?? '');
   const table = matrix(campaign, rows, columns);
   const done = counts(campaign.cells);
+  const notes = lacks(campaign.cells);
+  const without = lacking(campaign.cells);
   const unit = campaign.cells.find(cell => cell.figures[figure])?.figures[figure]?.unit ?? '';
   const all = campaign.cells.flatMap(cell => values([cell], figure));
   const most = Math.max(0, ...all);
@@ -146,11 +150,11 @@ function Cells({ campaign, chosen }: { campaign: Campaign; chosen: Omit<Props, '
     <>
       <h2>Cells</h2>
       <p class="place">
-        {done.done} of {campaign.cells.length} cells done
-        {done.void > 0 && `, ${done.void} void`}
+        {done.done} of {campaign.cells.length} runs done
+        {notes && `, ${notes}`}
         {done.missing > 0 && `, ${done.missing} to come`}
       </p>
-      <progress max={campaign.cells.length} value={done.done} aria-label="Cells done" />
+      <progress max={campaign.cells.length} value={done.done} aria-label="Runs done" />
       <div class="tools">
         <Choice label="Rows" value={rows} of={factors} chosen={rows => show({ rows })} />
         <Choice
@@ -160,9 +164,9 @@ function Cells({ campaign, chosen }: { campaign: Campaign; chosen: Omit<Props, '
           none="none"
           chosen={columns => show({ columns: columns || 'none' })}
         />
-        <Choice label="Figure" value={figure} of={names} chosen={figure => show({ figure })} />
+        <Choice label="Figure" value={figure} of={names} named={figureLabel} chosen={figure => show({ figure })} />
       </div>
-      <Scroll label={`Matrix of cells: ${figure}`}>
+      <Scroll label={`Matrix of cells: ${figureLabel(figure)}`}>
         <table class="matrix list">
           <thead>
             <tr>
@@ -190,21 +194,27 @@ function Cells({ campaign, chosen }: { campaign: Campaign; chosen: Omit<Props, '
         </table>
       </Scroll>
       <p class="subtitle">
-        A square is a cell in a block: <Square state="done" /> done, <Square state="void" /> void, its state was read
-        back as another, <Square state="missing" /> missing. A range is that of all blocks and of the other factors.
+        A square is a run, of which each cell has one in every block: <Square state="done" /> done,{' '}
+        {without.length > 0 && (
+          <>
+            <Square state="void" /> void, skipped or failed, with the reason below,{' '}
+          </>
+        )}
+        <Square state="missing" /> to come. A range is that of all blocks and of the other factors.
       </p>
-      {done.void > 0 && <Voids cells={campaign.cells.filter(cell => cell.state === 'void')} />}
+      {without.length > 0 && <Lacking cells={without} />}
     </>
   );
 }
 
-/** Cells of which nothing counts, each with the reason. */
-function Voids({ cells }: { cells: Cell[] }) {
+/** Runs that do not count, each with the reason. */
+function Lacking({ cells }: { cells: Cell[] }) {
   return (
-    <ul class="footnotes voids" aria-label="Void cells">
+    <ul class="footnotes voids" aria-label="Runs that do not count">
       {cells.map(cell => (
         <li key={told(cell)}>
-          <a href={`/runs/${cell.run}`}>{named(cell)}</a> is void: {cell.why ?? 'its state was not proven'}
+          <a href={`/runs/${cell.run}`}>{named(cell)}</a> {cell.state === 'failed' ? 'failed' : `is ${cell.state}`}:{' '}
+          {cell.why ?? 'its state was not proven'}
         </li>
       ))}
     </ul>
@@ -268,5 +278,6 @@ function told(cell: Cell): string {
 }
 
 function Square({ state }: { state: Cell['state'] }) {
-  return <i class={`square ${state}`} aria-hidden="true" />;
+  const kind = state === 'done' || state === 'missing' ? state : 'void';
+  return <i class={`square ${kind}`} aria-hidden="true" />;
 }

@@ -27,8 +27,7 @@ export function CampaignsView() {
             <thead>
               <tr>
                 <th>Campaign</th>
-                <th class="n">Runs</th>
-                <th class="n">Cells done</th>
+                <th class="n">Runs done</th>
                 <th>Latest run</th>
                 <th>Progress</th>
               </tr>
@@ -39,8 +38,7 @@ export function CampaignsView() {
                   <td class="name">
                     <a href={`/campaigns/${encodeURIComponent(name)}`}>{name}</a>
                   </td>
-                  <td class="n">{row?.runs ?? 0}</td>
-                  <td class="n">{row?.cells_done ?? 0}</td>
+                  <td class="n">{row ? ofAll(row) : 0}</td>
                   <td class="when">
                     {row ? (
                       <time dateTime={row.latest} title={`${utc(row.latest)} UTC`}>
@@ -50,7 +48,12 @@ export function CampaignsView() {
                       <span class="faint">none</span>
                     )}
                   </td>
-                  <td class="progress">{job ? (job.says ?? 'begins') : ''}</td>
+                  <td class="progress">
+                    {row?.runs_asked && (
+                      <progress max={row.runs_asked} value={row.runs_done} aria-label={`${name}: ${ofAll(row)} runs`} />
+                    )}
+                    {job ? (job.says ?? 'begins') : row ? state(row) : ''}
+                  </td>
                 </tr>
               ))}
             </tbody>
@@ -73,6 +76,19 @@ export function CampaignsView() {
       </ul>
     </section>
   );
+}
+
+type Row = Campaigns['campaigns'][number];
+
+/** `43 of 54`; the runs alone where nothing says how many there are to be. */
+function ofAll(row: Row): string {
+  return row.runs_asked ? `${row.runs_done} of ${row.runs_asked}` : String(row.runs_done);
+}
+
+function state(row: Row): string {
+  const lacking = row.lacking > 0 ? `${row.lacking} void, skipped or failed` : '';
+  const whole = row.runs_asked !== null && row.runs_done >= row.runs_asked;
+  return lacking || (whole ? 'complete' : '');
 }
 
 interface Line {

@@ -10,7 +10,21 @@ import { useLoad } from '../parts/load.ts';
 import { Failure } from '../parts/message.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { useTitle } from '../parts/title.ts';
-import { differing, type Fact, FIGURES, type Figure, facts, pivot, type Shown, shown, usual } from '../pivot.ts';
+import {
+  differing,
+  type Fact,
+  FIGURES,
+  type Figure,
+  facts,
+  fixed,
+  having,
+  levels,
+  pivot,
+  type Shown,
+  shown,
+  usual,
+  within,
+} from '../pivot.ts';
 import { go, withQuery } from '../route.ts';
 import { Downloads, Drawing } from './run.tsx';
 
@@ -19,18 +33,22 @@ interface Props {
   rows: string;
   columns: string;
   figure: string;
+  /** Values that are fixed, by their keys. */
+  only: string;
 }
 
 export function CompareView({ runs, ...chosen }: Props) {
   const key = runs.join(',');
   const report = useLoad(() => (runs.length < 2 ? Promise.resolve(null) : api.compare(runs)), [key]);
   const records = useLoad(() => Promise.all(runs.map(api.run)), [key]);
-  const all = useMemo(() => facts(records.value ?? []), [records.value]);
+  const labels = report.value?.labels;
+  const all = useMemo(() => facts(records.value ?? [], labels ?? {}), [records.value, labels]);
   useTitle(report.value?.title ?? 'Comparison');
   if (runs.length < 2) {
     return (
       <section>
         <h1>Compare runs</h1>
+        <Failure error={records.error} />
         <p>
           Select two runs or more in the <a href="/">list</a>, then press <kbd>c</kbd>.
         </p>
@@ -39,16 +57,18 @@ export function CompareView({ runs, ...chosen }: Props) {
   }
   return (
     <section class="wide-view">
-      <nav class="tools" aria-label="These runs">
-        <Downloads runs={runs} />
-        <button type="button" class="plain" onClick={() => document.getElementById('pivot')?.scrollIntoView()}>
-          Pivot table
-        </button>
-      </nav>
+      {!report.error && (
+        <nav class="tools" aria-label="These runs">
+          <Downloads runs={runs} />
+          <button type="button" class="plain" onClick={() => document.getElementById('pivot')?.scrollIntoView()}>
+            Pivot table
+          </button>
+        </nav>
+      )}
       <Failure error={report.error} />
       {report.value ? <Report article={report.value} /> : !report.error && <Drawing />}
-      <h2 id="pivot">Pivot table</h2>
-      <Failure error={records.error} />
+      {!report.error && <h2 id="pivot">Pivot table</h2>}
+      {!report.error && <Failure error={records.error} />}
       {all.length > 0 && <Pivoted all={all} chosen={chosen} />}
     </section>
   );
@@ -60,7 +80,11 @@ function Pivoted({ all, chosen }: { all: Fact[]; chosen: Omit<Props, 'runs'> }) 
   const rows = keys.includes(chosen.rows) ? chosen.rows : start.rows;
   const columns = chosenKey(chosen.columns, keys, rows) ?? (start.columns === rows ? '' : start.columns);
   const figure = FIGURES.find(figure => figure.name === chosen.figure) ?? (FIGURES[0] as Figure);
-  const table = pivot(all, rows, columns);
+  const only = fixed(chosen.only);
+  const free = pivot(all, rows, columns);
+  const open = within(free.cells).filter(key => key !== rows && key !== columns);
+  const kept = Object.fromEntries(Object.entries(only).filter(([key]) => open.includes(key)));
+  const table = pivot(having(all, kept), rows, columns);
   const cells = table.cells.map(row => row.map(cell => shown(cell, figure)));
   const several = cells.some(row => row.some(cell => cell.count > 1));
   const best = cells.map(row => bestOf(row, figure));
@@ -79,7 +103,7 @@ function Pivoted({ all, chosen }: { all: Fact[]; chosen: Omit<Props, 'runs'> }) 
         }),
       ),
     }),
-    [all, rows, columns, figure],
+    [all, rows, columns, figure, chosen.only],
   );
   const draw = useMemo(() => dotsChart(dots), [dots]);
   const show = (change: Record<string, string>) =>
@@ -102,6 +126,19 @@ function Pivoted({ all, chosen }: { all: Fact[]; chosen: Omit<Props, 'runs'> }) 
           of={FIGURES.map(figure => figure.name)}
           chosen={figure => show({ figure })}
         />
+        {open.map(key => (
+          <Choice
+            key={key}
+            label={capital(key)}
+            value={kept[key] ?? ''}
+            of={levels(all, key)}
+            none="all"
+            chosen={value => {
+              const { [key]: _, ...rest } = kept;
+              show({ only: new URLSearchParams(value === '' ? rest : { ...rest, [key]: value }).toString() });
+            }}
+          />
+        ))}
       </div>
       <Scroll label={`Pivot table of ${figure.name}`}>
         <table class="pivot list">
@@ -138,7 +175,7 @@ function Pivoted({ all, chosen }: { all: Fact[]; chosen: Omit<Props, 'runs'> }) 
       </Scroll>
       {several && (
         <p class="faint">
-          A range stands for several points of that row and column; they are not averaged. Choose another key to tell
+          A range stands for several points of that row and column; they are not averaged. Choose a value above to tell
           them apart.
         </p>
       )}
@@ -162,6 +199,10 @@ function Pivoted({ all, chosen }: { all: Fact[]; chosen: Omit<Props, 'runs'> }) 
   );
 }
 
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** The column of the best value of a row, where there are several. */
 function bestOf(row: Shown[], figure: Figure): number {
   const values = row.map(cell => cell.value);
@@ -171,7 +212,7 @@ function bestOf(row: Shown[], figure: Figure): number {
 }
 
 function Figured({ cell, figure, best, at }: { cell: Shown; figure: Figure; best: boolean; at: Fact[] | undefined }) {
-  if (cell.count === 0) return <td class="n faint missing">not measured</td>;
+  if (cell.count === 0) return <td class="n faint missing">none of these runs</td>;
   if (cell.value === null) {
     return (
       <td class="n">

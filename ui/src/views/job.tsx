@@ -7,6 +7,7 @@ import type { Ended } from '../contract.ts';
 import { follow } from '../events.ts';
 import { latency, significant } from '../figures.ts';
 import { EChart } from '../parts/echart.tsx';
+import { isReal } from '../parts/editor.tsx';
 import { useLoad } from '../parts/load.ts';
 import { Failure } from '../parts/message.tsx';
 import { Scroll } from '../parts/scroll.tsx';
@@ -36,6 +37,7 @@ export function JobView({ job }: { job: string }) {
   const [stopping, setStopping] = useState(false);
   const state = useRef<Progress>(NOTHING);
   const plan = about.value?.plan ?? job;
+  const virtual = about.value !== null && !isReal(about.value.on);
   useTitle(`${plan}, ${ended ? 'ended' : 'in progress'}`);
 
   useEffect(() => {
@@ -84,7 +86,7 @@ export function JobView({ job }: { job: string }) {
       <p class="answer" role="status" aria-live="polite">
         {ended ? (MEANING[ended.code ?? -1] ?? `Ended with exit code ${ended.code ?? 'unknown'}.`) : sentence(progress)}
       </p>
-      <p class="faint place">{ended ? `${progress.points.length} points measured` : place(progress) || ' '}</p>
+      <p class="faint place">{ended ? `${progress.points.length} points measured` : place(progress, virtual) || ' '}</p>
       {progress.of > 0 && (
         <progress
           max={progress.of}

@@ -71,5 +71,6 @@ function result(job: Job) {
 
 function stateOf(job: Job): string {
   if (job.state === 'running') return 'running';
+  if (job.code === 130) return 'stopped';
   return job.code === null ? job.state : `${job.state}, exit code ${job.code}`;
 }

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { api } from '../api.ts';
 import { heldMeasure, heldRate, LOAD_HEIGHT, loadChart } from '../charts/load.ts';
 import { handDraft } from '../drafts.ts';
-import type { Knob, LabAnswer, LabArray, LabAsked } from '../contract.ts';
+import type { Knob, LabAnswer, LabArray } from '../contract.ts';
 import { capacity, latency, significant } from '../figures.ts';
 import { Breakdown } from '../lab/breakdown.tsx';
 import { best, difference, type Measure, rateOf } from '../lab/difference.ts';
@@ -19,6 +19,7 @@ import {
   type LabState,
   loadName,
   published,
+  rebuildOf,
   toggled,
   toQuery,
   turned,
@@ -30,7 +31,7 @@ import { useLoad } from '../parts/load.ts';
 import { Failure } from '../parts/message.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { useTitle } from '../parts/title.ts';
-import { go } from '../route.ts';
+import { go, withQuery } from '../route.ts';
 
 const NARROW = matchMedia('(max-width: 46rem)');
 
@@ -111,15 +112,15 @@ function Lab({ query, arrays }: { query: string; arrays: LabArray[] }) {
   const { now, error, waiting } = useAnswer(state, array.knobs);
   const [before, setBefore] = useState<Answered | null>(null);
   const last = useRef<Answered | null>(null);
-  const [rebuild, setRebuild] = useState<{ slot: number; asked: LabAsked } | null>(null);
   const [percent, setPercent] = useState<number | null>(null);
   const [chosen, setMeasure] = useState<Measure | null>(null);
   const key = toQuery(settled);
+  const slot = rebuildOf(query, settled);
+  const rebuild = slot === null ? null : { slot, asked: asked({ ...settled, fail: [] }, array.knobs) };
 
   // What was shown for the last settled state becomes the ghost of the next.
   useEffect(() => {
     move(null);
-    setRebuild(null);
     if (last.current && toQuery(last.current.state) !== key) setBefore(last.current);
   }, [key]);
   useEffect(() => {
@@ -230,12 +231,19 @@ function Lab({ query, arrays }: { query: string; arrays: LabArray[] }) {
                   type="button"
                   key={slot.slot}
                   disabled={rebuild !== null}
-                  onClick={() => setRebuild({ slot: slot.slot, asked: asked({ ...settled, fail: [] }, array.knobs) })}
+                  onClick={() => go(withQuery({ rebuild: String(slot.slot) }))}
                 >
                   Rebuild slot {slot.slot}
                 </button>
               ))}
-              {rebuild && <RebuildShown key={rebuild.slot} {...rebuild} at={at} close={() => setRebuild(null)} />}
+              {rebuild && (
+                <RebuildShown
+                  key={`${key} ${rebuild.slot}`}
+                  {...rebuild}
+                  at={at}
+                  close={() => go(withQuery({ rebuild: '' }))}
+                />
+              )}
             </>
           )}
         </div>

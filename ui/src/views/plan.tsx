@@ -3,20 +3,38 @@
 import { useState } from 'preact/hooks';
 import { api } from '../api.ts';
 import type { About } from '../contract.ts';
+import { keepPlan, keptPlan } from '../drafts.ts';
 import { pairs } from '../editing.ts';
 import { Consent, Editor, Foreseen, isReal, Problems, targets, useChecked } from '../parts/editor.tsx';
 import { useLoad } from '../parts/load.ts';
 import { Failure } from '../parts/message.tsx';
 import { useTitle } from '../parts/title.ts';
-import { go } from '../route.ts';
+import { go, withQuery } from '../route.ts';
 import { token } from '../session.ts';
 
-export function PlanView({ name, on, about }: { name: string; on: string; about: About | null }) {
+interface Props {
+  name: string;
+  on: string;
+  set: string;
+  tags: string;
+  /** Whether the text was changed; it is kept in this tab. */
+  draft: boolean;
+  about: About | null;
+}
+
+export function PlanView({ name, on: target, set, tags, draft, about }: Props) {
   useTitle(name);
   const plan = useLoad(() => api.plan(name), [name]);
-  const [text, setText] = useState<string | null>(null);
-  const [target, setTarget] = useState(on);
-  const [set, setSet] = useState('');
+  const [text, keep] = useState<string | null>(draft ? keptPlan(name) : null);
+  const show = (change: Record<string, string>) => go(withQuery(change), true);
+  const setTarget = (on: string) => show({ on });
+  const setSet = (set: string) => show({ set });
+  const setText = (text: string) => {
+    const own = text === plan.value?.toml ? null : text;
+    keep(own);
+    keepPlan(name, own);
+    show({ draft: own === null ? '' : '1' });
+  };
   const toml = text ?? plan.value?.toml ?? '';
   const assigned = pairs(set);
   const setList = Object.entries(assigned.pairs).map(([key, value]) => `${key}=${value}`);
@@ -33,7 +51,7 @@ export function PlanView({ name, on, about }: { name: string; on: string; about:
   return (
     <section class="wide-view">
       <h1>
-        {name} {changed && <span class="faint">changed; not saved anywhere</span>}
+        {name} {changed && <span class="faint">changed; kept in this tab alone</span>}
       </h1>
       <Failure error={plan.error} />
       <div class="editor-view">
@@ -52,7 +70,10 @@ export function PlanView({ name, on, about }: { name: string; on: string; about:
             setSet={setSet}
             wrong={assigned.wrong}
             setList={setList}
+            tags={tags}
+            setTags={tags => show({ tags })}
             ready={checked.value?.ok === true}
+            barred={checked.value?.ok === true && (checked.value.barred ?? null) !== null}
             about={about}
           />
           <Foreseen checked={checked} what="plan" />
@@ -73,13 +94,16 @@ interface StartProps {
   setSet: (text: string) => void;
   wrong: string[];
   setList: string[];
+  tags: string;
+  setTags: (text: string) => void;
   ready: boolean;
+  /** Whether something speaks against the start that no consent lifts. */
+  barred: boolean;
   about: About | null;
 }
 
-function Start({ name, toml, target, setTarget, set, setSet, wrong, setList, ready, about }: StartProps) {
+function Start({ name, toml, target, setTarget, set, setSet, wrong, setList, tags, setTags, ready, barred, about }: StartProps) {
   const arrays = useLoad(() => api.arrays(), []);
-  const [tags, setTags] = useState('');
   const [destroy, setDestroy] = useState('');
   const [error, setError] = useState<unknown>(null);
   const [starting, setStarting] = useState(false);
@@ -93,7 +117,9 @@ function Start({ name, toml, target, setTarget, set, setSet, wrong, setList, rea
         ? `${[...wrong, ...labels.wrong].join(', ')}: KEY=VALUE expected.`
         : !ready
           ? 'The plan or its target has mistakes, or is still being checked.'
-          : '';
+          : barred
+            ? 'The target is in use or cannot be written; the reason stands below.'
+            : '';
 
   function start(event: Event): void {
     event.preventDefault();

@@ -40,10 +40,12 @@ export function RunView({ run }: { run: string }) {
   useTitle(value?.title ?? 'Run');
   return (
     <section class="wide-view">
-      <nav class="tools" aria-label="This run">
-        <CompareWith run={run} />
-        <Downloads runs={[run]} />
-      </nav>
+      {!error && (
+        <nav class="tools" aria-label="This run">
+          <CompareWith run={run} />
+          <Downloads runs={[run]} />
+        </nav>
+      )}
       <Failure error={error} />
       {value ? <Report article={value} first="Findings" /> : !error && <Drawing />}
     </section>
@@ -61,7 +63,7 @@ export function Drawing() {
 /** Another run to compare this one with; the list is fetched when the field is used. */
 function CompareWith({ run }: { run: string }) {
   const [wanted, want] = useState(false);
-  const { value } = useLoad(async () => (wanted ? (await api.runs('', '', 200)).runs : []), [wanted]);
+  const { value } = useLoad(async () => (wanted ? (await api.runs({ limit: 200 })).runs : []), [wanted]);
   const others = (value ?? []).filter(other => other.id !== run);
   return (
     <label class="inline">

@@ -13,18 +13,25 @@ import { go, withQuery } from '../route.ts';
 
 const PAGE = 200;
 
-export function RunsView({ search, tag }: { search: string; tag: string }) {
+type Props = { search: string; tag: string; published: boolean; selected: string[] };
+
+export function RunsView({ search, tag, published, selected }: Props) {
   useTitle('Runs');
   const [limit, setLimit] = useState(PAGE);
-  const { value, error, loading } = useLoad(signal => api.runs(search, tag, limit, signal), [search, tag, limit]);
-  const [selected, select] = useState<string[]>([]);
+  const { value, error, loading } = useLoad(
+    signal => api.runs({ search, tag, published, limit }, signal),
+    [search, tag, published, limit],
+  );
   const [at, setAt] = useState(-1);
   const field = useRef<HTMLInputElement>(null);
   const body = useRef<HTMLTableSectionElement>(null);
   const runs = value?.runs ?? [];
 
+  function select(ids: string[]): void {
+    go(withQuery({ selected: ids.join(',') }), true);
+  }
   function toggle(id: string): void {
-    select(now => (now.includes(id) ? now.filter(other => other !== id) : [...now, id]));
+    select(selected.includes(id) ? selected.filter(other => other !== id) : [...selected, id]);
   }
   function compare(): void {
     if (selected.length >= 2) go(`/compare?runs=${selected.join(',')}`);
@@ -83,6 +90,19 @@ export function RunsView({ search, tag }: { search: string; tag: string }) {
             Clear selection
           </button>
         )}
+        {(published || (value?.published ?? 0) > 0) && (
+          <label class="choice">
+            <input
+              type="checkbox"
+              checked={published}
+              onChange={event => {
+                setAt(-1);
+                go(withQuery({ published: event.currentTarget.checked ? '1' : '' }), true);
+              }}
+            />
+            Published figures{published ? '' : ` (${value?.published})`}
+          </label>
+        )}
         <span class="faint count" role="status">
           {value ? counted(runs.length, value.total) : ' '}
         </span>
@@ -99,7 +119,7 @@ export function RunsView({ search, tag }: { search: string; tag: string }) {
                 <th>Result</th>
                 <th>Target</th>
                 <th class="n">Points</th>
-                <th class="n">Length</th>
+                <th class="n" title="By the clock of this machine; how long a virtual run took in its own time is in its report">Real time</th>
                 <th>Started</th>
                 <th>Tags</th>
               </tr>
@@ -126,6 +146,9 @@ export function RunsView({ search, tag }: { search: string; tag: string }) {
     </section>
   );
 }
+
+/** What became of a cell of a campaign of which nothing was measured: the remark says it. */
+const NOT_MEASURED = ['void', 'skipped', 'aborted'];
 
 function counted(shown: number, total: number): string {
   if (total === 0) return '';
@@ -160,8 +183,8 @@ function Row({ run, here, chosen, toggle }: { run: RunRow; here: boolean; chosen
         <Grade grade={run.grade} />
       </td>
       <td class="result" data-field="headline">
-        {run.headline ?? <span class="faint">no figure</span>}
-        {run.state !== 'done' && run.state !== 'good' && (
+        {run.headline ?? <span class="faint">{isPublished(run) ? 'see the campaign' : 'no figure'}</span>}
+        {run.state !== 'done' && run.state !== 'good' && !NOT_MEASURED.includes(run.remark ?? '') && (
           <span class={run.state === 'not ended' ? 'faint' : 'limit'}> {run.state}</span>
         )}
         {run.remark && run.remark !== 'good' && <span class="faint remark">{run.remark}</span>}
@@ -198,6 +221,11 @@ function Row({ run, here, chosen, toggle }: { run: RunRow; here: boolean; chosen
 /** The tags without that of the campaign, which has a link of its own, and what says the target again. */
 function labels(run: RunRow): [string, string][] {
   return Object.entries(run.tags).filter(([key, value]) => key !== 'campaign' && !run.target.startsWith(value));
+}
+
+/** Whether it holds what others published beside the figures of its campaign, and nothing that was measured. */
+function isPublished(run: RunRow): boolean {
+  return run.remark === 'published';
 }
 
 /** A letter with its meaning to those who do not know it. */

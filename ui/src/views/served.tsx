@@ -11,6 +11,7 @@ import { useTitle } from '../parts/title.ts';
 
 type Status = Served['status'];
 type Bay = Status['bays'][number];
+type Pass = Status['passes'][number];
 
 const WORDS: Record<Bay['status'], string> = {
   'in-use': 'in use',
@@ -55,7 +56,11 @@ function Server({ name, status, events }: Served) {
     `array ${status.array}`,
     ...(status.firmware ? [`firmware ${status.firmware}`] : []),
     ...(status.is_volatile ? ['in memory'] : []),
-    ...(status.is_write_protected ? ['write-protected: no space for the drives'] : []),
+    ...(status.is_write_protected
+      ? ['write-protected: no space for the drives']
+      : status.writes_refused
+        ? [`writes to the drives are refused: ${status.writes_refused}`]
+        : []),
   ];
   return (
     <article>
@@ -130,7 +135,31 @@ function Works({ status }: { status: Status }) {
           </p>
         );
       })}
+      {status.passes.filter(isWorthSaying).map(pass => (
+        <p key={pass.number}>{passed(pass)}</p>
+      ))}
     </>
+  );
+}
+
+function isWorthSaying(pass: Pass): boolean {
+  return pass.kind === 'verify' || !pass.is_complete || found(pass) > 0;
+}
+
+function found(pass: Pass): number {
+  return pass.corrected_sectors + pass.unreadable_sectors + pass.inconsistent_stripes;
+}
+
+function passed(pass: Pass): string {
+  const slot = pass.slot === null ? '' : `, slot ${pass.slot}`;
+  const told = `Set ${pass.set}${slot}: ${pass.kind} ${pass.is_complete ? 'complete' : 'stopped'}`;
+  if (found(pass) === 0) {
+    return told;
+  }
+  const repaired = pass.is_repaired && pass.inconsistent_stripes > 0 ? ', repaired' : '';
+  return (
+    `${told}; ${pass.corrected_sectors} sectors corrected, ${pass.unreadable_sectors} unreadable, ` +
+    `${pass.inconsistent_stripes} stripes with wrong parity${repaired}`
   );
 }
 

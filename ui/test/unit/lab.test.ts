@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { tailOf } from '../../src/charts/load.ts';
 import type { Knob, LabAnswer } from '../../src/contract.ts';
 import { difference } from '../../src/lab/difference.ts';
-import { asked, campaignOf, changes, fromQuery, loadName, published, toggled, toQuery, turned } from '../../src/lab/state.ts';
+import { asked, campaignOf, changes, fromQuery, loadName, published, rebuildOf, toggled, toQuery, turned } from '../../src/lab/state.ts';
 
 const RAID: Knob = {
   key: 'raid',
@@ -102,4 +103,21 @@ test('a campaign has as factors what was changed', () => {
   assert.match(toml, /on {6}= "array:md3000\?disks=8"/);
   assert.match(toml, /^raid = \[10, 5\]$/m);
   assert.match(toml, /^state = \["healthy", "degraded"\]$/m);
+});
+
+test('the rebuild that is shown is in the address, of a disk that has failed', () => {
+  const state = { array: 'md3000', set: {}, fail: [3] };
+  assert.equal(rebuildOf('?array=md3000&fail=3&rebuild=3', state), 3);
+  assert.equal(rebuildOf('?array=md3000&fail=3&rebuild=4', state), null);
+  assert.equal(rebuildOf('?array=md3000&fail=3', state), null);
+});
+
+test('below the rate stands the p99, and the mean where no load has a p99', () => {
+  const point = (p99_us: number | null) => ({ depth: 1, iops: 2, mb_s: 1, mean_us: 500, p50_us: 400, p99_us, low: null, high: null });
+  const answer = (...tails: (number | null)[]) => ({ points: tails.map(point) }) as unknown as LabAnswer;
+  const some = tailOf([answer(null, 900), answer(null)]);
+  assert.deepEqual([some.name, some.us(point(900)), some.us(point(null))], ['p99', 900, null]);
+  const none = tailOf([answer(null, null)]);
+  assert.deepEqual([none.name, none.us(point(null))], ['mean', 500]);
+  assert.match(none.axis, /no load has a p99/);
 });

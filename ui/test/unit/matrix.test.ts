@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Cell } from '../../src/contract.ts';
-import { counts, figureNames, matrix, values } from '../../src/matrix.ts';
+import { counts, figureNames, lacking, lacks, matrix, values } from '../../src/matrix.ts';
 
 function cell(raid: string, disks: string, block: number, state: Cell['state'], iops?: number): Cell {
   return {
@@ -46,6 +46,7 @@ test('without a second factor there is one column of all', () => {
 
 test('void and missing cells have no figure', () => {
   assert.deepEqual(values(CELLS, 'iops'), [20, 30]);
-  assert.deepEqual(counts(CELLS), { done: 2, void: 1, missing: 1 });
+  assert.deepEqual(counts(CELLS), { done: 2, void: 1, skipped: 0, aborted: 0, failed: 0, missing: 1 });
+  assert.deepEqual([lacking(CELLS).length, lacks(CELLS), lacks([])], [1, '1 void', '']);
   assert.deepEqual(figureNames(CELLS), ['iops']);
 });

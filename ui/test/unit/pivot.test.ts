@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { amount, differing, type Fact, FIGURES, pivot, shown, usual } from '../../src/pivot.ts';
+import { amount, differing, type Fact, FIGURES, fixed, having, levels, pivot, shown, usual, within } from '../../src/pivot.ts';
 import type { OpSummary } from '../../src/record.d.ts';
 
 function fact(keys: Record<string, string>, iops: number): Fact {
@@ -44,6 +44,17 @@ test('several values of a cell are a range, never a mean', () => {
   const table = pivot(ALL, 'depth', '');
   assert.deepEqual(shown(table.cells[0]?.[0] ?? [], IOPS), { value: null, low: 20, high: 30, count: 2 });
   assert.deepEqual(shown(table.cells[1]?.[0] ?? [], IOPS), { value: 160, low: 159, high: 161, count: 1 });
+});
+
+test('what cells do not tell apart can be fixed, and then each has one value', () => {
+  const free = pivot(ALL, 'run', '');
+  assert.deepEqual(within(free.cells), ['depth']);
+  assert.deepEqual(levels(ALL, 'depth'), ['2', '16']);
+  const table = pivot(having(ALL, fixed('depth=2')), 'run', '');
+  assert.deepEqual(
+    table.cells.map(row => shown(row[0] ?? [], IOPS).value),
+    [20, 30],
+  );
 });
 
 test('a percentile that a record does not have is missing, not zero', () => {

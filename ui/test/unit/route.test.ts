@@ -4,7 +4,28 @@ import { parse } from '../../src/route.ts';
 import { tokenOf } from '../../src/session.ts';
 
 test('every view has its address', () => {
-  assert.deepEqual(parse('/', '?search=md&tag=room%3D3'), { view: 'runs', search: 'md', tag: 'room=3' });
+  assert.deepEqual(parse('/', '?search=md&tag=room%3D3'), {
+    view: 'runs',
+    search: 'md',
+    tag: 'room=3',
+    published: false,
+    selected: [],
+  });
+  assert.deepEqual(parse('/', '?selected=a,b&published=1'), {
+    view: 'runs',
+    search: '',
+    tag: '',
+    published: true,
+    selected: ['a', 'b'],
+  });
+  assert.deepEqual(parse('/plans/quick', '?on=array%3Amd3000&set=depth%3D4&draft=1'), {
+    view: 'plan',
+    name: 'quick',
+    on: 'array:md3000',
+    set: 'depth=4',
+    tags: '',
+    draft: true,
+  });
   assert.deepEqual(parse('/runs/20260101-000000-ab12', ''), { view: 'run', run: '20260101-000000-ab12' });
   assert.deepEqual(parse('/jobs/j1', ''), { view: 'job', job: 'j1' });
   assert.deepEqual(parse('/campaigns/raid%20levels', ''), {
@@ -20,6 +41,7 @@ test('every view has its address', () => {
     rows: 'depth',
     columns: '',
     figure: '',
+    only: '',
   });
   assert.deepEqual(parse('/new-campaign', '?ready=nas'), {
     view: 'campaign-editor',

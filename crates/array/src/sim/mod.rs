@@ -231,15 +231,23 @@ impl Sim {
     /// Stops a controller: its partner takes its volumes over, and without a partner writes go through.
     ///
     /// What the partner has in its mirror it destages; what nobody mirrored stays where it is until the controller
-    /// comes back. Writes that waited for room are lost and sent again.
+    /// comes back. Writes that waited for room are lost and sent again. Background work stands still while no controller works.
     pub fn fail_controller(&mut self, controller: u32) {
         self.array.fail_controller(&mut self.traffic, controller);
+        self.have_works_led();
     }
 
     /// Brings a controller back, with its volumes.
     pub fn mend_controller(&mut self, controller: u32) {
         self.array.mend_controller(&mut self.traffic, controller);
         self.hosts.resume(&mut self.traffic, &mut self.array);
+        self.have_works_led();
+    }
+
+    /// Background work is the doing of controllers: without one that works none of it starts.
+    fn have_works_led(&mut self) {
+        let is_dark = !self.array.has_working_controller();
+        self.works.stand_still(&mut self.traffic.time, &mut self.array.back, is_dark);
     }
 
     /// Starts background work under the figures that the array has for its kind, or plain ones; its number.

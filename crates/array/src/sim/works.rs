@@ -123,6 +123,8 @@ pub struct Works {
     passed: Vec<Sectors>,
     params: Vec<BackgroundParams>,
     luns: Vec<LunPlacement>,
+    /// Whether no unit starts: nobody is there to start one.
+    stands_still: bool,
 }
 
 impl Works {
@@ -135,6 +137,7 @@ impl Works {
             passed: Vec::new(),
             params: params.to_vec(),
             luns: luns.to_vec(),
+            stands_still: false,
         }
     }
 
@@ -249,7 +252,7 @@ impl Works {
         let now = time.now();
         let quiet = back.foreground() == 0;
         let work = &mut self.works[number as usize];
-        if work.ended.is_some() || work.under_way >= work.params.window.max(1) {
+        if self.stands_still || work.ended.is_some() || work.under_way >= work.params.window.max(1) {
             return false;
         }
         let mut at = work.not_before;
@@ -367,6 +370,17 @@ impl Works {
         if back.foreground() > 0 && !back.units_are_free() {
             return;
         }
+        self.pump_all(time, back);
+    }
+
+    /// No unit starts from now on, or all that may start do.
+    pub fn stand_still(&mut self, time: &mut Timeline, back: &mut BackEnd, stands_still: bool) {
+        if std::mem::replace(&mut self.stands_still, stands_still) && !stands_still {
+            self.pump_all(time, back);
+        }
+    }
+
+    fn pump_all(&mut self, time: &mut Timeline, back: &mut BackEnd) {
         for number in 0..narrow::<u32>(self.works.len()) {
             if self.works[number as usize].ended.is_none() {
                 self.pump(time, back, number);

@@ -10,7 +10,7 @@ mod score;
 #[cfg(test)]
 mod tests;
 
-pub use measure::{Finding, MeasureError, Question, measure, progress};
+pub use measure::{Finding, MeasureError, Precisions, Question, measure, progress};
 pub use score::{FORETOLD_ERROR, Judged, Ranking, Score, Scores};
 
 use crate::spec::case::{self, Case, Claim, Metric, Subject};

@@ -8,7 +8,7 @@ use array::device::DeviceParams;
 use array::device::rotating::{DriveQueueParams, Order, RotatingParams, Seek, Zones};
 use array::raid::Level;
 use array::sim::{Sim, Topology, WorkOrder};
-use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
+use units::{Bytes, BytesPerSecond, Instant, Nanos, Sectors, Share};
 use workload::spec::Pattern;
 
 use crate::fixture::topology::{Ask, bare, client};
@@ -205,4 +205,30 @@ fn a_rebuild_alone_runs_at_the_drives_rate_and_its_estimate_agrees_with_all_of_i
     let tenth = |from: usize| (real.percents[from + 9] - real.percents[from]).as_secs_f64();
     assert!(tenth(90) > 1.5 * tenth(0), "{} against {}", tenth(90), tenth(0));
     assert!(real.percents[0] > Nanos::from_secs_f64(0.016 * ideal / 1.01), "the start-up is worth a percent");
+}
+
+#[test]
+fn background_work_stands_still_while_no_controller_works() {
+    let mut sim = Sim::new(&raid5(), 1).expect("the topology is possible");
+    let rate = BackgroundPolicy::Rate(BytesPerSecond::new(20e6));
+    let work = sim
+        .start_work_as(order(BackgroundKind::Verify), params(BackgroundKind::Verify, 2, rate))
+        .expect("a set can be verified");
+    let done = |sim: &Sim| sim.work_progress(work).expect("it was started").done.get();
+    sim.idle_until(Instant::START + Nanos::from_secs(10));
+    let before = done(&sim);
+    assert!(before > 0.0);
+    sim.fail_controller(0);
+    // What is under way is ended.
+    sim.idle_until(Instant::START + Nanos::from_secs(11));
+    let dark = done(&sim);
+    sim.idle_until(Instant::START + Nanos::from_secs(100));
+    assert_eq!(done(&sim), dark, "nobody is there to do more");
+    sim.mend_controller(0);
+    sim.idle_until(Instant::START + Nanos::from_secs(110));
+    let after = done(&sim) - dark;
+    assert!(
+        (after / before - 1.0).abs() < 0.05,
+        "no faster than before: {after} in ten seconds, {before} in ten before"
+    );
 }

@@ -21,7 +21,7 @@ pub(super) fn figure_effects(
     point: String,
     metric: Metric,
     measured: &[Measured<'_>],
-    cells: usize,
+    (cells, too_few): (usize, Option<&str>),
 ) -> Option<FigureEffects> {
     let mut by_cell = ByCell::new();
     for one in measured {
@@ -39,7 +39,10 @@ pub(super) fn figure_effects(
         whole.iter().map(|block| by_cell.values().map(|cell| cell[block]).collect()).collect();
     debug_assert!(values.iter().all(|block| block.len() == by_cell.len()), "a whole block has every cell");
     let analysed = match lacking {
-        0 => analysis(factors, &by_cell, &values),
+        0 => match too_few {
+            Some(why) => Err(why.to_owned()),
+            None => analysis(factors, &by_cell, &values),
+        },
         _ => Err(format!("{lacking} of {cells} cells have no {}: too few requests, or none", metric.name())),
     };
     let (effects, refused, noise) = match &analysed {

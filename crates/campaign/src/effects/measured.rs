@@ -70,7 +70,7 @@ fn figures_of_point(point: &plan::Point, named: &mut BTreeSet<String>) -> usize 
 }
 
 /// What a point is called beside those of other cells: all points of a sweep of the load are one, their best.
-fn title(point: &Point) -> String {
+pub(super) fn title(point: &Point) -> String {
     if !is_load_swept(point) {
         return point.name.clone();
     }

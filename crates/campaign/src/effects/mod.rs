@@ -16,12 +16,15 @@ use units::convert::narrow;
 
 use self::analysis::figure_effects;
 use self::claims::held;
+pub(crate) use self::claims::is_about;
+pub use self::claims::mix;
 pub use self::measured::figures_of;
 use self::measured::{measured, subjects};
 use self::varied::factors;
 pub(crate) use self::varied::{Varied, design, label, listed};
 use crate::notes;
 use crate::published::{Published, published};
+use crate::unfinished::Unfinished;
 
 /// The probability with which a campaign without any effect may still name one.
 pub const FALSE_EFFECTS: f64 = 0.05;
@@ -39,6 +42,9 @@ pub struct Effects {
     pub tests: u32,
     /// Each figure of each point of each plan.
     pub figures: Vec<FigureEffects>,
+    /// How far the campaign is; absent where all of it is measured, and of records that do not say how much that is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unfinished: Option<Unfinished>,
     /// What others said of a cell, and what was measured.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub claims: Vec<HeldClaim>,
@@ -158,12 +164,19 @@ pub struct Change {
 }
 
 /// What `runs` say, those that belong to no campaign left out. A cell that was measured twice in a block counts with
-/// the last.
+/// the last; one that was not measured, or whose state did not hold, counts with none, and a note names it.
 pub fn effects(runs: &[Run]) -> Effects {
-    let all: Vec<(&Run, &CampaignCell)> =
-        runs.iter().filter_map(|run| Some((run, run.cell.as_ref()?))).collect();
+    let (lacking, all): (Vec<_>, Vec<_>) = runs
+        .iter()
+        .filter_map(|run| Some((run, run.cell.as_ref()?)))
+        .partition(|(run, _)| run.lack().is_some());
     let (asked, of): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, cell)| cell.is_published());
-    let name = of.first().or(asked.first()).map(|(_, cell)| cell.campaign.clone());
+    let name = of.first().or(asked.first()).or(lacking.first()).map(|(_, cell)| cell.campaign.clone());
+    let (_, lacking_own): (Vec<_>, Vec<_>) = lacking.iter().partition(|(_, cell)| cell.is_published());
+    let unfinished = Unfinished::of(&of, &lacking_own);
+    // Where a block has every cell, what the others lack is told with the reason.
+    let begun = unfinished.as_ref().filter(|unfinished| unfinished.whole_blocks == 0);
+    let too_few = begun.and_then(Unfinished::too_few);
     let factors = factors(&of);
     let blocks: BTreeSet<u32> = of.iter().map(|(_, cell)| cell.block).collect();
     let mut figures: Vec<FigureEffects> = Vec::new();
@@ -171,7 +184,14 @@ pub fn effects(runs: &[Run]) -> Effects {
         let cells: BTreeSet<Vec<u32>> =
             of.iter().filter(|(run, _)| run.plan.name == plan).map(|(_, cell)| cell.places()).collect();
         let values = measured(&of, &plan, &point, metric);
-        figures.extend(figure_effects(&factors, plan, point, metric, &values, cells.len()));
+        figures.extend(figure_effects(
+            &factors,
+            plan,
+            point,
+            metric,
+            &values,
+            (cells.len(), too_few.as_deref()),
+        ));
     }
     let all: Vec<f64> =
         figures.iter().flat_map(|figure| &figure.effects).map(|effect| effect.p_value).collect();
@@ -183,13 +203,15 @@ pub fn effects(runs: &[Run]) -> Effects {
         effect.found = adjusted < FALSE_EFFECTS;
     }
     let claims = held(&of, &figures);
-    let notes = notes::notes(&of, &factors, &figures);
+    let lacks = notes::lacks(&lacking);
+    let notes = lacks.into_iter().chain(notes::notes(&of, &factors, &figures, unfinished.as_ref())).collect();
     Effects {
         campaign: name.unwrap_or_default(),
         factors: factors.into_iter().map(|factor| factor.told).collect(),
         blocks: narrow::<u32>(blocks.len() as u64),
         tests: narrow::<u32>(all.len() as u64),
         figures,
+        unfinished,
         claims,
         published: published(&asked),
         notes,

@@ -29,6 +29,9 @@ fn run(block: u32, raid: u32, disks: u32, factor: f64) -> Run {
         claims: Vec::new(),
         proofs: Vec::new(),
         toml: String::new(),
+        runs: 0,
+        blocks: 0,
+        lack: None,
     });
     run
 }
@@ -139,6 +142,7 @@ fn a_claim_is_held_against_the_cell_and_the_point_that_it_is_about() {
             point: point.into(),
             metric: "iops".into(),
             value: 4000.0,
+            reads: None,
             case: None,
         };
         let cell = run.cell.as_mut().expect("each has one");
@@ -151,6 +155,98 @@ fn a_claim_is_held_against_the_cell_and_the_point_that_it_is_about() {
     assert_eq!(by, [("vendor", "8 KiB"), ("theory", "8 KiB")]);
     assert_eq!(claims[0].levels, ["10", "4"]);
     assert!((claims[0].measured / claims[0].claimed - 0.5).abs() < 0.01, "{:?}", claims[0]);
+}
+
+#[test]
+fn theory_of_another_mix_is_not_held_against_a_point() {
+    let mut all = runs(2);
+    let reads = super::claims::mix(&all[0].points[0]).expect("one workload has one mix");
+    for run in &mut all {
+        let of = |reads| record::FigureClaim {
+            by: "theory".into(),
+            point: "8 K".into(),
+            metric: "iops".into(),
+            value: 4000.0,
+            reads: Some(reads),
+            case: None,
+        };
+        run.cell.as_mut().expect("each has one").claims = vec![of(reads), of(1.0 - reads)];
+    }
+    let effects = effects(&all);
+    assert_eq!(effects.claims.len(), 4, "one for each cell: {:?}", effects.claims);
+    assert!(effects.notes.iter().all(|note| !note.contains("is about no figure")), "{:?}", effects.notes);
+}
+
+#[test]
+fn a_run_that_does_not_count_is_named_with_its_reason_and_changes_no_figure() {
+    let mut all = runs(2);
+    let whole = effects(&all);
+    let mut lacking = all[0].clone();
+    let cell = lacking.cell.as_mut().expect("it has one");
+    cell.block = 3;
+    cell.lack = Some(record::CellLack { kind: record::LackKind::Skipped, why: "no licence".into() });
+    all.push(lacking);
+    let with = effects(&all);
+    assert_eq!((&with.figures, with.blocks), (&whole.figures, whole.blocks));
+    assert_eq!(with.notes[0], "1 run skipped (RAID 5, disks 4, block 3): no licence.");
+}
+
+/// The first so many runs of a campaign of 12 in three blocks.
+fn begun(measured: usize) -> Effects {
+    let mut some = runs(3);
+    some.truncate(measured);
+    for cell in some.iter_mut().filter_map(|run| run.cell.as_mut()) {
+        (cell.runs, cell.blocks) = (12, 3);
+    }
+    effects(&some)
+}
+
+#[test]
+fn of_a_campaign_that_is_not_finished_whole_blocks_have_effects_and_what_is_missing_is_counted() {
+    let first = begun(3);
+    assert_eq!(
+        first.notes[..2],
+        [
+            "Not finished: 3 of 12 runs were measured; none of 3 blocks has every cell yet, and effects need two.",
+            "3 of 4 cells were measured."
+        ]
+    );
+    assert_eq!(first.notes.len(), 2, "nothing cannot be told that will be: {:?}", first.notes);
+    let refused = of_rate(&first).refused.clone().unwrap_or_default();
+    assert_eq!(refused, "none of 3 blocks has every cell yet, and effects need two");
+
+    let second = begun(6);
+    assert_eq!(second.tests, 0);
+    assert!(
+        second.notes[0].ends_with("1 of 3 blocks has every cell, and effects need two."),
+        "{:?}",
+        second.notes
+    );
+
+    let third = begun(9);
+    assert_eq!(third.notes, ["Not finished: 9 of 12 runs were measured; effects are of 2 of 3 blocks."]);
+    let rate = of_rate(&third);
+    assert_eq!((rate.whole_blocks, rate.effects[0].found, &rate.refused), (2, true, &None));
+
+    let all = begun(12);
+    assert_eq!((all.unfinished, all.notes), (None, Vec::new()));
+}
+
+#[test]
+fn a_cell_that_is_void_in_every_block_keeps_the_others_from_no_effect() {
+    let mut all = runs(2);
+    for run in &mut all {
+        let cell = run.cell.as_mut().expect("each has one");
+        (cell.runs, cell.blocks) = (8, 2);
+        if cell.places()[0] == 1 {
+            cell.lack = Some(record::CellLack { kind: record::LackKind::Void, why: "it lies".into() });
+        }
+    }
+    let effects = effects(&all);
+    let told = effects.unfinished.as_ref().map(ToString::to_string).unwrap_or_default();
+    assert_eq!(told, "Not finished: 4 of 8 runs were measured; effects are of 2 of 2 blocks.");
+    let rate = of_rate(&effects);
+    assert_eq!((rate.effects.len(), &rate.effects[0].factors[..]), (1, &["disks".to_owned()][..]));
 }
 
 #[test]
@@ -240,4 +336,20 @@ fn a_point_that_was_repeated_counts_with_its_geometric_mean_and_one_cut_short_no
     assert!(refused.starts_with("1 of 4 cells have no iops"), "{refused}");
     all[0].points.iter_mut().for_each(|point| point.complete = false);
     assert_eq!(of_rate(&effects(&all)).whole_blocks, 1);
+}
+
+#[test]
+fn effects_that_are_one_difference_are_told_together() {
+    let mut half = runs(2);
+    half.retain(|run| run.cell.as_ref().is_some_and(|cell| cell.levels[0].place == cell.levels[1].place));
+    for cell in half.iter_mut().filter_map(|run| run.cell.as_mut()) {
+        let third = FactorLevel { factor: "host".into(), ..cell.levels[0].clone() };
+        cell.levels.push(third);
+    }
+    let told = [
+        "2 of 8 cells were measured.",
+        "raid, disks, host cannot be told from each other.",
+        "raid × disks, raid × host, disks × host cannot be told from each other.",
+    ];
+    assert_eq!(effects(&half).notes, told);
 }

@@ -6,7 +6,7 @@
 //! has at the points of the plan. How likely it is, is the mean over its degrees: what explains the figures with one degree
 //! of many has been fitted to them, and counts for less than what happens or does not. The likeliest suspect *fits* where,
 //! at its likeliest degree, every figure lies within the noise of the measurement and the error of a model; it is *named*
-//! where it fits and no other part that fits is nearly as likely. Everything else is unknown.
+//! where it fits and neither another part that fits nor noise alone is nearly as likely. Everything else is unknown.
 //!
 //! **Invariant:** a part is named by what was measured alone: no suspect is likelier than another beforehand, and no degree
 //! on the scale of logarithms. Source: MacKay, *Bayesian interpolation*, Neural Computation 4 (1992), on evidence.
@@ -292,11 +292,20 @@ pub fn culprit(model: &str, measured: &[Shift], suspicions: &[Suspicion]) -> Cul
             }
         })
         .collect();
-    let why = unknown(model, &suspects);
+    let is_noise = !suspects.is_empty() && best - noise_alone(measured) < LIKELIER.ln();
+    let why = if is_noise { NOISE_ALONE.into() } else { unknown(model, &suspects) };
     let part = suspects.first().filter(|_| why.is_empty()).map(|first| first.part.clone());
     let figures = u32::try_from(measured.len()).unwrap_or(u32::MAX);
     let suspects = suspects.into_iter().take(TOLD).collect();
     Culprit { model: model.into(), part, why, figures, suspects }
+}
+
+/// Why no part is named where nothing has to have changed.
+const NOISE_ALONE: &str = "the noise of the runs explains the pattern about as well as any part; longer or more runs have less of it";
+
+/// The logarithm of the likelihood of what was measured where nothing has changed.
+fn noise_alone(measured: &[Shift]) -> f64 {
+    held(measured, |_| Some((0.0, 0.0))).iter().map(Held::log_likelihood).sum()
 }
 
 /// Why no part is named; empty where one is.
@@ -404,6 +413,18 @@ mod tests {
             alike.into_iter().map(|one| Suspicion { part: one.part.replace("bus", "link"), ..one }).collect();
         let found = culprit("array:m", &changed([0.0, 0.0, 0.5]), &same);
         assert_eq!(found.part.as_deref(), Some("link"), "two changes of one part are no rivals");
+    }
+
+    #[test]
+    fn what_noise_explains_names_no_part() {
+        // One suspect alone, whose change is as small as the noise.
+        let slight = [suspicion("cache", &[(1.0, [0.0, 0.01, 0.01])])];
+        let found = culprit("array:m", &changed([0.0, 0.01, 0.01]), &slight);
+        assert!(found.part.is_none() && found.suspects[0].fits, "{found:?}");
+        assert!(found.why.starts_with("the noise of the runs"), "{found:?}");
+        let large = [suspicion("cache", &[(1.0, [0.0, 0.3, 0.3])])];
+        let found = culprit("array:m", &changed([0.0, 0.3, 0.3]), &large);
+        assert_eq!(found.part.as_deref(), Some("cache"), "{found:?}");
     }
 
     #[test]

@@ -93,8 +93,23 @@ fn of_run(run: &Run) -> Values {
         }
     }
     add("engine", engines.join(", "));
+    add("ranks", ranks(run));
     add("fathom", run.tool.version.clone());
     values
+}
+
+/// In how many processes the load was driven: `1`, or `4 on host-a, host-b`.
+fn ranks(run: &Run) -> String {
+    let Some(most) = run.points.iter().map(|point| &point.ranks).max_by_key(|ranks| ranks.len()) else {
+        return String::new();
+    };
+    let mut hosts: Vec<&str> = most.iter().map(|rank| rank.host.as_str()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    match most.len() {
+        0 | 1 => "1".into(),
+        several => format!("{several} on {}", hosts.join(", ")),
+    }
 }
 
 /// Puts a key that differs in several cells into one line.

@@ -111,6 +111,7 @@ fn test_once(
         expand: false,
         noise: false,
         whole: false,
+        ends_early: false,
         cut: None,
         keep: false,
     });

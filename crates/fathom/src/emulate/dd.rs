@@ -34,6 +34,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
             expand: false,
             noise: false,
             whole: false,
+            ends_early: false,
             cut: command.truncate.then_some(Bytes::new(transfer.start)),
             keep: true,
         }],

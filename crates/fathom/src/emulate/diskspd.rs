@@ -38,6 +38,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
             noise: false,
             cut: command.create.map(Bytes::new),
             whole: false,
+            ends_early: false,
             keep: true,
         }
     };

@@ -126,6 +126,7 @@ fn plain_files(sizes: &[u64], keep: bool) -> Vec<PlainFile> {
         noise: true,
         cut: None,
         whole: false,
+        ends_early: false,
         keep,
     };
     sizes.iter().map(file).collect()

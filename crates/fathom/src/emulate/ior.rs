@@ -12,11 +12,12 @@ use jiff::Zoned;
 use real::{LookKind, PlainFile};
 use units::Bytes;
 
-use super::{Context, Scratch};
+use super::{Context, Scratch, file_system};
 use crate::ending::{Ending, Failure};
 use crate::input::targets::{look, look_all};
 use crate::output::print;
 use crate::session::ranks;
+use crate::terminal;
 
 pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     if let Some(ending) = ranks::serve(|| {
@@ -27,7 +28,8 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     }
     let Asked { command, job, files } = asked(arguments)?;
     let session = context.open_plain("ior", &job.translated, files, Scratch::default(), command.writes)?;
-    let mut paper = Paper::of(&command)?;
+    session.notes.iter().for_each(|note| terminal::say(&format!("ior: WARNING: {note}")));
+    let mut paper = Paper::of(&command, &job)?;
     paper.begin()?;
     let mut lost = Ok(());
     let mut under_way = None;
@@ -41,7 +43,28 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     });
     lost?;
     paper.end()?;
+    if let Some(warning) = nothing_compared(&command, &recorded.run.points) {
+        terminal::say(&warning);
+    }
     Ok(context.end(recorded))
+}
+
+/// What `-W` and `-R` have not looked at, where that is anything: blocks that no write of this call, and of no earlier one that
+/// left stamps, has touched.
+fn nothing_compared(command: &Command, points: &[record::Point]) -> Option<String> {
+    if !(command.checks_writes || command.checks_reads) {
+        return None;
+    }
+    let verified =
+        points.iter().flat_map(|point| &point.workloads).filter_map(|workload| workload.verified.as_ref());
+    let (checked, unknown) = verified
+        .fold((0, 0), |(checked, unknown), of| (checked + of.checked_bytes, unknown + of.unknown_bytes));
+    let of = match (checked, unknown) {
+        (_, 0) => return None,
+        (0, _) => "nothing that was read was".to_owned(),
+        _ => format!("{} of {} that were read were not", Bytes::new(unknown), Bytes::new(checked + unknown)),
+    };
+    Some(format!("ior: WARNING: {of} compared: `fathom as ior -w -k` with the same `-G` has not written it"))
 }
 
 /// A command line with what it comes to.
@@ -71,6 +94,9 @@ fn job(command: &Command) -> Result<Job, Failure> {
         LookKind::Directory => Err(usage(format!("{file} is a directory; `-o` names a file"))),
         LookKind::File | LookKind::NewFile => {
             let files = command.files()?;
+            if command.unique_dir && command.writes {
+                make_directories(&files)?;
+            }
             let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
             let looks = look_all("ior", &names)?;
             let found: Vec<TargetInfo> =
@@ -80,6 +106,21 @@ fn job(command: &Command) -> Result<Job, Failure> {
     }
 }
 
+/// Makes the directory of each task, as IOR does, which leaves them; what they are in must be there.
+fn make_directories(files: &[DataFile]) -> Result<(), Failure> {
+    for file in files {
+        let path = units::name::path(&file.path);
+        let Some(directory) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) else { continue };
+        match std::fs::create_dir(directory) {
+            // Another rank makes it, too.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(usage(format!("-u: {} cannot be made: {error}", directory.display()))),
+            Ok(()) => {}
+        }
+    }
+    Ok(())
+}
+
 /// A file is made anew, unless `-E`, and goes at the end, unless `-k`.
 fn plain_file(command: &Command, file: &DataFile) -> PlainFile {
     PlainFile {
@@ -87,6 +128,7 @@ fn plain_file(command: &Command, file: &DataFile) -> PlainFile {
         expand: false,
         noise: false,
         whole: false,
+        ends_early: command.writes && command.shape.stonewall.is_some(),
         cut: (command.writes && !command.uses_existing).then_some(Bytes::ZERO),
         keep: command.keeps,
     }
@@ -101,14 +143,15 @@ struct Paper {
 }
 
 impl Paper {
-    fn of(command: &Command) -> Result<Paper, Failure> {
+    fn of(command: &Command, job: &Job) -> Result<Paper, Failure> {
         let words: Vec<&str> =
             std::iter::once("ior").chain(command.words.iter().map(String::as_str)).collect();
         let sheet = Sheet {
-            shape: command.shape.clone(),
+            asked: command.clone(),
             command: words.join(" "),
             hostname: Environment::read(&SysRoot::real()).hostname,
             hosts: ranks::hosts(),
+            file_system: if job.files.is_empty() { None } else { file_system(&job.files[0].path) },
             began: now(),
         };
         let file = match &command.summary_file {

@@ -74,6 +74,7 @@ fn plain_file(command: &Command) -> PlainFile {
         expand: command.mapped,
         noise: false,
         whole: !command.children.is_empty(),
+        ends_early: false,
         cut: command.empties().then_some(Bytes::ZERO),
         keep: command.keep,
     }

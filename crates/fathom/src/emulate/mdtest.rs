@@ -6,7 +6,7 @@ use formats::mdtest::{Command, Sheet, Tally, Test};
 use jiff::Zoned;
 use real::LookKind;
 
-use super::{Context, Scratch};
+use super::{Context, Scratch, file_system};
 use crate::ending::{Ending, Failure};
 use crate::input::arrays;
 use crate::input::targets::look;
@@ -21,7 +21,9 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     }
     let command = asked(arguments)?;
     let session = context.open("mdtest", &command.translate(), Scratch::default())?;
-    let sheet = Sheet { hosts: ranks::hosts(), ..Sheet::of(&command) };
+    let is_array = arrays::address(std::slice::from_ref(&command.directory))?.is_some();
+    let file_system = if is_array { None } else { file_system(&command.directory) };
+    let sheet = Sheet { hosts: ranks::hosts(), file_system, ..Sheet::of(&command) };
     print(&sheet.heading(&now()))?;
     let mut tally = Tally::default();
     let mut under_way = None;

@@ -305,6 +305,13 @@ impl Context<'_> {
     }
 }
 
+/// What `path` is in, as tools print it; `None` where that cannot be asked, as of a virtual array.
+fn file_system(path: &str) -> Option<formats::FileSystem> {
+    let host::file_system::FileSystem { bytes, free, inodes, free_inodes } =
+        host::file_system::FileSystem::of(&units::name::path(path)).ok()?;
+    Some(formats::FileSystem { bytes, free, inodes, free_inodes })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

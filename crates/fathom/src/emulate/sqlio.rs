@@ -35,6 +35,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         noise: false,
         cut: None,
         whole: false,
+        ends_early: false,
         keep: true,
     };
     let plain: Vec<PlainFile> = match found.iter().any(|found| !found.is_fixed()) {

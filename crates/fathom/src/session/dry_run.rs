@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use host::safety::Reason;
 use modelled::ModelledWorld;
 use real::{Judgement, RealOptions, RealWorld};
 use workload::plan::Plan;
@@ -11,7 +12,7 @@ use crate::input::arrays::{self, LIBRARY};
 use crate::output;
 
 pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
-    let Foreseen { text, refused } = foreseen(plan, options)?;
+    let Foreseen { text, refused, .. } = foreseen(plan, options)?;
     output::print_wrapped(&text)?;
     Ok(match refused {
         Some(what) => Ending { code: 3, reason: format!("{what} would be refused") },
@@ -25,6 +26,8 @@ pub struct Foreseen {
     pub text: String,
     /// The target that would be refused as unsafe, if one would be.
     pub refused: Option<String>,
+    /// What speaks against it that no consent lifts: a mount, a use.
+    pub barred: Option<String>,
 }
 
 /// What `plan` would do to the targets. Opens nothing for writing.
@@ -35,19 +38,21 @@ pub fn foreseen(plan: &Plan, options: &RealOptions) -> Result<Foreseen, Failure>
         // Whether the plan fits it is asked as a run would.
         ModelledWorld::open(plan, address, &LIBRARY, &real::this_machine(), Arc::default())?;
         text += &format!("target {address}: {}; nothing real is touched\n", array.about);
-        return Ok(Foreseen { text, refused: None });
+        return Ok(Foreseen { text, refused: None, barred: None });
     }
-    let mut refused = None;
+    let (mut refused, mut barred) = (None, None);
     for (name, judgement) in real::judgements(options)? {
         text += &target_words(name, &judgement, plan.estimate().changes_data);
         if plan.estimate().changes_data && !judgement.reasons.is_empty() {
             refused.get_or_insert(judgement.what.clone());
+            let own: Vec<String> = beyond_consent(&judgement).map(ToString::to_string).collect();
+            barred = barred.or((!own.is_empty()).then(|| own.join("; ")));
         }
     }
     if refused.is_none() {
         text += &scratch_words(plan, options)?;
     }
-    Ok(Foreseen { text, refused })
+    Ok(Foreseen { text, refused, barred })
 }
 
 /// The scratch files that would be made. Opening the world also asks whether the plan fits the targets.
@@ -64,6 +69,14 @@ fn scratch_words(plan: &Plan, options: &RealOptions) -> Result<String, Failure> 
     Ok(text)
 }
 
+/// Reasons that consent to destroy data is no answer to.
+fn beyond_consent(judgement: &Judgement) -> impl Iterator<Item = &Reason> {
+    let is_lifted = |reason: &&Reason| {
+        matches!(reason, Reason::NoConsent { .. } | Reason::OtherConsent { .. } | Reason::NotBlank { .. })
+    };
+    judgement.reasons.iter().filter(move |reason| !is_lifted(reason))
+}
+
 fn target_words(name: &str, judgement: &Judgement, writes: bool) -> String {
     let mut text = match judgement.what.contains(name) {
         true => format!("target {}\n", judgement.what),
@@ -78,7 +91,8 @@ fn target_words(name: &str, judgement: &Judgement, writes: bool) -> String {
     for reason in &judgement.reasons {
         text += &format!("  refused: {reason}\n");
     }
-    if let Some(consent) = judgement.consents.first() {
+    let is_barred = beyond_consent(judgement).next().is_some();
+    if let Some(consent) = judgement.consents.first().filter(|_| !is_barred) {
         text += &format!("  consent: --destroy={consent}\n");
     }
     text

@@ -42,6 +42,7 @@ pub fn divide(store: &Store) -> Side {
     // SAFETY: no other thread is there whose locks the child could find taken.
     match unsafe { libc::fork() } {
         0 => {
+            ranks::stand_alone();
             // As the user would: everything is put back and kept.
             let told = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
             let is_there = rustix::process::getppid()
@@ -119,6 +120,10 @@ fn pass_on<const N: usize>(child: Pid, passed_on: &mut [u32; N]) {
                 // It may have ended just now.
                 let _gone = rustix::process::kill_process(child, signal);
             }
+            // One that is stopped would keep what it has changed. The launcher wakes the group that it asks to end.
+            if ranks::are_several() && signal == libc::SIGTERM {
+                let _gone = rustix::process::kill_process(child, Signal::CONT);
+            }
         }
         *passed = count;
     }
@@ -157,7 +162,7 @@ fn ended(status: WaitStatus, store: &Store) -> u8 {
         return said(8, format!("internal error: killed by {name}; completed points are saved"));
     }
     let why = if signal == libc::SIGKILL { ", as the kernel does where memory runs out" } else { "" };
-    let code = u8::try_from(128 + signal).unwrap_or(8);
+    let code = ranks::code_of_killed(u8::try_from(128 + signal).unwrap_or(8));
     said(code, format!("the measuring process was killed by {name}{why}; completed points are saved"))
 }
 

@@ -78,9 +78,10 @@ impl Session {
     ) -> Result<Session, Failure> {
         let signals = Signals::listen()
             .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
+        ranks::can_tell_all(&planned.plan)?;
         let logs = Iologs::of(&planned.plan)?;
         let options = &RealOptions { journal: restore::journal(), ..options.clone() };
-        let Opened { world, consents, scratch_words, leftover_words } =
+        let Opened { world, consents, scratch_words, other_words } =
             open_world(&planned.plan, options, &signals)?;
         let mut world = ranks::headed(world, &planned.plan, &signals)?;
         let trouble = logs.map(|(logs, trouble)| {
@@ -97,7 +98,7 @@ impl Session {
         }
         let recorder = Recorder::start(plan, origin, overrides, &*world, consents, library);
         let scratch = scratch_words.map(|words| format!("scratch file: {words}"));
-        let notes = scratch.into_iter().chain(leftover_words).collect();
+        let notes = scratch.into_iter().chain(other_words).collect();
         Ok(Session { planned, signals, world, recorder, trouble, notes })
     }
 
@@ -231,20 +232,25 @@ struct Opened {
     world: Box<dyn World>,
     consents: Vec<String>,
     scratch_words: Option<String>,
-    leftover_words: Option<String>,
+    /// What becomes of what an earlier run has left behind, and what may become of a file system.
+    other_words: Vec<String>,
 }
 
 fn open_world(plan: &Plan, options: &RealOptions, signals: &Signals) -> Result<Opened, Failure> {
     if let Some(address) = arrays::address(&options.targets)? {
         let world =
             Box::new(ModelledWorld::open(plan, address, &LIBRARY, &real::this_machine(), signals.stop())?);
-        return Ok(Opened { world, consents: Vec::new(), scratch_words: None, leftover_words: None });
+        return Ok(Opened { world, consents: Vec::new(), scratch_words: None, other_words: Vec::new() });
     }
     let world = RealWorld::open(plan, options, signals.stop())?;
     Ok(Opened {
         consents: world.consents(),
         scratch_words: world.scratch_words().map(str::to_owned),
-        leftover_words: world.leftover_words().map(str::to_owned),
+        other_words: [world.leftover_words(), world.room_words()]
+            .into_iter()
+            .flatten()
+            .map(str::to_owned)
+            .collect(),
         world: Box::new(world),
     })
 }
@@ -300,9 +306,15 @@ fn first_wrong(points: &[Point]) -> String {
         .take(1)
         .map(|(sample, (expected, found))| {
             let (offset, file) = (sample.offset_bytes, &sample.file);
-            format!(", the first at byte {offset} of {file}: expected {expected}, found {found}")
+            let rank = of_rank(sample);
+            format!(", the first at byte {offset} of {file}{rank}: expected {expected}, found {found}")
         })
         .collect()
+}
+
+/// Which of several ranks asked.
+fn of_rank(sample: &record::ErrorSample) -> String {
+    sample.rank.map(|rank| format!(" (issued by rank {rank})")).unwrap_or_default()
 }
 
 fn first_error(points: &[Point]) -> String {
@@ -311,8 +323,12 @@ fn first_error(points: &[Point]) -> String {
     samples.next().map_or_else(String::new, |first| {
         let place = if first.file.is_empty() { String::new() } else { format!(" of {}", first.file) };
         format!(
-            ", the first a {} of {} bytes at {}{place}: {}",
-            first.op, first.len_bytes, first.offset_bytes, first.failure
+            ", the first a {} of {} bytes at {}{place}{}: {}",
+            first.op,
+            first.len_bytes,
+            first.offset_bytes,
+            of_rank(first),
+            first.failure
         )
     })
 }

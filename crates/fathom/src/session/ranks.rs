@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cluster::{Ended, Errands, Head, Hello, Link, Refused};
+use cluster::{Ended, Errands, Follows, Head, Hello, Link, Refused};
 use conduct::{World, WorldError};
 use host::clock::Clock;
 use real::RealOptions;
@@ -15,7 +15,8 @@ use workload::plan::Plan;
 
 use crate::ending::{Ending, Failure};
 use crate::input::plans::Planned;
-use crate::session::signals::Signals;
+use crate::session::iologs;
+use crate::session::signals::{self, Signals};
 use crate::terminal;
 
 /// Scratch files that one rank may have of its own in a directory.
@@ -36,6 +37,10 @@ struct Joined {
     size: usize,
     /// Whether rank 0 has greeted the others, or they have been told that nothing is done.
     is_settled: AtomicBool,
+    /// Whether the others wait for what rank 0 says comes next: it has carried the plan out once, or there are several.
+    has_headed: AtomicBool,
+    /// Which of several plans comes next.
+    next: Mutex<String>,
     /// On how many hosts they are; 0 before rank 0 has greeted them.
     hosts: AtomicU32,
     has_own_files: AtomicBool,
@@ -86,14 +91,37 @@ fn number() -> usize {
     names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok()).unwrap_or(0)
 }
 
+/// Whether this process speaks for all that were started with it, before it has joined them.
+pub fn is_first() -> bool {
+    launched().is_none() || number() == 0
+}
+
+/// Puts the process that measures into a process group of its own: `mpirun` kills the group of the process that it has started one
+/// second after SIGTERM, which is too short for restoring what was changed. The guard forwards signals, and that it has gone is
+/// signalled as well.
+pub fn stand_alone() {
+    if launched().is_some() {
+        // In the group of the guard it would end with that.
+        let _same_group = rustix::process::setpgid(None, None);
+        signals::outlive_guard();
+    }
+}
+
+/// Why this rank does nothing, which the first one says for all.
+pub fn for_one_process(why: &str) -> Failure {
+    terminal::be_silent(!is_first());
+    Failure::Usage(why.into())
+}
+
 /// Joins the other ranks, where a launcher has started several. An error where this program, or what it is to do
 /// (unless `is_shared`), is for one process.
 pub fn join(is_shared: bool) -> Result<(), Failure> {
     let Some(size) = launched() else { return Ok(()) };
+    terminal::is_relayed();
     if !is_shared {
-        return Err(Failure::Usage(format!(
+        return Err(for_one_process(&format!(
             "this command runs in one process, and `mpirun` has started {size}; start it without, or use `fathom run`, \
-             `fathom search`, `fathom explore`, `fathom as ior` or `fathom as mdtest`"
+             `fathom search`, `fathom campaign`, `fathom explore`, `fathom as ior` or `fathom as mdtest`"
         )));
     }
     begin(size)
@@ -106,10 +134,12 @@ fn begin(_size: usize) -> Result<(), Failure> {
     let mpi = Arc::new(cluster::Mpi::join().ok_or_else(failed)?);
     use cluster::Transport as _;
     let (rank, size) = (mpi.rank(), mpi.size());
-    let link = Mutex::new(Some(Arc::new(Link::new(mpi.clone()))));
-    let (is_settled, has_own_files, hosts) =
-        (AtomicBool::new(false), AtomicBool::new(false), AtomicU32::new(0));
-    let _first = JOINED.set(Joined { link, rank, size, is_settled, hosts, has_own_files, mpi });
+    let link = Mutex::new(Some(Arc::new(Link::new(mpi.clone(), signals::guard_has_gone))));
+    let no = || AtomicBool::new(false);
+    let (is_settled, has_headed, has_own_files, hosts) = (no(), no(), no(), AtomicU32::new(0));
+    let next = Mutex::default();
+    let _first =
+        JOINED.set(Joined { link, rank, size, is_settled, has_headed, next, hosts, has_own_files, mpi });
     Ok(())
 }
 
@@ -127,6 +157,17 @@ pub fn files_taken(has_own_files: bool) -> usize {
     joined.rank * FILES_EACH
 }
 
+/// That nothing in `plan` would tell of rank 0 alone.
+pub fn can_tell_all(plan: &Plan) -> Result<(), Failure> {
+    match iologs::first(plan).filter(|_| joined().is_some()) {
+        None => Ok(()),
+        Some(log) => Err(Failure::Usage(format!(
+            "the iolog {log} would have the requests of rank 0 alone; leave it out with `--set iolog=none`, or run the plan \
+             without `mpirun`"
+        ))),
+    }
+}
+
 /// `world`, which is that of rank 0, at the head of the others; as it is where there are none.
 pub fn headed(world: Box<dyn World>, plan: &Plan, signals: &Signals) -> Result<Box<dyn World>, Failure> {
     let Some((joined, link)) = joined().and_then(|joined| Some((joined, joined.link()?))) else {
@@ -134,11 +175,29 @@ pub fn headed(world: Box<dyn World>, plan: &Plan, signals: &Signals) -> Result<B
     };
     let hello = hello(plan, &*world);
     joined.is_settled.store(true, Ordering::Relaxed);
+    if joined.has_headed.swap(true, Ordering::Relaxed) {
+        cluster::again(&link, &joined.next.lock().unwrap_or_else(PoisonError::into_inner));
+    }
     let has_own_files = joined.has_own_files.load(Ordering::Relaxed);
     let head = Head::open(world, link, plan, &hello, has_own_files, signals.stop());
     let head = head.map_err(as_world_error)?;
     joined.hosts.store(head.hosts(), Ordering::Relaxed);
     Ok(Box::new(head))
+}
+
+/// On rank 0: several plans are carried out, each of which [`comes_next`] names before it is opened, or none.
+pub fn heads_several() {
+    if let Some(joined) = joined() {
+        joined.is_settled.store(true, Ordering::Relaxed);
+        joined.has_headed.store(true, Ordering::Relaxed);
+    }
+}
+
+/// On rank 0: the plan that the other ranks know by that name is opened next.
+pub fn comes_next(what: &str) {
+    if let Some(joined) = joined() {
+        what.clone_into(&mut joined.next.lock().unwrap_or_else(PoisonError::into_inner));
+    }
 }
 
 /// How many ranks carry out together what this process was started for, where there are several.
@@ -198,8 +257,19 @@ fn hello_of_work(about: &str) -> Hello {
     Hello { version: own_version(), plan: format!("{:016x}", digest.finish()), ..hello_without_world() }
 }
 
+/// Version and build: two builds of one version may speak differently.
 fn own_version() -> String {
-    injected_version().unwrap_or_else(|| env!("CARGO_PKG_VERSION").into())
+    injected_version().unwrap_or_else(|| format!("{} (build {})", env!("CARGO_PKG_VERSION"), own_build()))
+}
+
+/// A digest of the program as it lies on the disk.
+fn own_build() -> String {
+    let mut digest = DefaultHasher::new();
+    let read = std::fs::read("/proc/self/exe").or_else(|_| std::fs::read(std::env::current_exe()?));
+    read.map_or("unknown".into(), |bytes| {
+        bytes.hash(&mut digest);
+        format!("{:08x}", digest.finish() >> 32)
+    })
 }
 
 /// What this rank says of itself.
@@ -212,6 +282,8 @@ fn hello(plan: &Plan, world: &dyn World) -> Hello {
         version: own_version(),
         plan: format!("{:016x}", digest.finish()),
         host: host_name(),
+        processors: processors(),
+        targets: world.targets().into_iter().map(|target| target.address).collect(),
         began_ns: u64::try_from(began).unwrap_or(0),
         refused: None,
     }
@@ -219,7 +291,20 @@ fn hello(plan: &Plan, world: &dyn World) -> Hello {
 
 /// A rank that has no world says no more than its name.
 fn hello_without_world() -> Hello {
-    Hello { version: String::new(), plan: String::new(), host: host_name(), began_ns: 0, refused: None }
+    Hello {
+        version: String::new(),
+        plan: String::new(),
+        host: host_name(),
+        processors: processors(),
+        targets: Vec::new(),
+        began_ns: 0,
+        refused: None,
+    }
+}
+
+/// How many processors this process may use; 0 where the system does not say.
+fn processors() -> u32 {
+    std::thread::available_parallelism().map_or(0, |count| narrow(count.get()))
 }
 
 /// What this host is called.
@@ -237,28 +322,65 @@ fn injected_date_s() -> i64 {
     ahead.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-/// On a rank other than 0: reads the plan, opens its targets, and does what rank 0 asks until all is done. `None` where
-/// this is not such a rank.
-pub fn serve(read: impl FnOnce() -> Result<(Planned, RealOptions), Failure>) -> Option<Ending> {
+/// Reads a plan, by its name where there are several, and what its targets are opened with.
+type Read<'a> = dyn Fn(&str) -> Result<(Planned, RealOptions), Failure> + 'a;
+
+/// On a rank other than 0: reads the plan, opens its targets, and does what rank 0 asks until all is done, and again where
+/// rank 0 carries the plan out once more. `None` where this is not such a rank.
+pub fn serve(read: impl Fn() -> Result<(Planned, RealOptions), Failure>) -> Option<Ending> {
     let (joined, link) = other_rank()?;
-    let ended = match opened(read) {
+    let read = |_: &str| read();
+    let ended = served(joined, &link, &|| read(""));
+    if ended != Ended::Done {
+        return Some(joined.ending(ended));
+    }
+    Some(serve_next(joined, &link, &read))
+}
+
+/// On a rank other than 0: carries out the plans that rank 0 names, one after the other, each as `read` reads it. `None` where
+/// this is not such a rank.
+pub fn serve_several(read: impl Fn(&str) -> Result<(Planned, RealOptions), Failure>) -> Option<Ending> {
+    let (joined, link) = other_rank()?;
+    Some(serve_next(joined, &link, &read))
+}
+
+fn serve_next(joined: &Joined, link: &Arc<Link>, read: &Read<'_>) -> Ending {
+    loop {
+        let ended = match cluster::what_follows(link) {
+            Follows::Again(what) => served(joined, link, &|| read(&what)),
+            Follows::Nothing => return joined.ending(Ended::Done),
+            Follows::Refused(why) => return joined.ending(Ended::Refused(why)),
+            Follows::Lost(why) => return joined.ending(Ended::Lost(why)),
+        };
+        if ended != Ended::Done {
+            return joined.ending(ended);
+        }
+    }
+}
+
+/// The plan carried out once.
+fn served(
+    joined: &Joined,
+    link: &Arc<Link>,
+    read: &dyn Fn() -> Result<(Planned, RealOptions), Failure>,
+) -> Ended {
+    match opened(read) {
         Ok((plan, mut world, signals)) => {
             let hello = hello(&plan, &*world);
             let own = joined.has_own_files.load(Ordering::Relaxed);
-            cluster::serve(&link, hello, &plan, &mut *world, own, &signals.stop())
+            cluster::serve(link, hello, &plan, &mut *world, own, &signals.stop())
         }
         Err(failure) => {
             let Ending { code, reason } = failure.ending();
             let why = Refused { code, why: reason };
-            cluster::decline(&link, hello_without_world(), why)
+            cluster::decline(link, hello_without_world(), why)
         }
-    };
-    Some(joined.ending(ended))
+    }
 }
 
 type OpenedRank = (Plan, Box<dyn World>, Signals);
 
-fn opened(read: impl FnOnce() -> Result<(Planned, RealOptions), Failure>) -> Result<OpenedRank, Failure> {
+fn opened(read: &dyn Fn() -> Result<(Planned, RealOptions), Failure>) -> Result<OpenedRank, Failure> {
     let (planned, options) = read()?;
     let signals = Signals::listen()
         .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
@@ -267,13 +389,17 @@ fn opened(read: impl FnOnce() -> Result<(Planned, RealOptions), Failure>) -> Res
     Ok((planned.plan, world, signals))
 }
 
-/// How this rank ends; where rank 0 ends before it has greeted the others, they are told.
+/// How this rank ends. Rank 0 tells the others first: that it refuses the run, where it has not greeted them yet, or that the run is
+/// over.
 pub fn ended(ending: Ending) -> Ending {
-    let Some(joined) = joined() else { return ending };
-    if joined.rank == 0
-        && !joined.is_settled.swap(true, Ordering::Relaxed)
-        && let Some(link) = joined.link()
-    {
+    let Some((joined, link)) =
+        joined().filter(|joined| joined.rank == 0).and_then(|joined| Some((joined, joined.link()?)))
+    else {
+        return ending;
+    };
+    if joined.is_settled.swap(true, Ordering::Relaxed) {
+        cluster::over(&link);
+    } else {
         let code = if ending.code == 0 { 2 } else { ending.code };
         cluster::refuse(&link, &Refused { code, why: ending.reason.clone() });
     }
@@ -286,6 +412,10 @@ pub fn leave(code: u8) {
     debug_assert!(joined.size > 1, "one process alone joins nobody");
     // The last message goes before the end, and nobody beats any more.
     joined.link.lock().unwrap_or_else(PoisonError::into_inner).take();
+    // Who has started the ranks ends them all, and nobody is there to end together with.
+    if signals::guard_has_gone() {
+        return;
+    }
     #[cfg(feature = "mpi")]
     match code {
         7 => {
@@ -298,6 +428,12 @@ pub fn leave(code: u8) {
     }
     #[cfg(not(feature = "mpi"))]
     let _ = code;
+}
+
+/// The exit code of a rank whose measuring process was killed by a signal that would have given `code`: that of a rank that
+/// has gone, whichever it is.
+pub fn code_of_killed(code: u8) -> u8 {
+    launched().map_or(code, |_| 7)
 }
 
 /// Waits where this process was started as one of several ranks and was killed; the launcher would end all others at once.

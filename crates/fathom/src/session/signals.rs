@@ -35,6 +35,8 @@ static PASSED_ON: AtomicU32 = AtomicU32::new(0);
 static GUARD: AtomicI32 = AtomicI32::new(0);
 /// This process.
 static SELF: AtomicI32 = AtomicI32::new(0);
+/// Whether whoever ends the guard asks for no more than its signal did.
+static OUTLIVES: AtomicBool = AtomicBool::new(false);
 /// Whether the guard is to stop.
 static IS_ASKED_TO_STOP: AtomicBool = AtomicBool::new(false);
 /// Where a byte is written for each signal; -1 before.
@@ -141,6 +143,18 @@ pub fn set_when_asked(asked: Arc<AtomicBool>) -> io::Result<()> {
         .map(|_| ())
 }
 
+/// From now on the end of the guard after a signal is no second signal: its launcher waits a moment, and then ends it.
+pub fn outlive_guard() {
+    OUTLIVES.store(true, Ordering::Relaxed);
+}
+
+/// Whether the process that watched over this one has ended, by whatever. Safe to be called by a signal handler.
+pub fn guard_has_gone() -> bool {
+    let guard = GUARD.load(Ordering::Relaxed);
+    // SAFETY: getppid(2) has no arguments and does not fail.
+    guard != 0 && unsafe { libc::getppid() } != guard
+}
+
 /// Waits until a signal comes, or somebody rings.
 pub fn wait() {
     let ear =
@@ -231,7 +245,10 @@ fn came(signal: i32, info: &libc::siginfo_t, stop: &AtomicBool) {
     if is_own && matches!(signal, SIGPIPE | SIGXFSZ) {
         return;
     }
-    match sender != 0 && sender == GUARD.load(Ordering::Relaxed) {
+    let is_of_guard = sender != 0 && sender == GUARD.load(Ordering::Relaxed);
+    match is_of_guard {
+        // Its own end comes after what it has passed on, and asks for the same.
+        true if OUTLIVES.load(Ordering::Relaxed) && is_ending() && guard_has_gone() => return,
         true => PASSED_ON.fetch_add(1, Ordering::Relaxed),
         false => OWN[index].fetch_add(1, Ordering::Relaxed),
     };

@@ -12,6 +12,39 @@ const RATES: usize = 300;
 const JUDGED: usize = 60;
 const _: () = assert!(JUDGED <= RATES && JUDGED.is_multiple_of(steady::WINDOW));
 
+/// What one of several hosts does.
+#[derive(Clone, Debug)]
+pub struct HostGlance {
+    /// What it is called.
+    pub name: String,
+    /// Workers that it drives.
+    pub workers: u32,
+    /// Requests per second of the last second or so.
+    pub ops: f64,
+    /// Bytes per second likewise.
+    pub bytes: f64,
+    /// 99 % of the responses of its last whole second took no longer.
+    pub p99: Option<Nanos>,
+}
+
+impl HostGlance {
+    /// What there is to tell of it beside its name, the most telling first.
+    pub fn parts(&self) -> Vec<String> {
+        let mut parts = vec![
+            format!("{} IOPS", OpsPerSecond::new(self.ops)),
+            BytesPerSecond::new(self.bytes).to_string(),
+        ];
+        parts.extend(self.p99.map(|p99| format!("p99 {p99}")));
+        parts.push(if self.workers == 1 { "1 worker".into() } else { format!("{} workers", self.workers) });
+        parts
+    }
+}
+
+/// Hosts that have a line of their own.
+const HOSTS: usize = 16;
+/// Columns of a host's name at most.
+const NAME: usize = 24;
+
 /// A run as it is now.
 #[derive(Clone, Debug, Default)]
 pub struct Glance {
@@ -41,6 +74,8 @@ pub struct Glance {
     pub rates: VecDeque<f64>,
     /// How much time they cover, in the world's own.
     pub rates_cover: Nanos,
+    /// Each host by itself; empty where there is one.
+    pub hosts: Vec<HostGlance>,
     /// What is watched beside the load, by the names of a record's series.
     pub beside: Vec<(String, f64)>,
     /// Of a virtual world: how much of its time has passed in this point, and how much of ours.
@@ -101,6 +136,35 @@ impl Glance {
         };
         let room = width.saturating_sub(rest.chars().count() + 2).max(TITLE_LEAST.min(width));
         cut(&format!("{}  {rest}", cut(&self.title, room)), width)
+    }
+
+    /// A line for each host, of at most `width` columns: figures below one another, and as many as there is room for. Nothing of
+    /// one host.
+    pub fn host_lines(&self, width: usize) -> Vec<String> {
+        let shown = if self.hosts.len() > HOSTS { HOSTS - 1 } else { self.hosts.len() };
+        let (shown, more) = self.hosts.split_at(shown);
+        let rows: Vec<Vec<String>> = shown.iter().map(HostGlance::parts).collect();
+        let names: Vec<String> = shown.iter().map(|host| cut(&host.name, NAME)).collect();
+        let long = |texts: &mut dyn Iterator<Item = &String>| {
+            texts.map(|text| text.chars().count()).max().unwrap_or(0)
+        };
+        let name = long(&mut names.iter());
+        let columns: Vec<usize> =
+            (0..4).map(|at| long(&mut rows.iter().filter_map(|parts| parts.get(at)))).collect();
+        let line = |(host, parts): (&String, &Vec<String>)| {
+            let mut line = format!("  {host:name$}");
+            for (part, column) in parts.iter().zip(&columns) {
+                let next = format!("{line}  {part:>column$}");
+                if next.chars().count() > width {
+                    break;
+                }
+                line = next;
+            }
+            cut(line.trim_end(), width)
+        };
+        let lines = names.iter().zip(&rows).map(line);
+        let more = (!more.is_empty()).then(|| cut(&format!("  and {} more hosts", more.len()), width));
+        lines.chain(more).collect()
     }
 
     /// Whether the rate holds still, by the rule of SNIA over five equal parts of the last minute at most; `None` before
@@ -181,6 +245,36 @@ mod tests {
         assert!(load().line(140).contains("to its end  7 s left"));
         let waiting = Glance { waiting: Some("waiting for storage since 9 s".into()), ..load() };
         assert!(waiting.line(60).ends_with("  waiting for storage since 9 s"), "{}", waiting.line(60));
+    }
+
+    #[test]
+    fn each_host_has_a_line_whose_figures_lie_below_those_of_the_others() {
+        let host = |name: &str, ops: f64, p99: Option<u64>| HostGlance {
+            name: name.into(),
+            workers: 16,
+            ops,
+            bytes: ops * 4096.0,
+            p99: p99.map(Nanos::from_micros),
+        };
+        let glance = Glance {
+            hosts: vec![host("node-a", 19_025.0, Some(75)), host("node-b17", 905.0, Some(12_000))],
+            ..load()
+        };
+        let lines = glance.host_lines(78);
+        assert_eq!(
+            lines,
+            [
+                "  node-a    19,025 IOPS  77.9 MB/s  p99 75.0 µs  16 workers",
+                "  node-b17     905 IOPS  3.71 MB/s  p99 12.0 ms  16 workers",
+            ]
+        );
+        for width in 0..90 {
+            assert!(glance.host_lines(width).iter().all(|line| line.chars().count() <= width), "{width}");
+        }
+        assert!(load().host_lines(80).is_empty());
+        let many = Glance { hosts: vec![host("n", 1.0, None); 40], ..load() };
+        assert_eq!(many.host_lines(80).len(), HOSTS);
+        assert_eq!(many.host_lines(80).last().map(String::as_str), Some("  and 25 more hosts"));
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl Display {
     /// What stderr can show of it: where it is no terminal, plain lines.
     fn resolved(self) -> Display {
         match self {
-            Display::Auto | Display::Full | Display::Line if !stderr_is_terminal() => Display::Plain,
+            Display::Auto | Display::Full | Display::Line if !can_be_drawn_on() => Display::Plain,
             Display::Auto => Display::Line,
             other => other,
         }
@@ -99,13 +99,27 @@ pub struct SignalHooks {
 static SIGNALS: OnceLock<SignalHooks> = OnceLock::new();
 /// What was said while there was a full screen.
 static HELD: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// Whether the cursor is in a line that changes.
-static LINE: Mutex<bool> = Mutex::new(false);
-/// To the beginning of the line, and nothing behind it.
-const CLEAR: &str = "\r\x1b[K";
+/// How many lines there are that change; the cursor is in the last one.
+static LINES: Mutex<usize> = Mutex::new(0);
+
+/// To the beginning of the first of so many lines, and nothing behind it.
+fn clearing(lines: usize) -> String {
+    match lines {
+        0 | 1 => "\r\x1b[K".into(),
+        _ => format!("\r\x1b[{}A\x1b[J", lines - 1),
+    }
+}
 
 /// Whether another process speaks for this one.
 static IS_SILENT: AtomicBool = AtomicBool::new(false);
+
+/// Whether what is printed goes through a launcher, whose terminal is one whatever that writes to.
+static IS_RELAYED: AtomicBool = AtomicBool::new(false);
+
+/// From now on stdout is no terminal of a person: what a launcher of many processes gives each may lead to a file.
+pub fn is_relayed() {
+    IS_RELAYED.store(true, Ordering::Relaxed);
+}
 
 /// Says nothing more on stderr, or speaks again.
 pub fn be_silent(is_silent: bool) {
@@ -159,9 +173,10 @@ pub fn say_exactly(text: &str) {
         return locked(&HELD).push(text.to_owned());
     }
     say_held();
-    let mut line = locked(&LINE);
-    write_stderr(&format!("{}{text}", if *line { CLEAR } else { "" }));
-    *line = false;
+    let mut lines = locked(&LINES);
+    let clear = if *lines > 0 { clearing(*lines) } else { String::new() };
+    write_stderr(&format!("{clear}{text}"));
+    *lines = 0;
 }
 
 /// What was said while there was a full screen, oldest first, as one line each.
@@ -177,11 +192,11 @@ fn say_held() {
     }
 }
 
-/// Draws a line that changes, over the one before it.
+/// Draws lines that change, over those before them.
 fn draw_line(text: &str) {
-    let mut line = locked(&LINE);
-    write_stderr(&format!("{CLEAR}{text}"));
-    *line = true;
+    let mut lines = locked(&LINES);
+    write_stderr(&format!("{}{text}", clearing(*lines)));
+    *lines = text.lines().count().max(1);
 }
 
 /// A line that changes, on a terminal; elsewhere nothing. What is printed next takes it away.
@@ -193,9 +208,9 @@ pub fn show_line(text: &str) {
 
 /// Takes the line that changes away, where there is one.
 fn clear_line() {
-    let mut line = locked(&LINE);
-    if std::mem::take(&mut *line) {
-        write_stderr(CLEAR);
+    let lines = std::mem::take(&mut *locked(&LINES));
+    if lines > 0 {
+        write_stderr(&clearing(lines));
     }
 }
 
@@ -240,7 +255,7 @@ fn wrapped(text: &str, width: usize) -> String {
 
 /// How to draw on stdout.
 pub fn style(appearance: &Appearance) -> Style {
-    let terminal = io::stdout().is_terminal();
+    let terminal = io::stdout().is_terminal() && !IS_RELAYED.load(Ordering::Relaxed);
     Style {
         colour: has_colour(appearance.color, terminal),
         unicode: has_unicode(),
@@ -269,6 +284,14 @@ fn is_ending() -> bool {
 
 pub fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal() && !is_dumb()
+}
+
+/// Whether something can be drawn on stderr; where a launcher passes it on to a terminal, from now on it is that.
+fn can_be_drawn_on() -> bool {
+    if IS_RELAYED.load(Ordering::Relaxed) && !is_dumb() {
+        tty::see_through();
+    }
+    stderr_is_terminal()
 }
 
 pub fn stderr_has_colour() -> bool {

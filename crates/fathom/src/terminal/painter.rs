@@ -232,8 +232,10 @@ impl Drawing {
                 if !glance.title.is_empty() {
                     // The last column stays free: some terminals break the line there.
                     let line = format!("{spinner} {}", glance.line(width.saturating_sub(3)));
+                    let hosts = glance.host_lines(width.saturating_sub(1));
                     drop(glance);
-                    terminal::draw_line(&glance::cut(&line, width.saturating_sub(1)));
+                    let lines = [glance::cut(&line, width.saturating_sub(1))].into_iter().chain(hosts);
+                    terminal::draw_line(&lines.collect::<Vec<_>>().join("\n"));
                 }
             }
         }

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use conduct::{Event, Live};
+use conduct::{Event, HostLive, Live};
 use host::clock::Clock;
 use host::monitor::thread_time;
 use units::{Bytes, BytesPerSecond, Instant, Nanos, OpsPerSecond};
 
-use crate::terminal::glance::{Glance, rounded};
+use crate::terminal::glance::{Glance, HostGlance, rounded};
 use crate::terminal::painter::{Painter, Shared};
 use crate::terminal::waiting::Waiting;
 use crate::terminal::{self, Display};
@@ -46,11 +46,20 @@ struct Running {
 }
 
 /// How far a load was.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Before {
     at: Instant,
     doing: &'static str,
     progress: workload::Progress,
+    /// Of each host, where there are several.
+    hosts: Vec<workload::Progress>,
+}
+
+impl Before {
+    fn of(live: &Live<'_>) -> Before {
+        let hosts = live.hosts.iter().map(|host| host.progress).collect();
+        Before { at: live.now, doing: live.doing, progress: live.progress, hosts }
+    }
 }
 
 /// What showing progress on a terminal costs.
@@ -133,7 +142,7 @@ impl Progress {
             let is_soon = self.clock.now().saturating_since(self.last_told) < TOLD_EVERY;
             if self.painter.is_some()
                 && is_soon
-                && self.before.is_some_and(|before| before.doing == live.doing)
+                && self.before.as_ref().is_some_and(|before| before.doing == live.doing)
             {
                 return;
             }
@@ -225,13 +234,13 @@ impl Progress {
         let (left, done) = (self.left(running, live, now), done(running, live));
         let ours = now.saturating_since(running.since);
         let times = self.is_virtual.then(|| (live.now.saturating_since(live.started), ours));
-        let before = self.before.filter(|before| before.doing == live.doing);
+        let before = self.before.clone().filter(|before| before.doing == live.doing);
         // Rates are those of a second, not since the start; only the first second has none before it.
-        let since = before.map_or(live.started, |before| before.at);
+        let since = before.as_ref().map_or(live.started, |before| before.at);
         let elapsed = live.now.saturating_since(since);
         let is_whole = elapsed >= Nanos::from_secs(1);
-        let is_full = self.display == Display::Full;
-        let is_first = self.before.is_none_or(|before| before.at == live.started);
+        let (is_full, is_new) = (self.display == Display::Full, before.is_none());
+        let is_first = self.before.as_ref().is_none_or(|before| before.at == live.started);
         self.tell(|glance| {
             (glance.left, glance.done, glance.times, glance.waiting) = (left, done, times, None);
             (glance.doing, glance.responses) = (live.doing, live.responses);
@@ -240,10 +249,12 @@ impl Progress {
             if !(is_whole || is_first) || elapsed.is_zero() {
                 return;
             }
-            let so_far = before.map(|before| before.progress).unwrap_or_default();
-            let bytes = Bytes::new(live.progress.bytes.saturating_sub(so_far.bytes));
-            glance.bytes = BytesPerSecond::of(bytes, elapsed).get();
-            glance.ops = OpsPerSecond::of(live.progress.ops.saturating_sub(so_far.ops), elapsed).get();
+            let so_far = before.as_ref().map(|before| before.progress).unwrap_or_default();
+            (glance.ops, glance.bytes) = rates(live.progress, so_far, elapsed);
+            let before = before.as_ref().map_or(&[][..], |before| &before.hosts);
+            let before = before.iter().copied().chain(std::iter::repeat(workload::Progress::default()));
+            glance.hosts =
+                live.hosts.iter().zip(before).map(|(host, so_far)| host_now(host, so_far, elapsed)).collect();
             if is_whole {
                 glance.add_rate(glance.ops, elapsed);
                 if is_full {
@@ -251,15 +262,17 @@ impl Progress {
                 }
             }
         });
-        let (doing, progress) = (live.doing, live.progress);
         if is_whole {
-            self.before = Some(Before { at: live.now, doing, progress });
-        } else if before.is_none() {
-            self.before = Some(Before { at: live.started, doing, progress: workload::Progress::default() });
+            self.before = Some(Before::of(live));
+        } else if is_new {
+            let (at, progress, hosts) = (live.started, workload::Progress::default(), Vec::new());
+            self.before = Some(Before { at, doing: live.doing, progress, hosts });
         }
         if self.painter.is_none() && now.saturating_since(self.last_plain) >= PLAIN_EVERY {
             let Glance { title, left, .. } = &self.glance;
-            terminal::say(&format!("{title}  {left}  {}", self.glance.rates()));
+            let lines = [format!("{title}  {left}  {}", self.glance.rates())];
+            let hosts = self.glance.host_lines(usize::MAX);
+            terminal::say(&lines.into_iter().chain(hosts).collect::<Vec<_>>().join("\n"));
             self.last_plain = now;
         }
     }
@@ -286,6 +299,19 @@ impl Progress {
         let real = |time: Nanos| Nanos::from_secs_f64(time.as_secs_f64() * pace);
         words_of(real(left), real(after), "at this rate")
     }
+}
+
+/// Requests and bytes a second over `elapsed`, before which it was `so_far`.
+fn rates(progress: workload::Progress, so_far: workload::Progress, elapsed: Nanos) -> (f64, f64) {
+    let bytes = Bytes::new(progress.bytes.saturating_sub(so_far.bytes));
+    let ops = progress.ops.saturating_sub(so_far.ops);
+    (OpsPerSecond::of(ops, elapsed).get(), BytesPerSecond::of(bytes, elapsed).get())
+}
+
+fn host_now(host: &HostLive, so_far: workload::Progress, elapsed: Nanos) -> HostGlance {
+    let (ops, bytes) = rates(host.progress, so_far, elapsed);
+    let p99 = host.responses.map(|seen| seen.p99);
+    HostGlance { name: report::harmless(&host.host), workers: host.workers, ops, bytes, p99 }
 }
 
 /// The part of the point that is done, as far as that is known.

@@ -28,6 +28,9 @@ const KEYS: [&str; 2] =
 /// Devices that have a row of their own.
 const DEVICES: usize = 8;
 
+/// Hosts likewise.
+const HOSTS: usize = 16;
+
 /// What the terminal can show.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
@@ -163,6 +166,8 @@ fn rows(glance: &Glance, said: &[String], look: Look, width: usize) -> Vec<Row> 
     } else {
         rows.extend(figures(glance));
     }
+    let hosts = glance.hosts.iter().map(|host| Row::new(2, &host.name, host.parts()));
+    rows.extend(hosts.take(HOSTS));
     rows.extend(glance.times.map(|(virtual_time, ours)| times(virtual_time, ours)));
     rows.extend(steadiness(glance));
     rows.extend(processors(glance));

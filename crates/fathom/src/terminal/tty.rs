@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::IntoRawFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -154,6 +155,38 @@ pub fn halt() {
 pub fn ring() {
     // SAFETY: write(2) is safe in signal handlers; the descriptor stays open or is -1, the byte is static.
     unsafe { libc::write(BELL.load(Ordering::SeqCst), b"!".as_ptr().cast(), 1) };
+}
+
+/// Processes above this one that are looked at: the guard, the launcher, and what a launcher has between.
+const ABOVE: usize = 3;
+
+/// Has stderr be the terminal of the launcher that passes it on, for what is passed on cannot be drawn over; whether it is one
+/// now.
+pub fn see_through() -> bool {
+    if io::stderr().is_terminal() {
+        return true;
+    }
+    let passed_on = std::fs::metadata("/proc/self/fd/2").is_ok_and(|of| of.file_type().is_fifo());
+    let above = std::iter::successors(parent("self".into()), |pid| parent(pid.clone())).take(ABOVE);
+    match above.filter(|_| passed_on).find_map(|pid| terminal_of(&pid)) {
+        // SAFETY: both descriptors are open; the copy is closed with the process.
+        Some(terminal) => unsafe { libc::dup2(terminal.into_raw_fd(), libc::STDERR_FILENO) >= 0 },
+        None => false,
+    }
+}
+
+fn parent(pid: String) -> Option<String> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().to_owned();
+    (parent != "0").then_some(parent)
+}
+
+/// The terminal behind stderr of that process, without becoming the one that its signals go to.
+fn terminal_of(pid: &str) -> Option<File> {
+    let path = format!("/proc/{pid}/fd/2");
+    std::fs::read_link(&path).ok().filter(|to| to.starts_with("/dev"))?;
+    let file = File::options().write(true).custom_flags(libc::O_NOCTTY).open(path).ok()?;
+    file.is_terminal().then_some(file)
 }
 
 /// Whether this process is the one that the terminal belongs to at present.

@@ -4,20 +4,20 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use serde::Serialize;
-use serve::config::Status;
 use serve::control::{self, Answer, Command};
-use serve::events::{Event, Severity};
-use serve::machine::{
-    CacheAction, CacheStatus, ControllerStatus, LostRange, MachineStatus, PathStatus, SetStatus, WorkStatus,
-};
+use serve::machine::{CacheAction, MachineStatus, PassStatus, SetStatus};
 use serve::service;
-use units::{Bytes, BytesPerSecond, Nanos, Share};
+use units::{BytesPerSecond, Share};
 
 use crate::ending::{Ending, Failure};
 use crate::output::{self, TreeFormat};
+use crate::verbs::array_status::{
+    Progress, cache_text, controllers_text, event_line, firmware_text, hopeless, paths_text, progress_text,
+    status_text,
+};
 
 /// Where the server is, and how it is answered.
 #[derive(Debug, Args)]
@@ -91,6 +91,9 @@ pub enum ControlVerb {
         /// The set, from 0
         #[arg(default_value_t = 0)]
         set: u32,
+        /// Return when it has ended; exit code 1 if it stopped early or left errors
+        #[arg(long)]
+        wait: bool,
         #[command(flatten)]
         to: ServerArgs,
     },
@@ -103,6 +106,9 @@ pub enum ControlVerb {
     Clone {
         /// The bay, from 0
         bay: u32,
+        /// Return when it has ended; exit code 1 if it stopped early or left errors
+        #[arg(long)]
+        wait: bool,
         #[command(flatten)]
         to: ServerArgs,
     },
@@ -111,9 +117,12 @@ pub enum ControlVerb {
         /// The set, from 0
         #[arg(default_value_t = 0)]
         set: u32,
-        /// Write parity again where it differs
+        /// Rewrite parity where it differs; sectors with a wrong checksum are rewritten in any case
         #[arg(long)]
         repair: bool,
+        /// Return when it has ended; exit code 1 if it stopped early or left errors
+        #[arg(long)]
+        wait: bool,
         #[command(flatten)]
         to: ServerArgs,
     },
@@ -124,13 +133,15 @@ pub enum ControlVerb {
         /// Consent: the number of the array, as `status` shows it
         #[arg(long, value_name = "ARRAY")]
         destroy: String,
+        /// Return when it has ended; exit code 1 if it stopped early or left errors
+        #[arg(long)]
+        wait: bool,
         #[command(flatten)]
         to: ServerArgs,
     },
     /// Show the paths to the controllers of a served array, take one down, or bring it up
     Path {
         /// The path, from 0; without it all are shown
-        #[arg(requires = "to_be")]
         path: Option<u32>,
         /// What becomes of it
         #[arg(value_enum)]
@@ -141,7 +152,6 @@ pub enum ControlVerb {
     /// Show the controllers of a served array and what each serves, take one offline, or bring it back
     Controller {
         /// The controller, from 0; without it all are shown
-        #[arg(requires = "to_be")]
         controller: Option<u32>,
         /// What becomes of it
         #[arg(value_enum)]
@@ -223,9 +233,11 @@ impl ControlVerb {
             }
             ControlVerb::Clear { bay, to } => (Command::Clear { bay: *bay }, to),
             ControlVerb::Spare { bay, to } => (Command::Spare { bay: *bay }, to),
-            ControlVerb::Rebuild { set, to } => (Command::Rebuild { set: *set }, to),
-            ControlVerb::Clone { bay, to } => (Command::Clone { bay: *bay }, to),
-            ControlVerb::Verify { set, repair, to } => (Command::Verify { set: *set, repair: *repair }, to),
+            ControlVerb::Rebuild { set, to, .. } => (Command::Rebuild { set: *set }, to),
+            ControlVerb::Clone { bay, to, .. } => (Command::Clone { bay: *bay }, to),
+            ControlVerb::Verify { set, repair, to, .. } => {
+                (Command::Verify { set: *set, repair: *repair }, to)
+            }
             ControlVerb::Initialise { set, to, .. } => (Command::Initialise { set: *set }, to),
             ControlVerb::Path { path, to_be, to } => match (path, to_be) {
                 (Some(path), Some(to_be)) => (Command::Path { path: *path, up: *to_be == PathVerb::Up }, to),
@@ -268,6 +280,10 @@ impl ControlVerb {
                         let rate: BytesPerSecond = rate
                             .parse()
                             .map_err(|why| Failure::Usage(format!("{why}; a share such as 30%, or `max`")))?;
+                        if rate.get() < 1.0 {
+                            let why = format!("{rate} would stop background work; give `max` for no limit");
+                            return Err(Failure::Usage(why));
+                        }
                         units::convert::truncated(rate.get())
                     }
                 };
@@ -277,27 +293,128 @@ impl ControlVerb {
     }
 }
 
+/// Work that is waited for, by the controller's word for it.
+struct Work {
+    kind: &'static str,
+    /// The set, or the bay whose set it is.
+    of: Place,
+}
+
+enum Place {
+    Set(u32),
+    Bay(u32),
+}
+
+impl ControlVerb {
+    /// What is waited for.
+    fn awaited(&self) -> Option<Work> {
+        let (kind, of) = match self {
+            ControlVerb::Rebuild { set, wait: true, .. } => ("rebuild", Place::Set(*set)),
+            ControlVerb::Clone { bay, wait: true, .. } => ("clone", Place::Bay(*bay)),
+            ControlVerb::Verify { set, wait: true, .. } => ("verify", Place::Set(*set)),
+            ControlVerb::Initialise { set, wait: true, .. } => ("initialise", Place::Set(*set)),
+            _ => return None,
+        };
+        Some(Work { kind, of })
+    }
+}
+
+/// Work that is waited for, and the last pass that had ended before it began.
+struct Awaited {
+    kind: &'static str,
+    set: Option<u32>,
+    after: u64,
+}
+
+/// The interval at which `--wait` asks the server.
+const ASKED: Duration = Duration::from_millis(100);
+
+impl Awaited {
+    fn before(socket: &Path, Work { kind, of }: Work) -> Result<Awaited, Failure> {
+        let status = status_of(socket)?;
+        let set = match of {
+            Place::Set(set) => Some(set),
+            Place::Bay(bay) => {
+                let bay = status.bays.iter().find(|one| one.bay == bay);
+                bay.and_then(|bay| bay.slot).map(|(set, _)| set)
+            }
+        };
+        Ok(Awaited { kind, set, after: status.passes.iter().map(|pass| pass.number).max().unwrap_or(0) })
+    }
+
+    /// Returns when none of it is under way any more, with what it has come to; 1 where that is not good.
+    fn over(&self, socket: &Path, format: TreeFormat) -> Result<Ending, Failure> {
+        let is_it = |kind: &str, set: u32| kind == self.kind && self.set.is_none_or(|own| own == set);
+        let (passes, sets) = loop {
+            let status = status_of(socket)?;
+            let passes: Vec<PassStatus> = (status.passes.into_iter())
+                .filter(|pass| pass.number > self.after && is_it(&pass.kind, pass.set))
+                .collect();
+            let is_under_way = status.works.iter().any(|work| is_it(&work.kind, work.set));
+            if !is_under_way && !passes.is_empty() {
+                break (passes, status.sets);
+            }
+            serve::clock::wait(ASKED);
+        };
+        output::print(&match format {
+            TreeFormat::Json => output::json(&passes)?,
+            TreeFormat::Text => passes.iter().map(|pass| format!("{pass}\n")).collect(),
+        })?;
+        let is_left = |set: &&SetStatus| Some(set.set) == self.set && set.state != "optimal";
+        let left = sets.iter().find(is_left).filter(|_| matches!(self.kind, "rebuild" | "initialise"));
+        Ok(match (passes.iter().find(|pass| !pass.is_good()), left) {
+            (Some(pass), _) => Ending { code: 1, reason: pass.to_string() },
+            (None, Some(set)) => {
+                let reason = format!(
+                    "set {} is {}: more is to be rebuilt, and there is no spare for it",
+                    set.set, set.state
+                );
+                Ending { code: 1, reason }
+            }
+            (None, None) => Ending::done(),
+        })
+    }
+}
+
+fn status_of(socket: &Path) -> Result<MachineStatus, Failure> {
+    match ask(socket, &Command::Status)? {
+        Answer::Status(status) => Ok(*status),
+        _ => Err(Failure::Usage("the server gives no status".into())),
+    }
+}
+
 pub fn control(verb: &ControlVerb) -> Result<Ending, Failure> {
     let (command, to) = verb.parts()?;
     let socket = socket(to.server.as_deref())?;
     if let ControlVerb::Initialise { destroy, .. } = verb {
         consent(&socket, destroy)?;
     }
+    let awaited = verb.awaited().map(|work| Awaited::before(&socket, work)).transpose()?;
     let answer = ask(&socket, &command)?;
     if let Answer::Error(why) = &answer {
         return Err(Failure::Usage(why.clone()));
     }
-    if to.format == TreeFormat::Json {
-        output::print(&match (&answer, verb) {
-            (Answer::Status(status), ControlVerb::Progress { .. }) => output::json(&Progress::of(status))?,
-            _ => output::json(&answer)?,
-        })?;
-        return Ok(Ending::done());
+    if let Some(awaited) = awaited {
+        return awaited.over(&socket, to.format);
     }
-    output::print(&match &answer {
+    show(&answer, verb, to)?;
+    Ok(match (&answer, verb) {
+        (Answer::Status(status), ControlVerb::Progress { .. }) => hopeless(status),
+        _ => Ending::done(),
+    })
+}
+
+fn show(answer: &Answer, verb: &ControlVerb, to: &ServerArgs) -> Result<(), Failure> {
+    if to.format == TreeFormat::Json {
+        return output::print(&match (answer, verb) {
+            (Answer::Status(status), ControlVerb::Progress { .. }) => output::json(&Progress::of(status))?,
+            _ => output::json(answer)?,
+        });
+    }
+    output::print(&match answer {
         Answer::Status(status) => match verb {
-            ControlVerb::Path { .. } => paths_text(status),
-            ControlVerb::Controller { .. } => controllers_text(status),
+            ControlVerb::Path { path, .. } => paths_text(status, *path)?,
+            ControlVerb::Controller { controller, .. } => controllers_text(status, *controller)?,
             ControlVerb::Firmware { .. } => firmware_text(status),
             ControlVerb::Progress { .. } => progress_text(status),
             _ => status_text(status),
@@ -306,18 +423,18 @@ pub fn control(verb: &ControlVerb) -> Result<Ending, Failure> {
         Answer::Cache(cache) => cache_text(cache),
         Answer::Done(text) | Answer::Error(text) => format!("{text}\n"),
     })?;
-    Ok(Ending::done())
+    Ok(())
 }
 
 fn consent(socket: &Path, named: &str) -> Result<(), Failure> {
-    match ask(socket, &Command::Status)? {
-        Answer::Status(status) if status.array == named => Ok(()),
-        Answer::Status(status) => Err(Failure::Usage(format!(
-            "--destroy {named}: the array that runs there is {}; its data would be lost",
-            status.array
-        ))),
-        _ => Err(Failure::Usage("the server gives no number".into())),
+    let status = status_of(socket)?;
+    if status.array == named {
+        return Ok(());
     }
+    Err(Failure::Usage(format!(
+        "--destroy {named}: the array that runs there is {}; its data would be lost",
+        status.array
+    )))
 }
 
 fn ask(socket: &Path, command: &Command) -> Result<Answer, Failure> {
@@ -363,155 +480,4 @@ fn socket(server: Option<&str>) -> Result<PathBuf, Failure> {
 
 fn none() -> Failure {
     Failure::Usage("no array is served; start one with `fathom serve ARRAY --memory`".into())
-}
-
-fn status_text(status: &MachineStatus) -> String {
-    let MachineStatus { name, array, sets, bays, works, luns, .. } = status;
-    let mut text = format!("{name}, array {array}");
-    text += if status.is_volatile { ", in memory\n" } else { "\n" };
-    if status.is_write_protected {
-        text += "write-protected: no space for the member files; free some and start the server again\n";
-    }
-    if let Some(fault) = &status.fault {
-        text += &format!("no host gets an answer: {fault}\n");
-    }
-    for set in sets {
-        text += &format!("set {}  {:<8} {:<10} {}\n", set.set, set.level, set.state, Bytes::new(set.bytes));
-    }
-    for work in works {
-        let slot = work.slot.map(|slot| format!(", slot {slot}")).unwrap_or_default();
-        let left = work.left_s.map(|left| {
-            let left = Nanos::new(units::convert::truncated((left * 10.0).round() * 1e8));
-            format!(", {left} left")
-        });
-        let (set, kind, done, left) = (work.set, &work.kind, work.done * 100.0, left.unwrap_or_default());
-        text += &format!("set {set}{slot}: {kind} {done:.1} %{left}\n");
-    }
-    if status.rate > 0 {
-        let rate = BytesPerSecond::new(status.rate as f64);
-        text += &format!("background work: at most {rate} of each member\n");
-    }
-    if let Some(share) = status.share {
-        text += &format!("new background work: {:.0} % of the members' time\n", share * 100.0);
-    }
-    if status.controllers.len() > 1 || status.paths.iter().any(|path| !path.is_up) {
-        text += &controllers_text(status);
-    }
-    if status.paths.iter().any(|path| !path.is_up) {
-        text += &paths_text(status);
-    }
-    text += &status.firmware.as_ref().map(|release| format!("firmware {release}\n")).unwrap_or_default();
-    text += &status.cache.as_ref().map(cache_line).unwrap_or_default();
-    let sizes: Vec<String> = luns.iter().map(|&bytes| Bytes::new(bytes).to_string()).collect();
-    text += &format!("LUNs  {}\n\nbay  drive     size      state\n", sizes.join(", "));
-    for bay in bays {
-        let place = bay.slot.map(|(set, slot)| format!(", set {set} slot {slot}")).unwrap_or_default();
-        let size = Bytes::new(bay.bytes).to_string();
-        text += &match bay.status {
-            Status::Empty => {
-                format!("{:>3}  {:<8}  {:<8}  empty; its last drive was {}\n", bay.bay, "-", "-", bay.serial)
-            }
-            status => format!("{:>3}  {:<8}  {size:<8}  {}{place}\n", bay.bay, bay.serial, word(status)),
-        };
-    }
-    text
-}
-
-/// How far background work is.
-#[derive(Serialize)]
-struct Progress<'a> {
-    /// Of the work that has most before it; 100 where there is none, and only there.
-    percent: f64,
-    works: &'a [WorkStatus],
-    /// How each set is: one that has failed or is degraded has no work that would end that.
-    sets: &'a [SetStatus],
-}
-
-impl Progress<'_> {
-    fn of(status: &MachineStatus) -> Progress<'_> {
-        let done = status.works.iter().map(|work| work.done).min_by(f64::total_cmp);
-        // What is not at its end is not called so.
-        let percent = done.map_or(100.0, |done| (done * 100.0).min(99.99));
-        Progress { percent, works: &status.works, sets: &status.sets }
-    }
-}
-
-fn progress_text(status: &MachineStatus) -> String {
-    match Progress::of(status).percent {
-        100.0 => "100 %\n".into(),
-        percent => format!("{percent:.2} %\n"),
-    }
-}
-
-fn paths_text(status: &MachineStatus) -> String {
-    if status.paths.is_empty() {
-        return "the hosts hold the drives themselves: no paths\n".into();
-    }
-    let line = |path: &PathStatus| {
-        let state = if path.is_up { "up" } else { "down" };
-        format!("path {}  controller {}  {state}\n", path.path, path.controller)
-    };
-    status.paths.iter().map(line).collect()
-}
-
-fn controllers_text(status: &MachineStatus) -> String {
-    let line = |one: &ControllerStatus| {
-        let owned = status.owners.iter().enumerate().filter(|(_, owner)| **owner == Some(one.controller));
-        let owned: Vec<String> = owned.map(|(lun, _)| format!("lun{lun}")).collect();
-        let state = if one.is_online { "online" } else { "offline" };
-        format!("controller {}  {state:<7}  {}\n", one.controller, owned.join(", "))
-    };
-    let cut = status.owners.iter().enumerate().filter(|(_, owner)| owner.is_none());
-    let cut = cut.map(|(lun, _)| format!("lun{lun}  no path to a working controller\n"));
-    status.controllers.iter().map(line).chain(cut).collect()
-}
-
-fn firmware_text(status: &MachineStatus) -> String {
-    match &status.firmware {
-        Some(release) => format!("firmware {release}; releases: {}\n", status.releases.join(", ")),
-        None => "the description of the array has no releases of firmware\n".into(),
-    }
-}
-
-fn cache_text(cache: &CacheStatus) -> String {
-    let mut text = cache_line(cache);
-    for LostRange { lun, offset, bytes } in &cache.lost {
-        text += &format!("lun{lun}  lost: {} from byte {offset} on\n", Bytes::new(*bytes));
-    }
-    text
-}
-
-fn cache_line(cache: &CacheStatus) -> String {
-    let CacheStatus { bytes, dirty_bytes, is_write_back, has_battery, is_forced, lost } = cache;
-    let mode = match (is_write_back, is_forced) {
-        (false, _) => "write-through",
-        (true, false) => "write-back",
-        (true, true) => "write-back, forced",
-    };
-    let battery = if *has_battery { "battery good" } else { "battery dead" };
-    let (size, dirty) = (Bytes::new(*bytes), Bytes::new(*dirty_bytes));
-    let lost: Bytes = lost.iter().map(|range| Bytes::new(range.bytes)).sum();
-    let lost = if lost == Bytes::ZERO { String::new() } else { format!(", {lost} lost") };
-    format!("write cache  {size}, {mode}, {battery}, {dirty} not on the drives{lost}\n")
-}
-
-fn word(status: Status) -> &'static str {
-    match status {
-        Status::InUse => "in use",
-        Status::Spare => "hot spare",
-        Status::Unassigned => "unassigned",
-        Status::Failed => "failed",
-        Status::Empty => "empty",
-        Status::Foreign => "foreign: clear it to use it",
-        Status::Stale => "out of date: clear it to use it",
-    }
-}
-
-fn event_line(event: &Event) -> String {
-    let severity = match event.severity {
-        Severity::Information => "information",
-        Severity::Warning => "warning",
-        Severity::Critical => "critical",
-    };
-    format!("{:>5}  {:>10.3} s  {severity:<11}  {}\n", event.number, event.at_s, event.text)
 }

@@ -65,7 +65,7 @@ pub struct CompareArgs {
 }
 
 /// Before the name of a campaign, where runs are named.
-const CAMPAIGN: &str = "campaign:";
+pub const CAMPAIGN: &str = "campaign:";
 
 /// Records of a library that are looked at for a pivot, the latest.
 const LOOKED_AT: u64 = 500;
@@ -202,8 +202,8 @@ pub struct Shelf<'a> {
 pub struct CampaignRuns {
     /// Of each cell and block the last that counts.
     pub held: Vec<Run>,
-    /// The last of each cell and block of which none counts: its state was not what it should be.
-    pub void: Vec<Run>,
+    /// The last of each cell and block of which none counts, with its reason.
+    pub lacking: Vec<Run>,
 }
 
 impl<'a> Shelf<'a> {
@@ -236,13 +236,21 @@ impl<'a> Shelf<'a> {
     }
 
     fn campaign(&mut self, name: &str) -> Result<Vec<Run>, Failure> {
-        let runs = self.campaign_runs(name)?.held;
-        if runs.is_empty() {
-            return Err(Failure::Usage(format!(
+        let CampaignRuns { held, lacking } = self.campaign_runs(name)?;
+        let lack = lacking.first().and_then(Run::lack);
+        match lack.filter(|_| held.is_empty()) {
+            // What lacks is named after what is there.
+            _ if !held.is_empty() => Ok([held, lacking].concat()),
+            None => Err(Failure::Usage(format!(
                 "campaign:{name}: the library has no run of a campaign of this name"
-            )));
+            ))),
+            Some(lack) => Err(Failure::Usage(format!(
+                "campaign:{name}: no run counts yet: {} {}, {}",
+                lacking.len(),
+                lack.kind.word(),
+                lack.why
+            ))),
         }
-        Ok(runs)
     }
 
     /// The runs of the campaign `name`: none where there is no such.
@@ -250,31 +258,32 @@ impl<'a> Shelf<'a> {
         let library = self.library()?;
         let tags = vec![("campaign".to_owned(), Some(name.to_owned()))];
         let mut runs = CampaignRuns::default();
-        for entry in
-            library.list(&Filter { tags, ..Filter::default() })?.iter().filter(|entry| entry.complete)
+        for entry in library
+            .list(&Filter { tags, ..Filter::default() })?
+            .iter()
+            .filter(|entry| entry.complete || entry.points == 0)
         {
             let run = library.get(entry.id.as_str())?;
             let Some(cell) = &run.cell else { continue };
             let newest = runs.held.first().and_then(|first| first.cell.as_ref());
-            let is_void = cell.unproven().is_some();
             let is_known = |own: &Run| is_same_turn(own, &run);
             if newest.is_some_and(|own| own.key != cell.key) || runs.held.iter().any(is_known) {
                 continue;
             }
             if run.counts() {
                 runs.held.push(run);
-            } else if is_void && !runs.void.iter().any(is_known) {
-                runs.void.push(run);
+            } else if run.lack().is_some() && !runs.lacking.iter().any(is_known) {
+                runs.lacking.push(run);
             }
         }
-        let CampaignRuns { held, void } = &mut runs;
+        let CampaignRuns { held, lacking } = &mut runs;
         let key = held.first().and_then(|first| first.cell.as_ref()).map(|cell| &cell.key);
-        void.retain(|own| {
+        lacking.retain(|own| {
             key.is_none_or(|key| own.cell.as_ref().is_some_and(|cell| cell.key == *key))
                 && !held.iter().any(|other| is_same_turn(other, own))
         });
         held.reverse();
-        void.reverse();
+        lacking.reverse();
         Ok(runs)
     }
 

@@ -97,7 +97,7 @@ mod tests {
         assert!((2..=200).contains(&points.len()));
         assert_eq!(points.last().map(|last| &last["percent"]), Some(&json!(100.0)));
         assert_eq!(points.last().map(|last| &last["at_s"]), Some(&answer["seconds"]));
-        assert!(answer["answer"].as_str().is_some_and(|text| text.contains("the rebuild of disk 3")));
+        assert!(answer["answer"].as_str().is_some_and(|text| text.contains("he rebuild of disk 3 takes")));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod against;
 pub mod array;
 pub mod array_control;
+pub mod array_status;
 mod bare;
 pub mod caches;
 pub mod campaign;

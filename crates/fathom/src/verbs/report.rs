@@ -9,7 +9,7 @@ use record::{Comparison, Run};
 use units::Share;
 use writeup::{Evidence, Figure, WriteUp};
 
-use super::compare::{Shelf, letter};
+use super::compare::{CAMPAIGN, Shelf, letter};
 use crate::ending::{Ending, Failure};
 use crate::input::{candidates, path_value};
 use crate::output::{self, write_whole};
@@ -125,13 +125,13 @@ fn evidence(arguments: &ReportArgs, store: &Store) -> Result<Evidence, Failure> 
     for word in &arguments.runs {
         runs.extend(shelf.side(word)?);
     }
-    Ok(evidence_of(runs, arguments.margin.get(), arguments.title.clone()))
+    Ok(evidence_of(&arguments.runs, runs, arguments.margin.get(), arguments.title.clone()))
 }
 
-/// The same of `runs`, the first of which is the baseline.
-pub fn evidence_of(runs: Vec<Run>, margin: f64, title: Option<String>) -> Evidence {
-    // What a campaign compares are its factors.
-    let is_campaign = runs.iter().all(|run| run.cell.is_some());
+/// The same of the `runs` that `words` name, the first of which is the baseline.
+pub fn evidence_of(words: &[String], runs: Vec<Run>, margin: f64, title: Option<String>) -> Evidence {
+    // What a campaign compares are its factors; runs of one that somebody chose are compared as any others.
+    let is_campaign = matches!(words, [only] if only.starts_with(CAMPAIGN));
     let comparison = (runs.len() > 1 && !is_campaign).then(|| comparison_of(&runs, margin));
     writeup::evidence(runs, comparison, title)
 }
@@ -219,7 +219,9 @@ fn drawn(
         Kind::Csv => writeup::csv(report).map_err(|error| Failure::Usage(error.to_string()))?.into_bytes(),
         Kind::Parquet => parquet(report)?,
         Kind::Svg => single(report, figures, arguments)?.into_bytes(),
-        Kind::Png => writeup::png(&single(report, figures, arguments)?).map_err(failed)?,
+        Kind::Png => {
+            writeup::png(&single(report, figures, arguments)?, arguments.pixels.into()).map_err(failed)?
+        }
         Kind::Pdf => writeup::pdf(&single(report, figures, arguments)?).map_err(failed)?,
     })
 }
@@ -250,7 +252,9 @@ fn single(report: &WriteUp, figures: &[&Figure], arguments: &ReportArgs) -> Resu
         figure.panels.iter().map(|(heading, chart)| (heading.clone(), chart)).collect();
     let columns = if figure.small { 2 } else { 1 };
     let size = (f64::from(arguments.pixels), columns);
-    Ok(chart::file(&panels, size, (&figure.reading.text(), &figure.subtitle), theme))
+    // By itself it has to say what it is of.
+    let caption = format!("{}. {}", report.title, figure.subtitle);
+    Ok(chart::file(&panels, size, (&figure.reading.text(), &caption), theme))
 }
 
 /// Whether a page says what its records say, and whether the library has the same records.

@@ -6,9 +6,9 @@ use record::Run;
 use crate::ending::{Ending, Failure};
 use crate::input::arrays;
 use crate::input::plans::Planned;
-use crate::session::dry_run;
 use crate::session::recorder::Recorded;
 use crate::session::store::Store;
+use crate::session::{dry_run, ranks};
 use crate::verbs::against::{self, AgainstArgs};
 use crate::verbs::judging::{Judging, JudgingArgs};
 use crate::verbs::measure::RunArgs;
@@ -29,6 +29,9 @@ pub struct MeasureArgs {
 
 pub fn run(arguments: &MeasureArgs, store: &Store) -> Result<Ending, Failure> {
     let (run, judging) = (&arguments.run, &arguments.judging);
+    if let Some(ending) = over_ranks(arguments)? {
+        return Ok(ending);
+    }
     if let Some(second) = &arguments.against.against {
         if judging.is_used() {
             return Err(Failure::Usage(
@@ -37,9 +40,6 @@ pub fn run(arguments: &MeasureArgs, store: &Store) -> Result<Ending, Failure> {
             ));
         }
         return against::run(run, &arguments.against, second, store);
-    }
-    if let Some(ending) = run.serve() {
-        return Ok(ending);
     }
     run.check_outputs()?;
     judging.check()?;
@@ -84,6 +84,20 @@ pub fn run(arguments: &MeasureArgs, store: &Store) -> Result<Ending, Failure> {
         }
         return Ok(if ending.code == 0 { worst } else { ending });
     }
+}
+
+/// How a rank other than 0 ended; `None` where this is none. An error where an option is for one process.
+fn over_ranks(arguments: &MeasureArgs) -> Result<Option<Ending>, Failure> {
+    if !ranks::is_first() && arguments.run.dry_run {
+        return Ok(Some(Ending::done()));
+    }
+    if ranks::are_several() && arguments.against.against.is_some() {
+        return Err(ranks::for_one_process(
+            "--against measures two targets interleaved in one process; run the plan on each with `mpirun`, and compare the \
+             records with `fathom compare`",
+        ));
+    }
+    Ok(arguments.run.serve())
 }
 
 /// The plan carried out once.

@@ -6,8 +6,8 @@ use units::{Bytes, Nanos, OpsPerSecond, Share};
 
 use crate::ending::{Ending, Failure};
 use crate::output;
-use crate::session::dry_run;
 use crate::session::store::Store;
+use crate::session::{dry_run, ranks};
 use crate::verbs::measure::RunArgs;
 
 /// Heading of the options of the search itself.
@@ -58,6 +58,9 @@ const RATES_USUAL: u64 = 17;
 
 pub fn search(arguments: &SearchArgs, store: &Store) -> Result<Ending, Failure> {
     let run = &arguments.run;
+    if !ranks::is_first() && run.dry_run {
+        return Ok(Ending::done());
+    }
     if let Some(ending) = run.serve() {
         return Ok(ending);
     }

@@ -63,6 +63,9 @@ pub struct ServeArgs {
     /// array has it, up to 256 MiB]
     #[arg(long, value_name = "SIZE")]
     pub cache: Option<String>,
+    /// Serve the array although `controller.cache` is gone after an unclean stop: what only that had is lost
+    #[arg(long)]
+    pub accept_cache_loss: bool,
     /// Leave spares alone until `fathom array rebuild`
     #[arg(long)]
     pub no_auto_rebuild: bool,
@@ -118,6 +121,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ending, Failure> {
             is_synced: arguments.sync_journal,
             is_automatic: !arguments.no_auto_rebuild,
             cache,
+            accepts_loss: arguments.accept_cache_loss,
             firmware,
             seed,
             ..Options::default()

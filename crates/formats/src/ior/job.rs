@@ -89,15 +89,18 @@ impl Command {
         };
         self.check_found(place, &files, found)?;
         let mut notes = self.notes.clone();
-        if self.shape.reorders {
-            notes.push(
-                "`-C` has no effect: each task reads what it wrote; over several hosts use `--posix.odirect`, or reads \
-                 come from page cache"
-                    .into(),
-            );
+        if self.shape.reorders && !self.is_over_ranks {
+            notes.push("`-C` has no effect on one host, as in IOR: each task reads what it wrote".into());
         }
         if self.shape.offsets == Offsets::Shuffled && !self.shape.file_per_task && self.shape.tasks > 1 {
             notes.push("`-z`: each task shuffles the transfers of a part of the file that is its own".into());
+        }
+        if self.writes && self.keeps && place == Place::Files && !self.stamps(place) {
+            notes.push(
+                "writes of no multiple of 512 bytes carry no stamps; a later `-R` of these files finds none, and calls \
+                 that wrong"
+                    .into(),
+            );
         }
         let mut plan = PlanText::new(TOOL, &about(TOOL, &self.words), Some(u64::from(self.seed) + 1));
         for iteration in 0..self.shape.repetitions {
@@ -135,33 +138,56 @@ impl Command {
     }
 
     fn repetition(&self, iteration: u32, place: Place, plan: &mut PlanText) {
-        let idle = |time: Nanos| Keys::named("delay").with("state", "idle").with("run", time);
+        let idle =
+            |time: Nanos| Keys::named(&format!("delay {iteration}")).with("state", "idle").with("run", time);
         if let Some(delay) = self.delay.filter(|_| iteration > 0) {
             plan.phase(idle(delay));
         }
         if self.writes {
             // What an earlier repetition has left is made anew, as there.
             if iteration > 0 && place == Place::Files && !self.multi_file && !self.uses_existing {
-                plan.phase(afresh());
+                plan.phase(afresh(iteration));
             }
-            plan.phase(self.written(self.phase(&phase_name(Access::Write, iteration), iteration, place, 0)));
+            let written = self.phase(&phase_name(Access::Write, iteration), iteration, place, 0);
+            plan.phase(self.written(written, place));
         }
         if self.checks_writes {
             plan.phase(
-                self.phase(&format!("check {iteration}"), iteration, place, 100).with("verify", "written"),
+                self.phase(&format!("check {iteration}"), iteration, place, 100)
+                    .with("verify", self.compared())
+                    .maybe("hosts_on", self.reads_of(2)),
             );
         }
         if self.reads {
-            let verify = self.checks_reads.then_some("written");
+            let verify = self.checks_reads.then(|| self.compared());
             plan.phase(
                 self.phase(&phase_name(Access::Read, iteration), iteration, place, 100)
-                    .maybe("verify", verify),
+                    .maybe("verify", verify)
+                    .maybe("hosts_on", self.reads_of(self.shape.task_offset)),
             );
         }
     }
 
-    fn written(&self, keys: Keys) -> Keys {
-        let stamped = (self.checks_writes || self.checks_reads).then_some("written");
+    /// The plan's `verify`: every block that is read, as IOR does; with random offsets, which leave blocks unwritten, those that carry a
+    /// stamp.
+    fn compared(&self) -> &'static str {
+        if self.shape.offsets == Offsets::Random { "written" } else { "all" }
+    }
+
+    /// How many hosts on the task is whose data a task reads: with `-C` so many, in what `-W` reads always two.
+    fn reads_of(&self, hosts_on: u32) -> Option<u32> {
+        self.shape.reorders.then_some(hosts_on)
+    }
+
+    /// Whether writes carry what a later `-R` compares: where this call compares, or the files stay for one that may.
+    fn stamps(&self, place: Place) -> bool {
+        let checks = self.checks_writes || self.checks_reads;
+        let stays = self.keeps && place == Place::Files;
+        checks || stays && self.shape.transfer.is_multiple_of(units::SECTOR_BYTES)
+    }
+
+    fn written(&self, keys: Keys, place: Place) -> Keys {
+        let stamped = self.stamps(place).then_some("written");
         keys.with("flush", "fsync")
             .maybe("flush_every", self.flushes_each.then_some(1u32))
             .maybe("flush_at_end", self.flushes.then_some(true))
@@ -226,9 +252,9 @@ impl Command {
     }
 }
 
-/// A file that is there is cut to nothing before it is written again.
-fn afresh() -> Keys {
-    Keys::named("afresh")
+/// A file that is there is cut to nothing before that repetition writes it again.
+fn afresh(iteration: u32) -> Keys {
+    Keys::named(&format!("afresh {iteration}"))
         .with("state", "prepare")
         .with("empty", true)
         .with("fill", 0u32)

@@ -112,6 +112,8 @@ pub struct Command {
     pub direct: bool,
     /// `-d`.
     pub delay: Option<Nanos>,
+    /// Whether a launcher has started several processes for it.
+    pub is_over_ranks: bool,
     /// `-G`, `-X`, `--random-offset-seed`: of random offsets, and of what is compared.
     pub seed: u32,
     /// `-O summaryFormat`.
@@ -131,7 +133,8 @@ impl Command {
         draft.finish(ranks)
     }
 
-    fn new(arguments: &[String]) -> Command {
+    /// That of no options.
+    pub(super) fn new(arguments: &[String]) -> Command {
         Command {
             words: arguments.to_vec(),
             shape: Shape {
@@ -160,6 +163,7 @@ impl Command {
             flushes_each: false,
             direct: false,
             delay: None,
+            is_over_ranks: false,
             seed: 0,
             summary: Summary::Text,
             summary_file: None,
@@ -194,6 +198,7 @@ impl Draft {
     fn finish(self, ranks: Option<u32>) -> Result<Command, Refusal> {
         let Draft { mut command, tasks, shuffles } = self;
         command.shape.tasks = tasks_of(TOOL, "-N", tasks, ranks)?;
+        command.is_over_ranks = ranks.is_some_and(|ranks| ranks > 1);
         command.shape.offsets = match shuffles {
             0 => Offsets::InOrder,
             1 => Offsets::Shuffled,
@@ -220,6 +225,11 @@ impl Command {
         }
         if self.shape.total() > 1 << 60 {
             return Err(usage(format!("{tasks} tasks of {segments} segments of {block} bytes are too much")));
+        }
+        if self.shape.file.contains('@') {
+            return Err(usage(
+                "several files, with `@` between them, are not tested at once; name one with `-o`",
+            ));
         }
         if self.unique_dir && !self.shape.file_per_task {
             return Err(usage("`-u` is for a file of each task's own; say `-F` too"));
@@ -252,7 +262,7 @@ const OPTIONS: &[Opt<Draft>] = &[
     unsupported("-c --collective", "POSIX has no collective calls"),
     flag(
         "-C",
-        "no effect: each task reads what it wrote, which on one host is in the page cache of all",
+        "over the hosts of `mpirun` each task reads what one on the next host has written; no effect on one host",
         |draft| {
             draft.command.shape.reorders = true;
         },
@@ -299,7 +309,7 @@ const OPTIONS: &[Opt<Draft>] = &[
         "directives by name: summaryFormat, summaryFile, and the options above by their long names",
         directive,
     ),
-    number("-Q", "how many tasks away is the one whose data `-C` reads", 1..=MOST_TASKS, |draft, tasks| {
+    number("-Q", "how many hosts away is the task whose data `-C` reads", 1..=MOST_TASKS, |draft, tasks| {
         draft.command.shape.task_offset = tasks;
     }),
     flag("-r", "reads", |draft| draft.command.reads = true),
@@ -312,14 +322,10 @@ const OPTIONS: &[Opt<Draft>] = &[
         draft.command.shape.transfer = size(given)?;
         Ok(())
     }),
-    parsed("-T", "MINUTES", "no repetition begins after so long", |_, given| {
-        match given.number(0..=1_000_000u32)? {
-            0 => Ok(()),
-            _ => Err(given.unsupported(
-                "all repetitions of a run are run; `-i` says how many, `-D` how long each phase may take",
-            )),
-        }
-    }),
+    unsupported(
+        "-T",
+        "all repetitions of a run are run; `-i` says how many, `-D` how long each phase may take",
+    ),
     flag("-u", "each task's file is in a directory of its own", |draft| draft.command.unique_dir = true),
     flag("-w", "writes", |draft| draft.command.writes = true),
     flag("-W", "reads after writing, and compares", |draft| draft.command.checks_writes = true),
@@ -365,7 +371,6 @@ const DIRECTIVES: &[(&str, &str)] = &[
     ("taskpernodeoffset", "-Q"),
     ("refnum", "-A"),
     ("api", "-a"),
-    ("maxtimeduration", "-T"),
 ];
 
 /// Directives that are on or off, and the option that says so.
@@ -406,7 +411,8 @@ fn directive(draft: &mut Draft, given: &Given<'_>) -> Result<(), Refusal> {
     match (key.as_str(), value) {
         ("summaryformat", format) => draft.command.summary = summary(given, format)?,
         ("summaryfile", file) => draft.command.summary_file = Some(file.into()),
-        ("stonewallingwearout", "0") => {}
+        ("stonewallingwearout" | "maxtimeduration", "0") => {}
+        ("maxtimeduration", _) => return SYNTAX.set(draft, "-T", value),
         ("stonewallingwearout", _) => {
             let why = "a phase ends for all tasks at once; tasks are not brought to the count of the fastest";
             return Err(given.unsupported(why));

@@ -3,8 +3,8 @@
 use record::{Point, Run};
 use workload::spec::{Extent, Files, Pattern, Span};
 
-use super::options::{Offsets, Shape};
-use super::text::{Row, Sheet};
+use super::options::{Command, Offsets, Shape};
+use super::text::{Access, Row, Sheet};
 use crate::{NoFigures, Output, point};
 
 /// Tables for people.
@@ -63,11 +63,19 @@ fn sheet(run: &Run, format: &'static str) -> Result<(Sheet, Vec<Row>), NoFigures
         "IOR reads or writes blocks, and no point does only one of both",
     )?;
     let first = first.expect("a row is that of a point");
-    let sheet = Sheet {
+    let has = |access: Access| rows.iter().any(|row| row.access == access);
+    let asked = Command {
         shape: shape(run, first, &rows),
+        reads: has(Access::Read),
+        writes: has(Access::Write),
+        ..Command::new(&[])
+    };
+    let sheet = Sheet {
+        asked,
         command: run.command.join(" "),
         hostname: run.environment.hostname.clone(),
         hosts: point::hosts(first),
+        file_system: None,
         began: crate::fio::ctime(&run.started),
     };
     Ok((sheet, rows))

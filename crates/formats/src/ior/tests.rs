@@ -8,7 +8,7 @@ use workload::plan::Plan;
 use super::options::{Offsets, Summary};
 use super::*;
 use crate::testing::{plan, refused, words};
-use crate::{Refusal, TargetInfo};
+use crate::{FileSystem, Refusal, TargetInfo};
 
 fn read(line: &str) -> Result<Command, Refusal> {
     Command::parse(&words(line), None)
@@ -63,12 +63,14 @@ fn what_cannot_be_done_is_refused_by_name() {
             ("-b 10 -t 3", "no multiple"),
             ("-f script", "script"),
             ("-T 5", "-i"),
+            ("-O maxTimeDuration=5", "-i"),
             ("-O stoneWallingWearOut=1", "fastest"),
             ("-O nonsense=1", "none of those"),
             ("-u -w", "-F"),
             ("-D 3 -w -W", "compared"),
             ("file", "-o FILE"),
             ("-q", "no option"),
+            ("-o a@b", "several files"),
             ("-b 0", "size"),
         ],
     );
@@ -85,6 +87,46 @@ fn files_are_named_as_ior_names_them() {
     assert_eq!(named("-o /d/f -F -N 2 -u"), ["/d/0/f.00000000", "/d/1/f.00000001"]);
     assert_eq!(named("-o /d/f -m -i 2"), ["/d/f.0", "/d/f.1"]);
     assert_eq!(named("-o /d/f -m -i 2 -F")[1], "/d/f.00000000.1");
+}
+
+/// How each load of a call verifies, by its name.
+fn verified(line: &str) -> Vec<(String, String)> {
+    let plan = plan(&job(line).1.translated);
+    let loads = plan.points().iter().filter(|point| !point.workloads().is_empty());
+    loads.map(|point| (point.name.clone(), point.workloads()[0].verify.to_string())).collect()
+}
+
+#[test]
+fn files_that_stay_carry_what_a_later_call_compares_and_all_that_is_read_is_compared() {
+    let of = |line: &str| verified(line).into_iter().map(|(_, verify)| verify).collect::<Vec<_>>();
+    assert_eq!(of("-w -k -o /f"), ["written"], "a later -R finds stamps");
+    assert_eq!(of("-w -o /f"), ["none"], "the file goes");
+    assert_eq!(of("-w -W -r -o /f"), ["written", "all", "none"]);
+    assert_eq!(of("-w -R -zz -o /f"), ["written", "written"], "blocks are left out");
+    let command = read("-r -R -o /f").unwrap();
+    let job = command.job(Place::Files, &[TargetInfo::sized(1 << 20, false)]).unwrap();
+    assert_eq!(plan(&job.translated).points()[0].workloads()[0].verify.to_string(), "all");
+}
+
+#[test]
+fn tasks_read_what_another_host_has_written_where_c_says_so() {
+    let over_ranks = Command::parse(&words("-w -W -r -C -Q 3 -k -o /f"), Some(4)).unwrap();
+    let job = over_ranks.job(Place::Files, &[TargetInfo::sized(0, false)]).unwrap();
+    let hosts_on: Vec<Option<u32>> =
+        plan(&job.translated).points().iter().map(|point| point.workloads()[0].hosts_on).collect();
+    assert_eq!(
+        hosts_on,
+        [None, Some(2), Some(3)],
+        "written, compared by the second host on, read by the third"
+    );
+    assert!(job.translated.notes.is_empty(), "{:?}", job.translated.notes);
+}
+
+#[test]
+fn writes_that_cannot_be_stamped_say_so_where_a_later_call_might_compare() {
+    let notes = job("-w -k -b 1000 -t 1000 -o /f").1.translated.notes.join("\n");
+    assert!(notes.contains("512 bytes carry no stamps"), "{notes}");
+    assert!(job("-w -k -o /f").1.translated.notes.is_empty());
 }
 
 /// The pattern of all workers of the first point, and where the part of each begins and how long it is, in transfers.
@@ -118,12 +160,19 @@ fn phases_follow_each_other_as_in_ior() {
     let (_, twice) = job("-w -r -W -i 2 -d 1 -o /f");
     assert_eq!(
         points(&plan(&twice.translated)),
-        ["write 0", "check 0", "read 0", "delay", "afresh", "write 1", "check 1", "read 1"]
+        ["write 0", "check 0", "read 0", "delay 1", "afresh 1", "write 1", "check 1", "read 1"]
     );
+    // Each phase has a name of its own, however many repetitions there are.
+    for line in ["-i 4 -o /f", "-F -N 2 -i 4 -k -o /f", "-r -w -W -R -d 1 -i 4 -o /f", "-E -d 1 -i 4 -o /f"] {
+        let names = points(&plan(&job(line).1.translated));
+        let set: std::collections::BTreeSet<&String> = names.iter().collect();
+        assert_eq!(set.len(), names.len(), "{line}: {names:?}");
+        assert!(names.contains(&"write 3".to_owned()), "{line}: {names:?}");
+    }
     let (_, many) = job("-w -i 2 -m -o /f");
     assert_eq!(points(&plan(&many.translated)), ["write 0", "write 1"]);
     assert_eq!(Job::phase("write 1"), Some((Access::Write, 1)));
-    assert_eq!((Job::phase("check 0"), Job::phase("delay")), (None, None));
+    assert_eq!((Job::phase("check 0"), Job::phase("delay 1")), (None, None));
 }
 
 #[test]
@@ -139,10 +188,16 @@ fn a_file_that_is_only_read_must_be_there() {
 fn lines_stand_below_their_heads() {
     let (command, _) = job("-w -r -N 2 -b 16m -t 1m -s 4 -i 2 -C -o /f");
     let sheet = Sheet {
-        shape: command.shape,
+        asked: command,
         command: "ior -w".into(),
         hostname: "h".into(),
         hosts: 1,
+        file_system: Some(FileSystem {
+            bytes: 252 << 30,
+            free: 178 << 30,
+            inodes: 16 << 20,
+            free_inodes: 8 << 20,
+        }),
         began: "Fri Nov 27 00:17:56 2026".into(),
     };
     let row = |access, iteration, seconds| Row {
@@ -164,6 +219,8 @@ fn lines_stand_below_their_heads() {
         "segments            : 4\n",
         "task offset         : 1\n",
         "aggregate filesize  : 128 MiB\n",
+        "Path                : /f\nFS                  : 252.0 GiB   Used FS: 29.4%   Inodes: 16.0 Mi   Used Inodes: 50.0%\n",
+        "GPUDirect           : 0\n",
         "xfersize            : 1 MiB\n",
     ] {
         assert!(heading.contains(line), "{heading}");
@@ -185,6 +242,10 @@ fn lines_stand_below_their_heads() {
     );
     let json = sheet.json(&rows, "then");
     assert!(json.contains("\"bwMiB\": 6400.0000") && json.contains("\"operation\": \"read\""));
+    for key in ["\"readFile\": 1", "\"keepFile\": 0", "\"Used Capacity\": \"29.4%\"", "\"dataPacketType\": 0"]
+    {
+        assert!(json.contains(key), "{key} in {json}");
+    }
 }
 
 #[test]

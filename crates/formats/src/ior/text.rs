@@ -1,10 +1,11 @@
 //! What IOR prints: a heading, a line for each phase, and a summary.
 
 use record::{Op, Point};
+use units::Nanos;
 
-use super::options::{Offsets, Shape};
+use super::options::{Command, Offsets, Shape};
 use crate::point;
-use crate::tasks::VERSION;
+use crate::tasks::{FileSystem, VERSION};
 
 /// A mebibyte, in which IOR counts.
 const MIB: f64 = 1_048_576.0;
@@ -119,13 +120,15 @@ fn count(count: impl Into<u64>) -> Shown {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sheet {
     /// What was asked for.
-    pub shape: Shape,
+    pub asked: Command,
     /// The command line, the tool's name first.
     pub command: String,
     /// Name of this host.
     pub hostname: String,
     /// Hosts on which tasks run.
     pub hosts: u32,
+    /// What the files are in; `None` where that is none, or is not known any more.
+    pub file_system: Option<FileSystem>,
     /// When it began, as `ctime` writes it.
     pub began: String,
 }
@@ -140,9 +143,9 @@ impl Sheet {
     }
 
     fn options(&self) -> Pairs {
-        let Shape { file, segments, tasks, transfer, block, repetitions, .. } = &self.shape;
-        let access = if self.shape.file_per_task { "file-per-process" } else { "single-shared-file" };
-        let order = if self.shape.offsets == Offsets::InOrder { "sequential" } else { "random" };
+        let Shape { file, segments, tasks, transfer, block, repetitions, .. } = &self.asked.shape;
+        let access = if self.asked.shape.file_per_task { "file-per-process" } else { "single-shared-file" };
+        let order = if self.asked.shape.offsets == Offsets::InOrder { "sequential" } else { "random" };
         let mut pairs = vec![
             ("api", word("POSIX")),
             ("apiVersion", word("")),
@@ -152,38 +155,45 @@ impl Sheet {
             ("segments", count(*segments)),
             ("ordering in a file", word(order)),
         ];
-        let offset = if self.shape.reorders { "constant task offset" } else { "no tasks offsets" };
+        let offset = if self.asked.shape.reorders { "constant task offset" } else { "no tasks offsets" };
         pairs.push(("ordering inter file", word(offset)));
-        pairs.extend(self.shape.reorders.then(|| ("task offset", count(self.shape.task_offset))));
+        pairs.extend(self.asked.shape.reorders.then(|| ("task offset", count(self.asked.shape.task_offset))));
         pairs.extend([
             ("nodes", count(self.hosts)),
             ("tasks", count(*tasks)),
             ("clients per node", count(self.tasks_per_host())),
+            ("memoryBuffer", word("CPU")),
+            ("dataAccess", word("CPU")),
+            ("GPUDirect", word("0")),
             ("repetitions", count(*repetitions)),
             ("xfersize", word(human(*transfer))),
             ("blocksize", word(human(*block))),
-            ("aggregate filesize", word(human(self.shape.total()))),
+            ("aggregate filesize", word(human(self.asked.shape.total()))),
         ]);
-        if let Some(stonewall) = self.shape.stonewall {
+        if let Some(stonewall) = self.asked.shape.stonewall {
             pairs.push(("stonewallingTime", count(stonewall.after.get() / 1_000_000_000)));
             pairs.push(("stoneWallingWearOut", count(0u32)));
         }
         pairs
     }
 
+    /// The file of the first task.
+    fn path(&self) -> String {
+        let files = self.asked.files().unwrap_or_default();
+        files.into_iter().next().map_or_else(|| self.asked.shape.file.clone(), |file| file.path)
+    }
+
     fn tasks_per_host(&self) -> u32 {
-        self.shape.tasks.div_ceil(self.hosts.max(1))
+        self.asked.shape.tasks.div_ceil(self.hosts.max(1))
     }
 
     /// All above the first line of figures, in text.
     pub fn heading(&self) -> String {
         let mut text = format!("IOR-{VERSION}: MPI Coordinated Test of Parallel I/O\n");
         text += &lines(&self.head());
-        text += &lines(&[
-            ("TestID", count(0u32)),
-            ("StartTime", word(&self.began)),
-            ("Path", word(&self.shape.file)),
-        ]);
+        text +=
+            &lines(&[("TestID", count(0u32)), ("StartTime", word(&self.began)), ("Path", word(self.path()))]);
+        text += &self.file_system.map(FileSystem::line).unwrap_or_default();
         text += "\nOptions: \n";
         text += &lines(&self.options());
         text += "\nResults: \n\n";
@@ -196,7 +206,8 @@ impl Sheet {
     pub fn line(&self, row: &Row) -> String {
         let figures = [row.rate() / MIB, row.per_second(), row.latency_s];
         let [rate, iops, latency] = figures.map(figure);
-        let sizes = [self.shape.block, self.shape.transfer].map(|bytes| figure(bytes as f64 / 1024.0));
+        let sizes =
+            [self.asked.shape.block, self.asked.shape.transfer].map(|bytes| figure(bytes as f64 / 1024.0));
         let times = [0.0, row.seconds, 0.0, row.seconds].map(figure);
         let (name, iteration) = (row.access.name(), row.iteration);
         format!(
@@ -220,12 +231,12 @@ impl Sheet {
     }
 
     fn summed(&self, access: Access, spread: &Spread) -> String {
-        let Shape { tasks, repetitions, segments, block, transfer, reference, .. } = self.shape;
+        let Shape { tasks, repetitions, segments, block, transfer, reference, .. } = self.asked.shape;
         let name = access.name();
         let mut text = format!("{name:<9} ");
         spread.rates.iter().chain(&spread.per_second).for_each(|figure| text += &format!("{figure:10.2} "));
         text += &format!("{:10.5} {:>10} {:>13} ", spread.seconds, "NA", "NA");
-        let flags = [self.shape.file_per_task, self.shape.reorders].map(u32::from);
+        let flags = [self.asked.shape.file_per_task, self.asked.shape.reorders].map(u32::from);
         text += &format!(
             "{:5} {tasks:6} {:3} {repetitions:4} {:3} {:5} ",
             0,
@@ -233,17 +244,24 @@ impl Sheet {
             flags[0],
             flags[1]
         );
-        text += &format!("{:8} {:9} {:4} {segments:6} {block:8} {transfer:8} ", self.shape.task_offset, 0, 0);
+        text += &format!(
+            "{:8} {:9} {:4} {segments:6} {block:8} {transfer:8} ",
+            self.asked.shape.task_offset, 0, 0
+        );
         text + &format!("{:9.1} POSIX {reference:6}\n", spread.bytes / MIB)
     }
 
     /// All of it as one object.
     pub fn json(&self, rows: &[Row], finished: &str) -> String {
         let rows_json: Vec<String> = rows.iter().map(|row| object(&self.row_pairs(row), 8)).collect();
+        let mut about =
+            vec![("TestID", count(0u32)), ("StartTime", word(&self.began)), ("Path", word(self.path()))];
+        let of_file_system = self.file_system.map(FileSystem::pairs).into_iter().flatten();
+        about.extend(of_file_system.map(|(key, value)| (key, word(value))));
+        let about: String =
+            about.iter().map(|(key, value)| format!("      \"{key}\": {},\n", value.json())).collect();
         let test = format!(
-            "    {{\n      \"TestID\": 0,\n      \"StartTime\": {},\n      \"Parameters\": {},\n      \"Options\": {},\n      \
-             \"Results\": [\n        {}\n      ]\n    }}",
-            word(&self.began).json(),
+            "    {{\n{about}      \"Parameters\": {},\n      \"Options\": {},\n      \"Results\": [\n        {}\n      ]\n    }}",
             object(&self.parameters(), 8),
             object(&self.options(), 8),
             rows_json.join(",\n        ")
@@ -262,22 +280,50 @@ impl Sheet {
     }
 
     fn parameters(&self) -> Pairs {
-        let shape = &self.shape;
+        let (asked, shape) = (&self.asked, &self.asked.shape);
+        let seconds = |time: Option<Nanos>| count(time.map_or(0, |time| time.get() / 1_000_000_000));
+        let (on, none) = (|flag: bool| count(u32::from(flag)), || count(0u32));
         vec![
-            ("testID", count(0u32)),
+            ("testID", none()),
             ("refnum", count(shape.reference)),
             ("api", word("POSIX")),
+            ("platform", word(format!("{}(Linux)", self.hostname))),
             ("testFileName", word(&shape.file)),
-            (
-                "deadlineForStonewall",
-                count(shape.stonewall.map_or(0, |wall| wall.after.get() / 1_000_000_000)),
-            ),
+            ("deadlineForStonewall", seconds(shape.stonewall.map(|wall| wall.after))),
+            ("stoneWallingWearOut", none()),
+            ("maxTimeDuration", none()),
+            ("outlierThreshold", none()),
+            ("options", word("(null)")),
+            ("dryRun", none()),
             ("nodes", count(self.hosts)),
+            ("memoryPerTask", none()),
+            ("memoryPerNode", none()),
             ("tasksPerNode", count(self.tasks_per_host())),
             ("repetitions", count(shape.repetitions)),
-            ("filePerProc", count(u32::from(shape.file_per_task))),
-            ("reorderTasks", count(u32::from(shape.reorders))),
-            ("randomOffset", count(u32::from(shape.offsets != Offsets::InOrder))),
+            ("multiFile", on(asked.multi_file)),
+            ("interTestDelay", seconds(asked.delay)),
+            ("fsync", on(asked.flushes)),
+            ("fsyncperwrite", on(asked.flushes_each)),
+            ("useExistingTestFile", on(asked.uses_existing)),
+            ("uniqueDir", on(asked.unique_dir)),
+            ("singleXferAttempt", none()),
+            ("readFile", on(asked.reads)),
+            ("writeFile", on(asked.writes)),
+            ("filePerProc", on(shape.file_per_task)),
+            ("reorderTasks", on(shape.reorders)),
+            ("reorderTasksRandom", none()),
+            ("reorderTasksRandomSeed", none()),
+            ("randomOffset", on(shape.offsets != Offsets::InOrder)),
+            ("checkWrite", on(asked.checks_writes)),
+            ("checkRead", on(asked.checks_reads)),
+            ("dataPacketType", none()),
+            ("keepFile", on(asked.keeps)),
+            ("keepFileWithError", none()),
+            ("warningAsErrors", none()),
+            ("verbose", none()),
+            ("data packet type", word("g")),
+            ("setTimeStampSignature/incompressibleSeed", count(asked.seed)),
+            ("collective", none()),
             ("segmentCount", count(shape.segments)),
             ("transferSize", count(shape.transfer)),
             ("blockSize", count(shape.block)),
@@ -288,8 +334,8 @@ impl Sheet {
         vec![
             ("access", word(row.access.name())),
             ("bwMiB", Shown::Figure(row.rate() / MIB)),
-            ("blockKiB", Shown::Figure(self.shape.block as f64 / 1024.0)),
-            ("xferKiB", Shown::Figure(self.shape.transfer as f64 / 1024.0)),
+            ("blockKiB", Shown::Figure(self.asked.shape.block as f64 / 1024.0)),
+            ("xferKiB", Shown::Figure(self.asked.shape.transfer as f64 / 1024.0)),
             ("iops", Shown::Figure(row.per_second())),
             ("latency", Shown::Figure(row.latency_s)),
             ("openTime", Shown::Figure(0.0)),
@@ -302,7 +348,7 @@ impl Sheet {
     fn summary_pairs(&self, access: Access, spread: &Spread) -> Pairs {
         const RATES: [&str; 4] = ["bwMaxMIB", "bwMinMIB", "bwMeanMIB", "bwStdMIB"];
         const COUNTS: [&str; 4] = ["OPsMax", "OPsMin", "OPsMean", "OPsSD"];
-        let shape = &self.shape;
+        let shape = &self.asked.shape;
         let mut pairs = vec![
             ("operation", word(access.name())),
             ("API", word("POSIX")),
@@ -317,6 +363,8 @@ impl Sheet {
             ("filePerProc", count(u32::from(shape.file_per_task))),
             ("reorderTasks", count(u32::from(shape.reorders))),
             ("taskPerNodeOffset", count(shape.task_offset)),
+            ("reorderTasksRandom", count(0u32)),
+            ("reorderTasksRandomSeed", count(0u32)),
         ];
         pairs.extend(RATES.into_iter().zip(spread.rates.map(Shown::Figure)));
         pairs.extend(COUNTS.into_iter().zip(spread.per_second.map(Shown::Figure)));
@@ -332,7 +380,7 @@ impl Sheet {
 
     /// The line of one phase, with commas.
     pub fn csv_line(&self, row: &Row) -> String {
-        let sizes = [self.shape.block, self.shape.transfer].map(|bytes| bytes as f64 / 1024.0);
+        let sizes = [self.asked.shape.block, self.asked.shape.transfer].map(|bytes| bytes as f64 / 1024.0);
         let figures = [
             row.rate() / MIB,
             row.per_second(),
@@ -345,7 +393,7 @@ impl Sheet {
             row.seconds,
         ];
         let figures: String = figures.iter().map(|figure| format!("{figure:.4},")).collect();
-        format!("{},{figures}{},{}\n", row.access.name(), self.shape.tasks, row.iteration)
+        format!("{},{figures}{},{}\n", row.access.name(), self.asked.shape.tasks, row.iteration)
     }
 }
 

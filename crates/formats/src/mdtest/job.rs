@@ -83,7 +83,9 @@ impl Command {
         let mut plan = PlanText::new(TOOL, &about(TOOL, &self.words), Some(u64::from(self.seed) + 1));
         for iteration in 0..self.iterations {
             if let Some(delay) = self.delay {
-                plan.phase(Keys::named("delay").with("state", "idle").with("run", delay));
+                plan.phase(
+                    Keys::named(&format!("delay {iteration}")).with("state", "idle").with("run", delay),
+                );
             }
             if self.directories {
                 self.directory_phases(iteration, &mut plan);

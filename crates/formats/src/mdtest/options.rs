@@ -4,7 +4,9 @@ use units::Nanos;
 
 use super::TOOL;
 use crate::Refusal;
-use crate::options::{Given, Notes, Opt, Style, Syntax, flag, ignored, number, parsed, text, unsupported};
+use crate::options::{
+    Given, Notes, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, text, unsupported,
+};
 use crate::tasks::{Common, MOST_TASKS, SIZES, Tasks, delay, tasks_of};
 
 /// A command line of mdtest.
@@ -161,7 +163,7 @@ impl Command {
             ));
         }
         if self.directories && self.depth > 0 {
-            let what = "directories as items stand in one directory; say `-F` for files in a tree, or leave `-z` out";
+            let what = "directories as items stand in one directory, as with `-n` and `-I` alone; say `-F` for files in a tree (`-z`, `-L`)";
             return Err(usage(what));
         }
         if self.read_bytes > self.write_bytes && self.phases.create && self.phases.read {
@@ -260,6 +262,24 @@ const OPTIONS: &[Opt<Draft>] = &[
     flag("-Y", "flushes the file system after each phase", |draft| draft.command.flushes_end = true),
     number("-z", "levels of the tree", 0..=20, |draft, depth| draft.command.depth = depth),
     unsupported("-Z", "`fathom show last` has times in place of rates"),
+    unsupported("-g", "striping of directories is that of the file system"),
+    one_of(
+        "--dataPacketType",
+        "what is written",
+        &[flag("offset o timestamp t incompressible i random r", "data that do not compress", |_| {})],
+    ),
+    unsupported("--posix.odirect", "files of a tree go through the page cache"),
+    unsupported("--posix.rangelocks", "ranges are not locked"),
+    unsupported(
+        "--print-all-procs --showRankStatistics --saveRankPerformanceDetails --savePerOpDataCSV",
+        "`fathom show last --json` has what each task did",
+    ),
+    unsupported(
+        "--run-cmd-before-phase --run-cmd-after-phase",
+        "no command is run between phases; call `fathom as mdtest` with `-C`, `-T`, `-E` and `-r` one after the other",
+    ),
+    unsupported("--allocateBufferOnGPU --GPUid --gpuDirect", "data are in the memory of the host"),
+    ignored("--warningAsErrors", "what is not supported is refused anyway"),
 ];
 
 fn bytes(given: &Given<'_>) -> Result<u64, Refusal> {

@@ -5,6 +5,7 @@ use record::{Op, Point, Run};
 use super::TOOL;
 use super::job::Test;
 use super::options::Command;
+use crate::tasks::FileSystem;
 use crate::{NoFigures, Output, point};
 
 /// The table of rates.
@@ -65,6 +66,8 @@ pub struct Sheet {
     pub path: String,
     /// Repetitions.
     pub iterations: u32,
+    /// What the directory is in; `None` where that is none, or is not known any more.
+    pub file_system: Option<FileSystem>,
 }
 
 impl Sheet {
@@ -77,16 +80,31 @@ impl Sheet {
         };
         let items = command.items.saturating_mul(command.tasks.into());
         let (words, path) = (command.words.clone(), command.directory.clone());
-        Sheet { words, tasks: command.tasks, hosts: 1, items, of, path, iterations: command.iterations }
+        Sheet {
+            words,
+            tasks: command.tasks,
+            hosts: 1,
+            items,
+            of,
+            path,
+            iterations: command.iterations,
+            file_system: None,
+        }
     }
 
     /// All above the lines; `began` is the date as `11/27/2026 00:18:00`.
     pub fn heading(&self, began: &str) -> String {
         let words: Vec<String> = self.words.iter().map(|word| format!(" '{word}'")).collect();
         let Sheet { tasks, hosts, items, of, path, iterations, .. } = self;
+        // A 1 for each task on the host of the first; of several hosts it is not known which task is where.
+        let nodes = match hosts {
+            1 => format!("Nodemap: {}\n", "1".repeat(units::convert::narrow(*tasks))),
+            _ => String::new(),
+        };
+        let file_system = self.file_system.map(FileSystem::line).unwrap_or_default();
         format!(
             "-- started at {began} --\n\nmdtest-{} was launched with {tasks} total task(s) on {hosts} node(s)\nCommand line used: \
-             mdtest{}\nPath                : {path}\n{tasks} tasks, {items} {of}\n\nSUMMARY rate (in ops/sec): (of \
+             mdtest{}\n{nodes}Path                : {path}\n{file_system}{tasks} tasks, {items} {of}\n\nSUMMARY rate (in ops/sec): (of \
              {iterations} iterations)\n   Operation                     Max            Min           Mean        Std Dev\n   \
              ---------                     ---            ---           ----        -------\n",
             crate::tasks::VERSION,
@@ -132,6 +150,7 @@ fn text(run: &Run) -> Result<String, NoFigures> {
         of: "files/directories",
         path: run.targets.first().map(|target| target.address.clone()).unwrap_or_default(),
         iterations: 1,
+        file_system: None,
     };
     let finished = run.ended.as_deref().unwrap_or(&run.started);
     Ok(sheet.heading(&date(&run.started)) + &sheet.table(&tally, &date(finished)))

@@ -41,7 +41,8 @@ fn phases_follow_each_other_as_in_mdtest() {
             "Tree removal 1"
         ]
     );
-    assert_eq!(phases("-n 5 -D -p 1"), ["delay", "Directory creation 0", "Directory removal 0"]);
+    assert_eq!(phases("-n 5 -D -p 1"), ["delay 0", "Directory creation 0", "Directory removal 0"]);
+    assert_eq!(phases("-n 5 -D -C -p 1 -i 3").len(), 6, "a delay before each repetition");
     assert_eq!(Test::phase("File stat 3"), Some((Test::FileStat, 3)));
 }
 

@@ -7,14 +7,16 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use units::Bytes;
 use units::convert::narrow;
 
 use super::kept::{KeptWords, Meaning};
+use super::others::{Others, Writer, WrittenRun};
 
 /// Words that are made together.
 const CHUNK: usize = 1 << 14;
@@ -32,6 +34,8 @@ pub(super) enum Known {
     Untouched,
     /// The write of that number.
     Written(u32),
+    /// A write of another process that writes to the same file.
+    By(Writer),
     /// Nothing.
     Nothing,
 }
@@ -58,6 +62,16 @@ pub struct Books {
     ledgers: Mutex<BTreeMap<PathBuf, Arc<Ledger>>>,
     /// Where the words of all files are kept; `None` in memory.
     directory: Option<PathBuf>,
+    /// How often processes have told each other what they wrote.
+    exchange: AtomicU32,
+    /// The first number that no exchange has told of, and the first of those before that the last one told of.
+    untold: AtomicU32,
+    told: AtomicU32,
+}
+
+/// The file that a path leads to: books are kept by it.
+fn resolved(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.into())
 }
 
 impl Books {
@@ -75,7 +89,15 @@ impl Books {
             numbers: AtomicU32::new(1),
             ledgers: Mutex::default(),
             directory: None,
+            exchange: AtomicU32::new(0),
+            untold: AtomicU32::new(1),
+            told: AtomicU32::new(1),
         }
+    }
+
+    /// Whether they outlive the run.
+    pub fn are_kept(&self) -> bool {
+        self.directory.is_some()
     }
 
     /// The same, kept in files of `directory`: what an earlier run of that seed has left there counts.
@@ -88,7 +110,7 @@ impl Books {
     /// Call it while nothing is in flight: overlaps of an earlier load, and what was in flight when an earlier run was
     /// killed, are settled. An error where books are kept and cannot be.
     pub fn ledger(&self, path: &Path, len: Bytes) -> io::Result<Arc<Ledger>> {
-        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
+        let path = resolved(path);
         let mut ledgers = self.ledgers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(ledger) = ledgers.get(&path) {
             ledger.settle();
@@ -107,7 +129,55 @@ impl Books {
         std::fs::create_dir_all(directory)?;
         let meaning = Meaning { key: self.key, block: self.block, blocks };
         let words = KeptWords::open(&directory.join(file_name(path)), meaning)?;
-        Ok(Ledger { words: Words::Kept(words) })
+        Ok(Ledger {
+            words: Words::Kept(words),
+            hears_others: AtomicBool::new(false),
+            others: RwLock::default(),
+        })
+    }
+
+    /// The book of the file at `path`, where there is one.
+    pub fn known(&self, path: &Path) -> Option<Arc<Ledger>> {
+        let path = resolved(path);
+        self.ledgers.lock().unwrap_or_else(PoisonError::into_inner).get(&path).cloned()
+    }
+
+    /// The numbers of the writes since this was called last, for other processes, which [`Ledger::written`] tells the blocks
+    /// of. Call it while nothing is in flight.
+    pub fn tell(&self) -> Range<u32> {
+        let (from, until) = (self.untold.load(Ordering::Relaxed), self.numbers.load(Ordering::Relaxed));
+        self.told.store(from, Ordering::Relaxed);
+        self.untold.store(until, Ordering::Relaxed);
+        from..until
+    }
+
+    /// An exchange is over, in which the writes of all processes had numbers up to `until`: those that come have others.
+    pub fn heard(&self, until: u32) {
+        let next = self.numbers.fetch_max(until, Ordering::Relaxed).max(until);
+        self.untold.store(next, Ordering::Relaxed);
+        self.exchange.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Which exchange comes next.
+    pub fn exchange(&self) -> u32 {
+        self.exchange.load(Ordering::Relaxed)
+    }
+
+    /// The first number of the writes that [`Books::tell`] told of last.
+    pub fn told_from(&self) -> u32 {
+        self.told.load(Ordering::Relaxed)
+    }
+
+    /// Where other processes write in the load that comes, by file; nowhere else.
+    pub fn set_busy(&self, busy: BTreeMap<PathBuf, Vec<Range<u64>>>) {
+        let mut by_file: BTreeMap<PathBuf, Vec<Range<u64>>> = BTreeMap::new();
+        for (path, ranges) in busy {
+            by_file.entry(resolved(&path)).or_default().extend(ranges);
+        }
+        let ledgers = self.ledgers.lock().unwrap_or_else(PoisonError::into_inner);
+        for (path, ledger) in &*ledgers {
+            ledger.set_busy(by_file.remove(path).unwrap_or_default());
+        }
     }
 
     /// A number that no other write of the run has, unless there are 2^31 between them.
@@ -134,6 +204,10 @@ fn file_name(path: &Path) -> String {
 #[derive(Debug)]
 pub struct Ledger {
     words: Words,
+    /// Whether `others` says anything.
+    hears_others: AtomicBool,
+    /// What other processes have told.
+    others: RwLock<Others>,
 }
 
 #[derive(Debug)]
@@ -147,7 +221,101 @@ enum Words {
 impl Ledger {
     fn new(blocks: usize) -> Ledger {
         let chunks = (0..blocks.div_ceil(CHUNK)).map(|_| OnceLock::new());
-        Ledger { words: Words::Made(chunks.collect()) }
+        Ledger {
+            words: Words::Made(chunks.collect()),
+            hears_others: AtomicBool::new(false),
+            others: RwLock::default(),
+        }
+    }
+
+    /// What is known of a block of `size` bytes, whose word was `before` and is `after` a read.
+    pub(super) fn known(&self, block: u64, size: u64, before: u32, after: u32) -> Known {
+        let own = Known::between(before, after);
+        if !self.hears_others.load(Ordering::Relaxed) {
+            return own;
+        }
+        let others = self.others.read().unwrap_or_else(PoisonError::into_inner);
+        match own {
+            _ if others.is_busy(&(block * size..(block + 1) * size)) => Known::Nothing,
+            Known::Untouched => match others.of(block) {
+                None => Known::Untouched,
+                Some(None) => Known::Nothing,
+                Some(Some(writer)) => Known::By(writer),
+            },
+            own => own,
+        }
+    }
+
+    fn set_busy(&self, busy: Vec<Range<u64>>) {
+        if !busy.is_empty() {
+            self.hears_others.store(true, Ordering::Relaxed);
+        }
+        self.others.write().unwrap_or_else(PoisonError::into_inner).set_busy(busy);
+    }
+
+    /// The blocks that writes with a number of at least `from` have left, for the other ranks. A block whose contents are not known,
+    /// as after a failed write, is in it once. `exchange` is the number of the exchange that follows.
+    pub fn written(&self, from: u32, exchange: u32) -> Vec<WrittenRun> {
+        self.settle();
+        let mut runs: Vec<WrittenRun> = Vec::new();
+        self.each_word(0..u64::MAX, &mut |block, word| {
+            let number = word.load(Ordering::Relaxed);
+            let is_stamped = number != UNKNOWN;
+            if number < from {
+                return;
+            }
+            if !is_stamped {
+                word.store(0, Ordering::Relaxed);
+            }
+            match runs.last_mut() {
+                Some(last) if last.range().end == block && last.is_stamped == is_stamped => last.blocks += 1,
+                _ => runs.push(WrittenRun { first: block, blocks: 1, is_stamped }),
+            }
+        });
+        let mut others = self.others.write().unwrap_or_else(PoisonError::into_inner);
+        for lost in runs.iter().filter(|run| !run.is_stamped) {
+            self.hears_others.store(true, Ordering::Relaxed);
+            others.lay(lost.range(), None, exchange);
+        }
+        runs
+    }
+
+    /// Process `rank` has told of these runs, by writes with those numbers. Own writes with a number from `own` on were made
+    /// at the same time.
+    pub fn hear(&self, rank: u32, numbers: &Range<u32>, runs: &[WrittenRun], own: u32, exchange: u32) {
+        if runs.is_empty() {
+            return;
+        }
+        self.hears_others.store(true, Ordering::Relaxed);
+        let writer = Writer { rank, from: numbers.start, until: numbers.end.saturating_sub(1) };
+        let mut others = self.others.write().unwrap_or_else(PoisonError::into_inner);
+        for run in runs {
+            others.lay(run.range(), run.is_stamped.then_some(writer), exchange);
+            self.each_word(run.range(), &mut |block, word| match word.load(Ordering::Relaxed) {
+                0 => {}
+                number => {
+                    word.store(0, Ordering::Relaxed);
+                    if number >= own {
+                        others.lay(block..block + 1, None, exchange);
+                    }
+                }
+            });
+        }
+    }
+
+    /// The words of those blocks that are there.
+    fn each_word(&self, blocks: Range<u64>, see: &mut dyn FnMut(u64, &AtomicU32)) {
+        let Words::Made(chunks) = &self.words else { return };
+        let size = CHUNK as u64;
+        let end = blocks.end.div_ceil(size).min(chunks.len() as u64);
+        for chunk in blocks.start / size..end {
+            let Some(words) = chunks[narrow::<usize>(chunk)].get() else { continue };
+            for (block, word) in (chunk * size..).zip(words) {
+                if blocks.contains(&block) {
+                    see(block, word);
+                }
+            }
+        }
     }
 
     /// The word of a block; `None` behind the end of the file as it was.

@@ -11,6 +11,7 @@ use workload::{JobSpec, Op, Outcome, Request, Verified, Wrong};
 use super::Verification;
 use super::books::{Known, Ledger};
 use super::header::{self, HeaderFlaw, Sum};
+use super::others::Writer;
 use super::stamp::{self, Flaw, Stamp};
 
 /// Wrong blocks that are kept, as many as a job keeps failures.
@@ -270,7 +271,7 @@ impl Checker {
         for (block, before) in whole.clone().zip(before) {
             let offset = block * size;
             let start = narrow::<usize>(offset - request.offset.get());
-            let known = Known::between(*before, ledger.look(block));
+            let known = ledger.known(block, size, *before, ledger.look(block));
             let content = &bytes[start..][..narrow::<usize>(size)];
             let verdict = match &self.pattern {
                 Some(pattern) => judge_content(pattern, known, start, content),
@@ -305,7 +306,7 @@ impl Checker {
             }
             let word = |block: u64| {
                 let before = before[narrow::<usize>(block - whole.start)];
-                Known::between(before, ledger.look(block))
+                ledger.known(block, size, before, ledger.look(block))
             };
             // Where only a part was written since, the header no longer holds.
             let first = word(touched.start);
@@ -379,10 +380,14 @@ fn judge_header(
     }
     let wanted = match known {
         Known::Written(number) => format!("the header of write {number} of this run, of byte {offset}"),
+        Known::By(Writer { rank, .. }) => format!("the header of a write of rank {rank}, of byte {offset}"),
         _ => format!("a header of fio's ({}) of byte {offset}", headers.header.kind.name()),
     };
     let found = match (known, header::read(block, headers.header, offset)) {
         (Known::Written(number), Ok(seed)) if seed != u64::from(number) => format!("that of write {seed}"),
+        (Known::By(of), Ok(seed)) if !(u64::from(of.from)..=u64::from(of.until)).contains(&seed) => {
+            format!("that of write {seed}")
+        }
         (_, Ok(_)) => {
             let body = &headers.body;
             // Those at another place have the pattern's beginning under them.
@@ -408,13 +413,19 @@ fn judge_header(
 fn judge(verify: Verify, key: u64, known: Known, offset: u64, bytes: &[u8]) -> BlockVerdict {
     let stamp = match known {
         Known::Nothing => return BlockVerdict::Unknown,
-        Known::Untouched | Known::Written(_) => stamp::read(bytes, key),
+        Known::Untouched | Known::Written(_) | Known::By(_) => stamp::read(bytes, key),
     };
     let expected = match (known, stamp) {
         (Known::Written(number), Ok(stamp)) if stamp == (Stamp { offset, number }) => {
             return BlockVerdict::Right;
         }
         (Known::Written(number), _) => format!("write {number} of this run, of byte {offset}"),
+        (Known::By(of), Ok(stamp))
+            if stamp.offset == offset && (of.from..=of.until).contains(&stamp.number) =>
+        {
+            return BlockVerdict::Right;
+        }
+        (Known::By(Writer { rank, .. }), _) => format!("a write of rank {rank}, of byte {offset}"),
         (_, Ok(stamp)) if stamp.offset == offset => return BlockVerdict::Right,
         (_, Err(Flaw::None | Flaw::OtherKey)) if verify == Verify::Written => return BlockVerdict::Unknown,
         _ => format!("a stamp of this seed, of byte {offset}"),

@@ -11,12 +11,14 @@ mod books;
 mod check;
 mod header;
 mod kept;
+mod others;
 mod stamp;
 
 use std::sync::Arc;
 
 pub use books::{Books, Ledger};
 pub use check::{Checker, Checks};
+pub use others::WrittenRun;
 pub use stamp::{LEAST_BLOCK, MOST_BLOCK};
 
 /// The books of a run, and those of the files of one workload, by their numbers in requests.

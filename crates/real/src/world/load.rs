@@ -31,7 +31,9 @@ impl RealWorld {
             self.plain.make_whole(&self.targets, &self.clock, &self.stop, live)?;
             self.look_inside();
         }
+        self.hear_others()?;
         let assignments = self.assignments(&load.workloads)?;
+        self.heed_others(&load.workloads)?;
         let cached = cached_of(&assignments);
         let names: Vec<Vec<String>> = assignments.iter().map(names_of).collect();
         let mut answers: Vec<MeasuredWorkload> = assignments.iter().map(answer_of).collect();
@@ -41,6 +43,7 @@ impl RealWorld {
             }
         }
         let mut measured = self.measure(load, &assignments, &names, answers, live)?;
+        self.note_written(load, &measured);
         let cached = cached.zip(cached_of(&assignments));
         let (started, ended) = (measured.started, measured.ended);
         measured.series.extend(cached.map(|held| describe::cached_series(started, ended, held)));
@@ -56,7 +59,9 @@ impl RealWorld {
             if files.is_empty() {
                 workload.engine.kind = EngineKind::Null;
             }
-            let jobs = self.own_share(compile(&workload, &lengths)?);
+            let mut jobs = compile(&workload, &lengths)?;
+            self.read_what_is_there(&workload, &mut jobs);
+            let jobs = self.own_share(jobs);
             let books = self.books.as_ref();
             let verify = books.map(|books| verification(books, &files, &lengths)).transpose()?;
             let is_logged = listener::wants(&self.listener, &workload);
@@ -87,7 +92,8 @@ impl RealWorld {
     ) -> Result<MeasuredLoad, WorldError> {
         let (before, cpu_before) = (self.counted(), process_cpu());
         let monitor = self.monitor()?;
-        let mut heard = Heard::new(assignments.len(), self.keeps_seconds, self.clock.now());
+        let mut heard =
+            Heard::new(assignments.len(), self.keeps_seconds, self.rank.is_some(), self.clock.now());
         let (listener, rank) = (&mut self.listener, &mut self.rank);
         let mut rule = |now: &dyn Fn() -> Instant| match rank {
             Some((_, gate)) => gate.start(now),

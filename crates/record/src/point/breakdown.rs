@@ -20,6 +20,35 @@ pub struct Breakdown {
     /// What the components and kinds of visits cover; absent in older records.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub window: Option<BreakdownWindow>,
+    /// What write caches held when a load began and ended; absent of an array without any, in older records, and of what is no load.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub write_cache: Option<WriteCacheFill>,
+}
+
+/// How full write caches were when a load began and ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WriteCacheFill {
+    /// Written bytes that had been acknowledged and were not on the media when the load began.
+    pub unwritten_before_bytes: u64,
+    /// The same when it ended.
+    pub unwritten_bytes: u64,
+    /// Room for them in all write caches together.
+    pub room_bytes: u64,
+}
+
+/// More of what was written than this was still in a cache that had room: writes met the cache, and not the media.
+const FILLING: f64 = 0.25;
+/// A cache that is fuller has writes wait for its room.
+const FULL: f64 = 0.75;
+
+impl WriteCacheFill {
+    /// Whether `written` bytes went into free room, at a rate that is not sustained.
+    pub fn is_filling(self, written: u64) -> bool {
+        let gained = self.unwritten_bytes.saturating_sub(self.unwritten_before_bytes) as f64;
+        written > 0
+            && gained > FILLING * written as f64
+            && (self.unwritten_bytes as f64) < FULL * self.room_bytes as f64
+    }
 }
 
 /// The time that a breakdown covers.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use stats::saturation::LoadPoint;
 
 pub use self::breakdown::{
-    Breakdown, BreakdownWindow, ClassShare, Component, PartShare, ResponseShare, Shares,
+    Breakdown, BreakdownWindow, ClassShare, Component, PartShare, ResponseShare, Shares, WriteCacheFill,
 };
 pub use self::cpu::{CpuUse, TaskCounts};
 pub use self::rank::{RankClock, RankResult};
@@ -104,6 +104,14 @@ impl Point {
         let value = self.figure(metric)?;
         let [only] = &self.workloads[..] else { return Some(Estimate::of(value)) };
         Some(Estimate { value, interval: only.total()?.interval(metric) })
+    }
+
+    /// Whether its writes went into free room of a write cache, at a rate that is not sustained; only a virtual array knows.
+    pub fn is_filling(&self) -> bool {
+        let totals = self.workloads.iter().flat_map(|workload| &workload.totals);
+        let written: u64 = totals.filter(|total| total.op == crate::Op::Write).map(|total| total.bytes).sum();
+        let fill = self.breakdown.as_ref().and_then(|breakdown| breakdown.write_cache);
+        fill.is_some_and(|fill| fill.is_filling(written))
     }
 
     /// Requests in flight, rate and mean response of all workloads together, for the curve of a sweep; `None` unless all are

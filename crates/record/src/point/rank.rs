@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CpuUse, is_zero};
+use super::{CpuUse, DeviceCounters, is_zero};
 
 /// What one of several processes that drove a load together did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankResult {
     /// From 0, which keeps the record.
     pub rank: u32,
@@ -27,12 +27,34 @@ pub struct RankResult {
     /// Processor time of its process over the load.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu: Option<CpuUse>,
+    /// Processors that it may use; absent where that is not known, and in records of versions that did not ask.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub processors: Option<u32>,
+    /// What it asked, as it was named on its host.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub targets: Vec<String>,
+    /// What the kernel of its host counted of its devices over the load; of the first rank of each host but that of rank 0,
+    /// whose counters are those of the point.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub devices: Vec<DeviceCounters>,
     /// Its clock against that of rank 0, of which there is none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub clock: Option<RankClock>,
     /// Why its part is not in the figures.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lost: Option<String>,
+}
+
+impl RankResult {
+    /// Requests of each of its workers, which is what ranks with unlike numbers of workers are compared by.
+    pub fn ops_per_worker(&self) -> f64 {
+        self.ops as f64 / f64::from(self.workers.max(1))
+    }
+
+    /// Whether it drove something and is in the figures.
+    pub fn is_counted(&self) -> bool {
+        self.workers > 0 && self.lost.is_none()
+    }
 }
 
 /// A clock against that of rank 0.
@@ -42,7 +64,11 @@ pub struct RankClock {
     pub offset_ns: i64,
     /// By how much the offset may be wrong at most: half the shortest way there and back.
     pub uncertainty_ns: u64,
-    /// How fast it gains, in parts per million; absent where it was not watched for long enough.
+    /// How fast it gains, in parts per million; absent where it was not watched for long enough, or gains no more than what
+    /// may be wrong of that.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub drift_ppm: Option<f64>,
+    /// By how much the drift may be wrong at most, in parts per million; where there is no drift it is less than this.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub drift_uncertainty_ppm: Option<f64>,
 }

@@ -251,6 +251,9 @@ pub struct ErrorSample {
     /// Of data that was wrong: what was there, in words.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub found: Option<String>,
+    /// Which rank asked; absent where one process ran the plan.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rank: Option<u32>,
 }
 
 /// How much of what was read was held against what had been written.

@@ -43,11 +43,14 @@ impl WriteCache {
         let Some(table) = newest_table(kept.medium.as_ref())? else {
             return self.begin_log(state).map(|()| Vec::new());
         };
-        if table.array != self.array {
-            // It is of other disks, and says nothing of these.
+        if table.array == self.owner.array {
+            state.settings = table.settings;
+        }
+        if !table.is_needed(&self.owner) {
+            // It is of other disks, or they have it all, and more: it says nothing of these.
+            self.recount(state);
             return self.begin_log(state).map(|()| Vec::new());
         }
-        state.settings = table.settings;
         let sets = narrow::<u32>(state.sets.len());
         for place in table.lost.into_iter().filter(|place| place.set < sets) {
             state.insert(place, Held::Lost, Duration::ZERO);
@@ -59,8 +62,10 @@ impl WriteCache {
             Ok(())
         })?;
         let lost = if state.settings.has_battery { Vec::new() } else { give_up(state, below) };
-        if state.dirty == 0 {
-            self.begin_log(state)?;
+        match state.dirty {
+            0 => self.begin_log(state)?,
+            // From now on it is this start's.
+            _ => self.write_table(state)?,
         }
         self.recount(state);
         Ok(lost)

@@ -40,6 +40,8 @@ pub(super) struct State {
     pub generation: u64,
     /// The number of the next table.
     pub table: u64,
+    /// The number of the start whose cache it was, until the labels say that it is this one's; 0 from then on.
+    pub before: u64,
     /// Whether another controller has a copy of what is taken, or need not have one.
     pub has_partner: bool,
 }

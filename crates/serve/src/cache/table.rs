@@ -4,6 +4,7 @@ use std::io;
 
 use units::convert::narrow;
 
+use super::Owner;
 use super::place::Place;
 use super::state::{MOST_PIECES, Settings};
 use crate::medium::Medium;
@@ -13,19 +14,31 @@ use crate::tag::crc32c;
 pub(super) const TABLE: u64 = 8 << 20;
 /// Where the log begins.
 pub(super) const LOG: u64 = 2 * TABLE;
-const MAGIC: &[u8; 8] = b"fathomC1";
+const MAGIC: &[u8; 8] = b"fathomC3";
 /// Bytes of the table before its ranges, and of a range.
-const HEAD: usize = 40;
+const HEAD: usize = 64;
 const RANGE: usize = 24;
 /// Settings, and what was lost before the log began.
 pub(super) struct Table {
     pub number: u64,
     pub array: String,
+    /// The number of the start that wrote it.
+    pub session: u64,
+    /// That of the start whose cache it was before, 0 for none: what that one had is in it, too.
+    pub before: u64,
+    /// Bytes of the log.
+    pub room: u64,
     pub settings: Settings,
     pub lost: Vec<Place>,
 }
 
 impl Table {
+    /// Whether it says what may be nowhere else: a copy from an earlier start does not.
+    pub fn is_needed(&self, owner: &Owner) -> bool {
+        self.array == owner.array
+            && owner.needed.is_some_and(|needed| needed == self.session || needed == self.before)
+    }
+
     pub fn encode(&self) -> Vec<u8> {
         let Settings { is_write_back, is_forced, has_battery } = self.settings;
         assert!(self.array.len() <= 16, "an array's number has 16 characters");
@@ -34,6 +47,9 @@ impl Table {
         let mut array = [0; 16];
         array.iter_mut().zip(self.array.bytes()).for_each(|(to, from)| *to = from);
         bytes.extend_from_slice(&array);
+        bytes.extend_from_slice(&self.session.to_le_bytes());
+        bytes.extend_from_slice(&self.room.to_le_bytes());
+        bytes.extend_from_slice(&self.before.to_le_bytes());
         bytes.extend([u8::from(is_write_back), u8::from(is_forced), u8::from(has_battery), 0]);
         bytes.extend_from_slice(&narrow::<u32>(self.lost.len()).to_le_bytes());
         debug_assert_eq!(bytes.len(), HEAD, "ranges follow the head");
@@ -67,9 +83,18 @@ impl Table {
             sectors: word(&range[16..]),
         });
         let settings =
-            Settings { is_write_back: head[32] == 1, is_forced: head[33] == 1, has_battery: head[34] == 1 };
+            Settings { is_write_back: head[56] == 1, is_forced: head[57] == 1, has_battery: head[58] == 1 };
         let array = String::from_utf8_lossy(&head[16..32]).trim_end_matches('\0').to_owned();
-        Ok(Some(Table { number: word(&head[8..]), array, settings, lost: lost.collect() }))
+        let (session, room, before) = (word(&head[32..]), word(&head[40..]), word(&head[48..]));
+        Ok(Some(Table {
+            number: word(&head[8..]),
+            array,
+            session,
+            before,
+            room,
+            settings,
+            lost: lost.collect(),
+        }))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is in the bays, what the sets know of it, and what the labels say.
 
 use std::io;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use array::raid::{Geometry, Health, MemberState};
@@ -8,6 +9,7 @@ use units::Lba;
 use units::convert::narrow;
 
 use super::{Bays, Going, Lost, Machine, Shape, is_whole, size};
+use crate::cache::WriteCache;
 use crate::config::{BayConfig, Config, Label, SlotConfig, SlotState, Status};
 use crate::disk::Disk;
 use crate::events::Severity;
@@ -56,9 +58,16 @@ impl Machine {
             assert!(lost.since <= until, "generations only grow");
             // One that was being filled lacks more than what is written from now on: what the slot lacks is still the one before it.
             if was_whole {
+                if going == Going::Whole
+                    && let Some(nvram) = &self.common.nvram
+                {
+                    // Where that is not remembered it counts as written to.
+                    let _touched = nvram.lose(narrow::<u32>(number), until);
+                }
                 *lost = Lost {
                     serial: bays.bays[bay as usize].serial.clone(),
                     since: until,
+                    start: bays.labelled,
                     changes: if going == Going::Whole { set.changes() } else { None },
                 };
             }
@@ -106,32 +115,65 @@ impl Machine {
         }
     }
 
-    /// Writes what is now on the labels of all disks in use, as a new generation.
+    /// Writes what is now on the labels of all disks in use, as a new generation. Until that succeeds nothing is written: a next start
+    /// would not know of what it is written to. A disk that refuses its label is taken out of use where the others suffice.
     pub(super) fn relabel(&self, bays: &mut Bays) -> io::Result<()> {
+        let labelled = loop {
+            let refused = match self.write_labels(bays) {
+                Err(why) => break Err(why),
+                Ok(refused) => refused,
+            };
+            let Some((bay, why)) = refused.into_iter().next() else {
+                bays.taken = bays.generation;
+                break Ok(());
+            };
+            if crate::set::is_full(&why) || !self.can_do_without(bays, bay) {
+                break Err(why);
+            }
+            self.say(Severity::Critical, format!("bay {bay}: it takes no label; drive taken out of use"));
+            self.take_out_of_use(bays, bay, Going::Refusing);
+            self.use_spares_soon();
+        };
+        self.common.is_unlabelled.store(labelled.is_err(), Ordering::Release);
+        labelled
+    }
+
+    /// Whether no set fails for want of the disk of a bay.
+    fn can_do_without(&self, bays: &Bays, bay: u32) -> bool {
+        let status = bays.bays[bay as usize].status;
+        status == Status::Spare
+            || self.sets.iter().enumerate().all(|(number, set)| {
+                let Some(member) = self.shape.member(number, bay) else { return true };
+                let mut health = set.state().health.clone();
+                let was_lost = has_failed(set.geometry(), &health);
+                // One that is no slot's is not needed.
+                health.fail(u32::from(member)).is_err() || was_lost || !has_failed(set.geometry(), &health)
+            })
+    }
+
+    /// Writes the labels; the disks that did not take theirs, by bay, with the reason of each.
+    pub(super) fn write_labels(&self, bays: &mut Bays) -> io::Result<Vec<(u32, io::Error)>> {
         debug_assert_eq!(bays.bays.len(), self.shape.bays.len(), "each bay is known");
         bays.generation += 1;
         self.sync_spares(bays);
         // What lies in the journal belongs to the disks that there were.
         self.common.checkpoint(false)?;
         let config = self.config(bays);
-        let mut written = 0;
-        for bay in &bays.bays {
+        if let (Some(nvram), Some(_)) = (&self.common.nvram, &self.shelf) {
+            // First: no drive may be newer than the memory that says which of them are in use.
+            nvram.remember(config.generation, &serde_json::to_vec(&config)?)?;
+        }
+        bays.labelled = self.start.own;
+        let mut refused = Vec::new();
+        for (at, bay) in (0..).zip(&bays.bays) {
             let (Some(disk), Status::InUse | Status::Spare) = (&bay.disk, bay.status) else { continue };
             let label = Label { serial: bay.serial.clone(), config: config.clone() };
-            match write(disk, &label) {
-                Ok(()) => written += 1,
-                Err(why) => {
-                    self.say(
-                        Severity::Warning,
-                        format!("drive {} did not take its label: {why}", bay.serial),
-                    );
-                }
+            if let Err(why) = write(disk, &label) {
+                self.say(Severity::Warning, format!("drive {} did not take its label: {why}", bay.serial));
+                refused.push((at, why));
             }
         }
-        if written == 0 && bays.bays.iter().any(|bay| bay.status == Status::InUse) {
-            return Err(io::Error::other("no drive took its label"));
-        }
-        Ok(())
+        Ok(refused)
     }
 
     fn config(&self, bays: &Bays) -> Config {
@@ -157,6 +199,7 @@ impl Machine {
                                 SlotState::Rebuilding { done_to: done_to.0 }
                             }
                         },
+                        start: if is_failed { last.start } else { 0 },
                         // Begun anew after a restart: a copy in the making is no redundancy that would be missed.
                         twin: state.health.twin(slot).map(|twin| (of[usize::from(twin)], 0)),
                     }
@@ -168,11 +211,16 @@ impl Machine {
             name: self.shape.name.clone(),
             shape: self.shape.text(),
             generation: bays.generation,
+            taken: bays.taken,
+            start: self.start.clone(),
             bays: (bays.bays.iter())
                 .map(|bay| BayConfig { serial: bay.serial.clone(), status: bay.status, until: bay.until })
                 .collect(),
             sets: sets.collect(),
             works: self.works.configs(),
+            cache: (self.cache.as_ref())
+                .filter(|cache| !(self.is_closing.load(Ordering::Acquire) && cache.is_empty()))
+                .map(WriteCache::session),
         }
     }
 
@@ -180,13 +228,13 @@ impl Machine {
     pub(super) fn blank(&self, bays: &Bays, bay: u32) -> io::Result<Arc<Disk>> {
         let there = bays.bays.iter().map(|bay| bay.serial.clone());
         let others: Vec<String> =
-            there.chain(bays.outside.iter().map(|disk| disk.serial().to_owned())).collect();
+            there.chain(bays.outside.iter().map(|(disk, _)| disk.serial().to_owned())).collect();
         let serial = super::open::new_serial(self.seed, bays.generation, bay, &others);
         let sectors = self.shape.bays[bay as usize];
         self.say(Severity::Information, format!("bay {bay}: new drive {serial}, {}", size(sectors)));
         Ok(Arc::new(match &self.shelf {
             None => Disk::in_memory(serial, sectors),
-            Some(shelf) => Disk::on(serial, sectors, shelf.new_disk(bay)?),
+            Some(shelf) => Disk::new_on(serial, sectors, shelf.new_disk(bay)?)?,
         }))
     }
 }
@@ -195,14 +243,27 @@ fn set_number(machine: &Machine, set: &crate::set::SetStore) -> usize {
     machine.sets.iter().position(|other| std::ptr::eq(other, set)).unwrap_or_default()
 }
 
-fn write(disk: &Disk, label: &Label) -> io::Result<()> {
+pub(super) fn write(disk: &Disk, label: &Label) -> io::Result<()> {
     let text = serde_json::to_vec(label)?;
-    disk.write_label(label.config.generation, &text).map_err(io::Error::other)
+    disk.write_label(label.config.generation, &text)
 }
 
 /// Whether some data of the set cannot be read. A disk that is being filled counts as lost: where the set ends it has nothing.
 pub(super) fn has_failed(geometry: &Geometry, health: &Health) -> bool {
     geometry.failure(health).is_some()
+}
+
+/// Whether the disk that a slot has lost is another's by now: one that serves it, that becomes its copy, or that it has lost later.
+fn is_elsewhere(slots: &[SlotConfig], slot: u16) -> bool {
+    let own = &slots[usize::from(slot)];
+    let since = |config: &SlotConfig| match config.state {
+        SlotState::Failed { since } => Some(since),
+        SlotState::Optimal | SlotState::Rebuilding { .. } => None,
+    };
+    (0_u16..).zip(slots).filter(|&(other, _)| other != slot).any(|(other, config)| {
+        let is_later = since(config).is_none_or(|lost| (Some(lost), other) > (since(own), slot));
+        config.twin.is_some_and(|(bay, _)| bay == own.bay) || (config.bay == own.bay && is_later)
+    })
 }
 
 /// Brings a new health to what a configuration says of a set: disks in their slots, and no spares.
@@ -232,11 +293,7 @@ pub(super) fn restored(
         if holder == slot && config.state == SlotState::Optimal {
             continue;
         }
-        // A disk may have failed in one slot and serve in another by now.
-        let serves_elsewhere = (0_u16..).zip(slots.iter().zip(&holders)).any(|(other, (config, &held))| {
-            other != slot && held == holder && !matches!(config.state, SlotState::Failed { .. })
-        });
-        if matches!(config.state, SlotState::Failed { .. }) && serves_elsewhere {
+        if matches!(config.state, SlotState::Failed { .. }) && is_elsewhere(slots, slot) {
             continue;
         }
         health.rebuild_on(slot, u32::from(holder)).ok()?;

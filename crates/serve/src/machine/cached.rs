@@ -1,7 +1,7 @@
 //! Requests through the write-back cache, and what an operator does to it.
 
 use std::io;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use units::convert::narrow;
 use units::{Bytes, SECTOR_BYTES};
 
 use super::Machine;
-use super::operate::OperateError;
+use super::errors::OperateError;
 use crate::cache::{Place, Run, Settings, Taken, Wanted, WriteCache};
 use crate::clock;
 use crate::disk::Lent;
 use crate::events::Severity;
-use crate::set::{Fault, Scratch};
+use crate::set::{Fault, Reports, Scratch};
 
 /// What is done to the write cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,13 +103,17 @@ impl Machine {
         let Some(cache) = &self.cache else { return store.write(scratch, place.lba, from, self) };
         // What is larger gains nothing, and pushes out what does.
         if cache.takes_writes() && from.len() as u64 <= cache.size() / 4 {
-            if self.common.is_frozen.load(Ordering::Relaxed) {
-                return Err(Fault::NoSpace);
+            if self.common.can_write().is_err() {
+                let _labelled = Reports::label_again(self);
+                self.common.can_write()?;
             }
             store.can_take(scratch, place.lba, place.sectors)?;
             for _ in 0..3 {
-                match cache.put(place.set, place.lba, from).map_err(|why| refused(&why))? {
-                    Taken::Yes => return Ok(()),
+                match cache.put(place.set, place.lba, from).map_err(|why| self.cache_refused(&why))? {
+                    Taken::Yes => {
+                        self.cache_refusal.taken(self);
+                        return Ok(());
+                    }
                     Taken::Through => break,
                     Taken::Full => self.make_room(cache, scratch),
                 }
@@ -168,7 +172,7 @@ impl Machine {
     pub fn flush(&self) -> Result<(), Fault> {
         if let Some(cache) = self.cache.as_ref().filter(|cache| !cache.is_empty()) {
             if cache.settings().has_battery {
-                cache.flush().map_err(|why| refused(&why))?;
+                cache.flush().map_err(|why| self.cache_refused(&why))?;
             } else {
                 self.destage_all(cache)?;
             }
@@ -176,10 +180,36 @@ impl Machine {
         self.barrier()
     }
 
+    /// As [`Machine::flush`], for a client that has been told of so many losses of the cache ([`Machine::told`]): the first one after another is an error,
+    /// because what the client had written before may be among what is lost.
+    pub fn flush_telling(&self, told: &AtomicU64) -> Result<(), Fault> {
+        self.flush()?;
+        let losses = self.losses.load(Ordering::Acquire);
+        match told.swap(losses, Ordering::AcqRel) == losses {
+            true => Ok(()),
+            false => Err(Fault::CacheLost),
+        }
+    }
+
+    /// The memory of the cache takes nothing.
+    #[cold]
+    fn cache_refused(&self, why: &io::Error) -> Fault {
+        let (fault, text) = match crate::set::is_full(why) {
+            true => (Fault::NoSpace, "no space for the memory of the write cache".into()),
+            false => (Fault::Journal, format!("the memory of the write cache cannot be written ({why})")),
+        };
+        self.cache_refusal.refused(text, self);
+        fault
+    }
+
     /// What members were told is kept.
     fn barrier(&self) -> Result<(), Fault> {
         match &self.common.nvram {
-            Some(nvram) => nvram.flush().map_err(|_| Fault::Journal),
+            Some(nvram) => nvram.flush().map_err(|why| {
+                let text = format!("the controller's memory cannot be written ({why})");
+                self.common.refusal.refused(text, self);
+                Fault::Journal
+            }),
             None => Ok(()),
         }
     }
@@ -202,7 +232,7 @@ impl Machine {
         let generation = cache.generation();
         act(scratch)?;
         self.barrier()?;
-        cache.settle(&[place], generation).map_err(|why| refused(&why))
+        cache.settle(&[place], generation).map_err(|why| self.cache_refused(&why))
     }
 
     /// Writes to members, of which whoever waits for room is told nothing: his own write tells.
@@ -240,7 +270,7 @@ impl Machine {
         if !done.is_empty() {
             // The cache may be the only place of what was flushed.
             self.barrier()?;
-            cache.settle(&done, generation).map_err(|why| refused(&why))?;
+            cache.settle(&done, generation).map_err(|why| self.cache_refused(&why))?;
         }
         fault.map_or(Ok(()), Err)
     }
@@ -262,7 +292,7 @@ impl Machine {
                 Err(_) => wanted.most = u64::MAX,
             }
         }
-        cache.renew().map_err(|why| refused(&why))
+        cache.renew().map_err(|why| self.cache_refused(&why))
     }
 
     /// Writes to members what has been in the cache for `age`, or much of it where the cache is half full.
@@ -288,6 +318,7 @@ impl Machine {
         let Some(age) = age.filter(|_| self.cache.is_some()) else { return Ok(()) };
         let machine = Arc::downgrade(self);
         let thread = std::thread::Builder::new().name("fathom-destage".into()).spawn(move || {
+            clock::give_way();
             loop {
                 clock::wait(LOOK);
                 let Some(machine) = machine.upgrade() else { return };
@@ -385,7 +416,12 @@ impl Machine {
                 };
                 let text = format!("write cache: battery failed with {dirty} not on the drives; {now}");
                 self.say(Severity::Critical, text.clone());
-                if cache.takes_writes() { text } else { self.emptied(cache)? }
+                // What was flushed under the battery is not lost without it.
+                match self.emptied(cache) {
+                    Ok(emptied) if !cache.takes_writes() => emptied,
+                    Ok(_) => text,
+                    Err(why) => format!("{text}; {why}"),
+                }
             }
             CacheAction::PowerLoss => self.lose_power(cache).map_err(system)?,
         };
@@ -438,7 +474,12 @@ impl Machine {
         let dirty = Bytes::new(cache.dirty());
         self.destage_all(cache).map_err(|why| OperateError::System {
             what: "writing the cache to the drives".into(),
-            source: io::Error::other(why),
+            source: match why {
+                Fault::Lost => io::Error::other(
+                    "a set has failed and takes nothing; what is not on its drives stays in the cache",
+                ),
+                why => io::Error::other(why),
+            },
         })?;
         Ok(format!("write cache: {dirty} written to the drives; it is empty"))
     }
@@ -447,6 +488,7 @@ impl Machine {
         if lost.is_empty() {
             return;
         }
+        self.losses.fetch_add(1, Ordering::AcqRel);
         let ranges = self.on_luns(lost);
         let text = format!("write cache: {} lost in {} ranges", total(lost), ranges.len());
         self.say(Severity::Critical, text);
@@ -474,13 +516,6 @@ impl Machine {
         let luns = (0_u32..).zip(&self.shape.luns);
         luns.flat_map(|(number, lun)| places.iter().filter_map(move |place| part(place, number, lun)))
             .collect()
-    }
-}
-
-fn refused(why: &io::Error) -> Fault {
-    match crate::set::is_full(why) {
-        true => Fault::NoSpace,
-        false => Fault::Journal,
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use units::convert::narrow;
 
 use super::Machine;
-use super::operate::OperateError;
+use super::errors::OperateError;
 use crate::events::Severity;
 
 /// What of a topology is between hosts and caches.

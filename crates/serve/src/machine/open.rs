@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -13,16 +13,18 @@ use array::streams::Stream;
 use units::convert::narrow;
 
 use super::bays::restored;
+use super::errors::OpenError;
+use super::found::{Found, Seats, check_free, config_of, in_their_bays, label_of, lost_last, newest, seated};
 use super::front::Front;
 use super::works::{Extent, WorkKind, Works};
 use super::{Bay, Bays, Going, Lost, Machine, SetShape, Shape};
-use crate::cache::WriteCache;
-use crate::config::{BayConfig, Config, Label, SlotState, Status};
+use crate::cache::{Owner, WriteCache, has_needed};
+use crate::config::{Config, Label, SlotState, Start, Status};
 use crate::disk::{self, Disk};
 use crate::events::{EventLog, Severity};
 use crate::medium::{Medium, MemoryMedium};
-use crate::nvram::Nvram;
-use crate::set::{Common, SetState, SetStore};
+use crate::nvram::{Nvram, Past};
+use crate::set::{Common, Refusal, SetState, SetStore};
 use crate::shelf::Shelf;
 
 /// How an array is opened.
@@ -45,6 +47,10 @@ pub struct Options {
     pub seed: u64,
     /// What has been in the cache for so long is written to members. `None`: only for want of room.
     pub destage_after: Option<Duration>,
+    /// Whether the array is opened without what only a lost memory of the write cache had.
+    pub accepts_loss: bool,
+    /// The start of this machine, as the kernel numbers them: an array that was not stopped before another one has lost power.
+    pub boot: String,
 }
 
 impl Default for Options {
@@ -58,67 +64,42 @@ impl Default for Options {
             firmware: Default::default(),
             seed: 1,
             destage_after: Some(Duration::from_secs(5)),
+            accepts_loss: false,
+            boot: (fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim())
+                .to_owned(),
         }
     }
 }
 
-/// Why an array cannot be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// What the disks lie on refuses.
-    #[error("{what}: {source}")]
-    System {
-        /// What was tried.
-        what: String,
-        /// Why not.
-        source: io::Error,
-    },
-    /// The disks are those of an array of another shape.
-    #[error("the disks there are of `{found}`: {shape}; serve that address, or name another directory")]
-    OtherShape {
-        /// Its address.
-        found: String,
-        /// Its sets.
-        shape: String,
-    },
-    /// The array that there is has no drive in its bays.
-    #[error(
-        "no drive is in its bay, and a new array would take the place of the one that drives {outside} are of; move one of them from \
-         `out/SERIAL.disk` to its bay (`bay-00.disk` and so on), or name another directory"
-    )]
-    AllOut {
-        /// Serial numbers of those that are out of their bays.
-        outside: String,
-    },
-    /// Two disks were each used without the other.
-    #[error(
-        "two halves of the array were used apart: bays {one} and {other} disagree about what is in use; take one half out"
-    )]
-    Split {
-        /// A bay.
-        one: u32,
-        /// Another.
-        other: u32,
-    },
-    /// What the labels say makes no sense.
-    #[error(
-        "the configuration on the disks does not fit the array; take the disks out, or name another directory"
-    )]
-    Senseless,
-}
-
-fn system(what: &str) -> impl Fn(io::Error) -> OpenError + use<> {
-    let what = what.to_owned();
-    move |source| OpenError::System { what: what.clone(), source }
+/// Has the drives in use say what the newest label says: a stop among the labels of the next generation leaves none two behind.
+fn catch_up(bays: &[Bay], config: &Config) {
+    let is_behind = |bay: &&Bay| bay.status == Status::InUse && bay.generation < config.generation;
+    for bay in bays.iter().filter(is_behind) {
+        let Some(disk) = &bay.disk else { continue };
+        let label = Label { serial: bay.serial.clone(), config: config.clone() };
+        // One that refuses is found by the labels of this start.
+        let _refused = super::bays::write(disk, &label);
+    }
 }
 
 /// A name for a new array: a number that comes of the seed and is shown, so that the same session has the same log; and
 /// behind a dot one that no other array has.
 fn new_array(seed: u64) -> io::Result<String> {
+    let number = Stream::open(seed, "array").bits();
+    Ok(format!("{number:016x}.{:016x}", any_number()?))
+}
+
+/// A start after `last`.
+fn started(last: &Start) -> Result<Start, OpenError> {
+    let own = any_number().map_err(OpenError::system("a number for the start"))?;
+    Ok(Start::after(last, own))
+}
+
+/// A number that nothing else has.
+fn any_number() -> io::Result<u64> {
     let mut random = [0; 8];
     File::open("/dev/urandom")?.read_exact(&mut random)?;
-    let number = Stream::open(seed, "array").bits();
-    Ok(format!("{number:016x}.{:016x}", u64::from_le_bytes(random)))
+    Ok(u64::from_le_bytes(random))
 }
 
 /// What of an array's name is shown.
@@ -137,12 +118,6 @@ pub(super) fn new_serial(seed: u64, generation: u64, bay: u32, others: &[String]
     }
 }
 
-/// The disks that a shelf has, with their labels.
-struct Found {
-    medium: Box<dyn Medium>,
-    label: Option<Label>,
-}
-
 impl Machine {
     /// An array whose members are memory, and are lost with it.
     pub fn in_memory(shape: Shape, options: &Options) -> Result<Arc<Machine>, OpenError> {
@@ -157,13 +132,14 @@ impl Machine {
                 status: Status::Unassigned,
                 until: 0,
                 generation: 0,
+                start: 0,
             });
         }
-        let array = new_array(options.seed).map_err(system("a number for the array"))?;
-        let memory = Box::new(MemoryMedium::default());
-        let (nvram, _) = nvram(memory, &shape, &array, options)?;
-        let cache = cache(None, &shape, &array, options)?;
-        Machine::fresh(shape, array, bays, None, (nvram, cache), events, options)
+        let array = new_array(options.seed).map_err(OpenError::system("a number for the array"))?;
+        let (nvram, _) = nvram(Arc::new(MemoryMedium::default()), &shape, &array, options)?;
+        let start = started(&Start::default())?;
+        let cache = cache(None, &shape, (&array, start.own, None), options, &events)?;
+        Machine::fresh(shape, (array, start), bays, None, (nvram, cache), events, options)
     }
 
     /// The array whose disks are on `shelf`; where that is empty, a new one.
@@ -171,45 +147,63 @@ impl Machine {
         let events = log(options)?;
         let mut found = Vec::new();
         for bay in 0..narrow::<u32>(shape.bays.len()) {
-            let medium = shelf.disk(bay).map_err(system(&format!("the disk in bay {bay}")))?;
-            let label = match &medium {
-                Some(medium) => {
-                    label_of(medium.as_ref()).map_err(system(&format!("the label of bay {bay}")))?
+            let medium = shelf.disk(bay).map_err(OpenError::system(&format!("the disk in bay {bay}")))?;
+            found.push(medium.map(|medium| {
+                // Where one cannot be read the others know what the drive was, if there are any.
+                let (label, fault) = match label_of(medium.as_ref()) {
+                    Ok(label) => (label, None),
+                    Err(why) => (None, Some(why)),
+                };
+                if let Some(why) = &fault {
+                    events.add(Severity::Warning, format!("bay {bay}: the label cannot be read ({why})"));
                 }
-                None => None,
-            };
-            found.push(medium.map(|medium| Found { medium, label }));
+                Found { medium, label, fault }
+            }));
         }
-        let memory = shelf.nvram().map_err(system("the controller's memory"))?;
+        let memory: Arc<dyn Medium> =
+            shelf.nvram().map_err(OpenError::system("the controller's memory"))?.into();
         let labels = || found.iter().flatten().filter_map(|found| found.label.as_ref());
         // One that was never whole: its making was cut short before it was served.
         let is_new = labels().all(|label| label.config.generation <= 1);
         if is_new {
-            let outside = shelf.outside().map_err(system("the drives outside"))?;
+            let outside = shelf.outside().map_err(OpenError::system("the drives outside"))?;
             if !outside.is_empty() {
-                return Err(OpenError::AllOut { outside: outside.join(", ") });
+                let last = config_of(&memory)?.and_then(|config| lost_last(&config));
+                let which = last.unwrap_or_else(|| "the one that was pulled last".into());
+                return Err(OpenError::AllOut { outside: outside.join(", "), which });
             }
-            let array = new_array(options.seed).map_err(system("a number for the array"))?;
+            check_free(&found, &memory, &shape)?;
+            let array = new_array(options.seed).map_err(OpenError::system("a number for the array"))?;
             let (mut bays, mut serials) = (Vec::new(), Vec::new());
             for (at, found) in (0..).zip(found) {
                 let medium = match found {
                     Some(found) => {
-                        disk::clear_label(found.medium.as_ref()).map_err(system("a label"))?;
+                        disk::clear_label(found.medium.as_ref()).map_err(OpenError::system("a label"))?;
                         found.medium
                     }
-                    None => shelf.new_disk(at).map_err(system(&format!("a disk for bay {at}")))?,
+                    None => shelf.new_disk(at).map_err(OpenError::system(&format!("a disk for bay {at}")))?,
                 };
                 let serial = new_serial(options.seed, 0, at, &serials);
                 serials.push(serial.clone());
-                let disk = Disk::on(serial.clone(), shape.bays[at as usize], medium);
+                let disk = Disk::new_on(serial.clone(), shape.bays[at as usize], medium);
+                let disk = disk.map_err(OpenError::system(&format!("the disk of bay {at}")))?;
                 let (disk, status) = (Some(Arc::new(disk)), Status::Unassigned);
-                bays.push(Bay { disk, serial, status, until: 0, generation: 0 });
+                bays.push(Bay { disk, serial, status, until: 0, generation: 0, start: 0 });
             }
             let nvram = nvram(memory, &shape, &array, options)?;
             // What another array may have left in it is none of this one's.
-            nvram.0.restart(false, || Ok(())).map_err(system("the controller's memory"))?;
-            let cache = cache(Some(shelf.as_ref()), &shape, &array, options)?;
-            return Machine::fresh(shape, array, bays, Some(shelf), (nvram.0, cache), events, options);
+            nvram.0.restart(false, || Ok(())).map_err(OpenError::system("the controller's memory"))?;
+            let start = started(&Start::default())?;
+            let cache = cache(Some(shelf.as_ref()), &shape, (&array, start.own, None), options, &events)?;
+            return Machine::fresh(
+                shape,
+                (array, start),
+                bays,
+                Some(shelf),
+                (nvram.0, cache),
+                events,
+                options,
+            );
         }
         Machine::again(shape, found, shelf, memory, events, options)
     }
@@ -217,7 +211,7 @@ impl Machine {
     /// A new array: every disk in its place, all of them zeros, which are consistent at every level.
     fn fresh(
         shape: Shape,
-        array: String,
+        (array, start): (String, Start),
         mut bays: Vec<Bay>,
         shelf: Option<Box<dyn Shelf>>,
         kept: (Nvram, Option<WriteCache>),
@@ -225,7 +219,7 @@ impl Machine {
         options: &Options,
     ) -> Result<Arc<Machine>, OpenError> {
         if let Some(cache) = &kept.1 {
-            cache.clear(None).map_err(system("the write cache"))?;
+            cache.clear().map_err(OpenError::system("the write cache"))?;
         }
         for set in &shape.sets {
             for &bay in &set.bays[..set.geometry.spec().members as usize] {
@@ -237,18 +231,30 @@ impl Machine {
         }
         let healths = shape.sets.iter().map(|set| Health::new(&set.geometry)).collect();
         events.add(Severity::Information, format!("array {} ({}) created", number(&array), shape.name));
-        let machine =
-            Machine::assembled(shape, array, 0, bays, healths, shelf, kept, events, options, |_| Vec::new());
+        let machine = Machine::assembled(
+            shape,
+            array,
+            (0, 0, start),
+            bays,
+            healths,
+            shelf,
+            kept,
+            events,
+            options,
+            |_| Vec::new(),
+        );
         // The first is a label of an array in the making, the second of one that is.
         machine.labelled()?;
         machine.labelled()?;
-        machine.start_destaging(options.destage_after).map_err(system("a thread for the write cache"))?;
+        machine
+            .start_destaging(options.destage_after)
+            .map_err(OpenError::system("a thread for the write cache"))?;
         Ok(machine)
     }
 
     fn labelled(&self) -> Result<(), OpenError> {
         let mut bays = self.lock_bays();
-        self.relabel(&mut bays).map_err(system("the labels of the disks"))
+        self.relabel(&mut bays).map_err(OpenError::system("the labels of the disks"))
     }
 
     /// An array that was there before.
@@ -256,49 +262,36 @@ impl Machine {
         shape: Shape,
         found: Vec<Option<Found>>,
         shelf: Box<dyn Shelf>,
-        memory: Box<dyn Medium>,
+        memory: Arc<dyn Medium>,
         events: EventLog,
         options: &Options,
     ) -> Result<Arc<Machine>, OpenError> {
-        let config = newest(&shape, &found)?;
+        let (config, mut is_remembered) = newest(&shape, &found, config_of(&memory)?)?;
+        in_their_bays(&found, &config)?;
         let healths: Option<Vec<Health>> = (shape.sets.iter().zip(&config.sets).enumerate())
             .map(|(number, (set, slots))| restored(&set.geometry, &shape, number, slots))
             .collect();
         let healths = healths.filter(|healths| healths.len() == shape.sets.len());
         let healths =
             healths.filter(|_| config.bays.len() == shape.bays.len()).ok_or(OpenError::Senseless)?;
-        let mut bays = Vec::new();
-        let mut missing = Vec::new();
-        for (at, (found, known)) in (0_u32..).zip(found.into_iter().zip(&config.bays)) {
-            let bay = bay_of(found, known, &config, shape.bays[at as usize]);
-            let was_used = known.status == Status::InUse;
-            if was_used && bay.status != Status::InUse {
-                missing.push(at);
-            }
-            match bay.status {
-                Status::Foreign => events.add(
-                    Severity::Warning,
-                    format!("bay {at}: foreign drive {}; refused until it is cleared", bay.serial),
-                ),
-                Status::Stale => events.add(
-                    Severity::Warning,
-                    format!("bay {at}: drive {} is out of date; refused until it is cleared", bay.serial),
-                ),
-                _ => {}
-            }
-            bays.push(bay);
-        }
+        let Seats { bays, missing, returned } = seated(found, &config, &shape, &events)?;
+        catch_up(&bays, &config);
         let (nvram, past) = nvram(memory, &shape, &config.array, options)?;
-        let began = if past.is_clean { "started" } else { "started after an unclean stop" };
-        events
-            .add(Severity::Information, format!("array {} ({}) {began}", number(&config.array), config.name));
+        is_remembered &= past.is_known;
+        let has_lost_power = past.has_lost_power(&owner(&config.array, options));
+        tell_start(&events, &config, is_remembered, &past, has_lost_power);
+        for number in (0..narrow::<u32>(shape.sets.len())).filter(|_| !is_remembered) {
+            nvram.intend_all(number).map_err(OpenError::system("the controller's memory"))?;
+        }
         let (array, generation) = (config.array.clone(), config.generation);
         let history = |_: &[SetShape]| config.sets.clone();
-        let cache = cache(Some(shelf.as_ref()), &shape, &array, options)?;
+        let start = started(&config.start)?;
+        let of = (array.as_str(), start.own, config.cache);
+        let cache = cache(Some(shelf.as_ref()), &shape, of, options, &events)?;
         let machine = Machine::assembled(
             shape,
             array,
-            generation,
+            (generation, config.oldest(), start),
             bays,
             healths,
             Some(shelf),
@@ -308,25 +301,50 @@ impl Machine {
             history,
         );
         machine.works.was_interrupted(config.works.clone());
-        {
-            let mut bays = machine.lock_bays();
-            machine.sync_spares(&bays);
-            for bay in missing {
-                let status = bays.bays[bay as usize].status;
-                machine.say(Severity::Critical, format!("bay {bay}: drive missing or out of date"));
-                machine.take_out_of_use(&mut bays, bay, Going::Refusing);
-                bays.bays[bay as usize].status = status;
-            }
-            machine.sync_spares(&bays);
+        if !is_remembered || has_lost_power {
+            // A level without redundancy has nothing that must fit.
+            let sets = (0_u32..).zip(&machine.sets);
+            let is_redundant = |store: &SetStore| {
+                let spec = store.geometry().spec();
+                spec.level.survives(spec.members) > 0
+            };
+            sets.filter(|(_, store)| is_redundant(store)).for_each(|(set, _)| machine.works.owe_verify(set));
         }
-        machine.replay()?;
+        machine.do_without(&missing);
+        match is_remembered {
+            true => machine.replay()?,
+            false => machine.forget()?,
+        }
+        // Before the labels, which say that it is this start's.
+        machine.recover_cache().map_err(OpenError::system("reading the write cache again"))?;
         // Twice: a copy of a drive that is older than this start is two generations behind, as no drive in use ever is.
         machine.labelled()?;
         machine.labelled()?;
-        machine.recover_cache().map_err(system("reading the write cache again"))?;
-        machine.start_destaging(options.destage_after).map_err(system("a thread for the write cache"))?;
+        if let Some(cache) = &machine.cache {
+            cache.belongs().map_err(OpenError::system("the memory of the write cache"))?;
+        }
+        machine
+            .start_destaging(options.destage_after)
+            .map_err(OpenError::system("a thread for the write cache"))?;
+        for bay in returned {
+            // What is in its way is told, and it can be inserted by hand.
+            let _told = machine.came_back(bay);
+        }
         machine.resume();
         Ok(machine)
+    }
+
+    /// Takes drives out of use that are not there, or not what they should be.
+    fn do_without(&self, missing: &[u32]) {
+        let mut bays = self.lock_bays();
+        self.sync_spares(&bays);
+        for &bay in missing {
+            let status = bays.bays[bay as usize].status;
+            self.say(Severity::Critical, format!("bay {bay}: drive missing or out of date"));
+            self.take_out_of_use(&mut bays, bay, Going::Refusing);
+            bays.bays[bay as usize].status = status;
+        }
+        self.sync_spares(&bays);
     }
 
     /// Does again what the journal has.
@@ -337,11 +355,17 @@ impl Machine {
                 Some(set) => set.replay(record),
                 None => Ok(()),
             })
-            .map_err(system("replaying the journal onto the members"))?;
+            .map_err(OpenError::system("replaying the journal onto the members"))?;
         if count > 0 {
             self.say(Severity::Information, format!("journal: {count} writes replayed"));
         }
         Ok(())
+    }
+
+    /// Takes nothing from a memory that knows nothing of how the array ended.
+    fn forget(&self) -> Result<(), OpenError> {
+        let Some(nvram) = &self.common.nvram else { return Ok(()) };
+        nvram.restart(false, || Ok(())).map_err(OpenError::system("the controller's memory"))
     }
 
     /// Continues what was under way, and has spares take over what is lost.
@@ -394,7 +418,7 @@ impl Machine {
     fn assembled(
         shape: Shape,
         array: String,
-        generation: u64,
+        (generation, taken, start): (u64, u64, Start),
         bays: Vec<Bay>,
         healths: Vec<Health>,
         shelf: Option<Box<dyn Shelf>>,
@@ -413,21 +437,30 @@ impl Machine {
             for (lost, config) in of_it.iter_mut().zip(history.get(number as usize).into_iter().flatten()) {
                 // A disk that is in its slot was not lost by it, and one that is being filled has nothing that counts.
                 if let SlotState::Failed { since } = config.state {
-                    (lost.serial, lost.since) = (config.serial.clone(), since);
+                    (lost.serial, lost.since, lost.start) = (config.serial.clone(), since, config.start);
                 }
             }
-            lost.push(of_it);
             let disks = vec![None; set.bays.len()];
             let state = SetState { health, disks };
-            sets.push(SetStore::new(number, set.geometry.clone(), state, common.clone()));
+            let store = SetStore::new(number, set.geometry.clone(), state, common.clone());
+            // Those that were lost since it was written to last have missed nothing.
+            if let Some(unchanged) = common.nvram.as_ref().and_then(|nvram| nvram.unchanged_since(number)) {
+                let lost_since = of_it.iter_mut().filter(|lost| lost.since >= unchanged);
+                lost_since.for_each(|lost| lost.changes = store.changes());
+            }
+            lost.push(of_it);
+            sets.push(store);
         }
-        let bays = Bays { generation, bays, outside: Vec::new(), lost };
+        let labelled = start.before.first().copied().unwrap_or(0);
+        let bays = Bays { generation, taken, labelled, bays, outside: Vec::new(), lost };
         let machine = Arc::new_cyclic(|me| Machine {
             works: Works::new(me.clone()),
             array,
+            start,
             common,
             sets,
             cache,
+            cache_refusal: Refusal::default(),
             destager: Mutex::default(),
             is_closing: AtomicBool::new(false),
             front: Mutex::new(Front::whole(&shape, options.firmware.1.clone())),
@@ -437,6 +470,8 @@ impl Machine {
             shelf,
             bays: Mutex::new(bays),
             events,
+            told_unreadable: Mutex::default(),
+            losses: AtomicU64::new(0),
             is_automatic: options.is_automatic,
             model: OnceLock::new(),
             shape,
@@ -448,113 +483,88 @@ impl Machine {
     }
 }
 
+/// How the array was stopped, as far as it is known, and what a start resets.
+fn tell_start(events: &EventLog, config: &Config, is_remembered: bool, past: &Past, has_lost_power: bool) {
+    let began = match is_remembered {
+        true if past.is_clean => "started",
+        true => "started after an unclean stop",
+        false => "started without its memory",
+    };
+    events.add(Severity::Information, format!("array {} ({}) {began}", number(&config.array), config.name));
+    events.add(
+        Severity::Information,
+        "controllers online, paths up, background work without a limit, as after every start".into(),
+    );
+    if !is_remembered {
+        events.add(
+            Severity::Critical,
+            "controller.nvram is missing, damaged, or older than the drives: what was being written at the end is not known; whole sets are \
+             verified and repaired, and drives that were away are rebuilt whole"
+                .into(),
+        );
+    } else if has_lost_power {
+        events.add(
+            Severity::Warning,
+            "the machine has been started since, and the journal was not synced: parity of what was being written may be wrong; whole \
+             sets are verified and repaired (`--sync-journal` does without)"
+                .into(),
+        );
+    }
+}
+
 fn log(options: &Options) -> Result<EventLog, OpenError> {
     match &options.log {
-        Some(path) => EventLog::at(path).map_err(system("the event log")),
+        Some(path) => EventLog::at(path).map_err(OpenError::system("the event log")),
         None => Ok(EventLog::new()),
     }
 }
 
 fn nvram(
-    memory: Box<dyn Medium>,
+    memory: Arc<dyn Medium>,
     shape: &Shape,
     array: &str,
     options: &Options,
-) -> Result<(Nvram, crate::nvram::Past), OpenError> {
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let owner = format!("{array} {}", boot.trim());
+) -> Result<(Nvram, Past), OpenError> {
+    let owner = owner(array, options);
     Nvram::open(memory, options.journal, shape.sets.len(), options.is_synced, &owner)
-        .map_err(system("the controller's memory"))
+        .map_err(OpenError::system("the controller's memory"))
+}
+
+/// What a memory says of whose it is: the array, and the start of the machine.
+fn owner(array: &str, options: &Options) -> String {
+    format!("{array} {}", options.boot)
 }
 
 /// Most that a cache takes of this machine's memory where nobody has said how much it may.
 const MOST_CACHE: u64 = 256 << 20;
 
+/// The cache of an array of that name and generation; with it the start whose cache may hold what the drives do not have.
 fn cache(
     shelf: Option<&dyn Shelf>,
     shape: &Shape,
-    array: &str,
+    (array, session, mut needed): (&str, u64, Option<u64>),
     options: &Options,
+    events: &EventLog,
 ) -> Result<Option<WriteCache>, OpenError> {
     let size = options.cache.unwrap_or(shape.cache.min(MOST_CACHE));
-    if size == 0 {
+    if size == 0 && needed.is_none() {
         return Ok(None);
     }
-    let why = system("the memory of the write cache");
-    let medium = shelf.map(Shelf::cache).transpose().map_err(&why)?;
+    let why = OpenError::system("the memory of the write cache");
+    let medium: Option<Arc<dyn Medium>> = shelf.map(Shelf::cache).transpose().map_err(&why)?.map(Arc::from);
     // The part that no other array has.
     let own = array.rsplit('.').next().unwrap_or(array);
-    WriteCache::open(size, medium, own, shape.sets.len(), options.is_synced).map(Some).map_err(why)
-}
-
-pub(super) fn label_of(medium: &dyn Medium) -> io::Result<Option<Label>> {
-    let label = disk::read_label(medium)?;
-    Ok(label.and_then(|(_, text)| serde_json::from_slice(&text).ok()))
-}
-
-/// The configuration that counts: the newest, if all of the newest are the same one of this shape.
-fn newest(shape: &Shape, found: &[Option<Found>]) -> Result<Config, OpenError> {
-    let labels: Vec<(u32, &Label)> =
-        (0..).zip(found).filter_map(|(bay, found)| Some((bay, found.as_ref()?.label.as_ref()?))).collect();
-    // The array that most disks are of.
-    let votes =
-        |label: &Label| labels.iter().filter(|(_, other)| other.config.array == label.config.array).count();
-    let of = labels.iter().max_by_key(|(_, label)| votes(label)).map(|(_, label)| &label.config.array);
-    let own: Vec<_> = labels.iter().filter(|(_, label)| Some(&label.config.array) == of).collect();
-    let (one, newest) =
-        own.iter().max_by_key(|(_, label)| label.config.generation).ok_or(OpenError::Senseless)?;
-    let differs =
-        |label: &Label| label.config.generation == newest.config.generation && label.config != newest.config;
-    if let Some((other, _)) = own.iter().find(|(_, label)| differs(label)) {
-        return Err(OpenError::Split { one: *one, other: *other });
-    }
-    // A disk that was used since it was taken out of use was used without those that say so.
-    let was_apart = |label: &Label| {
-        newest.config.bays.iter().any(|bay| {
-            bay.serial == label.serial
-                && bay.until > 0
-                && label.config.generation >= bay.until
-                && !matches!(bay.status, Status::InUse | Status::Spare)
-        })
-    };
-    if let Some((other, _)) = own.iter().find(|(_, label)| was_apart(label)) {
-        return Err(OpenError::Split { one: *one, other: *other });
-    }
-    if newest.config.shape != shape.text() {
-        let Config { name, shape, .. } = newest.config.clone();
-        return Err(OpenError::OtherShape { found: name, shape });
-    }
-    Ok(newest.config.clone())
-}
-
-/// What is in a bay, by what the configuration says of it.
-fn bay_of(found: Option<Found>, known: &BayConfig, config: &Config, sectors: u64) -> Bay {
-    let BayConfig { serial, status, until } = known.clone();
-    let Some(Found { medium, label }) = found else {
-        return Bay { disk: None, serial, status: Status::Empty, until, generation: 0 };
-    };
-    let (own, generation) = match &label {
-        Some(label) => (label.serial.clone(), label.config.generation),
-        None => (serial.clone(), 0),
-    };
-    let is_same = label.as_ref().is_some_and(|label| label.serial == serial);
-    let status = match &label {
-        Some(label) if label.config.array != config.array => Status::Foreign,
-        // Labels are written one after the other: a drive in use is one generation behind where that was cut short, and an older
-        // one is a copy from before the last start, which has two of them.
-        Some(label)
-            if is_same && status == Status::InUse && label.config.generation + 1 < config.generation =>
-        {
-            Status::Stale
+    let owner = |needed| Owner { array: own.to_owned(), session, needed };
+    if let Some(medium) = medium.as_deref().filter(|_| needed.is_some())
+        && !has_needed(medium, &owner(needed)).map_err(&why)?
+    {
+        if !options.accepts_loss {
+            return Err(OpenError::CacheGone);
         }
-        Some(_) if is_same && matches!(status, Status::InUse | Status::Spare) => status,
-        Some(_) if is_same => status,
-        Some(_) => Status::Stale,
-        // Cleared, or put there by somebody: nothing is known of it, and nothing was on it.
-        None if matches!(status, Status::InUse | Status::Spare) => Status::Stale,
-        None => Status::Unassigned,
-    };
-    let status = if status == Status::Empty { Status::Stale } else { status };
-    let disk = Some(Arc::new(Disk::on(own.clone(), sectors, medium)));
-    Bay { disk, serial: own, status, until, generation }
+        let text = "write cache: its memory is gone; what it had and the drives had not is lost, and cannot be named";
+        events.add(Severity::Critical, text.into());
+        needed = None;
+    }
+    let sets = shape.sets.len();
+    WriteCache::open(size, medium, owner(needed), sets, options.is_synced).map(Some).map_err(why)
 }

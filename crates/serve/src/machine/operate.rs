@@ -1,18 +1,19 @@
 //! What an operator does: fail, pull, insert, clear, spare.
 
-use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use array::raid::{Geometry, Health, MemberState};
 use units::Lba;
 use units::convert::narrow;
 
 use super::bays::has_failed;
-use super::open::label_of;
+use super::errors::OperateError;
+use super::found::label_of;
 use super::works::{Extent, WorkKind};
-use super::{Bay, Bays, Going, Machine, is_whole};
+use super::{Bay, Bays, Going, Lost, Machine};
 use crate::config::Status;
-use crate::disk::Disk;
+use crate::disk::{self, Disk};
 use crate::events::Severity;
 use crate::set::is_rebuilding;
 
@@ -40,98 +41,6 @@ enum Known {
     Nothing,
 }
 
-/// Why it is not done.
-#[derive(Debug, thiserror::Error)]
-pub enum OperateError {
-    /// There is no such bay.
-    #[error("there is no bay {bay}; the enclosure has bays 0 to {last}")]
-    NoSuchBay {
-        /// Named.
-        bay: u32,
-        /// The last.
-        last: usize,
-    },
-    /// There is no such set.
-    #[error("there is no set {set}; the array has {sets}, numbered from 0")]
-    NoSuchSet {
-        /// Named.
-        set: u32,
-        /// There are.
-        sets: usize,
-    },
-    /// The disk or the bay is in another state than this needs.
-    #[error("bay {bay}: {why}")]
-    WrongState {
-        /// Which.
-        bay: u32,
-        /// Why not, and what to do.
-        why: String,
-    },
-    /// There is no such disk outside.
-    #[error("no drive {serial} is out of its bay; those that are: {there}")]
-    NoSuchDrive {
-        /// Named.
-        serial: String,
-        /// There are.
-        there: String,
-    },
-    /// The set has nothing of the kind to do, or cannot do it now.
-    #[error("set {set}: {why}")]
-    NothingToDo {
-        /// Which.
-        set: u32,
-        /// Why, and what to do.
-        why: String,
-    },
-    /// There is no such path.
-    #[error("there is no path {path}; the array has {paths}, numbered from 0")]
-    NoSuchPath {
-        /// Named.
-        path: u32,
-        /// There are.
-        paths: usize,
-    },
-    /// There is no such controller.
-    #[error("there is no controller {controller}; the array has {controllers}, numbered from 0")]
-    NoSuchController {
-        /// Named.
-        controller: u32,
-        /// There are.
-        controllers: usize,
-    },
-    /// The model does not know that release.
-    #[error("no firmware {release} for this array; releases are {there}")]
-    NoSuchFirmware {
-        /// Named.
-        release: String,
-        /// There are.
-        there: String,
-    },
-    /// What is asked for is so already, or cannot be now.
-    #[error("{0}")]
-    AlreadySo(String),
-    /// Writes go to the drives at once.
-    #[error("the array has no write-back cache; serve it with `--cache 64MiB`")]
-    NoCache,
-    /// Nothing would keep what the cache holds.
-    #[error(
-        "the battery of the write cache is dead; `fathom array cache write-back --force` takes writes all the same, and loses them with the power"
-    )]
-    NoBattery,
-    /// What the disks lie on refuses.
-    #[error("{what}: {source}")]
-    System {
-        /// What was tried.
-        what: String,
-        /// Why not.
-        source: io::Error,
-    },
-}
-
-fn system(what: String) -> impl Fn(io::Error) -> OperateError {
-    move |source| OperateError::System { what: what.clone(), source }
-}
-
 impl Machine {
     /// Takes the drive in a bay out of use, which stays there; a spare takes over.
     pub fn fail(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
@@ -139,14 +48,24 @@ impl Machine {
             let mut bays = self.lock_bays();
             let status = self.bay(&bays, bay)?.status;
             if !matches!(status, Status::InUse | Status::Spare) {
-                return Err(wrong(bay, "its drive is not in use; `array status` shows those that are"));
+                return Err(OperateError::wrong(
+                    bay,
+                    "its drive is not in use; `array status` shows those that are",
+                ));
             }
             self.say(Severity::Critical, format!("bay {bay}: drive failed by the operator"));
-            self.take_out_of_use(&mut bays, bay, Going::Whole);
-            self.relabel(&mut bays).map_err(system("writing labels".into()))?;
+            self.take_out_whole(&mut bays, bay);
+            self.relabel(&mut bays).map_err(OperateError::unrecorded)?;
         }
         self.use_spares();
         Ok(())
+    }
+
+    /// Takes a drive out of use that has everything until now, and a label from now: a copy of it that was made before is out of date.
+    fn take_out_whole(&self, bays: &mut Bays, bay: u32) {
+        // Where it does not take the label it is out of date itself, and others are asked again once it is gone.
+        let _unlabelled = self.write_labels(bays);
+        self.take_out_of_use(bays, bay, Going::Whole);
     }
 
     /// Takes the drive out of its bay.
@@ -154,20 +73,26 @@ impl Machine {
         {
             let mut bays = self.lock_bays();
             let Bay { disk, status, serial, .. } = self.bay(&bays, bay)?.clone();
-            let Some(disk) = disk else { return Err(wrong(bay, "it is empty already")) };
+            let Some(disk) = disk else { return Err(OperateError::wrong(bay, "it is empty already")) };
             self.say(Severity::Critical, format!("bay {bay}: drive {serial} removed"));
             if status == Status::InUse {
-                self.take_out_of_use(&mut bays, bay, Going::Whole);
+                self.take_out_whole(&mut bays, bay);
             }
+            let until = bays.generation + 1;
             let place = &mut bays.bays[bay as usize];
+            if place.status == Status::Spare {
+                place.until = until;
+            }
             (place.disk, place.status) = (None, Status::Empty);
             match &self.shelf {
                 Some(shelf) => {
-                    shelf.take_out(bay, &serial).map_err(system(format!("taking {serial} out")))?;
+                    shelf
+                        .take_out(bay, &serial)
+                        .map_err(OperateError::system(format!("taking {serial} out")))?;
                 }
-                None => bays.outside.push(disk),
+                None => bays.outside.push((disk, status)),
             }
-            self.relabel(&mut bays).map_err(system("writing labels".into()))?;
+            self.relabel(&mut bays).map_err(OperateError::unrecorded)?;
         }
         self.use_spares();
         Ok(())
@@ -182,18 +107,12 @@ impl Machine {
             let mut bays = self.lock_bays();
             let place = self.bay(&bays, bay)?.clone();
             if place.disk.is_some() {
-                return Err(wrong(bay, "there is a drive in it; pull that first"));
+                return Err(OperateError::wrong(bay, "there is a drive in it; pull that first"));
             }
             let mut inserted = self.put_in(&mut bays, bay, what, &place.serial)?;
             let serial = inserted.serial.clone();
-            inserted.until = if serial == place.serial { place.until } else { 0 };
-            let known = match self.slot_that_lost(&bays, bay, &inserted) {
-                Some((set, slot)) => self.take_back(&bays, bay, &inserted, set, slot),
-                None => Known::Nothing,
-            };
-            if matches!(known, Known::Current { .. } | Known::Behind { .. }) {
-                inserted.status = Status::InUse;
-            }
+            inserted.until = until_of(&mut bays, &serial);
+            let known = self.use_again(&bays, bay, &mut inserted);
             let text = match (inserted.status, &known) {
                 (_, Known::Current { .. }) => {
                     format!("bay {bay}: drive {serial} is back; it has missed nothing")
@@ -211,11 +130,12 @@ impl Machine {
                 (Status::Stale, _) => {
                     format!("bay {bay}: drive {serial} is out of date; refused until it is cleared")
                 }
+                (Status::Spare, _) => format!("bay {bay}: drive {serial} is back; hot spare"),
                 _ => format!("bay {bay}: drive {serial} inserted"),
             };
             self.say(Severity::Information, text);
             bays.bays[bay as usize] = inserted;
-            self.relabel(&mut bays).map_err(system("writing labels".into()))?;
+            self.relabel(&mut bays).map_err(OperateError::unrecorded)?;
             (bays.bays[bay as usize].status, known)
         };
         if let Known::Behind { set, slot } = known {
@@ -228,7 +148,48 @@ impl Machine {
             Known::Needed { .. } | Known::Nothing if status == Status::Unassigned => self.replace(bay)?,
             Known::Behind { .. } | Known::Needed { .. } | Known::Nothing => {}
         }
+        // It may be a spare itself, and with it a set may no longer have failed: what else that has lost can be computed now.
+        self.use_spares();
+        self.verify_owed();
         Ok(status)
+    }
+
+    /// Has a drive that was away be used again where that can be.
+    fn use_again(&self, bays: &Bays, bay: u32, drive: &mut Bay) -> Known {
+        let known = match self.slot_that_lost(bays, bay, drive) {
+            Some((set, slot)) => self.take_back(bays, bay, drive, set, slot),
+            None => Known::Nothing,
+        };
+        if matches!(known, Known::Current { .. } | Known::Behind { .. }) {
+            // What was taken out of use later is another time.
+            (drive.status, drive.until) = (Status::InUse, 0);
+        }
+        known
+    }
+
+    /// A drive that was out of its bay and is in it again at the start: as [`Machine::insert`].
+    pub(super) fn came_back(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
+        let alone = self.works.alone();
+        let known = {
+            let mut bays = self.lock_bays();
+            let mut drive = bays.bays[bay as usize].clone();
+            let known = self.use_again(&bays, bay, &mut drive);
+            if drive.status != Status::InUse {
+                return Ok(());
+            }
+            self.say(Severity::Information, format!("bay {bay}: drive {} is back", drive.serial));
+            bays.bays[bay as usize] = drive;
+            self.relabel(&mut bays).map_err(OperateError::unrecorded)?;
+            known
+        };
+        if let Known::Behind { set, slot } = known {
+            self.begin_alone(WorkKind::Rebuild, set, Some(slot), Extent::Missed, true)?;
+        }
+        drop(alone);
+        if let Known::Current { set } = known {
+            self.go_on_filling(set);
+        }
+        Ok(())
     }
 
     /// An empty disk in the bay of one that failed, where nothing else has taken over: the replacement.
@@ -247,7 +208,8 @@ impl Machine {
     fn put_in(&self, bays: &mut Bays, bay: u32, what: &Insert, last: &str) -> Result<Bay, OperateError> {
         let serial = match what {
             Insert::New => {
-                let disk = self.blank(bays, bay).map_err(system(format!("a drive for bay {bay}")))?;
+                let disk =
+                    self.blank(bays, bay).map_err(OperateError::system(format!("a drive for bay {bay}")))?;
                 let serial = disk.serial().to_owned();
                 return Ok(Bay {
                     disk: Some(disk),
@@ -255,38 +217,53 @@ impl Machine {
                     status: Status::Unassigned,
                     until: 0,
                     generation: 0,
+                    start: 0,
                 });
             }
             Insert::Same => last.to_owned(),
             Insert::Serial(serial) => serial.clone(),
         };
         let Some(shelf) = &self.shelf else {
-            let at = bays.outside.iter().position(|disk| disk.serial() == serial);
-            let there = || list(bays.outside.iter().map(|disk| disk.serial().to_owned()));
+            let at = bays.outside.iter().position(|(disk, _)| disk.serial() == serial);
+            let there = || list(bays.outside.iter().map(|(disk, _)| disk.serial().to_owned()));
             let Some(at) = at else { return Err(OperateError::NoSuchDrive { serial, there: there() }) };
-            let disk = bays.outside.remove(at);
-            if disk.sectors() < self.shape.bays[bay as usize] {
-                bays.outside.push(disk);
-                return Err(wrong(bay, "the drive is too small for this bay"));
+            if bays.outside[at].0.sectors() < self.shape.bays[bay as usize] {
+                return Err(OperateError::wrong(bay, "the drive is too small for this bay"));
             }
+            let (disk, was) = bays.outside.remove(at);
             let generation = bays.generation;
-            return Ok(Bay { disk: Some(disk), serial, status: Status::Stale, until: 0, generation });
+            return Ok(Bay { disk: Some(disk), serial, status: back(was), until: 0, generation, start: 0 });
         };
-        let outside = shelf.outside().map_err(system("the drives outside".into()))?;
+        let outside = shelf.outside().map_err(OperateError::system("the drives outside".into()))?;
         if !outside.contains(&serial) {
             return Err(OperateError::NoSuchDrive { serial, there: list(outside) });
         }
-        shelf.put_in(bay, &serial).map_err(system(format!("putting {serial} in")))?;
-        let medium = shelf.disk(bay).map_err(system(format!("the disk in bay {bay}")))?;
-        let Some(medium) = medium else { return Err(wrong(bay, "the drive is gone again")) };
-        let label = label_of(medium.as_ref()).map_err(system("its label".into()))?;
+        shelf.put_in(bay, &serial).map_err(OperateError::system(format!("putting {serial} in")))?;
+        let medium = shelf.disk(bay).map_err(OperateError::system(format!("the disk in bay {bay}")))?;
+        let Some(medium) = medium else { return Err(OperateError::wrong(bay, "the drive is gone again")) };
+        let label = label_of(medium.as_ref()).map_err(OperateError::system("its label".into()))?;
+        let sectors = self.shape.bays[bay as usize];
+        if !medium
+            .has_all(disk::length(sectors))
+            .map_err(OperateError::system(format!("the length of {serial}")))?
+        {
+            self.say(Severity::Warning, format!("bay {bay}: the file of drive {serial} is cut short"));
+            let disk = Some(Arc::new(Disk::on(serial.clone(), sectors, medium)));
+            return Ok(Bay { disk, serial, status: Status::Stale, until: 0, generation: 0, start: 0 });
+        }
         let (status, serial, generation) = match &label {
             None => (Status::Unassigned, serial, 0),
             Some(label) if label.config.array != self.array => (Status::Foreign, label.serial.clone(), 0),
-            Some(label) => (Status::Stale, label.serial.clone(), label.config.generation),
+            Some(label) => {
+                let mut own = bays.bays.iter().filter(|bay| bay.serial == label.serial);
+                let is_spare = own.any(|bay| label.is_spare_until(bay.until));
+                let status = if is_spare { Status::Spare } else { Status::Stale };
+                (status, label.serial.clone(), label.config.generation)
+            }
         };
-        let disk = Disk::on(serial.clone(), self.shape.bays[bay as usize], medium);
-        Ok(Bay { disk: Some(Arc::new(disk)), serial, status, until: 0, generation })
+        let disk = Disk::on(serial.clone(), sectors, medium);
+        let start = label.map_or(0, |label| label.config.start.own);
+        Ok(Bay { disk: Some(Arc::new(disk)), serial, status, until: 0, generation, start })
     }
 
     /// The set and slot that a drive which comes back was lost by.
@@ -303,7 +280,8 @@ impl Machine {
                 state.health.member(slot) == member
                     && state.health.state(slot) == MemberState::Failed
                     && lost.serial == drive.serial
-                    && (self.shelf.is_none() || drive.generation + 1 >= lost.since)
+                    // An older one was away before, and a newer one was used without this array since.
+                    && (self.shelf.is_none() || (drive.generation + 1, drive.start) == (lost.since, lost.start))
             })?;
             Some((set, slot))
         })
@@ -334,7 +312,6 @@ impl Machine {
         }
         state.health = with_it;
         state.disks[usize::from(member)].clone_from(&drive.disk);
-        let is_lost = has_failed(store.geometry(), &state.health);
         drop(state);
         if !is_current {
             return Known::Behind { set, slot };
@@ -342,11 +319,7 @@ impl Machine {
         if let Some(model) = self.model.get() {
             model.take_back(set, slot);
         }
-        if !is_lost {
-            let level = store.geometry().spec().level;
-            let word = if is_whole(store) { "optimal" } else { "degraded" };
-            self.say(Severity::Information, format!("set {set} ({level}): {word}"));
-        }
+        self.tell_state(set);
         Known::Current { set }
     }
 
@@ -365,9 +338,9 @@ impl Machine {
     pub fn clear(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
         let bays = self.lock_bays();
         match self.bay(&bays, bay)?.status {
-            Status::InUse => Err(wrong(bay, "its drive is in use; fail it first")),
-            Status::Empty => Err(wrong(bay, "it is empty; insert a drive first")),
-            Status::Spare => Err(wrong(bay, "its drive is a spare already")),
+            Status::InUse => Err(OperateError::wrong(bay, "its drive is in use; fail it first")),
+            Status::Empty => Err(OperateError::wrong(bay, "it is empty; insert a drive first")),
+            Status::Spare => Err(OperateError::wrong(bay, "its drive is a spare already")),
             _ => {
                 drop(bays);
                 self.make_spare(bay)
@@ -382,13 +355,27 @@ impl Machine {
         let refused = |what: &str| {
             let why =
                 format!("its drive {what}; `fathom array clear {bay}` forgets that and makes it a hot spare");
-            Err(wrong(bay, &why))
+            Err(OperateError::wrong(bay, &why))
         };
         match status {
             Status::Foreign => refused("holds data of another array"),
             Status::Stale => refused("holds data of this array that are out of date"),
+            Status::Failed if self.is_lost_by_a_failed_set(bay) => {
+                refused("was lost by a set that has failed, and may be needed to have it back")
+            }
             _ => self.make_spare(bay),
         }
+    }
+
+    fn is_lost_by_a_failed_set(&self, bay: u32) -> bool {
+        (0..).zip(&self.sets).any(|(number, set)| {
+            let state = set.state();
+            let slot = self
+                .shape
+                .member(number, bay)
+                .and_then(|member| crate::set::slot_of(set.geometry(), &state.health, member));
+            slot.is_some() && has_failed(set.geometry(), &state.health)
+        })
     }
 
     fn make_spare(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
@@ -396,22 +383,41 @@ impl Machine {
             let mut bays = self.lock_bays();
             let Bay { disk, status, serial, .. } = self.bay(&bays, bay)?.clone();
             if matches!(status, Status::InUse | Status::Spare) {
-                return Err(wrong(bay, "its drive is in use, or a spare already"));
+                return Err(OperateError::wrong(bay, "its drive is in use, or a spare already"));
             }
-            let Some(old) = disk else { return Err(wrong(bay, "it is empty; insert a drive first")) };
+            let Some(old) = disk else {
+                return Err(OperateError::wrong(bay, "it is empty; insert a drive first"));
+            };
             let sectors = self.shape.bays[bay as usize];
-            old.discard(0, sectors).map_err(|why| wrong(bay, &format!("clearing failed: {why}")))?;
+            old.renew().map_err(|why| OperateError::wrong(bay, &format!("clearing failed: {why}")))?;
+            old.discard(0, sectors)
+                .map_err(|why| OperateError::wrong(bay, &format!("clearing failed: {why}")))?;
             self.say(Severity::Information, format!("bay {bay}: drive {serial} cleared; hot spare"));
-            bays.bays[bay as usize].status = Status::Spare;
-            self.relabel(&mut bays).map_err(system("writing labels".into()))?;
+            // No slot that has lost it gets back what it held.
+            bays.lost
+                .iter_mut()
+                .flatten()
+                .filter(|lost| lost.serial == serial)
+                .for_each(|lost| *lost = Lost::default());
+            let place = &mut bays.bays[bay as usize];
+            (place.status, place.until) = (Status::Spare, 0);
+            self.relabel(&mut bays).map_err(OperateError::unrecorded)?;
         }
         self.use_spares();
         Ok(())
     }
 
+    /// [`Machine::use_spares`], by a thread of its own: whoever asks holds what beginning work needs.
+    pub(super) fn use_spares_soon(&self) {
+        let Some(machine) = self.works.machine().filter(|_| self.is_automatic) else { return };
+        let name = "fathom-spares".to_owned();
+        // Where no thread is to be had, a spare takes over at the next occasion.
+        let _later = std::thread::Builder::new().name(name).spawn(move || machine.use_spares());
+    }
+
     /// Has spares take over every slot that is lost, where that is to be done by itself.
     pub(super) fn use_spares(self: &Arc<Machine>) {
-        if !self.is_automatic {
+        if !self.is_automatic || self.is_closing.load(Ordering::Acquire) {
             return;
         }
         for (number, set) in (0_u32..).zip(&self.sets) {
@@ -442,8 +448,19 @@ fn can_be_had(geometry: &Geometry, health: &Health, slot: u16, to: Lba) -> bool 
     !has_failed(geometry, &below)
 }
 
-pub(super) fn wrong(bay: u32, why: &str) -> OperateError {
-    OperateError::WrongState { bay, why: why.to_owned() }
+/// The first generation without a drive that was in some bay: known of where it is from now on, and nowhere else.
+fn until_of(bays: &mut Bays, serial: &str) -> u64 {
+    let was_there = |bay: &&mut Bay| bay.serial == serial && bay.disk.is_none();
+    bays.bays.iter_mut().filter(was_there).map(|bay| std::mem::take(&mut bay.until)).max().unwrap_or(0)
+}
+
+/// What a drive in memory is that was `was` when it was last in a bay: a hot spare, and one that nothing was made of, hold nothing that
+/// could be out of date.
+fn back(was: Status) -> Status {
+    match was {
+        Status::Spare | Status::Unassigned | Status::Foreign => was,
+        Status::InUse | Status::Failed | Status::Empty | Status::Stale => Status::Stale,
+    }
 }
 
 fn list(serials: impl IntoIterator<Item = String>) -> String {

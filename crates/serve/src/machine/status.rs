@@ -22,8 +22,11 @@ pub struct MachineStatus {
     pub generation: u64,
     /// Whether data are lost with the server.
     pub is_volatile: bool,
-    /// Whether nothing can be written any more.
+    /// Whether nothing can be written until the server is started again.
     pub is_write_protected: bool,
+    /// Why writes to the drives are refused, where they are.
+    #[serde(default)]
+    pub writes_refused: Option<String>,
     /// Most bytes a second of each member by background work; 0: no limit.
     pub rate: u64,
     /// The share of the members' time that background work gets which begins; `None`: as the model has it.
@@ -37,6 +40,9 @@ pub struct MachineStatus {
     pub luns: Vec<u64>,
     /// Background work.
     pub works: Vec<WorkStatus>,
+    /// What the last pass of each kind over each set has come to since the server started, the oldest first.
+    #[serde(default)]
+    pub passes: Vec<PassStatus>,
     /// The controllers.
     #[serde(default)]
     pub controllers: Vec<ControllerStatus>,
@@ -86,8 +92,8 @@ pub struct SetStatus {
     pub state: String,
     /// Bytes that hosts see.
     pub bytes: u64,
-    /// The bay of each slot's disk.
-    pub slots: Vec<u32>,
+    /// The bay of each slot's disk; `None` for a slot that has lost it.
+    pub slots: Vec<Option<u32>>,
 }
 
 /// A piece of background work.
@@ -101,8 +107,66 @@ pub struct WorkStatus {
     pub slot: Option<u16>,
     /// The share that is done, 0 to 1.
     pub done: f64,
-    /// When it will end at this speed.
+    /// When it will end at this speed; `None` where nothing is done yet, or no controller is online to do it.
     pub left_s: Option<f64>,
+}
+
+/// A piece of background work that has ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PassStatus {
+    /// Counted from 1 since the server started.
+    pub number: u64,
+    /// The controller's word for it.
+    pub kind: String,
+    /// The set.
+    pub set: u32,
+    /// The slot, where it was one's.
+    pub slot: Option<u16>,
+    /// Whether it came to its end.
+    pub is_complete: bool,
+    /// Sectors that did not match their checksums, or could not be read, and were written again.
+    pub corrected_sectors: u64,
+    /// Sectors that could not be computed either: reading them is an error until they are written.
+    pub unreadable_sectors: u64,
+    /// Stripes whose parity, or copy, did not agree with their data.
+    pub inconsistent_stripes: u64,
+    /// Whether parity was written again where it did not agree.
+    pub is_repaired: bool,
+}
+
+impl PassStatus {
+    /// Whether it came to its end and has left nothing that is wrong.
+    pub fn is_good(&self) -> bool {
+        self.is_complete
+            && self.unreadable_sectors == 0
+            && (self.inconsistent_stripes == 0 || self.is_repaired)
+    }
+
+    /// Whether it came upon something.
+    pub fn has_findings(&self) -> bool {
+        self.corrected_sectors + self.unreadable_sectors + self.inconsistent_stripes > 0
+    }
+}
+
+/// In the words of an event log: `set 0, slot 2: rebuild complete; 3 sectors corrected, 0 unreadable, 0 stripes with wrong parity`.
+impl std::fmt::Display for PassStatus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let PassStatus { kind, set, corrected_sectors, unreadable_sectors, inconsistent_stripes, .. } = self;
+        write!(f, "set {set}")?;
+        if let Some(slot) = self.slot {
+            write!(f, ", slot {slot}")?;
+        }
+        write!(f, ": {kind} {}", if self.is_complete { "complete" } else { "stopped" })?;
+        if !self.has_findings() {
+            return Ok(());
+        }
+        let repaired = if self.is_repaired && *inconsistent_stripes > 0 { ", repaired" } else { "" };
+        write!(
+            f,
+            "; {corrected_sectors} sectors corrected, {unreadable_sectors} unreadable, {inconsistent_stripes} stripes with wrong \
+             parity{repaired}"
+        )
+    }
 }
 
 /// The controller's word for a set, where work fills some of its slots.
@@ -126,10 +190,16 @@ impl Machine {
         !self.works.under_way().is_empty()
     }
 
+    fn writes_refused(&self) -> Option<String> {
+        let of_the_cache = || self.cache_refusal.why();
+        self.common.refusal.why().or_else(of_the_cache)
+    }
+
     /// What there is now.
     pub fn status(&self) -> MachineStatus {
         let works = self.works.under_way();
         let now = self.works.now();
+        let is_waiting = self.is_dark();
         // Before the bays: whoever holds the cache may have a drive to take out of use.
         let cache = self.cache_status();
         let (controllers, paths, owners, firmware) = self.front_status();
@@ -142,8 +212,9 @@ impl Machine {
             let mut used = Vec::new();
             for slot in 0..count {
                 let bay = shape.bays[usize::from(state.health.member(slot))];
-                used.push(bay);
-                if state.health.state(slot) != MemberState::Failed {
+                let is_there = state.health.state(slot) != MemberState::Failed;
+                used.push(is_there.then_some(bay));
+                if is_there {
                     slots[bay as usize] = Some((number, slot));
                 }
                 if let Some(twin) = state.health.twin(slot) {
@@ -165,6 +236,7 @@ impl Machine {
             generation: bays.generation,
             is_volatile: self.is_volatile(),
             is_write_protected: self.common.is_frozen.load(Ordering::Relaxed),
+            writes_refused: self.writes_refused(),
             rate: self.rate(),
             share: self.share(),
             bays: ((0_u32..).zip(&bays.bays).zip(slots))
@@ -186,6 +258,7 @@ impl Machine {
             fault: (self.model.get().is_some_and(|model| model.is_broken()))
                 .then(|| "internal error: the model has ended; start the server again".into()),
             luns: self.shape.luns.iter().map(|lun| lun.sectors * SECTOR_BYTES).collect(),
+            passes: self.works.ended(),
             works: works
                 .iter()
                 .map(|work| {
@@ -197,7 +270,7 @@ impl Machine {
                         set: work.set,
                         slot: work.slot,
                         done,
-                        left_s: (done > 0.0).then(|| took / done * (1.0 - done)),
+                        left_s: (done > 0.0 && !is_waiting).then(|| took / done * (1.0 - done)),
                     }
                 })
                 .collect(),

@@ -6,19 +6,21 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use array::background::BackgroundKind;
-use array::raid::{Geometry, MemberState, Sweep, Task};
+use array::raid::{Geometry, MemberState, Sweep};
 use array::sim::WorkOrder;
 use units::convert::narrow;
-use units::{BytesPerSecond, Lba, SECTOR_BYTES, Sectors, Share};
+use units::{BytesPerSecond, Lba, Share};
 
+use super::Machine;
 use super::bays::has_failed;
-use super::operate::{OperateError, wrong};
-use super::{Lost, Machine, is_whole};
+use super::errors::OperateError;
+use super::pass::{UNIT, task};
+use super::status::PassStatus;
 use crate::clock::{self, Clock};
 use crate::config::{SetWork, Status, WorkConfig};
 use crate::events::Severity;
 use crate::pace::Pacer;
-use crate::set::{Findings, Scratch, is_rebuilding};
+use crate::set::{Findings, is_rebuilding};
 
 /// What it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,14 +76,16 @@ pub(super) struct Work {
     pub set: u32,
     pub slot: Option<u16>,
     /// Where it began: an earlier server had done what lies before.
-    from: u64,
+    pub from: u64,
     pub done: AtomicU64,
     pub all: u64,
     pub began: Duration,
-    is_stopped: AtomicBool,
+    /// Nobody has asked for it.
+    pub is_automatic: bool,
+    pub is_stopped: AtomicBool,
     pub is_over: AtomicBool,
     /// It was brought to its end, or cannot be.
-    is_done: AtomicBool,
+    pub is_done: AtomicBool,
 }
 
 impl Work {
@@ -93,6 +97,20 @@ impl Work {
         model.start_work(WorkOrder { kind: self.kind.of_the_model(), set: self.set, slot: self.slot }, from);
     }
 
+    fn came_to(&self, number: u64, found: Findings, is_complete: bool) -> PassStatus {
+        PassStatus {
+            number,
+            kind: self.kind.name().into(),
+            set: self.set,
+            slot: self.slot,
+            is_complete,
+            corrected_sectors: found.corrected,
+            unreadable_sectors: found.unreadable,
+            inconsistent_stripes: found.inconsistent,
+            is_repaired: self.kind == (WorkKind::Verify { repairs: true }) && found.unclear == 0,
+        }
+    }
+
     /// How far it is, where a label has to say so: that of a slot is a mark of the slot.
     fn config(&self) -> Option<WorkConfig> {
         let kind = match self.kind {
@@ -100,7 +118,8 @@ impl Work {
             WorkKind::Initialise => SetWork::Initialise,
             WorkKind::Rebuild | WorkKind::Clone => return None,
         };
-        Some(WorkConfig { kind, set: self.set, done_to: self.from + self.done.load(Ordering::Relaxed) })
+        let done_to = self.from + self.done.load(Ordering::Relaxed);
+        Some(WorkConfig { kind, set: self.set, done_to, is_cleared: self.kind == WorkKind::Initialise })
     }
 }
 
@@ -113,6 +132,8 @@ pub struct Works {
     running: Mutex<Vec<Running>>,
     /// Work on whole sets that an earlier server, or the end of this one, has interrupted.
     interrupted: Mutex<Vec<WorkConfig>>,
+    /// What the last pass of each kind over each slot or set has come to, the oldest first.
+    ended: Mutex<Vec<PassStatus>>,
     /// Most bytes a second of one member; 0: no limit.
     rate: AtomicU64,
     /// Of the members' time, for work that begins; `None`: as the model has it.
@@ -133,25 +154,13 @@ pub(super) enum Extent {
     Missed,
 }
 
-/// Where work is in time.
-struct Pacing {
-    /// When the labels had the marks last.
-    marked: Duration,
-    /// Until when it is to wait for its limit.
-    owed: Duration,
-}
-
-/// Sectors of each member that are done at once.
-const UNIT: Sectors = Sectors(1024);
-/// Marks go onto the labels so often.
-const MARKS: Duration = Duration::from_secs(5);
-
 impl Works {
     pub(super) fn new(machine: Weak<Machine>) -> Works {
         Works {
             machine,
             running: Mutex::default(),
             interrupted: Mutex::default(),
+            ended: Mutex::default(),
             rate: AtomicU64::new(0),
             share: Mutex::default(),
             beginning: Mutex::default(),
@@ -159,9 +168,39 @@ impl Works {
         }
     }
 
+    /// The array, as long as it is open.
+    pub(super) fn machine(&self) -> Option<Arc<Machine>> {
+        self.machine.upgrade()
+    }
+
     /// Work that an earlier server has interrupted: labels go on to say so until it goes on.
     pub(super) fn was_interrupted(&self, works: Vec<WorkConfig>) {
         *self.interrupted() = works;
+    }
+
+    /// Parity of a set may be wrong until a verify that repairs has come to its end: the next begins as soon as the set is optimal, and
+    /// labels say so until then.
+    pub(super) fn owe_verify(&self, set: u32) {
+        let mut interrupted = self.interrupted();
+        interrupted.retain(|work| !matches!(work.kind, SetWork::Verify { .. }) || work.set != set);
+        let kind = SetWork::Verify { repairs: true };
+        interrupted.push(WorkConfig { kind, set, done_to: 0, is_cleared: false });
+    }
+
+    /// Whether a verify of that set is owed; from now on it is not.
+    fn take_verify(&self, set: u32) -> Option<WorkConfig> {
+        let mut interrupted = self.interrupted();
+        let is_it = |work: &WorkConfig| work.kind == SetWork::Verify { repairs: true } && work.set == set;
+        let at = interrupted.iter().position(is_it)?;
+        Some(interrupted.remove(at))
+    }
+
+    /// Has labels say that a set is being initialised, and whether all reads as zeros; `None`: no more.
+    pub(super) fn set_interrupted(&self, set: u32, is_cleared: Option<bool>) {
+        let mut interrupted = self.interrupted();
+        interrupted.retain(|work| (work.kind, work.set) != (SetWork::Initialise, set));
+        let config = |is_cleared| WorkConfig { kind: SetWork::Initialise, set, done_to: 0, is_cleared };
+        interrupted.extend(is_cleared.map(config));
     }
 
     /// Work on whole sets that has not been brought to its end, for the labels.
@@ -172,6 +211,21 @@ impl Works {
             under_way.iter().filter(is_open).filter_map(|work| work.config()).collect();
         all.extend(self.interrupted().iter());
         all
+    }
+
+    /// What the last pass of each kind over each slot or set has come to, the oldest first.
+    pub(super) fn ended(&self) -> Vec<PassStatus> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers what a pass has come to, in place of the one before it.
+    pub(super) fn has_ended(&self, work: &Work, found: Findings, is_complete: bool) -> PassStatus {
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = ended.last().map_or(1, |last| last.number + 1);
+        let pass = work.came_to(number, found, is_complete);
+        ended.retain(|one| (&one.kind, one.set, one.slot) != (&pass.kind, pass.set, pass.slot));
+        ended.push(pass.clone());
+        pass
     }
 
     fn interrupted(&self) -> std::sync::MutexGuard<'_, Vec<WorkConfig>> {
@@ -187,6 +241,12 @@ impl Works {
 
     pub(super) fn now(&self) -> Duration {
         self.clock.now()
+    }
+
+    /// What is under way on a set, if anything is.
+    pub(super) fn kind_under_way(&self, set: u32) -> Option<WorkKind> {
+        let is_of_it = |work: &&Arc<Work>| work.set == set && !work.is_done.load(Ordering::Acquire);
+        self.under_way().iter().find(is_of_it).map(|work| work.kind)
     }
 
     /// Whether a slot is being filled, or copied.
@@ -295,7 +355,18 @@ impl Machine {
             return Ok(());
         }
         match slot {
-            Some(slot) => self.begin(WorkKind::Rebuild, set, Some(slot), Extent::All, false),
+            Some(slot) => {
+                self.begin(WorkKind::Rebuild, set, Some(slot), Extent::All, false)?;
+                for other in slots.filter(|other| *other > slot) {
+                    // As many of the others as there are spares for.
+                    if self.has_lost(set, other)
+                        && self.begin(WorkKind::Rebuild, set, Some(other), Extent::All, false).is_err()
+                    {
+                        break;
+                    }
+                }
+                Ok(())
+            }
             None => {
                 Err(OperateError::NothingToDo { set, why: "no member is lost; nothing to rebuild".into() })
             }
@@ -316,7 +387,7 @@ impl Machine {
                 return self.begin(WorkKind::Clone, number, Some(slot), Extent::All, false);
             }
         }
-        Err(wrong(bay, "its drive is not a complete member of a set; only those are copied"))
+        Err(OperateError::wrong(bay, "its drive is not a complete member of a set; only those are copied"))
     }
 
     /// Compares data, checksums and redundancy of a set.
@@ -325,18 +396,7 @@ impl Machine {
         self.begin(WorkKind::Verify { repairs }, set, None, Extent::All, false)
     }
 
-    /// Has every sector of a set read as zeros.
-    pub fn initialise(self: &Arc<Machine>, set: u32) -> Result<(), OperateError> {
-        self.slots(set)?;
-        if let Some(cache) = &self.cache {
-            let _alone = cache.alone();
-            let system = |source| OperateError::System { what: "clearing the write cache".into(), source };
-            cache.clear(Some(set)).map_err(system)?;
-        }
-        self.begin(WorkKind::Initialise, set, None, Extent::All, false)
-    }
-
-    fn slots(&self, set: u32) -> Result<std::ops::Range<u16>, OperateError> {
+    pub(super) fn slots(&self, set: u32) -> Result<std::ops::Range<u16>, OperateError> {
         let store = self.sets.get(set as usize);
         let store = store.ok_or(OperateError::NoSuchSet { set, sets: self.sets.len() })?;
         Ok(0..narrow::<u16>(store.geometry().spec().members))
@@ -380,6 +440,13 @@ impl Machine {
             let mut bays = self.lock_bays();
             let mut state = store.state_mut();
             let taken = match (kind, slot) {
+                // What it has lost cannot be computed, and the drive that it lost last may come back.
+                (WorkKind::Rebuild, Some(slot))
+                    if state.health.state(slot) == MemberState::Failed
+                        && has_failed(store.geometry(), &state.health) =>
+                {
+                    return Err(refused(&"it has failed; reinsert the drive that was lost last"));
+                }
                 (WorkKind::Rebuild, Some(slot)) if state.health.state(slot) == MemberState::Failed => {
                     Some(state.health.rebuild_on_spare(slot).map_err(|why| refused(&why))?)
                 }
@@ -398,10 +465,11 @@ impl Machine {
                 bays.bays[bay as usize].status = Status::InUse;
                 self.say(Severity::Information, format!("bay {bay}: hot spare takes over in set {set}"));
                 if let Err(source) = self.relabel(&mut bays) {
-                    return Err(OperateError::System { what: "writing labels".into(), source });
+                    return Err(OperateError::unrecorded(source));
                 }
             }
         }
+        self.told_unreadable.lock().unwrap_or_else(PoisonError::into_inner).clear();
         // The planner says whether it is possible at all.
         let state = store.state();
         Sweep::new(store.geometry(), &state.health, task(kind, slot), UNIT).map_err(|why| refused(&why))?;
@@ -425,6 +493,7 @@ impl Machine {
             done: AtomicU64::new(0),
             all,
             began: self.works.now(),
+            is_automatic,
             is_stopped: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
             is_done: AtomicBool::new(false),
@@ -453,19 +522,42 @@ impl Machine {
     }
 
     /// Labels say which work on whole sets is under way, so that the next server goes on with it.
-    fn remember_works(&self) -> Result<(), OperateError> {
+    pub(super) fn remember_works(&self) -> Result<(), OperateError> {
         let remembered = self.relabel(&mut self.lock_bays());
-        remembered.map_err(|source| OperateError::System { what: "writing labels".into(), source })
+        remembered.map_err(OperateError::unrecorded)
+    }
+
+    /// Begins the verifies that are owed to sets which are optimal by now.
+    pub(super) fn verify_owed(self: &Arc<Machine>) {
+        for (set, _) in (0_u32..).zip(&self.sets).filter(|(_, store)| super::is_whole(store)) {
+            let Some(WorkConfig { kind, done_to, .. }) = self.works.take_verify(set) else { continue };
+            let rest = Extent::From(Lba(done_to));
+            if self.begin(WorkKind::from(kind), set, None, rest, true).is_err() {
+                // Another is under way, or the set is no longer optimal.
+                self.works.owe_verify(set);
+            }
+        }
     }
 
     /// Goes on with the work on whole sets that an earlier server has not brought to its end.
     pub(super) fn resume_works(self: &Arc<Machine>) {
         let interrupted = std::mem::take(&mut *self.works.interrupted());
-        for WorkConfig { kind, set, done_to } in interrupted {
+        for WorkConfig { kind, set, done_to, is_cleared } in interrupted {
+            if kind == (SetWork::Verify { repairs: true })
+                && self.sets.get(set as usize).is_some_and(|store| !super::is_whole(store))
+            {
+                self.works.owe_verify(set);
+                self.say(Severity::Warning, format!("set {set}: a verify waits until the set is optimal"));
+                continue;
+            }
             let kind = WorkKind::from(kind);
             let rest = Extent::From(Lba(done_to));
             let is_known = (set as usize) < self.sets.len();
-            if is_known && let Err(why) = self.begin(kind, set, None, rest, true) {
+            let resumed = || match kind {
+                WorkKind::Initialise if !is_cleared => self.initialise(set),
+                _ => self.begin(kind, set, None, rest, true),
+            };
+            if is_known && let Err(why) = resumed() {
                 let name = kind.name();
                 self.say(
                     Severity::Warning,
@@ -473,211 +565,5 @@ impl Machine {
                 );
             }
         }
-    }
-
-    /// Does the work to its end, or until it is stopped.
-    fn carry_on(self: &Arc<Machine>, work: &Work, extent: Extent) {
-        let mut found = Findings::default();
-        let now = self.works.now();
-        let mut pacing = Pacing { marked: now, owed: now };
-        let end = Lba(self.sets[work.set as usize].geometry().member_used().0);
-        let ended = match (extent, work.slot) {
-            (Extent::Missed, Some(slot)) => self.missed(work, slot, end, &mut pacing, &mut found),
-            _ => self.range(work, (Lba(work.from), end), &mut pacing, &mut found),
-        };
-        let is_done = !matches!(ended, Ok(false));
-        work.is_done.store(is_done, Ordering::Release);
-        if is_done && work.slot.is_none() {
-            // Where it is not forgotten the next server does some of it again.
-            let _again = self.remember_works();
-        }
-        let (set, name) = (work.set, work.kind.name());
-        let on = work.slot.map(|slot| format!(", slot {slot}")).unwrap_or_default();
-        match ended {
-            Ok(true) => {
-                match work.slot.map(|slot| self.settle(work, slot)) {
-                    None | Some(Ok(true)) => {}
-                    // What it has filled is gone.
-                    Some(Ok(false)) => return,
-                    Some(Err(why)) => {
-                        return self.say(
-                            Severity::Critical,
-                            format!("set {set}{on}: {name} is not recorded: {why}"),
-                        );
-                    }
-                }
-                let Findings { corrected, unreadable, inconsistent } = found;
-                let bad = match (corrected, unreadable, inconsistent) {
-                    (0, 0, 0) => String::new(),
-                    _ => format!(
-                        "; {corrected} sectors corrected, {unreadable} unreadable, {inconsistent} stripes with wrong parity"
-                    ),
-                };
-                self.say(Severity::Information, format!("set {set}{on}: {name} complete{bad}"));
-                if work.slot.is_some() && is_whole(&self.sets[set as usize]) {
-                    let level = self.sets[set as usize].geometry().spec().level;
-                    self.say(Severity::Information, format!("set {set} ({level}): optimal"));
-                }
-                // Work until then: what follows may be more of it on the same slot, or what waited for this one.
-                self.go_on_filling(set);
-                self.use_spares();
-            }
-            Ok(false) if work.slot.is_some_and(|slot| self.has_lost(set, slot)) => {
-                self.say(Severity::Warning, format!("set {set}{on}: {name} stopped: its drive is gone"));
-            }
-            Ok(false) => {}
-            Err(_) if work.kind == WorkKind::Clone && self.is_to_be_filled(work) => {
-                self.say(
-                    Severity::Warning,
-                    format!(
-                        "set {set}{on}: clone stopped: the drive that it copies is gone; the rest is rebuilt"
-                    ),
-                );
-                self.go_on_filling(set);
-            }
-            Err(_) if work.slot.is_some_and(|slot| self.has_lost(set, slot)) => {
-                self.say(Severity::Warning, format!("set {set}{on}: {name} stopped: its drive is gone"));
-            }
-            Err(_)
-                if has_failed(
-                    self.sets[set as usize].geometry(),
-                    &self.sets[set as usize].state().health,
-                ) =>
-            {
-                self.say(
-                    Severity::Critical,
-                    format!(
-                        "set {set}{on}: {name} stopped: the set has failed; drives that are reinserted and have missed nothing are used again"
-                    ),
-                );
-            }
-            Err(why) => self.say(Severity::Critical, format!("set {set}{on}: {name} stopped: {why}")),
-        }
-    }
-
-    /// Whether the disk that was to be the copy has taken over the slot.
-    fn is_to_be_filled(&self, work: &Work) -> bool {
-        work.slot.is_some_and(|slot| is_rebuilding(&self.sets[work.set as usize].state().health, slot))
-    }
-
-    fn has_lost(&self, set: u32, slot: u16) -> bool {
-        self.sets[set as usize].state().health.state(slot) == MemberState::Failed
-    }
-
-    /// Fills a disk that was away with what was written meanwhile, region by region; whether all of it was done.
-    fn missed(
-        &self,
-        work: &Work,
-        slot: u16,
-        end: Lba,
-        pacing: &mut Pacing,
-        found: &mut Findings,
-    ) -> Result<bool, array::raid::PlanError> {
-        let store = &self.sets[work.set as usize];
-        let region = store.region();
-        for number in 0..end.0.div_ceil(region) {
-            let (from, to) = (Lba(number * region), Lba((number + 1) * region).min(end));
-            // Looked up when it is come to: hosts write on, and what lies ahead is not written to the disk.
-            let was_written =
-                || self.common.nvram.as_ref().is_none_or(|nvram| nvram.is_intended(work.set, number));
-            if !store.pass_over(slot, from, to, was_written)
-                && !self.range(work, (from, to), pacing, found)?
-            {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Whether all between two addresses was done.
-    fn range(
-        &self,
-        work: &Work,
-        (from, to): (Lba, Lba),
-        pacing: &mut Pacing,
-        found: &mut Findings,
-    ) -> Result<bool, array::raid::PlanError> {
-        let store = &self.sets[work.set as usize];
-        let mut scratch = Scratch::default();
-        let Pacing { marked, owed } = pacing;
-        let sweep = Sweep::new(store.geometry(), &store.state().health, task(work.kind, work.slot), UNIT)?;
-        let mut sweep = sweep.between(from, to);
-        let repairs = matches!(work.kind, WorkKind::Verify { repairs: true });
-        loop {
-            while self.is_dark() && !work.is_stopped.load(Ordering::Relaxed) {
-                clock::wait(Duration::from_millis(50));
-            }
-            if work.is_stopped.load(Ordering::Relaxed) {
-                return Ok(false);
-            }
-            let Some(done) = store.work(&mut scratch, &mut sweep, repairs, found, self)? else { break };
-            debug_assert!(done.0 <= UNIT.0, "a unit is no larger than it should be");
-            work.done.fetch_add(done.0, Ordering::Relaxed);
-            while let Some(model) = self.model.get()
-                && let Some(share) = model.progress(work.set)
-                && work.done.load(Ordering::Relaxed) as f64 > share * work.all as f64
-            {
-                clock::wait(Duration::from_millis(10));
-                if work.is_stopped.load(Ordering::Relaxed) {
-                    return Ok(false);
-                }
-            }
-            let now = self.works.now();
-            let rate = self.works.rate.load(Ordering::Relaxed);
-            if rate > 0 {
-                let time = Duration::from_secs_f64((done.0 * SECTOR_BYTES) as f64 / rate as f64);
-                *owed = (*owed).max(now.saturating_sub(Duration::from_millis(200))) + time;
-                // In small pieces, so that a stop is heard.
-                while let Some(rest) = owed.checked_sub(self.works.now()).filter(|rest| !rest.is_zero()) {
-                    if self.works.rate.load(Ordering::Relaxed) != rate {
-                        *owed = self.works.now();
-                        break;
-                    }
-                    clock::wait(rest.min(Duration::from_millis(50)));
-                    if work.is_stopped.load(Ordering::Relaxed) {
-                        return Ok(false);
-                    }
-                }
-            }
-            if now >= *marked + MARKS {
-                *marked = now;
-                // It is only a mark: without it more is done again after a restart.
-                let _later = self.common.sync().and_then(|()| self.relabel(&mut self.lock_bays()));
-            }
-        }
-        Ok(true)
-    }
-
-    /// A slot's new disk is whole, unless it is gone.
-    fn settle(&self, work: &Work, slot: u16) -> std::io::Result<bool> {
-        let set = work.set;
-        // What was filled must be there before a label says so.
-        self.common.sync()?;
-        let store = &self.sets[set as usize];
-        let mut bays = self.lock_bays();
-        if work.is_stopped.load(Ordering::Acquire) {
-            return Ok(false);
-        }
-        let mut state = store.state_mut();
-        let old = state.health.twin(slot).map(|_| state.health.member(slot));
-        state.health.finish(slot);
-        drop(state);
-        // A disk that the slot lost earlier must not be taken for this one's predecessor if it comes back.
-        bays.lost[set as usize][usize::from(slot)] = Lost::default();
-        if let Some(old) = old {
-            let bay = self.shape.sets[set as usize].bays[usize::from(old)];
-            bays.bays[bay as usize].status = Status::Unassigned;
-        }
-        self.relabel(&mut bays).map(|()| true)
-    }
-}
-
-fn task(kind: WorkKind, slot: Option<u16>) -> Task {
-    let slot = slot.unwrap_or_default();
-    match kind {
-        WorkKind::Rebuild => Task::Rebuild { slot },
-        WorkKind::Clone => Task::Clone { slot },
-        WorkKind::Verify { .. } => Task::Verify,
-        WorkKind::Initialise => Task::Zero { verify: false },
     }
 }

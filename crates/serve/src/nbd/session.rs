@@ -1,6 +1,7 @@
 //! One connection: requests in, answers out.
 
 use std::io::{self, Read, Write};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 
 use units::SECTOR_BYTES;
@@ -14,7 +15,7 @@ use super::wire::{
     SIMPLE_REPLY, STRUCTURED_REPLY, chunk, command,
 };
 use crate::machine::Machine;
-use crate::pace::{Asked, Op, Pacer};
+use crate::pace::{Asked, Op, Pacer, Pending};
 use crate::set::{Fault, Scratch};
 
 /// A request.
@@ -77,6 +78,7 @@ pub fn serve<R: Read, W: Write>(
         payload: Vec::new(),
         edge: Vec::new(),
         is_paced: pacing.is_some(),
+        losses: machine.told(),
     };
     session.answer_all(&mut input, pacing)?;
     session.output.send()?;
@@ -94,6 +96,8 @@ struct Session<'a, W> {
     edge: Vec<u8>,
     /// Whether answers wait for a model: then they are copies.
     is_paced: bool,
+    /// The losses of the write cache that the client has been told of.
+    losses: AtomicU64,
 }
 
 impl<W: Write> Session<'_, W> {
@@ -103,32 +107,41 @@ impl<W: Write> Session<'_, W> {
             if request.command == command::DISCONNECT {
                 break;
             }
-            self.carry_out(input, request)?;
-            match pacing {
-                Some((pacer, ticket)) => {
-                    self.answer_in_time(request, pacer, ticket());
+            let Some((pacer, ticket)) = pacing else {
+                self.carry_out(input, request)?;
+                if self.output.is_full() || !input.has(header) {
+                    self.output.send()?;
                 }
-                None if self.output.is_full() || !input.has(header) => self.output.send()?,
-                None => {}
-            }
+                continue;
+            };
+            // The model has the request when it comes, and not when its data are in the members: an array takes no longer for them.
+            let deliver = ticket();
+            let pending = pacer.ask(self.asked(request));
+            self.carry_out(input, request)?;
+            self.answer_in_time(request, pending, deliver);
         }
         Ok(())
     }
 
-    /// Has the model say when the answer goes out, and whether hosts get one.
-    fn answer_in_time(&mut self, request: Request, pacer: &Pacer, deliver: Reply) {
-        let answer = self.output.take();
-        self.fail(request, EIO, "no path to a working controller is left");
-        let refusal = self.output.take();
-        let op = match request.command {
-            command::READ => Op::Read,
-            command::WRITE | command::WRITE_ZEROES => Op::Write,
+    /// What the model is told of a request: of one that will be refused, that there is nothing to do.
+    fn asked(&self, request: Request) -> Asked {
+        let Request { command, offset, len, .. } = request;
+        let is_inside = len > 0 && offset.checked_add(len).is_some_and(|end| end <= self.bytes);
+        let op = match command {
+            command::READ if is_inside => Op::Read,
+            command::WRITE | command::WRITE_ZEROES if is_inside => Op::Write,
             command::FLUSH => Op::Flush,
             _ => Op::Nothing,
         };
-        let asked = Asked { lun: self.lun, op, offset: request.offset, len: request.len };
-        let deliver = move |is_answered| deliver(if is_answered { answer } else { refusal });
-        pacer.ask(asked, Box::new(deliver));
+        Asked { lun: self.lun, op, offset, len }
+    }
+
+    /// Has the answer go out when the model says, or that there is none where its host gets none.
+    fn answer_in_time(&mut self, request: Request, pending: Pending, deliver: Reply) {
+        let answer = self.output.take();
+        self.fail(request, EIO, "no path to a working controller is left");
+        let refusal = self.output.take();
+        pending.answer(Box::new(move |is_answered| deliver(if is_answered { answer } else { refusal })));
     }
 
     fn next<R: Read>(&mut self, input: &mut Incoming<R>) -> io::Result<Option<Request>> {
@@ -185,7 +198,11 @@ impl<W: Write> Session<'_, W> {
             self.fail(request, beyond, "the request reaches beyond the end of the export");
             return Ok(());
         }
-        if len == 0 && !matches!(command, command::FLUSH | command::BLOCK_STATUS) {
+        let is_of_bytes = matches!(
+            command,
+            command::READ | command::WRITE | command::TRIM | command::WRITE_ZEROES | command::CACHE
+        );
+        if len == 0 && is_of_bytes {
             self.done(request);
             return Ok(());
         }
@@ -198,7 +215,7 @@ impl<W: Write> Session<'_, W> {
                 self.end(request, done);
             }
             command::FLUSH => {
-                let done = self.machine.flush();
+                let done = self.machine.flush_telling(&self.losses);
                 self.end(request, done);
             }
             command::TRIM => {

@@ -8,7 +8,6 @@ use units::convert::narrow;
 use units::{Lba, Sectors};
 
 use super::{Access, Fault, Reports, Scratch, SetState, SetStore, fault, is_read, slot_of, without};
-use crate::nvram::Change;
 use crate::tag::SECTOR;
 
 /// Whether what holds the member files is full, which is no fault of the member.
@@ -20,6 +19,20 @@ pub fn is_full(error: &io::Error) -> bool {
 const SEGMENT: u64 = 1 << 20;
 /// A larger row is written in parts.
 const LARGEST_ROW: u64 = 16 << 20;
+
+/// What has come of a write with the rows held.
+struct Written {
+    /// Whether the members that did not refuse have it. Where it is not, those that refused must be out of use before it is tried again.
+    is_done: bool,
+    /// The members that refused, and why: one of them at least where it is not done.
+    refusals: Vec<(u16, io::Error)>,
+}
+
+impl Written {
+    fn done(refusals: Vec<(u16, io::Error)>) -> Written {
+        Written { is_done: true, refusals }
+    }
+}
 
 impl SetStore {
     /// Whether a write of these host sectors could be done as things are.
@@ -72,16 +85,33 @@ impl SetStore {
         let (first, end) = self.geometry.member_span(at, sectors);
         debug_assert!(first < end, "a write touches its members");
         let _rows = self.rows.exclusive(first.0, end.0);
-        let failed = {
-            let state = self.state();
-            let failed = self.write_held(scratch, &state, at, from, reports)?;
-            self.note_refusals(&failed);
-            failed
-        };
-        if failed.is_empty() {
-            return Ok(());
+        loop {
+            let written = {
+                let state = self.state();
+                let written = self.write_held(scratch, &state, at, from, reports);
+                if let Ok(written) = &written {
+                    self.note_refusals(&written.refusals);
+                }
+                written
+            };
+            if written.is_err() && self.common.is_unlabelled.load(Ordering::Acquire) && reports.label_again()
+            {
+                continue;
+            }
+            if written.is_err() && self.common.has_broken() {
+                self.has_refused.store(true, Ordering::Relaxed);
+                reports.give_up_broken();
+                continue;
+            }
+            let Written { is_done, refusals } = written?;
+            if refusals.is_empty() {
+                return Ok(());
+            }
+            self.give_up(refusals, reports)?;
+            if is_done {
+                break;
+            }
         }
-        self.give_up(failed, reports)?;
         // What was written counts only if it can be read without those that have failed just now.
         let state = self.state();
         self.geometry
@@ -89,7 +119,7 @@ impl SetStore {
             .map_err(fault)
     }
 
-    /// Writes with the rows held; the members that refused.
+    /// Writes with the rows held.
     fn write_held(
         &self,
         scratch: &mut Scratch,
@@ -97,10 +127,11 @@ impl SetStore {
         at: Lba,
         from: &[u8],
         reports: &dyn Reports,
-    ) -> Result<Vec<(u16, io::Error)>, Fault> {
+    ) -> Result<Written, Fault> {
         let sectors = Sectors((from.len() / SECTOR) as u64);
         // Looked at last: without a copy in the usual case.
         let mut doubtful: Option<Health> = None;
+        let mut mended = Vec::new();
         loop {
             let health = doubtful.as_ref().unwrap_or(&state.health);
             if let Err(why) = self.geometry.plan_write(health, at, sectors, &mut scratch.plan) {
@@ -117,9 +148,9 @@ impl SetStore {
                 let failed = access.failed;
                 if !self.common.is_journaled {
                     self.note_missed(state, &scratch.plan);
-                    return Ok(failed);
+                    return Ok(Written::done(failed));
                 }
-                return self.bring_home(scratch, state, failed);
+                return self.bring_home(scratch, state, failed, reports).map(Written::done);
             };
             // As if the member had nothing there that counts, and yet took what is written.
             let known = doubtful.as_ref().unwrap_or(&state.health);
@@ -128,7 +159,11 @@ impl SetStore {
             if has_twin {
                 // What is written must go to the copy in the making, too: right first, and then as planned.
                 let mut failed = Vec::new();
-                if !self.restore(scratch, state, bad.member, bad.lba, &mut failed) || !failed.is_empty() {
+                let is_mended = self.mend(scratch, state, &bad, &mut mended, &mut failed, reports);
+                if !failed.is_empty() {
+                    return Ok(Written { is_done: false, refusals: failed });
+                }
+                if !is_mended {
                     return Err(Fault::Lost);
                 }
                 continue;
@@ -150,15 +185,17 @@ impl SetStore {
         at: Lba,
         from: &[u8],
         reports: &dyn Reports,
-    ) -> Result<Vec<(u16, io::Error)>, Fault> {
+    ) -> Result<Written, Fault> {
         if from.len() == SECTOR {
             return Err(Fault::Lost);
         }
-        let mut failed = Vec::new();
+        let mut all = Written::done(Vec::new());
         for (n, sector) in from.chunks(SECTOR).enumerate() {
-            failed.extend(self.write_held(scratch, state, Lba(at.0 + n as u64), sector, reports)?);
+            let one = self.write_held(scratch, state, Lba(at.0 + n as u64), sector, reports)?;
+            all.is_done &= one.is_done;
+            all.refusals.extend(one.refusals);
         }
-        Ok(failed)
+        Ok(all)
     }
 
     /// Has the members do what is in the record, once that is in the journal.
@@ -167,39 +204,37 @@ impl SetStore {
         scratch: &mut Scratch,
         state: &SetState,
         failed: Vec<(u16, io::Error)>,
+        reports: &dyn Reports,
     ) -> Result<Vec<(u16, io::Error)>, Fault> {
         let (Some(nvram), record) = (&self.common.nvram, &scratch.record) else { return Ok(failed) };
         if record.is_empty() {
             return Ok(failed);
         }
-        if self.common.is_frozen.load(Ordering::Relaxed) {
-            return Err(Fault::NoSpace);
-        }
-        let refused = |error: &io::Error| if is_full(error) { Fault::NoSpace } else { Fault::Journal };
-        let appended =
-            nvram.append(self.number, record, || self.common.sync()).map_err(|error| refused(&error))?;
-        for (_, lba, change) in record.changes() {
-            debug_assert!(
-                lba < self.geometry.member_used().0,
-                "no member is written beyond what the set uses"
-            );
-            let sectors = match change {
-                Change::Write(from) => (from.len() / SECTOR) as u64,
-                Change::Discard(sectors) => sectors,
-            };
-            let regions = lba / self.region..=(lba + sectors - 1) / self.region;
-            nvram.intend(self.number, regions).map_err(|error| refused(&error))?;
-        }
+        self.common.can_write()?;
+        let refused = |error: io::Error| self.refused(&error, "the controller's memory", reports);
+        let appended = nvram.append(self.number, record, || self.common.sync()).map_err(refused)?;
+        self.intend(nvram, record).map_err(refused)?;
         let mut access = Access { disks: &state.disks, record: None, is_thin: false, failed };
         record.changes().for_each(|(member, lba, change)| access.do_now(member, lba, change));
-        if access.failed.iter().any(|(_, why)| is_full(why)) {
+        if let Some((_, why)) = access.failed.iter().find(|(_, why)| is_full(why)) {
             // The record stays in the journal, and nothing may overwrite it.
             self.common.is_frozen.store(true, Ordering::Relaxed);
-            return Err(Fault::NoSpace);
+            return Err(self.refused(why, "the drives", reports));
         }
         let failed = access.failed;
         appended.done();
+        self.common.refusal.taken(reports);
         Ok(failed)
+    }
+
+    #[cold]
+    fn refused(&self, why: &io::Error, what: &str, reports: &dyn Reports) -> Fault {
+        let (fault, text) = match is_full(why) {
+            true => (Fault::NoSpace, "no space for the member files".into()),
+            false => (Fault::Journal, format!("{what} cannot be written ({why})")),
+        };
+        self.common.refusal.refused(text, reports);
+        fault
     }
 
     /// Remembers what members that are away miss, where no journal does. Memory does not refuse it.
@@ -212,7 +247,7 @@ impl SetStore {
     }
 
     /// Takes members out of use that refused a write.
-    pub(super) fn give_up(&self, failed: Vec<(u16, io::Error)>, reports: &dyn Reports) -> Result<(), Fault> {
+    pub fn give_up(&self, failed: Vec<(u16, io::Error)>, reports: &dyn Reports) -> Result<(), Fault> {
         if failed.iter().any(|(_, why)| is_full(why)) {
             return Err(Fault::NoSpace);
         }
@@ -310,7 +345,7 @@ impl SetStore {
                     record.discard(command.member, command.lba.0, command.sectors.0);
                 }
                 let failed = if self.common.is_journaled {
-                    self.bring_home(scratch, &state, Vec::new())?
+                    self.bring_home(scratch, &state, Vec::new(), reports)?
                 } else {
                     self.note_missed(&state, &scratch.plan);
                     let mut access = Access::new(&state, None);

@@ -361,7 +361,7 @@ fn pacer() -> (serve::pace::Pacer, std::sync::Arc<std::sync::atomic::AtomicU32>)
 fn answered(pacer: &serve::pace::Pacer, op: serve::pace::Op, len: u64) -> bool {
     let (tell, told) = std::sync::mpsc::channel();
     let asked = serve::pace::Asked { lun: 0, op, offset: 0, len };
-    pacer.ask(asked, Box::new(move |is_answered| tell.send(is_answered).unwrap()));
+    pacer.ask(asked).answer(Box::new(move |is_answered| tell.send(is_answered).unwrap()));
     told.recv_timeout(Duration::from_secs(60)).unwrap()
 }
 

@@ -9,7 +9,8 @@ use serve::set::Fault;
 use units::convert::narrow;
 
 use crate::crashes::consistent;
-use crate::world::{Bays, Draws, Flaw, Host, Loss, World, options, random_shape, shape, wait};
+use crate::host::Host;
+use crate::world::{Bays, Draws, Flaw, Loss, World, options, random_shape, shape, wait};
 
 const CACHE: u64 = 40 << 10;
 
@@ -46,7 +47,9 @@ fn one_life(seed: u64, flaw: Option<Flaw>) -> Result<bool, String> {
         let lost = machine.cache_status().unwrap().lost;
         drop(machine);
         world.revive();
-        machine = open(&shape, &world, loss);
+        let again = Options { cache: Some(CACHE), ..options(loss) };
+        let again = Machine::open(shape.clone(), Box::new(Bays(world.clone())), &again);
+        machine = again.map_err(|why| told(why.to_string()))?;
         let status = machine.cache_status().unwrap();
         // Where it was being replaced as the power went, either may be.
         if battery && status.has_battery && status.lost.len() > lost.len() {

@@ -6,7 +6,8 @@ use serve::machine::{Machine, Shape};
 
 use units::convert::narrow;
 
-use crate::world::{Draws, Flaw, Host, Loss, World, open, random_shape, wait};
+use crate::host::Host;
+use crate::world::{Draws, Flaw, Loss, World, open, random_shape, wait};
 
 /// One life: random requests until the power goes, and what is there afterwards; also without as many members as the
 /// level survives. Whether the power went before the requests were done; or what was wrong afterwards.

@@ -10,7 +10,8 @@ use serve::set::Fault;
 
 use units::convert::narrow;
 
-use crate::world::{Bays, Draws, Host, Loss, World, open, options, random_shape, shape, wait};
+use crate::host::Host;
+use crate::world::{Bays, Draws, Loss, World, open, options, random_shape, shape, wait};
 
 #[test]
 fn within_what_the_level_survives_every_request_gives_what_was_written() {
@@ -181,25 +182,39 @@ fn a_drive_whose_place_was_taken_is_refused_until_it_is_cleared() {
 }
 
 #[test]
-fn an_older_copy_of_a_drive_is_refused_at_the_start() {
-    let shape = shape(Level::Raid5, 3, 0, 8, 96);
-    let world = World::new(Loss::Ordered, 1);
-    let machine = open(&shape, &world, Loss::Ordered);
-    let mut host = Host::new(&machine);
-    machine.close().unwrap();
-    drop(machine);
-    world.copy(1, "an old copy");
-    world.remove(1);
-    let machine = open(&shape, &world, Loss::Ordered);
-    assert_eq!(machine.status().sets[0].state, "degraded");
-    host.write(&machine, 0, 100).unwrap();
-    host.settle();
-    machine.close().unwrap();
-    drop(machine);
-    world.paste("an old copy", 1);
-    let machine = open(&shape, &world, Loss::Ordered);
-    assert_eq!(machine.status().bays[1].status, Status::Stale);
-    host.check(&machine, "with the old copy in its bay");
+fn a_drive_that_was_missing_at_a_start_gets_what_it_missed_and_an_older_copy_of_it_is_refused() {
+    for is_older in [false, true] {
+        let shape = shape(Level::Raid5, 3, 0, 8, 96);
+        let world = World::new(Loss::Ordered, 1);
+        let machine = open(&shape, &world, Loss::Ordered);
+        let mut host = Host::new(&machine);
+        machine.close().unwrap();
+        drop(machine);
+        world.copy(1, "a copy");
+        if is_older {
+            let machine = open(&shape, &world, Loss::Ordered);
+            host.write(&machine, 0, 100).unwrap();
+            host.settle();
+            machine.close().unwrap();
+        }
+        world.remove(1);
+        let machine = open(&shape, &world, Loss::Ordered);
+        assert_eq!(machine.status().sets[0].state, "degraded");
+        host.write(&machine, 50, 100).unwrap();
+        host.settle();
+        machine.close().unwrap();
+        drop(machine);
+        world.paste("a copy", 1);
+        let machine = open(&shape, &world, Loss::Ordered);
+        let wanted = if is_older { Status::Stale } else { Status::InUse };
+        assert_eq!(machine.status().bays[1].status, wanted);
+        wait(&machine);
+        host.check(&machine, "with the drive in its bay");
+        if !is_older {
+            machine.fail(0).unwrap();
+            host.check(&machine, "with the drive, and without another");
+        }
+    }
 }
 
 #[test]
@@ -485,6 +500,8 @@ fn two_halves_that_were_used_apart_are_not_put_together() {
     let half = |bay: u32| {
         world.copy(bay, "away");
         world.remove(bay);
+        // Each half with a controller of its own.
+        world.forget("nvram");
         let machine = open(&shape, &world, Loss::Ordered);
         Host::new(&machine).write(&machine, 0, 1).unwrap();
         drop(machine);

@@ -3,7 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod caches;
+mod copies;
 mod crashes;
+mod doubts;
 mod failures;
+mod faults;
+mod host;
+mod initialising;
 mod operators;
+mod told;
 mod world;

@@ -9,7 +9,8 @@ use serve::config::Status;
 use serve::machine::{Insert, Machine, Options};
 use units::convert::narrow;
 
-use crate::world::{Draws, Host, shape, wait};
+use crate::host::Host;
+use crate::world::{Draws, shape, wait};
 
 /// One drive is taken out, is back for moments, and is at last back for good, or another one is.
 fn one_drive(machine: &Arc<Machine>, draws: &mut Draws) {

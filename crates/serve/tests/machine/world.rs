@@ -1,20 +1,21 @@
-//! Disks that can stop at any write, and a host that knows what it wrote.
+//! Disks that can stop at any write, and arrays on them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::sync::{Arc, Mutex};
 
 use array::raid::{Geometry, Level, SetSpec};
-use serve::machine::{FrontShape, Lun, Machine, Options, SetShape, Shape};
+use serve::machine::{FrontShape, Lun, Machine, OpenError, Options, SetShape, Shape};
 use serve::medium::Medium;
-use serve::set::{Fault, Scratch};
 use serve::shelf::Shelf;
 use serve::tag;
 use units::convert::narrow;
 use units::{Lba, Sectors};
 
+use crate::host::{Host, write_all};
+
 pub const SECTOR: usize = 512;
-type Sector = [u8; SECTOR];
+pub type Sector = [u8; SECTOR];
 
 /// Numbers by xorshift64*: G. Marsaglia, "Xorshift RNGs", with the multiplier of S. Vigna.
 #[derive(Clone, Debug)]
@@ -66,7 +67,7 @@ pub enum Flaw {
 }
 
 /// Where the records of the journal begin, behind two headers and the map of intents.
-const RECORDS: u64 = 2 * 4096 + (1 << 20);
+const RECORDS: u64 = 2 * 4096 + (1 << 20) + (128 << 10) + 8192;
 /// Where the log of the write cache begins.
 const LOG: u64 = 16 << 20;
 /// Where the groups of sectors of a disk begin, the bytes of one, and those of the tags before its sectors.
@@ -84,6 +85,17 @@ struct State {
     writes: u64,
     crash_at: u64,
     is_dead: bool,
+    /// What is written to disks finds no room.
+    is_full: bool,
+    /// Sectors of images that cannot be read, whatever is written to them.
+    broken: HashSet<(String, u64)>,
+    /// Images that take no write.
+    refusing: HashSet<String>,
+    /// Images of which a sync fails, and those of which one has.
+    unsyncable: HashSet<String>,
+    /// How many labels from now on fail, and with which error.
+    failing_labels: (u64, i32),
+    unsynced: HashSet<String>,
     loss: Loss,
     draws: Draws,
     flaw: Option<Flaw>,
@@ -105,6 +117,12 @@ impl World {
             writes: 0,
             crash_at: u64::MAX,
             is_dead: false,
+            is_full: false,
+            broken: HashSet::new(),
+            refusing: HashSet::new(),
+            unsyncable: HashSet::new(),
+            failing_labels: (0, 0),
+            unsynced: HashSet::new(),
             loss,
             draws: Draws::new(seed),
             flaw: None,
@@ -134,6 +152,50 @@ impl World {
 
     pub fn is_dead(&self) -> bool {
         self.state.lock().unwrap().is_dead
+    }
+
+    /// What lies below disks and journal has no room any more, or has some again.
+    pub fn fill(&self, is_full: bool) {
+        self.state.lock().unwrap().is_full = is_full;
+    }
+
+    /// No read of the sector of a disk that holds byte `at` succeeds any more.
+    pub fn break_sector(&self, bay: u32, at: u64) {
+        self.state.lock().unwrap().broken.insert((bay_name(bay), at / SECTOR as u64));
+    }
+
+    /// A disk takes no write any more.
+    pub fn refuse(&self, bay: u32) {
+        self.refuse_named(&bay_name(bay), true);
+    }
+
+    /// What is under a name takes no write any more, or takes them again.
+    pub fn refuse_named(&self, name: &str, is_refusing: bool) {
+        let mut state = self.state.lock().unwrap();
+        match is_refusing {
+            true => state.refusing.insert(name.to_owned()),
+            false => state.refusing.remove(name),
+        };
+    }
+
+    /// Syncs of what is under these names fail from now on, and nothing is written to it once one has.
+    pub fn fail_syncs(&self, names: &[&str]) {
+        let mut state = self.state.lock().unwrap();
+        state.unsyncable = names.iter().map(|name| (*name).to_owned()).collect();
+        state.unsynced.clear();
+    }
+
+    /// The next `count` writes of labels fail with that error of the system's.
+    pub fn fail_labels(&self, count: u64, error: i32) {
+        self.state.lock().unwrap().failing_labels = (count, error);
+    }
+
+    /// Somebody keeps something under a name.
+    pub fn put(&self, name: &str, sector: u64, what: &[u8]) {
+        let mut state = self.state.lock().unwrap();
+        let mut held = [0; SECTOR];
+        held[..what.len()].copy_from_slice(what);
+        state.images.entry(name.to_owned()).or_default().sectors.insert(sector, held);
     }
 
     /// Power is back.
@@ -171,10 +233,65 @@ impl World {
         state.images.insert(bay_name(bay), image);
     }
 
+    /// Keeps what is under a name under another as well.
+    pub fn save(&self, name: &str, other: &str) {
+        let mut state = self.state.lock().unwrap();
+        let image = state.images[name].clone();
+        state.images.insert(other.to_owned(), image);
+    }
+
+    /// What is under a name is gone.
+    pub fn forget(&self, name: &str) {
+        self.state.lock().unwrap().images.remove(name);
+    }
+
+    /// The first sectors of what is under a name are gone.
+    pub fn damage(&self, name: &str, sectors: u64) {
+        let mut state = self.state.lock().unwrap();
+        let image = state.images.get_mut(name).unwrap();
+        image.sectors.retain(|sector, _| *sector >= sectors);
+    }
+
+    /// A disk has nothing left but its label.
+    pub fn empty(&self, bay: u32) {
+        let mut state = self.state.lock().unwrap();
+        let image = state.images.get_mut(&bay_name(bay)).unwrap();
+        image.sectors.retain(|sector, _| *sector < GROUPS / SECTOR as u64);
+    }
+
+    /// Whether a disk has nothing but its label.
+    pub fn is_empty(&self, bay: u32) -> bool {
+        let state = self.state.lock().unwrap();
+        state.images[&bay_name(bay)].sectors.keys().all(|sector| *sector < GROUPS / SECTOR as u64)
+    }
+
+    /// A disk has the contents of a copy again, and its own label.
+    pub fn refill(&self, name: &str, bay: u32) {
+        let mut state = self.state.lock().unwrap();
+        let copy = state.images[name].clone();
+        let image = state.images.get_mut(&bay_name(bay)).unwrap();
+        image.sectors.retain(|sector, _| *sector < GROUPS / SECTOR as u64);
+        image
+            .sectors
+            .extend(copy.sectors.into_iter().filter(|(sector, _)| *sector >= GROUPS / SECTOR as u64));
+    }
+
+    /// A copy of all that there is.
+    pub fn fork(&self) -> Arc<World> {
+        let other = World::new(Loss::Ordered, 1);
+        other.state.lock().unwrap().images = self.state.lock().unwrap().images.clone();
+        other
+    }
+
     /// Takes the disk of another world into the same bay.
     pub fn adopt(&self, other: &World, bay: u32) {
-        let image = other.state.lock().unwrap().images[&bay_name(bay)].clone();
-        self.state.lock().unwrap().images.insert(bay_name(bay), image);
+        self.adopt_named(other, &bay_name(bay));
+    }
+
+    /// Takes what another world has under a name.
+    pub fn adopt_named(&self, other: &World, name: &str) {
+        let image = other.state.lock().unwrap().images[name].clone();
+        self.state.lock().unwrap().images.insert(name.to_owned(), image);
     }
 
     /// Flips bits of one byte of a disk's data area, if anything was written to that sector.
@@ -208,9 +325,15 @@ struct OnImage {
 impl OnImage {
     fn change(&self, at: u64, len: u64, from: Option<&[u8]>) -> io::Result<()> {
         let mut state = self.world.state.lock().unwrap();
-        let State { images, writes, crash_at, is_dead, draws, .. } = &mut *state;
+        let State { images, writes, crash_at, is_dead, is_full, refusing, unsynced, draws, .. } = &mut *state;
         if *is_dead {
             return Err(io::Error::other("no power"));
+        }
+        if refusing.contains(&self.name) || unsynced.contains(&self.name) {
+            return Err(io::Error::from_raw_os_error(libc::EIO));
+        }
+        if *is_full && from.is_some() {
+            return Err(io::Error::from_raw_os_error(libc::ENOSPC));
         }
         *writes += 1;
         *is_dead = *writes >= *crash_at;
@@ -274,6 +397,10 @@ impl Medium for OnImage {
         if state.is_dead {
             return Err(io::Error::other("no power"));
         }
+        let sectors = at / SECTOR as u64..=(at + into.len() as u64 - 1) / SECTOR as u64;
+        if state.broken.iter().any(|(name, sector)| *name == self.name && sectors.contains(sector)) {
+            return Err(io::Error::from_raw_os_error(libc::EIO));
+        }
         into.fill(0);
         let Some(image) = state.images.get(&self.name) else { return Ok(()) };
         let mut done = 0;
@@ -289,7 +416,15 @@ impl Medium for OnImage {
     }
 
     fn write(&self, at: u64, from: &[u8]) -> io::Result<()> {
-        let flaw = self.world.state.lock().unwrap().flaw;
+        let flaw = {
+            let mut state = self.world.state.lock().unwrap();
+            let (count, error) = state.failing_labels;
+            if self.name.starts_with("bay") && at < GROUPS && count > 0 {
+                state.failing_labels.0 -= 1;
+                return Err(io::Error::from_raw_os_error(error));
+            }
+            state.flaw
+        };
         match flaw {
             Some(Flaw::JournalOff) if self.name == "nvram" && at >= RECORDS => Ok(()),
             Some(Flaw::CacheForgotten) if self.name == "cache" && at >= LOG + RECORDS => Ok(()),
@@ -311,11 +446,19 @@ impl Medium for OnImage {
         if state.is_dead {
             return Err(io::Error::other("no power"));
         }
+        if state.unsyncable.contains(&self.name) {
+            state.unsynced.insert(self.name.clone());
+            return Err(io::Error::from_raw_os_error(libc::EIO));
+        }
         let is_ignored = state.flaw == Some(Flaw::SyncIgnored);
         if let Some(image) = state.images.get_mut(&self.name).filter(|_| !is_ignored) {
             image.unsynced.clear();
         }
         Ok(())
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        self.world.state.lock().unwrap().unsynced.contains(&self.name).then_some("a sync has failed")
     }
 
     fn next_data(&self, at: u64) -> io::Result<Option<u64>> {
@@ -420,182 +563,51 @@ pub fn open(shape: &Shape, world: &Arc<World>, loss: Loss) -> Arc<Machine> {
     Machine::open(shape.clone(), Box::new(Bays(world.clone())), &options(loss)).unwrap()
 }
 
-/// What stands for the contents of a sector that the write cache has lost.
-const LOST: u64 = u64::MAX;
-
-/// A host that remembers what each sector may hold.
-pub struct Host {
-    scratch: Scratch,
-    /// For each sector the value that is certain, and those that may have taken its place.
-    sectors: Vec<(u64, Vec<u64>)>,
-    next: u64,
-    /// Sectors that nothing can take away from the members: not written since all of the cache was written out.
-    safe: Vec<bool>,
-}
-
-/// The contents of a sector by a number; 0 is zeros.
-fn contents(number: u64) -> Sector {
-    let mut sector = [0; SECTOR];
-    if number != 0 {
-        let mut draws = Draws::new(number);
-        for word in sector.chunks_exact_mut(8) {
-            word.copy_from_slice(&draws.next().to_le_bytes());
-        }
-        sector[..8].copy_from_slice(&number.to_le_bytes());
-    }
-    sector
-}
-
-impl Host {
-    pub fn new(machine: &Machine) -> Host {
-        let sectors = narrow(machine.luns()[0].sectors);
-        let (scratch, safe) = (Scratch::default(), vec![true; sectors]);
-        Host { scratch, sectors: vec![(0, Vec::new()); sectors], next: 1, safe }
-    }
-
-    pub fn sectors(&self) -> u64 {
-        self.sectors.len() as u64
-    }
-
-    /// Writes new contents; whether they were taken.
-    pub fn write(&mut self, machine: &Machine, lba: u64, count: u64) -> Result<(), Fault> {
-        let numbers: Vec<u64> = (0..count).map(|n| self.next + n).collect();
-        self.next += count;
-        let data: Vec<u8> = numbers.iter().flat_map(|&number| contents(number)).collect();
-        self.change(lba, &numbers);
-        machine.write(&mut self.scratch, 0, lba * SECTOR as u64, &data)
-    }
-
-    /// Writes zeros.
-    pub fn zero(&mut self, machine: &Machine, lba: u64, count: u64) -> Result<(), Fault> {
-        self.change(lba, &vec![0; narrow(count)]);
-        machine.write_zeros(&mut self.scratch, 0, lba * SECTOR as u64, count * SECTOR as u64, false)
-    }
-
-    fn change(&mut self, lba: u64, numbers: &[u64]) {
-        for (n, &number) in numbers.iter().enumerate() {
-            self.sectors[narrow::<usize>(lba) + n].1.push(number);
-            self.safe[narrow::<usize>(lba) + n] = false;
-        }
-    }
-
-    /// Everything that was taken is certain: it was flushed, or nothing can take it away.
-    pub fn settle(&mut self) {
-        for (certain, later) in &mut self.sectors {
-            if let Some(last) = later.pop() {
-                *certain = last;
-            }
-            later.clear();
-        }
-    }
-
-    /// Only the request before this one is in doubt.
-    pub fn settle_sectors(&mut self, lba: u64, count: u64) {
-        for (certain, later) in &mut self.sectors[narrow::<usize>(lba)..narrow(lba + count)] {
-            *certain = later.pop().unwrap();
-            later.clear();
-        }
-    }
-
-    /// Reads all, and holds each sector against what it may be. What is there is certain from now on.
-    pub fn check(&mut self, machine: &Machine, what: &str) {
-        self.examine(machine).unwrap_or_else(|wrong| panic!("{what}: {wrong}"));
-    }
-
-    /// The same; what is wrong, where something is.
-    pub fn examine(&mut self, machine: &Machine) -> Result<(), String> {
-        for lba in 0..self.sectors() {
-            let number = match self.read(machine, lba, 1) {
-                Ok(found) => {
-                    let number = u64::from_le_bytes(found[..8].try_into().unwrap());
-                    if found[..] != contents(number) {
-                        return Err(format!("sector {lba} holds what nobody wrote"));
-                    }
-                    number
-                }
-                Err(Fault::CacheLost) => LOST,
-                Err(fault) => return Err(format!("sector {lba}: {fault}")),
-            };
-            let (certain, later) = &mut self.sectors[narrow::<usize>(lba)];
-            if *certain != number && !later.contains(&number) {
-                return Err(format!("sector {lba} holds {number}, not {certain} or one of {later:?}"));
-            }
-            (*certain, *later) = (number, Vec::new());
-        }
-        Ok(())
-    }
-
-    /// All that was written is on the members.
-    pub fn written_out(&mut self) {
-        self.safe.fill(true);
-    }
-
-    /// The array has gone on: of what was answered the last version is certain, whatever it may be after a real loss of power.
-    pub fn settle_for_loss(&mut self, loss: Loss) {
-        if loss == Loss::Reordered {
-            self.settle();
-        }
-    }
-
-    /// The cache says what it has lost: that cannot be what the members had, and it is lost from now on.
-    pub fn hear_of_loss(&mut self, machine: &Machine) -> Result<(), String> {
-        let mut is_lost = vec![false; self.sectors.len()];
-        for range in machine.cache_status().unwrap().lost {
-            assert_eq!(range.lun, 0);
-            let first = narrow::<usize>(range.offset) / SECTOR;
-            is_lost[first..first + narrow::<usize>(range.bytes) / SECTOR].fill(true);
-        }
-        for (lba, is_lost) in is_lost.into_iter().enumerate() {
-            let (certain, later) = &mut self.sectors[lba];
-            let was_lost = *certain == LOST || later.contains(&LOST);
-            if is_lost && self.safe[lba] && !was_lost {
-                return Err(format!("sector {lba} is called lost and was on the members"));
-            }
-            if is_lost {
-                (*certain, *later) = (LOST, Vec::new());
-            } else if *certain == LOST {
-                // Somebody has written it since, who may have had no answer.
-                if later.is_empty() {
-                    return Err(format!("sector {lba} is lost no more"));
-                }
-                *certain = later.remove(0);
-            }
-        }
-        Ok(())
-    }
-
-    /// What is read, if it is, is what was written; how many sectors were errors.
-    pub fn check_what_is_there(&mut self, machine: &Machine, what: &str) -> u64 {
-        let mut errors = 0;
-        for lba in 0..self.sectors() {
-            let Ok(found) = self.read(machine, lba, 1) else {
-                errors += 1;
-                continue;
-            };
-            let (certain, later) = &self.sectors[narrow::<usize>(lba)];
-            let is_one = |number: &u64| found[..] == contents(*number);
-            assert!(is_one(certain) || later.iter().any(is_one), "{what}: sector {lba} is wrong");
-        }
-        errors
-    }
-
-    pub fn read(&mut self, machine: &Machine, lba: u64, count: u64) -> Result<Vec<u8>, Fault> {
-        let mut into = vec![0xEE; narrow::<usize>(count) * SECTOR];
-        machine.read(&mut self.scratch, 0, lba * SECTOR as u64, &mut into)?;
-        Ok(into)
-    }
-
-    /// A random request of those that change something: where and how long.
-    pub fn place(&self, draws: &mut Draws) -> (u64, u64) {
-        let most = if draws.one_in(3) { self.sectors() } else { 24.min(self.sectors()) };
-        let count = 1 + draws.below(most);
-        (draws.below(self.sectors() - count + 1), count)
-    }
-}
-
 /// Waits until no background work is left.
 pub fn wait(machine: &Machine) {
     while machine.is_busy() {
         std::thread::yield_now();
     }
+}
+
+/// An array of one set whose every sector a host has written and flushed: what it is, what it lies on, itself, and the host.
+pub fn written(level: Level, members: u32, spares: u32) -> (Shape, Arc<World>, Arc<Machine>, Host) {
+    let shape = shape(level, members, spares, 8, 96);
+    let world = World::new(Loss::Ordered, 1);
+    let machine = open(&shape, &world, Loss::Ordered);
+    let mut host = Host::new(&machine);
+    write_all(&mut host, &machine);
+    (shape, world, machine, host)
+}
+
+/// The array stopped and started.
+pub fn again(machine: Arc<Machine>, shape: &Shape, world: &Arc<World>) -> Arc<Machine> {
+    machine.close().unwrap();
+    drop(machine);
+    open(shape, world, Loss::Ordered)
+}
+
+pub fn try_open(shape: &Shape, world: &Arc<World>, options: &Options) -> Result<Arc<Machine>, OpenError> {
+    Machine::open(shape.clone(), Box::new(Bays(world.clone())), options)
+}
+
+pub fn with_cache(bytes: u64) -> Options {
+    Options { cache: Some(bytes), ..options(Loss::Ordered) }
+}
+
+pub fn has_event(machine: &Machine, text: &str) -> bool {
+    machine.events().since(0).iter().any(|event| event.text.contains(text))
+}
+
+/// A verify comes upon nothing.
+pub fn assert_verifies(machine: &Arc<Machine>, what: &str) {
+    machine.verify(0, false).unwrap();
+    wait(machine);
+    let pass = machine.status().passes.pop().unwrap();
+    assert!(pass.is_good() && !pass.has_findings(), "{what}: {pass}");
+}
+
+/// Where a row of the first group lies on a disk.
+pub fn byte_of(row: u64) -> u64 {
+    GROUPS + TAGS + row * SECTOR as u64
 }

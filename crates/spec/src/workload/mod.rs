@@ -53,6 +53,9 @@ pub struct Workload {
     pub worker_offset: Option<Bytes>,
     /// Identical workers, each a thread in the real world.
     pub workers: u32,
+    /// Over ranks: each drives the workers of a rank so many hosts further on, which on one host and in one process is the
+    /// same.
+    pub hosts_on: Option<u32>,
     /// Requests each worker keeps in flight.
     pub depth: u32,
     /// How many files there are for a directory target, and who uses which.
@@ -101,6 +104,19 @@ impl Workload {
             None => self.sizes.smallest(),
         };
         self.align.unwrap_or_else(own).max(Bytes::B)
+    }
+
+    /// The size that all requests have; `None` where there are several.
+    pub fn only_size(&self) -> Option<Bytes> {
+        Some(self.sizes.smallest()).filter(|size| *size == self.sizes.largest())
+    }
+
+    /// The span in bytes; `None` where it is a part of the target, or follows from it.
+    pub fn span_bytes(&self) -> Option<Bytes> {
+        match self.span {
+            Span::Of(Extent::Bytes(bytes)) => Some(bytes),
+            Span::Of(Extent::Part(_)) | Span::Auto => None,
+        }
     }
 
     /// Whether anything is written.

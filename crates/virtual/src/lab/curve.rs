@@ -34,18 +34,6 @@ pub struct DepthLoad {
     pub plan: String,
     /// What came back, with its number among the depths.
     pub point: Point,
-    /// Written bytes that had been acknowledged and were not on the media when the load ended.
-    pub unwritten: Bytes,
-}
-
-/// More of what was written than this was still in a cache that had room: writes met the cache, and not the disks.
-const FILLING: f64 = 0.25;
-
-/// Whether `point`, which left `unwritten` in write caches of `room` together, wrote into free room of them.
-pub fn is_filling(point: &Point, unwritten: Bytes, room: Bytes) -> bool {
-    let totals = point.workloads.iter().flat_map(|workload| &workload.totals);
-    let written: u64 = totals.filter(|total| total.op == record::Op::Write).map(|total| total.bytes).sum();
-    unwritten.as_f64() > FILLING * written as f64 && unwritten.as_f64() < 0.75 * room.as_f64()
 }
 
 /// The load curve of `setting` over `depths`, which rise.
@@ -84,9 +72,8 @@ impl Simulated<'_> {
     fn load(&self, depth: u32, number: usize, weight: f64, effort: Effort) -> Result<DepthLoad, LabError> {
         let length = self.length(depth, weight, effort)?;
         let plan = plan::depth(self.setting, depth, length);
-        let (point, mut world) = self.run(&plan, |_| Ok(()))?;
-        let unwritten = world.sim().dirty();
-        Ok(DepthLoad { depth, plan, point: Point { index: narrow::<u32>(number), ..point }, unwritten })
+        let (point, _) = self.run(&plan, |_| Ok(()))?;
+        Ok(DepthLoad { depth, plan, point: Point { index: narrow::<u32>(number), ..point } })
     }
 
     /// What a request costs to simulate, from a few of them; 1 is a small read.

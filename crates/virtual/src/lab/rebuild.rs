@@ -11,7 +11,7 @@ use record::{OpSummary, Point};
 use units::Share;
 use units::convert::{narrow, truncated};
 
-use super::curve::{Simulated, is_filling};
+use super::curve::Simulated;
 use super::plan::{self, Length};
 use super::{Effort, LabError, Setting, side_by_side};
 use crate::world::ModelledWorld;
@@ -91,8 +91,8 @@ pub fn rebuild(setting: &Setting, slot: u32, depth: u32, library: &dyn Source) -
         Place(Place),
     }
     let load = |array: &Simulated<'_>, text: &str| {
-        let (point, mut world) = array.run(text, |_| Ok(()))?;
-        let is_filling = is_filling(&point, world.sim().dirty(), spec.write_cache());
+        let (point, _) = array.run(text, |_| Ok(()))?;
+        let is_filling = point.is_filling();
         Ok(One::Load(point, is_filling))
     };
     let made = side_by_side::all(PLACES + 2, |number| match number {
@@ -162,7 +162,7 @@ pub(super) fn place(
     let done = progress.as_ref().map_or(0.0, |progress| progress.done.get()) * (1.0 - at);
     let ended = progress.and_then(|progress| progress.ended);
     let seconds = ended.map_or(seconds, |ended| (ended.nanos() - load.started_ns) as f64 / 1e9);
-    let is_filling = is_filling(&load, world.sim().dirty(), array.spec.write_cache());
+    let is_filling = load.is_filling();
     Ok(Place { at, per_s: done / seconds, load, is_filling })
 }
 

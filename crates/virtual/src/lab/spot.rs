@@ -5,9 +5,10 @@ use array::spec::ArraySpec;
 use record::Point;
 use units::{Bytes, Share};
 
-use super::curve::{Simulated, is_filling};
-use super::plan;
+use super::curve::Simulated;
+use super::plan::{self, Length};
 use super::rebuild::{self, Place};
+use super::window::ROUNDS;
 use super::{Effort, LabError, LabPattern, LabWorkload, Setting};
 
 /// How the array is.
@@ -63,19 +64,25 @@ pub fn spot(
     let length = array.length(depth, array.weight(depth)?, effort)?;
     let text = plan::depth(&setting, depth, length);
     if state != State::Rebuilding {
-        let (point, mut world) = array.run(&text, |_| Ok(()))?;
-        let is_filling = is_filling(&point, world.sim().dirty(), spec.write_cache());
+        let (point, _) = array.run(&text, |_| Ok(()))?;
+        let is_filling = point.is_filling();
         return Ok(Spot { point, rebuild_s: None, is_filling });
     }
     let order = rebuild::order(spec, slot)?;
     let (startup_s, _) = rebuild::alone(&array, &text, order)?;
+    let place =
+        |text: &str, length: Length, number: usize| rebuild::place(&array, text, length, order, number);
     let middle = rebuild::PLACES / 2;
-    let numbers = match effort {
-        Effort::Quick => middle..middle + 1,
-        Effort::Full => 0..rebuild::PLACES,
+    let mut places: Vec<Place> = match effort {
+        Effort::Quick => vec![place(&text, length, middle)?],
+        Effort::Full => {
+            (0..rebuild::PLACES).map(|number| place(&text, length, number)).collect::<Result<_, _>>()?
+        }
     };
-    let places = numbers.map(|number| rebuild::place(&array, &text, length, order, number));
-    let mut places: Vec<Place> = places.collect::<Result<_, _>>()?;
+    if effort == Effort::Quick && is_too_short(&places[0], depth) {
+        let length = array.length(depth, array.weight(depth)?, Effort::Full)?;
+        places = vec![place(&plan::depth(&setting, depth, length), length, middle)?];
+    }
     let count = places.len() as f64;
     let gets_on = places.iter().all(|place| place.per_s > 0.0);
     let each: f64 = places.iter().map(|place| 1.0 / place.per_s).sum();
@@ -97,6 +104,14 @@ pub fn rebuild_alone(address: &str, spec: &ArraySpec, seed: u64) -> Result<f64, 
     let text = plan::depth(&setting, 1, plan::Length::Requests(1));
     let (_, whole_s) = rebuild::alone(&array, &text, rebuild::order(spec, slot)?)?;
     Ok(whole_s)
+}
+
+/// Whether a window is no look at the load beside the rebuild: not a step of that was done, or not each request in flight ended as
+/// often as a window is to hold it. A fast array serves little else during a step, which may be longer than the window.
+fn is_too_short(place: &Place, depth: u32) -> bool {
+    let classes = place.load.workloads.iter().flat_map(|workload| &workload.classes);
+    // Of the window alone: what ends behind it is no part of the rate.
+    place.per_s <= 0.0 || classes.map(|class| class.ops).sum::<u64>() < ROUNDS * u64::from(depth)
 }
 
 fn first_slot(spec: &ArraySpec) -> Result<u32, LabError> {

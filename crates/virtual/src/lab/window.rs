@@ -16,7 +16,7 @@ const PROBE: u64 = 24;
 const PILOT: f64 = 400.0;
 /// So many at least, and as many times the depth: each that is in flight ends twice.
 const PILOT_LEAST: u64 = 48;
-const ROUNDS: u64 = 2;
+pub(super) const ROUNDS: u64 = 2;
 
 /// Requests of a quick look, likewise.
 const QUICK: f64 = 600.0;

@@ -20,6 +20,7 @@ pub(super) fn breakdown(parts: &[Component], from: Instant, until: Instant, warm
         classes: parts.iter().flat_map(classes).collect(),
         shares: Vec::new(),
         window: Some(window),
+        write_cache: None,
     }
 }
 

@@ -15,7 +15,7 @@ use conduct::{
     Beside, FileNames, History, Live, MeasuredLoad, MeasuredWorker, MeasuredWorkload, Recent, WorldError,
     span_of,
 };
-use record::{Engine, EngineUsed};
+use record::{Engine, EngineUsed, WriteCacheFill};
 use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Nanos};
 use workload::plan::Load;
@@ -76,6 +76,7 @@ impl ModelledWorld {
             started,
             stop: &stop,
         };
+        let before = self.sim.dirty();
         let outcome = if is_of_trees {
             let held = std::mem::take(&mut self.held);
             let (outcome, held) = self.sim.run_files(&file_clients, held, |files| {
@@ -92,12 +93,13 @@ impl ModelledWorld {
         series.extend(courses::series(&outcome.courses));
         let warmup = load.workloads.iter().map(|workload| workload.stop.warmup).max().unwrap_or(Nanos::ZERO);
         let mut breakdown = breakdown(&outcome.breakdown, outcome.from, outcome.until, warmup);
+        breakdown.write_cache = self.write_cache_fill(before);
         if !is_of_trees {
             breakdown.shares = shares::of(load, &outcome, &workload_of);
         }
         for (mut tally, workload) in outcome.tallies.into_iter().zip(workload_of) {
             tell(&mut self.listener, since, workload, std::mem::take(&mut tally.logged));
-            let worker = MeasuredWorker { tally, cpu: None, ceiling: None, verified: None };
+            let worker = MeasuredWorker { tally, cpu: None, ceiling: None, verified: None, rank: None };
             answers[workload].workers.push(worker);
         }
         if let Some(listener) = &mut self.listener {
@@ -115,6 +117,16 @@ impl ModelledWorld {
             devices: Vec::new(),
             breakdown: Some(breakdown),
             ranks: Vec::new(),
+        })
+    }
+
+    /// What write caches hold now that a load has ended, of which they held `before` when it began.
+    fn write_cache_fill(&self, before: Bytes) -> Option<WriteCacheFill> {
+        let room = self.spec.write_cache();
+        (room > Bytes::ZERO).then(|| WriteCacheFill {
+            unwritten_before_bytes: before.get(),
+            unwritten_bytes: self.sim.dirty().get(),
+            room_bytes: room.get(),
         })
     }
 
@@ -195,7 +207,7 @@ impl Heard<'_> {
         let progress: Progress = self.progress.iter().copied().sum();
         let (now, started, responses) = (self.now, self.started, self.recent.responses(self.now));
         let (heard, beside) = (&self.histories, Beside::default());
-        live(Live { now, started, doing: "load", progress, responses, done: None, heard, beside });
+        live(Live { progress, responses, heard, beside, ..Live::beside(started, now, "load") });
         if is_steady || self.stop.load(Ordering::Relaxed) { Watch::Stop } else { Watch::GoOn }
     }
 }

@@ -93,7 +93,7 @@ pub enum FileMap {
 
 impl FileMap {
     /// The numbers of the files that a worker uses.
-    pub(crate) fn numbers(&self) -> Range<u16> {
+    pub fn numbers(&self) -> Range<u16> {
         match self {
             FileMap::One => 0..1,
             FileMap::Turns { first, count } => *first..first + count,

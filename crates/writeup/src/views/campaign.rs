@@ -7,10 +7,11 @@ use chart::{Axis, Chart, Dot, Dots, Row, Scale, Unit};
 use record::{Metric, level_name};
 
 use super::published::{self, Group};
-use crate::document::{Block, Cell, Column, Figure, KeyFigure, Section, Sentence, Table};
+use crate::document::{Block, Cell, Column, Figure, Interval, KeyFigure, Section, Sentence, Span, Table};
 use crate::measured;
 use crate::number::{Number, Source};
 use cells::best_cell;
+pub(crate) use cells::{BEHIND_ROWS, FAR};
 
 /// Figures whose effects have a chart, and effects in each; the table has all.
 const PANELS: usize = 4;
@@ -45,12 +46,13 @@ impl<'a> Subject<'a> {
         effects.extend(self.effects.notes.iter().map(|note| Block::Text(Sentence::of(note.clone()))));
         effects.extend(self.refused().map(Block::Text));
         let cells = self.charted().into_iter().map(|figure| Block::Figure(self.cells_figure(figure)));
-        let claims = (!self.effects.claims.is_empty()).then(|| Block::Table(self.claims()));
+        let claims = self.claims_reading().map(Block::Text).into_iter();
+        let claims = claims.chain((!self.effects.claims.is_empty()).then(|| Block::Table(self.claims())));
         let section = |heading: &str, blocks| Section { heading: heading.into(), blocks };
         let mut sections = vec![section("Effects", effects)];
         sections.extend(self.groups().map(Group::section));
         sections.push(section("Cells", cells.collect()));
-        sections.push(section("Claims", claims.into_iter().collect()));
+        sections.push(section("Claims", claims.collect()));
         sections
     }
 
@@ -78,6 +80,17 @@ impl<'a> Subject<'a> {
     }
 
     fn answer_by_effects(self) -> Sentence {
+        let told = self.told_by_effects();
+        match &self.effects.unfinished {
+            None => told,
+            Some(unfinished) if self.effects.tests == 0 => Sentence::of(unfinished.to_string()),
+            Some(unfinished) => {
+                Sentence(std::iter::once(Span::Words(format!("{unfinished} "))).chain(told.0).collect())
+            }
+        }
+    }
+
+    fn told_by_effects(self) -> Sentence {
         let mut sentence = Sentence::default();
         for told in self.largest_of_each().into_iter().take(ANSWERED) {
             if !sentence.is_empty() {
@@ -148,9 +161,8 @@ impl<'a> Subject<'a> {
             let metric = Metric::of(&figure.metric);
             let (at, best) = best_cell(&figure.cells, metric)?;
             let (number, interval) = self.cell(place, at, best);
-            let unit = if metric == Metric::Iops { "IOPS, " } else { "" };
             Some(KeyFigure {
-                name: format!("{unit}{}", figure.point),
+                name: format!("{}{}", measured::in_front(metric), figure.point),
                 figure: number,
                 interval,
                 note: self.leader(figure, at),
@@ -169,11 +181,17 @@ impl<'a> Subject<'a> {
     }
 
     /// The figure of a cell with its interval.
-    fn cell(self, figure: usize, cell: usize, of: &CellFigure) -> (Number, Option<(Number, Number)>) {
+    fn cell(self, figure: usize, cell: usize, of: &CellFigure) -> (Number, Interval) {
         let unit = measured::unit(Metric::of(&self.effects.figures[figure].metric));
         let at = |key: &str, value| self.number(format!("/figures/{figure}/cells/{cell}/{key}"), value, unit);
         let interval = of.low.zip(of.high).map(|(low, high)| (at("low", low), at("high", high)));
-        (at("mean", of.mean), interval)
+        let why = || match of.values.len() {
+            0 | 1 => "it was measured in one block".into(),
+            _ => "every block gave the same".into(),
+        };
+        // An interval that rounds to its figure tells nothing.
+        let interval = interval.filter(|(low, high)| low.text() != high.text());
+        (at("mean", of.mean), Interval::of(interval, why))
     }
 
     /// The best cell, and how many others may be as good: their intervals overlap.
@@ -187,7 +205,8 @@ impl<'a> Subject<'a> {
         };
         match figure.cells.iter().filter(overlaps).count() - 1 {
             0 => self.label(own),
-            others => format!("{}, and {others} more", self.label(own)),
+            1 => format!("{}; 1 more cell may be as good", self.label(own)),
+            others => format!("{}; {others} more cells may be as good", self.label(own)),
         }
     }
 
@@ -288,12 +307,19 @@ impl<'a> Subject<'a> {
             }
         }
         let Effects { tests, blocks, .. } = self.effects;
+        let many = found.len() + not.len();
         let matter = if found.is_empty() { "nothing".into() } else { found.join(", ") };
         let rest =
             if not.is_empty() { String::new() } else { format!(" Not significant: {}.", not.join(", ")) };
         let share = FALSE_EFFECTS * 100.0;
         Sentence::of(format!(
-            "Significant: {matter}.{rest} {tests} effects were tested in {blocks} blocks; false-positive rate of the whole campaign: {share:.0} % (Holm)."
+            "Significant: {matter}.{rest} Tested: {} in {}, {} in {blocks} blocks; false-positive rate of the whole campaign: {share:.0} % (Holm).",
+            report::counted(many, "effect"),
+            report::counted(
+                self.effects.figures.iter().filter(|own| !own.effects.is_empty()).count(),
+                "figure"
+            ),
+            report::counted(*tests as usize, "test"),
         ))
     }
 
@@ -314,7 +340,7 @@ impl<'a> Subject<'a> {
                 Cell::words(level(change)),
                 Cell::words(change.from.join(", ")),
                 Cell::words(self.subject(figure)),
-                Cell::Number(self.ratio(*told, "ratio", change.ratio), Some(Box::new(ends))),
+                Cell::Number(self.ratio(*told, "ratio", change.ratio), Interval::Ends(Box::new(ends))),
                 Cell::words(if effect.found { "yes" } else { "no" }),
             ]
         };
@@ -323,6 +349,11 @@ impl<'a> Subject<'a> {
 
     /// Why some figures have no effects.
     fn refused(self) -> Option<Sentence> {
+        let is_told =
+            self.effects.unfinished.as_ref().is_some_and(|unfinished| unfinished.too_few().is_some());
+        if is_told {
+            return None;
+        }
         let refused = self.effects.figures.iter().find_map(|figure| Some((figure, figure.refused.as_ref()?)));
         refused.map(|(figure, why)| Sentence::of(format!("No effects of {}: {why}.", self.subject(figure))))
     }
@@ -339,6 +370,26 @@ impl<'a> Subject<'a> {
             }
         }
         headlines
+    }
+
+    /// From which part of a claim to which was measured.
+    fn claims_reading(self) -> Option<Sentence> {
+        let part = |(at, claim): (usize, &HeldClaim)| {
+            let unit = measured::unit(Metric::of(&claim.metric));
+            let number = |key: &str, value| self.number(format!("/claims/{at}/{key}"), value, unit);
+            super::ratio(&number("measured", claim.measured), &number("claimed", claim.claimed), Unit::Share)
+        };
+        let order = |one: &Number, other: &Number| one.value.total_cmp(&other.value);
+        let parts = || self.effects.claims.iter().enumerate().map(part);
+        let (least, most) = (parts().min_by(order)?, parts().max_by(order)?);
+        Some(match self.effects.claims.len() {
+            1 => Sentence::of("Measured is ").number(least).words(" of what is claimed."),
+            many => Sentence::of(format!("Of {many} claims, measured is "))
+                .number(least)
+                .words(" at least and ")
+                .number(most)
+                .words(" at most of what is claimed."),
+        })
     }
 
     fn claims(self) -> Table {

@@ -17,7 +17,7 @@ const TOLD: usize = 3;
 pub(crate) fn figures(subject: &Subject<'_>, phases: &[Phase<'_>]) -> Vec<Figure> {
     let mut metrics: Vec<Metric> = Vec::new();
     for measured in phases.iter().flat_map(|phase| &phase.points) {
-        let metric = measured::headline(measured.point);
+        let metric = measured.headline();
         if !metrics.contains(&metric) {
             metrics.push(metric);
         }
@@ -47,21 +47,23 @@ fn figure(subject: &Subject<'_>, phases: &[Phase<'_>], metric: Metric) -> Option
         rows: rows(subject, &groups, &runs, metric),
         neutral: None,
     };
+    let table = table(subject, &groups, &runs, metric);
+    let bar = if table.has_intervals() { "; the bar is the 95 % interval" } else { "" };
     Some(Figure {
         kind: "corners",
         reading: reading(subject, &groups, metric),
-        subtitle: format!("{} of each point; the bar is the 95 % interval", capital(&measured::name(metric))),
+        subtitle: format!("{} of each point{bar}", capital(&measured::name(metric))),
         panels: vec![(String::new(), Chart::Dots(chart))],
         small: false,
         details: Vec::new(),
-        table: table(subject, &groups, &runs, metric),
+        table,
     })
 }
 
 fn groups<'a>(phases: &[Phase<'a>], metric: Metric) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for measured in phases.iter().flat_map(|phase| &phase.points) {
-        if measured::headline(measured.point) != metric {
+        if measured.headline() != metric {
             continue;
         }
         let name = phase_title(&measured.point.name, |_| None);
@@ -105,8 +107,7 @@ fn table(subject: &Subject<'_>, groups: &[Group<'_>], runs: &[usize], metric: Me
     };
     let columns = std::iter::once(Column::words("point")).chain(runs.iter().map(column)).collect();
     let cell = |points: &[Measured<'_>], run: usize| {
-        let figure = points.iter().find(|one| one.run == run).and_then(|one| one.figure(metric));
-        figure.map_or(Cell::Empty, |(number, interval)| Cell::Number(number, interval.map(Box::new)))
+        points.iter().find(|one| one.run == run).map_or(Cell::Empty, |one| one.cell(metric))
     };
     let rows = groups.iter().map(|(name, points)| {
         std::iter::once(Cell::words(name)).chain(runs.iter().map(|run| cell(points, *run))).collect()

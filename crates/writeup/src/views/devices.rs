@@ -1,6 +1,6 @@
 //! What each device and link beneath the target did, second by second; of a virtual array each part.
 
-use chart::{HUES, Unit};
+use chart::{Chart, HUES, Rule, Unit};
 use record::Series;
 use record::names::series::{BUSY, PART};
 
@@ -35,26 +35,48 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
         .filter(|(_, devices)| !devices.is_empty())
         .collect();
     panels.truncate(PANELS);
+    let hues = hues(&panels);
     let first = foremost(&panels, |(_, devices)| devices[0].measured);
     let Some(reading) = first.and_then(|(name, devices)| reading(name, devices)) else {
         return Vec::new();
     };
     let small = panels.len() > 1;
     let title = |name: &str| if small { name.to_owned() } else { String::new() };
-    let courses: Vec<Course> = panels.iter().map(|(name, devices)| course(title(name), devices)).collect();
+    let courses: Vec<Course> =
+        panels.iter().map(|(name, devices)| course(title(name), devices, &hues)).collect();
     let is_virtual = panels.iter().flat_map(|(_, devices)| devices).any(|device| device.prefix == PART);
     vec![Figure {
         kind: "devices",
         reading,
         subtitle: match is_virtual {
-            true => format!("Utilization of parts of the virtual array over time; the {HUES} busiest"),
+            true => "Utilization of parts of the virtual array over time; of each kind the busiest".into(),
             false => "Devices and links beneath the target, by the counters of the system".into(),
         },
-        panels: courses.iter().map(|course| (course.title.clone(), stack(course))).collect(),
+        panels: courses
+            .iter()
+            .enumerate()
+            .map(|(at, course)| {
+                // What the dotted line is, is told once.
+                let chart = stack(course);
+                (course.title.clone(), if at > 0 { unnamed(chart) } else { chart })
+            })
+            .collect(),
         small,
         table: table(&panels),
         details: courses.into_iter().map(Detail::Course).collect(),
     }]
+}
+
+/// The same without the names of its events.
+fn unnamed(mut chart: Chart) -> Chart {
+    if let Chart::Stack(stack) = &mut chart {
+        for rule in stack.plots.iter_mut().flat_map(|plot| &mut plot.rules) {
+            if let Rule::Event(_, name) = rule {
+                name.clear();
+            }
+        }
+    }
+    chart
 }
 
 /// One device beside one point.
@@ -67,7 +89,7 @@ struct Device<'a> {
 }
 
 /// What is watched beneath the target, disks before links; not more than can be told apart. Of a virtual array the
-/// busiest part of each kind, then other busy parts.
+/// busiest part of each kind.
 fn devices(measured: Measured<'_>) -> Vec<Device<'_>> {
     let mut found: Vec<Device<'_>> = Vec::new();
     for prefix in ["disk.", "net.", PART] {
@@ -88,7 +110,7 @@ fn devices(measured: Measured<'_>) -> Vec<Device<'_>> {
     found
 }
 
-/// `devices` with the busiest of each kind first, each part by how busy it was on the whole.
+/// Of `devices` the busiest of each kind, by how busy it was on the whole.
 fn busiest_of_each_kind(devices: Vec<Device<'_>>) -> Vec<Device<'_>> {
     let sum = |device: &Device<'_>| -> f64 {
         device.series(&[BUSY]).iter().flat_map(|(_, series)| &series.values).sum()
@@ -96,19 +118,18 @@ fn busiest_of_each_kind(devices: Vec<Device<'_>>) -> Vec<Device<'_>> {
     let mut by_sum: Vec<(f64, Device<'_>)> =
         devices.into_iter().map(|device| (sum(&device), device)).collect();
     by_sum.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let (mut kinds, mut first, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    let mut first: Vec<Device<'_>> = Vec::new();
     for (_, device) in by_sum {
-        let kind: Vec<&str> = device.name.split(' ').filter(|word| word.parse::<u32>().is_err()).collect();
-        match kinds.contains(&kind) {
-            true => others.push(device),
-            false => {
-                kinds.push(kind);
-                first.push(device);
-            }
+        if first.iter().all(|known| kind(known.name) != kind(device.name)) {
+            first.push(device);
         }
     }
-    first.extend(others);
     first
+}
+
+/// `controller xor` of `controller 0 xor`.
+fn kind(name: &str) -> String {
+    name.split(' ').filter(|word| word.parse::<u32>().is_err()).collect::<Vec<_>>().join(" ")
 }
 
 impl<'a> Device<'a> {
@@ -147,7 +168,25 @@ impl<'a> Device<'a> {
     }
 }
 
-fn course(title: String, devices: &[Device<'_>]) -> Course {
+/// Every kind of device of `panels`: the place of each is its hue, so that a colour is the same kind in all of them.
+fn hues(panels: &[(String, Vec<Device<'_>>)]) -> Vec<String> {
+    let mut kinds: Vec<String> = Vec::new();
+    for device in panels.iter().flat_map(|(_, devices)| devices) {
+        let own = hue_name(device);
+        if !kinds.contains(&own) {
+            kinds.push(own);
+        }
+    }
+    kinds
+}
+
+/// What shares a hue: a part of a virtual array by its kind, a device by its name.
+fn hue_name(device: &Device<'_>) -> String {
+    if device.prefix == PART { kind(device.name) } else { device.name.to_owned() }
+}
+
+fn course(title: String, devices: &[Device<'_>], hues: &[String]) -> Course {
+    let hue = |device: &Device<'_>| hues.iter().position(|own| *own == hue_name(device)).unwrap_or(0) % HUES;
     let plot = |(measure, unit, what): &(&str, Unit, &[&str])| CoursePlot {
         measure: (*measure).into(),
         unit: *unit,
@@ -157,7 +196,8 @@ fn course(title: String, devices: &[Device<'_>]) -> Course {
             .collect(),
     };
     let plots = MEASURES.iter().map(plot).filter(CoursePlot::has_samples).collect();
-    Course { title, plots, warm_up: devices.first().and_then(|device| warm_up(device.measured)) }
+    let hues = devices.iter().map(hue).collect();
+    Course { title, plots, hues, warm_up: devices.first().and_then(|device| warm_up(device.measured)) }
 }
 
 /// When the measured window of a point begins, in seconds since the point did; `None` where nothing comes before it.

@@ -3,7 +3,7 @@
 use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale, Unit};
 use record::{Compared, Comparison, Verdict};
 
-use crate::document::{Block, Cell, Column, Figure, Section, Sentence, Table};
+use crate::document::{Block, Cell, Column, Figure, Interval, Section, Sentence, Table};
 use crate::number::{Number, Source};
 
 use super::Subject;
@@ -69,6 +69,7 @@ fn changes(
         order(one.1).cmp(&order(other.1)).then(size(other.1).total_cmp(&size(one.1)))
     });
     largest.truncate(SHOWN);
+    let is_any = largest.iter().any(|(_, row)| is_drawn(row));
     let drawn = largest.iter().map(|(_, row)| match is_drawn(row) {
         true => Row { name: name(subject, row), dots: vec![dot(row)], ..Row::default() },
         false => Row { name: name(subject, row), missing: undrawn(row), ..Row::default() },
@@ -83,7 +84,8 @@ fn changes(
         kind: "changes",
         reading: reading(subject, comparison, place, &largest),
         subtitle: format!("Ratio to {} with its 95 % interval, the largest change first", subject.label(0)),
-        panels: vec![(String::new(), Chart::Dots(chart))],
+        // Without a mark it would be an empty plot beside the same words as in the table.
+        panels: if is_any { vec![(String::new(), Chart::Dots(chart))] } else { Vec::new() },
         small: false,
         details: Vec::new(),
         table: table(subject, comparison, place, rows),
@@ -170,8 +172,9 @@ fn table(subject: &Subject<'_>, comparison: &Comparison, place: usize, rows: &[(
         };
         let ends = row.low.zip(row.high).map(|(low, high)| {
             let end = |key: &str, value| number(place, *index, key, value, Unit::Ratio);
-            Box::new((end("low", low), end("high", high)))
+            (end("low", low), end("high", high))
         });
+        let interval = Interval::of(ends, || "a side has too little for an interval".into());
         let mut cells = vec![Cell::words(&row.cell)];
         cells.extend(
             several.then(|| Cell::words(subject.labels.get(row.side as usize).map_or("", String::as_str))),
@@ -180,7 +183,7 @@ fn table(subject: &Subject<'_>, comparison: &Comparison, place: usize, rows: &[(
             Cell::words(&row.metric),
             Cell::number(Some(number(place, *index, "base", row.base, unit))),
             Cell::number(Some(number(place, *index, "value", row.value, unit))),
-            Cell::Number(number(place, *index, "ratio", row.ratio, Unit::Ratio), ends),
+            Cell::Number(number(place, *index, "ratio", row.ratio, Unit::Ratio), interval),
             Cell::words(verdict(row)),
         ]);
         cells

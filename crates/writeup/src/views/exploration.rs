@@ -4,7 +4,7 @@
 use chart::{Axis, Chart, HUES, Line, Mark, Parallel, Plot, Rule, Scale, Scope, Thread, Unit};
 use record::{DesignFigure, DesignUnit, Exploration, FrontDesign};
 
-use crate::document::{Block, Cell, Column, Figure, KeyFigure, Section, Sentence, Table};
+use crate::document::{Block, Cell, Column, Figure, Interval, KeyFigure, Section, Sentence, Table};
 use crate::number::{Number, Source};
 
 use super::{Subject, capital};
@@ -89,7 +89,12 @@ impl Found<'_> {
 
     fn key_figure(&self, figure: usize, note: &str) -> Option<KeyFigure> {
         let name = self.name(self.exploration.figures.get(figure)?);
-        Some(KeyFigure { name, figure: self.number(0, figure)?, interval: None, note: note.to_owned() })
+        Some(KeyFigure {
+            name,
+            figure: self.number(0, figure)?,
+            interval: Interval::Unasked,
+            note: note.to_owned(),
+        })
     }
 
     fn answer(&self) -> Sentence {

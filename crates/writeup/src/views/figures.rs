@@ -3,7 +3,7 @@
 use crate::document::{Block, Cell, Column, Section, Table};
 use record::{Metric, quantile_name};
 
-use crate::measured::{self, Measured, measured};
+use crate::measured::{self, Measured};
 
 use super::Subject;
 
@@ -22,7 +22,7 @@ pub(super) fn section(subject: &Subject<'_>) -> Section {
     let mut columns = vec![Column::words("point")];
     let several = subject.labels.len() > 1;
     columns.extend(several.then(|| Column::words("run")));
-    let points = measured(subject.runs);
+    let points = subject.measured();
     // Where each point has one, its name says nothing that the point's does not.
     let names = points.iter().any(|one| one.point.workloads.len() > 1);
     columns.extend(names.then(|| Column::words("workload")));
@@ -68,8 +68,9 @@ fn of_point(subject: &Subject<'_>, one: Measured<'_>, (several, names): (bool, b
             cells.extend(METRICS.map(|metric| match one.of_workload(place, line, metric) {
                 // What moves nothing has no throughput.
                 Some((number, _)) if metric == Metric::Throughput && number.value == 0.0 => Cell::Empty,
-                Some((number, interval)) if metric == Metric::Iops => {
-                    Cell::Number(number, interval.map(Box::new))
+                Some(figure) if metric == Metric::Iops => {
+                    let interval = one.interval(figure.1, summary, metric);
+                    Cell::Number(figure.0, interval)
                 }
                 figure => Cell::number(figure.map(|(number, _)| number)),
             }));

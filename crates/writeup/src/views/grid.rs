@@ -24,7 +24,7 @@ pub(super) fn figures(subject: &Subject<'_>, phase: &Phase<'_>) -> Vec<Figure> {
     if rows.len() < LEAST || columns.len() < LEAST {
         return Vec::new();
     }
-    let metric = phase.points.first().map_or(Metric::Iops, |one| measured::headline(one.point));
+    let metric = phase.points.first().map_or(Metric::Iops, |one| one.headline());
     let panels = panels(subject, phase);
     let filled: Vec<Panel<'_>> = panels.into_iter().map(|(title, points)| Panel { title, points }).collect();
     let all = || filled.iter().flat_map(|panel| &panel.points);
@@ -36,9 +36,9 @@ pub(super) fn figures(subject: &Subject<'_>, phase: &Phase<'_>) -> Vec<Figure> {
     }
     let names = |values: &[&str]| values.iter().map(|value| shown(value)).collect::<Vec<_>>();
     let heat = |panel: &Panel<'_>| Heat {
-        x_name: name_of(columns_key),
+        x_name: phase.title(columns_key),
         columns: names(&columns),
-        y_name: name_of(rows_key),
+        y_name: phase.title(rows_key),
         rows: names(&rows),
         unit: measured::unit(metric),
         values: rows
@@ -68,10 +68,11 @@ pub(super) fn figures(subject: &Subject<'_>, phase: &Phase<'_>) -> Vec<Figure> {
         kind: "grid",
         reading: reading(subject, phase, metric),
         subtitle: format!(
-            "{} by {} and {}; all panels have the same colours",
+            "{} by {} and {}{}",
             capital(&measured::name(metric)),
-            name_of(rows_key),
-            name_of(columns_key)
+            phase.title(rows_key),
+            phase.title(columns_key),
+            if small { "; all panels have the same colours" } else { "" }
         ),
         panels: drawn,
         small,
@@ -131,9 +132,18 @@ fn reading(subject: &Subject<'_>, phase: &Phase<'_>, metric: Metric) -> Sentence
     let at: Vec<String> = phase.keys.iter().map(|key| pair(key, value(&one, key))).collect();
     let word = if metric.more_is_better() { "highest" } else { "lowest" };
     let run = if subject.labels.len() > 1 { format!("{}, ", subject.label(one.run)) } else { String::new() };
-    Sentence::of(format!("The {word} {} is ", measured::name(metric)))
+    let is_best = |other: &Measured<'_>| {
+        let other = other.figure(metric).map(|(other, _)| other.value);
+        other.is_none_or(
+            |other| if metric.more_is_better() { other <= number.value } else { other >= number.value },
+        )
+    };
+    let certain = if phase.points.iter().all(is_best) { "" } else { " that is certain" };
+    let of = phase.of.as_ref().map(|of| format!(" of {of},")).unwrap_or_default();
+    let unit = measured::behind(metric);
+    Sentence::of(format!("The {word} {}{of}{certain} is ", measured::name(metric)))
         .number(number)
-        .words(format!(" at {run}{}.", at.join(", ")))
+        .words(format!("{unit} at {run}{}.", at.join(", ")))
 }
 
 fn table(panels: &[Panel<'_>], rows: (&str, &[&str]), columns: (&str, &[&str]), metric: Metric) -> Table {

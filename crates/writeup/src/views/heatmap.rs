@@ -181,11 +181,15 @@ impl Map<'_> {
         let (low, high) = (tails().min_by(by_value)?, tails().max_by(by_value)?);
         let each = Unit::Nanos.written(self.of.each_ns as f64);
         Some(
-            Sentence::of(format!("{}: the p99 of {each} is at most ", self.name))
-                .number(low.1)
-                .words(" to ")
-                .number(high.1)
-                .words(format!(", the highest after {}.", Unit::Seconds.written(self.begins(high.0)))),
+            Sentence::of(format!(
+                "{}: of the {} stretches of {each}, the best has a p99 of at most ",
+                self.name,
+                self.of.stretches.len()
+            ))
+            .number(low.1)
+            .words(format!(", the worst, after {}, of at most ", Unit::Seconds.written(self.begins(high.0))))
+            .number(high.1)
+            .words("."),
         )
     }
 }

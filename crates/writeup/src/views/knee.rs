@@ -20,6 +20,10 @@ pub(super) struct Knee {
 impl Knee {
     /// That of `line`, where the findings of its run tell of one: they leave it out where its points are in doubt.
     pub fn of(subject: &Subject<'_>, line: &Along<'_>) -> Option<Knee> {
+        // Findings are of all of a point.
+        if line.points.iter().any(|step| step.median.only.is_some()) {
+            return None;
+        }
         let run =
             subject.runs.get(line.run).filter(|run| run.findings.iter().any(|one| one.code == "knee"))?;
         let mut steps: Vec<(f64, LoadPoint)> =
@@ -29,7 +33,14 @@ impl Knee {
         let found = saturation(&curve, 1)?;
         let (at, load) = told(run, &found)?;
         let source = Source::At(line.run, format!("/findings/{at}/numbers/knee"));
-        Some(Knee { x: between(&steps, load)?, load: Number { value: load, unit: Unit::Count, source } })
+        let knee =
+            Knee { x: between(&steps, load)?, load: Number { value: load, unit: Unit::Count, source } };
+        Some(knee).filter(|knee| knee.is_within(line))
+    }
+
+    /// Whether less load than at the knee was measured: a line that is flat from its first point on has none to be seen.
+    fn is_within(&self, line: &Along<'_>) -> bool {
+        line.points.iter().any(|step| step.x < self.x * 0.999)
     }
 
     /// Of the line called `name`, where there are several.

@@ -217,6 +217,9 @@ fn by_intervals(
     let (Some(above), Some(below)) = (first.1.figure(metric), last.1.figure(metric)) else {
         return Outcome::Apart;
     };
+    if above.1.is_none() || below.1.is_none() {
+        return Outcome::Open(format!("inconclusive at {at}, where a run has no 95 % interval"));
+    }
     if ends(&above, is_real).0 <= ends(&below, is_real).1 {
         return Outcome::Open(format!("inconclusive at {at}, where the 95 % intervals overlap"));
     }
@@ -224,8 +227,8 @@ fn by_intervals(
     Outcome::Ahead { at, first: (first.0, above.0), last: (last.0, below.0), ratio }
 }
 
-/// The ends of an interval; without one a two-hundredth each way has to do. A run on real storage deviates from the next,
-/// which its own interval does not know.
+/// The ends of an interval, no nearer than a two-hundredth. A run on real storage deviates from the next, which its own interval does not
+/// know.
 fn ends(figure: &WithInterval, is_real: bool) -> (f64, f64) {
     let deviation = if is_real { CONFIDENCE * RUN_TO_RUN } else { 0.005 };
     let value = figure.0.value;
@@ -263,15 +266,20 @@ impl Lead<'_> {
             Outcome::Doubtful(why) => Sentence::of(format!("Not comparable: {why}. ")),
             _ => Sentence::default(),
         };
+        // A point that all have is named once, by the reason.
+        let at = self.peaks.first().map_or("", |(one, _)| one.point.name.as_str());
+        let is_shared = matches!(&self.outcome, Outcome::Open(why) if why.contains(at))
+            && self.peaks.iter().all(|(one, _)| one.point.name == at);
         for (place, (one, number)) in self.peaks.iter().enumerate() {
             let comma = if place > 0 { ", " } else { "" };
+            let named = if is_shared { String::new() } else { format!(" ({})", one.point.name) };
             sentence = sentence
-                .words(format!("{comma}{} ", subject.label(one.run)))
+                .words(format!("{comma}{}: ", subject.label(one.run)))
                 .number(number.clone())
-                .words(format!("{} ({})", measured::behind(metric), one.point.name));
+                .words(format!("{}{named}", measured::behind(metric)));
         }
         match &self.outcome {
-            Outcome::Open(why) => sentence.words(format!(": {why}.")),
+            Outcome::Open(why) => sentence.words(format!("; {why}.")),
             Outcome::Apart => sentence.words(": no point in common, so there is no ratio."),
             _ => sentence.words("."),
         }

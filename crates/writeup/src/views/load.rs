@@ -7,7 +7,7 @@ use record::Metric;
 
 use crate::measured::{self, Measured};
 use crate::number::{Number, Source};
-use crate::sweep::{Along, Phase, Step, name_of, pair, shown};
+use crate::sweep::{Along, Phase, Step, is_number, name_of, pair, shown};
 
 use super::corners::capital;
 use super::knee::Knee;
@@ -19,13 +19,20 @@ const NEARLY: f64 = 0.9;
 const CEILINGS: usize = 3;
 /// Lines that a reading names.
 const TOLD: usize = 2;
+/// What is swept where the read-ahead is.
+const READ_AHEAD: &str = "read_ahead";
 
 /// What a section on `phase` is called: `4 KiB random, by queue depth`; by the key alone where it is several phases, or
 /// where its name is nothing but the values of its points.
 pub(super) fn heading(phase: &Phase<'_>) -> String {
     let by = phase.inner().map(name_of).unwrap_or_default();
+    if let Some(of) = &phase.of {
+        return format!("{of}, by requests in flight");
+    }
     let title = record::phase_title(phase.name, |_| None);
-    let words = title.split(['…', ' ', ',']).any(|word| word.chars().any(char::is_alphabetic));
+    // A title that is the name of the key says it once.
+    let is_key = title.trim_matches(['…', ' ']).eq_ignore_ascii_case(&by);
+    let words = !is_key && title.split(['…', ' ', ',']).any(|word| word.chars().any(char::is_alphabetic));
     if phase.outer().is_empty() && words { format!("{title}, by {by}") } else { format!("By {by}") }
 }
 
@@ -35,7 +42,7 @@ pub(super) fn figures(subject: &Subject<'_>, phase: &Phase<'_>) -> Vec<Figure> {
     if lines.iter().all(|line| line.points.len() < 2) {
         return Vec::new();
     }
-    let headline = phase.points.first().map_or(Metric::Iops, |one| measured::headline(one.point));
+    let headline = phase.points.first().map_or(Metric::Iops, |one| one.headline());
     let metric = if headline.more_is_better() { headline } else { Metric::Iops };
     let mut figures: Vec<Figure> = along(subject, phase, &lines, metric).into_iter().collect();
     if phase.is_load() {
@@ -52,23 +59,30 @@ type Named<'l, 'a> = (String, usize, &'l Along<'a>);
 /// A panel's title, and its lines.
 type Panel<'l, 'a> = (String, Vec<Named<'l, 'a>>);
 
-/// Lines by panel: where several runs and several outer values meet, a panel for each value, with a line for each run.
+/// Lines by panel: where several runs and several outer values meet, a panel for each value, with a line for each run. Of one
+/// run the values of the last outer key are the lines; where they all together were more than there are hues, those of the
+/// others have a panel each.
 struct Panels<'l, 'a> {
     panels: Vec<Panel<'l, 'a>>,
+    /// Lines that there were, and those of them that are drawn.
+    lines: (usize, usize),
 }
 
 impl<'l, 'a> Panels<'l, 'a> {
     fn of(subject: &Subject<'_>, phase: &Phase<'a>, lines: &'l [Along<'a>]) -> Panels<'l, 'a> {
-        let around = |line: &Along<'_>| {
-            let pairs = phase.outer().iter().zip(&line.around);
+        let around = |line: &Along<'_>, from: usize, to: usize| {
+            let pairs = phase.outer()[from..to].iter().zip(&line.around[from..to]);
             pairs.map(|(key, value)| pair(key, value)).collect::<Vec<_>>().join(", ")
         };
         let runs = subject.labels.len() > 1;
+        let long = || lines.iter().filter(|line| line.points.len() > 1);
+        let outer = phase.outer().len();
+        let apart = if long().count() > HUES { outer.saturating_sub(1) } else { 0 };
         let mut panels: Vec<Panel<'_, '_>> = Vec::new();
-        for line in lines.iter().filter(|line| line.points.len() > 1) {
+        for line in long() {
             let (panel, name, hue) = match runs {
-                true => (around(line), subject.label(line.run).to_owned(), line.run),
-                false => (String::new(), around(line), 0),
+                true => (around(line, 0, outer), subject.label(line.run).to_owned(), line.run),
+                false => (around(line, 0, apart), around(line, apart, outer), 0),
             };
             let place = panels.iter().position(|(title, _)| *title == panel).unwrap_or_else(|| {
                 panels.push((panel, Vec::new()));
@@ -77,13 +91,39 @@ impl<'l, 'a> Panels<'l, 'a> {
             let hue = if runs { hue } else { panels[place].1.len() };
             panels[place].1.push((name, hue, line));
         }
-        Panels { panels }
+        let is_scale =
+            phase.outer().last().is_some_and(|key| phase.points.iter().all(|one| is_number(one, key)));
+        if is_scale && !runs {
+            panels.iter_mut().for_each(|(_, lines)| thin(lines));
+        }
+        let drawn = panels.iter().map(|(_, lines)| lines.len()).sum();
+        Panels { panels, lines: (long().count(), drawn) }
+    }
+
+    /// What a subtitle says of lines that are left out; empty where all are drawn.
+    fn left_out(&self) -> String {
+        match self.lines {
+            (all, drawn) if drawn < all => format!("; {drawn} of {all} lines are drawn, the table has all"),
+            _ => String::new(),
+        }
     }
 
     /// The lines of all panels.
     fn lines(&self) -> impl Iterator<Item = &Named<'l, 'a>> {
         self.panels.iter().flat_map(|(_, lines)| lines)
     }
+}
+
+/// Leaves of lines along a scale as many as there are hues, evenly spread from the first to the last.
+fn thin(lines: &mut Vec<Named<'_, '_>>) {
+    let (count, last) = (lines.len(), HUES - 1);
+    if count <= HUES {
+        return;
+    }
+    let kept: Vec<usize> = (0..HUES).map(|place| (count - 1) * place / last).collect();
+    let mut at = 0..;
+    lines.retain(|_| at.next().is_some_and(|at| kept.contains(&at)));
+    lines.iter_mut().enumerate().for_each(|(hue, line)| line.1 = hue);
 }
 
 fn along(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>], metric: Metric) -> Option<Figure> {
@@ -108,28 +148,31 @@ fn along(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>], metric: 
             x: x.clone(),
             y: y.clone(),
             lines: lines.iter().map(|(name, hue, line)| line_of(name, *hue, line, metric)).collect(),
-            rules: if several {
+            rules: if several || phase.of.is_some() {
                 Vec::new()
             } else {
-                [ceilings(lines, metric), knees(subject, lines)].concat()
+                [ceilings(lines, metric), knees(subject, lines), direct(subject, phase, metric)].concat()
             },
         };
         (title.clone(), Chart::Plot(plot))
     });
+    let table = table(subject, phase, lines, metric);
     Some(Figure {
         kind: if phase.is_load() { "load" } else { "sweep" },
         reading: leads(subject, &phase.cases(), metric, TOLD, true)
             .unwrap_or_else(|| reading(subject, &panels, phase, metric)),
         subtitle: format!(
-            "{} against {}; bars are 95 % intervals{}",
+            "{} against {}{}{}{}",
             capital(&measured::name(metric)),
             x.name,
-            if repeated(lines) { ", of repeats the median and their range" } else { "" }
+            if table.has_intervals() { "; bars are 95 % intervals" } else { "" },
+            if repeated(lines) { ", of repeats the median and their range" } else { "" },
+            panels.left_out()
         ),
         panels: drawn.collect(),
         small: several,
         details: Vec::new(),
-        table: table(subject, phase, lines, metric),
+        table,
     })
 }
 
@@ -192,6 +235,25 @@ fn ceilings(lines: &[(String, usize, &Along<'_>)], metric: Metric) -> Vec<Rule> 
     lines.iter().filter_map(of_line).collect()
 }
 
+/// What the same stream does past the page cache, beside a sweep of the read-ahead.
+fn direct(subject: &Subject<'_>, phase: &Phase<'_>, metric: Metric) -> Vec<Rule> {
+    let Some(first) = phase.points.first().filter(|_| phase.inner() == Some(READ_AHEAD)) else {
+        return Vec::new();
+    };
+    let all = subject.of_plan(&subject.runs[first.run].plan.name);
+    let is_direct = |one: &Measured<'_>| {
+        one.run == first.run
+            && one.point.phase != first.point.phase
+            && one.headline() == first.headline()
+            && one.point.workloads.iter().all(|workload| workload.spec.direct)
+    };
+    let found = all.into_iter().find(is_direct).and_then(|one| Some((one, one.figure(metric)?.0)));
+    let level = |(one, number): (Measured<'_>, Number)| {
+        Rule::Level(number.value, format!("{}: {}", one.point.name, number.text()))
+    };
+    found.map(level).into_iter().collect()
+}
+
 /// Where more load no longer pays.
 fn knees(subject: &Subject<'_>, lines: &[(String, usize, &Along<'_>)]) -> Vec<Rule> {
     if lines.len() > CEILINGS {
@@ -216,7 +278,6 @@ fn busiest(measured: Measured<'_>) -> Option<(String, f64)> {
 }
 
 fn reading(subject: &Subject<'_>, panels: &Panels<'_, '_>, phase: &Phase<'_>, metric: Metric) -> Sentence {
-    let key = phase.inner().map(name_of).unwrap_or_default();
     let mut sentence = Sentence::default();
     let several = panels.panels.len() > 1;
     let all: Vec<(String, &Along<'_>)> = panels
@@ -234,26 +295,41 @@ fn reading(subject: &Subject<'_>, panels: &Panels<'_, '_>, phase: &Phase<'_>, me
         if !sentence.is_empty() {
             sentence = sentence.words("; ");
         }
-        let name = if name.is_empty() { "The highest is ".to_owned() } else { format!("{name}: at most ") };
-        sentence = sentence.words(name).number(most.clone()).words(format!(
-            "{} at {key} {}",
+        let is_most = steps().all(|(_, number)| number.value <= most.value);
+        let highest = match (name.is_empty(), is_most) {
+            (true, true) => "The highest is ".to_owned(),
+            (false, true) => format!("{name}: at most "),
+            (true, false) => "The highest that is certain is ".to_owned(),
+            (false, false) => format!("{name}: the highest that is certain is "),
+        };
+        sentence = sentence.words(highest).number(most.clone()).words(format!(
+            "{} at {} {}",
             measured::behind(metric),
+            phase.inner().map(name_of).unwrap_or_default(),
             shown(peak.text)
         ));
         if let Some((tail, _)) = at.figure(Metric::Quantile(0.99)).filter(|_| metric.more_is_better()) {
             sentence = sentence.words(", p99 ").number(tail);
         }
         let nearly = steps().find(|(_, number)| (NEARLY..=1.0).contains(&(number.value / most.value)));
-        if let Some((step, number)) = nearly.filter(|(step, _)| phase.is_load() && step.x < peak.x) {
+        let is_growth = phase.is_load() || phase.inner() == Some(READ_AHEAD);
+        if let Some((step, number)) = nearly.filter(|(step, _)| is_growth && step.x < peak.x) {
             sentence = sentence.words(", ").number(ratio(&number, &most, Unit::Share));
             sentence = sentence.words(format!(" of it at {}", shown(step.text)));
+        }
+        if let Some((step, number)) =
+            steps().next().filter(|(step, _)| !phase.is_load() && is_growth && step.x < peak.x)
+        {
+            sentence = sentence.words(", ").number(ratio(&most, &number, Unit::Ratio));
+            sentence = sentence.words(format!(" what it is at {}", shown(step.text)));
         }
         if let Some(knee) = Knee::of(subject, line) {
             sentence = sentence.words(", the knee at ").number(knee.load).words(" in flight");
         }
     }
     if all.len() > TOLD {
-        sentence = sentence.words(format!("; {} more in the chart", all.len() - TOLD));
+        let place = if panels.left_out().is_empty() { "chart" } else { "table" };
+        sentence = sentence.words(format!("; {} more in the {place}", panels.lines.0 - TOLD));
     }
     if sentence.is_empty() { sentence } else { sentence.words(".") }
 }
@@ -295,18 +371,20 @@ fn latency(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]) -> Opt
             },
             lines: lines
                 .iter()
-                .take(HUES)
                 .map(|(name, hue, line)| curve(name, *hue, line, metric, Knee::of(subject, line).as_ref()))
                 .collect(),
             rules: Vec::new(),
         };
         (title.clone(), Chart::Plot(plot))
     });
-    let reading = panels.lines().next().and_then(|(name_of_line, _, line)| {
+    let first = panels.panels.first().and_then(|(title, lines)| Some((title, lines.first()?)));
+    let reading = first.and_then(|(title, (name_of_line, _, line))| {
         let (first, last) = (line.points.first()?, line.points.last()?);
         let (low, high) = (first.median.figure(metric)?.0, last.median.figure(metric)?.0);
         // A label keeps its case: it may be the name of a file.
         let several = panels.lines().count() > 1;
+        let names = [name_of_line, title].into_iter().filter(|name| !name.is_empty());
+        let name_of_line = names.cloned().collect::<Vec<_>>().join(", ");
         let of = if several { format!("{name_of_line}: ") } else { String::new() };
         let told = measured::name(metric);
         let told = if several { told } else { capital(&told) };
@@ -322,9 +400,10 @@ fn latency(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]) -> Opt
         kind: "latency",
         reading: reading.unwrap_or_default(),
         subtitle: format!(
-            "{} against the rate that was reached; points are labelled by {key}{}",
+            "{} against the rate that was reached; points are labelled by {key}{}{}",
             capital(&measured::name(metric)),
-            if has_knee { ", with the one that is nearest to the knee" } else { "" }
+            if has_knee { ", with the one that is nearest to the knee" } else { "" },
+            panels.left_out()
         ),
         panels: drawn.collect(),
         small: several,
@@ -356,9 +435,8 @@ fn table(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>], metric: 
         if title.is_empty() { measured::name(metric) } else { title }
     };
     let cell = |line: &Along<'_>, text: &str| {
-        let figure =
-            line.points.iter().find(|step| step.text == text).and_then(|step| step.median.figure(metric));
-        figure.map_or(Cell::Empty, |(number, interval)| Cell::Number(number, interval.map(Box::new)))
+        let step = line.points.iter().find(|step| step.text == text);
+        step.map_or(Cell::Empty, |step| step.median.cell(metric))
     };
     let columns = lines.iter().map(|line| Column::numbers(title(line), measured::unit(metric)));
     let rows = values(lines).into_iter().map(|text| {

@@ -25,6 +25,7 @@ use crate::measured::{Measured, measured};
 use crate::number::Number;
 use crate::sweep::{Phase, phases};
 
+pub(crate) use campaign::{BEHIND_ROWS, FAR};
 pub(crate) use corners::{best, capital};
 pub(crate) use exploration::{answer as exploration_answer, key_figures as exploration_figures};
 pub(crate) use lead::leads;
@@ -47,7 +48,14 @@ pub(crate) struct Subject<'a> {
 impl<'a> Subject<'a> {
     /// Loads of runs of the plan `plan`.
     pub fn of_plan(&self, plan: &str) -> Vec<Measured<'a>> {
-        measured(self.runs).into_iter().filter(|one| self.runs[one.run].plan.name == plan).collect()
+        let is_its = |one: &Measured<'_>| self.runs[one.run].plan.name == plan && one.has_figure();
+        self.measured().into_iter().filter(is_its).collect()
+    }
+
+    /// All loads. What a void cell has is no figure of its campaign; looked at by itself it is a run like any other.
+    pub fn measured(&self) -> Vec<Measured<'a>> {
+        let counts = |one: &Measured<'_>| self.campaign.is_none() || self.runs[one.run].lack().is_none();
+        measured(self.runs).into_iter().filter(counts).collect()
     }
 
     /// Of which `points` everything is kept.
@@ -55,7 +63,8 @@ impl<'a> Subject<'a> {
         points.iter().filter(|one| self.portraits.contains(&(one.run, one.at))).copied().collect()
     }
 
-    fn label(&self, run: usize) -> &'a str {
+    /// What run number `run` is called.
+    pub fn label(&self, run: usize) -> &'a str {
         &self.labels[run]
     }
 
@@ -95,7 +104,7 @@ pub(crate) fn sections(subject: &Subject<'_>) -> Vec<Section> {
     }
     let several = plans.len() > 1;
     if let Some(campaign) = subject.campaign {
-        let portraits = subject.portraits(&measured(subject.runs));
+        let portraits = subject.portraits(&subject.measured());
         let mut sections = campaign.sections();
         sections.push(section("progress".into(), progress::figures(subject, &portraits)));
         sections.push(section("latency over time".into(), heatmap::figures(subject, &portraits)));

@@ -53,7 +53,8 @@ pub(super) fn latency(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<
             .filter_map(|(kind, part)| Some(Segment { kind, value: one.part(part)?.value }));
         let mut segments: Vec<Segment> = own.collect();
         let rest = one.share.all.mean_ns - segments.iter().map(|segment| segment.value).sum::<f64>();
-        if rest > 0.005 * one.share.all.mean_ns {
+        // However little it is: the bar is as long as the mean.
+        if rest > 1e-6 * one.share.all.mean_ns {
             segments.push(Segment { kind: kinds.len(), value: rest });
         }
         segments
@@ -64,7 +65,7 @@ pub(super) fn latency(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<
     let names = kinds.iter().map(|kind| (*kind).to_owned());
     let chart = Bars {
         axis: Axis::new("mean latency", Unit::Nanos, Scale::Linear),
-        kinds: names.chain(others.then(|| "others".to_owned())).collect(),
+        kinds: names.map(|name| shown(&name, &traced)).chain(others.then(|| "others".to_owned())).collect(),
         bars,
     };
     let largest = kinds.iter().filter_map(|kind| Some((*kind, first.part(kind)?)));
@@ -72,7 +73,7 @@ pub(super) fn latency(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<
     let mean = first.number("mean_ns", first.share.all.mean_ns);
     let reading = largest.map(|(kind, number)| {
         let share = ratio(&number, &mean, Unit::Share);
-        Sentence::of(format!("{}: {kind} takes ", first.name))
+        Sentence::of(format!("{}: {} takes ", first.name, shown(kind, &traced)))
             .number(share)
             .words(" of the mean latency of ")
             .number(mean.clone())
@@ -102,34 +103,48 @@ fn of_point<'a>(subject: &Subject<'_>, measured: Measured<'a>) -> Vec<Traced<'a>
 
 /// The parts that take most of any bar, in the order in which requests meet them; the rest is told together.
 fn kinds<'a>(traced: &[Traced<'a>]) -> Vec<&'a str> {
-    let mut met: Vec<(&str, f64)> = Vec::new();
-    for one in traced {
-        for part in &one.share.all.parts {
-            let share = (part.wait_ns + part.service_ns) / one.share.all.mean_ns;
-            match met.iter_mut().find(|(name, _)| *name == part.part) {
-                Some((_, most)) => *most = most.max(share),
-                None => met.push((&part.part, share)),
-            }
-        }
-    }
+    let most = |name: &str| {
+        let parts = traced.iter().flat_map(|one| one.share.all.parts.iter().map(move |part| (one, part)));
+        let own = parts.filter(|(_, part)| part.part == name);
+        own.map(|(one, part)| (part.wait_ns + part.service_ns) / one.share.all.mean_ns).fold(0.0, f64::max)
+    };
+    let met: Vec<(&str, f64)> = met(traced).into_iter().map(|name| (name, most(name))).collect();
     let mut largest: Vec<f64> = met.iter().map(|(_, share)| *share).collect();
     largest.sort_by(|one, other| other.total_cmp(one));
     let least = largest.get(HUES - 1).copied().unwrap_or(0.0).max(0.01);
     met.into_iter().filter(|(_, share)| *share >= least).map(|(name, _)| name).take(HUES).collect()
 }
 
-fn table(traced: &[Traced<'_>]) -> Table {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in traced.iter().flat_map(|one| &one.share.all.parts) {
-        if !parts.contains(&part.part.as_str()) {
-            parts.push(&part.part);
+/// What a part is called: of drives whose service is told by its steps, what is left is the wait for them.
+fn shown(part: &str, traced: &[Traced<'_>]) -> String {
+    let is_told = |one: &Traced<'_>| one.share.all.parts.iter().any(|own| own.part.starts_with("disk "));
+    if part == "disk" && traced.iter().any(is_told) { "disk queue".into() } else { part.to_owned() }
+}
+
+/// All parts, in the order in which requests meet them: each has those that it met in that order, and one that only some met
+/// comes behind the part that these met before.
+fn met<'a>(traced: &[Traced<'a>]) -> Vec<&'a str> {
+    let mut met: Vec<&str> = Vec::new();
+    for one in traced {
+        let mut next = 0;
+        for part in &one.share.all.parts {
+            let place = met.iter().position(|known| *known == part.part).unwrap_or_else(|| {
+                met.insert(next, &part.part);
+                next
+            });
+            next = next.max(place + 1);
         }
     }
+    met
+}
+
+fn table(traced: &[Traced<'_>]) -> Table {
+    let parts = met(traced);
     let columns = traced.iter().map(|one| Column::numbers(&one.name, Unit::Nanos));
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for part in parts {
         let cells = traced.iter().map(|one| Cell::number(one.part(part)));
-        rows.push(std::iter::once(Cell::words(part)).chain(cells).collect());
+        rows.push(std::iter::once(Cell::words(shown(part, traced))).chain(cells).collect());
     }
     let totals = traced.iter().map(|one| Cell::number(Some(one.number("mean_ns", one.share.all.mean_ns))));
     rows.push(std::iter::once(Cell::words("all")).chain(totals).collect());

@@ -36,7 +36,7 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
         kind: "progress",
         reading,
         subtitle: format!(
-            "What is done of the work, and rate and p99 of the load beside it, against time{rest}"
+            "What is done of the work, and rate and p99 of the load beside it, against the time since the run began{rest}"
         ),
         panels: courses.iter().map(|course| (course.title.clone(), stack(course))).collect(),
         small: false,
@@ -99,10 +99,10 @@ fn course(title: String, works: &[&Work<'_>]) -> Course {
     };
     let plots = [
         plot("done", Unit::Share, &|work| work.done()),
-        plot("rate", Unit::PerSecond, &|work| work.measured.over_time(OPS)),
-        plot("p99 latency", Unit::Nanos, &|work| work.measured.over_time(RESPONSE_P99)),
+        plot("rate", Unit::PerSecond, &|work| work.load(OPS)),
+        plot("p99 latency", Unit::Nanos, &|work| work.load(RESPONSE_P99)),
     ];
-    Course { title, plots: plots.into_iter().filter(CoursePlot::has_samples).collect(), warm_up: None }
+    Course { title, plots: plots.into_iter().filter(CoursePlot::has_samples).collect(), ..Course::default() }
 }
 
 impl<'a> Work<'a> {
@@ -117,7 +117,14 @@ impl<'a> Work<'a> {
 
     fn done(&self) -> Samples {
         let all = self.series.at_ns.iter().enumerate().take(self.series.values.len());
-        every_so_often(all.map(|(at, at_ns)| (self.measured.since(*at_ns), self.value(at))).collect())
+        every_so_often(all.map(|(at, at_ns)| (*at_ns as f64 / 1e9, self.value(at))).collect())
+    }
+
+    /// What the load got, from the same zero as the work: the start of the run.
+    fn load(&self, ending: &str) -> Samples {
+        let began = self.measured.point.started_ns as f64 / 1e9;
+        let samples = self.measured.over_time(ending).into_iter();
+        samples.map(|(since, number)| (began + since, number)).collect()
     }
 
     fn value(&self, at: usize) -> Number {

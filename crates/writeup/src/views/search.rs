@@ -76,7 +76,7 @@ fn curve(subject: &Subject<'_>, run: usize, search: &Search) -> Option<Figure> {
     let mut trials: Vec<(Measured<'_>, Number, Number)> = Vec::new();
     for index in search.ladder.iter().flat_map(|rung| &rung.points) {
         let Some(at) = record.points.iter().position(|point| point.index == *index) else { continue };
-        let one = Measured { run, at, point: &record.points[at] };
+        let one = Measured { run, at, point: &record.points[at], only: None };
         let figures = one.figure(Metric::Iops).zip(one.figure(metric));
         trials.extend(figures.map(|(rate, latency)| (one, rate.0, latency.0)));
     }

@@ -1,5 +1,7 @@
 //! What a whole report says, read by a person: its answer, its readings, its tables.
 
+mod sweeps;
+
 use record::sample::{self, Stream};
 use record::{
     Basis, Breakdown, Check, Compared, Comparison, Component, Grade, Grading, Op, Outcome, Point, Run, Side,
@@ -71,6 +73,29 @@ fn compared(cell: &str, metric: &str, (base, value): (f64, f64), interval: Optio
     }
 }
 
+#[test]
+fn a_table_says_once_why_figures_have_no_interval() {
+    let mut long = run("5", &[(1, 100.0), (2, 200.0), (4, 300.0), (8, 310.0)]);
+    for (place, point) in long.points.iter_mut().enumerate() {
+        let summary = &mut point.workloads[0].summary[0];
+        summary.no_interval = [None, Some("it changed slowly"), Some("it was short"), Some("it was short")]
+            [place]
+            .map(str::to_owned);
+    }
+    let figure = &mut long.points[0].workloads[0].summary[0].ops_per_s;
+    (figure.low, figure.high) = (Some(90.0), Some(110.0));
+    let evidence = evidence(vec![long], None, None);
+    let report = write_up(&evidence);
+    let told = "3 of 4 figures have no 95 % interval: it was short (2); it changed slowly (1).";
+    let load = report.figures().find(|figure| figure.kind == "load").expect("it is swept");
+    assert_eq!(load.table.note().as_deref(), Some(told));
+    let page = crate::html(&report, &evidence).expect("it is drawn");
+    assert_eq!(page.matches("it was short (2)").count(), 2, "of the chart's table and of all figures");
+    assert!(!crate::markdown(&report).contains("± 95 %") && crate::markdown(&report).contains("short"));
+    let quiet = report.tables().find(|table| table.title == "latency by load").expect("it is there");
+    assert_eq!(quiet.note(), None, "nobody asks for intervals there");
+}
+
 fn comparison(rows: Vec<Compared>) -> Comparison {
     let side = |name: &str| Side {
         name: name.into(),
@@ -124,8 +149,10 @@ fn the_highest_rate_is_the_one_whose_interval_has_the_highest_lower_end() {
     let own = doubtful("10", [(6_750.0, 4_440.0), (3_295.0, 37.0), (3_280.0, 60.0)]);
     let other = doubtful("5", [(1_400.0, 35.0), (1_404.0, 45.0), (1_415.0, 37.0)]);
     let alone = report(vec![own.clone()], None);
-    assert!(alone.answer.text().starts_with("Up to 3,295 IOPS (8 KiB x8)"), "{}", alone.answer.text());
-    assert!(reading(&alone, "load").starts_with("The highest is 3,295 IOPS at workers 8"));
+    let answer = alone.answer.text();
+    assert!(answer.starts_with("Reaches 3,295 IOPS (8 KiB x8)"), "{answer}");
+    assert!(answer.contains("no higher one is certain"), "{answer}");
+    assert!(reading(&alone, "load").starts_with("The highest that is certain is 3,295 IOPS at workers 8"));
     assert_eq!(alone.key_figures[0].figure.text(), "3,295");
     let both = report(vec![other, own], None).answer.text();
     assert!(both.starts_with("RAID 10 reaches 3,295 IOPS, 2.35× RAID 5 (8 KiB x8)."), "{both}");
@@ -138,6 +165,7 @@ fn busy(mut run: Run) -> Run {
         point.breakdown = Some(Breakdown {
             components: vec![part.clone()],
             classes: Vec::new(),
+            write_cache: None,
             shares: Vec::new(),
             window: None,
         });
@@ -163,7 +191,7 @@ fn a_sweep_of_a_virtual_array_shows_where_the_busiest_part_of_each_line_is_at_it
             _ => None,
         })
         .collect();
-    assert_eq!(told, ["reads 100%: disk 100 % busy: 4,000", "reads 0%: disk 100 % busy: 800"]);
+    assert_eq!(told, ["100% reads: disk 100 % busy: 4,000", "0% reads: disk 100 % busy: 800"]);
 }
 
 /// A curve that is flat from eight workers on, with as many requests in flight as workers and what the findings say of it.
@@ -251,7 +279,8 @@ fn a_ratio_is_of_a_point_that_both_runs_have() {
     let apart = vec![run("5", &[(32, 1_700.0), (16, 900.0)]), run("10", &[(64, 3_801.0), (128, 3_700.0)])];
     let answer = report(apart, Some(Vec::new())).answer.text();
     assert!(
-        answer.contains("RAID 10 3,801 IOPS (8 KiB x64)") && answer.contains("RAID 5 1,700 IOPS (8 KiB x32)")
+        answer.contains("RAID 10: 3,801 IOPS (8 KiB x64)")
+            && answer.contains("RAID 5: 1,700 IOPS (8 KiB x32)")
     );
     assert!(answer.contains("no point in common") && !answer.contains('×'), "{answer}");
 }
@@ -262,7 +291,7 @@ fn a_comparison_that_is_inconclusive_gives_no_ratio_but_both_figures_and_why() {
     let runs = || vec![run("5", &rates), run("10", &[(64, 3_801.0), (128, 3_782.0)])];
     let rows = vec![compared("8 KiB x64", "iops", (2_393.0, 3_801.0), Some((0.31, 8.01)))];
     let answer = report(runs(), Some(rows)).answer.text();
-    assert!(answer.contains("RAID 10 3,801 IOPS") && answer.contains("RAID 5 2,412 IOPS"), "{answer}");
+    assert!(answer.contains("RAID 10: 3,801 IOPS") && answer.contains("RAID 5: 2,412 IOPS"), "{answer}");
     assert!(answer.contains("inconclusive at 8 KiB x64") && answer.contains("0.31× to 8.01×"), "{answer}");
     assert!(!answer.contains("reaches"), "{answer}");
     let rows = vec![compared("8 KiB x64", "iops", (2_393.0, 3_801.0), None)];
@@ -394,6 +423,7 @@ fn repeats_have_one_name_in_a_legend_and_a_number_in_a_table() {
 #[test]
 fn a_course_of_parts_marks_where_the_warm_up_ended() {
     let course = crate::document::Course {
+        hues: Vec::new(),
         title: String::new(),
         plots: vec![crate::document::CoursePlot {
             measure: "busy".into(),
@@ -455,4 +485,45 @@ fn a_search_over_designs_without_a_front_and_one_with_too_few_figures_are_no_pan
     let none = write_up(&evidence(vec![run], None, None));
     assert!(none.answer.text().starts_with("No design of 9 meets"), "{}", none.answer.text());
     assert_eq!(none.figures().count(), 0);
+}
+
+/// A series of a part of a virtual array that is busy for this part of each of ten seconds.
+fn part(part: &str, share: f64) -> record::Series {
+    record::Series {
+        name: format!("part.{part}.busy"),
+        unit: "share".into(),
+        workload: None,
+        source: "simulation".into(),
+        from_ns: Some(0),
+        at_ns: (1..=10).map(|second| second * 1_000_000_000).collect(),
+        values: vec![share; 10],
+        absent: None,
+    }
+}
+
+#[test]
+fn of_the_parts_of_an_array_the_busiest_of_each_kind_is_shown_and_has_its_hue_in_every_panel() {
+    let point = |index, name: &str, series| Point {
+        name: name.into(),
+        phase: name.into(),
+        swept: std::collections::BTreeMap::new(),
+        series,
+        ..point(index, 4, 1_000.0, None)
+    };
+    let first = vec![part("disk 0", 0.1), part("disk 7", 0.5), part("controller 0 xor", 0.9)];
+    let second = vec![part("link 0 out", 0.3), part("disk 1", 0.2), part("disk 2", 0.1)];
+    let run = sample::run("parts", vec![point(0, "one", first), point(1, "other", second)]);
+    let report = write_up(&evidence(vec![run], None, None));
+    let figure = report.figures().find(|figure| figure.kind == "devices").expect("parts were sampled");
+    let lines: Vec<Vec<(String, usize)>> = figure
+        .panels
+        .iter()
+        .map(|(_, chart)| {
+            let chart::Chart::Stack(stack) = chart else { panic!("a stack") };
+            stack.plots[0].lines.iter().map(|line| (line.name.clone(), line.hue)).collect()
+        })
+        .collect();
+    let named = |name: &str, hue| (name.to_owned(), hue);
+    assert_eq!(lines[0], [named("controller 0 xor", 0), named("disk 7", 1)]);
+    assert_eq!(lines[1], [named("link 0 out", 2), named("disk 1", 1)]);
 }

@@ -163,7 +163,7 @@ fn samples(subject: &Subject<'_>, title: &str, courses: &[Course<'_>]) -> docume
     document::Course {
         title: title.into(),
         plots: plots.into_iter().filter(CoursePlot::has_samples).collect(),
-        warm_up: None,
+        ..document::Course::default()
     }
 }
 

@@ -1,13 +1,14 @@
 //! Charts of the spreadsheet's own, drawn from the numbers of their sheet: what is plotted, by what names, on which axes.
 
-use chart::Unit;
+use chart::{HUES, Unit, hue_on_white};
 use rust_xlsxwriter::{
-    Chart, ChartErrorBars, ChartErrorBarsType, ChartRange, ChartType, ConditionalFormat2ColorScale,
-    Worksheet, XlsxError,
+    Chart, ChartAxisCrossing, ChartAxisLabelPosition, ChartDataLabel, ChartErrorBars, ChartErrorBarsType,
+    ChartRange, ChartSolidFill, ChartType, ConditionalFormat2ColorScale, Worksheet, XlsxError,
 };
 use units::convert::narrow;
 
 use crate::document::{Cell, Figure, Table};
+use crate::views::{BEHIND_ROWS, FAR};
 
 use super::{Place, bold, shown};
 
@@ -19,6 +20,10 @@ const FRAME: u32 = 120;
 const BAR: u32 = 30;
 /// A chart is no higher.
 const HIGHEST: u32 = 1600;
+/// A row of a sheet, in pixels.
+const ROW: u32 = 20;
+/// What of the largest value an axis goes beyond it.
+const BEYOND: f64 = 1.05;
 
 /// What a spreadsheet draws of a figure.
 #[derive(Clone, Copy, PartialEq)]
@@ -68,22 +73,43 @@ pub(super) fn chart(
         return Ok(());
     };
     let labels = own.labels(sheet, shape)?;
-    let drawn = match shape {
-        Shape::Lines => own.by_column(ChartType::Line, &plotted, labels),
-        Shape::Bars => own.by_column(ChartType::Bar, &plotted, labels),
-        Shape::Parts => own.by_row(ChartType::BarStacked, &plotted, own.rows() - 1),
-        Shape::Spectrum => own.by_row(ChartType::Line, &plotted, own.rows()),
-        Shape::Curve => match own.curves() {
-            Some(chart) => chart,
-            None => return Ok(()),
-        },
-    };
-    let mut drawn = drawn;
-    own.name_axes(&mut drawn, shape, &plotted);
-    drawn.title().set_name(figure.subtitle.as_str());
-    drawn.set_width(WIDTH).set_height(own.height(shape, plotted.len()));
-    sheet.insert_chart(1, own.beyond() + 2, &drawn)?;
+    let mut at = 1;
+    for part in own.parts() {
+        let drawn = match shape {
+            Shape::Lines => own.by_column(ChartType::Line, &plotted, labels, &part),
+            Shape::Bars => own.by_column(ChartType::Bar, &plotted, labels, &part),
+            Shape::Parts => own.by_row(ChartType::BarStacked, &plotted, own.rows() - 1),
+            Shape::Spectrum => own.by_row(ChartType::Line, &plotted, own.rows()),
+            Shape::Curve => match own.curves() {
+                Some(chart) => chart,
+                None => return Ok(()),
+            },
+        };
+        let mut drawn = drawn;
+        own.name_axes(&mut drawn, shape, &plotted);
+        if shape == Shape::Bars {
+            own.lay_bars(&mut drawn, &plotted, &part);
+        }
+        drawn.title().set_name(part.title.as_str());
+        let height = own.height(shape, plotted.len(), &part);
+        drawn.set_width(WIDTH).set_height(height);
+        sheet.insert_chart(at, own.beyond() + 2, &drawn)?;
+        at += height / ROW + 2;
+    }
     Ok(())
+}
+
+/// Rows of a table that have a chart of their own, from the first to the last, counted from 1.
+struct Part {
+    title: String,
+    first: u32,
+    last: u32,
+}
+
+impl Part {
+    fn rows<'t>(&self, table: &'t Table) -> &'t [Vec<Cell>] {
+        &table.rows[self.first as usize - 1..self.last as usize]
+    }
 }
 
 impl Sheet<'_> {
@@ -101,6 +127,94 @@ impl Sheet<'_> {
         let all = || (0..self.figure.table.columns.len()).filter(|column| self.unit(*column).is_some());
         let unit = all().filter_map(|column| self.unit(column)).find(|unit| *unit != Unit::Count);
         all().filter(|column| unit.is_some() && self.unit(*column) == unit).collect()
+    }
+
+    /// Of effects the rows of each figure that the page has a panel of; of all else all rows.
+    fn parts(&self) -> Vec<Part> {
+        let Figure { table, subtitle, panels, kind, .. } = self.figure;
+        // What is said of the page's own drawing is not said of this one.
+        let told = subtitle.split(BEHIND_ROWS).next().unwrap_or_default();
+        let of = table.columns.iter().position(|column| column.title == "figure");
+        let Some(of) = of.filter(|_| *kind == "effects") else {
+            return vec![Part { title: told.to_owned(), first: 1, last: self.rows() }];
+        };
+        let told = told.split(';').next().unwrap_or_default();
+        let mut parts = Vec::new();
+        let mut first = 1;
+        for stretch in table.rows.chunk_by(|one, next| one[of] == next[of]) {
+            let last = first + narrow::<u32>(stretch.len()) - 1;
+            let name = stretch[0][of].text();
+            if panels.iter().any(|(title, _)| *title == name) {
+                parts.push(Part { title: format!("{name}. {told}"), first, last });
+            }
+            first = last + 1;
+        }
+        parts
+    }
+
+    /// The hue of each row, where rows are told apart by one: whether an effect is significant, the level of a cell's first
+    /// factor.
+    fn hues(&self, part: &Part) -> Option<Vec<usize>> {
+        let table = &self.figure.table;
+        let at = match self.figure.kind {
+            "effects" => table.columns.iter().position(|column| column.title == "significant")?,
+            "cells" if naming(table) > 1 => 0,
+            _ => return None,
+        };
+        let mut levels: Vec<String> =
+            if self.figure.kind == "effects" { vec!["yes".into()] } else { Vec::new() };
+        for row in &table.rows {
+            let text = row[at].text();
+            if !levels.contains(&text) {
+                levels.push(text);
+            }
+        }
+        let place = |row: &Vec<Cell>| levels.iter().position(|level| *level == row[at].text()).unwrap_or(0);
+        (levels.len() <= HUES).then(|| part.rows(table).iter().map(place).collect())
+    }
+
+    /// Bars in the order of the page, from the value that means nothing, as long as their intervals.
+    fn lay_bars(&self, chart: &mut Chart, plotted: &[usize], part: &Part) {
+        // The first row is the highest, and the axis of values stays below.
+        chart.y_axis().set_reverse().set_crossing(ChartAxisCrossing::Max);
+        chart.y_axis().set_label_position(ChartAxisLabelPosition::Low);
+        if let Some(neutral) = self.neutral() {
+            chart.x_axis().set_crossing(ChartAxisCrossing::AxisValue(neutral));
+        }
+        if let Some(most) = self.most(plotted, part) {
+            chart.x_axis().set_max(most);
+        }
+        if plotted.len() < 2 {
+            chart.legend().set_hidden();
+        }
+    }
+
+    fn neutral(&self) -> Option<f64> {
+        self.figure.panels.iter().find_map(|(_, chart)| match chart {
+            chart::Chart::Dots(dots) => dots.neutral,
+            _ => None,
+        })
+    }
+
+    /// How far the axis of values goes: to the end of the longest interval, which a spreadsheet does not look at, but not to a
+    /// claim far beyond all that was measured.
+    fn most(&self, plotted: &[usize], part: &Part) -> Option<f64> {
+        let ends = |column: &usize| {
+            part.rows(&self.figure.table)
+                .iter()
+                .filter_map(|row| match &row[*column] {
+                    Cell::Number(number, ends) => {
+                        let high = ends.ends().map_or(number.value, |ends| ends.1.value.max(number.value));
+                        Some(high / shown(number.unit).0)
+                    }
+                    _ => None,
+                })
+                .fold(0.0, f64::max)
+        };
+        let has_interval = plotted.iter().any(|column| self.places[*column].has_interval);
+        let first = ends(plotted.first()?);
+        let all = plotted.iter().map(ends).fold(0.0, f64::max);
+        (has_interval && all > 0.0).then(|| rounded(all.min(FAR * first) * BEYOND))
     }
 
     /// The first column behind all of the table's.
@@ -135,15 +249,27 @@ impl Sheet<'_> {
     }
 
     /// A series for each column of numbers, along the rows.
-    fn by_column(&self, kind: ChartType, plotted: &[usize], labels: u16) -> Chart {
-        let (mut chart, rows) = (Chart::new(kind), self.rows());
-        for column in plotted {
+    fn by_column(&self, kind: ChartType, plotted: &[usize], labels: u16, part: &Part) -> Chart {
+        let mut chart = Chart::new(kind);
+        let Part { first, last, .. } = *part;
+        let hues = self.hues(part).unwrap_or_default();
+        let next = hues.iter().max().map_or(0, |last| last + 1);
+        let colours: Vec<&str> = hues.into_iter().map(hue_on_white).collect();
+        for (turn, column) in plotted.iter().enumerate() {
             let place = &self.places[*column];
-            let column_of = |offset: u16| (self.name, 1, place.first + offset, rows, place.first + offset);
+            let column_of =
+                |offset: u16| (self.name, first, place.first + offset, last, place.first + offset);
             let series = chart.add_series();
+            if !colours.is_empty() && turn == 0 {
+                series.set_point_colors(&colours);
+            } else if !colours.is_empty() {
+                // What is claimed has hues behind those of the rows.
+                let hue = hue_on_white(next + turn - 1);
+                series.set_format(ChartSolidFill::new().set_color(hue));
+            }
             series
                 .set_name((self.name, 0, place.first))
-                .set_categories((self.name, 1, labels, rows, labels))
+                .set_categories((self.name, first, labels, last, labels))
                 .set_values(column_of(0));
             if place.has_interval {
                 let range = |offset: u16| {
@@ -200,6 +326,14 @@ impl Sheet<'_> {
             let last = first + narrow::<u32>(stretch.len()) - 1;
             let series = chart.add_series();
             series.set_categories((self.name, first, x, last, x)).set_values((self.name, first, y, last, y));
+            // Each by its load.
+            let labels = (first..=last).map(|row| {
+                let place = self.places[1].first;
+                ChartDataLabel::new()
+                    .set_value(&ChartRange::new_from_range(self.name, row, place, row, place))
+                    .clone()
+            });
+            series.set_custom_data_labels(&labels.collect::<Vec<_>>());
             match stretch[0][0].text() {
                 name if name.is_empty() => series.set_name((self.name, 0, y)),
                 _ => series.set_name((self.name, first, 0)),
@@ -243,9 +377,9 @@ impl Sheet<'_> {
     }
 
     /// Where there are more bars than a chart is high, not each is named.
-    fn height(&self, shape: Shape, plotted: usize) -> u32 {
+    fn height(&self, shape: Shape, plotted: usize, part: &Part) -> u32 {
         let bars = match shape {
-            Shape::Bars => self.rows().saturating_mul(narrow::<u32>(plotted).min(3)),
+            Shape::Bars => (part.last - part.first + 1).saturating_mul(narrow::<u32>(plotted).min(3)),
             Shape::Parts => narrow::<u32>(plotted),
             _ => 0,
         };
@@ -272,6 +406,12 @@ fn naming(table: &Table) -> usize {
     let is_words = |at: usize| table.rows.iter().all(|row| !matches!(row[at], Cell::Number(..)));
     let is_name = |at: &usize| table.columns[*at].unit.is_none() && is_words(*at);
     (0..table.columns.len()).take_while(is_name).count()
+}
+
+/// A number that an axis ends with: of two digits, no smaller.
+fn rounded(value: f64) -> f64 {
+    let step = 10f64.powf(value.log10().floor() - 1.0);
+    (value / step).ceil() * step
 }
 
 fn with_unit(name: String, unit: Unit) -> String {

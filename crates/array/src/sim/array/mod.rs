@@ -106,6 +106,11 @@ impl Array {
         self.nodes[controller as usize].alive
     }
 
+    /// Whether one of them works.
+    pub fn has_working_controller(&self) -> bool {
+        self.nodes.iter().any(|node| node.alive)
+    }
+
     /// Takes disk `disk` out of its set at once.
     pub fn fail_disk(&mut self, disk: u32) -> Result<(), HealthError> {
         for set in &mut self.back.sets {

@@ -3,7 +3,7 @@
 use units::convert::truncated;
 use units::{Bytes, Share};
 use workload::spec::{EngineSpec, Extent, OpMix, OpenSync, Pattern, SizeSplit, Span, Stop, Workload};
-use workload::{Job, compile};
+use workload::{Job, JobSpec, compile};
 
 use super::MeasureError;
 use crate::sim::{Client, FilePlace, Sim};
@@ -83,6 +83,8 @@ pub(super) fn clients(
             let workload = workload(load, seed ^ number.wrapping_mul(0x9e37_79b9) ^ u64::from(lun) << 32);
             for job in compile(&workload, &sizes[lun as usize..=lun as usize])? {
                 let (host, buffered) = (lun % spec.topology.hosts, !workload.direct);
+                // What a load is called is no part of its question, and must not decide what it draws.
+                let job = JobSpec { name: String::new(), ..job };
                 clients.push(Client {
                     job: Job::new(job),
                     files: vec![FilePlace::whole(lun)],

@@ -17,7 +17,8 @@ use crate::spec::case::{Activity, ActivityKind, Load, Metric, PRECISION_LEAST, S
 use crate::spec::{ArraySpec, Errors, Source, array};
 use course::{alone, course, order, pace};
 use load::{clients, fill, hold};
-use seconds::{Seconds, share_within};
+pub use seconds::Precisions;
+use seconds::{LEAST, Seconds, share_within};
 
 /// Why a configuration could not be modelled.
 #[derive(Debug, thiserror::Error)]
@@ -79,11 +80,12 @@ pub struct Question<'s> {
     precision: f64,
 }
 
-/// What the simulation tells, of which questions with one key take their values.
+/// What the simulation tells, of which questions with one key take their values as far as it [answers](Question::is_answered_by)
+/// them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finding {
-    /// The value.
-    Value(f64),
+    /// The value, and the precisions that a question may want with which it has the same.
+    Value(f64, Precisions),
     /// When each percent of background work is reached.
     Course(Vec<Nanos>),
 }
@@ -100,8 +102,9 @@ impl<'s> Question<'s> {
         Ok(Question { spec: array(library, &subject.array)?, subject, metric, precision })
     }
 
-    /// Questions with the same key have the same finding: the array part for part, whatever it is called, the loads, the
-    /// work, the metric and the precision are the same. Of work without a load any part is read off one course.
+    /// Questions with the same key have the same finding, but where a run ends by the precision: the array part for part,
+    /// whatever it is called, the loads, the work and the metric are the same. Of work without a load any part is read off one
+    /// course.
     pub fn key(&self) -> String {
         let Subject { array: _, loads, occasion, within } = self.subject;
         let topology = &self.spec.topology;
@@ -110,7 +113,16 @@ impl<'s> Question<'s> {
         }
         let loads: Vec<Load> =
             loads.iter().map(|load| Load { name: String::new(), ..load.clone() }).collect();
-        format!("{topology:?} {loads:?} {occasion:?} {within:?} {:?} {}", self.metric, self.precision)
+        format!("{topology:?} {loads:?} {occasion:?} {within:?} {:?}", self.metric)
+    }
+
+    /// Whether the finding of a question with the same key is this one's as well: the same run would have ended at the same
+    /// instant.
+    pub fn is_answered_by(&self, finding: &Finding) -> bool {
+        match finding {
+            Finding::Value(_, precisions) => precisions.hold(self.precision),
+            Finding::Course(_) => true,
+        }
     }
 
     /// The work whose time is requested.
@@ -125,16 +137,17 @@ impl<'s> Question<'s> {
             return course(spec, subject, occasion, *metric, seed).map(Finding::Course);
         }
         if *metric == Metric::Knee {
-            return knee(spec, subject, *precision, seed).map(Finding::Value);
+            let (knee, precisions) = knee(spec, subject, *precision, seed)?;
+            return Ok(Finding::Value(knee, precisions));
         }
-        let tallies = run(spec, subject, &subject.loads, *metric, *precision, seed)?;
-        read(*metric, &tallies, subject.within).map(Finding::Value)
+        let (tallies, precisions) = run(spec, subject, &subject.loads, *metric, *precision, seed)?;
+        Ok(Finding::Value(read(*metric, &tallies, subject.within)?, precisions))
     }
 
     /// The value by what was found for a question with the same key.
     pub fn value(&self, finding: &Finding) -> Result<f64, MeasureError> {
         match (finding, self.timed()) {
-            (Finding::Value(value), _) => Ok(*value),
+            (Finding::Value(value, _), _) => Ok(*value),
             (Finding::Course(percents), Some(occasion)) => pace(&self.spec, occasion, self.metric, percents),
             (Finding::Course(_), None) => {
                 Err(MeasureError::Nothing { what: format!("`{}` is not of work", self.metric.name()) })
@@ -182,24 +195,38 @@ fn begin(sim: &mut Sim, spec: &ArraySpec, occasion: Activity) -> Result<(), Meas
 }
 
 /// Parallel requests beyond which twice as many give less than 5 % more operations a second.
-fn knee(spec: &ArraySpec, subject: &Subject, precision: f64, seed: u64) -> Result<f64, MeasureError> {
+fn knee(
+    spec: &ArraySpec,
+    subject: &Subject,
+    precision: f64,
+    seed: u64,
+) -> Result<(f64, Precisions), MeasureError> {
     const MOST: u32 = 4096;
-    let rate = |workers: u32| {
+    let mut precisions = Precisions::ALL;
+    let mut rate = |workers: u32| {
         let loads: Vec<Load> = subject.loads.iter().map(|load| Load { workers, ..load.clone() }).collect();
-        read(Metric::Iops, &run(spec, subject, &loads, Metric::Iops, precision, seed)?, None)
+        let (tallies, same) = run(spec, subject, &loads, Metric::Iops, precision, seed)?;
+        precisions = precisions.and(same);
+        read(Metric::Iops, &tallies, None)
     };
     let (mut workers, mut before) = (1, rate(1)?);
     while workers < MOST {
         let after = rate(workers * 2)?;
         if after < before * 1.05 {
-            return Ok(f64::from(workers));
+            return Ok((f64::from(workers), precisions));
         }
         (workers, before) = (workers * 2, after);
     }
     Err(MeasureError::Nothing { what: format!("operations still grow at {MOST} parallel requests") })
 }
 
-/// Lets the loads run, each as long as it says. After a warm-up they end as soon as the metric is known to the precision.
+/// Whether a run of `loads` may end as soon as what is asked is known: all warm up, and one runs for longer than it takes to know.
+fn may_end_early(loads: &[Load]) -> bool {
+    loads.iter().all(|load| !load.warmup.is_zero()) && loads.iter().any(|load| load.run > LEAST)
+}
+
+/// Lets the loads run, each as long as it says. After a warm-up they end as soon as the metric is known to the precision; with it
+/// the precisions to which they would have ended at the same instant.
 fn run(
     spec: &ArraySpec,
     subject: &Subject,
@@ -207,7 +234,7 @@ fn run(
     metric: Metric,
     precision: f64,
     seed: u64,
-) -> Result<Vec<Tally>, MeasureError> {
+) -> Result<(Vec<Tally>, Precisions), MeasureError> {
     let mut sim = Sim::new(&spec.topology, seed)?;
     if let Some(occasion) = subject.occasion {
         begin(&mut sim, spec, occasion)?;
@@ -219,14 +246,14 @@ fn run(
         }
     }
     let clients = clients(&sim, spec, subject, loads, seed)?;
-    let warms_up = loads.iter().all(|load| !load.warmup.is_zero());
-    let mut seconds = warms_up.then(|| Seconds::of(metric, subject.within, precision));
+    let jobs = clients.len();
+    let mut seconds = may_end_early(loads).then(|| Seconds::of(metric, subject.within, precision, jobs));
     let outcome = sim.run_watched(clients, |_, job| {
         let intervals = job.take_intervals();
         let are_known = seconds.as_mut().is_some_and(|seconds| seconds.are_known(&intervals));
         if are_known { Watch::Stop } else { Watch::GoOn }
     });
-    Ok(outcome.tallies)
+    Ok((outcome.tallies, seconds.map_or(Precisions::ALL, |seconds| seconds.precisions())))
 }
 
 /// All jobs together.

@@ -41,7 +41,12 @@ fn measured(subject: &Subject, metric: Metric) -> f64 {
 
 /// After how many seconds a metric is known, each of as many requests with that response time.
 fn known_after(metric: Metric, precision: f64, seconds: &[(u64, Nanos)]) -> Option<usize> {
-    let mut known = Seconds::of(metric, Some(Nanos::from_millis(2)), precision);
+    known_after_of(1, metric, precision, seconds)
+}
+
+/// The same where one job of so many tells.
+fn known_after_of(jobs: usize, metric: Metric, precision: f64, seconds: &[(u64, Nanos)]) -> Option<usize> {
+    let mut known = Seconds::of(metric, Some(Nanos::from_millis(2)), precision, jobs);
     seconds.iter().zip(1u64..).position(|(&(ops, time), second)| {
         let mut response = Histogram::new();
         response.record_n(time, ops);
@@ -69,15 +74,14 @@ fn a_rate_is_known_once_its_interval_is_narrow_and_not_while_it_changes() {
         let seconds: Vec<_> = counts.iter().map(|ops| (*ops, Nanos::from_millis(1))).collect();
         known_after(Metric::Iops, precision, &seconds)
     };
-    // The seventh second says that the sixth is over.
-    assert_eq!(after(0.005, &[1_000; 20]), Some(6));
+    assert_eq!(after(0.005, &[1_000; 20]), Some(5), "six seconds are enough");
     let rough: Vec<u64> = (0..20).map(|at| 1_000 + at % 2 * 200).collect();
     assert_eq!(after(0.005, &rough), None);
     // Twenty of them lie within 4.4 % with 95 % confidence.
     assert!(after(0.06, &rough).is_some_and(|seconds| (8..20).contains(&seconds)));
     let rising: Vec<u64> = (0..20).map(|at| 1_000 + at * 10).collect();
     assert_eq!(after(0.005, &rising), None);
-    assert_eq!(after(0.005, &[1_000; 6]), None);
+    assert_eq!(after(0.005, &[1_000; 5]), None);
 }
 
 #[test]
@@ -86,13 +90,62 @@ fn a_latency_is_known_by_its_own_seconds_and_a_quantile_by_those_that_have_enoug
     let steady: Vec<_> = (0..20).map(|_| (900, milli(1))).collect();
     let rough: Vec<_> = (0..20).map(|at| (900, milli(1 + at % 2 * 3))).collect();
     for metric in [Metric::LatencyMean, Metric::LatencyP50, Metric::ShareWithin] {
-        assert_eq!(known_after(metric, 0.01, &steady), Some(6), "{metric:?}");
+        assert_eq!(known_after(metric, 0.01, &steady), Some(5), "{metric:?}");
         assert_eq!(known_after(metric, 0.01, &rough), None, "{metric:?}");
     }
-    assert_eq!(known_after(Metric::Iops, 0.01, &rough), Some(6));
+    assert_eq!(known_after(Metric::Iops, 0.01, &rough), Some(5));
     assert_eq!(known_after(Metric::LatencyP99, 0.01, &steady), None);
     let many: Vec<_> = (0..20).map(|_| (1_000, milli(1))).collect();
-    assert_eq!(known_after(Metric::LatencyP99, 0.01, &many), Some(6));
+    assert_eq!(known_after(Metric::LatencyP99, 0.01, &many), Some(5));
+}
+
+#[test]
+fn the_last_second_counts_once_all_jobs_have_told_of_it() {
+    let seconds = [(1_000, Nanos::from_millis(1)); 20];
+    assert_eq!(known_after_of(1, Metric::Iops, 0.005, &seconds), Some(5));
+    // Of the other job nothing ends: only the seventh second says that the sixth is over.
+    assert_eq!(known_after_of(2, Metric::Iops, 0.005, &seconds), Some(6));
+}
+
+#[test]
+fn what_a_load_is_called_decides_nothing_that_it_draws() {
+    let [one, other] = ["one", "other"].map(|name| {
+        let mut subject = beside("md3000", 1, ActivityKind::Degraded, 0);
+        subject.loads[0].name = name.into();
+        let question =
+            Question::new(&Shipped, &subject, Metric::LatencyMean, 0.005).expect("the array is one");
+        (question.key(), question.answer(1).ok())
+    });
+    assert_eq!(one, other);
+}
+
+#[test]
+fn a_finding_answers_to_every_precision_to_which_its_run_would_have_ended_at_the_same_instant() {
+    let mut subject = beside("md3000", 1, ActivityKind::Degraded, 0);
+    fn question(subject: &Subject, precision: f64) -> Question<'_> {
+        Question::new(&Shipped, subject, Metric::Iops, precision).expect("the array is one")
+    }
+    // No run of four seconds ends before its time.
+    let short = question(&subject, 0.025);
+    let found = short.find(1).expect("it can");
+    assert!(
+        [0.001, 0.005, 0.5].iter().all(|precision| question(&subject, *precision).is_answered_by(&found))
+    );
+
+    subject.loads[0].run = Nanos::from_secs(40);
+    let precisions = [0.002, 0.005, 0.01, 0.025, 0.1];
+    let found = precisions.map(|precision| question(&subject, precision).find(1).expect("it can"));
+    let mut answered = 0;
+    for (asked, own) in precisions.iter().zip(&found) {
+        for other in &found {
+            let question = question(&subject, *asked);
+            if question.is_answered_by(other) {
+                assert_eq!(question.value(other).ok(), question.value(own).ok(), "{asked}: {other:?}");
+                answered += 1;
+            }
+        }
+    }
+    assert!((precisions.len() + 1..precisions.len().pow(2)).contains(&answered), "{answered}");
 }
 
 #[test]

@@ -1,33 +1,39 @@
 //! The course of a campaign: which runs are there, which are left, one after the other; resumed after any end.
 
-use std::collections::BTreeSet;
-use std::fs::{File, TryLockError};
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::process::{Command, Stdio};
 
 use campaign::{Turn, TurnKey};
 use conduct::{Taker, in_order, processors};
 use host::clock::Clock;
-use library::{Filter, Library, Place};
+use library::{Filter, Library};
 use real::RealOptions;
-use record::Run;
+use record::{CellLack, LackKind, Run};
 use units::{Instant, Nanos};
 
 use super::CampaignArgs;
+use super::lacking::{self, is_same_lack, unmeasured};
+use super::lock::{beside, lock, lock_in_time};
 use super::published::{self, Asked};
 use super::state::{Prepared, State, readings};
-use super::subject::{Request, Subject};
+use super::subject::{Request, Subject, distinct};
 use crate::ending::{Ending, Failure};
+use crate::input::plans::Planned;
 use crate::input::targets;
 use crate::output;
 use crate::session::recorder::Recorded;
 use crate::session::signals::Signals;
 use crate::session::store::Store;
-use crate::session::{self, final_ending};
+use crate::session::{self, final_ending, ranks};
 use crate::terminal::{self, Display};
 
 /// So many runs that fail one after the other end the campaign: what is wrong will not go away by itself.
 const FAILURES_MOST: usize = 3;
+
+/// Exit codes of a cell that end the campaign, for no later one would fare better: it does not fit, or is unsafe; a rank has gone;
+/// Fathom itself is wrong.
+const ENDS_ALL: [u8; 4] = [2, 3, 7, 8];
 
 /// What a library has of a campaign.
 pub struct Kept {
@@ -35,15 +41,16 @@ pub struct Kept {
     pub runs: Vec<Run>,
     /// The turns that they are.
     pub done: BTreeSet<TurnKey>,
-    /// Runs of which the state did not hold.
-    pub void: usize,
+    /// Of every other turn the last run that does not count, with its reason: not measured, void or failed.
+    pub lacks: Vec<Run>,
     /// Runs of the same name of a file that asked something else.
     pub others: usize,
 }
 
 /// What `store` has of the campaign.
 pub fn kept(subject: &Subject, store: &Store) -> Result<Kept, Failure> {
-    let mut kept = Kept { runs: Vec::new(), done: BTreeSet::new(), void: 0, others: 0 };
+    let mut kept = Kept { runs: Vec::new(), done: BTreeSet::new(), lacks: Vec::new(), others: 0 };
+    let mut lacking = BTreeMap::new();
     if !store.is_there()? {
         return Ok(kept);
     }
@@ -51,7 +58,8 @@ pub fn kept(subject: &Subject, store: &Store) -> Result<Kept, Failure> {
     let tags = vec![("campaign".to_owned(), Some(subject.campaign.name.clone()))];
     // The newest first.
     for entry in library.list(&Filter { tags, ..Filter::default() })? {
-        if !entry.complete {
+        // What was cut short says nothing of its cell.
+        if !entry.complete && entry.points > 0 {
             continue;
         }
         let run = library.get(entry.id.as_str())?;
@@ -63,11 +71,14 @@ pub fn kept(subject: &Subject, store: &Store) -> Result<Kept, Failure> {
                     kept.runs.push(run);
                 }
             }
-            // A run that failed is measured again, as one whose state did not hold.
-            Some(_) => kept.void += usize::from(cell.unproven().is_some()),
+            // It is measured again.
+            Some(key) if run.lack().is_some() => drop(lacking.entry(key).or_insert(run)),
+            Some(_) => {}
         }
     }
     kept.runs.reverse();
+    kept.lacks =
+        lacking.into_iter().filter(|(key, _)| !kept.done.contains(key)).map(|(_, run)| run).collect();
     debug_assert!(kept.runs.len() <= kept.done.len(), "each cell of a block counts with one run");
     Ok(kept)
 }
@@ -82,17 +93,13 @@ pub fn left(subject: &Subject, kept: &Kept) -> Vec<Turn> {
 pub fn carry_out(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failure> {
     // Made where it is not there: what is measured is to be kept.
     store.open_to_save(false)?;
-    let Some(_lock) = lock(subject, store)? else {
-        return Err(Failure::Usage(format!(
-            "the campaign {} is being measured by another process; `--status` says how far it is",
-            subject.campaign.name
-        )));
-    };
+    let _lock = lock_in_time(subject, store)?;
     let kept = kept(subject, store)?;
     let left = left(subject, &kept);
     let published = published::left(subject, &kept);
     say_begin(subject, &kept, left.len() + published.len());
     let mut course = Course::new(subject, arguments, store, left.len());
+    course.known = kept.lacks;
     let ended = match course.published(&published) {
         Ok(None) => course.measure(&left),
         ended => ended,
@@ -116,10 +123,10 @@ pub fn status(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Res
     let kept = kept(subject, store)?;
     let all = subject.schedule().len() + published::all(subject).len();
     let running = match lock(subject, store)? {
-        Some(_) => "not running",
-        None => "running",
+        Ok(_) => "not running",
+        Err(_) => "running",
     };
-    let void = if kept.void > 0 { format!(", {} void", kept.void) } else { String::new() };
+    let void = lacking::counts(&kept.lacks);
     output::print(&format!(
         "{}: {} of {all} runs measured{void}; {running}\n",
         report::harmless(&subject.campaign.name),
@@ -133,14 +140,17 @@ pub fn status(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Res
 /// What the runs so far say.
 fn conclude(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<(), Failure> {
     let mut kept = kept(subject, store)?;
-    if kept.runs.is_empty() {
+    if kept.runs.is_empty() && kept.lacks.is_empty() {
         return Ok(());
     }
     // Claims may have been added since.
-    let cells = kept.runs.iter_mut().filter_map(|run| run.cell.as_mut());
-    for cell in cells.filter(|cell| !cell.is_published()) {
-        cell.claims = subject.claims_of(cell);
+    for run in &mut kept.runs {
+        let mixes = distinct(run.points.iter().filter_map(campaign::mix));
+        if let Some(cell) = run.cell.as_mut().filter(|cell| !cell.is_published()) {
+            cell.claims = subject.claims_of(cell, &mixes);
+        }
     }
+    kept.runs.extend(kept.lacks);
     let effects = campaign::effects(&kept.runs);
     let style = terminal::style(&arguments.appearance);
     let text = report::effects(&effects, style);
@@ -186,6 +196,8 @@ struct Course<'a> {
     void: Vec<String>,
     skipped: Vec<String>,
     failed: Vec<String>,
+    /// What was lacking before, and why.
+    known: Vec<Run>,
 }
 
 impl<'a> Course<'a> {
@@ -201,6 +213,7 @@ impl<'a> Course<'a> {
             void: Vec::new(),
             skipped: Vec::new(),
             failed: Vec::new(),
+            known: Vec::new(),
         }
     }
 
@@ -215,8 +228,9 @@ impl<'a> Course<'a> {
                 published::ask(self.subject, asked, self.arguments, self.store)?;
             } else {
                 let request = asked.request(self.subject, &self.arguments.change.tags)?;
+                ranks::comes_next(&published_name(asked));
                 let (run, ending) = self.run(request, Vec::new(), Box::new(|_| Vec::new()))?;
-                if [2, 3, 8].contains(&ending.code) {
+                if ENDS_ALL.contains(&ending.code) {
                     return Ok(Some(ending));
                 }
                 if !run.ending.complete || ending.code != 0 {
@@ -249,26 +263,18 @@ impl<'a> Course<'a> {
         let request = self.subject.request(turn, &self.arguments.change.tags)?;
         let proofs = match self.state.prepare(self.subject, turn) {
             Prepared::Ready(proofs) => proofs,
-            Prepared::Ended(why) if interrupted()?.is_none() => {
-                return Ok(Some(Ending { code: 1, reason: format!("the campaign was ended: {why}") }));
-            }
-            Prepared::Ended(_) => return Ok(None),
-            Prepared::Void(why) => {
-                terminal::say_sentence(&format!("void: {label}: {why}"));
-                self.void.push(label);
+            // A signal, for which a person gave no answer.
+            Prepared::Not(CellLack { kind: LackKind::Aborted, .. }) if interrupted()?.is_some() => {
                 return Ok(None);
             }
-            Prepared::Skipped(why) => {
-                terminal::say_sentence(&format!("skipped: {label}: {why}"));
-                self.skipped.push(label);
-                return Ok(None);
-            }
+            Prepared::Not(lack) => return self.lacking(label, request, lack),
         };
+        ranks::comes_next(&label);
         let (run, ending) = match ahead {
             None => self.run(request, proofs, self.subject.proof_of(turn))?,
             Some(ahead) => ahead.kept(self.store)?,
         };
-        if [2, 3, 8].contains(&ending.code) {
+        if ENDS_ALL.contains(&ending.code) {
             return Ok(Some(ending));
         }
         let is_whole = run.ending.complete;
@@ -282,6 +288,30 @@ impl<'a> Course<'a> {
             self.failed.push(format!("{label}: {}", ending.reason));
         }
         self.took.push((turn.plan, self.clock.now().saturating_since(began)));
+        Ok(None)
+    }
+
+    /// What becomes of a cell that is not measured: the library has its reason, and where that is new. The ending where
+    /// it ends the campaign.
+    fn lacking(
+        &mut self,
+        label: String,
+        request: Request,
+        lack: CellLack,
+    ) -> Result<Option<Ending>, Failure> {
+        terminal::say_sentence(&format!("{}: {label}: {}", lack.kind.word(), lack.why));
+        let run = unmeasured(request, lack.clone());
+        let is_known = self.known.iter().any(|own| is_same_lack(own, &run));
+        if let Some(mut library) = self.store.open_to_save(false)?.filter(|_| !is_known) {
+            library.save(&run)?;
+        }
+        match lack.kind {
+            LackKind::Aborted => {
+                return Ok(Some(Ending { code: 1, reason: format!("the campaign was ended: {}", lack.why) }));
+            }
+            LackKind::Skipped => self.skipped.push(label),
+            LackKind::Void | LackKind::Failed => self.void.push(label),
+        }
         Ok(None)
     }
 
@@ -334,19 +364,50 @@ fn measured(
 ) -> Result<Recorded, Failure> {
     let Request { planned, targets, mut cell, proofs: of_options } = request;
     cell.proofs = [of_options, proofs].concat();
-    let options = RealOptions {
+    let options = options(targets, arguments)?;
+    let (mut session, mut progress) = session::open(planned, &options, library, display)?;
+    session.in_cell(cell, read_back);
+    let recorded = session.measure(&mut |event| progress.show(event));
+    progress.finish();
+    Ok(recorded)
+}
+
+fn options(targets: Vec<String>, arguments: &CampaignArgs) -> Result<RealOptions, Failure> {
+    Ok(RealOptions {
         targets,
         consents: targets::consents(&arguments.destroy)?,
         keep: arguments.keep,
         scratch: arguments.scratch,
         looks_inside: true,
         ..RealOptions::default()
+    })
+}
+
+/// What ranks call the measuring of published figures.
+fn published_name(asked: &Asked<'_>) -> String {
+    format!("published figures, {}", asked.label())
+}
+
+/// On a rank other than 0: the plan of the cell that rank 0 has named, and what its targets are opened with. Rank 0 alone brings
+/// them into their states.
+pub fn cell(
+    subject: &Subject,
+    arguments: &CampaignArgs,
+    name: &str,
+) -> Result<(Planned, RealOptions), Failure> {
+    let tags = &arguments.change.tags;
+    let turn = subject.schedule().into_iter().find(|turn| subject.label(turn) == name);
+    let asked = published::all(subject).into_iter().find(|asked| published_name(asked) == name);
+    let request = match (turn, asked) {
+        (Some(turn), _) => subject.request(&turn, tags)?,
+        (None, Some(asked)) => asked.request(subject, tags)?,
+        (None, None) => {
+            let what =
+                format!("the campaign has no cell `{name}` here; give all ranks the same file and options");
+            return Err(Failure::Usage(what));
+        }
     };
-    let (mut session, mut progress) = session::open(planned, &options, library, display)?;
-    session.in_cell(cell, read_back);
-    let recorded = session.measure(&mut |event| progress.show(event));
-    progress.finish();
-    Ok(recorded)
+    Ok((request.planned, options(request.targets, arguments)?))
 }
 
 /// A cell that was measured before its turn, and is in no library yet.
@@ -438,41 +499,6 @@ fn interrupted() -> Result<Option<u8>, Failure> {
     let signals =
         listened.map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
     Ok(signals.exit_code())
-}
-
-/// What one process has while it measures the campaign: a lock on a file beside the library, and on a server a claim.
-type Lock = (File, Option<Library>);
-
-/// Takes the lock; `None` where another process has it, on a server also one of another machine.
-fn lock(subject: &Subject, store: &Store) -> Result<Option<Lock>, Failure> {
-    let Some(file) = lock_beside(subject, store)? else { return Ok(None) };
-    let Place::Server(_) = store.place()? else { return Ok(Some((file, None))) };
-    let library = store.open()?;
-    let is_ours = library.claim(&subject.key)?;
-    Ok(is_ours.then_some((file, Some(library))))
-}
-
-fn lock_beside(subject: &Subject, store: &Store) -> Result<Option<File>, Failure> {
-    let path = beside(subject, store, "lock")?;
-    let told = |source| Failure::System { what: format!("{}", path.display()), source };
-    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(told)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(source)) => Err(told(source)),
-    }
-}
-
-/// A file of the campaign beside the library: `runs.sqlite.campaign-1a2b3c4d.lock`.
-fn beside(subject: &Subject, store: &Store, ending: &str) -> Result<PathBuf, Failure> {
-    let path = store.beside()?;
-    if let Some(folder) = path.parent() {
-        // Where that fails, the file says why.
-        let _there = std::fs::create_dir_all(folder);
-    }
-    let mut path = path.into_os_string();
-    path.push(format!(".campaign-{}.{ending}", subject.key));
-    Ok(path.into())
 }
 
 /// Starts the same command in the background, in a process group of its own.

@@ -1,7 +1,7 @@
 //! What a campaign would take, and what it could see: before anything is measured.
 
 use stats::difference::POWER;
-use stats::factorial::{self, Design, Noise, Term};
+use stats::factorial::{self, Noise, Term};
 use units::Nanos;
 
 use super::CampaignArgs;
@@ -16,6 +16,8 @@ use crate::terminal;
 const TURNS: usize = 12;
 /// Fewer blocks show no error.
 const BLOCKS_LEAST: u32 = 2;
+/// From so many times on a change is told as a ratio.
+const TIMES: f64 = 3.0;
 /// One cell of so many is tried where time is short.
 const FRACTIONS: [u32; 5] = [1, 2, 3, 4, 8];
 
@@ -136,7 +138,8 @@ fn seen(subject: &Subject, kept: &Kept) -> Result<String, Failure> {
     for term in terms {
         let ratio = factorial::smallest(design, term, blocks, noise, alpha, POWER);
         let shown = match ratio {
-            Ok(ratio) if ratio.is_finite() => format!("{:.1} %", (ratio - 1.0) * 100.0),
+            Ok(ratio) if ratio <= TIMES => format!("{:.1} %", (ratio - 1.0) * 100.0),
+            Ok(ratio) if ratio.is_finite() => format!("×{ratio:.0}: too few blocks for anything smaller"),
             Ok(_) => "none, however large: too few blocks".into(),
             Err(refusal) => format!("none: {refusal}"),
         };
@@ -189,16 +192,15 @@ fn noise(subject: &Subject, kept: &Kept) -> (Noise, String) {
 
 /// What a fraction of the cells cannot tell.
 fn given_up(subject: &Subject) -> String {
-    let aliases = subject.design.as_ref().map(Design::aliases).unwrap_or_default();
+    let Some(design) = &subject.design else { return String::new() };
+    let aliases = campaign::aliases_told(design, |term| term_name(subject, term));
     if aliases.is_empty() {
         return String::new();
     }
     let all: usize = subject.campaign.cells();
     let mut text = format!("given up     with {} of {all} cells measured:\n", subject.cells().len());
     for alias in aliases {
-        let others: Vec<String> = alias.with.iter().map(|other| term_name(subject, *other)).collect();
-        let line = format!("{} cannot be told from {}", term_name(subject, alias.term), others.join(", "));
-        text += &format!("  {}\n", report::harmless(&line));
+        text += &format!("  {}\n", report::harmless(&alias));
     }
     text
 }

@@ -2,6 +2,8 @@
 
 pub mod course;
 pub mod forecast;
+mod lacking;
+mod lock;
 mod published;
 mod state;
 pub mod subject;
@@ -14,6 +16,7 @@ use crate::input::candidates;
 use crate::input::plans::PlanChange;
 use crate::output;
 use crate::session::metrics::MetricsArgs;
+use crate::session::ranks;
 use crate::session::store::Store;
 use crate::terminal::{Appearance, Showing};
 use subject::{Change, Subject};
@@ -83,6 +86,9 @@ impl CampaignArgs {
 }
 
 pub fn campaign(arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failure> {
+    if !arguments.measures() && !ranks::is_first() {
+        return Ok(Ending::done());
+    }
     if arguments.list {
         return list();
     }
@@ -96,19 +102,46 @@ pub fn campaign(arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failu
         let change = Change { targets: &arguments.targets, overrides: &overrides, repeats, fraction };
         Subject::read(file, &change)
     };
-    let mut subject = read(arguments.repeats, arguments.fraction)?;
-    if let Some(time) = arguments.within {
-        subject = forecast::fitted(subject, time, &read)?;
+    let whole = |subject: Subject| match arguments.within {
+        Some(time) => forecast::fitted(subject, time, &read),
+        None => Ok(subject),
+    };
+    let subject = match read(arguments.repeats, arguments.fraction).and_then(whole) {
+        Err(failure) if arguments.measures() => return ranks::decline_errands(failure),
+        subject => subject?,
+    };
+    if ranks::are_several() && arguments.detach {
+        return Err(ranks::for_one_process(
+            "--detach starts one process; have `mpirun` itself run in the background",
+        ));
     }
     match arguments {
         CampaignArgs { dry_run: true, .. } => forecast::dry_run(&subject, arguments, store),
         CampaignArgs { status: true, .. } => course::status(&subject, arguments, store),
         CampaignArgs { detach: true, .. } => course::detach(&subject, store),
         _ => {
+            if let Some(ending) = over_ranks(&subject, arguments)? {
+                return Ok(ending);
+            }
             arguments.metrics.serve()?;
             course::carry_out(&subject, arguments, store)
         }
     }
+}
+
+/// How a rank other than 0 ended, which has driven its share of all cells that rank 0 measured; `None` where this is none.
+fn over_ranks(subject: &Subject, arguments: &CampaignArgs) -> Result<Option<Ending>, Failure> {
+    if !ranks::are_several() {
+        return Ok(None);
+    }
+    if subject.is_virtual() {
+        return Err(ranks::for_one_process(
+            "the cells of this campaign are measured on virtual arrays, of which one process has all processors do one each; \
+             run it without `mpirun`",
+        ));
+    }
+    ranks::heads_several();
+    Ok(ranks::serve_several(|cell| course::cell(subject, arguments, cell)))
 }
 
 fn list() -> Result<Ending, Failure> {

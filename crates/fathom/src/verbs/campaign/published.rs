@@ -72,6 +72,9 @@ impl Asked<'_> {
             claims,
             proofs: Vec::new(),
             toml: subject.toml.clone(),
+            runs: 0,
+            blocks: subject.campaign.repeats,
+            lack: None,
         }
     }
 }
@@ -290,6 +293,7 @@ fn claim(group: &str, case: &Case, verdict: Option<&CaseResult>, courses: Vec<Wo
         point: case.id.clone(),
         metric: metric.into(),
         value: published * scale,
+        reads: None,
         case: Some(PublishedCase {
             group: group.into(),
             kind: kind(&case.claim, published),

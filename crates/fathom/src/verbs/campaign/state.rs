@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 
 use campaign::{Factor, Means, Turn, fill};
 use host::command::{self, Answer};
-use record::StateProof;
+use record::{CellLack, LackKind, StateProof};
 
 use super::subject::Subject;
 use crate::session::signals::{self, Signals};
@@ -21,12 +21,14 @@ const ASKED_MOST: u32 = 3;
 pub enum Prepared {
     /// It is there, as far as anything tells.
     Ready(Vec<StateProof>),
-    /// Not measured: why.
-    Void(String),
-    /// A command says that this cell cannot be had: which.
-    Skipped(String),
-    /// The campaign ends: why.
-    Ended(String),
+    /// Not measured: why. Aborted, the campaign ends there.
+    Not(CellLack),
+}
+
+impl Prepared {
+    fn not(kind: LackKind, why: String) -> Prepared {
+        Prepared::Not(CellLack { kind, why })
+    }
 }
 
 /// At which levels the target is, as far as this process has brought it there.
@@ -150,21 +152,25 @@ impl At<'_> {
         terminal::say_sentence(&format!("setting {name} to {level}: {}", self.filled(command)));
         let answer = match command::answer(&self.filled(command), &self.variables()) {
             Ok(answer) => answer,
-            Err(error) => return Some(Prepared::Void(format!("`set` of {name} cannot be run: {error}"))),
+            Err(error) => {
+                let why = format!("`set` of {name} cannot be run: {error}");
+                return Some(Prepared::not(LackKind::Void, why));
+            }
         };
-        match answer.code {
-            Some(0) => None,
-            Some(ABORT) => Some(Prepared::Ended(format!("`set` of {name} says to end ({})", answer.ending))),
-            Some(SKIP) => Some(Prepared::Skipped(format!("`set` of {name} to {level} says to skip"))),
-            _ => Some(Prepared::Void(format!("`set` of {name} to {level} failed: {}", answer.ending))),
-        }
+        let (kind, says) = match answer.code {
+            Some(0) => return None,
+            Some(ABORT) => (LackKind::Aborted, "says to end"),
+            Some(SKIP) => (LackKind::Skipped, "says to skip"),
+            _ => (LackKind::Void, "failed"),
+        };
+        Some(Prepared::not(kind, format!("`set` of {name} to {level} {says}: {}", answer.ending)))
     }
 
     /// Has a person set the level, again while it is read back as another.
     fn asked(&self, words: &str) -> Prepared {
         for _ in 0..ASKED_MOST {
             if !pressed_enter(&self.filled(words)) {
-                return Prepared::Ended("no answer".into());
+                return Prepared::not(LackKind::Aborted, "no answer".into());
             }
             match self.reading().map(|reading| reading.read("before")) {
                 Some(proof) if !proof.holds() => {
@@ -179,10 +185,7 @@ impl At<'_> {
 
     fn proven(&self) -> Prepared {
         match self.reading().map(|reading| reading.read("before")) {
-            Some(proof) if !proof.holds() => Prepared::Void(format!(
-                "{} is to be {}, and {} says {}",
-                self.factor.name, proof.expected, proof.by, proof.found
-            )),
+            Some(proof) if !proof.holds() => Prepared::not(LackKind::Void, proof.contradiction()),
             proof => Prepared::Ready(proof.into_iter().collect()),
         }
     }

@@ -9,7 +9,7 @@ use campaign::{Campaign, Claim, Factor, Means, Turn, TurnKey, fill, ready, with_
 use record::{CampaignCell, FactorLevel, FigureClaim, PlanSource, StateProof};
 use stats::factorial::{self, Design};
 use units::convert::narrow;
-use workload::plan::{Overrides, reference};
+use workload::plan::{Overrides, Plan, reference};
 
 use super::published::Group;
 use crate::ending::Failure;
@@ -90,6 +90,12 @@ impl Subject {
         self.design.as_ref().map_or_else(|| vec![Vec::new()], |design| design.cells().to_vec())
     }
 
+    /// How many runs it has, without those of published figures.
+    pub fn runs(&self) -> usize {
+        let cells = self.design.as_ref().map_or(1, |design| design.cells().len());
+        cells * self.campaign.plans.len() * self.campaign.repeats as usize
+    }
+
     /// Its runs in their order.
     pub fn schedule(&self) -> Vec<Turn> {
         let hard: Vec<bool> = self.campaign.factors.iter().map(Factor::is_hard).collect();
@@ -166,7 +172,9 @@ impl Subject {
         };
         let planned = plans::parse(&self.campaign.plans[turn.plan], &text, Overrides { set, tags })?;
         debug_assert_eq!(levels.len(), self.campaign.factors.len(), "each factor has one level");
-        Ok(Request { planned, targets, cell: self.cell(turn), proofs })
+        let mut cell = self.cell(turn);
+        cell.claims = self.claims_of(&cell, &mixes_of(&planned.plan));
+        Ok(Request { planned, targets, cell, proofs })
     }
 
     /// The seed of a block, as a change of the plan.
@@ -204,7 +212,7 @@ impl Subject {
             of: narrow::<u32>(factor.levels.len() as u64),
             hard: factor.is_hard(),
         };
-        let mut cell = CampaignCell {
+        CampaignCell {
             campaign: self.campaign.name.clone(),
             key: self.key.clone(),
             block: turn.block,
@@ -213,13 +221,14 @@ impl Subject {
             claims: Vec::new(),
             proofs: Vec::new(),
             toml: self.toml.clone(),
-        };
-        cell.claims = self.claims_of(&cell);
-        cell
+            runs: narrow::<u32>(self.runs() as u64),
+            blocks: self.campaign.repeats,
+            lack: None,
+        }
     }
 
-    /// What others say of a cell.
-    pub fn claims_of(&self, cell: &CampaignCell) -> Vec<FigureClaim> {
+    /// What others say of a cell whose points are of these mixes: shares of reads.
+    pub fn claims_of(&self, cell: &CampaignCell, mixes: &[f64]) -> Vec<FigureClaim> {
         let is_at =
             |name: &str, level: &str| cell.levels.iter().any(|own| own.factor == name && own.level == level);
         let is_of = |claim: &&Claim| claim.levels.iter().all(|(name, level)| is_at(name, level));
@@ -227,16 +236,20 @@ impl Subject {
             let own = cell.levels.iter().find(|own| own.factor == factor);
             own.map(|own| own.level.clone())
         };
-        let stored = |claim: &Claim, value: f64| FigureClaim {
+        let stored = |claim: &Claim, value: f64, reads: Option<f64>| FigureClaim {
             by: claim.by.clone(),
             point: claim.point.clone(),
             metric: claim.metric.name(),
             value,
+            reads,
             case: None,
         };
-        let claims = self.campaign.claims.iter().filter(is_of).map(|claim| stored(claim, claim.value));
+        let claims = self.campaign.claims.iter().filter(is_of).map(|claim| stored(claim, claim.value, None));
         let theories = self.campaign.theories.iter().filter(|theory| is_of(&&theory.claim));
-        let given = theories.filter_map(|theory| Some(stored(&theory.claim, theory.value(level_of)?)));
+        let given = theories.flat_map(|theory| {
+            let of = |reads| Some(stored(&theory.claim, theory.value(level_of, reads)?, Some(reads)));
+            theory.mixes(mixes).into_iter().filter_map(of).collect::<Vec<_>>()
+        });
         claims.chain(given).collect()
     }
 
@@ -314,7 +327,28 @@ pub fn beside(file: &str, plan: &str) -> String {
     }
 }
 
-fn is_array(targets: &[String]) -> bool {
+/// The mixes of the points of `plan`, each once; of a point whose workloads differ there is none.
+fn mixes_of(plan: &Plan) -> Vec<f64> {
+    let own = plan.points().iter().filter_map(|point| {
+        let mut mixes = point.workloads().iter().map(|workload| workload.mix.reads.get());
+        let first = mixes.next()?;
+        mixes.all(|mix| (mix - first).abs() < 1e-9).then_some(first)
+    });
+    distinct(own)
+}
+
+/// Each of `mixes` once, in their order.
+pub fn distinct(mixes: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut known: Vec<f64> = Vec::new();
+    for mix in mixes {
+        if known.iter().all(|other| (other - mix).abs() >= 1e-9) {
+            known.push(mix);
+        }
+    }
+    known
+}
+
+pub fn is_array(targets: &[String]) -> bool {
     matches!(targets, [one] if one.starts_with("array:"))
 }
 

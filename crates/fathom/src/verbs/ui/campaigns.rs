@@ -126,7 +126,7 @@ fn foreseen(asked: &CampaignAsked, label: &str, text: &str, store: &Store) -> Re
     let mut text = forecast::foreseen(&subject, &kept, usize::MAX)?;
     let mut refused = None;
     for request in first_on_each(&subject)? {
-        let Foreseen { text: own, refused: why } = plans::on_targets(&request.0, request.1)?;
+        let Foreseen { text: own, refused: why, .. } = plans::on_targets(&request.0, request.1)?;
         refused = refused.or(why);
         text += &format!("\nthe first run on it\n{own}");
     }
@@ -169,28 +169,58 @@ pub fn names(entries: &[Entry]) -> BTreeSet<&str> {
     entries.iter().filter_map(|entry| entry.tags.get(TAG)).map(String::as_str).collect()
 }
 
-/// Each with what the list of runs says of it, the one measured last first.
-pub fn list(entries: &[Entry]) -> Value {
-    let mut all: Vec<(&str, Value)> = names(entries).into_iter().map(|name| summed(name, entries)).collect();
+/// What the record of a run says of the campaign that it belongs to.
+#[derive(Clone)]
+pub struct Belongs {
+    /// Of its file: campaigns of one name that have other files have other keys.
+    pub key: String,
+    /// How many runs it has; 0 where the record does not say.
+    pub runs: u32,
+}
+
+/// Each with what the list of runs says of it, the one measured last first. `belongs` tells what the record of one says.
+pub fn list(entries: &[Entry], belongs: &dyn Fn(&Entry) -> Option<Belongs>) -> Value {
+    let mut all: Vec<(&str, Value)> =
+        names(entries).into_iter().map(|name| summed(name, entries, belongs)).collect();
     all.sort_by(|one, other| other.0.cmp(one.0));
     let campaigns: Vec<Value> = all.into_iter().map(|(_, campaign)| campaign).collect();
     json!({ "campaigns": campaigns })
 }
 
+/// How runs end of cells that are void or skipped, at which a campaign was ended, and which failed.
+const NOT_MEASURED: [u8; 3] = [1, 4, 5];
+
 /// When the last run of a campaign was started, and what there is of it.
-fn summed<'e>(name: &str, entries: &'e [Entry]) -> (&'e str, Value) {
+fn summed<'e>(
+    name: &str,
+    entries: &'e [Entry],
+    belongs: &dyn Fn(&Entry) -> Option<Belongs>,
+) -> (&'e str, Value) {
     let own: Vec<&Entry> =
         entries.iter().filter(|entry| entry.tags.get(TAG).is_some_and(|own| own == name)).collect();
-    // The levels of a cell are labels too.
-    let done: BTreeSet<_> = own
+    let is_published = |entry: &&&Entry| entry.tags.contains_key("published");
+    let measured: Vec<(&Entry, Belongs)> = own
         .iter()
-        .filter(|entry| entry.complete && entry.code == 0)
-        .map(|entry| (&entry.plan, &entry.tags, &entry.targets))
+        .filter(|entry| !is_published(entry))
+        .filter_map(|entry| Some((*entry, belongs(entry)?)))
         .collect();
+    let newest = measured.iter().max_by_key(|(entry, _)| entry.number).map(|(_, belongs)| belongs.clone());
+    // A file that measures something else is another campaign of the name.
+    let is_of_it = |own: &Belongs| newest.as_ref().is_some_and(|newest| newest.key == own.key);
+    let of_it = || measured.iter().filter(|(_, own)| is_of_it(own)).map(|(entry, _)| *entry);
+    let runs_done = of_it().filter(|entry| entry.complete && entry.code == 0).count() as u64;
+    let asked = newest.as_ref().map(|newest| newest.runs).filter(|runs| *runs > 0);
+    let runs_done = asked.map_or(runs_done, |asked| runs_done.min(asked.into()));
+    // What was not measured at its turn, as far as it has not been since.
+    let is_lacking =
+        |entry: &&Entry| NOT_MEASURED.contains(&entry.code) && (entry.complete || entry.points == 0);
+    let lacking = of_it().filter(is_lacking).count() as u64;
+    let lacking = asked.map_or(lacking, |asked| lacking.min(u64::from(asked) - runs_done));
     let times = || own.iter().map(|entry| entry.started.as_str());
     let latest = times().max().unwrap_or_default();
     let campaign = json!({
-        "name": name, "runs": own.len(), "cells_done": done.len(), "started": times().min(), "latest": latest,
+        "name": name, "runs_done": runs_done, "runs_asked": asked, "lacking": lacking,
+        "started": times().min(), "latest": latest,
     });
     (latest, campaign)
 }
@@ -198,12 +228,12 @@ fn summed<'e>(name: &str, entries: &'e [Entry]) -> (&'e str, Value) {
 /// A campaign with its cells: those to come as well where it is known how it was asked for, which else follow from the
 /// levels that were measured.
 pub fn one(name: &str, runs: CampaignRuns, asked: Option<&CampaignAsked>) -> Answer {
-    let CampaignRuns { held, void } = runs;
+    let CampaignRuns { held, lacking } = runs;
     let subject = asked_as(name, asked);
     let of: Vec<(&Run, &CampaignCell, &str)> = held
         .iter()
-        .map(|run| (run, "done"))
-        .chain(void.iter().map(|run| (run, "void")))
+        .chain(&lacking)
+        .map(|run| (run, run.lack().map_or("done", |lack| lack.kind.word())))
         .filter_map(|(run, state)| Some((run, run.cell.as_ref()?, state)))
         .filter(|(_, cell, _)| !cell.is_published())
         .collect();
@@ -212,15 +242,17 @@ pub fn one(name: &str, runs: CampaignRuns, asked: Option<&CampaignAsked>) -> Ans
     let subject = subject.filter(|subject| first.is_none_or(|cell| cell.key == subject.key));
     let (factors, plans, wanted) = match (&subject, first) {
         (Some(subject), _) => planned(subject),
-        (None, Some(first)) => measured(&of, first),
+        (None, Some(first)) => as_written(&of, first).unwrap_or_else(|| measured(&of, first)),
         // Of published figures alone there are no cells.
         (None, None) if !held.is_empty() => Default::default(),
         (None, None) => {
-            let error = format!("there is no run of a campaign `{name}`; GET /api/campaigns lists them");
+            let error = format!(
+                "there is no run of a campaign `{name}`; the page Campaigns has those that there are (GET /api/campaigns)"
+            );
             return Err(Refusal::parted(404, &error));
         }
     };
-    let blocks = of.iter().map(|(_, cell, _)| cell.block).max().unwrap_or(1);
+    let blocks = of.iter().map(|(_, cell, _)| cell.block.max(cell.blocks)).max().unwrap_or(1);
     let blocks = subject.as_ref().map_or(blocks, |subject| blocks.max(subject.campaign.repeats));
     let mut cells = Vec::new();
     for block in 1..=blocks {
@@ -242,7 +274,10 @@ pub fn one(name: &str, runs: CampaignRuns, asked: Option<&CampaignAsked>) -> Ans
         .collect();
     let mut campaign =
         json!({ "name": name, "factors": told, "plans": plans, "blocks": blocks, "cells": cells });
-    let report = if held.is_empty() { empty(name) } else { article(&writeup::evidence(held, None, None)) };
+    let report = match held.is_empty() {
+        true => empty(name),
+        false => article(&writeup::evidence([held, lacking].concat(), None, None)),
+    };
     if let (Value::Object(campaign), Value::Object(report)) = (&mut campaign, report) {
         campaign.extend(report);
     }
@@ -276,6 +311,40 @@ fn planned(subject: &Subject) -> Wanted {
     };
     let cells = subject.cells().iter().map(|cell| factors.iter().zip(cell).map(at).collect()).collect();
     (named, plans, cells)
+}
+
+/// All that the campaign's file asks for, which its records have; `None` where they do not. Nothing is opened.
+fn as_written(of: &[(&Run, &CampaignCell, &str)], first: &CampaignCell) -> Option<Wanted> {
+    let campaign = Campaign::parse(LABEL, &first.toml).ok()?;
+    let levels = |factor: &campaign::Factor| (0..).zip(factor.levels.iter().cloned()).collect();
+    let factors: Vec<(String, BTreeMap<u32, String>)> =
+        campaign.factors.iter().map(|factor| (factor.name.clone(), levels(factor))).collect();
+    let is_asked = first.levels.iter().map(|level| &level.factor).eq(factors.iter().map(|(name, _)| name));
+    // A plan of which nothing ran is called as the file names it.
+    let called = |plan: &String| {
+        let own = of
+            .iter()
+            .find(|(run, ..)| run.plan.origin == *plan || run.plan.origin.ends_with(&format!("/{plan}")));
+        own.map_or_else(|| plan.clone(), |(run, ..)| run.plan.name.clone())
+    };
+    let plans: Vec<String> = campaign.plans.iter().map(called).collect();
+    let mut cells = every(&factors);
+    let one_of = cells.len() * plans.len() * first.blocks as usize / (first.runs as usize).max(1);
+    if one_of > 1 {
+        // With a fraction of the cells only these are to come.
+        let factor = |level: &record::FactorLevel| stats::factorial::Factor {
+            levels: level.of as usize,
+            hard: level.hard,
+        };
+        let design = stats::factorial::Design::fraction(first.levels.iter().map(factor).collect(), one_of)?;
+        let chosen = design.cells();
+        cells.retain(|cell| {
+            chosen
+                .iter()
+                .any(|own| own.iter().zip(cell).all(|(level, (_, place, _))| *level == *place as usize))
+        });
+    }
+    (is_asked && first.runs > 0).then_some((factors, plans, cells))
 }
 
 /// All combinations of what was measured.
@@ -319,19 +388,19 @@ fn cell(plan: &str, block: u32, levels: &[At], found: Option<(&Run, &str)>) -> V
     let levels: BTreeMap<&str, &str> =
         levels.iter().map(|(name, _, level)| (name.as_str(), level.as_str())).collect();
     let figures: BTreeMap<String, Value> = found.map(|(run, _)| figures(run)).unwrap_or_default();
-    let unproven = found.and_then(|(run, _)| run.cell.as_ref()?.unproven());
+    let lack = found.and_then(|(run, _)| run.lack());
     json!({
         "plan": plan, "levels": levels, "block": block, "run": found.map(|(run, _)| &run.id),
         "state": found.map_or("missing", |(_, state)| state), "figures": figures,
-        "why": unproven.map(|proof| format!("{} is {}, expected {}", proof.factor, proof.found, proof.expected)),
+        "why": lack.map(|lack| lack.why),
     })
 }
 
 /// What a run says, as effects count it.
 fn figures(run: &Run) -> BTreeMap<String, Value> {
-    let figure = |own: campaign::RunFigure| {
+    let figure = |(place, own): (usize, campaign::RunFigure)| {
         let name = format!("{}, {}", own.point, own.metric.name());
-        (name, json!({ "value": own.value, "unit": own.metric.unit() }))
+        (name, json!({ "value": own.value, "unit": own.metric.unit(), "place": place }))
     };
-    campaign::figures(run).into_iter().map(figure).collect()
+    campaign::figures(run).into_iter().enumerate().map(figure).collect()
 }

@@ -1,5 +1,6 @@
 //! What the page asks, answered with what the other verbs print.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -16,6 +17,7 @@ use web::{Answer, CampaignAsked, CampaignCommand, Check, Desk, Download, Refusal
 use workload::plan::{Overrides, Plan};
 use writeup::Evidence;
 
+use super::campaigns::Belongs;
 use super::{campaigns, mistaken, plans, refusal};
 use crate::ending::Failure;
 use crate::input::arrays::LIBRARY;
@@ -38,6 +40,8 @@ pub struct Library {
     host: String,
     /// Connections to a server that nobody uses just now.
     idle: Mutex<Vec<library::Library>>,
+    /// To which campaigns runs belong: a record says so once and for all.
+    belong: Mutex<BTreeMap<String, Option<Belongs>>>,
 }
 
 impl Library {
@@ -49,7 +53,7 @@ impl Library {
                 .map_err(|source| Failure::System { what: path.display().to_string(), source })?;
         }
         let host = real::this_machine().environment.hostname;
-        Ok(Library { store: store.clone(), place, host, idle: Mutex::default() })
+        Ok(Library { store: store.clone(), place, host, idle: Mutex::default(), belong: Mutex::default() })
     }
 
     /// What the library answers. A file is opened for each question, as another may lie there by now.
@@ -69,6 +73,18 @@ impl Library {
 
     fn entries(&self, filter: &Filter) -> Result<Vec<Entry>, Refusal> {
         self.ask(|library| library.list(filter))
+    }
+
+    /// To which campaign this run belongs; `None` where its record does not say.
+    fn campaign_of(&self, entry: &Entry) -> Option<Belongs> {
+        let known = || self.belong.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(belongs) = known().get(&entry.id) {
+            return belongs.clone();
+        }
+        let run = self.run(&entry.id).ok()?;
+        let belongs = run.cell.map(|cell| Belongs { key: cell.key, runs: cell.runs });
+        known().insert(entry.id.clone(), belongs.clone());
+        belongs
     }
 
     fn run(&self, selector: &str) -> Result<Run, Refusal> {
@@ -102,11 +118,6 @@ pub fn article(evidence: &Evidence) -> Value {
     })
 }
 
-/// The same run, looked at by itself and not as a cell of its campaign.
-fn alone(run: Run) -> Run {
-    Run { cell: None, ..run }
-}
-
 /// `value` as JSON.
 pub fn value(value: &impl serde::Serialize) -> Answer {
     serde_json::to_value(value).map_err(|error| Refusal::parted(500, &format!("writing JSON: {error}")))
@@ -134,8 +145,10 @@ impl Desk for Library {
         let mut entries = self.entries(&Filter { tags, ..Filter::default() })?;
         let search = wanted.search.trim().to_lowercase();
         entries.retain(|entry| search.is_empty() || is_found(entry, &search));
+        let found = entries.len();
+        entries.retain(|entry| wanted.published || !search.is_empty() || !report::is_published(entry));
         let runs: Vec<Value> = entries.iter().take(wanted.limit).map(line).collect();
-        Ok(json!({ "runs": runs, "total": entries.len() }))
+        Ok(json!({ "runs": runs, "total": entries.len(), "published": found - entries.len() }))
     }
 
     fn record(&self, selector: &str) -> Result<String, Refusal> {
@@ -143,11 +156,11 @@ impl Desk for Library {
     }
 
     fn report(&self, selector: &str) -> Answer {
-        Ok(article(&writeup::evidence(vec![alone(self.run(selector)?)], None, None)))
+        Ok(article(&writeup::evidence(vec![self.run(selector)?], None, None)))
     }
 
     fn report_file(&self, runs: &[String], ending: &str) -> Result<Download, Refusal> {
-        let evidence = written::evidence_of(self.named(runs)?, MARGIN, None);
+        let evidence = written::evidence_of(runs, self.named(runs)?, MARGIN, None);
         let report = writeup::write_up(&evidence);
         let (kind, bytes) = match ending {
             "xlsx" => (
@@ -170,14 +183,19 @@ impl Desk for Library {
         }
         let comparison = written::comparison_of(&runs, margin / 100.0);
         let told = value(&comparison)?;
-        let runs = runs.into_iter().map(alone).collect();
-        let mut answer = article(&writeup::evidence(runs, Some(comparison), None));
+        let ids: Vec<String> = runs.iter().map(|run| run.id.clone()).collect();
+        let evidence = writeup::evidence(runs, Some(comparison), None);
+        let mut answer = article(&evidence);
+        let labels = ids.into_iter().zip(writeup::labels(&evidence));
+        answer["labels"] =
+            labels.map(|(id, label)| (id, label.into())).collect::<serde_json::Map<_, _>>().into();
         answer["comparison"] = told;
         Ok(answer)
     }
 
     fn campaigns(&self) -> Answer {
-        Ok(campaigns::list(&self.entries(&Filter::default())?))
+        let entries = self.entries(&Filter::default())?;
+        Ok(campaigns::list(&entries, &|entry| self.campaign_of(entry)))
     }
 
     fn campaign(&self, name: &str, asked: Option<&CampaignAsked>) -> Answer {

@@ -78,8 +78,9 @@ pub fn check(check: &Check, trusted: bool) -> Answer {
     }
     let cautions: Vec<Value> = plan.cautions.iter().map(|caution| mistake(caution, LABEL)).collect();
     match foreseen(&mut plan, on) {
-        Ok(Foreseen { text, refused }) => {
-            Ok(json!({ "ok": true, "dry_run": text, "refused": refused, "cautions": cautions }))
+        Ok(Foreseen { text, refused, barred }) => {
+            let told = json!({ "ok": true, "dry_run": text, "refused": refused, "barred": barred, "cautions": cautions });
+            Ok(told)
         }
         Err(failure) => Ok(wrong(failure, LABEL)),
     }
@@ -126,7 +127,7 @@ fn reads_files(plan: &Plan) -> bool {
 fn foreseen(plan: &mut Plan, targets: Vec<String>) -> Result<Foreseen, Failure> {
     traces::attach(plan)?;
     if targets.is_empty() {
-        return Ok(Foreseen { text: plan.summary().to_string() + "\n", refused: None });
+        return Ok(Foreseen { text: plan.summary().to_string() + "\n", refused: None, barred: None });
     }
     on_targets(plan, targets)
 }

@@ -1,16 +1,16 @@
 //! What configurations give, each asked once: many cases share one, and a fit comes back to where it was.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use array::spec::Source;
 use array::spec::case::{Case, Metric, Subject};
 use array::validate::{CaseResult, Finding, Question, judge};
 
-/// What one configuration answers, once it was asked.
-type Known = Arc<OnceLock<Result<Finding, String>>>;
+/// What one configuration answers, to each precision at which it was asked and that an answer before it was not for.
+type Known = Arc<Mutex<Vec<Result<Finding, String>>>>;
 
-/// A configuration that a case asks about, and no case before it.
+/// A configuration that a case asks about, and no case before it to the same precision.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'c> {
     /// Which case, by its position.
@@ -30,9 +30,10 @@ impl<'c> Asked<'c> {
         each.filter(|asked| asked.key(library).is_some_and(|key| known.insert(key))).collect()
     }
 
-    fn key(&self, library: &dyn Source) -> Option<String> {
+    fn key(&self, library: &dyn Source) -> Option<(String, u64)> {
         let Asked { case, subject, .. } = self;
-        Question::new(library, subject, case.metric, case.precision()).ok().map(|question| question.key())
+        let question = Question::new(library, subject, case.metric, case.precision()).ok()?;
+        Some((question.key(), case.precision().to_bits()))
     }
 }
 
@@ -76,8 +77,16 @@ impl Answers {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             known.entry(question.key()).or_default().clone()
         };
-        let found = cell.get_or_init(|| question.find(self.seed).map_err(|error| error.to_string()));
+        let mut known = cell.lock().unwrap_or_else(PoisonError::into_inner);
+        // Why there is none does not hang on the precision.
+        let is_answer = |found: &Result<Finding, String>| {
+            found.as_ref().map_or(true, |found| question.is_answered_by(found))
+        };
+        let place = known.iter().position(is_answer).unwrap_or_else(|| {
+            known.push(question.find(self.seed).map_err(|error| error.to_string()));
+            known.len() - 1
+        });
         let value = |finding| question.value(finding).map_err(|error| error.to_string());
-        found.as_ref().map_err(String::clone).and_then(value)
+        known[place].as_ref().map_err(String::clone).and_then(value)
     }
 }

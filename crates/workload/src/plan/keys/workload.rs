@@ -112,6 +112,9 @@ keys! {
     "Queue depth and rate":
     workers (Count(1, 65_536), "1", 4) [spec.workers] _
         "1 to 65536."
+    hosts_on (Count(1, 65_535), "none", 1) [spec.hosts_on] _
+        "A phase that reads what another has written reads with it what another host has written, which no page cache of \
+         its own holds. Without `mpirun`, on one host and with `--file-per-rank` it changes nothing."
     depth (Count(1, 65_536), "1", 32) [spec.depth] _
         "1 to 65536, with io_uring to 32768. In all, workers × depth are outstanding: each request that \
          completes is followed by the next one at once, unless `submit_batch`, `complete_batch` or \

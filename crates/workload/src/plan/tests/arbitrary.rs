@@ -316,6 +316,7 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
                 span,
                 worker_offset,
                 workers,
+                hosts_on: None,
                 depth,
                 files,
                 on,

@@ -6,13 +6,19 @@ use record::{Estimate, Metric, level_name};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
 use crate::measured;
+use crate::number::Number;
 
 use super::Subject;
 
 /// Beyond so many times the highest figure a claim is told and not drawn.
-const FAR: f64 = 2.5;
+pub(crate) const FAR: f64 = 2.5;
+/// Said of charts that write it, and of no others.
+pub(crate) const BEHIND_ROWS: &str = "; behind each row the figure, and its part of what is claimed";
 /// Points that have a chart of their cells; of more, those whose figures vary most.
 const POINTS: usize = 40;
+
+/// What the bar of a cell is, where there is one.
+const BAR: &str = "; the bar is the 95 % interval of the mean over the blocks";
 
 impl<'a> Subject<'a> {
     /// Points that have a chart: all, or those whose cells differ most, in the order of the plan.
@@ -35,20 +41,19 @@ impl<'a> Subject<'a> {
         let claims = self.claims_of(figure);
         let rest = match claims.is_empty() {
             true => String::new(),
-            false => "; behind each row the figure, and its part of what is claimed".into(),
+            false => BEHIND_ROWS.to_owned(),
         };
         let chart = if claims.is_empty() { self.dots(figure) } else { self.dots_with(figure, &claims) };
+        let table = self.cells_table(place);
+        let bar = if table.has_intervals() { BAR } else { "" };
         Figure {
             kind: "cells",
             reading: self.cells_reading(place),
-            subtitle: format!(
-                "{}; the bar is the 95 % interval of the mean over the blocks{rest}",
-                self.subject(figure)
-            ),
+            subtitle: format!("{}{bar}{rest}", super::super::capital(&self.subject(figure))),
             panels: vec![(String::new(), Chart::Dots(chart))],
             small: false,
             details: Vec::new(),
-            table: self.cells_table(place),
+            table,
         }
     }
 
@@ -58,6 +63,29 @@ impl<'a> Subject<'a> {
             (&claim.plan, &claim.point, &claim.metric) == (&figure.plan, &figure.point, &figure.metric)
         };
         self.effects.claims.iter().filter(is_of).collect()
+    }
+
+    /// Who claims anything of a figure, each once.
+    fn claimants(self, figure: &FigureEffects) -> Vec<&'a str> {
+        let mut all: Vec<&str> = Vec::new();
+        for claim in self.claims_of(figure) {
+            if !all.contains(&claim.by.as_str()) {
+                all.push(&claim.by);
+            }
+        }
+        all
+    }
+
+    /// What `by` claims of `figure` in `cell`.
+    fn claimed(self, figure: &FigureEffects, cell: &CellFigure, by: &str) -> Option<Number> {
+        let is_it = |claim: &HeldClaim| {
+            (&claim.plan, &claim.point, &claim.metric) == (&figure.plan, &figure.point, &figure.metric)
+                && claim.levels == cell.levels
+                && claim.by == by
+        };
+        let at = self.effects.claims.iter().position(is_it)?;
+        let unit = measured::unit(Metric::of(&figure.metric));
+        Some(self.number(format!("/claims/{at}/claimed"), self.effects.claims[at].claimed, unit))
     }
 
     /// A row for each cell, what is claimed of it beside what was measured, which has the hue of its first factor's level. A
@@ -124,11 +152,17 @@ impl<'a> Subject<'a> {
         levels.iter().position(|level| Some(level) == cell.levels.first()).unwrap_or(0)
     }
 
+    /// The places of a cell's levels of all factors but the first.
+    fn places_of_rest(self, cell: &CellFigure) -> Vec<usize> {
+        let rest = self.effects.factors.iter().zip(&cell.levels).skip(1);
+        rest.map(|(factor, level)| factor.levels.iter().position(|own| own == level).unwrap_or(0)).collect()
+    }
+
     /// A row for each combination of the other factors, a dot for each level of the first.
     fn dots(self, figure: &FigureEffects) -> Dots {
         let metric = Metric::of(&figure.metric);
         let series = self.levels_of_first();
-        let mut rows: Vec<Row> = Vec::new();
+        let (mut rows, mut places): (Vec<Row>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
         for cell in &figure.cells {
             let (hue, name) = if series.is_empty() {
                 (0, self.label(cell))
@@ -145,9 +179,16 @@ impl<'a> Subject<'a> {
             let dot = Dot { series: hue, value: cell.mean, band: cell.low.zip(cell.high) };
             match rows.iter_mut().find(|row| row.name == name) {
                 Some(row) => row.dots.push(dot),
-                None => rows.push(Row { name, dots: vec![dot], ..Row::default() }),
+                None => {
+                    rows.push(Row { name, dots: vec![dot], ..Row::default() });
+                    places.push(self.places_of_rest(cell));
+                }
             }
         }
+        // Where a part of the cells is measured, they come in the order of all.
+        let mut placed: Vec<(Vec<usize>, Row)> = places.into_iter().zip(rows).collect();
+        placed.sort_by(|one, other| one.0.cmp(&other.0));
+        let rows = placed.into_iter().map(|(_, row)| row).collect();
         Dots {
             axis: Axis::new(measured::name(metric), measured::unit(metric), Scale::Linear),
             series,
@@ -172,19 +213,21 @@ impl<'a> Subject<'a> {
         let behind = measured::behind(metric);
         let (bottom, top) = if metric.more_is_better() { (worst, best) } else { (best, worst) };
         let apart = bottom.1.high.zip(top.1.low).is_some_and(|(low, high)| low < high);
+        let about = match metric {
+            Metric::Iops | Metric::Throughput => format!("{}: ", figure.point),
+            latency => format!("{}, {}: ", figure.point, measured::name(latency)),
+        };
         if end(low).text() == end(high).text() {
-            return Sentence::of(format!("{}: ", figure.point))
-                .number(end(best))
-                .words(format!("{behind} in all cells."));
+            return Sentence::of(about).number(end(best)).words(format!("{behind} in all cells."));
         }
         if !apart {
-            return Sentence::of(format!("{}: ", figure.point))
+            return Sentence::of(about)
                 .number(end(low))
                 .words(" to ")
                 .number(end(high))
                 .words(format!("{behind}; no cell is certain to be ahead."));
         }
-        Sentence::of(format!("{}: ", figure.point))
+        Sentence::of(about)
             .number(end(best))
             .words(format!("{behind} at best ({}), ", self.label(best.1)))
             .number(end(worst))
@@ -195,15 +238,18 @@ impl<'a> Subject<'a> {
         let figure = &self.effects.figures[place];
         let metric = Metric::of(&figure.metric);
         let factors = self.effects.factors.iter().map(|factor| Column::words(&factor.name));
-        let columns = factors.chain([
-            Column::numbers(measured::name(metric), measured::unit(metric)),
-            Column::numbers("blocks", Unit::Count),
-        ]);
+        let claimants = self.claimants(figure);
+        let unit = measured::unit(metric);
+        let columns = factors
+            .chain([Column::numbers(measured::name(metric), unit)])
+            .chain(claimants.iter().map(|by| Column::numbers(format!("claimed by {by}"), unit)))
+            .chain([Column::numbers("blocks", Unit::Count)]);
         let row = |(at, cell): (usize, &CellFigure)| {
             let (number, interval) = self.cell(place, at, cell);
             let words = cell.levels.iter().map(Cell::words);
             let blocks = Cell::Words(cell.values.len().to_string());
-            words.chain([Cell::Number(number, interval.map(Box::new)), blocks]).collect()
+            let claimed = claimants.iter().map(|by| Cell::number(self.claimed(figure, cell, by)));
+            words.chain([Cell::Number(number, interval)]).chain(claimed).chain([blocks]).collect()
         };
         Table {
             title: self.subject(figure),
@@ -255,6 +301,7 @@ mod tests {
             hard: false,
         };
         Effects {
+            unfinished: None,
             campaign: "raid".into(),
             factors: vec![factor("raid", ["5", "10"]), factor("disks", ["4", "8"])],
             blocks: 2,

@@ -126,8 +126,7 @@ impl<'a> Group<'a> {
                 Cell::words(configurations(figure)),
                 Cell::words(measure(&figure.metric)),
                 Cell::number(Some(self.published(*place))),
-                self.answer(*place)
-                    .map_or(Cell::Empty, |(number, ends)| Cell::Number(number, ends.map(Box::new))),
+                self.answer(*place).map_or(Cell::Empty, |(number, interval)| Cell::Number(number, interval)),
                 Cell::number(self.ratio(*place)),
                 Cell::words(if self.is_measured() { "measured".into() } else { standing(figure) }),
                 Cell::words(&figure.by),

@@ -12,7 +12,7 @@ use record::ClaimKind;
 
 pub(crate) use self::reading::{agreement, foresight};
 use self::words::unit;
-use crate::document::{Block, Section};
+use crate::document::{Block, Interval, Section};
 use crate::number::{Number, Source};
 
 /// One group, and its place among the records.
@@ -80,13 +80,17 @@ impl<'a> Group<'a> {
         self.of_figure(place, "published", self.of.figures[place].published)
     }
 
-    fn answer(self, place: usize) -> Option<(Number, Option<(Number, Number)>)> {
+    fn answer(self, place: usize) -> Option<(Number, Interval)> {
         let figure = &self.of.figures[place];
         let at = |key: &str, value| self.of_figure(place, key, value);
         let ends = figure.low.zip(figure.high).map(|(low, high)| (at("low", low), at("high", high)));
         // An interval that rounds to its figure tells nothing.
         let ends = ends.filter(|(low, high)| low.text() != high.text());
-        Some((at("answer", figure.answer?), ends))
+        let why = || match self.of.rounds {
+            1 => "there was one round".into(),
+            _ => "every round gave the same".into(),
+        };
+        Some((at("answer", figure.answer?), Interval::of(ends, why)))
     }
 
     fn ratio(self, place: usize) -> Option<Number> {

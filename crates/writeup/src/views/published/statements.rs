@@ -16,8 +16,7 @@ impl<'a> Group<'a> {
                 Cell::words(format!("{}: {}", figure.case.load, configurations(figure))),
                 Cell::words(claimed(figure)),
                 Cell::number(has_value(figure).then(|| self.published(*place))),
-                self.answer(*place)
-                    .map_or(Cell::Empty, |(number, ends)| Cell::Number(number, ends.map(Box::new))),
+                self.answer(*place).map_or(Cell::Empty, |(number, interval)| Cell::Number(number, interval)),
                 Cell::words(holds(figure)),
             ]
         };

@@ -65,9 +65,9 @@ fn relation(figure: &HeldFigure) -> &'static str {
         ClaimKind::Figure => "the same",
         ClaimKind::Least => "at least",
         ClaimKind::Most => "at most",
-        ClaimKind::Order if has_value(figure) => "first over next, at least",
-        ClaimKind::Order => "first over next, above 1",
-        ClaimKind::Equal => "largest over smallest, at most 1",
+        ClaimKind::Order if has_value(figure) => "each is ahead of the next: ratio at least",
+        ClaimKind::Order => "each is ahead of the next: ratio above 1",
+        ClaimKind::Equal => "all the same: ratio of largest to smallest at most 1",
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) fn configurations(figure: &HeldFigure) -> String {
             all.push(words);
         }
     }
-    all.join(" against ")
+    all.join("; against ")
 }
 
 /// The options of an address as people say them; the array where it has none.
@@ -105,7 +105,7 @@ pub(super) fn measure(metric: &str) -> &'static str {
         "p99" => "p99 latency",
         "time" => "time",
         "share" => "share",
-        "count" => "count",
+        "count" => "knee, in requests in flight",
         _ => "ratio",
     }
 }

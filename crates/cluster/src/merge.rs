@@ -1,0 +1,74 @@
+//! What ranks saw of a load, put together as if one process had seen it.
+
+use conduct::{MeasuredLoad, MeasuredWorker};
+use record::RankResult;
+use units::convert::narrow;
+use workload::tally::Interval;
+
+use crate::message::{Shift, Unknown, WireInterval, WireLoad, interval_in, worker_in};
+
+/// Notes of workers whose rank is not known yet that it is `rank`.
+pub(crate) fn driven_by(load: &mut MeasuredLoad, rank: u32) {
+    let workers = load.workloads.iter_mut().flat_map(|workload| &mut workload.workers);
+    workers.for_each(|worker| worker.rank = worker.rank.or(Some(rank)));
+}
+
+/// Workers in order of their ranks, in the order of their numbers: the first ones are those of rank `first`, where that is one.
+pub(crate) fn in_order(workers: &mut [MeasuredWorker], first: u32) {
+    let before = workers.iter().filter(|worker| worker.rank.is_some_and(|rank| rank < first)).count();
+    workers.rotate_left(before);
+}
+
+/// Workers, requests and bytes of a load.
+pub(crate) fn counted(load: &MeasuredLoad) -> (u32, u64, u64) {
+    let workers = || load.workloads.iter().flat_map(|workload| &workload.workers);
+    let bytes = workers().flat_map(|worker| &worker.tally.classes).map(|class| class.bytes.get()).sum();
+    (narrow(workers().count()), workers().map(|worker| worker.tally.ops()).sum(), bytes)
+}
+
+/// Adds what a rank saw; its instants are shifted so that its load began when that of rank 0 did, as it was agreed.
+pub(crate) fn add(
+    own: &mut MeasuredLoad,
+    seen: WireLoad,
+    told: Vec<(usize, WireInterval)>,
+) -> Result<RankResult, Unknown> {
+    let on_time = seen.started_ns.saturating_sub(seen.late_ns);
+    let shift = Shift(i128::from(own.started.nanos()) - i128::from(on_time));
+    if seen.workloads.len() != own.workloads.len() {
+        return Err(Unknown);
+    }
+    let (mut workers, mut intervals) = (Vec::new(), vec![Vec::<Interval>::new(); own.workloads.len()]);
+    for (workload, interval) in told {
+        intervals.get_mut(workload).ok_or(Unknown)?.push(interval_in(interval, shift)?);
+    }
+    for (number, workload) in seen.workloads.into_iter().enumerate() {
+        for interval in workload.intervals {
+            intervals[number].push(interval_in(interval, shift)?);
+        }
+        let of_it = workload.workers.into_iter().map(|worker| worker_in(worker, shift));
+        workers.push(of_it.collect::<Result<Vec<_>, _>>()?);
+    }
+    let all = || workers.iter().flatten();
+    let bytes = all().flat_map(|worker| &worker.tally.classes).map(|class| class.bytes.get()).sum();
+    let ended = shift.of(seen.ended_ns);
+    let result = RankResult {
+        workers: narrow(all().count()),
+        ops: all().map(|worker| worker.tally.ops()).sum(),
+        bytes,
+        ended_ns: Some(ended.nanos()),
+        late_ns: seen.late_ns,
+        cpu: seen.cpu,
+        devices: seen.devices,
+        ..RankResult::default()
+    };
+    own.ended = own.ended.max(ended);
+    if let (Some(sum), Some(one)) = (&mut own.cpu, seen.cpu) {
+        *sum = *sum + one;
+    }
+    assert_eq!((workers.len(), intervals.len()), (own.workloads.len(), own.workloads.len()));
+    for ((workload, workers), intervals) in own.workloads.iter_mut().zip(workers).zip(intervals) {
+        workload.workers.extend(workers);
+        workload.history.take(intervals);
+    }
+    Ok(result)
+}

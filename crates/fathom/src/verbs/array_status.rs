@@ -1,0 +1,205 @@
+//! What a served array says of itself, as text.
+
+use serde::Serialize;
+use serve::config::Status;
+use serve::events::{Event, Severity};
+use serve::machine::{
+    CacheStatus, ControllerStatus, LostRange, MachineStatus, PathStatus, SetStatus, WorkStatus,
+};
+use units::{Bytes, BytesPerSecond, Nanos};
+
+use crate::ending::{Ending, Failure};
+
+pub(super) fn status_text(status: &MachineStatus) -> String {
+    let MachineStatus { name, array, sets, bays, works, luns, .. } = status;
+    let mut text = format!("{name}, array {array}");
+    text += if status.is_volatile { ", in memory\n" } else { "\n" };
+    if status.is_write_protected {
+        text += "write-protected: the last event says why; fix that, and start the server again\n";
+    } else if let Some(why) = &status.writes_refused {
+        text += &format!("writes to the drives are refused: {why}\n");
+    }
+    if status.controllers.iter().all(|controller| !controller.is_online) {
+        text += "no controller is online: no host gets at its data, and background work waits\n";
+    }
+    if let Some(fault) = &status.fault {
+        text += &format!("no host gets an answer: {fault}\n");
+    }
+    for set in sets {
+        text += &format!("set {}  {:<8} {:<10} {}\n", set.set, set.level, set.state, Bytes::new(set.bytes));
+    }
+    for work in works {
+        let slot = work.slot.map(|slot| format!(", slot {slot}")).unwrap_or_default();
+        let left = work.left_s.map(|left| {
+            let left = Nanos::new(units::convert::truncated((left * 10.0).round() * 1e8));
+            format!(", {left} left")
+        });
+        let (set, kind, done, left) = (work.set, &work.kind, work.done * 100.0, left.unwrap_or_default());
+        text += &format!("set {set}{slot}: {kind} {done:.1} %{left}\n");
+    }
+    for pass in status.passes.iter().filter(|pass| {
+        matches!(pass.kind.as_str(), "verify" | "initialise") || pass.has_findings() || !pass.is_complete
+    }) {
+        text += &format!("{pass}\n");
+    }
+    if status.rate > 0 {
+        let rate = BytesPerSecond::new(status.rate as f64);
+        text += &format!("background work: at most {rate} of each member\n");
+    }
+    if let Some(share) = status.share {
+        text += &format!("new background work: {:.0} % of the members' time\n", share * 100.0);
+    }
+    if status.controllers.len() > 1 || status.paths.iter().any(|path| !path.is_up) {
+        text += &controllers(status, None);
+    }
+    if status.paths.iter().any(|path| !path.is_up) {
+        text += &paths(status, None);
+    }
+    text += &status.firmware.as_ref().map(|release| format!("firmware {release}\n")).unwrap_or_default();
+    text += &status.cache.as_ref().map(cache_line).unwrap_or_default();
+    let sizes: Vec<String> = luns.iter().map(|&bytes| Bytes::new(bytes).to_string()).collect();
+    text += &format!("LUNs  {}\n\nbay  drive     size      state\n", sizes.join(", "));
+    for bay in bays {
+        let place = bay.slot.map(|(set, slot)| format!(", set {set} slot {slot}")).unwrap_or_default();
+        let size = Bytes::new(bay.bytes).to_string();
+        text += &match bay.status {
+            Status::Empty => {
+                format!("{:>3}  {:<8}  {:<8}  empty; its last drive was {}\n", bay.bay, "-", "-", bay.serial)
+            }
+            status => format!("{:>3}  {:<8}  {size:<8}  {}{place}\n", bay.bay, bay.serial, word(status)),
+        };
+    }
+    text
+}
+
+/// How far background work is.
+#[derive(Serialize)]
+pub(super) struct Progress<'a> {
+    /// Of the work that has most before it; 100 where there is none, and only there.
+    percent: f64,
+    works: &'a [WorkStatus],
+    /// How each set is: one that has failed or is degraded has no work that would end that.
+    sets: &'a [SetStatus],
+}
+
+impl Progress<'_> {
+    pub(super) fn of(status: &MachineStatus) -> Progress<'_> {
+        let done = status.works.iter().map(|work| work.done).min_by(f64::total_cmp);
+        // What is not at its end is not called so.
+        let percent = done.map_or(100.0, |done| (done * 100.0).min(99.99));
+        Progress { percent, works: &status.works, sets: &status.sets }
+    }
+}
+
+pub(super) fn progress_text(status: &MachineStatus) -> String {
+    match Progress::of(status).percent {
+        100.0 => "100 %\n".into(),
+        percent => format!("{percent:.2} %\n"),
+    }
+}
+
+/// Whether waiting for the end of background work is in vain: nothing would end the failure of a set.
+pub(super) fn hopeless(status: &MachineStatus) -> Ending {
+    let failed = status.sets.iter().find(|set| set.state == "failed");
+    match failed.filter(|_| status.works.is_empty()) {
+        Some(set) => Ending {
+            code: 1,
+            reason: format!("set {} ({}) has failed: no background work would end that", set.set, set.level),
+        },
+        None => Ending::done(),
+    }
+}
+
+pub(super) fn paths_text(status: &MachineStatus, only: Option<u32>) -> Result<String, Failure> {
+    there("path", only, status.paths.len())?;
+    Ok(paths(status, only))
+}
+
+fn paths(status: &MachineStatus, only: Option<u32>) -> String {
+    if status.paths.is_empty() {
+        return "the hosts hold the drives themselves: no paths\n".into();
+    }
+    let line = |path: &PathStatus| {
+        let state = if path.is_up { "up" } else { "down" };
+        format!("path {}  controller {}  {state}\n", path.path, path.controller)
+    };
+    status.paths.iter().filter(|path| only.is_none_or(|only| path.path == only)).map(line).collect()
+}
+
+pub(super) fn controllers_text(status: &MachineStatus, only: Option<u32>) -> Result<String, Failure> {
+    there("controller", only, status.controllers.len())?;
+    Ok(controllers(status, only))
+}
+
+fn controllers(status: &MachineStatus, only: Option<u32>) -> String {
+    let line = |one: &ControllerStatus| {
+        let owned = status.owners.iter().enumerate().filter(|(_, owner)| **owner == Some(one.controller));
+        let owned: Vec<String> = owned.map(|(lun, _)| format!("lun{lun}")).collect();
+        let state = if one.is_online { "online" } else { "offline" };
+        format!("controller {}  {state:<7}  {}\n", one.controller, owned.join(", "))
+    };
+    let cut = status.owners.iter().enumerate().filter(|(_, owner)| owner.is_none() && only.is_none());
+    let cut = cut.map(|(lun, _)| format!("lun{lun}  no path to a working controller\n"));
+    let wanted = status.controllers.iter().filter(|one| only.is_none_or(|only| one.controller == only));
+    wanted.map(line).chain(cut).collect()
+}
+
+/// Whether the array has that one of them.
+fn there(what: &str, wanted: Option<u32>, count: usize) -> Result<(), Failure> {
+    match wanted.filter(|&wanted| wanted as usize >= count) {
+        Some(wanted) => {
+            Err(Failure::Usage(format!("{what} {wanted}: the array has {count}, numbered from 0")))
+        }
+        None => Ok(()),
+    }
+}
+
+pub(super) fn firmware_text(status: &MachineStatus) -> String {
+    match &status.firmware {
+        Some(release) => format!("firmware {release}; releases: {}\n", status.releases.join(", ")),
+        None => "the description of the array has no releases of firmware\n".into(),
+    }
+}
+
+pub(super) fn cache_text(cache: &CacheStatus) -> String {
+    let mut text = cache_line(cache);
+    for LostRange { lun, offset, bytes } in &cache.lost {
+        text += &format!("lun{lun}  lost: {} from byte {offset} on\n", Bytes::new(*bytes));
+    }
+    text
+}
+
+fn cache_line(cache: &CacheStatus) -> String {
+    let CacheStatus { bytes, dirty_bytes, is_write_back, has_battery, is_forced, lost } = cache;
+    let mode = match (is_write_back, is_forced) {
+        (false, _) => "write-through",
+        (true, false) => "write-back",
+        (true, true) => "write-back, forced",
+    };
+    let battery = if *has_battery { "battery good" } else { "battery dead" };
+    let (size, dirty) = (Bytes::new(*bytes), Bytes::new(*dirty_bytes));
+    let lost: Bytes = lost.iter().map(|range| Bytes::new(range.bytes)).sum();
+    let lost = if lost == Bytes::ZERO { String::new() } else { format!(", {lost} lost") };
+    format!("write cache  {size}, {mode}, {battery}, {dirty} not on the drives{lost}\n")
+}
+
+fn word(status: Status) -> &'static str {
+    match status {
+        Status::InUse => "in use",
+        Status::Spare => "hot spare",
+        Status::Unassigned => "unassigned",
+        Status::Failed => "failed",
+        Status::Empty => "empty",
+        Status::Foreign => "foreign: clear it to use it",
+        Status::Stale => "out of date: clear it to use it",
+    }
+}
+
+pub(super) fn event_line(event: &Event) -> String {
+    let severity = match event.severity {
+        Severity::Information => "information",
+        Severity::Warning => "warning",
+        Severity::Critical => "critical",
+    };
+    format!("{:>5}  {:>10.3} s  {severity:<11}  {}\n", event.number, event.at_s, event.text)
+}

@@ -1,0 +1,127 @@
+//! One process measures a campaign: the lock that it has meanwhile, and who has it.
+
+use std::fs::{File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use host::clock::Clock;
+use library::{Library, Place};
+use units::Nanos;
+
+use super::subject::Subject;
+use crate::ending::Failure;
+use crate::session::store::Store;
+use crate::terminal;
+
+/// How long a process that is ending is waited for.
+const PATIENCE: Nanos = Nanos::from_secs(60);
+/// How soon it is looked again whether it has ended.
+const LOOK_AGAIN: Nanos = Nanos::from_millis(50);
+
+/// What one process has while it measures the campaign: a lock on a file beside the library, and on a server a claim.
+pub type Lock = (File, Option<Library>);
+
+/// Takes the lock, or says who has it: on a server perhaps a process of another machine.
+pub fn lock(subject: &Subject, store: &Store) -> Result<Result<Lock, Holder>, Failure> {
+    let file = match lock_beside(subject, store)? {
+        Ok(file) => file,
+        Err(holder) => return Ok(Err(holder)),
+    };
+    let Place::Server(_) = store.place()? else { return Ok(Ok((file, None))) };
+    let library = store.open()?;
+    let is_ours = library.claim(&subject.key)?;
+    Ok(if is_ours { Ok((file, Some(library))) } else { Err(Holder::default()) })
+}
+
+/// The same; a process whose guard was killed is waited for, as it ends by itself: it restores what it has changed, and keeps
+/// what it has measured.
+pub fn lock_in_time(subject: &Subject, store: &Store) -> Result<Lock, Failure> {
+    let clock = Clock::start();
+    let until = clock.now().saturating_add(PATIENCE);
+    let mut has_said = false;
+    loop {
+        let holder = match lock(subject, store)? {
+            Ok(lock) => return Ok(lock),
+            Err(holder) => holder,
+        };
+        if !holder.is_ending() || clock.now() >= until {
+            return Err(Failure::Usage(format!(
+                "the campaign {} is being measured by another process{}; `--status` says how far it is",
+                subject.campaign.name,
+                holder.named()
+            )));
+        }
+        if !std::mem::replace(&mut has_said, true) {
+            terminal::say_sentence(&format!(
+                "the process before this one{} is ending; waiting for it",
+                holder.named()
+            ));
+        }
+        clock.sleep_until(clock.now().saturating_add(LOOK_AGAIN));
+    }
+}
+
+/// The process that measures the campaign, as it has written it into the lock.
+#[derive(Default)]
+pub struct Holder(Option<Process>);
+
+/// A process and the one that guards it.
+struct Process {
+    id: u32,
+    guard: u32,
+}
+
+impl Holder {
+    fn read(path: &Path) -> Holder {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let mut numbers = text.split_whitespace().map(|word| word.parse::<u32>().ok());
+        Holder(match (numbers.next().flatten(), numbers.next().flatten()) {
+            (Some(id), Some(guard)) => Some(Process { id, guard }),
+            _ => None,
+        })
+    }
+
+    /// ` (process 4711)`; empty where it is not known.
+    fn named(&self) -> String {
+        self.0.as_ref().map(|process| format!(" (process {})", process.id)).unwrap_or_default()
+    }
+
+    /// Whether its guard has gone, so that it ends by itself.
+    fn is_ending(&self) -> bool {
+        self.0.as_ref().is_some_and(|process| parent_of(process.id) != Some(process.guard))
+    }
+}
+
+/// The parent of the process `id`; `None` where there is no such process any more.
+fn parent_of(id: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
+}
+
+fn lock_beside(subject: &Subject, store: &Store) -> Result<Result<File, Holder>, Failure> {
+    let path = beside(subject, store, "lock")?;
+    let told = |source| Failure::System { what: format!("{}", path.display()), source };
+    let mut file = File::options().create(true).truncate(false).write(true).open(&path).map_err(told)?;
+    match file.try_lock() {
+        Ok(()) => {
+            let guard = std::os::unix::process::parent_id();
+            file.set_len(0).map_err(told)?;
+            file.write_all(format!("{} {guard}\n", std::process::id()).as_bytes()).map_err(told)?;
+            Ok(Ok(file))
+        }
+        Err(TryLockError::WouldBlock) => Ok(Err(Holder::read(&path))),
+        Err(TryLockError::Error(source)) => Err(told(source)),
+    }
+}
+
+/// A file of the campaign beside the library: `runs.sqlite.campaign-1a2b3c4d.lock`.
+pub fn beside(subject: &Subject, store: &Store, ending: &str) -> Result<PathBuf, Failure> {
+    let path = store.beside()?;
+    if let Some(folder) = path.parent() {
+        // Where that fails, the file says why.
+        let _there = std::fs::create_dir_all(folder);
+    }
+    let mut path = path.into_os_string();
+    path.push(format!(".campaign-{}.{ending}", subject.key));
+    Ok(path.into())
+}
