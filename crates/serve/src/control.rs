@@ -128,6 +128,8 @@ pub enum Answer {
     Cache(CacheStatus),
     /// It is done, or begun.
     Done(String),
+    /// It is done, and is on no label: a next start would not know of it. Writes wait until it is.
+    Unrecorded(String),
     /// It is not.
     Error(String),
 }
@@ -261,6 +263,7 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
     };
     match done {
         Ok(text) => Answer::Done(text),
+        Err(why @ OperateError::Unrecorded(_)) => Answer::Unrecorded(why.to_string()),
         Err(why) => Answer::Error(why.to_string()),
     }
 }

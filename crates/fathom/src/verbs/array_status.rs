@@ -20,7 +20,7 @@ pub(super) fn status_text(status: &MachineStatus) -> String {
         text += &format!("writes to the drives are refused: {why}\n");
     }
     if status.controllers.iter().all(|controller| !controller.is_online) {
-        text += "no controller is online: no host gets at its data, and background work waits\n";
+        text += "no controller is online: hosts cannot reach the data, and background work waits\n";
     }
     if let Some(fault) = &status.fault {
         text += &format!("no host gets an answer: {fault}\n");

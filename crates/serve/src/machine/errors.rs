@@ -159,6 +159,9 @@ pub enum OperateError {
         "the battery of the write cache is dead; `fathom array cache write-back --force` takes writes all the same, and loses them with the power"
     )]
     NoBattery,
+    /// It is done, and a next start does not know of it.
+    #[error("done, but not on the labels: until it is, writes wait or fail, and `fathom array status` says why: {0}")]
+    Unrecorded(io::Error),
     /// What the disks lie on refuses.
     #[error("{what}: {source}")]
     System {
@@ -178,12 +181,5 @@ impl OperateError {
     /// A bay, or its drive, is in another state than this needs.
     pub(super) fn wrong(bay: u32, why: &str) -> OperateError {
         OperateError::WrongState { bay, why: why.to_owned() }
-    }
-
-    /// What was done is not on the labels: [`super::Machine::relabel`] has writes wait for that.
-    pub(super) fn unrecorded(source: io::Error) -> OperateError {
-        let what =
-            "done, but not on the labels: until it is, writes wait or fail, and `fathom array status` says why".into();
-        OperateError::System { what, source }
     }
 }

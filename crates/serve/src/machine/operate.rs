@@ -55,7 +55,7 @@ impl Machine {
             }
             self.say(Severity::Critical, format!("bay {bay}: drive failed by the operator"));
             self.take_out_whole(&mut bays, bay);
-            self.relabel(&mut bays).map_err(OperateError::unrecorded)?;
+            self.relabel(&mut bays).map_err(OperateError::Unrecorded)?;
         }
         self.use_spares();
         Ok(())
@@ -92,7 +92,7 @@ impl Machine {
                 }
                 None => bays.outside.push((disk, status)),
             }
-            self.relabel(&mut bays).map_err(OperateError::unrecorded)?;
+            self.relabel(&mut bays).map_err(OperateError::Unrecorded)?;
         }
         self.use_spares();
         Ok(())
@@ -135,7 +135,7 @@ impl Machine {
             };
             self.say(Severity::Information, text);
             bays.bays[bay as usize] = inserted;
-            self.relabel(&mut bays).map_err(OperateError::unrecorded)?;
+            self.relabel(&mut bays).map_err(OperateError::Unrecorded)?;
             (bays.bays[bay as usize].status, known)
         };
         if let Known::Behind { set, slot } = known {
@@ -179,7 +179,7 @@ impl Machine {
             }
             self.say(Severity::Information, format!("bay {bay}: drive {} is back", drive.serial));
             bays.bays[bay as usize] = drive;
-            self.relabel(&mut bays).map_err(OperateError::unrecorded)?;
+            self.relabel(&mut bays).map_err(OperateError::Unrecorded)?;
             known
         };
         if let Known::Behind { set, slot } = known {
@@ -401,7 +401,7 @@ impl Machine {
                 .for_each(|lost| *lost = Lost::default());
             let place = &mut bays.bays[bay as usize];
             (place.status, place.until) = (Status::Spare, 0);
-            self.relabel(&mut bays).map_err(OperateError::unrecorded)?;
+            self.relabel(&mut bays).map_err(OperateError::Unrecorded)?;
         }
         self.use_spares();
         Ok(())

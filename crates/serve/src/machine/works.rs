@@ -465,7 +465,7 @@ impl Machine {
                 bays.bays[bay as usize].status = Status::InUse;
                 self.say(Severity::Information, format!("bay {bay}: hot spare takes over in set {set}"));
                 if let Err(source) = self.relabel(&mut bays) {
-                    return Err(OperateError::unrecorded(source));
+                    return Err(OperateError::Unrecorded(source));
                 }
             }
         }
@@ -524,7 +524,7 @@ impl Machine {
     /// Labels say which work on whole sets is under way, so that the next server goes on with it.
     pub(super) fn remember_works(&self) -> Result<(), OperateError> {
         let remembered = self.relabel(&mut self.lock_bays());
-        remembered.map_err(OperateError::unrecorded)
+        remembered.map_err(OperateError::Unrecorded)
     }
 
     /// Begins the verifies that are owed to sets which are optimal by now.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use array::raid::Level;
 use serve::config::Status;
+use serve::control::{Answer, Command, obey};
 use serve::machine::{Insert, Machine, Options, Shape};
 use serve::set::Fault;
 
@@ -118,7 +119,8 @@ fn nothing_is_written_to_a_drive_that_the_labels_do_not_say_is_in_use() {
     machine.pull(1).unwrap();
     machine.pull(2).unwrap();
     world.refuse_named("nvram", true);
-    let why = machine.insert(2, &Insert::Same).unwrap_err().to_string();
+    let answer = obey(&machine, Command::Insert { bay: 2, new: false, serial: None });
+    let Answer::Unrecorded(why) = answer else { panic!("{answer:?}") };
     assert!(why.contains("not on the labels"), "{why}");
     assert_eq!(host.write(&machine, 0, 8).unwrap_err(), Fault::Journal);
     world.refuse_named("nvram", false);
