@@ -108,9 +108,16 @@ fn what_a_medium_has_damaged_is_named_and_the_rest_is_shown() {
     let library = user.path(".local/share/fathom/runs.sqlite");
     let mut bytes = std::fs::read(&library).unwrap();
     let (word, other) = (b"\"planned\":", b"\"plannee\":");
-    let at = bytes.windows(word.len()).position(|bytes| bytes == word).unwrap();
-    bytes[at..at + word.len()].copy_from_slice(other);
-    std::fs::write(&library, bytes).unwrap();
+    let found = bytes.windows(word.len()).enumerate().filter(|(_, bytes)| bytes == word);
+    let places: Vec<usize> = found.map(|(at, _)| at).collect();
+    // Some lie in pages that the library has given up.
+    let is_damaged = |&at: &usize| {
+        bytes[at..at + word.len()].copy_from_slice(other);
+        std::fs::write(&library, &bytes).unwrap();
+        bytes[at..at + word.len()].copy_from_slice(word);
+        user.fathom("ls --check").code == Some(8)
+    };
+    assert!(places.iter().any(is_damaged), "the library has a point");
     let ended = user
         .fathom("ls --check")
         .with(8)

@@ -108,7 +108,8 @@ fn killed_while_it_writes(user: &User, line: &str, state: &str) {
         let files = fs::read_dir(user.path(state)).into_iter().flatten().flatten();
         files
             .filter_map(|file| fs::read(file.path()).ok())
-            .any(|words| words[4096..].iter().filter(|byte| **byte != 0).count() > 200)
+            .filter_map(|words| words.get(4096..).map(<[u8]>::to_vec))
+            .any(|words| words.iter().filter(|byte| **byte != 0).count() > 200)
     };
     wait_until("writes", is_begun);
     running.kill_all();

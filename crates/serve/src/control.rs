@@ -128,8 +128,8 @@ pub enum Answer {
     Cache(CacheStatus),
     /// It is done, or begun.
     Done(String),
-    /// It is done, and is on no label: a next start would not know of it. Writes wait until it is.
-    Unrecorded(String),
+    /// It is done in part: it is on no label, so that a next start would not know of it, or some of it could not be done.
+    Partial(String),
     /// It is not.
     Error(String),
 }
@@ -263,7 +263,9 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
     };
     match done {
         Ok(text) => Answer::Done(text),
-        Err(why @ OperateError::Unrecorded(_)) => Answer::Unrecorded(why.to_string()),
+        Err(why @ (OperateError::Unrecorded(_) | OperateError::Stays { .. })) => {
+            Answer::Partial(why.to_string())
+        }
         Err(why) => Answer::Error(why.to_string()),
     }
 }

@@ -9,6 +9,7 @@
 mod memory;
 
 use std::io;
+use std::ops::Range;
 
 use units::convert::narrow;
 
@@ -238,24 +239,30 @@ impl Disk {
     /// contents: nothing else that it was written with matches, either.
     pub fn promise(&self, lba: u64) -> Option<Promise> {
         let Store::Medium(medium) = &self.store else { return None };
-        let tag_of = |lba: u64| -> Option<u32> {
-            let mut bytes = [0; 4];
-            medium.read(tag_at(lba), &mut bytes).ok()?;
-            Some(u32::from_le_bytes(bytes)).filter(|tag| ![NEVER_WRITTEN, tag::unreadable(lba)].contains(tag))
-        };
-        let held = |lba: u64| -> Option<[u8; SECTOR]> {
-            let mut sector = [0; SECTOR];
-            medium.read(data_at(lba), &mut sector).ok().map(|()| sector)
-        };
-        let tag = tag_of(lba)?;
-        // Those whose checksums lie in one sector.
+        let tag = tag_of(medium.as_ref(), lba)?;
+        let mut others = self.tagged_with(lba).filter(|other| *other != lba);
+        let promised = || Promise { lba, tag, held: held(medium.as_ref(), lba) };
+        others.any(|other| is_right(medium.as_ref(), other) == Some(true)).then(promised)
+    }
+
+    /// Has the checksums that lie in one sector with that of `lba` promise nothing from now on, where none of them matches: that sector
+    /// was damaged as a whole. Otherwise the first of them that is written again would speak for the rest.
+    pub fn distrust(&self, lba: u64) -> Result<(), DiskError> {
+        let Store::Medium(medium) = &self.store else { return Ok(()) };
+        let found = self.tagged_with(lba).map(|other| (other, is_right(medium.as_ref(), other)));
+        let found: Vec<(u64, Option<bool>)> = found.collect();
+        if found.iter().all(|(_, is_right)| *is_right != Some(true)) {
+            for (other, _) in found.into_iter().filter(|(_, is_right)| *is_right == Some(false)) {
+                put_tags(medium.as_ref(), other, &[tag::unreadable(other)])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The sectors whose checksums lie in one sector with that of `lba`.
+    fn tagged_with(&self, lba: u64) -> Range<u64> {
         let from = lba - lba % TAGS_IN_SECTOR;
-        let mut others = (from..(from + TAGS_IN_SECTOR).min(self.sectors)).filter(|other| *other != lba);
-        let is_right = |other: u64| {
-            let (Some(tag), Some(sector)) = (tag_of(other), held(other)) else { return false };
-            tag::first_wrong(other, &sector, &[tag]).is_none()
-        };
-        others.any(is_right).then(|| Promise { lba, tag, held: held(lba) })
+        from..(from + TAGS_IN_SECTOR).min(self.sectors)
     }
 
     /// Whether nothing was ever written to any of the sectors, as far as is known without reading them all.
@@ -295,6 +302,25 @@ impl Disk {
         write_label(medium.as_ref(), number, label)?;
         medium.sync()
     }
+}
+
+/// The checksum of a sector, where it says something.
+fn tag_of(medium: &dyn Medium, lba: u64) -> Option<u32> {
+    let mut bytes = [0; 4];
+    medium.read(tag_at(lba), &mut bytes).ok()?;
+    Some(u32::from_le_bytes(bytes)).filter(|tag| ![NEVER_WRITTEN, tag::unreadable(lba)].contains(tag))
+}
+
+/// What a sector holds, right or wrong.
+fn held(medium: &dyn Medium, lba: u64) -> Option<[u8; SECTOR]> {
+    let mut sector = [0; SECTOR];
+    medium.read(data_at(lba), &mut sector).ok().map(|()| sector)
+}
+
+/// Whether a sector has what its checksum says; `None` where that says nothing.
+fn is_right(medium: &dyn Medium, lba: u64) -> Option<bool> {
+    let tag = tag_of(medium, lba)?;
+    Some(held(medium, lba).is_some_and(|sector| tag::first_wrong(lba, &sector, &[tag]).is_none()))
 }
 
 /// Bytes of a disk of that many sectors.

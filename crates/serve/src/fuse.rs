@@ -47,7 +47,7 @@ impl Mounted {
         let lun_of = machine.luns().get(lun as usize);
         let bytes = lun_of.ok_or_else(|| io::Error::other(format!("the array has no LUN {lun}")))?.sectors
             * SECTOR_BYTES;
-        let losses = machine.told();
+        let losses = machine.told(lun);
         let file = LunFile { machine, pacer, lun, bytes, losses };
         let mut config = Config::default();
         config.mount_options = vec![MountOption::FSName("fathom".into())];
@@ -249,7 +249,7 @@ impl Filesystem for LunFile {
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
         let pending = self.ask(Op::Flush, 0, 0);
-        match self.machine.flush_telling(&self.losses) {
+        match self.machine.flush_telling(self.lun, &self.losses) {
             Err(fault) => reply.error(errno(fault)),
             Ok(()) => in_time(
                 pending,

@@ -176,8 +176,8 @@ pub struct Machine {
     events: EventLog,
     /// Sectors of bays that the log calls unreadable since a pass was begun last: whoever tries again is not told again.
     told_unreadable: Mutex<HashSet<(u32, u64)>>,
-    /// How often the write cache has lost what had been acknowledged.
-    losses: AtomicU64,
+    /// How often the write cache has lost what had been acknowledged, by LUN.
+    losses: Vec<AtomicU64>,
     /// Whether a spare takes over by itself.
     is_automatic: bool,
     /// The model that the pace comes from, where it does.
@@ -285,10 +285,22 @@ impl Machine {
 
     /// What [`Machine::flush_telling`] starts from for a new client: the number of losses of the write cache. While something is still
     /// lost it is one less, so that the first flush fails: the client may have written that before a restart of the server.
-    pub fn told(&self) -> AtomicU64 {
-        let losses = self.losses.load(Ordering::Acquire);
-        let has_lost = self.cache.as_ref().is_some_and(|cache| !cache.is_empty() && !cache.lost().is_empty());
+    pub fn told(&self, lun: u32) -> AtomicU64 {
+        let losses = self.losses_of(lun);
+        let is_lost = |cache: &WriteCache| self.on_luns(&cache.lost()).iter().any(|range| range.lun == lun);
+        let has_lost = self.cache.as_ref().is_some_and(|cache| !cache.is_empty() && is_lost(cache));
         AtomicU64::new(if has_lost { losses.wrapping_sub(1) } else { losses })
+    }
+
+    /// How often the write cache has lost something of a LUN.
+    fn losses_of(&self, lun: u32) -> u64 {
+        self.losses.get(lun as usize).map_or(0, |losses| losses.load(Ordering::Acquire))
+    }
+
+    /// All of a LUN; `None` where there is no such LUN.
+    fn whole(&self, lun: u32) -> Option<Place> {
+        let lun = self.shape.luns.get(lun as usize)?;
+        Some(Place { set: lun.set, lba: lun.start, sectors: lun.sectors })
     }
 
     /// What has happened.
@@ -394,7 +406,9 @@ impl Reports for Machine {
         let bay = self.shape.sets[set as usize].bays[usize::from(member)];
         let mut told = self.told_unreadable.lock().unwrap_or_else(PoisonError::into_inner);
         if told.len() < MOST_TOLD && told.insert((bay, lba)) {
-            let text = format!("bay {bay}: sector {lba} is unreadable, and redundancy does not suffice");
+            let text = format!(
+                "bay {bay}: sector {lba} is unreadable: the other members do not have it, or not as its checksum says"
+            );
             self.say(Severity::Critical, text);
         }
     }

@@ -52,7 +52,7 @@ impl Device {
         let of = machine.luns().get(lun as usize);
         let bytes =
             of.ok_or_else(|| io::Error::other(format!("the array has no LUN {lun}")))?.sectors * SECTOR_BYTES;
-        let losses = machine.told();
+        let losses = machine.told(lun);
         let lun = Arc::new(Lun { machine, pacer, lun, bytes, losses });
         let (tell, told) = channel();
         let thread = std::thread::Builder::new().name("ublk".into()).spawn(move || {
@@ -243,8 +243,8 @@ impl Lun {
             sys::UBLK_IO_OP_READ => machine.read(scratch, self.lun, offset, &mut buffer[..data()?]),
             sys::UBLK_IO_OP_WRITE => machine
                 .write(scratch, self.lun, offset, &buffer[..data()?])
-                .and_then(|()| if is_forced { machine.flush() } else { Ok(()) }),
-            sys::UBLK_IO_OP_FLUSH => machine.flush_telling(&self.losses),
+                .and_then(|()| if is_forced { machine.flush(self.lun) } else { Ok(()) }),
+            sys::UBLK_IO_OP_FLUSH => machine.flush_telling(self.lun, &self.losses),
             sys::UBLK_IO_OP_DISCARD => machine.trim(scratch, self.lun, offset, len),
             sys::UBLK_IO_OP_WRITE_ZEROES => machine.write_zeros(scratch, self.lun, offset, len, true),
             _ => return Err(libc::EOPNOTSUPP),

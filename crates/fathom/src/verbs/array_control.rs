@@ -394,12 +394,12 @@ pub fn control(verb: &ControlVerb) -> Result<Ending, Failure> {
     if let Answer::Error(why) = &answer {
         return Err(Failure::Usage(why.clone()));
     }
-    if let Some(awaited) = awaited.filter(|_| !matches!(answer, Answer::Unrecorded(_))) {
+    if let Some(awaited) = awaited.filter(|_| !matches!(answer, Answer::Partial(_))) {
         return awaited.over(&socket, to.format);
     }
     show(&answer, verb, to)?;
     Ok(match (&answer, verb) {
-        (Answer::Unrecorded(why), _) => Ending { code: 1, reason: why.clone() },
+        (Answer::Partial(why), _) => Ending { code: 1, reason: why.clone() },
         (Answer::Status(status), ControlVerb::Progress { .. }) => hopeless(status),
         _ => Ending::done(),
     })
@@ -423,7 +423,7 @@ fn show(answer: &Answer, verb: &ControlVerb, to: &ServerArgs) -> Result<(), Fail
         Answer::Events(events) => events.iter().map(event_line).collect(),
         Answer::Cache(cache) => cache_text(cache),
         // The last line on stderr says it.
-        Answer::Unrecorded(_) => String::new(),
+        Answer::Partial(_) => String::new(),
         Answer::Done(text) | Answer::Error(text) => format!("{text}\n"),
     })?;
     Ok(())

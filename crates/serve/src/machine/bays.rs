@@ -49,7 +49,12 @@ impl Machine {
             if let (Some(model), Some(slot)) = (self.model.get(), slot) {
                 model.fail_slot(narrow::<u32>(number), slot, is_copy);
             }
-            state.disks[usize::from(member)] = None;
+            let gone = state.disks[usize::from(member)].take();
+            // Nobody writes to it any more: it has all of it once this is done, also where the machine loses power.
+            let going = match (going, gone.map(|disk| disk.flush())) {
+                (Going::Whole, Some(Err(_))) => Going::Refusing,
+                (going, _) => going,
+            };
             let Some(slot) = slot.filter(|&slot| state.health.state(slot) == MemberState::Failed) else {
                 continue;
             };

@@ -168,23 +168,24 @@ impl Machine {
         Ok(runs.into_iter().map(|(sectors, is_hole)| (sectors * SECTOR_BYTES, is_hole)).collect())
     }
 
-    /// All that was written before is kept whatever happens.
-    pub fn flush(&self) -> Result<(), Fault> {
+    /// All that was written to a LUN before is kept whatever happens.
+    pub fn flush(&self, lun: u32) -> Result<(), Fault> {
         if let Some(cache) = self.cache.as_ref().filter(|cache| !cache.is_empty()) {
             if cache.settings().has_battery {
                 cache.flush().map_err(|why| self.cache_refused(&why))?;
             } else {
-                self.destage_all(cache)?;
+                // What a failed set keeps of another LUN is nothing to this one.
+                self.destage_all(cache, self.whole(lun))?;
             }
         }
         self.barrier()
     }
 
-    /// As [`Machine::flush`], for a client that has been told of so many losses of the cache ([`Machine::told`]): the first one after another is an error,
-    /// because what the client had written before may be among what is lost.
-    pub fn flush_telling(&self, told: &AtomicU64) -> Result<(), Fault> {
-        self.flush()?;
-        let losses = self.losses.load(Ordering::Acquire);
+    /// As [`Machine::flush`], for a client that has been told of so many losses of the cache ([`Machine::told`]): the first one after
+    /// another loss of the LUN's is an error, because what the client had written before may be among what is lost.
+    pub fn flush_telling(&self, lun: u32, told: &AtomicU64) -> Result<(), Fault> {
+        self.flush(lun)?;
+        let losses = self.losses_of(lun);
         match told.swap(losses, Ordering::AcqRel) == losses {
             true => Ok(()),
             false => Err(Fault::CacheLost),
@@ -238,7 +239,7 @@ impl Machine {
     /// Writes to members, of which whoever waits for room is told nothing: his own write tells.
     fn make_room(&self, cache: &WriteCache, scratch: &mut Scratch) {
         if cache.is_log_full() {
-            let _told_by_the_write = self.destage_all(cache);
+            let _told_by_the_write = self.destage_all(cache, None);
             return;
         }
         let _alone = cache.alone();
@@ -275,12 +276,12 @@ impl Machine {
         fault.map_or(Ok(()), Err)
     }
 
-    /// Writes all that the cache has to members; an error where some of it cannot be, and stays.
-    fn destage_all(&self, cache: &WriteCache) -> Result<(), Fault> {
+    /// Writes all that the cache has to members, or all of a range; an error where some of it cannot be, and stays.
+    fn destage_all(&self, cache: &WriteCache, only: Option<Place>) -> Result<(), Fault> {
         let _alone = cache.alone();
         let mut scratch = Scratch::default();
         // What comes meanwhile is not waited for.
-        let mut wanted = Wanted { most: BATCH, up_to: cache.generation(), ..Wanted::default() };
+        let mut wanted = Wanted { most: BATCH, only, up_to: cache.generation(), ..Wanted::default() };
         loop {
             let (runs, generation) = cache.runs(wanted);
             let is_last = runs.is_empty() || wanted.most == u64::MAX;
@@ -300,7 +301,7 @@ impl Machine {
         let Some(cache) = self.cache.as_ref().filter(|cache| !cache.is_empty()) else { return };
         if cache.is_log_full() {
             // What cannot be written stays, and is tried again.
-            let _later = self.destage_all(cache);
+            let _later = self.destage_all(cache, None);
             return;
         }
         let is_urgent = cache.dirty() > cache.size() / 2 || !cache.takes_writes();
@@ -340,10 +341,14 @@ impl Machine {
             let _ended = thread.join();
         }
         if let Some(cache) = &self.cache
-            && let Err(why) = self.destage_all(cache)
+            && let Err(why) = self.destage_all(cache, None)
         {
-            let dirty = Bytes::new(cache.dirty());
-            self.say(Severity::Critical, format!("write cache: {dirty} stay in it at the end: {why}"));
+            let becomes = match (self.is_volatile(), cache.settings().has_battery) {
+                (true, _) => "are lost with the server, which has no `--dir`",
+                (false, true) => "stay in it, and its battery keeps them for the next start",
+                (false, false) => "stay in it without a battery, and are lost",
+            };
+            self.say_stays(cache, becomes, why);
         }
     }
 
@@ -395,17 +400,18 @@ impl Machine {
             }
             CacheAction::WriteThrough => {
                 set(Settings { is_write_back: false, is_forced: false, ..now })?;
-                self.say(Severity::Information, "write cache: write-through");
-                self.emptied(cache)?
+                let text = "write cache: write-through";
+                self.say(Severity::Information, text);
+                self.emptied(cache).unwrap_or_else(|why| format!("{text}; {why}"))
             }
             CacheAction::Flush => self.emptied(cache)?,
             CacheAction::BatteryGood => {
-                // So that nothing is left that had none.
-                self.emptied(cache)?;
-                // What was forced was forced for want of it.
+                let emptied = self.emptied(cache);
+                // What stays is saved before the battery is relied on. What was forced was forced for want of it.
                 set(Settings { has_battery: true, is_forced: false, ..now })?;
-                self.say(Severity::Information, "write cache: battery good");
-                "write cache: battery good".into()
+                let text = "write cache: battery good";
+                self.say(Severity::Information, text);
+                emptied.map_or_else(|why| format!("{text}; {why}"), |_| text.into())
             }
             CacheAction::BatteryDead => {
                 set(Settings { has_battery: false, ..now })?;
@@ -455,9 +461,8 @@ impl Machine {
             self.say(Severity::Warning, "write cache: no partner to mirror to; write-through");
             cache.set_partner(false);
         }
-        if let Err(why) = self.destage_all(cache) {
-            let dirty = Bytes::new(cache.dirty());
-            self.say(Severity::Critical, format!("write cache: {dirty} stay in it: {why}"));
+        if let Err(why) = self.destage_all(cache, None) {
+            self.say_stays(cache, "stay in it", why);
         }
     }
 
@@ -472,24 +477,27 @@ impl Machine {
 
     fn emptied(&self, cache: &WriteCache) -> Result<String, OperateError> {
         let dirty = Bytes::new(cache.dirty());
-        self.destage_all(cache).map_err(|why| OperateError::System {
-            what: "writing the cache to the drives".into(),
-            source: match why {
-                Fault::Lost => io::Error::other(
-                    "a set has failed and takes nothing; what is not on its drives stays in the cache",
-                ),
-                why => io::Error::other(why),
-            },
-        })?;
+        self.destage_all(cache, None)
+            .map_err(|why| OperateError::Stays { stays: Bytes::new(cache.dirty()), why: not_taken(why) })?;
         Ok(format!("write cache: {dirty} written to the drives; it is empty"))
+    }
+
+    /// What becomes of what could not be written to the drives.
+    fn say_stays(&self, cache: &WriteCache, becomes: &str, why: Fault) {
+        let dirty = Bytes::new(cache.dirty());
+        self.say(Severity::Critical, format!("write cache: {dirty} {becomes}: {}", not_taken(why)));
     }
 
     fn say_lost(&self, lost: &[Place]) {
         if lost.is_empty() {
             return;
         }
-        self.losses.fetch_add(1, Ordering::AcqRel);
         let ranges = self.on_luns(lost);
+        let mut luns: Vec<u32> = ranges.iter().map(|range| range.lun).collect();
+        luns.dedup();
+        luns.iter().for_each(|&lun| {
+            self.losses[lun as usize].fetch_add(1, Ordering::AcqRel);
+        });
         let text = format!("write cache: {} lost in {} ranges", total(lost), ranges.len());
         self.say(Severity::Critical, text);
         for LostRange { lun, offset, bytes } in ranges.iter().take(LINES) {
@@ -503,7 +511,7 @@ impl Machine {
         }
     }
 
-    fn on_luns(&self, places: &[Place]) -> Vec<LostRange> {
+    pub(super) fn on_luns(&self, places: &[Place]) -> Vec<LostRange> {
         let part = |place: &Place, number: u32, lun: &super::Lun| {
             let first = place.lba.max(lun.start);
             let end = (place.lba + place.sectors).min(lun.start + lun.sectors);
@@ -516,6 +524,14 @@ impl Machine {
         let luns = (0_u32..).zip(&self.shape.luns);
         luns.flat_map(|(number, lun)| places.iter().filter_map(move |place| part(place, number, lun)))
             .collect()
+    }
+}
+
+/// Why drives do not take what the cache has.
+fn not_taken(why: Fault) -> String {
+    match why {
+        Fault::Lost => "a set has failed and takes nothing".into(),
+        why => why.to_string(),
     }
 }
 

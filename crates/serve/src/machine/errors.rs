@@ -159,8 +159,18 @@ pub enum OperateError {
         "the battery of the write cache is dead; `fathom array cache write-back --force` takes writes all the same, and loses them with the power"
     )]
     NoBattery,
+    /// What the write cache has goes nowhere else.
+    #[error("{stays} stay in the write cache: {why}")]
+    Stays {
+        /// How much.
+        stays: units::Bytes,
+        /// Why.
+        why: String,
+    },
     /// It is done, and a next start does not know of it.
-    #[error("done, but not on the labels: until it is, writes wait or fail, and `fathom array status` says why: {0}")]
+    #[error(
+        "done, but not on the labels: until it is, writes wait or fail, and `fathom array status` says why: {0}"
+    )]
     Unrecorded(io::Error),
     /// What the disks lie on refuses.
     #[error("{what}: {source}")]

@@ -471,7 +471,7 @@ impl Machine {
             bays: Mutex::new(bays),
             events,
             told_unreadable: Mutex::default(),
-            losses: AtomicU64::new(0),
+            losses: shape.luns.iter().map(|_| AtomicU64::new(0)).collect(),
             is_automatic: options.is_automatic,
             model: OnceLock::new(),
             shape,

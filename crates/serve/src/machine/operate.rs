@@ -74,6 +74,11 @@ impl Machine {
             let mut bays = self.lock_bays();
             let Bay { disk, status, serial, .. } = self.bay(&bays, bay)?.clone();
             let Some(disk) = disk else { return Err(OperateError::wrong(bay, "it is empty already")) };
+            if let Some(shelf) = &self.shelf {
+                // First: a drive that stays in its bay stays in use.
+                let refused = OperateError::system(format!("taking {serial} out of bay {bay}"));
+                shelf.take_out(bay, &serial).map_err(refused)?;
+            }
             self.say(Severity::Critical, format!("bay {bay}: drive {serial} removed"));
             if status == Status::InUse {
                 self.take_out_whole(&mut bays, bay);
@@ -84,13 +89,8 @@ impl Machine {
                 place.until = until;
             }
             (place.disk, place.status) = (None, Status::Empty);
-            match &self.shelf {
-                Some(shelf) => {
-                    shelf
-                        .take_out(bay, &serial)
-                        .map_err(OperateError::system(format!("taking {serial} out")))?;
-                }
-                None => bays.outside.push((disk, status)),
+            if self.shelf.is_none() {
+                bays.outside.push((disk, status));
             }
             self.relabel(&mut bays).map_err(OperateError::Unrecorded)?;
         }

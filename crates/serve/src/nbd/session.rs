@@ -68,9 +68,10 @@ pub fn serve<R: Read, W: Write>(
         Negotiated::End => return Ok(Ended::Over),
     };
     began();
+    let lun = narrow::<u32>(agreed.export);
     let mut session = Session {
         machine,
-        lun: narrow::<u32>(agreed.export),
+        lun,
         bytes: exports[agreed.export].bytes,
         agreed,
         output,
@@ -78,7 +79,7 @@ pub fn serve<R: Read, W: Write>(
         payload: Vec::new(),
         edge: Vec::new(),
         is_paced: pacing.is_some(),
-        losses: machine.told(),
+        losses: machine.told(lun),
     };
     session.answer_all(&mut input, pacing)?;
     session.output.send()?;
@@ -215,7 +216,7 @@ impl<W: Write> Session<'_, W> {
                 self.end(request, done);
             }
             command::FLUSH => {
-                let done = self.machine.flush_telling(&self.losses);
+                let done = self.machine.flush_telling(self.lun, &self.losses);
                 self.end(request, done);
             }
             command::TRIM => {
@@ -369,7 +370,7 @@ impl<W: Write> Session<'_, W> {
     /// Ends a request that gives no data back, on stable storage where that was wanted.
     fn end(&mut self, request: Request, done: Result<(), Fault>) {
         let is_durable = request.flags & command::FUA != 0;
-        match done.and_then(|()| if is_durable { self.machine.flush() } else { Ok(()) }) {
+        match done.and_then(|()| if is_durable { self.machine.flush(self.lun) } else { Ok(()) }) {
             Ok(()) => self.done(request),
             Err(fault) => self.fail(request, errno(fault), &fault.to_string()),
         }

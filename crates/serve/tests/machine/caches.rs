@@ -9,7 +9,7 @@ use serve::set::Fault;
 use units::convert::narrow;
 
 use crate::crashes::consistent;
-use crate::host::Host;
+use crate::host::{Host, flush_all};
 use crate::world::{Bays, Draws, Flaw, Loss, World, options, random_shape, shape, wait};
 
 const CACHE: u64 = 40 << 10;
@@ -74,7 +74,7 @@ fn requests(
     for _ in 0..80 {
         let (lba, count) = host.place(draws);
         match draws.below(20) {
-            0 | 1 if machine.flush().is_ok() => host.settle(),
+            0 | 1 if flush_all(machine).is_ok() => host.settle(),
             0 | 1 => {}
             2 => {
                 // What follows an error is in doubt.

@@ -4,7 +4,7 @@ use array::raid::Level;
 use serve::config::Status;
 use serve::machine::{Insert, OpenError};
 
-use crate::host::{Host, write_all};
+use crate::host::{Host, flush_all, write_all};
 use crate::world::{Loss, World, open, options, shape, try_open, wait, with_cache, written};
 
 #[test]
@@ -82,7 +82,7 @@ fn the_cache_of_a_copy_that_was_started_by_itself_is_not_taken() {
     for world in [&copy, &world] {
         let machine = try_open(&shape, world, &with_cache(64 << 10)).unwrap();
         host.write(&machine, 3, 2).unwrap();
-        machine.flush().unwrap();
+        flush_all(&machine).unwrap();
     }
     world.adopt_named(&copy, "cache");
     let refused = try_open(&shape, &world, &with_cache(64 << 10)).err();

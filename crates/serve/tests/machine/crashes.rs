@@ -6,7 +6,7 @@ use serve::machine::{Machine, Shape};
 
 use units::convert::narrow;
 
-use crate::host::Host;
+use crate::host::{Host, flush_all};
 use crate::world::{Draws, Flaw, Loss, World, open, random_shape, wait};
 
 /// One life: random requests until the power goes, and what is there afterwards; also without as many members as the
@@ -61,7 +61,7 @@ fn requests(machine: &Arc<Machine>, world: &World, host: &mut Host, draws: &mut 
         let (lba, count) = host.place(draws);
         match draws.below(8) {
             0 => {
-                if machine.flush().is_ok() {
+                if flush_all(machine).is_ok() {
                     host.settle();
                 }
             }

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use array::raid::Level;
 use serve::config::Status;
-use serve::machine::{CacheAction, Insert, Machine, OpenError, Options, Shape};
-use serve::set::Fault;
+use serve::control::{Answer, Command, obey};
+use serve::machine::{CacheAction, Insert, Lun, Machine, OpenError, Options, SetShape, Shape};
+use serve::set::{Fault, Scratch};
 use serve::shelf::Directory;
 
-use crate::host::{Host, write_all};
+use crate::host::{Host, flush_all, write_all};
 use crate::world::{
-    Loss, World, again, assert_verifies, has_event, open, options, shape, try_open, wait, with_cache, written,
+    Loss, SECTOR, World, again, assert_verifies, has_event, open, options, shape, try_open, wait, with_cache,
+    written,
 };
 
 #[test]
@@ -119,21 +121,84 @@ fn the_first_flush_after_a_loss_is_an_error_and_the_next_is_not() {
     let shape = shape(Level::Raid5, 4, 0, 8, 96);
     let world = World::new(Loss::Ordered, 6);
     let machine = try_open(&shape, &world, &with_cache(64 << 10)).unwrap();
-    let told = machine.told();
+    let told = machine.told(0);
     machine.set_cache(CacheAction::BatteryDead).unwrap();
     machine.set_cache(CacheAction::WriteBack { forced: true }).unwrap();
     Host::new(&machine).write(&machine, 0, 4).unwrap();
     machine.set_cache(CacheAction::PowerLoss).unwrap();
-    assert_eq!(machine.flush_telling(&told), Err(Fault::CacheLost));
-    assert_eq!(machine.flush_telling(&told), Ok(()));
+    assert_eq!(machine.flush_telling(0, &told), Err(Fault::CacheLost));
+    assert_eq!(machine.flush_telling(0, &told), Ok(()));
     // As by `kill -9`: whoever comes now may have written what is lost.
     drop(machine);
     let machine = try_open(&shape, &world, &with_cache(64 << 10)).unwrap();
-    let told = machine.told();
-    assert_eq!(machine.flush_telling(&told), Err(Fault::CacheLost));
-    assert_eq!(machine.flush_telling(&told), Ok(()));
+    let told = machine.told(0);
+    assert_eq!(machine.flush_telling(0, &told), Err(Fault::CacheLost));
+    assert_eq!(machine.flush_telling(0, &told), Ok(()));
     Host::new(&machine).write(&machine, 0, 4).unwrap();
-    assert_eq!(machine.flush_telling(&machine.told()), Ok(()), "nothing is lost any more");
+    assert_eq!(machine.flush_telling(0, &machine.told(0)), Ok(()), "nothing is lost any more");
+}
+
+/// Two sets of RAID 5, each with a LUN.
+fn two_sets() -> Shape {
+    let mut two = shape(Level::Raid5, 3, 0, 8, 96);
+    let (set, lun) = (&two.sets[0], &two.luns[0]);
+    let (set, lun) = (SetShape { bays: (3..6).collect(), ..set.clone() }, Lun { set: 1, ..*lun });
+    two.sets.push(set);
+    two.luns.push(lun);
+    two.bays.extend([96; 3]);
+    two
+}
+
+#[test]
+fn what_the_cache_keeps_of_a_failed_set_is_nothing_to_the_lun_of_another() {
+    let two = two_sets();
+    let world = World::new(Loss::Ordered, 9);
+    let machine = try_open(&two, &world, &with_cache(64 << 10)).unwrap();
+    let mut scratch = Scratch::default();
+    let mut write =
+        |machine: &Machine, lun: u32, byte: u8| machine.write(&mut scratch, lun, 0, &[byte; 4 * SECTOR]);
+    write(&machine, 0, 1).unwrap();
+    write(&machine, 1, 2).unwrap();
+    machine.pull(0).unwrap();
+    machine.pull(1).unwrap();
+    let done = |action| obey(&machine, Command::Cache { action: Some(action) });
+    for action in [CacheAction::WriteThrough, CacheAction::BatteryDead] {
+        let Answer::Done(text) = done(action) else { panic!("{action:?} is done") };
+        assert!(text.contains("2 KiB stay in the write cache: a set has failed"), "{text}");
+    }
+    write(&machine, 1, 3).unwrap();
+    assert_eq!(machine.flush(1), Ok(()));
+    assert!(machine.flush(0).is_err(), "it has no battery, and no drives");
+    let Answer::Partial(text) = done(CacheAction::Flush) else { panic!("2 KiB stay") };
+    assert!(text.contains("2 KiB stay"), "{text}");
+    let Answer::Done(text) = done(CacheAction::BatteryGood) else { panic!("a battery can be replaced") };
+    assert!(text.contains("battery good"), "{text}");
+    assert_eq!(machine.flush(0), Ok(()), "the new battery keeps it");
+    machine.close().unwrap();
+    assert!(has_event(&machine, "its battery keeps them for the next start"));
+    drop(machine);
+    let machine = try_open(&two, &world, &with_cache(64 << 10)).unwrap();
+    assert!(has_event(&machine, "the battery has kept 2 KiB"));
+    machine.insert(1, &Insert::Same).unwrap();
+    machine.insert(0, &Insert::Same).unwrap();
+    let mut found = [0; 4 * SECTOR];
+    machine.read(&mut scratch, 0, 0, &mut found).unwrap();
+    assert_eq!(found, [1; 4 * SECTOR]);
+}
+
+#[test]
+fn a_loss_of_the_cache_is_told_to_who_flushes_the_lun_that_it_was_of() {
+    let two = two_sets();
+    let world = World::new(Loss::Ordered, 10);
+    let machine = try_open(&two, &world, &with_cache(64 << 10)).unwrap();
+    let told = [machine.told(0), machine.told(1)];
+    machine.set_cache(CacheAction::BatteryDead).unwrap();
+    machine.set_cache(CacheAction::WriteBack { forced: true }).unwrap();
+    machine.write(&mut Scratch::default(), 0, 0, &[1; SECTOR]).unwrap();
+    machine.set_cache(CacheAction::PowerLoss).unwrap();
+    assert_eq!(machine.flush_telling(1, &told[1]), Ok(()));
+    assert_eq!(machine.flush_telling(1, &machine.told(1)), Ok(()));
+    assert_eq!(machine.flush_telling(0, &told[0]), Err(Fault::CacheLost));
 }
 
 #[test]
@@ -155,6 +220,48 @@ fn what_a_drive_has_lost_together_with_its_checksums_is_found_and_written_again(
             host.check(&machine, &format!("{level}, repairs {repairs}, without another drive"));
         }
     }
+}
+
+#[test]
+fn noise_over_the_checksums_of_one_drive_and_over_sectors_behind_them_is_corrected() {
+    for (level, members) in [(Level::Raid1, 2), (Level::Raid5, 4), (Level::Raid6, 5), (Level::Raid10, 4)] {
+        for (is_read_first, sectors) in [(true, 40), (false, 40), (true, 96), (false, 96)] {
+            let (shape, world, machine, mut host) = written(level, members, 0);
+            machine.close().unwrap();
+            drop(machine);
+            world.scramble(0, 8 + sectors);
+            let what = format!("{level}, {sectors} sectors, read first: {is_read_first}");
+            let mut machine = open(&shape, &world, Loss::Ordered);
+            if is_read_first {
+                host.read(&machine, host.sectors() / 2, 1).unwrap();
+                // What it was is known after a stop in between.
+                machine = again(machine, &shape, &world);
+                host.check(&machine, &what);
+            }
+            machine.verify(0, false).unwrap();
+            wait(&machine);
+            assert!(machine.status().passes.pop().unwrap().is_good(), "{what}");
+            machine.fail(1).unwrap();
+            host.check(&machine, &format!("{what}, without another drive"));
+        }
+    }
+}
+
+#[test]
+fn a_drive_that_cannot_be_taken_out_of_its_bay_stays_in_use() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let shelf = Directory::open(folder.path()).unwrap();
+    let machine =
+        Machine::open(shape(Level::Raid5, 3, 0, 8, 96), Box::new(shelf), &options(Loss::Ordered)).unwrap();
+    let out = folder.path().join("out");
+    std::fs::remove_dir(&out).unwrap();
+    let why = machine.pull(1).unwrap_err().to_string();
+    assert!(why.contains("out of bay 1"), "{why}");
+    assert_eq!(machine.status().sets[0].state, "optimal");
+    assert!(!has_event(&machine, "removed"));
+    std::fs::create_dir(&out).unwrap();
+    machine.pull(1).unwrap();
+    assert_eq!(machine.insert(1, &Insert::Same).unwrap(), Status::InUse);
 }
 
 #[test]
@@ -377,7 +484,7 @@ fn what_was_flushed_under_a_battery_outlives_it_where_writes_are_forced() {
     machine.set_cache(CacheAction::WriteBack { forced: true }).unwrap();
     let mut host = Host::new(&machine);
     host.write(&machine, 5, 7).unwrap();
-    machine.flush().unwrap();
+    flush_all(&machine).unwrap();
     host.settle();
     machine.set_cache(CacheAction::BatteryDead).unwrap();
     machine.set_cache(CacheAction::PowerLoss).unwrap();

@@ -8,7 +8,7 @@ use serve::control::{Answer, Command, obey};
 use serve::machine::{Insert, Machine, Options, Shape};
 use serve::set::Fault;
 
-use crate::host::{Host, write_all};
+use crate::host::{Host, flush_all, write_all};
 use crate::world::{
     Bays, Loss, World, again, byte_of, has_event, open, options, shape, try_open, wait, written,
 };
@@ -36,8 +36,8 @@ fn nothing_is_acknowledged_after_a_sync_of_the_memory_has_failed() {
     let mut host = Host::new(&machine);
     host.write(&machine, 0, 8).unwrap();
     world.fail_syncs(&["nvram"]);
-    assert_eq!(machine.flush().unwrap_err(), Fault::Journal);
-    assert_eq!(machine.flush().unwrap_err(), Fault::Journal);
+    assert_eq!(flush_all(&machine).unwrap_err(), Fault::Journal);
+    assert_eq!(flush_all(&machine).unwrap_err(), Fault::Journal);
     assert_eq!(host.write(&machine, 0, 8).unwrap_err(), Fault::Journal);
     assert!(machine.status().writes_refused.unwrap().contains("the controller's memory"));
     world.fail_syncs(&[]);
@@ -120,7 +120,7 @@ fn nothing_is_written_to_a_drive_that_the_labels_do_not_say_is_in_use() {
     machine.pull(2).unwrap();
     world.refuse_named("nvram", true);
     let answer = obey(&machine, Command::Insert { bay: 2, new: false, serial: None });
-    let Answer::Unrecorded(why) = answer else { panic!("{answer:?}") };
+    let Answer::Partial(why) = answer else { panic!("{answer:?}") };
     assert!(why.contains("not on the labels"), "{why}");
     assert_eq!(host.write(&machine, 0, 8).unwrap_err(), Fault::Journal);
     world.refuse_named("nvram", false);
@@ -298,7 +298,7 @@ fn whatever_labels_fail_all_that_was_flushed_is_there_after_a_kill() {
                     host.is_zeros(0, all);
                 }
                 let is_written = (0..host.sectors()).all(|lba| host.write(&machine, lba, 1).is_ok());
-                if is_written && machine.flush().is_ok() {
+                if is_written && flush_all(&machine).is_ok() {
                     host.settle();
                 }
                 drop(machine);

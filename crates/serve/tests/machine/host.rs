@@ -185,11 +185,16 @@ impl Host {
     }
 }
 
+/// All LUNs are flushed.
+pub fn flush_all(machine: &Machine) -> Result<(), Fault> {
+    (0..narrow::<u32>(machine.luns().len())).try_for_each(|lun| machine.flush(lun))
+}
+
 /// A host writes every sector and flushes.
 pub fn write_all(host: &mut Host, machine: &Machine) {
     for lba in 0..host.sectors() {
         host.write(machine, lba, 1).unwrap();
     }
-    machine.flush().unwrap();
+    flush_all(machine).unwrap();
     host.settle();
 }

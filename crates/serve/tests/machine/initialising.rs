@@ -10,7 +10,7 @@ use serve::config::Status;
 use serve::machine::Insert;
 use serve::set::Scratch;
 
-use crate::host::{Host, write_all};
+use crate::host::{Host, flush_all, write_all};
 use crate::world::{Loss, World, again, assert_verifies, open, shape, try_open, wait, with_cache, written};
 
 #[test]
@@ -116,7 +116,7 @@ fn an_initialisation_that_is_refused_is_not_done_by_the_next_start() {
         machine.initialise(0).unwrap_err();
         is_refusing(false);
         host.check(&machine, what);
-        if host.write(&machine, 0, 8).is_ok() && machine.flush().is_ok() {
+        if host.write(&machine, 0, 8).is_ok() && flush_all(&machine).is_ok() {
             host.settle();
         } else {
             assert!(machine.status().is_write_protected, "{what}");

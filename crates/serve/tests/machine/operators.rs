@@ -9,8 +9,8 @@ use serve::config::Status;
 use serve::machine::{Insert, Machine, Options};
 use units::convert::narrow;
 
-use crate::host::Host;
-use crate::world::{Draws, shape, wait};
+use crate::host::{Host, write_all};
+use crate::world::{Draws, Loss, World, open, shape, wait};
 
 /// One drive is taken out, is back for moments, and is at last back for good, or another one is.
 fn one_drive(machine: &Arc<Machine>, draws: &mut Draws) {
@@ -68,5 +68,51 @@ fn what_a_host_writes_while_drives_go_and_come_back_is_on_every_member() {
         let last = machine.events().since(0).pop().unwrap().text;
         assert!(last.ends_with("verify complete"), "{what}: {last}");
         host.check(&machine, &what);
+    }
+}
+
+/// A drive is pulled while a host writes, then the machine loses power; the drive is put back, and another one goes.
+fn pulled_under_load(level: Level, seed: u64) {
+    let shape = shape(level, 4, 0, 8, 96);
+    let world = World::new(Loss::Reordered, seed);
+    let machine = open(&shape, &world, Loss::Reordered);
+    let mut host = Host::new(&machine);
+    write_all(&mut host, &machine);
+    let mut draws = Draws::new(seed);
+    let (is_gone, pause) = (AtomicBool::new(false), Duration::from_micros(draws.below(300)));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_gone.load(Ordering::Acquire) {
+                let (lba, count) = host.place(&mut draws);
+                host.write(&machine, lba, count).unwrap();
+            }
+        });
+        serve::clock::wait(pause);
+        machine.pull(1).unwrap();
+        is_gone.store(true, Ordering::Release);
+    });
+    world.crash_after(0);
+    assert!(host.write(&machine, 0, 1).is_err(), "the power is gone");
+    drop(machine);
+    world.revive();
+    let machine = open(&shape, &world, Loss::Reordered);
+    let what = format!("{level}, seed {seed}");
+    host.check(&machine, &what);
+    if machine.insert(1, &Insert::Same).unwrap() == Status::Stale {
+        machine.clear(1).unwrap();
+        machine.rebuild(0).unwrap();
+    }
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal", "{what}");
+    machine.pull(2).unwrap();
+    host.check(&machine, &what);
+}
+
+#[test]
+fn a_drive_that_is_pulled_under_load_has_what_it_is_said_to_have_when_the_power_goes() {
+    for seed in 0..25 {
+        [Level::Raid5, Level::Raid6, Level::Raid10]
+            .into_iter()
+            .for_each(|level| pulled_under_load(level, seed));
     }
 }

@@ -82,6 +82,8 @@ pub struct World {
 
 struct State {
     images: HashMap<String, Image>,
+    /// The names of the images that are open: one that is taken out of its bay stays what it was to who has it open.
+    open: Vec<String>,
     writes: u64,
     crash_at: u64,
     is_dead: bool,
@@ -114,6 +116,7 @@ impl World {
     pub fn new(loss: Loss, seed: u64) -> Arc<World> {
         let state = State {
             images: HashMap::new(),
+            open: Vec::new(),
             writes: 0,
             crash_at: u64::MAX,
             is_dead: false,
@@ -259,6 +262,17 @@ impl World {
         image.sectors.retain(|sector, _| *sector < GROUPS / SECTOR as u64);
     }
 
+    /// Noise lies over that many sectors of a disk, from the checksums of its first group on.
+    pub fn scramble(&self, bay: u32, sectors: u64) {
+        let mut state = self.state.lock().unwrap();
+        let image = state.images.get_mut(&bay_name(bay)).unwrap();
+        let mut draws = Draws::new(1);
+        for sector in GROUPS / SECTOR as u64..GROUPS / SECTOR as u64 + sectors {
+            let noise: Sector = std::array::from_fn(|_| draws.next().to_le_bytes()[0]);
+            image.sectors.insert(sector, noise);
+        }
+    }
+
     /// Whether a disk has nothing but its label.
     pub fn is_empty(&self, bay: u32) -> bool {
         let state = self.state.lock().unwrap();
@@ -319,13 +333,26 @@ fn place(at: u64) -> (u64, usize) {
 
 struct OnImage {
     world: Arc<World>,
+    /// What it was opened as.
     name: String,
+    /// Its place in [`State::open`].
+    number: usize,
+}
+
+impl State {
+    /// An image has another name.
+    fn rename(&mut self, from: &str, to: &str) {
+        let image = self.images.remove(from).unwrap();
+        self.images.insert(to.to_owned(), image);
+        self.open.iter_mut().filter(|name| *name == from).for_each(|name| to.clone_into(name));
+    }
 }
 
 impl OnImage {
     fn change(&self, at: u64, len: u64, from: Option<&[u8]>) -> io::Result<()> {
         let mut state = self.world.state.lock().unwrap();
-        let State { images, writes, crash_at, is_dead, is_full, refusing, unsynced, draws, .. } = &mut *state;
+        let State { images, open, writes, crash_at, is_dead, is_full, refusing, unsynced, draws, .. } =
+            &mut *state;
         if *is_dead {
             return Err(io::Error::other("no power"));
         }
@@ -337,7 +364,7 @@ impl OnImage {
         }
         *writes += 1;
         *is_dead = *writes >= *crash_at;
-        let image = images.entry(self.name.clone()).or_default();
+        let image = images.entry(open[self.number].clone()).or_default();
         let mut done = 0;
         while done < len {
             let (sector, offset) = place(at + done);
@@ -377,7 +404,7 @@ impl OnImage {
             sectors.filter(|(lba, _)| is_parity(*lba)).for_each(|(_, sector)| sector[0] ^= 1);
             return wrong;
         }
-        let image = state.images.get(&self.name);
+        let image = state.images.get(&state.open[self.number]);
         for (lba, held) in (group * 1024 + within / 4..).zip(wrong.chunks_exact_mut(4)) {
             let sector = (GROUPS + group * STRIDE + TAGS) / SECTOR as u64 + lba % 1024;
             let data = image.and_then(|image| image.sectors.get(&sector)).copied().unwrap_or([0; SECTOR]);
@@ -402,7 +429,7 @@ impl Medium for OnImage {
             return Err(io::Error::from_raw_os_error(libc::EIO));
         }
         into.fill(0);
-        let Some(image) = state.images.get(&self.name) else { return Ok(()) };
+        let Some(image) = state.images.get(&state.open[self.number]) else { return Ok(()) };
         let mut done = 0;
         while done < into.len() {
             let (sector, offset) = place(at + done as u64);
@@ -451,7 +478,8 @@ impl Medium for OnImage {
             return Err(io::Error::from_raw_os_error(libc::EIO));
         }
         let is_ignored = state.flaw == Some(Flaw::SyncIgnored);
-        if let Some(image) = state.images.get_mut(&self.name).filter(|_| !is_ignored) {
+        let State { images, open, .. } = &mut *state;
+        if let Some(image) = images.get_mut(&open[self.number]).filter(|_| !is_ignored) {
             image.unsynced.clear();
         }
         Ok(())
@@ -463,7 +491,7 @@ impl Medium for OnImage {
 
     fn next_data(&self, at: u64) -> io::Result<Option<u64>> {
         let state = self.world.state.lock().unwrap();
-        let image = state.images.get(&self.name);
+        let image = state.images.get(&state.open[self.number]);
         let sectors = image.into_iter().flat_map(|image| image.sectors.keys());
         let found = sectors.filter(|&&sector| (sector + 1) * SECTOR as u64 > at).min();
         Ok(found.map(|sector| (sector * SECTOR as u64).max(at)))
@@ -475,7 +503,9 @@ pub struct Bays(pub Arc<World>);
 
 impl Bays {
     fn medium(&self, name: String) -> Box<dyn Medium> {
-        Box::new(OnImage { world: self.0.clone(), name })
+        let mut state = self.0.state.lock().unwrap();
+        state.open.push(name.clone());
+        Box::new(OnImage { world: self.0.clone(), name, number: state.open.len() - 1 })
     }
 }
 
@@ -491,16 +521,12 @@ impl Shelf for Bays {
     }
 
     fn take_out(&self, bay: u32, serial: &str) -> io::Result<()> {
-        let mut state = self.0.state.lock().unwrap();
-        let image = state.images.remove(&bay_name(bay)).unwrap();
-        state.images.insert(format!("out {serial}"), image);
+        self.0.state.lock().unwrap().rename(&bay_name(bay), &format!("out {serial}"));
         Ok(())
     }
 
     fn put_in(&self, bay: u32, serial: &str) -> io::Result<()> {
-        let mut state = self.0.state.lock().unwrap();
-        let image = state.images.remove(&format!("out {serial}")).unwrap();
-        state.images.insert(bay_name(bay), image);
+        self.0.state.lock().unwrap().rename(&format!("out {serial}"), &bay_name(bay));
         Ok(())
     }
 
