@@ -9,7 +9,6 @@
 mod memory;
 
 use std::io;
-use std::ops::Range;
 
 use units::convert::narrow;
 
@@ -27,7 +26,9 @@ pub const DATA: u64 = 2 * LABEL;
 pub const GROUP: u64 = GROUP_SECTORS as u64;
 const GROUP_SECTORS: usize = 1024;
 const TAGS: u64 = TAGS_BYTES as u64;
-const TAGS_BYTES: usize = GROUP_SECTORS * 4;
+const TAGS_BYTES: usize = GROUP_SECTORS * TAG_BYTES;
+/// Bytes of a tag: the checksum of the sector, and one of that checksum ([`tag::seal`]).
+const TAG_BYTES: usize = 8;
 const STRIDE: u64 = TAGS + GROUP * SECTOR as u64;
 
 /// Why a disk gives nothing back.
@@ -61,10 +62,6 @@ impl Promise {
             || self.held.as_ref().is_some_and(|held| held == sector)
     }
 }
-
-/// Sectors whose checksums lie in one sector.
-const TAGS_IN_SECTOR: u64 = SECTOR as u64 / 4;
-const _: () = assert!(GROUP.is_multiple_of(TAGS_IN_SECTOR), "no group ends within them");
 
 /// A disk.
 pub struct Disk {
@@ -128,13 +125,13 @@ impl Disk {
                 for (lba, part) in parts(lba, into.len(), GROUP) {
                     let into = &mut into[part];
                     let mut held = [0; TAGS_BYTES];
-                    let held = &mut held[..into.len() / SECTOR * 4];
+                    let held = &mut held[..into.len() / SECTOR * TAG_BYTES];
                     medium.read(tag_at(lba), held)?;
                     medium.read(data_at(lba), into)?;
                     let mut tags = [0; GROUP_SECTORS];
                     let tags = &mut tags[..into.len() / SECTOR];
-                    for (tag, bytes) in tags.iter_mut().zip(held.as_chunks().0) {
-                        *tag = u32::from_le_bytes(*bytes);
+                    for (tag, &[a, b, c, d, ..]) in tags.iter_mut().zip(held.as_chunks::<TAG_BYTES>().0) {
+                        *tag = u32::from_le_bytes([a, b, c, d]);
                     }
                     checked(lba, into, tags)?;
                 }
@@ -235,34 +232,10 @@ impl Disk {
         }
     }
 
-    /// What the checksum of a sector that does not match it still says of what the sector held; `None` where it may be as wrong as the
-    /// contents: nothing else that it was written with matches, either.
+    /// What the checksum of a sector that does not match it still says of what the sector held; `None` where the checksum is wrong itself.
     pub fn promise(&self, lba: u64) -> Option<Promise> {
         let Store::Medium(medium) = &self.store else { return None };
-        let tag = tag_of(medium.as_ref(), lba)?;
-        let mut others = self.tagged_with(lba).filter(|other| *other != lba);
-        let promised = || Promise { lba, tag, held: held(medium.as_ref(), lba) };
-        others.any(|other| is_right(medium.as_ref(), other) == Some(true)).then(promised)
-    }
-
-    /// Has the checksums that lie in one sector with that of `lba` promise nothing from now on, where none of them matches: that sector
-    /// was damaged as a whole. Otherwise the first of them that is written again would speak for the rest.
-    pub fn distrust(&self, lba: u64) -> Result<(), DiskError> {
-        let Store::Medium(medium) = &self.store else { return Ok(()) };
-        let found = self.tagged_with(lba).map(|other| (other, is_right(medium.as_ref(), other)));
-        let found: Vec<(u64, Option<bool>)> = found.collect();
-        if found.iter().all(|(_, is_right)| *is_right != Some(true)) {
-            for (other, _) in found.into_iter().filter(|(_, is_right)| *is_right == Some(false)) {
-                put_tags(medium.as_ref(), other, &[tag::unreadable(other)])?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The sectors whose checksums lie in one sector with that of `lba`.
-    fn tagged_with(&self, lba: u64) -> Range<u64> {
-        let from = lba - lba % TAGS_IN_SECTOR;
-        from..(from + TAGS_IN_SECTOR).min(self.sectors)
+        tag_of(medium.as_ref(), lba).map(|tag| Promise { lba, tag, held: held(medium.as_ref(), lba) })
     }
 
     /// Whether nothing was ever written to any of the sectors, as far as is known without reading them all.
@@ -279,7 +252,8 @@ impl Disk {
                     let to = last.min(group * GROUP + GROUP - 1);
                     // A hole that has tags was spoilt, or has lost what was written there.
                     reaches(data_at(from), data_at(to) + SECTOR as u64)
-                        && (reaches(tag_at(from), tag_at(to) + 4) || has_no_tags(medium.as_ref(), from, to))
+                        && (reaches(tag_at(from), tag_at(to) + TAG_BYTES as u64)
+                            || has_no_tags(medium.as_ref(), from, to))
                 })
             }
         }
@@ -304,23 +278,24 @@ impl Disk {
     }
 }
 
-/// The checksum of a sector, where it says something.
+/// The checksum of a sector, where it is whole and says something.
 fn tag_of(medium: &dyn Medium, lba: u64) -> Option<u32> {
-    let mut bytes = [0; 4];
+    let mut bytes = [0; TAG_BYTES];
     medium.read(tag_at(lba), &mut bytes).ok()?;
-    Some(u32::from_le_bytes(bytes)).filter(|tag| ![NEVER_WRITTEN, tag::unreadable(lba)].contains(tag))
+    let tag = u32::from_le_bytes(*bytes.first_chunk()?);
+    let says_something = ![NEVER_WRITTEN, tag::unreadable(lba)].contains(&tag);
+    (says_something && sealed(lba, tag) == bytes).then_some(tag)
+}
+
+/// A tag as it lies on a medium.
+fn sealed(lba: u64, tag: u32) -> [u8; TAG_BYTES] {
+    (u64::from(tag::seal(lba, tag)) << 32 | u64::from(tag)).to_le_bytes()
 }
 
 /// What a sector holds, right or wrong.
 fn held(medium: &dyn Medium, lba: u64) -> Option<[u8; SECTOR]> {
     let mut sector = [0; SECTOR];
     medium.read(data_at(lba), &mut sector).ok().map(|()| sector)
-}
-
-/// Whether a sector has what its checksum says; `None` where that says nothing.
-fn is_right(medium: &dyn Medium, lba: u64) -> Option<bool> {
-    let tag = tag_of(medium, lba)?;
-    Some(held(medium, lba).is_some_and(|sector| tag::first_wrong(lba, &sector, &[tag]).is_none()))
 }
 
 /// Bytes of a disk of that many sectors.
@@ -365,7 +340,7 @@ pub fn clear_label(medium: &dyn Medium) -> io::Result<()> {
     medium.sync()
 }
 
-const MAGIC: &[u8; 8] = b"fathomD1";
+const MAGIC: &[u8; 8] = b"fathomD2";
 
 fn whole_label(bytes: &[u8]) -> Option<(u64, Vec<u8>)> {
     let rest = bytes.strip_prefix(MAGIC)?;
@@ -377,7 +352,7 @@ fn whole_label(bytes: &[u8]) -> Option<(u64, Vec<u8>)> {
 }
 
 fn tag_at(lba: u64) -> u64 {
-    DATA + lba / GROUP * STRIDE + lba % GROUP * 4
+    DATA + lba / GROUP * STRIDE + lba % GROUP * TAG_BYTES as u64
 }
 
 fn data_at(lba: u64) -> u64 {
@@ -386,16 +361,16 @@ fn data_at(lba: u64) -> u64 {
 
 fn put_tags(medium: &dyn Medium, lba: u64, tags: &[u32]) -> io::Result<()> {
     let mut bytes = [0; TAGS_BYTES];
-    let bytes = &mut bytes[..tags.len() * 4];
-    for (bytes, tag) in bytes.as_chunks_mut().0.iter_mut().zip(tags) {
-        *bytes = tag.to_le_bytes();
+    let bytes = &mut bytes[..tags.len() * TAG_BYTES];
+    for ((lba, tag), bytes) in (lba..).zip(tags).zip(bytes.as_chunks_mut().0) {
+        *bytes = sealed(lba, *tag);
     }
     medium.write(tag_at(lba), bytes)
 }
 
 fn has_no_tags(medium: &dyn Medium, from: u64, to: u64) -> bool {
     let mut tags = [0; TAGS_BYTES];
-    let tags = &mut tags[..narrow::<usize>(to + 1 - from) * 4];
+    let tags = &mut tags[..narrow::<usize>(to + 1 - from) * TAG_BYTES];
     medium.read(tag_at(from), tags).is_ok() && tags.iter().all(|&byte| byte == 0)
 }
 

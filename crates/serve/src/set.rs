@@ -488,15 +488,7 @@ impl SetStore {
         mended.push((member, lba));
         let is_mended = match self.promise(state, member, lba) {
             Some(promise) => self.keep_promise(scratch, state, (member, lba), &promise, failed),
-            None => {
-                // Before the first of those that lie with it is written again.
-                if let Ok(disk) = disk(&state.disks, member)
-                    && let Err(why) = disk.distrust(lba)
-                {
-                    failed.push((member, io::Error::other(why)));
-                }
-                self.restore(scratch, state, member, lba, failed)
-            }
+            None => self.restore(scratch, state, member, lba, failed),
         };
         if is_mended {
             reports.corrected(self.number, member, lba, why);

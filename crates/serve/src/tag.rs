@@ -47,6 +47,20 @@ pub fn unreadable(lba: u64) -> u32 {
     if right == u32::MAX { u32::MAX - 1 } else { u32::MAX }
 }
 
+/// A checksum of a tag: one that is wrong itself is told from one whose sector is. A tag of a sector that nothing was written to has
+/// none, so that such sectors are zeros with all that belongs to them.
+#[inline]
+pub fn seal(lba: u64, tag: u32) -> u32 {
+    if tag == NEVER_WRITTEN {
+        return 0;
+    }
+    // As SplitMix64 ends: G. Steele and others, "Fast splittable pseudorandom number generators", 2014.
+    let mut mixed = lba.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ u64::from(tag);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    low_half(mixed ^ (mixed >> 31))
+}
+
 #[inline]
 fn mixed(lba: u64, crc: u32) -> u32 {
     // An odd factor tells all addresses below 2^32 apart, and neighbours in many bits.

@@ -11,8 +11,8 @@ use serve::shelf::Directory;
 
 use crate::host::{Host, flush_all, write_all};
 use crate::world::{
-    Loss, SECTOR, World, again, assert_verifies, has_event, open, options, shape, try_open, wait, with_cache,
-    written,
+    Loss, SECTOR, World, again, assert_verifies, byte_of, has_event, open, options, shape, tag_of, try_open,
+    wait, with_cache, written,
 };
 
 #[test]
@@ -223,14 +223,18 @@ fn what_a_drive_has_lost_together_with_its_checksums_is_found_and_written_again(
 }
 
 #[test]
-fn noise_over_the_checksums_of_one_drive_and_over_sectors_behind_them_is_corrected() {
+fn noise_over_checksums_of_one_drive_and_over_their_sectors_is_corrected() {
+    // Of all to a row, as when a range of the file is overwritten, and of one row alone.
+    let all_to = |row| vec![tag_of(0)..byte_of(row)];
+    let alone = |row| vec![tag_of(row)..tag_of(row + 1), byte_of(row)..byte_of(row + 1)];
+    let noises = [all_to(40), all_to(96), alone(5)];
     for (level, members) in [(Level::Raid1, 2), (Level::Raid5, 4), (Level::Raid6, 5), (Level::Raid10, 4)] {
-        for (is_read_first, sectors) in [(true, 40), (false, 40), (true, 96), (false, 96)] {
+        for (is_read_first, noise) in noises.iter().flat_map(|noise| [(true, noise), (false, noise)]) {
             let (shape, world, machine, mut host) = written(level, members, 0);
             machine.close().unwrap();
             drop(machine);
-            world.scramble(0, 8 + sectors);
-            let what = format!("{level}, {sectors} sectors, read first: {is_read_first}");
+            noise.iter().for_each(|bytes| world.scramble(0, bytes.clone()));
+            let what = format!("{level}, {noise:?}, read first: {is_read_first}");
             let mut machine = open(&shape, &world, Loss::Ordered);
             if is_read_first {
                 host.read(&machine, host.sectors() / 2, 1).unwrap();

@@ -11,7 +11,7 @@ use serve::set::Fault;
 use units::convert::narrow;
 
 use crate::host::Host;
-use crate::world::{Bays, Draws, Loss, World, open, options, random_shape, shape, wait};
+use crate::world::{Bays, Draws, Loss, World, byte_of, open, options, random_shape, shape, wait};
 
 #[test]
 fn within_what_the_level_survives_every_request_gives_what_was_written() {
@@ -112,9 +112,8 @@ fn silent_corruption_is_corrected_by_reads_and_by_a_scrub_and_never_read() {
             host.settle();
             // Behind both labels and the tags of the only group.
             let bay = narrow::<u32>(draws.below(4));
-            let spoilt: u64 = (0..5)
-                .filter(|_| world.spoil(bay, (128 << 10) + 4096 + draws.below(96 * 512)))
-                .count() as u64;
+            let spoilt: u64 =
+                (0..5).filter(|_| world.spoil(bay, byte_of(0) + draws.below(96 * 512))).count() as u64;
             assert!(spoilt > 0);
             if seed % 2 == 0 {
                 host.check(&machine, "read");
@@ -561,7 +560,7 @@ fn two_sessions_with_the_same_seed_and_the_same_controls_have_the_same_log() {
         let mut host = Host::new(&machine);
         host.write(&machine, 0, 100).unwrap();
         machine.set_cache(CacheAction::Flush).unwrap();
-        assert!(world.spoil(2, (128 << 10) + 4096 + 700));
+        assert!(world.spoil(2, byte_of(1) + 188));
         machine.set_path(1, false).unwrap();
         machine.set_controller(0, false).unwrap();
         machine.fail(4).unwrap();

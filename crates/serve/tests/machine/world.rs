@@ -73,7 +73,7 @@ const LOG: u64 = 16 << 20;
 /// Where the groups of sectors of a disk begin, the bytes of one, and those of the tags before its sectors.
 const GROUPS: u64 = 128 << 10;
 const STRIDE: u64 = TAGS + 1024 * SECTOR as u64;
-const TAGS: u64 = 4096;
+const TAGS: u64 = 8192;
 
 /// All images, and the instant of the crash.
 pub struct World {
@@ -262,14 +262,14 @@ impl World {
         image.sectors.retain(|sector, _| *sector < GROUPS / SECTOR as u64);
     }
 
-    /// Noise lies over that many sectors of a disk, from the checksums of its first group on.
-    pub fn scramble(&self, bay: u32, sectors: u64) {
+    /// Noise lies over those bytes of a disk.
+    pub fn scramble(&self, bay: u32, bytes: std::ops::Range<u64>) {
         let mut state = self.state.lock().unwrap();
         let image = state.images.get_mut(&bay_name(bay)).unwrap();
         let mut draws = Draws::new(1);
-        for sector in GROUPS / SECTOR as u64..GROUPS / SECTOR as u64 + sectors {
-            let noise: Sector = std::array::from_fn(|_| draws.next().to_le_bytes()[0]);
-            image.sectors.insert(sector, noise);
+        for at in bytes {
+            let (sector, within) = place(at);
+            image.sectors.entry(sector).or_insert([0; SECTOR])[within] = draws.next().to_le_bytes()[0];
         }
     }
 
@@ -405,13 +405,14 @@ impl OnImage {
             return wrong;
         }
         let image = state.images.get(&state.open[self.number]);
-        for (lba, held) in (group * 1024 + within / 4..).zip(wrong.chunks_exact_mut(4)) {
+        for (lba, held) in (group * 1024 + within / 8..).zip(wrong.chunks_exact_mut(8)) {
             let sector = (GROUPS + group * STRIDE + TAGS) / SECTOR as u64 + lba % 1024;
             let data = image.and_then(|image| image.sectors.get(&sector)).copied().unwrap_or([0; SECTOR]);
-            if is_parity(lba) && *held != [0; 4] {
+            if is_parity(lba) && *held != [0; 8] {
                 let mut own = [0];
                 tag::compute(lba, &data, &mut own);
-                held.copy_from_slice(&own[0].to_le_bytes());
+                held[..4].copy_from_slice(&own[0].to_le_bytes());
+                held[4..].copy_from_slice(&tag::seal(lba, own[0]).to_le_bytes());
             }
         }
         wrong
@@ -631,6 +632,11 @@ pub fn assert_verifies(machine: &Arc<Machine>, what: &str) {
     wait(machine);
     let pass = machine.status().passes.pop().unwrap();
     assert!(pass.is_good() && !pass.has_findings(), "{what}: {pass}");
+}
+
+/// Where the checksum of a row of the first group lies on a disk.
+pub fn tag_of(row: u64) -> u64 {
+    GROUPS + TAGS / 1024 * row
 }
 
 /// Where a row of the first group lies on a disk.
