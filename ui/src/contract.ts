@@ -286,7 +286,7 @@ export interface Served {
       bytes: number;
       slot: [number, number] | null;
     }[];
-    sets: { set: number; level: string; state: string; bytes: number }[];
+    sets: { set: number; level: string; state: string; bytes: number; slots: (number | null)[] }[];
     luns: number[];
     works: { kind: string; set: number; slot: number | null; done: number; left_s: number | null }[];
     /** What the last pass of each kind over each set has come to. */

@@ -83,7 +83,10 @@ function Bays({ status }: { status: Status }) {
         {status.bays.map(bay => {
           const work = bay.slot && status.works.find(work => work.set === bay.slot?.[0] && work.slot === bay.slot[1]);
           const light = work ? 'rebuilding' : lights(bay);
-          const place = bay.slot ? `, set ${bay.slot[0]} slot ${bay.slot[1]}` : '';
+          const [set, slot] = bay.slot ?? [];
+          const member = status.sets.find(one => one.set === set)?.slots[slot ?? 0];
+          const copy = typeof member === 'number' && member !== bay.bay ? 'copy of ' : '';
+          const place = bay.slot ? `, ${copy}set ${set} slot ${slot}` : '';
           const told = `Bay ${bay.bay}: ${bay.serial || 'no drive'}, ${WORDS[bay.status]}${place}`;
           return (
             <li key={bay.bay} title={told}>

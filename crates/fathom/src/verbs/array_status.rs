@@ -60,7 +60,14 @@ pub(super) fn status_text(status: &MachineStatus) -> String {
     let sizes: Vec<String> = luns.iter().map(|&bytes| Bytes::new(bytes).to_string()).collect();
     text += &format!("LUNs  {}\n\nbay  drive     size      state\n", sizes.join(", "));
     for bay in bays {
-        let place = bay.slot.map(|(set, slot)| format!(", set {set} slot {slot}")).unwrap_or_default();
+        let of_slot = |set: u32, slot: u16| {
+            sets.iter().find(|one| one.set == set)?.slots.get(usize::from(slot)).copied()
+        };
+        let place = bay.slot.map(|(set, slot)| match of_slot(set, slot) {
+            Some(Some(other)) if other != bay.bay => format!(", copy of set {set} slot {slot}"),
+            _ => format!(", set {set} slot {slot}"),
+        });
+        let place = place.unwrap_or_default();
         let size = Bytes::new(bay.bytes).to_string();
         text += &match bay.status {
             Status::Empty => {

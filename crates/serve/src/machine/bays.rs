@@ -56,6 +56,13 @@ impl Machine {
                 (going, _) => going,
             };
             let Some(slot) = slot.filter(|&slot| state.health.state(slot) == MemberState::Failed) else {
+                if let Some(slot) = slot.filter(|_| !is_copy) {
+                    let copy = self.shape.sets[number].bays[usize::from(state.health.member(slot))];
+                    let text = format!(
+                        "set {number}: degraded, slot {slot} is the copy in bay {copy} as far as it has got"
+                    );
+                    self.say(Severity::Warning, text);
+                }
                 continue;
             };
             self.works.disk_is_gone(narrow::<u32>(number), slot);

@@ -392,7 +392,8 @@ impl Machine {
             old.renew().map_err(|why| OperateError::wrong(bay, &format!("clearing failed: {why}")))?;
             old.discard(0, sectors)
                 .map_err(|why| OperateError::wrong(bay, &format!("clearing failed: {why}")))?;
-            self.say(Severity::Information, format!("bay {bay}: drive {serial} cleared; hot spare"));
+            let was = if status == Status::Unassigned { "" } else { "cleared; " };
+            self.say(Severity::Information, format!("bay {bay}: drive {serial} {was}hot spare"));
             // No slot that has lost it gets back what it held.
             bays.lost
                 .iter_mut()

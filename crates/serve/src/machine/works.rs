@@ -463,7 +463,13 @@ impl Machine {
             if let Some(member) = taken {
                 let bay = self.shape.sets[set as usize].bays[usize::from(member)];
                 bays.bays[bay as usize].status = Status::InUse;
-                self.say(Severity::Information, format!("bay {bay}: hot spare takes over in set {set}"));
+                let text = match (kind, slot) {
+                    (WorkKind::Clone, Some(slot)) => {
+                        format!("bay {bay}: hot spare becomes a copy of set {set}, slot {slot}")
+                    }
+                    _ => format!("bay {bay}: hot spare takes over in set {set}"),
+                };
+                self.say(Severity::Information, text);
                 if let Err(source) = self.relabel(&mut bays) {
                     return Err(OperateError::Unrecorded(source));
                 }
