@@ -30,7 +30,7 @@ const ASKED: &[Asked] = &[
     },
     Asked {
         names: &["ior"],
-        help: &["-h", "--help"],
+        help: &["-h", "--help", "-?"],
         version: &["--version"],
         version_text: "IOR-4.1.0: MPI Coordinated Test of Parallel I/O\n",
         options: || ior::SYNTAX.help(),

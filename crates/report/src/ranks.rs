@@ -100,7 +100,8 @@ fn sentence(point: &Point) -> String {
     let hosts: BTreeSet<&str> = point.ranks.iter().map(|rank| rank.host.as_str()).collect();
     let hosts = if hosts.len() == 1 { "1 host".into() } else { format!("{} hosts", hosts.len()) };
     let mut text = format!("{} ranks on {hosts} at {}", point.ranks.len(), harmless(&point.name));
-    let done = point.ranks.iter().filter_map(|rank| Some((rank.ended_ns?, rank.rank)));
+    let driving = point.ranks.iter().filter(|rank| rank.workers > 0);
+    let done = driving.filter_map(|rank| Some((rank.ended_ns?, rank.rank)));
     if let (Some(first), Some(last)) = (done.clone().min(), done.max()) {
         let after = |at: u64| Nanos::new(at.saturating_sub(point.started_ns));
         text += &format!(
@@ -112,7 +113,7 @@ fn sentence(point: &Point) -> String {
         );
     }
     if let Some(slow) = slowest(point) {
-        // Some rank is the slowest of any: the figure says whether that matters.
+        // The figure says whether it matters.
         text += &format!(
             "; slowest: rank {} on {}, at {:.0} % of the fastest",
             slow.rank,
@@ -138,9 +139,10 @@ fn by_rate(point: &Point) -> Vec<&RankResult> {
     ranks
 }
 
+/// `None` where all are as fast, to the percent.
 fn slowest(point: &Point) -> Option<&RankResult> {
     let ranks = by_rate(point);
-    (ranks.len() > 1).then(|| ranks[0])
+    (ranks.len() > 1 && evenness(point) < 0.995).then(|| ranks[0])
 }
 
 /// What a worker of the slowest rank did of what one of the fastest did.

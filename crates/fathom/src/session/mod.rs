@@ -258,7 +258,11 @@ fn open_world(plan: &Plan, options: &RealOptions, signals: &Signals) -> Result<O
 /// How the measuring ended.
 fn ending(outcome: &Outcome, signals: &Signals, lost: Option<String>) -> Ending {
     if let Some(lost) = lost {
-        return Ending { code: 7, reason: format!("{lost}; what the other ranks measured is saved") };
+        let left = match outcome.points.is_empty() {
+            true => "nothing was measured",
+            false => "what the other ranks measured is in the results",
+        };
+        return Ending { code: 7, reason: format!("{lost}; {left}") };
     }
     if let Some(code) = signals.exit_code() {
         return Ending {

@@ -73,11 +73,15 @@ impl Joined {
     }
 }
 
-/// How many ranks the launcher of this process has started, where there are several.
-fn launched() -> Option<usize> {
+/// How many ranks the launcher of this process has started; `None` without one.
+fn size() -> Option<usize> {
     let names = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
-    let size = names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok());
-    size.filter(|size| *size > 1)
+    names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
+}
+
+/// The same, where there are several.
+fn launched() -> Option<usize> {
+    size().filter(|size| *size > 1)
 }
 
 /// Whether a launcher has started this process as one of several.
@@ -116,8 +120,10 @@ pub fn for_one_process(why: &str) -> Failure {
 /// Joins the other ranks, where a launcher has started several. An error where this program, or what it is to do
 /// (unless `is_shared`), is for one process.
 pub fn join(is_shared: bool) -> Result<(), Failure> {
+    if size().is_some() {
+        terminal::is_relayed();
+    }
     let Some(size) = launched() else { return Ok(()) };
-    terminal::is_relayed();
     if !is_shared {
         return Err(for_one_process(&format!(
             "this command runs in one process, and `mpirun` has started {size}; start it without, or use `fathom run`, \

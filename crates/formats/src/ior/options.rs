@@ -292,7 +292,12 @@ const OPTIONS: &[Opt<Draft>] = &[
     one_of(
         "-l --dataPacketType",
         "what is written",
-        &[flag("offset o timestamp t incompressible i random r", "data that do not compress", |_| {})],
+        &[
+            flag("offset o", "data that do not compress", |_| {}),
+            flag("timestamp t", "data that do not compress", |_| {}),
+            flag("incompressible i", "data that do not compress", |_| {}),
+            flag("random r", "data that do not compress", |_| {}),
+        ],
     ),
     flag("-m", "a file for each repetition", |draft| draft.command.multi_file = true),
     unsupported(
