@@ -193,6 +193,14 @@ fn held<'s>(measured: &'s [Shift], modelled: impl Fn(&Shift) -> Option<(f64, f64
     all
 }
 
+/// The logarithm of a figure that has gone the part `part` of the way from one to the other, as times go: a rate is that of
+/// requests which take so long.
+fn evenly(metric: &str, [from, to]: [f64; 2], part: f64) -> f64 {
+    let sign = if metric == "iops" { -1.0 } else { 1.0 };
+    let time = (sign * from).exp() * (1.0 - part) + (sign * to).exp() * part;
+    sign * time.ln()
+}
+
 fn find<'s>(shifts: &'s [Shift], like: &Shift) -> Option<&'s Shift> {
     shifts.iter().find(|other| other.cell == like.cell && other.metric == like.metric)
 }
@@ -200,8 +208,8 @@ fn find<'s>(shifts: &'s [Shift], like: &Shift) -> Option<&'s Shift> {
 impl Suspicion {
     /// How well it explains `measured`, in the mean of its degrees and at the likeliest; `None` where no figure is of both.
     ///
-    /// Between two degrees that were tried, and between none and the first, a figure changes evenly with the logarithm of
-    /// the degree.
+    /// Between two degrees that were tried, and between none and the first, the time of a request changes evenly with the
+    /// degree: what a part takes of it is as many times as long, whether requests wait for the part or only pass it.
     pub fn trace(&self, measured: &[Shift]) -> Option<Traced> {
         let likelier = |one: Traced, other: Traced| {
             if other.log_likelihood > one.log_likelihood { other } else { one }
@@ -218,8 +226,9 @@ impl Suspicion {
         let each = stretches.flat_map(|two| (1..=STEPS).map(move |step| (two[0], two[1], step)));
         let mut all: Vec<(f64, Traced)> = Vec::new();
         for (from, to, step) in each {
-            let part = f64::from(step) / f64::from(STEPS);
-            let times = (from.0.ln() * (1.0 - part) + to.0.ln() * part).exp();
+            let step = f64::from(step) / f64::from(STEPS);
+            let times = (from.0.ln() * (1.0 - step) + to.0.ln() * step).exp();
+            let part = (times - from.0) / (to.0 - from.0);
             let between = |like: &Shift| {
                 let end = find(&to.1, like)?;
                 // Of the array as it is nothing changes.
@@ -227,7 +236,7 @@ impl Suspicion {
                     true => (0.0, end.variance),
                     false => find(&from.1, like).map(|one| (one.log, one.variance))?,
                 };
-                Some((log * (1.0 - part) + end.log * part, variance.max(end.variance)))
+                Some((evenly(&like.metric, [log, end.log], part), variance.max(end.variance)))
             };
             let width = (to.0 / from.0).ln() / f64::from(STEPS);
             all.extend(traced(times, &held(measured, between)).map(|one| (width, one)));
@@ -383,6 +392,20 @@ mod tests {
             };
             assert!(found.suspects[0].fits && close(&found.suspects[0].change, change), "{found:#?}");
         }
+    }
+
+    #[test]
+    fn between_two_degrees_times_change_evenly_and_rates_as_their_inverse() {
+        // A tenth of a request is a part's.
+        let time = |times: f64| (0.9 + 0.1 * times).ln();
+        for times in [3.0, 8.0, 15.0] {
+            let part = (times - 2.0) / 14.0;
+            assert!((evenly("mean", [time(2.0), time(16.0)], part) - time(times)).abs() < 1e-12);
+            assert!((evenly("iops", [-time(2.0), -time(16.0)], part) + time(times)).abs() < 1e-12);
+        }
+        let tried = [2.0f64, 16.0].map(|times| (times, [0.1 * (times - 1.0), 0.0, 0.0]));
+        let traced = suspicion("part", &tried).trace(&changed([0.7, 0.0, 0.0])).unwrap();
+        assert!((traced.times - 8.0).abs() < 0.4 && traced.fits, "{traced:?}");
     }
 
     #[test]
