@@ -21,8 +21,12 @@ use crate::simulate::{lasting, shorten};
 use crate::what_if::rate_of;
 use crate::world::{ModelError, ModelledWorld};
 
-/// Degrees that are tried of what may be slower by any: between them figures change evenly enough.
-const DEGREES: [f64; 4] = [1.3, 2.0, 5.0, 16.0];
+/// Degrees that are tried of what may be slower by any: between them figures change evenly enough. Of a part that takes
+/// a hundredth of a request the last adds half of it.
+const DEGREES: [f64; 5] = [1.3, 2.0, 5.0, 16.0, 50.0];
+
+/// Degrees that are tried of what may be smaller by any: a size takes no share of a request that has to grow to be seen.
+const SMALLER: [f64; 4] = [1.3, 2.0, 5.0, 16.0];
 
 /// How often the array as it is, and what seems likely, are tried.
 const SEEDS: u32 = 3;
@@ -137,6 +141,7 @@ impl Suspect {
     /// Degrees that are tried: 1 for what either happened or did not.
     pub fn degrees(self) -> &'static [f64] {
         match self {
+            Suspect::Slower(Resource::Cache | Resource::Window) => &SMALLER,
             Suspect::Slower(_) | Suspect::Seeks | Suspect::Rotation | Suspect::Media | Suspect::OneMember => {
                 &DEGREES
             }
