@@ -78,7 +78,11 @@ fn row(point: &Point, rank: &RankResult, with_point: bool) -> Vec<Cell> {
     let mut cells: Vec<Cell> = [
         rank.rank.to_string(),
         harmless(&rank.host),
-        rank.workers.to_string(),
+        // Of one that was lost nobody has counted them.
+        Some(rank.workers)
+            .filter(|workers| rank.lost.is_none() || *workers > 0)
+            .map(|workers| workers.to_string())
+            .unwrap_or_default(),
         ops.unwrap_or_default(),
         bytes.unwrap_or_default(),
         done.unwrap_or_default(),

@@ -255,7 +255,7 @@ fn wrapped(text: &str, width: usize) -> String {
 
 /// How to draw on stdout.
 pub fn style(appearance: &Appearance) -> Style {
-    let terminal = io::stdout().is_terminal() && !IS_RELAYED.load(Ordering::Relaxed);
+    let terminal = io::stdout().is_terminal() && !is_passed_on();
     Style {
         colour: has_colour(appearance.color, terminal),
         unicode: has_unicode(),
@@ -286,9 +286,14 @@ pub fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal() && !is_dumb()
 }
 
+/// Whether a launcher passes on what is said.
+fn is_passed_on() -> bool {
+    IS_RELAYED.load(Ordering::Relaxed)
+}
+
 /// Whether something can be drawn on stderr; where a launcher passes it on to a terminal, from now on it is that.
 fn can_be_drawn_on() -> bool {
-    if IS_RELAYED.load(Ordering::Relaxed) && !is_dumb() {
+    if is_passed_on() && !is_dumb() {
         tty::see_through();
     }
     stderr_is_terminal()

@@ -61,7 +61,8 @@ impl Waiting {
 
     /// Something new is begun.
     pub fn begin(&self, title: &str) {
-        let moved = Some(self.clock.now());
+        // Beside other ranks the first that is waited for are those.
+        let moved = (!terminal::is_passed_on()).then(|| self.clock.now());
         *lock(&self.seen) = Seen { title: title.to_owned(), moved, ..Seen::default() };
     }
 
