@@ -310,16 +310,17 @@ fn leave(is_attended: bool) {
     let words = match done {
         Some(done) => {
             restore::say(&done);
-            "completed points are saved"
+            // What nobody attends to has measured nothing.
+            if is_attended { "; completed points are saved" } else { "" }
         }
         None => {
-            "completed points are saved; storage does not respond: the next start, or `fathom doctor \
+            "; completed points are saved; storage does not respond: the next start, or `fathom doctor \
              --restore`, restores what the run changed"
         }
     };
     let code = exit_code().unwrap_or(130);
     let again = if is_attended { "interrupted again, and exited at once" } else { "interrupted" };
-    terminal::say_sentence(&format!("fathom: exit {code}: {again}; {words}"));
+    terminal::say_sentence(&format!("fathom: exit {code}: {again}{words}"));
     #[expect(clippy::disallowed_methods, reason = "everything was restored, or cannot be")]
     std::process::exit(code.into());
 }
