@@ -225,15 +225,15 @@ fn what_a_drive_has_lost_together_with_its_checksums_is_found_and_written_again(
 #[test]
 fn noise_over_checksums_of_one_drive_and_over_their_sectors_is_corrected() {
     // Of all to a row, as when a range of the file is overwritten, and of one row alone.
-    let all_to = |row| vec![tag_of(0)..byte_of(row)];
-    let alone = |row| vec![tag_of(row)..tag_of(row + 1), byte_of(row)..byte_of(row + 1)];
+    let all_to = |row| vec![(tag_of(0), byte_of(row))];
+    let alone = |row| vec![(tag_of(row), tag_of(row + 1)), (byte_of(row), byte_of(row + 1))];
     let noises = [all_to(40), all_to(96), alone(5)];
     for (level, members) in [(Level::Raid1, 2), (Level::Raid5, 4), (Level::Raid6, 5), (Level::Raid10, 4)] {
         for (is_read_first, noise) in noises.iter().flat_map(|noise| [(true, noise), (false, noise)]) {
             let (shape, world, machine, mut host) = written(level, members, 0);
             machine.close().unwrap();
             drop(machine);
-            noise.iter().for_each(|bytes| world.scramble(0, bytes.clone()));
+            noise.iter().for_each(|&(from, to)| world.scramble(0, from..to));
             let what = format!("{level}, {noise:?}, read first: {is_read_first}");
             let mut machine = open(&shape, &world, Loss::Ordered);
             if is_read_first {
