@@ -99,9 +99,14 @@ pub(crate) fn neighbours(run: &Run, point: &Point) -> Option<Draft> {
     if issued == 0 || part <= EXCESS || excess < EXCESS_LEAST.get() {
         return None;
     }
+    let who = match point.ranks.iter().any(|rank| rank.lost.is_some()) {
+        true => {
+            "The rank that was lost, whose part is not in the figures, another program, or a file system's journal,"
+        }
+        false => "Another program, or a file system's journal,",
+    };
     let sentence = format!(
-        "External I/O detected: the device moved {} more than the {} of this run. Another program, or a file system's \
-         journal, used it.",
+        "External I/O detected: the device moved {} more than the {} of this run. {who} used it.",
         Bytes::new(excess),
         Bytes::new(issued)
     );

@@ -129,6 +129,10 @@ fn what_the_device_did_beyond_this_run_was_done_by_others() {
     point(&mut run).devices[0].write_sectors = sectors / 10;
     let finding = found(&run, "external-io");
     assert!(finding.sentence.contains("328.12 MiB more than the 2.29 GiB"), "{}", finding.sentence);
+    point(&mut run).ranks =
+        vec![record::RankResult { lost: Some("it was killed".into()), ..Default::default() }];
+    let sentence = found(&run, "external-io").sentence.clone();
+    assert!(sentence.contains("The rank that was lost"), "{sentence}");
     set(&mut run, "direct", "false");
     assert!(find(&run, "external-io").is_none(), "read-ahead reads more than was asked");
 }

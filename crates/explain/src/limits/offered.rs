@@ -20,7 +20,9 @@ const REACHED: f64 = 0.9;
 pub(super) fn met(point: &Point, uses: &[Use], is_searched: bool) -> Option<Draft> {
     let rates: Vec<OpsPerSecond> = point.workloads.iter().map(kept).collect::<Option<_>>()?;
     let busiest = uses.iter().max_by(|one, other| one.share.total_cmp(&other.share))?;
-    if rates.is_empty() || busiest.share >= FAR {
+    // Nobody knows what a rank that was lost has issued.
+    let has_lost = point.ranks.iter().any(|rank| rank.lost.is_some());
+    if rates.is_empty() || busiest.share >= FAR || has_lost {
         return None;
     }
     let rate = OpsPerSecond::new(rates.iter().map(|rate| rate.get()).sum());
@@ -103,5 +105,12 @@ mod tests {
         assert!(with(|workload| workload.not_issued = 1).is_none());
         assert!(with(|workload| workload.mean_in_flight = 32.0).is_none());
         assert!(with(|workload| workload.spec.pace = Pace::Closed).is_none());
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_schedule_where_a_rank_was_lost() {
+        let mut point = point();
+        point.ranks = vec![record::RankResult { lost: Some("it was killed".into()), ..Default::default() }];
+        assert!(met(&point, &[part(0.12)], false).is_none());
     }
 }
