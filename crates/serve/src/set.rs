@@ -204,6 +204,8 @@ pub struct SetStore {
     changes: AtomicU64,
     /// Whether some member has refused a write, and may miss it.
     has_refused: AtomicBool,
+    /// Rows of writes that were cut short for want of room: until the journal does them again nothing can be computed there.
+    torn: RwLock<Vec<(u64, u64)>>,
 }
 
 /// What one thread needs to carry requests out. Its buffers grow to the largest request and are reused.
@@ -323,6 +325,7 @@ impl SetStore {
             turn: AtomicU64::new(0),
             changes: AtomicU64::new(0),
             has_refused: AtomicBool::new(false),
+            torn: RwLock::default(),
         }
     }
 
@@ -342,6 +345,25 @@ impl SetStore {
         if !failed.is_empty() {
             self.has_refused.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// A write of rows was cut short.
+    fn tear(&self, from: u64, to: u64) {
+        assert!(from < to, "a write has rows");
+        self.torn.write().unwrap_or_else(PoisonError::into_inner).push((from, to));
+    }
+
+    /// Whether some of the rows lie in a write that was cut short.
+    #[inline]
+    fn is_torn(&self, from: u64, to: u64) -> bool {
+        let has_rows = || {
+            self.torn
+                .read()
+                .unwrap_or_else(PoisonError::into_inner)
+                .iter()
+                .any(|torn| torn.0 < to && from < torn.1)
+        };
+        self.common.is_frozen.load(Ordering::Acquire) && has_rows()
     }
 
     /// What lies where.
@@ -425,6 +447,11 @@ impl SetStore {
         let in_turn = |copies: &[_]| narrow::<usize>(turn % copies.len() as u64);
         let sectors = Sectors((into.len() / SECTOR) as u64);
         self.geometry.plan_read(health, lba, sectors, in_turn, &mut scratch.plan).map_err(fault)?;
+        let (from, to) = self.geometry.member_span(lba, sectors);
+        if !scratch.plan.stripes().is_empty() && self.is_torn(from.0, to.0) {
+            // Some members have it and some do not: what is computed from them was never written.
+            return Err(Fault::NoSpace);
+        }
         Ok(scratch.executor.read(&self.geometry, &scratch.plan, into, &mut Access::new(state, None)))
     }
 
@@ -480,6 +507,9 @@ impl SetStore {
         reports: &dyn Reports,
     ) -> bool {
         let &MemberFault { member, lba, ref why } = bad;
+        if self.is_torn(lba, lba + 1) {
+            return false;
+        }
         if mended.contains(&(member, lba)) {
             let text = format!("sector {lba} cannot be read right after it was written: {why}");
             failed.push((member, io::Error::other(text)));

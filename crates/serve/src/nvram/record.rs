@@ -34,6 +34,16 @@ pub enum Change<'a> {
     Discard(u64),
 }
 
+impl Change<'_> {
+    /// How many sectors it is of.
+    pub fn sectors(&self) -> u64 {
+        match self {
+            Change::Write(bytes) => bytes.len() as u64 / SECTOR_BYTES,
+            Change::Discard(sectors) => *sectors,
+        }
+    }
+}
+
 impl Record {
     /// Empties it, keeping its memory.
     pub fn clear(&mut self) {

@@ -28,6 +28,12 @@ impl SetStore {
         assert!(from < to, "a unit of background work has sectors");
         let before = sweep.done_to();
         let _rows = self.rows.exclusive(from, to);
+        if self.is_torn(from, to) {
+            return Err(PlanError::NothingToDo {
+                task: "continue the pass",
+                reason: "a write was cut short there for want of room; start the array again with some",
+            });
+        }
         let failed = {
             let state = self.state();
             if matches!(sweep.task(), Task::Zero { .. } | Task::BuildParity { .. }) {

@@ -218,12 +218,17 @@ impl SetStore {
         record.changes().for_each(|(member, lba, change)| access.do_now(member, lba, change));
         if let Some((_, why)) = access.failed.iter().find(|(_, why)| is_full(why)) {
             // The record stays in the journal, and nothing may overwrite it.
-            self.common.is_frozen.store(true, Ordering::Relaxed);
+            let rows = record.changes().map(|(_, lba, change)| (lba, lba + change.sectors()));
+            rows.for_each(|(from, to)| self.tear(from, to));
+            self.common.is_frozen.store(true, Ordering::Release);
             return Err(self.refused(why, "the drives", reports));
         }
         let failed = access.failed;
         appended.done();
-        self.common.refusal.taken(reports);
+        if !self.common.is_frozen.load(Ordering::Relaxed) {
+            // Else it was under way as another was refused.
+            self.common.refusal.taken(reports);
+        }
         Ok(failed)
     }
 

@@ -131,6 +131,30 @@ fn nothing_is_written_to_a_drive_that_the_labels_do_not_say_is_in_use() {
     host.check(&machine, "started again");
 }
 #[test]
+fn what_is_computed_beside_a_write_that_was_cut_short_is_an_error_until_the_journal_does_it_again() {
+    for level in [Level::Raid5, Level::Raid6, Level::Raid10, Level::Raid1] {
+        let mut cut = 0;
+        for writes in 0..12 {
+            let members = if level == Level::Raid1 { 2 } else { 4 };
+            let (shape, world, machine, mut host) = written(level, members, 0);
+            machine.fail(1).unwrap();
+            world.fill_after(writes);
+            let is_refused = (0..40).any(|lba| host.write(&machine, lba, 5).is_err());
+            assert!(is_refused, "{level}: there is no room");
+            cut += u64::from(machine.status().is_write_protected);
+            let what = format!("{level}, room for {writes} writes");
+            host.check_what_is_there(&machine, &what);
+            assert!(!has_event(&machine, "taken again"), "{what}");
+            drop(machine);
+            world.fill(false);
+            let machine = open(&shape, &world, Loss::Ordered);
+            host.check(&machine, &format!("{what}, started again"));
+        }
+        assert!(cut > 0, "{level}: none was cut short");
+    }
+}
+
+#[test]
 fn what_can_be_computed_beside_what_cannot_is_rebuilt_and_the_rest_is_counted() {
     let shape = shape(Level::Raid6, 5, 1, 8, 96);
     let world = World::new(Loss::Ordered, 1);

@@ -89,6 +89,8 @@ struct State {
     is_dead: bool,
     /// What is written to disks finds no room.
     is_full: bool,
+    /// The number of the write from which on that is so.
+    full_at: u64,
     /// Sectors of images that cannot be read, whatever is written to them.
     broken: HashSet<(String, u64)>,
     /// Images that take no write.
@@ -121,6 +123,7 @@ impl World {
             crash_at: u64::MAX,
             is_dead: false,
             is_full: false,
+            full_at: u64::MAX,
             broken: HashSet::new(),
             refusing: HashSet::new(),
             unsyncable: HashSet::new(),
@@ -157,9 +160,16 @@ impl World {
         self.state.lock().unwrap().is_dead
     }
 
+    /// After so many writes what lies below disks and journal has no room any more.
+    pub fn fill_after(&self, writes: u64) {
+        let mut state = self.state.lock().unwrap();
+        state.full_at = state.writes + writes;
+    }
+
     /// What lies below disks and journal has no room any more, or has some again.
     pub fn fill(&self, is_full: bool) {
-        self.state.lock().unwrap().is_full = is_full;
+        let mut state = self.state.lock().unwrap();
+        (state.is_full, state.full_at) = (is_full, u64::MAX);
     }
 
     /// No read of the sector of a disk that holds byte `at` succeeds any more.
@@ -351,14 +361,26 @@ impl State {
 impl OnImage {
     fn change(&self, at: u64, len: u64, from: Option<&[u8]>) -> io::Result<()> {
         let mut state = self.world.state.lock().unwrap();
-        let State { images, open, writes, crash_at, is_dead, is_full, refusing, unsynced, draws, .. } =
-            &mut *state;
+        let State {
+            images,
+            open,
+            writes,
+            crash_at,
+            is_dead,
+            is_full,
+            full_at,
+            refusing,
+            unsynced,
+            draws,
+            ..
+        } = &mut *state;
         if *is_dead {
             return Err(io::Error::other("no power"));
         }
         if refusing.contains(&self.name) || unsynced.contains(&self.name) {
             return Err(io::Error::from_raw_os_error(libc::EIO));
         }
+        *is_full |= *writes >= *full_at;
         if *is_full && from.is_some() {
             return Err(io::Error::from_raw_os_error(libc::ENOSPC));
         }
