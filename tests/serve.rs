@@ -166,7 +166,7 @@ fn a_verify_that_is_waited_for_ends_with_1_where_it_leaves_something_wrong_and_s
     for bay in 0..3 {
         let path = served.user.path(&format!("d/bay-{bay:02}.disk"));
         let file = std::fs::File::options().read(true).write(true).open(path).unwrap();
-        let (mut byte, at) = ([0], (128 << 10) + 4096 + 5 * 512);
+        let (mut byte, at) = ([0], (128 << 10) + 8192 + 5 * 512);
         file.read_exact_at(&mut byte, at).unwrap();
         file.write_all_at(&[byte[0] ^ 1], at).unwrap();
     }

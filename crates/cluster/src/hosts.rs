@@ -11,8 +11,6 @@ use workload::tally::Interval;
 pub(crate) struct Hosts {
     rows: Vec<HostLive>,
     recent: Vec<Recent>,
-    /// Of all hosts together.
-    all: Recent,
     /// By rank: which of them it is on.
     of: Vec<usize>,
 }
@@ -21,8 +19,7 @@ impl Hosts {
     /// Those that ranks are on, whose names are given in the order of the ranks; each rank drives the share of `load` of the one
     /// that is `shift` further on.
     pub(crate) fn of(names: &[String], load: &Load, shift: usize) -> Hosts {
-        let mut hosts =
-            Hosts { rows: Vec::new(), recent: Vec::new(), all: Recent::default(), of: Vec::new() };
+        let mut hosts = Hosts { rows: Vec::new(), recent: Vec::new(), of: Vec::new() };
         for (rank, host) in names.iter().enumerate() {
             let at = hosts.rows.iter().position(|row| row.host == *host).unwrap_or(hosts.rows.len());
             if at == hosts.rows.len() {
@@ -41,7 +38,6 @@ impl Hosts {
     /// Workers of `rank` have closed these.
     pub(crate) fn take(&mut self, rank: usize, intervals: &[Interval]) {
         self.recent[self.of[rank]].take(intervals);
-        self.all.take(intervals);
     }
 
     /// All hosts as they are `now`; `progress` is that of each rank. Nothing where there is one: it is the whole.
@@ -68,7 +64,8 @@ impl Hosts {
         self.take(0, seen.fresh);
         let all = || others.iter().copied().chain([(0, seen.progress)]);
         let progress = all().map(|(_, progress)| progress).sum();
-        let responses = self.all.responses(seen.now);
+        // Of what the hosts show, so that it lies among theirs: their seconds end at different times.
+        let responses = Recent::together(self.recent.iter(), seen.now);
         // Of the others' requests no point so far can tell.
         Live { progress, responses, heard: &[], fresh: &[], hosts: self.now(all(), seen.now), ..seen }
     }

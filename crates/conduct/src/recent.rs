@@ -52,13 +52,30 @@ impl Recent {
             self.until = interval.until;
             interval.classes.iter().for_each(|class| self.add(class));
         }
+        self.responses = self.summed();
+    }
+
+    /// Of several together, as each is seen at `now`; `None` where none has anything.
+    pub fn together<'r>(all: impl Iterator<Item = &'r Recent>, now: Instant) -> Option<Responses> {
+        let mut sum = Recent::default();
+        for recent in all.filter(|recent| recent.responses(now).is_some()) {
+            sum.response.merge(&recent.response);
+            sum.longest = sum.longest.max(recent.longest);
+            sum.late.count += recent.late.count;
+            sum.late.response_ns += recent.late.response_ns;
+            sum.late.service_ns += recent.late.service_ns;
+        }
+        sum.summed()
+    }
+
+    fn summed(&self) -> Option<Responses> {
         let quantile = |part: f64| self.response.quantile(part);
-        self.responses = quantile(0.5).zip(quantile(0.99)).map(|(p50, p99)| {
+        quantile(0.5).zip(quantile(0.99)).map(|(p50, p99)| {
             // A bucket ends above its values.
             let (p50, p99) = (p50.min(self.longest), p99.min(self.longest));
             debug_assert!(p50 <= p99, "a higher percentile is no shorter");
             Responses { p50, p99, longest: self.longest, lag: self.late.mean() }
-        });
+        })
     }
 
     /// Of the last second in which something ended; `None` at `now` where that is long ago: a silent target has no
@@ -120,6 +137,21 @@ mod tests {
             longest: Nanos::from_micros(times_us.iter().copied().max().unwrap_or(0)),
         }];
         vec![Interval { from: at(from_ms), until: at(from_ms + 1000), measured: true, classes }]
+    }
+
+    #[test]
+    fn several_together_lie_among_what_each_of_them_shows() {
+        let (mut one, mut other, mut past) = (Recent::default(), Recent::default(), Recent::default());
+        one.take(&told(5_000, &[10, 10, 10], &[]));
+        // Its second ends when the other's is half over.
+        other.take(&told(5_500, &[400, 500], &[]));
+        past.take(&told(0, &[9_000], &[]));
+        let all = Recent::together([&one, &other, &past].into_iter(), at(6_600)).unwrap();
+        let [one, other] = [&one, &other].map(|recent| recent.responses(at(6_600)).unwrap());
+        assert!(one.p99 <= all.p99 && all.p99 <= other.p99, "{all:?}");
+        assert!(all.p50 < Nanos::from_micros(11), "three of five took 10 us: {all:?}");
+        assert_eq!(all.longest, other.longest);
+        assert_eq!(Recent::together([&past].into_iter(), at(6_600)), None);
     }
 
     #[test]
