@@ -47,8 +47,8 @@ pub fn unreadable(lba: u64) -> u32 {
     if right == u32::MAX { u32::MAX - 1 } else { u32::MAX }
 }
 
-/// A checksum of a tag: one that is wrong itself is told from one whose sector is. A tag of a sector that nothing was written to has
-/// none, so that such sectors are zeros with all that belongs to them.
+/// The checksum of a tag: it tells a damaged tag from a damaged sector. 0 for [`NEVER_WRITTEN`], so that what was never written is
+/// zeros, tag and all.
 #[inline]
 pub fn seal(lba: u64, tag: u32) -> u32 {
     if tag == NEVER_WRITTEN {
@@ -114,7 +114,18 @@ mod tests {
         assert_eq!(first_wrong(0, &[1; SECTOR], &[NEVER_WRITTEN]), Some(0), "never written, and not zeros");
     }
 
+    #[test]
+    fn a_tag_that_was_never_written_is_all_zeros() {
+        assert_eq!(seal(4711, NEVER_WRITTEN), 0);
+    }
+
     proptest! {
+        #[test]
+        fn any_other_tag_and_any_other_address_has_another_seal(tag in 1..u32::MAX, lba in 0..u64::from(u32::MAX), bit in 0..32_u32) {
+            prop_assert_ne!(seal(lba, tag), seal(lba, tag ^ (1_u32 << bit)));
+            prop_assert_ne!(seal(lba, tag), seal(lba + 1, tag));
+        }
+
         #[test]
         fn the_checksum_of_any_bytes_is_the_remainder_bit_by_bit(data in prop::collection::vec(any::<u8>(), 0..2 * SECTOR)) {
             prop_assert_eq!(crc32c(&data), by_definition(&data));

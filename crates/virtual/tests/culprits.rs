@@ -2,8 +2,7 @@
 //! unknown.
 //!
 //! Eight causes, each with the array, its options and its degree drawn from a seed; five runs of the array as it is, two
-//! with the cause, all of other seeds than the model is asked with and than any other case, and each with noise of its own
-//! besides. Where a cause does not slow the plan by so much that the gate fails, it is made twice as strong.
+//! with the cause. No two runs share a seed, nor does the model with any of them, and each has noise of its own besides. Where a cause does not slow the plan by so much that the gate fails, it is made twice as strong.
 //!
 //! Of each case also what is named where nothing is slower, where the array stands still at times, and where the model does
 //! not have the part.

@@ -81,8 +81,7 @@ impl Evidence {
         whole.into_iter().chain(courses).collect()
     }
 
-    /// Whether the runs are a campaign: all of one, and not held against each other as runs that somebody chose are. One run
-    /// alone says nothing of a campaign and is written up as any other.
+    /// Whether all runs are of one campaign and nobody asked to compare them. One run alone is written up as any other.
     pub(crate) fn is_campaign(&self) -> bool {
         self.comparison.is_none() && are_of_one_campaign(&self.runs)
     }

@@ -124,7 +124,7 @@ impl<W: Write> Session<'_, W> {
         Ok(())
     }
 
-    /// What the model is told of a request: of one that will be refused, that there is nothing to do.
+    /// The request as the model has it. One that will be refused costs the model nothing.
     fn asked(&self, request: Request) -> Asked {
         let Request { command, offset, len, .. } = request;
         let is_inside = len > 0 && offset.checked_add(len).is_some_and(|end| end <= self.bytes);

@@ -149,7 +149,7 @@ impl SetStore {
         }
     }
 
-    /// Corrects the sector that a pass could not read ([`SetStore::mend`]), and counts it; whether the pass can try again.
+    /// Corrects and counts a sector that a pass could not read ([`SetStore::mend`]). `true` where the pass can try again.
     fn mended(&self, attempt: &mut Attempt<'_>, bad: &MemberFault, mended: &mut Vec<(u16, u64)>) -> bool {
         let Attempt { scratch, state, found, failed, reports, .. } = attempt;
         let is_mended = self.mend(scratch, state, bad, mended, failed, *reports);

@@ -1,4 +1,4 @@
-//! What an operator is told of drives that come back, of room, and of what background work has found.
+//! What status and event log say: drives that come back, no space left, findings of background work.
 
 use array::raid::Level;
 use serve::config::Status;

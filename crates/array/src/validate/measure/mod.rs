@@ -220,7 +220,7 @@ fn knee(
     Err(MeasureError::Nothing { what: format!("operations still grow at {MOST} parallel requests") })
 }
 
-/// Whether a run of `loads` may end as soon as what is asked is known: all warm up, and one runs for longer than it takes to know.
+/// Whether a run of `loads` may end once its figure is precise enough: all have a warm-up, and one runs for longer than [`LEAST`].
 fn may_end_early(loads: &[Load]) -> bool {
     loads.iter().all(|load| !load.warmup.is_zero()) && loads.iter().any(|load| load.run > LEAST)
 }

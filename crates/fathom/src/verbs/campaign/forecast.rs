@@ -16,7 +16,7 @@ use crate::terminal;
 const TURNS: usize = 12;
 /// Fewer blocks show no error.
 const BLOCKS_LEAST: u32 = 2;
-/// From so many times on a change is told as a ratio.
+/// A change this large or larger is printed as a ratio, a smaller one in percent.
 const TIMES: f64 = 3.0;
 /// One cell of so many is tried where time is short.
 const FRACTIONS: [u32; 5] = [1, 2, 3, 4, 8];
