@@ -9,6 +9,7 @@ use array::raid::GeometryError;
 use array::sim::{Sim, Topology};
 
 use crate::control::Control;
+use crate::events::Severity;
 use crate::fuse::Mounted;
 use crate::machine::{Machine, OpenError, Options, Shape};
 use crate::nbd::{Address, Server, Tls};
@@ -112,6 +113,17 @@ pub enum ServiceError {
     },
 }
 
+/// Where an open array meets its clients and operators: what of a [`Setup`] is left then.
+struct Front {
+    addresses: Vec<Address>,
+    certificates: Option<PathBuf>,
+    files: Vec<PathBuf>,
+    is_ublk: bool,
+    control: PathBuf,
+    pace: Pace,
+    seed: u64,
+}
+
 /// An array that is served for as long as it is held.
 pub struct Service {
     // In the order in which they end.
@@ -149,10 +161,24 @@ impl Service {
                 Machine::open(shape, Box::new(shelf), &options)?
             }
         };
+        let front = Front { addresses, certificates, files, is_ublk, control, pace, seed };
+        Service::over(machine.clone(), &topology, front).inspect_err(|why| {
+            // The log has the start of the array, and must not leave it at that.
+            let text = format!("not served, and stopped again: {why}");
+            machine.events().add(Severity::Critical, text);
+            // What is being told is why it was stopped.
+            let _told = machine.close();
+        })
+    }
+
+    /// Listens for clients and operators of an array that is open.
+    fn over(machine: Arc<Machine>, topology: &Topology, front: Front) -> Result<Service, ServiceError> {
+        let system = |what: String| move |source| ServiceError::System { what, source };
+        let Front { addresses, certificates, files, is_ublk, control, pace, seed } = front;
         let pacer = match pace {
             Pace::Max => None,
             Pace::Model(speed) => {
-                let sim = Sim::new(&topology, seed)?;
+                let sim = Sim::new(topology, seed)?;
                 let array = Arc::downgrade(&machine);
                 let broken = move || {
                     if let Some(array) = array.upgrade() {
@@ -170,6 +196,10 @@ impl Service {
             Tls::open(&directory).map_err(system(format!("certificates in {}", directory.display())))
         });
         let tls = tls.transpose()?;
+        // Before any client can come: who finds the array served can operate it.
+        let at = control.display().to_string();
+        let control = Control::listen(&control, machine.clone());
+        let control = control.map_err(system(format!("the control socket {at}")))?;
         let mut servers = Vec::new();
         for address in &addresses {
             let server = Server::listen(machine.clone(), address, pacer.clone(), tls.as_ref());
@@ -185,9 +215,6 @@ impl Service {
             let device = Device::start(machine.clone(), lun, pacer.clone());
             devices.push(device.map_err(system(format!("LUN {lun} as a block device")))?);
         }
-        let shown = control.display().to_string();
-        let control = Control::listen(&control, machine.clone());
-        let control = control.map_err(system(format!("the control socket {shown}")))?;
         Ok(Service { servers, mounted, devices, control, pacer, machine })
     }
 

@@ -66,6 +66,17 @@ pub enum OpenError {
          flushed may be in the one that belongs to it. Move that back, or start with `--accept-cache-loss` to do without them"
     )]
     CacheGone,
+    /// The disks are those of an enclosure of another size.
+    #[error(
+        "the drives there are of an array with {found} bays, and this one has {own}: its hot spares or its enclosure are others; serve it \
+         as it was then, or name another directory"
+    )]
+    OtherBays {
+        /// It had.
+        found: usize,
+        /// There are.
+        own: usize,
+    },
     /// What the labels say makes no sense.
     #[error(
         "the configuration on the disks does not fit the array; take the disks out, or name another directory"

@@ -268,12 +268,14 @@ impl Machine {
     ) -> Result<Arc<Machine>, OpenError> {
         let (config, mut is_remembered) = newest(&shape, &found, config_of(&memory)?)?;
         in_their_bays(&found, &config)?;
+        if config.bays.len() != shape.bays.len() {
+            return Err(OpenError::OtherBays { found: config.bays.len(), own: shape.bays.len() });
+        }
         let healths: Option<Vec<Health>> = (shape.sets.iter().zip(&config.sets).enumerate())
             .map(|(number, (set, slots))| restored(&set.geometry, &shape, number, slots))
             .collect();
         let healths = healths.filter(|healths| healths.len() == shape.sets.len());
-        let healths =
-            healths.filter(|_| config.bays.len() == shape.bays.len()).ok_or(OpenError::Senseless)?;
+        let healths = healths.ok_or(OpenError::Senseless)?;
         let Seats { bays, missing, returned } = seated(found, &config, &shape, &events)?;
         catch_up(&bays, &config);
         let (nvram, past) = nvram(memory, &shape, &config.array, options)?;

@@ -432,3 +432,26 @@ fn a_file_in_the_place_of_a_socket_stays() {
     assert_eq!(fs::read_to_string(path.join("s")).unwrap(), "precious");
     fs::remove_dir_all(kept).unwrap();
 }
+
+#[test]
+fn an_array_that_cannot_be_listened_for_is_stopped_in_order_and_its_log_says_why() {
+    let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let kept = folder.path().to_owned();
+    let blocked = kept.join("blocked");
+    fs::write(&blocked, "precious").unwrap();
+    let inner = TempDir::new_in(&kept).unwrap();
+    let (log, control) = (inner.path().join("d/events.jsonl"), inner.path().join("control"));
+    let told = kept.join("log");
+    // What the folder has goes with it: the log is looked at through another name.
+    fs::create_dir(inner.path().join("d")).unwrap();
+    File::create(&log).unwrap();
+    fs::hard_link(&log, &told).unwrap();
+    Served::at(inner, Address::Unix(blocked), None, true, Pace::Max).err().unwrap();
+    let text = fs::read_to_string(told).unwrap();
+    let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert!(
+        last["text"].as_str().unwrap().starts_with("not served, and stopped again: listening on"),
+        "{text}"
+    );
+    assert!(!control.exists());
+}

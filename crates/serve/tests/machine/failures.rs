@@ -528,6 +528,17 @@ fn disks_of_an_array_of_another_shape_are_not_touched() {
 }
 
 #[test]
+fn disks_of_an_array_with_other_spares_are_not_touched_and_it_is_said_what_differs() {
+    let world = World::new(Loss::Ordered, 1);
+    drop(open(&shape(Level::Raid5, 4, 0, 8, 96), &world, Loss::Ordered));
+    let writes = world.writes();
+    let wrong = shape(Level::Raid5, 4, 2, 8, 96);
+    let opened = Machine::open(wrong, Box::new(Bays(world.clone())), &options(Loss::Ordered));
+    assert!(matches!(opened, Err(OpenError::OtherBays { found: 4, own: 6 })));
+    assert_eq!(world.writes(), writes);
+}
+
+#[test]
 fn what_was_never_written_or_was_zeroed_is_a_hole() {
     let shape = shape(Level::Raid5, 4, 0, 8, 96);
     let machine = Machine::in_memory(shape, &options(Loss::Ordered)).unwrap();
