@@ -214,7 +214,8 @@ impl SetStore {
         let refused = |error: io::Error| self.refused(&error, "the controller's memory", reports);
         let appended = nvram.append(self.number, record, || self.common.sync()).map_err(refused)?;
         self.intend(nvram, record).map_err(refused)?;
-        let mut access = Access { disks: &state.disks, record: None, is_thin: false, failed };
+        let mut access = Access::new(state, None);
+        access.failed = failed;
         record.changes().for_each(|(member, lba, change)| access.do_now(member, lba, change));
         if let Some((_, why)) = access.failed.iter().find(|(_, why)| is_full(why)) {
             // The record stays in the journal, and nothing may overwrite it.
