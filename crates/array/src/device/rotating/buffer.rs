@@ -19,7 +19,46 @@ pub struct Segment {
 
 impl Segment {
     fn overlaps(&self, start: u64, end: u64) -> bool {
-        self.start < end && self.end > start
+        (self.start < end) & (self.end > start)
+    }
+
+    /// Drops `start..end`; where that cuts it in two the first part stays.
+    #[inline]
+    fn forget(&mut self, start: u64, end: u64) {
+        if !self.overlaps(start, end) {
+            return;
+        }
+        if self.start < start {
+            self.end = start;
+        } else {
+            self.start = self.end.min(end);
+        }
+        if self.start == self.end {
+            self.used = 0;
+        }
+    }
+}
+
+/// The least recently used so far: of equal ones the first.
+#[derive(Clone, Copy)]
+struct Oldest {
+    used: u64,
+    place: usize,
+}
+
+impl Oldest {
+    const NONE: Oldest = Oldest { used: u64::MAX, place: usize::MAX };
+
+    /// The older of it and the segment at `place`, without a branch: which it is no processor foresees.
+    #[inline]
+    fn or(self, used: u64, place: usize) -> Oldest {
+        let is_older = used < self.used;
+        Oldest { used: self.used.min(used), place: if is_older { place } else { self.place } }
+    }
+
+    fn place(self) -> usize {
+        debug_assert_ne!(self.place, usize::MAX, "a buffer has a segment for what it is given");
+        self.place
     }
 }
 
@@ -57,7 +96,7 @@ impl Buffer {
         // look-ups of one read cost it four wrong guesses.
         let holds = |segment: &Segment| {
             let Segment { start, end, used, .. } = *segment;
-            used != 0 && sector.wrapping_sub(start) <= end - start
+            (used != 0) & (sector.wrapping_sub(start) <= end.wrapping_sub(start))
         };
         self.segments.iter().position(holds)
     }
@@ -94,9 +133,13 @@ impl Buffer {
     /// Gives `start..end`, which was read, the least recently used segment, without what other segments held of it.
     pub fn replace(&mut self, start: u64, end: u64) -> usize {
         debug_assert!(start <= end, "what is kept must not end before it begins");
-        self.forget(start, end);
-        let index = self.oldest(self.for_writes, |_| true).expect("a buffer has at least one segment");
-        self.put(index, start, end, false)
+        // One walk: what others held is dropped, and the oldest found.
+        let mut oldest = Oldest::NONE;
+        for (place, segment) in self.segments.iter_mut().enumerate() {
+            segment.forget(start, end);
+            oldest = oldest.or(if place < self.for_writes { u64::MAX } else { segment.used }, place);
+        }
+        self.put(oldest.place(), start, end, false)
     }
 
     /// Gives `start..end`, which is written, a segment that writes may have. What others held near it is stale: segments
@@ -130,30 +173,20 @@ impl Buffer {
         if self.for_writes > 0 {
             return (0, true);
         }
-        // One walk, for this is done for every write: the oldest of all, the oldest that a write brought, and how many
-        // writes have.
-        let (mut written, mut oldest, mut oldest_written) = (0, (u64::MAX, None), (u64::MAX, None));
+        // One walk without a branch, for this is done for every write: the oldest of all, the oldest that a write brought,
+        // and how many writes have.
+        let (mut written, mut oldest, mut oldest_written) = (0, Oldest::NONE, Oldest::NONE);
         let mut overlaps = false;
-        for (index, segment) in self.segments.iter().enumerate() {
+        for (place, segment) in self.segments.iter().enumerate() {
             let is_left = !segment.overlaps(start, end);
             overlaps |= !is_left;
-            let (used, is_written) = (u64::from(is_left) * segment.used, is_left && segment.written);
-            written += usize::from(is_written && used != 0);
-            if used < oldest.0 {
-                oldest = (used, Some(index));
-            }
-            if is_written && used < oldest_written.0 {
-                oldest_written = (used, Some(index));
-            }
+            let (used, is_written) = (u64::from(is_left) * segment.used, is_left & segment.written);
+            written += usize::from(is_written & (used != 0));
+            oldest = oldest.or(used, place);
+            oldest_written = oldest_written.or(if is_written { used } else { u64::MAX }, place);
         }
-        let (_, oldest) = if written < self.most_written { oldest } else { oldest_written };
-        (oldest.expect("a buffer has at least one segment"), overlaps)
-    }
-
-    /// The least recently used of those from `from` on that are `fit`.
-    fn oldest(&self, from: usize, fit: impl Fn(&Segment) -> bool) -> Option<usize> {
-        let fitting = self.segments.iter().enumerate().skip(from).filter(|(_, segment)| fit(segment));
-        fitting.min_by_key(|(_, segment)| segment.used).map(|(index, _)| index)
+        let oldest = if written < self.most_written { oldest } else { oldest_written };
+        (oldest.place(), overlaps)
     }
 
     fn put(&mut self, index: usize, start: u64, end: u64, written: bool) -> usize {
@@ -170,20 +203,9 @@ impl Buffer {
     }
 
     /// Drops `start..end` from all segments; of a segment cut in two the first part stays.
-    pub fn forget(&mut self, start: u64, end: u64) {
-        for segment in &mut self.segments {
-            if segment.start >= end || segment.end <= start {
-                continue;
-            }
-            if segment.start < start {
-                segment.end = start;
-            } else {
-                segment.start = segment.end.min(end);
-            }
-            if segment.start == segment.end {
-                segment.used = 0;
-            }
-        }
+    #[cfg(test)]
+    fn forget(&mut self, start: u64, end: u64) {
+        self.segments.iter_mut().for_each(|segment| segment.forget(start, end));
     }
 }
 

@@ -47,7 +47,7 @@ impl Drive {
             if let Some(buffer) = self.buffer.as_mut() {
                 buffer.write(first, end);
             }
-            self.hold(first, sectors, leaves);
+            self.hold(first, sectors, leaves, None);
         }
         let ended = Instant::from_nanos(self.answered + completion.get());
         self.beside = command_time + overhead.data + completion + Nanos::new(sectors * self.sector_ns);

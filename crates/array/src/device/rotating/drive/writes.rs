@@ -4,6 +4,7 @@ use units::Nanos;
 use units::convert::truncated;
 
 use super::super::FastWrite;
+use super::super::layout::SectorPosition;
 use super::super::mechanics::Access;
 use super::super::waiting::Entry;
 use super::{Drive, Extent, at_once};
@@ -40,7 +41,7 @@ impl Drive {
             buffer.write(first, end);
         }
         if buffered {
-            return self.write_to_buffer(first, sectors, processed + overhead.data.get());
+            return self.write_to_buffer(entry, processed + overhead.data.get());
         }
         let [seek, data, reselect] = match detached {
             Some(detached) => [detached.seek, detached.data, detached.reselect],
@@ -62,23 +63,26 @@ impl Drive {
     }
 
     /// Takes a write into the buffer, once there is room for it.
-    fn write_to_buffer(&mut self, first: u64, sectors: u64, processed: u64) -> u64 {
+    fn write_to_buffer(&mut self, entry: &Entry, processed: u64) -> u64 {
+        let Command { first, sectors, .. } = entry.command;
+        let sectors = u64::from(sectors);
         let mut begin = processed;
         while self.dirty_sectors + sectors > self.dirty_limit {
             self.destage_one(begin);
             begin = begin.max(self.mechanics.arm.free_at);
         }
         self.steps = at_once(processed, begin);
-        self.hold(first, sectors, begin);
+        self.hold(first, sectors, begin, Some(entry.place));
         begin + sectors * self.sector_ns
     }
 
-    /// Has sectors in the buffer, from `ready_at` on, that are to be written to the media.
-    pub(super) fn hold(&mut self, first: u64, sectors: u64, ready_at: u64) {
+    /// Has sectors in the buffer, from `ready_at` on, that are to be written to the media; at `place`, where
+    /// that is known.
+    pub(super) fn hold(&mut self, first: u64, sectors: u64, ready_at: u64, place: Option<SectorPosition>) {
         match self.dirty.back_mut().filter(|last| last.first + last.sectors == first) {
             Some(last) => last.sectors += sectors,
             None => {
-                let place = self.mechanics.layout.place(first);
+                let place = place.unwrap_or_else(|| self.mechanics.layout.place(first));
                 self.dirty.push_back(Extent { first, place, sectors, ready_at });
             }
         }
