@@ -21,13 +21,16 @@ const SEQUENCE_BITS: u32 = 40;
 #[derive(Debug, Default)]
 pub struct Events {
     heap: BinaryHeap<Reverse<u128>>,
+    /// Whether the first of the heap has left: what enters next takes its place, so that the heap is put in order once for
+    /// both, as most events bring another about.
+    first_left: bool,
     entered: u64,
 }
 
 impl Events {
     /// An empty queue with room for `capacity` waiting events.
     pub fn with_capacity(capacity: usize) -> Events {
-        Events { heap: BinaryHeap::with_capacity(capacity), entered: 0 }
+        Events { heap: BinaryHeap::with_capacity(capacity), first_left: false, entered: 0 }
     }
 
     /// Has `slot` come up at `at`.
@@ -39,33 +42,48 @@ impl Events {
         assert!(self.entered >> SEQUENCE_BITS == 0, "an event's sequence number has 40 bits");
         let order = self.entered << SLOT_BITS | u64::from(slot);
         self.entered += 1;
-        self.heap.push(Reverse(u128::from(at.nanos()) << 64 | u128::from(order)));
+        let key = Reverse(u128::from(at.nanos()) << 64 | u128::from(order));
+        if std::mem::take(&mut self.first_left)
+            && let Some(mut first) = self.heap.peek_mut()
+        {
+            *first = key;
+            return;
+        }
+        self.heap.push(key);
     }
 
     /// The earliest event and its slot, taken out; `None` where nothing waits.
     pub fn pop(&mut self) -> Option<(Instant, u32)> {
-        let Reverse(key) = self.heap.pop()?;
+        if std::mem::take(&mut self.first_left) {
+            self.heap.pop();
+        }
+        let Reverse(key) = *self.heap.peek()?;
+        self.first_left = true;
         Some((due(key), (key & ((1 << SLOT_BITS) - 1)) as u32))
     }
 
     /// When the earliest event is due, or [`Instant::NEVER`].
     pub fn next_due(&self) -> Instant {
-        self.heap.peek().map_or(Instant::NEVER, |Reverse(key)| due(*key))
+        // The two after the first are its children.
+        let first = if self.first_left { 1..3 } else { 0..1 };
+        let waiting = self.heap.as_slice().iter().take(first.end).skip(first.start);
+        waiting.map(|Reverse(key)| due(*key)).min().unwrap_or(Instant::NEVER)
     }
 
     /// Forgets all events.
     pub fn clear(&mut self) {
         self.heap.clear();
+        self.first_left = false;
     }
 
     /// How many events wait.
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.heap.len() - usize::from(self.first_left)
     }
 
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.len() == 0
     }
 
     /// How many events have entered since the start: the cost of a run, independent of the machine.
@@ -80,6 +98,10 @@ fn due(key: u128) -> Instant {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -91,6 +113,30 @@ mod tests {
         let order: Vec<_> =
             std::iter::from_fn(|| events.pop()).map(|(at, slot)| (at.nanos(), slot)).collect();
         assert_eq!(order, [(10, 7), (10, 3), (10, 5), (20, 9), (30, 1)]);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_enters_between_two_that_leave_the_earliest_leaves_next(
+            steps in proptest::collection::vec(proptest::option::of(0u64..20), 1..200),
+        ) {
+            let (mut events, mut waiting) = (Events::default(), BTreeSet::new());
+            for (order, step) in (0..).zip(steps) {
+                match step {
+                    Some(at) => {
+                        events.push(Instant::from_nanos(at), order);
+                        waiting.insert((at, order));
+                    }
+                    None => {
+                        let left = events.pop().map(|(at, slot)| (at.nanos(), slot));
+                        prop_assert_eq!(left, waiting.pop_first());
+                    }
+                }
+                let next = waiting.first().map_or(Instant::NEVER, |(at, _)| Instant::from_nanos(*at));
+                prop_assert_eq!(events.next_due(), next);
+                prop_assert_eq!((events.len(), events.is_empty()), (waiting.len(), waiting.is_empty()));
+            }
+        }
     }
 
     #[test]
