@@ -56,13 +56,12 @@ impl Tags {
     /// Whether `line` is held; it counts as used.
     pub fn touch(&mut self, line: u64) -> bool {
         let set = self.set(line);
-        match set.iter().position(|&held| held == line) {
-            Some(way) => {
-                set[..=way].rotate_right(1);
-                true
-            }
-            None => false,
+        let Some(way) = set.iter().position(|&held| held == line) else { return false };
+        for way in (0..way).rev() {
+            set[way + 1] = set[way];
         }
+        set[0] = line;
+        true
     }
 
     /// Whether `line` is held, without counting as use.
@@ -72,15 +71,16 @@ impl Tags {
 
     /// Holds `line` from now on; the line that gave way, if one had to.
     pub fn insert(&mut self, line: u64) -> Option<u64> {
-        if self.touch(line) {
-            return None;
-        }
         debug_assert_ne!(line, NOTHING, "a line must be told from an empty place");
-        let set = self.set(line);
-        let evicted = set[WAYS - 1];
-        set.rotate_right(1);
-        set[0] = line;
-        (evicted != NOTHING).then_some(evicted)
+        // Each moves on by one, up to the place where the line was.
+        let mut moved = line;
+        for held in self.set(line) {
+            moved = std::mem::replace(held, moved);
+            if moved == line {
+                return None;
+            }
+        }
+        (moved != NOTHING).then_some(moved)
     }
 
     /// Makes `line` the next of its set to give way: its data are not expected to be asked for again.
