@@ -1,7 +1,7 @@
 //! A bus or link: bandwidth each way, cost per command, distance.
 
 use units::convert::narrow;
-use units::{Bytes, BytesPerSecond, Nanos};
+use units::{Bytes, BytesPerSecond, Nanos, SECTOR_BYTES};
 
 use crate::wire::Wire;
 
@@ -68,6 +68,10 @@ pub struct Link {
     pub out: u32,
     /// The wire towards the host.
     pub back: u32,
+    /// How long one lane takes for a command with one sector.
+    pub sector: Nanos,
+    /// What is left of a long answer when its source has ended.
+    burst: Nanos,
 }
 
 impl Link {
@@ -78,7 +82,16 @@ impl Link {
         if params.duplex == Duplex::Full {
             wires.push(params.wire());
         }
-        Link { params: *params, out, back: narrow::<u32>(wires.len()) - 1 }
+        let back = narrow::<u32>(wires.len()) - 1;
+        let (sector, burst) = (params.transfer(SECTOR_BYTES), params.tail(u64::MAX));
+        Link { params: *params, out, back, sector, burst }
+    }
+
+    /// [`LinkParams::tail`] of `bytes`, whose [`LinkParams::answer`] is `answer`: a short one is left whole.
+    #[inline]
+    pub fn tail(&self, bytes: u64, answer: Nanos) -> Nanos {
+        let is_long = bytes >= self.params.quantum.get().min(QUANTUM.get());
+        if is_long { self.burst } else { answer }
     }
 
     /// Its wires with their names: one where it is half duplex.
@@ -110,6 +123,15 @@ mod tests {
         assert_eq!(link.transfer(1_000), Nanos::new(2_300));
         assert_eq!(link.answer(1_000), Nanos::new(2_000));
         assert_eq!(link.tail(1 << 20), link.answer(64 << 10));
+    }
+
+    #[test]
+    fn what_a_laid_link_knows_beforehand_is_what_its_figures_say() {
+        let link = Link::lay(&params(Duplex::Half), &mut Vec::new());
+        assert_eq!(link.sector, link.params.transfer(SECTOR_BYTES));
+        for bytes in [0, 1, 511, 4096, QUANTUM.get() - 1, QUANTUM.get(), QUANTUM.get() + 1, 1 << 30] {
+            assert_eq!(link.tail(bytes, link.params.answer(bytes)), link.params.tail(bytes), "{bytes}");
+        }
     }
 
     #[test]

@@ -140,13 +140,13 @@ impl Traffic {
         self.start_leg(place, Leg::Back);
         self.not_before(place, last.max(flow));
         self.requests.trace(place).pass(Stage::Distance, last, distance);
-        for Link { params, back, .. } in
-            [self.network.link(link), self.network.adapter(host, link)].into_iter().flatten()
-        {
+        for link in [self.network.link(link), self.network.adapter(host, link)].into_iter().flatten() {
+            let Link { params, back, .. } = link;
             self.requests.trace(place).serve(Stage::Distance, last + params.latency);
             // It keeps pace with its source, and a burst of it is left when the source has ended.
             let work = params.answer(bytes);
-            let behind = Instant::from_nanos((last + params.tail(bytes)).nanos().saturating_sub(work.get()));
+            let behind =
+                Instant::from_nanos((last + link.tail(bytes, work)).nanos().saturating_sub(work.get()));
             self.put_on_wire(place, back, first.max(behind) + params.latency, work);
         }
         self.depart(place, at_once)

@@ -133,10 +133,10 @@ impl BackEnd {
         command: Command,
         at_disk: AtDisk,
     ) {
-        let Link { params, back, .. } = self.channels.links[channel as usize];
+        let Link { params, back, sector, .. } = self.channels.links[channel as usize];
         // It keeps pace with the media, or with the drive's buffer, and has begun before now where that has.
         let work = params.transfer(u64::from(command.sectors) * SECTOR_BYTES);
-        let last = end + params.transfer(SECTOR_BYTES);
+        let last = end + sector;
         let ready = Instant::from_nanos(last.nanos().saturating_sub(work.get()));
         let ready = if end > time.now() { ready.max(time.now()) } else { ready };
         self.cross(time, (back, ready, work), Crossing { disk, command: Some(command), at_disk });
