@@ -6,7 +6,7 @@
 //! **Invariant:** a flush ends when all that was dirty of its volume as it came is with the members, and waits for
 //! nothing newer.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
 use units::{Instant, Nanos, SECTOR_BYTES};
@@ -17,9 +17,11 @@ use crate::readahead::{Fetch, Growth, Lookup, ReadAhead, Rule};
 use crate::slab::Slab;
 use crate::tags::Tags;
 
+use dirty::{Dirty, DirtyStripes};
 use flushes::Flushes;
 use stripes::{Key, Passed, StripeCut};
 
+mod dirty;
 mod flushes;
 mod stripes;
 #[cfg(test)]
@@ -64,16 +66,6 @@ impl Default for CacheTransfer {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Dirty {
-    grains: u128,
-    /// When the first of it was written.
-    born: Instant,
-    touched: Instant,
-    /// How many flushes had come before the first of it was written.
-    since: u64,
-}
-
 /// A stripe on its way to the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DestageBatch {
@@ -92,7 +84,7 @@ pub struct Cache {
     cuts: Vec<StripeCut>,
     tags: Tags,
     ahead: Option<ReadAhead>,
-    dirty: BTreeMap<Key, Dirty>,
+    dirty: DirtyStripes,
     /// Stripes that became full, in that order; some may be gone since.
     full: VecDeque<Key>,
     /// Stripes in the order in which the first of each was written; some may be gone since.
@@ -136,7 +128,7 @@ impl Cache {
             cuts: sets.map(|geometry| StripeCut::of(geometry, params.stripes)).collect(),
             tags: Tags::new(if params.read { size } else { 0 }, params.line.get()),
             ahead: (params.read && rule.streams > 0 && rule.max > 0).then(|| ReadAhead::new(rule)),
-            dirty: BTreeMap::new(),
+            dirty: DirtyStripes::default(),
             full: VecDeque::new(),
             ages: VecDeque::new(),
             dirty_bytes: 0,
@@ -184,7 +176,7 @@ impl Cache {
     /// way already, and take along what has gathered in them meanwhile.
     pub fn hurry(&mut self, volume: VolumeRange, place: u32) -> bool {
         let stripes = self.stripes_of(volume);
-        self.hurried.extend(self.dirty.range(stripes).map(|(&stripe, _)| stripe));
+        self.hurried.extend(self.dirty.range(stripes));
         self.wait_until_left(volume, place)
     }
 
@@ -211,13 +203,13 @@ impl Cache {
     /// Has what is dirty of a volume leave before anything else but full stripes.
     pub fn urge(&mut self, volume: VolumeRange) {
         let stripes = self.stripes_of(volume);
-        self.urgent.extend(self.dirty.range(stripes).map(|(&stripe, _)| stripe));
+        self.urgent.extend(self.dirty.range(stripes));
     }
 
     /// Whether anything of a volume is dirty or on its way to the members.
     pub fn is_leaving(&self, volume: VolumeRange) -> bool {
         let stripes = self.stripes_of(volume);
-        self.dirty.range(stripes.clone()).next().is_some()
+        self.dirty.first_of(stripes.clone()).is_some()
             || self.under_way.iter().any(|stripe| stripes.contains(stripe))
     }
 
@@ -225,13 +217,11 @@ impl Cache {
     pub fn take_over(&mut self, partner: &mut Cache, volume: VolumeRange) {
         let stripes = partner.stripes_of(volume);
         let cut = self.cuts[volume.set as usize];
-        while let Some((&key, &Dirty { grains, touched, born, .. })) =
-            partner.dirty.range(stripes.clone()).next()
-        {
-            partner.dirty.remove(&key);
+        while let Some(key) = partner.dirty.first_of(stripes.clone()) {
+            let Some(Dirty { grains, touched, born, .. }) = partner.dirty.remove(key) else { break };
             partner.dirty_bytes -= cut.bytes(grains);
             let since = self.flushes.come();
-            let entry = self.dirty.entry(key).or_insert_with(|| {
+            let entry = self.dirty.get_or_begin(key, || {
                 self.ages.push_back((born, key));
                 Dirty { grains: 0, born, touched, since }
             });
@@ -410,7 +400,7 @@ impl Cache {
             let until = to.min(begins + cut.stripe);
             let grains = cut.grains(at - begins, until - begins);
             let since = self.flushes.come();
-            let entry = self.dirty.entry((set, number)).or_insert_with(|| {
+            let entry = self.dirty.get_or_begin((set, number), || {
                 self.ages.push_back((now, (set, number)));
                 Dirty { grains: 0, born: now, touched: now, since }
             });
@@ -451,7 +441,7 @@ impl Cache {
                 None => return None,
             },
         };
-        let dirty = self.dirty.remove(&key)?;
+        let dirty = self.dirty.remove(key)?;
         let cut = self.cuts[key.0 as usize];
         let is_known = cut.parity && (dirty.grains | self.passed.known(key)) == cut.all();
         let reads_first = cut.parity && !is_known;
@@ -473,7 +463,7 @@ impl Cache {
     /// Has what was first written longer ago than data may wait leave, however little is dirty.
     pub fn expire(&mut self, now: Instant) {
         while let Some(&(born, key)) = self.ages.front() {
-            let is_here = self.dirty.get(&key).is_some_and(|dirty| dirty.born == born);
+            let is_here = self.dirty.get(key).is_some_and(|dirty| dirty.born == born);
             if is_here && (self.pressing || born + self.params.dirty_age > now) {
                 return;
             }
@@ -486,7 +476,7 @@ impl Cache {
 
     fn next_full(&mut self) -> Option<Key> {
         while let Some(key) = self.full.pop_front() {
-            if self.dirty.contains_key(&key) {
+            if self.dirty.contains(key) {
                 return Some(key);
             }
         }
@@ -495,12 +485,14 @@ impl Cache {
 
     fn next_hurried(&mut self) -> Option<Key> {
         let Cache { hurried, released, dirty, under_way, passed, cuts, .. } = self;
-        hurried.retain(|key| dirty.contains_key(key));
+        hurried.retain(|key| dirty.contains(*key));
         // Linux md holds stripes that read first back while others read, and then starts all of them together
         // (`raid5_activate_delayed`).
         *released = if self.reading == 0 { hurried.len() } else { (*released).min(hurried.len()) };
-        let reads_nothing =
-            |key: &Key| (dirty[key].grains | passed.known(*key)) == cuts[key.0 as usize].all();
+        let reads_nothing = |key: &Key| {
+            let grains = dirty.get(*key).map_or(0, |dirty| dirty.grains);
+            (grains | passed.known(*key)) == cuts[key.0 as usize].all()
+        };
         let mut each = hurried.iter().enumerate();
         let free = each
             .position(|(index, key)| (index < *released || reads_nothing(key)) && !under_way.contains(key))?;
@@ -510,7 +502,7 @@ impl Cache {
 
     fn next_urgent(&mut self) -> Option<Key> {
         while let Some(key) = self.urgent.pop_front() {
-            if self.dirty.contains_key(&key) {
+            if self.dirty.contains(key) {
                 return Some(key);
             }
         }
@@ -519,8 +511,7 @@ impl Cache {
 
     /// The next stripe upwards from the last one, from the lowest again at the end.
     fn next_in_turn(&mut self) -> Option<Key> {
-        let next = self.dirty.range(self.cursor..).next().or_else(|| self.dirty.iter().next());
-        let key = *next?.0;
+        let key = self.dirty.first_of(self.cursor..).or_else(|| self.dirty.first_of(..))?;
         self.cursor = (key.0, key.1 + 1);
         Some(key)
     }
@@ -528,7 +519,7 @@ impl Cache {
     /// The same, if it has been left alone for a while.
     fn next_settled(&mut self, now: Instant) -> Option<Key> {
         let key = self.next_in_turn()?;
-        let quiet = now.saturating_since(self.dirty[&key].touched);
+        let quiet = now.saturating_since(self.dirty.get(key)?.touched);
         (quiet >= SETTLED).then_some(key)
     }
 
