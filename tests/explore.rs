@@ -54,6 +54,16 @@ fn a_study_is_answered_resumed_and_its_close_calls_become_a_campaign() {
 }
 
 #[test]
+fn a_front_in_a_file_of_another_format_is_refused_before_the_study() {
+    let user = User::with_plan("");
+    user.write("study.toml", STUDY);
+    let ended = user.fathom("explore study.toml -o front.html");
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.err.contains("name a file that ends in .csv"), "{}", ended.err);
+    assert!(!user.path("front.html").exists());
+}
+
+#[test]
 fn a_study_that_no_design_meets_ends_with_1_and_one_with_mistakes_with_2() {
     let user = User::with_plan("");
     user.write("study.toml", STUDY.replace("usable >= 3TB", "usable >= 300TB"));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::{Finding, Point, PointKind, Run, Severity, is_named, phase_title};
-use stats::saturation::{LoadPoint, Saturation, TwoLines, saturation};
+use stats::saturation::{LoadPoint, Saturation, saturation};
 use units::Nanos;
 
 use crate::Code;
@@ -170,7 +170,7 @@ fn bend(name: &str, points: &[LoadPoint], found: &Saturation) -> Draft {
                 .remedy("Extend the sweep to a higher queue depth.")
         }
         None => {
-            let sentence = format!("{name}: no sharp knee. {}.{}", estimates(found), law(found));
+            let sentence = format!("{name}: no sharp knee: {}.{}", estimates(found), law(found));
             Draft::new(Code::NoSharpKnee, Severity::Note, sentence)
                 .remedy("Choose the load by the response time that you accept: `fathom search` finds it.")
         }
@@ -193,14 +193,15 @@ fn bend(name: &str, points: &[LoadPoint], found: &Saturation) -> Draft {
 }
 
 /// `Estimates: 16.0 in flight by power (rate / response time), 16.0 by …`: each estimator with its load.
+/// The range that the estimates of the knee span; each of them is a number of the finding.
 fn estimates(found: &Saturation) -> String {
-    let kneedle = found.kneedle.map_or_else(String::new, |knee| format!("{knee:.1} by Kneedle, "));
-    let TwoLines { knee, interval, .. } = found.two_lines;
-    format!(
-        "Estimates: {:.1} in flight by power (rate / response time), {:.1} by asymptotes (N*), {kneedle}breakpoint \
-         {knee:.1} (piecewise linear, 90 % CI {:.1} to {:.1})",
-        found.power_knee, found.asymptote_knee, interval.low, interval.high
-    )
+    let all = [found.power_knee, found.asymptote_knee, found.two_lines.knee].into_iter().chain(found.kneedle);
+    let (low, high, count) = all.fold((f64::INFINITY, 0.0_f64, 0), |(low, high, count), knee| {
+        (low.min(knee), high.max(knee), count + 1)
+    });
+    let (low, high) = (format!("{low:.1}"), format!("{high:.1}"));
+    let range = if low == high { low } else { format!("{low} to {high}") };
+    format!("{count} ways to estimate it give {range} in flight")
 }
 
 /// The Universal Scalability Law, where it fits.
@@ -208,12 +209,7 @@ fn law(found: &Saturation) -> String {
     let Some(fit) = found.scaling.filter(|fit| fit.explained > LAW_FITS) else { return String::new() };
     let peak =
         fit.peak.map_or_else(|| "no peak".to_owned(), |peak| format!("its peak at {peak:.0} in flight"));
-    format!(
-        " The Universal Scalability Law explains {} of the rates with sigma {:.4} and kappa {:.6}, and has {peak}.",
-        percent(fit.explained),
-        fit.sigma,
-        fit.kappa
-    )
+    format!(" The Universal Scalability Law explains {} of the rates, with {peak}.", percent(fit.explained))
 }
 
 fn knee_at(name: &str, points: &[LoadPoint], found: &Saturation, knee: f64) -> Draft {
@@ -224,7 +220,7 @@ fn knee_at(name: &str, points: &[LoadPoint], found: &Saturation, knee: f64) -> D
     let near = near.expect("a curve has points");
     let sentence = format!(
         "{name}: the knee is at about {knee:.1} in flight. At {:.1} the rate is {} of the highest, and the response \
-         time {}. {}.{}",
+         time {}; {}.{}",
         near.load,
         percent(near.rate / most),
         Nanos::from_secs_f64(near.response_s),

@@ -79,6 +79,7 @@ pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure
         Some(path) => path.clone(),
         None => usual_checkpoint(&store.beside()?, &design.name),
     };
+    arguments.output.as_deref().map_or(Ok(()), check_ending)?;
     for path in arguments.output.iter().chain(&arguments.settle) {
         output::check_folder(path)?;
     }
@@ -110,6 +111,18 @@ pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure
     kept.end(found.clone(), &ending, store)?;
     deliver(arguments, &design, &found)?;
     Ok(ending)
+}
+
+/// The front is written as CSV and nothing else: whoever names another ending learns it before the study, not from the file.
+fn check_ending(path: &Path) -> Result<(), Failure> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("csv") => Ok(()),
+        _ => Err(Failure::Usage(format!(
+            "{}: explore writes the front as CSV; name a file that ends in .csv. `fathom report last -o {}` draws the study once it has ended",
+            path.display(),
+            path.with_extension("html").display()
+        ))),
+    }
 }
 
 /// Prints the answer, and writes the files that are asked for.
