@@ -61,7 +61,8 @@ fn a_fall_past_the_peak_is_retrograde() {
     assert!(finding.sentence.contains("puts the peak at 31"), "{}", finding.sentence);
     let bend = find(&run, "knee").or_else(|| find(&run, "no-sharp-knee")).unwrap();
     assert!(bend.sentence.contains("Universal Scalability Law"), "{}", bend.sentence);
-    assert!(bend.numbers["usl_sigma"] > 0.0 && bend.numbers["usl_kappa"] > 0.0, "{bend:?}");
+    assert!((bend.numbers["usl_sigma"] - 0.02).abs() < 1e-3, "{bend:?}");
+    assert!((bend.numbers["usl_kappa"] - 0.001).abs() < 1e-5, "{bend:?}");
 }
 
 #[test]
