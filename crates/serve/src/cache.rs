@@ -102,6 +102,7 @@ impl WriteCache {
             table: 0,
             before: owner.needed.unwrap_or(0),
             has_partner: true,
+            is_paused: false,
         };
         let room = 2 * size + size.clamp(LEAST_LOG, 1 << 20);
         let kept = match medium {
@@ -194,7 +195,7 @@ impl WriteCache {
         let data = Held::Data(Arc::new(from.to_vec()), 0);
         let mut state = self.write_state();
         let settings = state.settings;
-        if !settings.takes_writes() || !state.has_partner {
+        if !state.takes_writes() {
             return Ok(Taken::Through);
         }
         let place = Place { set, lba, sectors: (from.len() / SECTOR) as u64 };
@@ -395,6 +396,13 @@ impl WriteCache {
         self.recount(&state);
     }
 
+    /// Whether nothing is taken from now on, whatever is set. A next start knows nothing of it.
+    pub fn pause(&self, is_paused: bool) {
+        let mut state = self.write_state();
+        state.is_paused = is_paused;
+        self.recount(&state);
+    }
+
     /// All that was taken is kept through a loss of power, as far as the battery reaches.
     pub fn flush(&self) -> io::Result<()> {
         match &self.kept {
@@ -433,7 +441,7 @@ impl WriteCache {
 
     fn recount(&self, state: &State) {
         self.count.store(state.pieces(), Ordering::Release);
-        let takes_writes = state.settings.takes_writes() && state.has_partner;
+        let takes_writes = state.takes_writes();
         self.takes_writes.store(takes_writes, Ordering::Release);
     }
 

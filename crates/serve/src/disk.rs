@@ -2,11 +2,13 @@
 //!
 //! On a [`Medium`] it begins with two places for the label, of which the newer that is whole counts; groups follow of
 //! [`GROUP`] sectors behind their tags, so that both are near each other and a disk that nothing was written to takes
-//! no room.
+//! no room; a map of the groups that something was written to is its end.
 //!
 //! **Invariant:** a read gives what was written, or an error: a sector that is not what its tag says is never handed out.
 
 mod memory;
+mod opened;
+mod placed;
 
 use std::io;
 
@@ -15,6 +17,7 @@ use units::convert::narrow;
 use crate::medium::Medium;
 use crate::tag::{self, NEVER_WRITTEN, SECTOR};
 use memory::Memory;
+use placed::Placed;
 
 pub use memory::Lent;
 
@@ -72,7 +75,7 @@ pub struct Disk {
 
 enum Store {
     Memory(Memory),
-    Medium(Box<dyn Medium>),
+    Placed(Placed),
 }
 
 impl Disk {
@@ -83,20 +86,21 @@ impl Disk {
 
     /// A disk of that many sectors on `medium`.
     pub fn on(serial: String, sectors: u64, medium: Box<dyn Medium>) -> Disk {
-        Disk { serial, sectors, store: Store::Medium(medium) }
+        Disk { serial, sectors, store: Store::Placed(Placed::on(medium, sectors)) }
     }
 
     /// An empty disk of that many sectors on `medium`, which is made as long as it needs to be.
     pub fn new_on(serial: String, sectors: u64, medium: Box<dyn Medium>) -> io::Result<Disk> {
-        medium.extend(length(sectors))?;
-        Ok(Disk::on(serial, sectors, medium))
+        let placed = Placed::on(medium, sectors);
+        placed.format(sectors)?;
+        Ok(Disk { serial, sectors, store: Store::Placed(placed) })
     }
 
-    /// Has one that has lost its end be whole again, and empty.
+    /// Has it be empty; one that has lost its end is whole again.
     pub fn renew(&self) -> io::Result<()> {
         match &self.store {
             Store::Memory(_) => Ok(()),
-            Store::Medium(medium) => medium.renew(length(self.sectors)),
+            Store::Placed(placed) => placed.renew(self.sectors),
         }
     }
 
@@ -121,22 +125,7 @@ impl Disk {
         debug_assert!(lba + (into.len() / SECTOR) as u64 <= self.sectors, "a read must lie on the disk");
         match &self.store {
             Store::Memory(memory) => memory.read(lba, into),
-            Store::Medium(medium) => {
-                for (lba, part) in parts(lba, into.len(), GROUP) {
-                    let into = &mut into[part];
-                    let mut held = [0; TAGS_BYTES];
-                    let held = &mut held[..into.len() / SECTOR * TAG_BYTES];
-                    medium.read(tag_at(lba), held)?;
-                    medium.read(data_at(lba), into)?;
-                    let mut tags = [0; GROUP_SECTORS];
-                    let tags = &mut tags[..into.len() / SECTOR];
-                    for (tag, &[a, b, c, d, ..]) in tags.iter_mut().zip(held.as_chunks::<TAG_BYTES>().0) {
-                        *tag = u32::from_le_bytes([a, b, c, d]);
-                    }
-                    checked(lba, into, tags)?;
-                }
-                Ok(())
-            }
+            Store::Placed(placed) => placed.read(lba, into),
         }
     }
 
@@ -149,7 +138,7 @@ impl Disk {
         debug_assert!(lba + (bytes / SECTOR) as u64 <= self.sectors, "a read must lie on the disk");
         match &self.store {
             Store::Memory(memory) => memory.lend(lba, bytes, lent).map(|()| true),
-            Store::Medium(_) => Ok(false),
+            Store::Placed(_) => Ok(false),
         }
     }
 
@@ -159,16 +148,7 @@ impl Disk {
         debug_assert!(lba + (from.len() / SECTOR) as u64 <= self.sectors, "a write must lie on the disk");
         match &self.store {
             Store::Memory(memory) => memory.write(lba, from),
-            Store::Medium(medium) => {
-                for (lba, part) in parts(lba, from.len(), GROUP) {
-                    let from = &from[part];
-                    let mut tags = [0; GROUP_SECTORS];
-                    let tags = &mut tags[..from.len() / SECTOR];
-                    tag::compute(lba, from, tags);
-                    medium.write(data_at(lba), from)?;
-                    put_tags(medium.as_ref(), lba, tags)?;
-                }
-            }
+            Store::Placed(placed) => placed.write(lba, from)?,
         }
         Ok(())
     }
@@ -177,20 +157,7 @@ impl Disk {
     pub fn discard(&self, lba: u64, sectors: u64) -> Result<(), DiskError> {
         match &self.store {
             Store::Memory(memory) => memory.discard(lba, sectors),
-            Store::Medium(medium) => {
-                let (mut lba, end) = (lba, lba + sectors);
-                while lba < end {
-                    let until = ((lba / GROUP + 1) * GROUP).min(end);
-                    if until - lba == GROUP {
-                        medium.discard(tag_at(lba), STRIDE)?;
-                    } else {
-                        let count = until - lba;
-                        medium.discard(data_at(lba), count * SECTOR as u64)?;
-                        put_tags(medium.as_ref(), lba, &vec![NEVER_WRITTEN; narrow::<usize>(count)])?;
-                    }
-                    lba = until;
-                }
-            }
+            Store::Placed(placed) => placed.discard(lba, sectors)?,
         }
         Ok(())
     }
@@ -199,7 +166,7 @@ impl Disk {
     pub fn spoil(&self, lba: u64) -> Result<(), DiskError> {
         match &self.store {
             Store::Memory(memory) => memory.spoil(lba),
-            Store::Medium(medium) => put_tags(medium.as_ref(), lba, &[tag::unreadable(lba)])?,
+            Store::Placed(placed) => placed.spoil(lba)?,
         }
         Ok(())
     }
@@ -208,10 +175,7 @@ impl Disk {
     pub fn spoil_as(&self, promise: &Promise) -> Result<(), DiskError> {
         match &self.store {
             Store::Memory(memory) => memory.spoil(promise.lba),
-            Store::Medium(medium) => {
-                medium.write(data_at(promise.lba), &promise.held.unwrap_or([0; SECTOR]))?;
-                put_tags(medium.as_ref(), promise.lba, &[promise.tag])?;
-            }
+            Store::Placed(placed) => placed.spoil_as(promise)?,
         }
         Ok(())
     }
@@ -220,7 +184,7 @@ impl Disk {
     pub fn flush(&self) -> Result<(), DiskError> {
         match &self.store {
             Store::Memory(_) => Ok(()),
-            Store::Medium(medium) => Ok(medium.sync()?),
+            Store::Placed(placed) => Ok(placed.flush()?),
         }
     }
 
@@ -228,13 +192,13 @@ impl Disk {
     pub fn fault(&self) -> Option<&'static str> {
         match &self.store {
             Store::Memory(_) => None,
-            Store::Medium(medium) => medium.fault(),
+            Store::Placed(placed) => placed.medium.fault(),
         }
     }
 
     /// What the checksum of a sector that does not match it still says of what the sector held; `None` where the checksum is wrong itself.
     pub fn promise(&self, lba: u64) -> Option<Promise> {
-        let Store::Medium(medium) = &self.store else { return None };
+        let Store::Placed(Placed { medium, .. }) = &self.store else { return None };
         tag_of(medium.as_ref(), lba).map(|tag| Promise { lba, tag, held: held(medium.as_ref(), lba) })
     }
 
@@ -242,20 +206,7 @@ impl Disk {
     pub fn is_hole(&self, lba: u64, sectors: u64) -> bool {
         match &self.store {
             Store::Memory(memory) => memory.is_hole(lba, sectors),
-            Store::Medium(medium) => {
-                let last = lba + sectors - 1;
-                let reaches = |from: u64, to: u64| {
-                    medium.next_data(from).is_ok_and(|found| found.is_none_or(|found| found >= to))
-                };
-                (lba / GROUP..=last / GROUP).all(|group| {
-                    let from = lba.max(group * GROUP);
-                    let to = last.min(group * GROUP + GROUP - 1);
-                    // A hole that has tags was spoilt, or has lost what was written there.
-                    reaches(data_at(from), data_at(to) + SECTOR as u64)
-                        && (reaches(tag_at(from), tag_at(to) + TAG_BYTES as u64)
-                            || has_no_tags(medium.as_ref(), from, to))
-                })
-            }
+            Store::Placed(placed) => placed.is_hole(lba, sectors),
         }
     }
 
@@ -263,18 +214,18 @@ impl Disk {
     pub fn is_unwritten(&self, lba: u64) -> bool {
         match &self.store {
             Store::Memory(memory) => memory.is_hole(lba, 1),
-            Store::Medium(medium) => has_no_tags(medium.as_ref(), lba, lba),
+            Store::Placed(placed) => placed.is_unwritten(lba),
         }
     }
 
     /// Replaces the label. A label that is written when the machine stops leaves the one before it.
     pub fn write_label(&self, number: u64, label: &[u8]) -> io::Result<()> {
-        let Store::Medium(medium) = &self.store else {
+        let Store::Placed(placed) = &self.store else {
             // Nobody reads it again.
             return Ok(());
         };
-        write_label(medium.as_ref(), number, label)?;
-        medium.sync()
+        write_label(placed.medium.as_ref(), number, label)?;
+        placed.flush()
     }
 }
 
@@ -292,6 +243,11 @@ fn sealed(lba: u64, tag: u32) -> [u8; TAG_BYTES] {
     (u64::from(tag::seal(lba, tag)) << 32 | u64::from(tag)).to_le_bytes()
 }
 
+/// The tag of a sector of an open group that nothing has been written to.
+fn unwritten(lba: u64) -> [u8; TAG_BYTES] {
+    (u64::from(tag::seal_of_unwritten(lba)) << 32 | u64::from(NEVER_WRITTEN)).to_le_bytes()
+}
+
 /// What a sector holds, right or wrong.
 fn held(medium: &dyn Medium, lba: u64) -> Option<[u8; SECTOR]> {
     let mut sector = [0; SECTOR];
@@ -300,7 +256,16 @@ fn held(medium: &dyn Medium, lba: u64) -> Option<[u8; SECTOR]> {
 
 /// Bytes of a disk of that many sectors.
 pub fn length(sectors: u64) -> u64 {
-    DATA + sectors.div_ceil(GROUP) * STRIDE
+    map_at(sectors) + opened::length(groups(sectors))
+}
+
+/// Where the map of a disk of that many sectors begins, behind its last group.
+pub fn map_at(sectors: u64) -> u64 {
+    DATA + groups(sectors) * STRIDE
+}
+
+fn groups(sectors: u64) -> u64 {
+    sectors.div_ceil(GROUP)
 }
 
 /// Puts a label with its number in the place that the number before it does not have.
@@ -340,7 +305,7 @@ pub fn clear_label(medium: &dyn Medium) -> io::Result<()> {
     medium.sync()
 }
 
-const MAGIC: &[u8; 8] = b"fathomD2";
+const MAGIC: &[u8; 8] = b"fathomD3";
 
 fn whole_label(bytes: &[u8]) -> Option<(u64, Vec<u8>)> {
     let rest = bytes.strip_prefix(MAGIC)?;
@@ -366,12 +331,6 @@ fn put_tags(medium: &dyn Medium, lba: u64, tags: &[u32]) -> io::Result<()> {
         *bytes = sealed(lba, *tag);
     }
     medium.write(tag_at(lba), bytes)
-}
-
-fn has_no_tags(medium: &dyn Medium, from: u64, to: u64) -> bool {
-    let mut tags = [0; TAGS_BYTES];
-    let tags = &mut tags[..narrow::<usize>(to + 1 - from) * TAG_BYTES];
-    medium.read(tag_at(from), tags).is_ok() && tags.iter().all(|&byte| byte == 0)
 }
 
 fn checked(lba: u64, data: &[u8], tags: &[u32]) -> Result<(), DiskError> {
@@ -404,7 +363,7 @@ mod tests {
         let sectors = 3 * GROUP;
         [
             Disk::in_memory("memory".into(), sectors),
-            Disk::on("medium".into(), sectors, Box::new(MemoryMedium::default())),
+            Disk::new_on("medium".into(), sectors, Box::new(MemoryMedium::default())).unwrap(),
         ]
     }
 
@@ -471,6 +430,40 @@ mod tests {
             disk.write(5, &[0; SECTOR]).unwrap();
             disk.read(0, &mut read).unwrap();
         }
+    }
+
+    #[test]
+    fn what_a_medium_has_lost_together_with_its_checksums_is_an_error_and_no_zeros() {
+        let medium = std::sync::Arc::new(MemoryMedium::default());
+        let sectors = 3 * GROUP;
+        let window = |from| Box::new(crate::medium::Window { medium: medium.clone(), from });
+        let disk = Disk::new_on("medium".into(), sectors, window(0)).unwrap();
+        disk.write(GROUP + 5, &[7; 2 * SECTOR]).unwrap();
+        disk.flush().unwrap();
+        let mut read = [1; 8 * SECTOR];
+        disk.read(GROUP, &mut read).unwrap();
+        medium.discard(tag_at(GROUP), STRIDE).unwrap();
+        for disk in [disk, Disk::on("medium".into(), sectors, window(0))] {
+            for lba in [GROUP, GROUP + 5, 2 * GROUP - 8] {
+                assert!(matches!(disk.read(lba, &mut read), Err(DiskError::Mismatch { .. })), "{lba}");
+                assert!(!disk.is_hole(lba, 8) && !disk.is_unwritten(lba));
+            }
+            disk.read(0, &mut read).unwrap();
+            disk.read(2 * GROUP, &mut read).unwrap();
+            assert!(disk.is_hole(0, GROUP) && disk.is_hole(2 * GROUP, GROUP));
+        }
+    }
+
+    #[test]
+    fn an_open_group_of_which_all_was_discarded_is_a_hole() {
+        let disk = &disks()[1];
+        disk.write(0, &vec![7; 2000 * SECTOR]).unwrap();
+        disk.flush().unwrap();
+        disk.discard(0, 3 * GROUP).unwrap();
+        assert!(disk.is_hole(0, 3 * GROUP) && disk.is_unwritten(5));
+        let mut read = vec![1; 2000 * SECTOR];
+        disk.read(0, &mut read).unwrap();
+        assert!(read.iter().all(|&byte| byte == 0));
     }
 
     #[test]

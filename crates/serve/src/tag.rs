@@ -3,7 +3,7 @@
 //! What T10 protection information does with eight bytes a sector: contents that have changed, and contents that have
 //! gone to the wrong address, are told from right ones. The polynomial is that of iSCSI (RFC 3720, appendix B.4).
 //!
-//! **Invariant:** no tag that was computed is [`NEVER_WRITTEN`]; a sector with that tag holds zeros.
+//! **Invariant:** no tag that was computed is [`NEVER_WRITTEN`]; a sector with that tag holds zeros, or what it held and its tag are lost.
 
 use units::SECTOR_BYTES;
 
@@ -54,6 +54,17 @@ pub fn seal(lba: u64, tag: u32) -> u32 {
     if tag == NEVER_WRITTEN {
         return 0;
     }
+    scattered(lba, tag)
+}
+
+/// The checksum of [`NEVER_WRITTEN`] where the others of its group have tags: one that is gone is told from one that was never written.
+#[inline]
+pub fn seal_of_unwritten(lba: u64) -> u32 {
+    scattered(lba, NEVER_WRITTEN).max(1)
+}
+
+#[inline]
+fn scattered(lba: u64, tag: u32) -> u32 {
     // As SplitMix64 ends: G. Steele and others, "Fast splittable pseudorandom number generators", 2014.
     let mut mixed = lba.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ u64::from(tag);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -173,7 +173,9 @@ pub enum HealthError {
         member: u16,
     },
     /// No disk to rebuild on.
-    #[error("disk {member} has failed and there is no hot spare; insert a cleared or new disk first")]
+    #[error(
+        "disk {member} is lost and there is no hot spare; put it back, or insert a cleared or new one first"
+    )]
     NoSpare {
         /// The failed disk.
         member: u16,

@@ -44,9 +44,16 @@ pub(super) struct State {
     pub before: u64,
     /// Whether another controller has a copy of what is taken, or need not have one.
     pub has_partner: bool,
+    /// Whether nothing is taken for now, whatever is set.
+    pub is_paused: bool,
 }
 
 impl State {
+    /// Whether writes are acknowledged from the cache now.
+    pub fn takes_writes(&self) -> bool {
+        self.settings.takes_writes() && self.has_partner && !self.is_paused
+    }
+
     pub fn pieces(&self) -> usize {
         self.sets.iter().map(|set| set.len()).sum()
     }

@@ -414,16 +414,28 @@ impl Machine {
                 emptied.map_or_else(|why| format!("{text}; {why}"), |_| text.into())
             }
             CacheAction::BatteryDead => {
-                set(Settings { has_battery: false, ..now })?;
                 let dirty = Bytes::new(cache.dirty());
+                // What was flushed under the battery is not lost without it: it dies once that is on the drives.
+                cache.pause(true);
+                let emptied = self.emptied(cache);
+                let is_set = set(Settings { has_battery: false, ..now });
+                cache.pause(false);
+                is_set?;
                 let now = match cache.takes_writes() {
                     true => "write-back continues without it, forced",
                     false => "write-through",
                 };
-                let text = format!("write cache: battery failed with {dirty} not on the drives; {now}");
+                let text = match &emptied {
+                    Ok(_) => {
+                        format!("write cache: battery failed; {dirty} written to the drives before; {now}")
+                    }
+                    Err(_) => format!(
+                        "write cache: battery failed with {} not on the drives; {now}",
+                        Bytes::new(cache.dirty())
+                    ),
+                };
                 self.say(Severity::Critical, text.clone());
-                // What was flushed under the battery is not lost without it.
-                match self.emptied(cache) {
+                match emptied {
                     Ok(emptied) if !cache.takes_writes() => emptied,
                     Ok(_) => text,
                     Err(why) => format!("{text}; {why}"),

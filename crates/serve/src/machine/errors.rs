@@ -13,6 +13,15 @@ pub enum OpenError {
         /// Why not.
         source: io::Error,
     },
+    /// There is no room for what a start writes.
+    #[error(
+        "{what}: no space left under the directory of the drives, and a start needs some for its labels and the controller's memory. No \
+         data are lost by this: make room there, and start again"
+    )]
+    NoSpace {
+        /// What was tried.
+        what: String,
+    },
     /// The disks are those of an array of another shape.
     #[error(
         "the drives there are of an array that was served as `{found}`, with other sets than this one has; serve it as it was then, or \
@@ -88,7 +97,10 @@ impl OpenError {
     /// What the system says of what was tried.
     pub(super) fn system(what: &str) -> impl Fn(io::Error) -> OpenError + use<> {
         let what = what.to_owned();
-        move |source| OpenError::System { what: what.clone(), source }
+        move |source| match crate::set::is_full(&source) {
+            true => OpenError::NoSpace { what: what.clone() },
+            false => OpenError::System { what: what.clone(), source },
+        }
     }
 }
 

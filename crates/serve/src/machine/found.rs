@@ -155,7 +155,9 @@ pub(super) fn check_free(
                 return Ok(false);
             }
             // A label that was cut short as the first one was written lies in a file that has its full length, and nothing behind it.
-            Ok(!medium.has_all(disk::length(sectors))? || medium.next_data(disk::DATA)?.is_some())
+            let holds = |from: &u64| *from < disk::map_at(sectors);
+            Ok(!medium.has_all(disk::length(sectors))?
+                || medium.next_data(disk::DATA)?.as_ref().is_some_and(holds))
         };
         if look().map_err(OpenError::system(&format!("the disk in bay {bay}")))? {
             return occupied(format!("`bay-{bay:02}.disk` holds data, and no label of a drive"));

@@ -302,6 +302,31 @@ impl Machine {
             options,
             history,
         );
+        let begun = Machine::begin_again(
+            &machine,
+            &config,
+            (&missing, returned),
+            is_remembered,
+            has_lost_power,
+            options,
+        );
+        if let Err(why) = begun {
+            // The log has its start, and must not leave it at that.
+            machine.say(Severity::Critical, format!("the array is stopped again: {why}"));
+            return Err(why);
+        }
+        Ok(machine)
+    }
+
+    /// Has an array that was there before be at work: what it owes is done, what was being written is written, and the labels say so.
+    fn begin_again(
+        machine: &Arc<Machine>,
+        config: &Config,
+        (missing, returned): (&[u32], Vec<u32>),
+        is_remembered: bool,
+        has_lost_power: bool,
+        options: &Options,
+    ) -> Result<(), OpenError> {
         machine.works.was_interrupted(config.works.clone());
         if !is_remembered || has_lost_power {
             // A level without redundancy has nothing that must fit.
@@ -312,7 +337,7 @@ impl Machine {
             };
             sets.filter(|(_, store)| is_redundant(store)).for_each(|(set, _)| machine.works.owe_verify(set));
         }
-        machine.do_without(&missing);
+        machine.do_without(missing);
         match is_remembered {
             true => machine.replay()?,
             false => machine.forget()?,
@@ -333,7 +358,7 @@ impl Machine {
             let _told = machine.came_back(bay);
         }
         machine.resume();
-        Ok(machine)
+        Ok(())
     }
 
     /// Takes drives out of use that are not there, or not what they should be.

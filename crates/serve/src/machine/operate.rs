@@ -79,7 +79,11 @@ impl Machine {
                 let refused = OperateError::system(format!("taking {serial} out of bay {bay}"));
                 shelf.take_out(bay, &serial).map_err(refused)?;
             }
-            self.say(Severity::Critical, format!("bay {bay}: drive {serial} removed"));
+            let severity = match status {
+                Status::InUse => Severity::Critical,
+                _ => Severity::Warning,
+            };
+            self.say(severity, format!("bay {bay}: drive {serial} removed"));
             if status == Status::InUse {
                 self.take_out_whole(&mut bays, bay);
             }

@@ -201,14 +201,59 @@ fn a_loss_of_the_cache_is_told_to_who_flushes_the_lun_that_it_was_of() {
     assert_eq!(machine.flush_telling(0, &told[0]), Err(Fault::CacheLost));
 }
 
+/// An array that was written to, stopped, of which drives have what they had when it was new.
+fn with_new_drives(level: Level, members: u32, bays: &[u32]) -> (Shape, Arc<World>, Host) {
+    let shape = shape(level, members, 0, 8, 96);
+    let world = World::new(Loss::Ordered, 1);
+    let machine = open(&shape, &world, Loss::Ordered);
+    bays.iter().for_each(|&bay| world.copy(bay, &format!("new {bay}")));
+    let mut host = Host::new(&machine);
+    write_all(&mut host, &machine);
+    machine.close().unwrap();
+    drop(machine);
+    bays.iter().for_each(|&bay| world.refill(&format!("new {bay}"), bay));
+    (shape, world, host)
+}
+
 #[test]
-fn what_a_drive_has_lost_together_with_its_checksums_is_found_and_written_again() {
+fn what_a_drive_has_lost_together_with_its_checksums_is_an_error_that_is_corrected() {
+    for (level, members) in [(Level::Raid1, 2), (Level::Raid5, 4), (Level::Raid6, 5), (Level::Raid10, 4)] {
+        let (shape, world, machine, mut host) = written(level, members, 0);
+        machine.close().unwrap();
+        drop(machine);
+        world.empty(1);
+        let machine = open(&shape, &world, Loss::Ordered);
+        host.check(&machine, &format!("{level}, before any verify"));
+        machine.verify(0, false).unwrap();
+        wait(&machine);
+        assert!(has_event(&machine, "bay 1: sector 0 did not match its checksum; corrected"), "{level}");
+        assert!(machine.status().passes.pop().unwrap().is_good(), "{level}");
+        machine.fail(0).unwrap();
+        host.check(&machine, &format!("{level}, without another drive"));
+    }
+}
+
+#[test]
+fn what_two_drives_have_lost_beyond_their_level_is_an_error_and_never_zeros() {
+    let (shape, world, machine, host) = written(Level::Raid5, 4, 0);
+    machine.fail(3).unwrap();
+    machine.close().unwrap();
+    drop(machine);
+    world.empty(1);
+    let machine = open(&shape, &world, Loss::Ordered);
+    let mut scratch = Scratch::default();
+    let mut sector = [0; SECTOR];
+    let errors = (0..host.sectors())
+        .filter(|lba| machine.read(&mut scratch, 0, lba * SECTOR as u64, &mut sector).is_err())
+        .count();
+    assert_eq!(errors as u64, host.sectors() / 2, "of half of them the drive is lost, or what it held");
+}
+
+#[test]
+fn what_a_drive_never_wrote_of_what_it_acknowledged_is_found_and_written_again() {
     for (level, members) in [(Level::Raid1, 2), (Level::Raid5, 4), (Level::Raid6, 5), (Level::Raid10, 4)] {
         for repairs in [false, true] {
-            let (shape, world, machine, mut host) = written(level, members, 0);
-            machine.close().unwrap();
-            drop(machine);
-            world.empty(1);
+            let (shape, world, mut host) = with_new_drives(level, members, &[1]);
             let machine = open(&shape, &world, Loss::Ordered);
             machine.verify(0, repairs).unwrap();
             wait(&machine);
@@ -219,6 +264,27 @@ fn what_a_drive_has_lost_together_with_its_checksums_is_found_and_written_again(
             machine.fail(0).unwrap();
             host.check(&machine, &format!("{level}, repairs {repairs}, without another drive"));
         }
+    }
+}
+
+#[test]
+fn nothing_that_was_flushed_is_lost_wherever_the_end_comes_while_a_battery_dies() {
+    let two = two_sets();
+    for crash in 1..60 {
+        let world = World::new(Loss::Ordered, 11);
+        let machine = try_open(&two, &world, &with_cache(64 << 10)).unwrap();
+        let mut scratch = Scratch::default();
+        let data = [7; 24 * SECTOR];
+        machine.write(&mut scratch, 0, 0, &data).unwrap();
+        machine.flush(0).unwrap();
+        world.crash_after(crash);
+        let _cut_short = machine.set_cache(CacheAction::BatteryDead);
+        drop(machine);
+        world.revive();
+        let machine = try_open(&two, &world, &with_cache(64 << 10)).unwrap();
+        let mut found = [0; 24 * SECTOR];
+        machine.read(&mut scratch, 0, 0, &mut found).unwrap();
+        assert!(found == data, "after write {crash}");
     }
 }
 
@@ -271,12 +337,16 @@ fn a_drive_that_cannot_be_taken_out_of_its_bay_stays_in_use() {
 #[test]
 fn parity_is_not_made_to_fit_where_two_drives_may_have_lost_what_it_is_of() {
     for (level, members) in [(Level::Raid5, 4), (Level::Raid6, 5)] {
-        let (shape, world, machine, mut host) = written(level, members, 0);
+        let shape = shape(level, members, 0, 8, 96);
+        let world = World::new(Loss::Ordered, 1);
+        let machine = open(&shape, &world, Loss::Ordered);
+        [1, 2].iter().for_each(|&bay| world.copy(bay, &format!("new {bay}")));
+        let mut host = Host::new(&machine);
+        write_all(&mut host, &machine);
         machine.close().unwrap();
         drop(machine);
         world.copy(1, "one");
-        world.empty(1);
-        world.empty(2);
+        [1, 2].iter().for_each(|&bay| world.refill(&format!("new {bay}"), bay));
         let machine = open(&shape, &world, Loss::Ordered);
         machine.verify(0, true).unwrap();
         wait(&machine);
@@ -300,11 +370,11 @@ fn no_guess_is_left_on_a_drive_wherever_a_repair_is_cut_short() {
         let shape = shape(Level::Raid5, 4, 0, 8, 96);
         let world = World::new(Loss::Ordered, 16);
         let machine = open(&shape, &world, Loss::Ordered);
+        [1, 2].iter().for_each(|&bay| world.copy(bay, &format!("new {bay}")));
         write_all(&mut Host::new(&machine), &machine);
         machine.close().unwrap();
         drop(machine);
-        world.empty(1);
-        world.empty(2);
+        [1, 2].iter().for_each(|&bay| world.refill(&format!("new {bay}"), bay));
         let machine = open(&shape, &world, Loss::Ordered);
         world.crash_after(crash);
         let _cut_short = machine.verify(0, true);

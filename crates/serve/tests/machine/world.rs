@@ -286,7 +286,11 @@ impl World {
     /// Whether a disk has nothing but its label.
     pub fn is_empty(&self, bay: u32) -> bool {
         let state = self.state.lock().unwrap();
-        state.images[&bay_name(bay)].sectors.keys().all(|sector| *sector < GROUPS / SECTOR as u64)
+        // But for the map of groups.
+        let of_none = |(sector, held): (&u64, &[u8; SECTOR])| {
+            *sector < GROUPS / SECTOR as u64 || held[504..508] == *b"fMAP"
+        };
+        state.images[&bay_name(bay)].sectors.iter().all(of_none)
     }
 
     /// A disk has the contents of a copy again, and its own label.
@@ -416,6 +420,10 @@ impl OnImage {
 impl OnImage {
     /// What is written to a disk, with a bit of each sector of parity the other way round, and tags that match.
     fn with_wrong_parity(&self, at: u64, from: &[u8]) -> Vec<u8> {
+        // The map of groups has no parity.
+        if from.get(504..508) == Some(b"fMAP") {
+            return from.to_vec();
+        }
         let state = self.world.state.lock().unwrap();
         let (group, within) = ((at - GROUPS) / STRIDE, (at - GROUPS) % STRIDE);
         let is_parity = |lba: u64| !state.data.contains(&(self.name.clone(), lba));
@@ -430,7 +438,7 @@ impl OnImage {
         for (lba, held) in (group * 1024 + within / 8..).zip(wrong.chunks_exact_mut(8)) {
             let sector = (GROUPS + group * STRIDE + TAGS) / SECTOR as u64 + lba % 1024;
             let data = image.and_then(|image| image.sectors.get(&sector)).copied().unwrap_or([0; SECTOR]);
-            if is_parity(lba) && *held != [0; 8] {
+            if is_parity(lba) && held[..4] != [0; 4] {
                 let mut own = [0];
                 tag::compute(lba, &data, &mut own);
                 held[..4].copy_from_slice(&own[0].to_le_bytes());
