@@ -1,6 +1,6 @@
 //! Commands of the user's, given to `sh` with nothing to read.
 
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -35,15 +35,70 @@ pub struct Answer {
     pub ending: String,
 }
 
+impl Answer {
+    fn of(status: ExitStatus, out: &str, said: &str) -> Answer {
+        Answer {
+            out: out.trim().to_owned(),
+            code: status.code(),
+            ending: failed(status, said).to_string().trim_end_matches(": ").to_owned(),
+        }
+    }
+}
+
 /// Runs `text` with `variables` in its environment, to its end, whatever its exit code. An error where it cannot be
 /// started.
 pub fn answer(text: &str, variables: &[(String, String)]) -> io::Result<Answer> {
     let output = shell(text).envs(variables.iter().map(|(name, value)| (name, value))).output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    Ok(Answer {
-        out: String::from_utf8_lossy(&output.stdout).trim().to_owned(),
-        code: output.status.code(),
-        ending: failed(output.status, &said).to_string().trim_end_matches(": ").to_owned(),
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(Answer::of(output.status, &text(&output.stdout), &text(&output.stderr)))
+}
+
+/// As [`answer`], unless `is_over` says that nobody waits for it any more: then the command, and all that it has started, is asked to
+/// end and after `grace` killed, and there is no answer.
+///
+/// Off a terminal it has a process group of its own; on one it may ask for a password there, and the keys that interrupt reach it anyway.
+pub fn answer_unless(
+    text: &str,
+    variables: &[(String, String)],
+    grace: Duration,
+    is_over: impl Fn() -> bool,
+) -> io::Result<Option<Answer>> {
+    let mut command = shell(text);
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let is_alone = !io::stdin().is_terminal();
+    if is_alone {
+        command.process_group(0);
+    }
+    let mut child = command.spawn()?;
+    let (out, err) = (drained(child.stdout.take()), drained(child.stderr.take()));
+    let clock = crate::clock::Clock::start();
+    while child.try_wait()?.is_none() {
+        if is_over() {
+            if is_alone {
+                Running(child).stop(grace)?;
+            } else {
+                child.kill()?;
+                child.wait()?;
+            }
+            return Ok(None);
+        }
+        clock.sleep_until(clock.now() + LOOK_AGAIN);
+    }
+    let status = child.wait()?;
+    let text = |said: std::thread::JoinHandle<Vec<u8>>| {
+        String::from_utf8_lossy(&said.join().unwrap_or_default()).into_owned()
+    };
+    Ok(Some(Answer::of(status, &text(out), &text(err))))
+}
+
+/// All that a pipe gives, read beside the program.
+fn drained(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut all = Vec::new();
+        // What could be read is what it said.
+        let _cut = pipe.map(|mut pipe| pipe.read_to_end(&mut all));
+        all
     })
 }
 
@@ -126,6 +181,21 @@ mod tests {
         let silent = answer("kill -9 $$", &[]).unwrap();
         assert_eq!((silent.code, silent.out.as_str()), (None, ""));
         assert!(silent.ending.starts_with("signal: 9"), "{}", silent.ending);
+    }
+
+    #[test]
+    fn a_command_that_nobody_waits_for_is_ended_with_all_that_it_has_started() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let file = folder.path().join("pid");
+        let text = format!("sleep 600 & echo $! > {}; wait", file.display());
+        let started = || std::fs::read_to_string(&file).is_ok_and(|pid| pid.ends_with('\n'));
+        let answered = answer_unless(&text, &[], Duration::from_secs(5), started).unwrap();
+        assert_eq!(answered, None);
+        let pid = std::fs::read_to_string(&file).unwrap();
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z "), "{state}");
+        let whole = answer_unless("echo 3; exit 4", &[], Duration::ZERO, || false).unwrap().unwrap();
+        assert_eq!((whole.out.as_str(), whole.code), ("3", Some(4)));
     }
 
     #[test]

@@ -239,7 +239,21 @@ fn bottlenecks(subject: &Subject<'_>) -> String {
         return bottlenecks_of(only, first);
     }
     let word = if first.len() > 1 { "Bottlenecks" } else { "Bottleneck" };
-    let whose = if subject.runs.len() > 1 { " in all runs" } else { "" };
+    let is_named = |run: &Run, index: u32| {
+        run.findings
+            .iter()
+            .any(|finding| finding.bottleneck().is_some() && finding.point.is_none_or(|own| own == index))
+    };
+    let is_everywhere = |run: &Run| {
+        let mut loads = run.points.iter().filter(|point| point.kind == PointKind::Load);
+        loads.all(|point| is_named(run, point.index))
+    };
+    // A part that is the limit of one point is none of the others'.
+    let whose = if subject.runs.iter().all(|run| is_everywhere(run)) {
+        " in all runs"
+    } else {
+        " in all runs, at the points of which one is known"
+    };
     format!("{word}{whose}: {}.", first.join(", "))
 }
 

@@ -31,6 +31,8 @@ enum Outcome {
     Ahead { at: String, first: (usize, Number), last: (usize, Number), ratio: Number },
     /// It is not known which one is, and why.
     Open(String),
+    /// They differ by no more than what is told apart.
+    Alike(String),
     /// What one of the runs measured is no figure of the storage.
     Doubtful(String),
     /// No point is one of two runs.
@@ -69,13 +71,22 @@ pub(crate) fn leads(
         _ if !is_whole && !sentence.is_empty() => sentence,
         (0, []) => sentence,
         (0, [only]) if wide.is_empty() => only.undecided(subject, metric),
-        (0, open) => sentence.words(format!(
-            "{blank}In {} of {count} points no difference in {} is certain.",
-            open.len(),
-            measured::name(metric)
-        )),
+        (0, open) => sentence.words(format!("{blank}{}", without_lead(open, count, &measured::name(metric)))),
         (more, _) => sentence.words(format!("{blank}{more} more of {count} points differ.")),
     })
+}
+
+/// Of `count` points, those at which no run is ahead: `In 2 of 5 points no difference in rate is certain; in 1 it is too small to
+/// matter.`
+fn without_lead(open: &[Lead<'_>], count: usize, name: &str) -> String {
+    let alike = open.iter().filter(|lead| matches!(lead.outcome, Outcome::Alike(_))).count();
+    match (open.len() - alike, alike) {
+        (0, alike) => format!("In {alike} of {count} points the runs are equivalent in {name}."),
+        (open, 0) => format!("In {open} of {count} points no difference in {name} is certain."),
+        (open, alike) => format!(
+            "In {open} of {count} points no difference in {name} is certain, and in {alike} the runs are equivalent."
+        ),
+    }
 }
 
 /// What makes two points the same, whichever run they are of.
@@ -190,7 +201,7 @@ fn by_comparison(
             };
             Outcome::Ahead { at: at.to_owned(), first: (first, above), last: (last, below), ratio }
         }
-        Verdict::Equivalent => Outcome::Open(format!("equivalent at {at}")),
+        Verdict::Equivalent => Outcome::Alike(format!("equivalent at {at}")),
         Verdict::Inconclusive => Outcome::Open(inconclusive(at, row, first == 0)),
     })
 }
@@ -268,7 +279,7 @@ impl Lead<'_> {
         };
         // A point that all have is named once, by the reason.
         let at = self.peaks.first().map_or("", |(one, _)| one.point.name.as_str());
-        let is_shared = matches!(&self.outcome, Outcome::Open(why) if why.contains(at))
+        let is_shared = matches!(&self.outcome, Outcome::Open(why) | Outcome::Alike(why) if why.contains(at))
             && self.peaks.iter().all(|(one, _)| one.point.name == at);
         for (place, (one, number)) in self.peaks.iter().enumerate() {
             let comma = if place > 0 { ", " } else { "" };
@@ -279,7 +290,7 @@ impl Lead<'_> {
                 .words(format!("{}{named}", measured::behind(metric)));
         }
         match &self.outcome {
-            Outcome::Open(why) => sentence.words(format!("; {why}.")),
+            Outcome::Open(why) | Outcome::Alike(why) => sentence.words(format!("; {why}.")),
             Outcome::Apart => sentence.words(": no point in common, so there is no ratio."),
             _ => sentence.words("."),
         }

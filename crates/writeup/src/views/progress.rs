@@ -140,12 +140,12 @@ impl<'a> Work<'a> {
         )
     }
 
-    /// What the load's series that end with `ending` say of the stretch in which the work was at its place `at`.
+    /// What the load's series that end with `ending` say of the stretch in which the work was at its place `at`; `None` where no load
+    /// ran then: the work's instants count from the start of the run, the load's from that of its point.
     fn then(&self, at: usize, ending: &str) -> Option<Number> {
-        let moment = self.series.at_ns[at];
+        let moment = self.series.at_ns[at].checked_sub(self.measured.point.started_ns)?;
         let each = self.measured.of_load(ending).filter_map(|(index, series)| {
-            let place =
-                series.at_ns.partition_point(|end| *end < moment).min(series.at_ns.len().checked_sub(1)?);
+            let place = series.at_ns.partition_point(|end| *end < moment);
             (place < series.values.len()).then(|| self.measured.of_load_at(index, series, place, ending))
         });
         joined(each.collect(), if ending == OPS { Join::Sum } else { Join::Most })

@@ -95,9 +95,10 @@ pub fn foreseen(subject: &Subject, kept: &Kept, most: usize) -> Result<String, F
         report::counted(campaign.repeats as usize, "block"),
         report::counted(turns.len(), "run")
     );
-    if !kept.done.is_empty() {
-        text +=
-            &format!("{} are in the library, {} are left\n", kept.done.len(), turns.len() - kept.done.len());
+    // Published figures are runs of the campaign too, and of no turn.
+    let left = course::left(subject, kept).len();
+    if left < turns.len() {
+        text += &format!("{} are in the library, {left} are left\n", turns.len() - left);
     }
     text += &match of_a_block(subject)? {
         Some(block) => format!(

@@ -1,6 +1,8 @@
 //! Brings the target to the levels of a cell, by commands and by a person, and reads back what it is at.
 
 use std::io::{self, BufRead};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use campaign::{Factor, Means, Turn, fill};
 use host::command::{self, Answer};
@@ -14,6 +16,8 @@ use crate::terminal;
 /// Suite's context hooks.
 const ABORT: i32 = 8;
 const SKIP: i32 = 9;
+/// A command that an interrupt ends has so long to do it in order.
+const GRACE: Duration = Duration::from_secs(5);
 /// How often a person is asked again where the state is not what it should be.
 const ASKED_MOST: u32 = 3;
 
@@ -150,8 +154,14 @@ impl At<'_> {
     fn set(&self, command: &str) -> Option<Prepared> {
         let (name, level) = (&self.factor.name, self.level());
         terminal::say_sentence(&format!("setting {name} to {level}: {}", self.filled(command)));
-        let answer = match command::answer(&self.filled(command), &self.variables()) {
-            Ok(answer) => answer,
+        let stop = Signals.stop();
+        let is_over = || stop.load(Ordering::Relaxed);
+        let answer = match command::answer_unless(&self.filled(command), &self.variables(), GRACE, is_over) {
+            Ok(Some(answer)) => answer,
+            Ok(None) => {
+                let why = format!("`set` of {name} to {level} was ended by the interrupt");
+                return Some(Prepared::not(LackKind::Aborted, why));
+            }
             Err(error) => {
                 let why = format!("`set` of {name} cannot be run: {error}");
                 return Some(Prepared::not(LackKind::Void, why));
