@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use record::{CampaignCell, CellLack, FigureClaim, Grade, Run, level_name};
+use record::{CampaignCell, CellLack, Grade, Run, level_name};
 use stats::factorial::{Alias, Design, Term};
 
-use crate::effects::{FigureEffects, Varied, design, is_about, label, listed};
+use crate::effects::{HeldClaim, Varied, design, label, listed};
 use crate::unfinished::Unfinished;
 
 /// Sentences about cells that were not measured, levels that are not told apart, runs that are in doubt, and claims that
@@ -13,7 +13,7 @@ use crate::unfinished::Unfinished;
 pub(crate) fn notes(
     of: &[(&Run, &CampaignCell)],
     factors: &[Varied],
-    figures: &[FigureEffects],
+    claims: &[HeldClaim],
     unfinished: Option<&Unfinished>,
 ) -> Vec<String> {
     let mut notes = Vec::new();
@@ -22,7 +22,7 @@ pub(crate) fn notes(
     notes.extend(unbalanced(of, factors));
     notes.extend(aliases(of, factors));
     notes.extend(doubts(of));
-    notes.extend(unheld(of, figures));
+    notes.extend(unheld(of, claims));
     notes
 }
 
@@ -170,21 +170,14 @@ fn doubts(of: &[(&Run, &CampaignCell)]) -> Option<String> {
 }
 
 /// Claims of points that nobody measured.
-fn unheld(of: &[(&Run, &CampaignCell)], figures: &[FigureEffects]) -> Vec<String> {
+fn unheld(of: &[(&Run, &CampaignCell)], held: &[HeldClaim]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     let claims = || of.iter().flat_map(|(run, cell)| cell.claims.iter().map(move |claim| (*run, claim)));
-    let named = |claim: &FigureClaim| (claim.by.clone(), claim.point.clone(), claim.metric.clone());
-    // Theory has a claim for each mix, and some point is of one of them.
-    let held: BTreeSet<_> = claims()
-        .filter(|(run, claim)| {
-            let is_it =
-                |figure: &FigureEffects| figure.metric == claim.metric && is_about(claim, &figure.point, run);
-            figures.iter().any(is_it)
-        })
-        .map(|(_, claim)| named(claim))
-        .collect();
     for (_, claim) in claims() {
-        let is_held = held.contains(&named(claim));
+        // Theory has a claim for each mix, and some point is of one of them.
+        let is_held = held.iter().any(|one| {
+            (&one.by, &one.metric) == (&claim.by, &claim.metric) && one.point.starts_with(&claim.point)
+        });
         let note = format!(
             "The claim of {} is about no figure: no point with a name that begins with `{}` has {}.",
             claim.by, claim.point, claim.metric

@@ -1,29 +1,39 @@
 //! What others said of cells, beside what was measured.
 
-use record::{CampaignCell, FigureClaim, Point, Run};
+use record::{CampaignCell, FigureClaim, Metric, Point, PointKind, Run};
+use stats::geometric_mean;
 
-use super::measured::title;
+use super::measured::{measured, title};
 use super::{FigureEffects, HeldClaim};
 
-/// What is claimed of cells, each claim once.
+/// What is claimed of cells, each claim once. A claim is held against any figure that a point has, whether effects are tested in it
+/// or not.
 pub(super) fn held(of: &[(&Run, &CampaignCell)], figures: &[FigureEffects]) -> Vec<HeldClaim> {
     let mut held: Vec<HeldClaim> = Vec::new();
     for (run, cell) in of {
-        let levels: Vec<String> = cell.levels.iter().map(|level| level.level.clone()).collect();
         for claim in &cell.claims {
-            let own = figures
+            let is_it = |figure: &&FigureEffects| {
+                figure.metric == claim.metric && is_about(claim, &figure.point, run)
+            };
+            let mut own: Vec<(&str, &str)> = figures
                 .iter()
-                .filter(|figure| figure.metric == claim.metric && is_about(claim, &figure.point, run));
-            for figure in own {
-                let Some(measured) = figure.cells.iter().find(|cell| cell.levels == levels) else { continue };
+                .filter(is_it)
+                .map(|figure| (figure.plan.as_str(), figure.point.as_str()))
+                .collect();
+            let titles = titles(run, claim);
+            if own.is_empty() {
+                own.extend(titles.iter().map(|point| (run.plan.name.as_str(), point.as_str())));
+            }
+            for (plan, point) in own {
+                let Some(measured) = mean(of, cell, figures, (plan, point), &claim.metric) else { continue };
                 let one = HeldClaim {
                     by: claim.by.clone(),
-                    plan: figure.plan.clone(),
-                    point: figure.point.clone(),
-                    levels: levels.clone(),
+                    plan: plan.to_owned(),
+                    point: point.to_owned(),
+                    levels: levels_of(cell),
                     metric: claim.metric.clone(),
                     claimed: claim.value,
-                    measured: measured.mean,
+                    measured,
                 };
                 if !held.contains(&one) {
                     held.push(one);
@@ -34,9 +44,41 @@ pub(super) fn held(of: &[(&Run, &CampaignCell)], figures: &[FigureEffects]) -> V
     held
 }
 
+/// The points of `run` that `claim` is about, each title once.
+fn titles(run: &Run, claim: &FigureClaim) -> Vec<String> {
+    let loads = run.points.iter().filter(|point| point.kind == PointKind::Load);
+    let mut titles: Vec<String> = loads.map(title).filter(|name| is_about(claim, name, run)).collect();
+    titles.dedup();
+    titles
+}
+
+fn levels_of(cell: &CampaignCell) -> Vec<String> {
+    cell.levels.iter().map(|level| level.level.clone()).collect()
+}
+
+/// A figure of a cell, over its blocks; `None` where the cell, or the point, has none.
+fn mean(
+    of: &[(&Run, &CampaignCell)],
+    cell: &CampaignCell,
+    figures: &[FigureEffects],
+    (plan, point): (&str, &str),
+    metric: &str,
+) -> Option<f64> {
+    let levels = levels_of(cell);
+    let tested = figures
+        .iter()
+        .find(|one| (one.plan.as_str(), one.point.as_str(), one.metric.as_str()) == (plan, point, metric));
+    if let Some(figure) = tested {
+        return Some(figure.cells.iter().find(|cell| cell.levels == levels)?.mean);
+    }
+    let all = measured(of, plan, point, Metric::of(metric));
+    let own: Vec<f64> = all.iter().filter(|one| levels_of(one.cell) == levels).map(|one| one.value).collect();
+    geometric_mean(&own)
+}
+
 /// Whether `claim` is about the point `name` of `run`: it begins with what the claim names, and its requests are of the mix
 /// that the claim is for.
-pub(crate) fn is_about(claim: &FigureClaim, name: &str, run: &Run) -> bool {
+fn is_about(claim: &FigureClaim, name: &str, run: &Run) -> bool {
     let is_of_mix = |reads: f64| {
         let mut own = run.points.iter().filter(|point| title(point) == name).peekable();
         own.peek().is_some() && own.all(|point| mix(point).is_some_and(|mix| (mix - reads).abs() < 1e-9))

@@ -16,7 +16,6 @@ use units::convert::narrow;
 
 use self::analysis::figure_effects;
 use self::claims::held;
-pub(crate) use self::claims::is_about;
 pub use self::claims::mix;
 pub use self::measured::figures_of;
 use self::measured::{measured, subjects};
@@ -204,7 +203,7 @@ pub fn effects(runs: &[Run]) -> Effects {
     }
     let claims = held(&of, &figures);
     let lacks = notes::lacks(&lacking);
-    let notes = lacks.into_iter().chain(notes::notes(&of, &factors, &figures, unfinished.as_ref())).collect();
+    let notes = lacks.into_iter().chain(notes::notes(&of, &factors, &claims, unfinished.as_ref())).collect();
     Effects {
         campaign: name.unwrap_or_default(),
         factors: factors.into_iter().map(|factor| factor.told).collect(),

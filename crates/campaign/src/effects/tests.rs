@@ -158,6 +158,35 @@ fn a_claim_is_held_against_the_cell_and_the_point_that_it_is_about() {
 }
 
 #[test]
+fn a_claim_of_a_figure_in_which_no_effect_is_tested_is_held_too() {
+    let mut all = runs(2);
+    for run in &mut all {
+        let of = |metric: &str| record::FigureClaim {
+            by: format!("vendor of {metric}"),
+            point: "8 K".into(),
+            metric: metric.into(),
+            value: 1e6,
+            reads: None,
+            case: None,
+        };
+        let cell = run.cell.as_mut().expect("each has one");
+        if cell.places() == [1, 0] {
+            cell.claims = vec![of("mb_per_s"), of("iops"), of("p12.5")];
+        }
+    }
+    let effects = effects(&all);
+    assert!(effects.figures.iter().all(|figure| figure.metric != "mb_per_s"), "nothing more is tested");
+    let held: Vec<&str> = effects.claims.iter().map(|one| one.metric.as_str()).collect();
+    assert_eq!(held, ["mb_per_s", "iops"]);
+    let [rate, ops] = [0, 1].map(|place: usize| effects.claims[place].measured);
+    // The requests of the sample are of 4 KiB, whatever its point is called.
+    assert!((rate / ops / 4096.0 - 1.0).abs() < 0.01, "{rate} bytes, {ops} requests");
+    let unheld: Vec<&String> =
+        effects.notes.iter().filter(|note| note.contains("is about no figure")).collect();
+    assert!(unheld.len() == 1 && unheld[0].contains("p12.5"), "{unheld:?}");
+}
+
+#[test]
 fn theory_of_another_mix_is_not_held_against_a_point() {
     let mut all = runs(2);
     let reads = super::claims::mix(&all[0].points[0]).expect("one workload has one mix");

@@ -158,12 +158,23 @@ impl Stretches {
     }
 }
 
-/// The last place from `inside` towards `end` where `agrees` still holds, if it holds up to one place and no further.
+/// The last place from `inside` towards `end` up to which `agrees` holds.
+///
+/// It may hold again further on, where nothing is known of some place: the steps outwards double, and the first place at which it does
+/// not hold ends them.
 pub(super) fn boundary(inside: usize, end: usize, agrees: impl Fn(usize) -> bool) -> usize {
-    let (mut holds, mut fails) = (inside, end);
-    if agrees(end) {
-        return end;
+    let towards = |steps: usize| {
+        if end < inside { inside.saturating_sub(steps).max(end) } else { (inside + steps).min(end) }
+    };
+    let (mut holds, mut fails, mut steps) = (inside, None, 1);
+    while fails.is_none() && holds != end {
+        match towards(steps) {
+            next if agrees(next) => holds = next,
+            next => fails = Some(next),
+        }
+        steps *= 2;
     }
+    let Some(mut fails) = fails else { return holds };
     while holds.abs_diff(fails) > 1 {
         let between = usize::midpoint(holds, fails);
         if agrees(between) { holds = between } else { fails = between }

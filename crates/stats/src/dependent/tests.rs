@@ -134,6 +134,15 @@ fn the_last_place_that_agrees_is_found_in_either_direction() {
 }
 
 #[test]
+fn what_agrees_again_far_from_a_quantile_is_none_of_its_interval() {
+    for again in 40..300 {
+        let agrees = |place: usize| (300..=309).contains(&place) || place.abs_diff(300) >= again;
+        assert_eq!(boundary(300, 700, agrees), 309);
+        assert_eq!(boundary(300, 0, agrees), 300);
+    }
+}
+
+#[test]
 fn mean_and_percentiles_of_stretches_have_the_ranges_that_the_sources_give() {
     let times = |second: u64| {
         (0..100 + second % 7)
