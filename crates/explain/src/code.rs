@@ -97,6 +97,8 @@ codes! {
     UnequalPaths => "unequal-paths",
     /// A rank did less than the others of its host.
     Straggler => "straggler",
+    /// Ranks may not have started together, as far as their clocks are known.
+    RankClocks => "rank-clocks",
     /// The hypervisor ran other guests on the processors.
     CpuSteal => "cpu-steal",
     /// The processors were throttled because of heat or power.

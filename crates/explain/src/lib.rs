@@ -97,7 +97,7 @@ const WORKLOAD: [OfWorkload; 19] = [
 ];
 
 /// About a point of real storage.
-const REAL_POINT: [OfPoint; 12] = [
+const REAL_POINT: [OfPoint; 13] = [
     caches::direct_not_honoured,
     caches::reads_from_cache,
     caches::loop_through_page_cache,
@@ -106,6 +106,7 @@ const REAL_POINT: [OfPoint; 12] = [
     ranks::host_limit,
     ranks::unequal_paths,
     ranks::straggler,
+    ranks::rank_clocks,
     company::cpu_stolen,
     company::throttled,
     company::clock_changed,

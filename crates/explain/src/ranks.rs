@@ -1,7 +1,7 @@
 //! Ranks of one load that did not do alike: a host that is the limit, a path that is slower, a straggler.
 
 use record::{Point, RankResult, Run, Severity};
-use units::OpsPerSecond;
+use units::{Nanos, OpsPerSecond};
 
 use crate::Code;
 use crate::draft::{Draft, percent};
@@ -14,6 +14,12 @@ const OPS_LEAST: u64 = 100;
 
 /// A host whose ranks used more than this part of its processors had no more to give.
 const BUSY: f64 = 0.9;
+
+/// Ranks are to start within this time of each other.
+const TOGETHER_NS: u64 = 1_000_000;
+
+/// A start that may be off by this part of the window makes the figures of the whole uncertain.
+const EDGE: f64 = 0.01;
 
 /// Ranks of one host that are in the figures and drove something.
 struct Host<'a> {
@@ -138,6 +144,41 @@ pub(crate) fn straggler(_: &Run, point: &Point) -> Option<Draft> {
     let draft = Draft::new(Code::Straggler, Severity::Warning, sentence)
         .remedy("See what else runs on the processors of that rank, and whether its files lie elsewhere.");
     Some(draft.number("requests_per_worker", own).number("other_requests_per_worker", usual))
+}
+
+/// That a rank may have started apart from the others: by how little is known of its clock, and by how late it was told.
+pub(crate) fn rank_clocks(_: &Run, point: &Point) -> Option<Draft> {
+    let apart = |rank: &RankResult| rank.late_ns + rank.clock.map_or(0, |clock| clock.uncertainty_ns);
+    let counted = point.ranks.iter().filter(|rank| rank.is_counted());
+    let worst = counted.max_by_key(|rank| apart(rank)).filter(|rank| apart(rank) > TOGETHER_NS)?;
+    let window = point.workloads.iter().map(|workload| workload.measured_ns).max().filter(|ns| *ns > 0)?;
+    let part = apart(worst) as f64 / window as f64;
+    let RankResult { rank, host, late_ns, clock, .. } = worst;
+    let known = clock.map_or(0, |clock| clock.uncertainty_ns);
+    let late = match late_ns {
+        0 => String::new(),
+        late => format!(", and it started {} late", Nanos::new(*late)),
+    };
+    let (severity, follows) = match part >= EDGE {
+        true => (Severity::Warning, "the figures are those of a window at whose ends not all ranks drove"),
+        false => (
+            Severity::Note,
+            "too little to show in the figures of the whole, and too much for what happened within it",
+        ),
+    };
+    let sentence = format!(
+        "Ranks may have started {} apart, {} of the window of {}: the clock of rank {rank} on {host} is known to {}{late}. That \
+         is {follows}.",
+        Nanos::new(apart(worst)),
+        percent(part),
+        Nanos::new(window),
+        Nanos::new(known),
+    );
+    let draft = Draft::new(Code::RankClocks, severity, sentence).remedy(
+        "Measure for longer, with as many ranks as there are processors at most, and not beside other programs: a clock is known \
+         to half of the quickest way there and back.",
+    );
+    Some(draft.number("apart_s", apart(worst) as f64 / 1e9).number("window_share", part))
 }
 
 /// A number of requests, as rates are written.

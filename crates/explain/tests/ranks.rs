@@ -1,7 +1,7 @@
 //! Ranks of several hosts.
 
 use record::sample::{self, Stream};
-use record::{CpuUse, RankResult, Run};
+use record::{CpuUse, RankClock, RankResult, Run, Severity};
 
 /// Ranks of so many requests each, two on each host, that used so much of four processors over the load.
 fn run_of(ops: &[u64], busy: f64) -> Run {
@@ -43,6 +43,40 @@ fn a_host_without_idle_processors_is_the_limit_and_its_path_is_not_blamed() {
         rank.cpu = Some(CpuUse { user_s: 19.5, ..CpuUse::default() });
     }
     assert_eq!(of_ranks(&slow), ["host-limit"]);
+}
+
+/// What is said of a load of `window_ns`, of which the last rank's clock is known to `wrong_ns` and which started `late_ns` late.
+fn of_clocks(window_ns: u64, wrong_ns: u64, late_ns: u64) -> Option<(Severity, String)> {
+    let mut run = run_of(&[50_000, 49_000, 48_000, 51_000], 0.2);
+    let point = &mut run.points[0];
+    point.workloads[0].measured_ns = window_ns;
+    for rank in &mut point.ranks[1..] {
+        rank.clock = Some(RankClock {
+            offset_ns: 5_000_000_000,
+            uncertainty_ns: 60_000,
+            drift_ppm: None,
+            drift_uncertainty_ppm: None,
+        });
+    }
+    point.ranks[3].late_ns = late_ns;
+    point.ranks[3].clock.as_mut().unwrap().uncertainty_ns = wrong_ns;
+    let found = explain::findings(&run).into_iter().find(|finding| finding.code == "rank-clocks")?;
+    Some((found.severity, found.sentence))
+}
+
+#[test]
+fn a_clock_that_is_known_worse_than_the_start_or_the_window_needs_is_told() {
+    assert_eq!(of_clocks(10_000_000_000, 900_000, 0), None, "all started within a millisecond");
+    let (severity, said) = of_clocks(33_000_000, 23_700_000, 0).unwrap();
+    assert_eq!(severity, Severity::Warning);
+    assert!(
+        said.contains("rank 3 on host-1 is known to 23.7 ms") && said.contains("72 % of the window"),
+        "{said}"
+    );
+    let (severity, said) = of_clocks(10_000_000_000, 23_700_000, 0).unwrap();
+    assert!(severity == Severity::Note && said.contains("too little to show"), "{said}");
+    let (severity, said) = of_clocks(1_000_000_000, 60_000, 20_000_000).unwrap();
+    assert!(severity == Severity::Warning && said.contains("started 20.0 ms late"), "{said}");
 }
 
 #[test]
