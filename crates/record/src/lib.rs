@@ -47,6 +47,7 @@ pub use histogram::Histogram;
 pub use metric::{Estimate, Metric, quantile_name};
 pub use path::{Ceiling, PathPart};
 pub use phase::{is_named, phase_title};
+pub use point::ranks;
 pub use point::{
     Breakdown, BreakdownWindow, Class, ClassShare, Component, CpuUse, DeviceCounters, Edges, EngineUsed,
     ErrorSample, OpTotal, PartShare, Point, PointKind, RankClock, RankResult, ResponseShare, Series, Settled,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use record::{Point, RankResult, Run};
+use record::{Point, RankResult, Run, ranks};
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 use crate::style::Style;
@@ -133,29 +133,16 @@ fn window_s(point: &Point) -> f64 {
     point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0) as f64 / 1e9
 }
 
-/// Those that drove something and are in the figures, the slowest first: by requests of a worker, then by their end.
 fn by_rate(point: &Point) -> Vec<&RankResult> {
-    let mut ranks: Vec<&RankResult> = point.ranks.iter().filter(|rank| rank.is_counted()).collect();
-    ranks.sort_by(|one, other| {
-        let by_rate = one.ops_per_worker().total_cmp(&other.ops_per_worker());
-        by_rate.then_with(|| other.ended_ns.cmp(&one.ended_ns))
-    });
-    ranks
+    ranks::by_rate(&point.ranks)
 }
 
-/// `None` where all are as fast, to the percent.
 fn slowest(point: &Point) -> Option<&RankResult> {
-    let ranks = by_rate(point);
-    (ranks.len() > 1 && evenness(point) < 0.995).then(|| ranks[0])
+    ranks::slowest(&point.ranks)
 }
 
-/// What a worker of the slowest rank did of what one of the fastest did.
 fn evenness(point: &Point) -> f64 {
-    let ranks = by_rate(point);
-    match (ranks.first(), ranks.last()) {
-        (Some(slow), Some(quick)) if quick.ops > 0 => slow.ops_per_worker() / quick.ops_per_worker(),
-        _ => 1.0,
-    }
+    ranks::evenness(&point.ranks)
 }
 
 #[cfg(test)]

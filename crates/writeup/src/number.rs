@@ -25,6 +25,10 @@ pub enum Source {
     Mean(Vec<Source>),
     /// The first over the second.
     Ratio(Box<(Source, Source)>),
+    /// How many a second: the first over the second, which is in nanoseconds.
+    Rate(Box<(Source, Source)>),
+    /// The first less the second.
+    Difference(Box<(Source, Source)>),
 }
 
 /// A number that is shown.
@@ -87,6 +91,8 @@ impl Source {
                 (!parts.is_empty()).then_some(sum? / parts.len() as f64)
             }
             Source::Ratio(pair) => Some(pair.0.read(records)? / pair.1.read(records)?),
+            Source::Rate(pair) => Some(pair.0.read(records)? / (pair.1.read(records)? / 1e9)),
+            Source::Difference(pair) => Some(pair.0.read(records)? - pair.1.read(records)?),
         }
     }
 }
@@ -103,6 +109,8 @@ impl fmt::Display for Source {
             Source::Least(parts) => write!(f, "min({})", list(parts)),
             Source::Mean(parts) => write!(f, "mean({})", list(parts)),
             Source::Ratio(pair) => write!(f, "ratio({},{})", pair.0, pair.1),
+            Source::Rate(pair) => write!(f, "rate({},{})", pair.0, pair.1),
+            Source::Difference(pair) => write!(f, "less({},{})", pair.0, pair.1),
         }
     }
 }
@@ -145,11 +153,14 @@ fn parsed(text: &str, depth: u32) -> Result<(Source, &str), String> {
     if let Some(rest) = text.strip_prefix("mean(") {
         return many(rest).map(|(parts, rest)| (Source::Mean(parts), rest));
     }
-    if let Some(rest) = text.strip_prefix("ratio(") {
+    type OfTwo = fn(Box<(Source, Source)>) -> Source;
+    let of_two: [(&str, OfTwo); 3] =
+        [("ratio(", Source::Ratio), ("rate(", Source::Rate), ("less(", Source::Difference)];
+    for (name, of) in of_two {
+        let Some(rest) = text.strip_prefix(name) else { continue };
         let (parts, rest) = many(rest)?;
-        let [above, below] =
-            <[Source; 2]>::try_from(parts).map_err(|_| "a ratio has two parts".to_owned())?;
-        return Ok((Source::Ratio(Box::new((above, below))), rest));
+        let [one, other] = <[Source; 2]>::try_from(parts).map_err(|_| format!("{name}…) has two parts"))?;
+        return Ok((of(Box::new((one, other))), rest));
     }
     if let Some(rest) = text.strip_prefix('q') {
         let (q, rest) = rest.split_once('(').ok_or("a quantile names its histogram")?;
@@ -225,7 +236,9 @@ mod tests {
             Source::Sum(vec![rate.clone(), at("/search/met_per_s")]),
             Source::Mean(vec![Source::Sum(vec![rate.clone(), at("/search/met_per_s")]), rate.clone()]),
             Source::Least(vec![rate.clone(), at("/search/met_per_s")]),
-            Source::Ratio(Box::new((Source::Most(vec![rate.clone()]), rate))),
+            Source::Ratio(Box::new((Source::Most(vec![rate.clone()]), rate.clone()))),
+            Source::Rate(Box::new((rate.clone(), at("/points/0/workloads/0/measured_ns")))),
+            Source::Difference(Box::new((rate.clone(), rate))),
         ];
         for source in sources {
             assert_eq!(source.to_string().parse::<Source>(), Ok(source.clone()), "{source}");
@@ -251,6 +264,8 @@ mod tests {
         assert_eq!(read("max(0p0/a,1/b)"), Some(4.0));
         assert_eq!(read("min(0p0/a,1/b)"), Some(2.0));
         assert_eq!(read("ratio(0p1/a,1/b)"), Some(3.0));
+        assert_eq!(read("rate(0p1/a,1/b)"), Some(3e9));
+        assert_eq!(read("less(0p1/a,1/b)"), Some(4.0));
         assert_eq!(read("mean(0p0/a,sum(0p1/a,1/b))"), Some(6.0));
         assert_eq!(read("0p2/a"), None);
         assert_eq!(read("sum(0p0/a,0p2/a)"), None);

@@ -185,6 +185,14 @@ impl Book {
                 let (above, below) = (self.formula(&pair.0), self.formula(&pair.1));
                 format!("({above})/({below})")
             }
+            Source::Rate(pair) => {
+                let (count, ns) = (self.formula(&pair.0), self.formula(&pair.1));
+                format!("({count})/(({ns})/1000000000)")
+            }
+            Source::Difference(pair) => {
+                let (one, other) = (self.formula(&pair.0), self.formula(&pair.1));
+                format!("({one})-({other})")
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 mod breakdown;
 mod cpu;
 mod rank;
+pub mod ranks;
 mod series;
 mod workload;
 

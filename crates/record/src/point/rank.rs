@@ -18,6 +18,13 @@ pub struct RankResult {
     pub ops: u64,
     /// Bytes they moved.
     pub bytes: u64,
+    /// The median of the response times of its requests; absent where it is not known, and in records of versions that did not
+    /// keep it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub response_p50_ns: Option<u64>,
+    /// Their 99th percentile; absent also where fewer than ten requests were slower.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub response_p99_ns: Option<u64>,
     /// When its last worker had ended, since the start of the run; absent where it did not come to that.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ended_ns: Option<u64>,

@@ -15,6 +15,7 @@ mod parts;
 mod percentiles;
 mod progress;
 mod published;
+mod ranks;
 mod search;
 mod time;
 
@@ -119,6 +120,7 @@ pub(crate) fn sections(subject: &Subject<'_>) -> Vec<Section> {
         let prefix = if several { format!("{plan}: ") } else { String::new() };
         sections.extend(of_plan(subject, &points, &prefix, about));
     }
+    sections.extend(ranks::section(subject));
     sections.push(differences::section(subject));
     sections.push(figures::section(subject));
     sections.retain(|section| !section.blocks.is_empty());

@@ -1,5 +1,6 @@
 //! What a whole report says, read by a person: its answer, its readings, its tables.
 
+mod ranks;
 mod sweeps;
 
 use record::sample::{self, Stream};
