@@ -1,6 +1,8 @@
 //! `fathom explore`, from outside: an answer, a resumed one, a campaign for what is close.
 
-use crate::support::User;
+use rustix::process::Signal;
+
+use crate::support::{User, wait_until};
 
 const STUDY: &str = r#"
 name = "small"
@@ -107,4 +109,31 @@ fn a_drive_without_a_price_ends_a_study_by_its_name() {
     let ended = user.fathom("explore study.toml");
     assert_eq!(ended.code, Some(2), "{} {}", ended.out, ended.err);
     assert!(ended.err.contains("` is missing; add"), "{}", ended.err);
+}
+
+#[test]
+fn off_a_terminal_a_study_says_how_far_it_is_and_by_sigterm_what_is_kept() {
+    let user = User::with_plan("");
+    let study = STUDY
+        .replace(
+            "disks = [3, 4, 6]",
+            "disks = [3, 4, 5, 6]\nchunk = [\"16KiB\", \"32KiB\", \"64KiB\", \"128KiB\", \"256KiB\"]",
+        )
+        .replace("depth = 4", "depth = [1, 4, 16, 32, 64, 128]");
+    user.write("study.toml", study);
+    let line = "explore study.toml --brute --no-save --threads 1 --checkpoint known.jsonl";
+    let mut running = user.start(line);
+    let said = running.wait_for("round, about");
+    assert!(said.contains("60 of 60 designs counted") && said.contains("by its pace so far"), "{said}");
+    running.signal(Signal::TERM);
+    let ended = running.end().with(143);
+    let known = || std::fs::read_to_string(user.path("known.jsonl")).unwrap().lines().count() - 1;
+    let kept = known();
+    let says = format!("interrupted; {kept} simulations of this study are in the checkpoint known.jsonl");
+    assert!(ended.err.replace('\n', " ").contains(&says), "{says}: {}", ended.err);
+    let quiet = user.start(&format!("{line} --quiet"));
+    wait_until("it goes on", || known() > kept);
+    quiet.signal(Signal::INT);
+    let ended = quiet.end().with(130);
+    assert!(!ended.err.contains("counted"), "{}", ended.err);
 }

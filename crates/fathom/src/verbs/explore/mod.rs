@@ -3,6 +3,7 @@
 mod checkpoint;
 mod crew;
 mod kept;
+mod progress;
 mod table;
 
 use std::fs;
@@ -12,19 +13,19 @@ use clap::Args;
 use conduct::processors;
 use explore::settle::settling;
 use explore::{Design, Heard, Options, search_by};
-use host::clock::Clock;
 use record::Exploration;
-use units::{Instant, Nanos};
 
 use self::checkpoint::Checkpoint;
 use self::kept::Kept;
+use self::progress::Progress;
 use crate::ending::{Ending, Failure};
 use crate::input::arrays::LIBRARY;
 use crate::input::path_value;
 use crate::output::{self, TextOrJson};
 use crate::session::ranks;
+use crate::session::signals::Signals;
 use crate::session::store::Store;
-use crate::terminal::{self, Appearance};
+use crate::terminal::{self, Appearance, Showing};
 
 #[derive(Debug, Args)]
 pub struct ExploreArgs {
@@ -59,13 +60,12 @@ pub struct ExploreArgs {
     #[arg(long)]
     pub full: bool,
     #[command(flatten)]
+    pub showing: Showing,
+    #[command(flatten)]
     pub printed: TextOrJson,
     #[command(flatten)]
     pub appearance: Appearance,
 }
-
-/// The line that changes is drawn no more often than that.
-const EVERY: Nanos = Nanos::from_millis(200);
 
 pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure> {
     let (text, design) = match read(arguments) {
@@ -89,20 +89,26 @@ pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure
     let options = Options { threads, brute: arguments.brute };
     let crew = crew::Crew::open(&text, threads)?;
     let kept = Kept::begin(&design, arguments.design.display().to_string(), text, library);
-    let mut progress = Progress::begin();
+    let listened = Signals::listen();
+    let signals =
+        listened.map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
+    let mut progress = Progress::begin(arguments.showing.wanted());
     let mut failed = None;
     let answer = search_by(&design, &LIBRARY, options, &crew, &known, &mut |heard| {
         progress.hear(&heard);
         if let Heard::Ended(ended) = heard {
             failed = checkpoint.add(ended.key, ended.outcome).err();
         }
-        failed.is_none()
+        failed.is_none() && signals.exit_code().is_none()
     });
     if let Some(failure) = failed {
         return Err(failure);
     }
     crew.is_whole()?;
-    let Some(found) = answer else { return Err(Failure::Usage("the study was stopped".into())) };
+    let Some(found) = answer else {
+        let simulations = known.len() as u64 + progress.simulations();
+        return Ok(stopped(signals.exit_code().unwrap_or(8), simulations, &path));
+    };
     let ending = match found.front.is_empty() {
         true => Ending { code: 1, reason: "no design meets every requirement".into() },
         false => Ending::done(),
@@ -123,6 +129,19 @@ fn check_ending(path: &Path) -> Result<(), Failure> {
             path.with_extension("html").display()
         ))),
     }
+}
+
+/// The ending by the signal of that exit code; so many simulations are kept in `checkpoint`.
+fn stopped(code: u8, simulations: u64, checkpoint: &Path) -> Ending {
+    let kept = match simulations {
+        0 => "interrupted before the first simulation had ended; the same command begins again".to_owned(),
+        _ => format!(
+            "interrupted; {} of this study are in the checkpoint {}, and the same command continues from there",
+            report::counted(simulations, "simulation"),
+            checkpoint.display()
+        ),
+    };
+    Ending { code, reason: kept }
 }
 
 /// Prints the answer, and writes the files that are asked for.
@@ -175,36 +194,4 @@ fn usual_checkpoint(library: &Path, name: &str) -> PathBuf {
     let name: String = name.chars().map(plain).collect();
     let folder = library.parent().unwrap_or(Path::new(".")).join("explored");
     folder.join(format!("{}.jsonl", name.trim_start_matches('.')))
-}
-
-/// The line that changes.
-struct Progress {
-    clock: Clock,
-    drawn: Option<Instant>,
-    ended: u64,
-}
-
-impl Progress {
-    fn begin() -> Progress {
-        Progress { clock: Clock::start(), drawn: None, ended: 0 }
-    }
-
-    fn hear(&mut self, heard: &Heard<'_>) {
-        self.ended += u64::from(matches!(heard, Heard::Ended(_)));
-        let now = self.clock.now();
-        if self.drawn.is_some_and(|drawn| now.saturating_since(drawn) < EVERY) {
-            return;
-        }
-        self.drawn = Some(now);
-        terminal::show_line(&match heard {
-            Heard::Counted { done, of } => format!("{done} of {of} designs"),
-            Heard::Ended(ended) => format!(
-                "{} simulations, {} of {} of this {} round",
-                self.ended,
-                ended.done,
-                ended.of,
-                ended.depth.name()
-            ),
-        });
-    }
 }
