@@ -28,6 +28,28 @@ impl Sample {
     }
 }
 
+/// A round trip so short that its half, the uncertainty of the offset, does not matter.
+const QUICK_NS: u64 = 150_000;
+
+/// Half of what ranks are to start within, there and back.
+const GOOD_NS: u64 = 1_000_000;
+
+/// Where no answer is quick, so many are asked for at least, and at most.
+const ASKED_LEAST: usize = 8;
+const ASKED_MOST: usize = 64;
+
+/// No longer than this, where answers are slow.
+const PATIENCE_NS: u64 = 200_000_000;
+
+/// Whether more `samples` of a clock would not be worth their time: among many ranks on few processors each takes milliseconds, and
+/// every clock is asked before every load.
+pub(crate) fn is_enough(samples: &[Sample]) -> bool {
+    let Some(best) = samples.iter().map(|sample| sample.way_ns()).min() else { return false };
+    let took: u64 = samples.iter().map(|sample| sample.way_ns()).sum();
+    let is_well_known = best <= GOOD_NS || took >= PATIENCE_NS || samples.len() >= ASKED_MOST;
+    best <= QUICK_NS || (samples.len() >= ASKED_LEAST && is_well_known)
+}
+
 /// What was seen of one clock: the quickest answers of the first and the last round of questions.
 #[derive(Clone, Debug, Default)]
 pub struct ClockWatch {
@@ -121,6 +143,18 @@ mod tests {
         let drift = watch.drift_ppm().unwrap();
         assert!((drift - 30.0).abs() < 0.1, "{drift}");
         assert!(watch.drift_uncertainty_ppm().unwrap() < 0.3);
+    }
+
+    #[test]
+    fn a_clock_is_asked_until_its_offset_is_known_well_enough_for_the_start_and_no_longer() {
+        let of_way = |way: u64| asked(1_000_000_000, 77, 0.0, (way / 2, way / 2));
+        assert!(!is_enough(&[]) && is_enough(&[of_way(140_000)]), "a quick one needs no other");
+        assert!(!is_enough(&[of_way(600_000); 7]) && is_enough(&[of_way(600_000); 8]));
+        assert!(!is_enough(&[of_way(3_000_000); 63]) && is_enough(&[of_way(3_000_000); 64]));
+        assert!(
+            !is_enough(&[of_way(47_000_000); 7]) && is_enough(&[of_way(47_000_000); 8]),
+            "0.4 s is enough"
+        );
     }
 
     #[test]

@@ -23,6 +23,7 @@ const SOON: Duration = Duration::from_millis(2);
 pub struct Errands {
     link: Arc<Link>,
     hosts: Vec<String>,
+    pieces: Pieces,
     /// How many pieces there were: they are numbered over all calls, so that a late answer is known as one.
     begun: Mutex<u64>,
 }
@@ -38,12 +39,26 @@ fn left(open: &Open) -> usize {
     open.lock().unwrap_or_else(PoisonError::into_inner).len()
 }
 
-/// Pieces that one of `ranks` may have where `open` are left: one that it carries out, and others that are there when that has
-/// ended, so that it need not wait for an answer, which takes longer than a small piece. Fewer towards the end: the last ones go to
-/// whoever has ended, so that none waits behind another.
-fn at_once(open: usize, ranks: usize) -> usize {
-    const MOST: usize = 16;
-    (open / (2 * ranks)).clamp(1, MOST)
+/// How long pieces of work take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pieces {
+    /// Some hundredths of a second: a rank has some more at hand, so that it need not wait for an answer, which takes longer than
+    /// a small piece.
+    Short,
+    /// Seconds and more: a rank has one at a time, and none waits behind another.
+    Long,
+}
+
+impl Pieces {
+    /// How many one of `ranks` may have where `open` are left: one that it carries out, and others that are there when that has
+    /// ended. Fewer towards the end: the last ones go to whoever has ended.
+    fn at_once(self, open: usize, ranks: usize) -> usize {
+        const MOST: usize = 16;
+        match self {
+            Pieces::Short => (open / (2 * ranks)).clamp(1, MOST),
+            Pieces::Long => 1,
+        }
+    }
 }
 
 /// Results by the place of their piece, those that were taken gone.
@@ -73,12 +88,12 @@ impl<T> Early<T> {
 impl Errands {
     /// Greets the other ranks, which [`run_errands`]: they are of the same version and know the same work, or all are told
     /// why nothing is done.
-    pub fn open(link: Arc<Link>, hello: &Hello) -> Result<Errands, Refused> {
+    pub fn open(link: Arc<Link>, hello: &Hello, pieces: Pieces) -> Result<Errands, Refused> {
         assert_eq!(link.rank(), 0, "work in pieces has one head");
         link.look_every(SOON);
         let hellos = greeted(&link, hello).inspect_err(|why| refuse(&link, why))?;
         let hosts = hellos.into_iter().map(|hello| hello.host).collect();
-        Ok(Errands { link, hosts, begun: Mutex::new(0) })
+        Ok(Errands { link, hosts, pieces, begun: Mutex::new(0) })
     }
 
     /// Carries out the pieces that `texts` describe: here by `here`, one after the other on a thread of its own, and at
@@ -158,7 +173,7 @@ impl<'a> Out<'a> {
     /// Gives each rank as many pieces as it may have.
     fn fill(&mut self, open: &Open) {
         for rank in self.errands.link.others() {
-            while self.with[rank] < at_once(left(open), self.with.len()) {
+            while self.with[rank] < self.errands.pieces.at_once(left(open), self.with.len()) {
                 let Some(position) = next(open) else { return };
                 self.with[rank] += 1;
                 let number = self.first + units::convert::narrow::<u64>(position);

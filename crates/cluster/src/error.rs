@@ -1,5 +1,7 @@
 //! Why ranks do not go on together.
 
+use conduct::WorldError;
+
 /// Why a plan is not carried out over ranks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClusterError {
@@ -44,4 +46,16 @@ pub struct Refused {
     pub code: u8,
     /// What does not fit, and what to do.
     pub why: String,
+}
+
+impl From<Refused> for WorldError {
+    /// The error of a world that ends with the same code.
+    fn from(Refused { code, why }: Refused) -> WorldError {
+        match code {
+            3 => WorldError::Refused(why.into()),
+            5 => WorldError::Failed(why.into()),
+            7 => WorldError::Lost(why),
+            _ => WorldError::unfit(why),
+        }
+    }
 }

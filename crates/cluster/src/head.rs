@@ -14,12 +14,12 @@ use workload::Progress;
 use workload::plan::{Load, Plan, Settle, State, Task};
 use workload::tally::Interval;
 
-use crate::clock::{ClockWatch, Sample};
+use crate::clock::{ClockWatch, Sample, is_enough};
 use crate::error::{ClusterError, Refused};
 use crate::greeting::greeted;
 use crate::hosts::Hosts;
 use crate::link::Link;
-use crate::merge::{add, counted, driven_by, in_order};
+use crate::merge::{add, counted, driven_by, in_order, responses};
 use crate::message::{
     Asked, Hello, Message, Shift, Unknown, WireInterval, WireLoad, WireWrote, interval_in, progress_in,
     wrote_in, wrote_out,
@@ -27,12 +27,6 @@ use crate::message::{
 
 /// How long one look for messages may take.
 const WAIT: Duration = Duration::from_millis(5);
-
-/// Most clock samples of a rank before each load; sampling ends at the first quick round trip.
-const ASKED: usize = 64;
-
-/// A round trip so short that its half, the uncertainty of the offset, does not matter.
-const QUICK_NS: u64 = 150_000;
 
 /// How long after all are ready they start: the word of it must be there before, and may lie for 20 ms before it is seen.
 const AHEAD: Nanos = Nanos::from_millis(40);
@@ -62,6 +56,8 @@ struct Shared {
     heard: Heard,
     /// Who has gone, and why.
     lost: Option<ClusterError>,
+    /// Who cannot take part in a load that has not begun, and why.
+    refused: Option<Refused>,
     hosts: Vec<String>,
 }
 
@@ -71,7 +67,8 @@ struct Heard {
     round: u64,
     load: Option<Orders>,
     ready: Vec<bool>,
-    progress: BTreeMap<usize, [u64; 4]>,
+    /// By rank: until when, on the clock of rank 0, it has counted what.
+    progress: BTreeMap<usize, (Instant, Progress)>,
     intervals: BTreeMap<usize, Vec<(usize, WireInterval)>>,
     /// The newest of them by rank, on the clock of rank 0, for whoever watches.
     fresh: Vec<(usize, Vec<Interval>)>,
@@ -80,6 +77,8 @@ struct Heard {
     told: Vec<(usize, Sample)>,
     left: Vec<(usize, Vec<String>)>,
     is_stopping: bool,
+    /// Whether all were ready, and have been told when to start.
+    has_begun: bool,
 }
 
 /// The load of a round, as rank 0 asks the other ranks for it.
@@ -128,8 +127,9 @@ impl Shared {
                     *ready = true;
                 }
             }
-            Message::News { round, progress, intervals } if of_this(round) => {
-                self.heard.progress.insert(from, progress);
+            Message::News { round, now_ns, progress, intervals } if of_this(round) => {
+                let counted = Shift(-self.clocks[from].offset_ns()).of(now_ns);
+                self.heard.progress.insert(from, (counted, progress_in(progress)));
                 let flat = intervals
                     .into_iter()
                     .flat_map(|(workload, some)| some.into_iter().map(move |interval| (workload, interval)));
@@ -140,9 +140,8 @@ impl Shared {
                 self.heard.intervals.entry(from).or_default().extend(flat);
             }
             Message::Seen { round, seen } if of_this(round) => {
-                if let Err(why) = &seen {
-                    let (host, why) = (self.host(from), why.why.clone());
-                    self.lost.get_or_insert(ClusterError::Ended { rank: from, host, why });
+                if let Err(Refused { code, why }) = &seen {
+                    self.gave_up(from, *code, why);
                 }
                 self.heard.seen.insert(from, seen);
             }
@@ -151,6 +150,17 @@ impl Shared {
             }
             Message::Left(left) => self.heard.left.push((from, left)),
             _ => {}
+        }
+    }
+
+    /// Notes that a rank did not carry out the load. Before it has begun nothing was lost.
+    fn gave_up(&mut self, rank: usize, code: u8, why: &str) {
+        let host = self.host(rank);
+        if self.heard.has_begun {
+            self.lost.get_or_insert(ClusterError::Ended { rank, host, why: why.into() });
+        } else {
+            let why = format!("rank {rank} on {host}: {why}");
+            self.refused.get_or_insert(Refused { code, why });
         }
     }
 
@@ -194,6 +204,7 @@ impl Gate for HeadGate {
                 break;
             }
         }
+        shared.heard.has_begun = true;
         let at = now().saturating_add(AHEAD);
         for rank in self.link.others() {
             let at_ns = shared.clocks[rank].there_ns(at.nanos());
@@ -253,8 +264,8 @@ impl Head {
         let now = || self.world.now();
         let mut shared = locked(&self.shared);
         for rank in self.link.others().collect::<Vec<_>>() {
-            let mut samples = Vec::with_capacity(ASKED);
-            for _ in 0..ASKED {
+            let mut samples = Vec::new();
+            while !is_enough(&samples) {
                 self.link.expect();
                 self.link.send(rank, &Message::Ask { sent_ns: now().nanos() });
                 // One that does not answer is noticed by its silence.
@@ -269,9 +280,6 @@ impl Head {
                     break;
                 }
                 samples.extend(told.into_iter().filter(|(from, _)| *from == rank).map(|(_, sample)| sample));
-                if samples.last().is_some_and(|last| last.way_ns() <= QUICK_NS) {
-                    break;
-                }
             }
             shared.clocks[rank].add(&samples);
         }
@@ -338,7 +346,11 @@ impl Head {
         let (workers, ops, bytes) = counted(&own);
         driven_by(&mut own, 0);
         let host = |rank: usize| self.hellos[rank].host.clone();
+        let [response_p50_ns, response_p99_ns] =
+            responses(own.workloads.iter().flat_map(|workload| &workload.workers));
         own.ranks = vec![RankResult {
+            response_p50_ns,
+            response_p99_ns,
             workers,
             ops,
             bytes,
@@ -351,7 +363,7 @@ impl Head {
             let clock = self.clock_of(rank, &shared.clocks[rank]);
             let seen = shared.heard.seen.remove(&rank);
             let told = shared.heard.intervals.remove(&rank).unwrap_or_default();
-            let progress = shared.heard.progress.get(&rank).copied().map(progress_in);
+            let progress = shared.heard.progress.get(&rank).map(|(_, progress)| *progress);
             let result = match seen {
                 Some(Ok(mut seen)) => {
                     self.wrote.push((narrow(rank), std::mem::take(&mut seen.wrote)));
@@ -497,7 +509,7 @@ impl World for Head {
                 shared.heard.is_stopping = true;
                 link.send_all(&Message::Stop { round });
             }
-            let others = shared.heard.progress.iter().map(|(rank, of)| (*rank, progress_in(*of))).collect();
+            let others = shared.heard.progress.iter().map(|(rank, so_far)| (*rank, *so_far)).collect();
             let fresh = std::mem::take(&mut shared.heard.fresh);
             drop(shared);
             fresh.iter().for_each(|(rank, intervals)| hosts.take(*rank, intervals));
@@ -516,6 +528,9 @@ impl World for Head {
         // Other ranks of this host may have ended later than this one.
         if let Some(devices) = self.world.counted_since() {
             own.devices = devices;
+        }
+        if let Some(refused) = locked(&self.shared).refused.take() {
+            return Err(refused.into());
         }
         if let Some(lost) = self.lost() {
             // What was measured is kept, and nothing comes after it.

@@ -19,7 +19,7 @@ mod peer;
 mod transport;
 
 pub use clock::{ClockWatch, Sample};
-pub use errands::{Errands, run_errands};
+pub use errands::{Errands, Pieces, run_errands};
 pub use error::{ClusterError, Refused};
 pub use head::{Head, again, over, refuse};
 pub use link::Link;

@@ -2,6 +2,7 @@
 
 use conduct::{MeasuredLoad, MeasuredWorker};
 use record::RankResult;
+use stats::Histogram;
 use units::convert::narrow;
 use workload::tally::Interval;
 
@@ -24,6 +25,18 @@ pub(crate) fn counted(load: &MeasuredLoad) -> (u32, u64, u64) {
     let workers = || load.workloads.iter().flat_map(|workload| &workload.workers);
     let bytes = workers().flat_map(|worker| &worker.tally.classes).map(|class| class.bytes.get()).sum();
     (narrow(workers().count()), workers().map(|worker| worker.tally.ops()).sum(), bytes)
+}
+
+/// The median and the 99th percentile of the response times of `workers`, where there are enough requests for each.
+pub(crate) fn responses<'a>(workers: impl Iterator<Item = &'a MeasuredWorker>) -> [Option<u64>; 2] {
+    /// Requests that are slower than a percentile at least.
+    const SLOWER: f64 = 10.0;
+    let mut all = Histogram::default();
+    workers.flat_map(|worker| &worker.tally.classes).for_each(|class| all.merge(&class.response));
+    [0.5, 0.99].map(|part| {
+        let is_known = all.count() as f64 * (1.0 - part) >= SLOWER;
+        all.quantile(part).filter(|_| is_known).map(units::Nanos::get)
+    })
 }
 
 /// Adds what a rank saw; its instants are shifted so that its load began when that of rank 0 did, as it was agreed.
@@ -51,7 +64,10 @@ pub(crate) fn add(
     let all = || workers.iter().flatten();
     let bytes = all().flat_map(|worker| &worker.tally.classes).map(|class| class.bytes.get()).sum();
     let ended = shift.of(seen.ended_ns);
+    let [response_p50_ns, response_p99_ns] = responses(all());
     let result = RankResult {
+        response_p50_ns,
+        response_p99_ns,
         workers: narrow(all().count()),
         ops: all().map(|worker| worker.tally.ops()).sum(),
         bytes,

@@ -59,7 +59,7 @@ pub(crate) enum Message {
     /// They do not start, or end now.
     Stop { round: u64 },
     /// What happens in the load.
-    News { round: u64, progress: [u64; 4], intervals: Vec<(usize, Vec<WireInterval>)> },
+    News { round: u64, now_ns: u64, progress: [u64; 4], intervals: Vec<(usize, Vec<WireInterval>)> },
     /// What the load saw, or why it saw nothing.
     Seen { round: u64, seen: Result<Box<WireLoad>, Refused> },
     /// Come to rest.

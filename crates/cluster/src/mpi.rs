@@ -50,9 +50,11 @@ const ABORTED: u32 = 2000;
 /// How often messages are looked for unless told otherwise.
 const LATER: Duration = Duration::from_millis(20);
 
-/// How often where one is expected at once, and for how many looks.
+/// How often where one is expected at once, and for how many looks: longer than [`LATER`], so that an answer to one who was late is
+/// still awaited. Otherwise all answers after it would be late as well.
 const SOON: Duration = Duration::from_micros(50);
-const LOOKS: u32 = 60;
+const LOOKS: u32 = 500;
+const _: () = assert!(SOON.as_micros() * LOOKS as u128 > LATER.as_micros());
 
 impl Mpi {
     /// Joins the other ranks; `None` where MPI cannot be initialised.

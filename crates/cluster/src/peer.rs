@@ -227,7 +227,8 @@ impl Peer<'_> {
                 (workload, fresh.iter().map(interval_out).collect())
             });
             let intervals = news.filter(|(_, fresh): &(usize, Vec<_>)| !fresh.is_empty()).collect();
-            link.send(0, &Message::News { round, progress: progress_out(live.progress), intervals });
+            let (now_ns, progress) = (live.now.nanos(), progress_out(live.progress));
+            link.send(0, &Message::News { round, now_ns, progress, intervals });
             while let Ok(Some((from, message))) = link.receive(Duration::ZERO) {
                 match message {
                     Message::Stop { round: of } if of == round => stop.store(true, Ordering::Relaxed),

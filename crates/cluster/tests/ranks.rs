@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use cluster::{Ended, Errands, Head, Hello, Link, Refused, Threads, Transport, decline, run_errands, serve};
+use cluster::{
+    Ended, Errands, Head, Hello, Link, Pieces, Refused, Threads, Transport, decline, run_errands, serve,
+};
 use conduct::{Event, Outcome, World};
 use real::{RealOptions, RealWorld};
 use workload::plan::{Overrides, Plan};
@@ -357,7 +359,7 @@ fn squares(size: usize, count: usize, goes: bool) -> (Vec<usize>, Result<(), Str
                 assert!(matches!(run_errands(&link, hello(rank), &work), Ended::Done));
             });
         }
-        let errands = Errands::open(Arc::new(Link::new(head, || false)), &hello(0)).unwrap();
+        let errands = Errands::open(Arc::new(Link::new(head, || false)), &hello(0), Pieces::Short).unwrap();
         let texts: Vec<String> = (0..count).map(|number| number.to_string()).collect();
         let mut taken = Vec::new();
         // So that there is something left for the others.

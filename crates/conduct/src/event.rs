@@ -69,6 +69,8 @@ pub struct Live<'a> {
     pub doing: &'static str,
     /// Requests and bytes since it began.
     pub progress: Progress,
+    /// Until when those are counted: `now`, and some tenths of a second before where other hosts have told them.
+    pub counted: Instant,
     /// Response times of the last whole second.
     pub responses: Option<Responses>,
     /// The part that is done, where it can be known.
@@ -92,6 +94,8 @@ pub struct HostLive {
     pub workers: u32,
     /// Requests and bytes since the load began.
     pub progress: Progress,
+    /// Until when those are counted.
+    pub counted: Instant,
     /// Response times of its last whole second.
     pub responses: Option<Responses>,
 }
@@ -122,6 +126,7 @@ impl Live<'static> {
             started,
             doing,
             progress,
+            counted: now,
             responses: None,
             done: None,
             heard: &[],

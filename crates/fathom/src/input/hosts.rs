@@ -9,8 +9,7 @@ use crate::ending::Failure;
 /// them. What follows `#` says nothing. An error where the file cannot be read, names no target for `host`, or names it
 /// twice.
 pub fn targets_of(path: &Path, host: &str) -> Result<Vec<String>, Failure> {
-    let usage = |what: String| Failure::Usage(format!("--hosts-config {}: {what}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| usage(format!("it cannot be read: {error}")))?;
+    let (usage, text) = (|what: String| usage(path, &what), text(path)?);
     let mut found = lines(&text).filter(|(name, _)| *name == host);
     match (found.next(), found.next()) {
         (Some((_, targets)), None) if !targets.is_empty() => Ok(targets),
@@ -24,6 +23,23 @@ pub fn targets_of(path: &Path, host: &str) -> Result<Vec<String>, Failure> {
             Err(usage(format!("it has no line for host `{host}`, as `hostname` says it; it has {known}")))
         }
     }
+}
+
+/// All that the file at `path` says: of each host its name and its targets, in order of the names.
+pub fn all(path: &Path) -> Result<Vec<String>, Failure> {
+    let mut hosts: Vec<String> = lines(&text(path)?)
+        .map(|(name, targets)| [vec![name.to_owned()], targets].concat().join(" "))
+        .collect();
+    hosts.sort();
+    Ok(hosts)
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|error| usage(path, &format!("it cannot be read: {error}")))
+}
+
+fn usage(path: &Path, what: &str) -> Failure {
+    Failure::Usage(format!("--hosts-config {}: {what}", path.display()))
 }
 
 /// Each host with its targets.
@@ -50,5 +66,8 @@ mod tests {
             assert!(failure.contains(says), "{failure}");
         }
         assert!(targets_of(&folder.path().join("none"), "a").is_err());
+        let moved = folder.path().join("moved");
+        fs::write(&moved, "d /1\nd /2\nc\nb   /mnt/x\na /dev/sdb /dev/sdc\n").unwrap();
+        assert_eq!(all(&path).unwrap(), all(&moved).unwrap(), "blanks, remarks and order say nothing");
     }
 }

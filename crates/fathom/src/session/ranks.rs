@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cluster::{Ended, Errands, Follows, Head, Hello, Link, Refused};
+use cluster::{Ended, Errands, Follows, Head, Hello, Link, Pieces, Refused};
 use conduct::{World, WorldError};
 use host::clock::Clock;
 use real::RealOptions;
@@ -44,6 +44,8 @@ struct Joined {
     /// On how many hosts they are; 0 before rank 0 has greeted them.
     hosts: AtomicU32,
     has_own_files: AtomicBool,
+    /// Whether each piece of the work is carried out by one rank alone, in a world of its own.
+    is_in_pieces: AtomicBool,
     #[cfg(feature = "mpi")]
     mpi: Arc<cluster::Mpi>,
 }
@@ -142,10 +144,11 @@ fn begin(_size: usize) -> Result<(), Failure> {
     let (rank, size) = (mpi.rank(), mpi.size());
     let link = Mutex::new(Some(Arc::new(Link::new(mpi.clone(), signals::guard_has_gone))));
     let no = || AtomicBool::new(false);
-    let (is_settled, has_headed, has_own_files, hosts) = (no(), no(), no(), AtomicU32::new(0));
-    let next = Mutex::default();
-    let _first =
-        JOINED.set(Joined { link, rank, size, is_settled, has_headed, next, hosts, has_own_files, mpi });
+    let (next, hosts) = (Mutex::default(), AtomicU32::new(0));
+    let (is_settled, has_headed, has_own_files, is_in_pieces) = (no(), no(), no(), no());
+    let joined =
+        Joined { link, rank, size, is_settled, has_headed, next, hosts, has_own_files, is_in_pieces, mpi };
+    let _first = JOINED.set(joined);
     Ok(())
 }
 
@@ -176,7 +179,8 @@ pub fn can_tell_all(plan: &Plan) -> Result<(), Failure> {
 
 /// `world`, which is that of rank 0, at the head of the others; as it is where there are none.
 pub fn headed(world: Box<dyn World>, plan: &Plan, signals: &Signals) -> Result<Box<dyn World>, Failure> {
-    let Some((joined, link)) = joined().and_then(|joined| Some((joined, joined.link()?))) else {
+    let together = joined().filter(|joined| !joined.is_in_pieces.load(Ordering::Relaxed));
+    let Some((joined, link)) = together.and_then(|joined| Some((joined, joined.link()?))) else {
         return Ok(world);
     };
     let hello = hello(plan, &*world);
@@ -186,7 +190,7 @@ pub fn headed(world: Box<dyn World>, plan: &Plan, signals: &Signals) -> Result<B
     }
     let has_own_files = joined.has_own_files.load(Ordering::Relaxed);
     let head = Head::open(world, link, plan, &hello, has_own_files, signals.stop());
-    let head = head.map_err(as_world_error)?;
+    let head = head.map_err(WorldError::from)?;
     joined.hosts.store(head.hosts(), Ordering::Relaxed);
     Ok(Box::new(head))
 }
@@ -216,28 +220,21 @@ pub fn hosts() -> u32 {
     joined().map_or(1, |joined| joined.hosts.load(Ordering::Relaxed).max(1))
 }
 
-fn as_world_error(Refused { code, why }: Refused) -> WorldError {
-    match code {
-        3 => WorldError::Refused(why.into()),
-        5 => WorldError::Failed(why.into()),
-        7 => WorldError::Lost(why),
-        _ => WorldError::unfit(why),
-    }
-}
-
 /// The other ranks, which carry out pieces of the work that `about` describes; `None` where there are none.
-pub fn errands(about: &str) -> Result<Option<Errands>, Failure> {
+pub fn errands(about: &str, pieces: Pieces) -> Result<Option<Errands>, Failure> {
     let Some((joined, link)) = joined().and_then(|joined| Some((joined, joined.link()?))) else {
         return Ok(None);
     };
     joined.is_settled.store(true, Ordering::Relaxed);
-    Ok(Some(Errands::open(link, &hello_of_work(about)).map_err(as_world_error)?))
+    joined.is_in_pieces.store(true, Ordering::Relaxed);
+    Ok(Some(Errands::open(link, &hello_of_work(about), pieces).map_err(WorldError::from)?))
 }
 
 /// On a rank other than 0: carries out pieces of the work that `about` describes, until rank 0 says that all is done.
 /// `None` where this is not such a rank.
 pub fn run_errands(about: &str, work: &dyn Fn(&str) -> String) -> Option<Ending> {
     let (joined, link) = other_rank()?;
+    joined.is_in_pieces.store(true, Ordering::Relaxed);
     Some(joined.ending(cluster::run_errands(&link, hello_of_work(about), work)))
 }
 

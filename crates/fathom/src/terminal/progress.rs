@@ -51,14 +51,16 @@ struct Before {
     at: Instant,
     doing: &'static str,
     progress: workload::Progress,
-    /// Of each host, where there are several.
-    hosts: Vec<workload::Progress>,
+    counted: Instant,
+    /// Of each host, where there are several, and until when it is counted.
+    hosts: Vec<(Instant, workload::Progress)>,
 }
 
 impl Before {
     fn of(live: &Live<'_>) -> Before {
-        let hosts = live.hosts.iter().map(|host| host.progress).collect();
-        Before { at: live.now, doing: live.doing, progress: live.progress, hosts }
+        let hosts = live.hosts.iter().map(|host| (host.counted, host.progress)).collect();
+        let Live { now, doing, progress, counted, .. } = *live;
+        Before { at: now, doing, progress, counted, hosts }
     }
 }
 
@@ -249,12 +251,13 @@ impl Progress {
             if !(is_whole || is_first) || elapsed.is_zero() {
                 return;
             }
-            let so_far = before.as_ref().map(|before| before.progress).unwrap_or_default();
-            (glance.ops, glance.bytes) = rates(live.progress, so_far, elapsed);
+            let none = (live.started, workload::Progress::default());
+            let so_far = before.as_ref().map_or(none, |before| (before.counted, before.progress));
+            (glance.ops, glance.bytes) = rates((live.counted, live.progress), so_far);
             let before = before.as_ref().map_or(&[][..], |before| &before.hosts);
-            let before = before.iter().copied().chain(std::iter::repeat(workload::Progress::default()));
+            let before = before.iter().copied().chain(std::iter::repeat(none));
             glance.hosts =
-                live.hosts.iter().zip(before).map(|(host, so_far)| host_now(host, so_far, elapsed)).collect();
+                live.hosts.iter().zip(before).map(|(host, so_far)| host_now(host, so_far)).collect();
             if is_whole {
                 glance.add_rate(glance.ops, elapsed);
                 if is_full {
@@ -266,7 +269,7 @@ impl Progress {
             self.before = Some(Before::of(live));
         } else if is_new {
             let (at, progress, hosts) = (live.started, workload::Progress::default(), Vec::new());
-            self.before = Some(Before { at, doing: live.doing, progress, hosts });
+            self.before = Some(Before { at, doing: live.doing, progress, counted: at, hosts });
         }
         if self.painter.is_none() && now.saturating_since(self.last_plain) >= PLAIN_EVERY {
             let Glance { title, left, .. } = &self.glance;
@@ -301,15 +304,19 @@ impl Progress {
     }
 }
 
-/// Requests and bytes a second over `elapsed`, before which it was `so_far`.
-fn rates(progress: workload::Progress, so_far: workload::Progress, elapsed: Nanos) -> (f64, f64) {
+/// What has come until an instant.
+type SoFar = (Instant, workload::Progress);
+
+/// Requests and bytes a second of what came after what was there before.
+fn rates((until, progress): SoFar, (from, so_far): SoFar) -> (f64, f64) {
+    let elapsed = until.saturating_since(from);
     let bytes = Bytes::new(progress.bytes.saturating_sub(so_far.bytes));
     let ops = progress.ops.saturating_sub(so_far.ops);
     (OpsPerSecond::of(ops, elapsed).get(), BytesPerSecond::of(bytes, elapsed).get())
 }
 
-fn host_now(host: &HostLive, so_far: workload::Progress, elapsed: Nanos) -> HostGlance {
-    let (ops, bytes) = rates(host.progress, so_far, elapsed);
+fn host_now(host: &HostLive, so_far: SoFar) -> HostGlance {
+    let (ops, bytes) = rates((host.counted, host.progress), so_far);
     let p99 = host.responses.map(|seen| seen.p99);
     HostGlance { name: report::harmless(&host.host), workers: host.workers, ops, bytes, p99 }
 }

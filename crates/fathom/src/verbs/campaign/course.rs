@@ -8,11 +8,12 @@ use campaign::{Turn, TurnKey};
 use conduct::{Taker, in_order, processors};
 use host::clock::Clock;
 use library::{Filter, Library};
-use real::RealOptions;
+use real::{Beside, RealOptions};
 use record::{CellLack, LackKind, Run};
 use units::{Instant, Nanos};
 
 use super::CampaignArgs;
+use super::crew::{Ahead, Crew};
 use super::lacking::{self, is_same_lack, unmeasured};
 use super::lock::{beside, lock, lock_in_time};
 use super::published::{self, Asked};
@@ -96,14 +97,16 @@ pub fn carry_out(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> 
     let _lock = lock_in_time(subject, store)?;
     let kept = kept(subject, store)?;
     let left = left(subject, &kept);
+    let crew = Crew::open(subject, arguments)?;
     let published = published::left(subject, &kept);
     say_begin(subject, &kept, left.len() + published.len());
     let mut course = Course::new(subject, arguments, store, left.len());
     course.known = kept.lacks;
     let ended = match course.published(&published) {
-        Ok(None) => course.measure(&left),
+        Ok(None) => course.measure(&left, &crew),
         ended => ended,
     };
+    drop(crew);
     let Course { void, skipped, failed, .. } = course;
     conclude(subject, arguments, store)?;
     if let Some(ending) = ended? {
@@ -245,16 +248,21 @@ impl<'a> Course<'a> {
     }
 
     /// Measures `turns`; the ending where something ends all of it.
-    fn measure(&mut self, turns: &[Turn]) -> Result<Option<Ending>, Failure> {
+    fn measure(&mut self, turns: &[Turn], crew: &Crew) -> Result<Option<Ending>, Failure> {
         // From now on a signal ends the campaign in order.
         interrupted()?;
         let (subject, arguments) = (self.subject, self.arguments);
         // Virtual arrays know nothing of each other; what is real, or is changed by a command, is one after the other.
         let threads = if subject.is_apart() && !arguments.metrics.are_wanted() { processors() } else { 1 };
         let ahead = |at: usize| Some(Ahead::of(subject, arguments, &turns[at]));
-        let mut turns = Turns { course: self, turns, in_a_row: 0, ended: Ok(None) };
-        in_order(turns.turns.len(), threads, &ahead, &mut turns);
-        turns.ended
+        let since = self.clock.now();
+        let mut taker = Turns { course: self, turns, in_a_row: 0, since, ended: Ok(None) };
+        match crew.measure(turns, &mut |index, ahead| taker.take(index, Some(ahead))) {
+            None => in_order(turns.len(), threads, &ahead, &mut taker),
+            Some(Ok(())) => {}
+            Some(Err(lost)) => return Ok(Some(lost)),
+        }
+        taker.ended
     }
 
     /// One run: the state, the load, the state again; or what was measured ahead of it.
@@ -272,7 +280,8 @@ impl<'a> Course<'a> {
         ranks::comes_next(&label);
         let (run, ending) = match ahead {
             None => self.run(request, proofs, self.subject.proof_of(turn))?,
-            Some(ahead) => ahead.kept(self.store)?,
+            Some(Ahead::Failed(ending)) => return Ok(Some(ending)),
+            Some(Ahead::Ended(recorded)) => kept_now((*recorded)?, self.store)?,
         };
         if ENDS_ALL.contains(&ending.code) {
             return Ok(Some(ending));
@@ -354,7 +363,7 @@ impl<'a> Course<'a> {
 }
 
 /// Measures a cell, and keeps it in `library` where there is one.
-fn measured(
+pub fn measured(
     request: Request,
     proofs: Vec<record::StateProof>,
     read_back: session::recorder::ReadBack,
@@ -378,6 +387,7 @@ fn options(targets: Vec<String>, arguments: &CampaignArgs) -> Result<RealOptions
         consents: targets::consents(&arguments.destroy)?,
         keep: arguments.keep,
         scratch: arguments.scratch,
+        beside: Beside { taken: ranks::files_taken(arguments.file_per_rank), shares_free: false },
         looks_inside: true,
         ..RealOptions::default()
     })
@@ -410,27 +420,14 @@ pub fn cell(
     Ok((request.planned, options(request.targets, arguments)?))
 }
 
-/// A cell that was measured before its turn, and is in no library yet.
-struct Ahead(Result<Recorded, Failure>);
-
-impl Ahead {
-    fn of(subject: &Subject, arguments: &CampaignArgs, turn: &Turn) -> Ahead {
-        let request = subject.request(turn, &arguments.change.tags);
-        Ahead(request.and_then(|request| {
-            measured(request, Vec::new(), subject.proof_of(turn), arguments, None, Display::None)
-        }))
+/// The run of a cell that was measured before its turn, which `store` has from now on.
+fn kept_now(recorded: Recorded, store: &Store) -> Result<(Run, Ending), Failure> {
+    let (run, is_refused) = (recorded.run.clone(), recorded.is_refused);
+    let ending = final_ending(recorded);
+    if let Some(mut library) = store.open_to_save(false)?.filter(|_| !is_refused) {
+        library.save(&run)?;
     }
-
-    /// Its run, which `store` has from now on.
-    fn kept(self, store: &Store) -> Result<(Run, Ending), Failure> {
-        let recorded = self.0?;
-        let (run, is_refused) = (recorded.run.clone(), recorded.is_refused);
-        let ending = final_ending(recorded);
-        if let Some(mut library) = store.open_to_save(false)?.filter(|_| !is_refused) {
-            library.save(&run)?;
-        }
-        Ok((run, ending))
-    }
+    Ok((run, ending))
 }
 
 /// The turns of a campaign in order.
@@ -438,6 +435,8 @@ struct Turns<'t, 'a> {
     course: &'t mut Course<'a>,
     turns: &'t [Turn],
     in_a_row: usize,
+    /// When the last one ended: what is measured ahead takes no time in its turn.
+    since: Instant,
     ended: Result<Option<Ending>, Failure>,
 }
 
@@ -447,11 +446,12 @@ impl Turns<'_, '_> {
         debug_assert!(self.in_a_row < FAILURES_MOST, "a campaign ends with the last failure that it allows");
         course.left = self.turns.len() - index;
         course.say_turn(turn, &self.turns[index..]);
-        let began = course.clock.now();
+        let began = std::mem::replace(&mut self.since, course.clock.now());
         let failures = course.failed.len();
         if let Some(ending) = course.one(turn, began, ahead)? {
             return Ok(Some(ending));
         }
+        self.since = course.clock.now();
         if let Some(code) = interrupted()? {
             return Ok(Some(interrupted_by(code)));
         }
@@ -478,7 +478,7 @@ impl Taker<Option<Ahead>> for Turns<'_, '_> {
 
 impl Subject {
     /// What reads the state back once the load of `turn` has ended.
-    fn proof_of(&self, turn: &Turn) -> session::recorder::ReadBack {
+    pub fn proof_of(&self, turn: &Turn) -> session::recorder::ReadBack {
         let healths: Vec<(String, String)> = self.healths(turn);
         let readings = readings(self, turn);
         Box::new(move |run| {

@@ -1,6 +1,7 @@
 //! `fathom campaign`
 
 pub mod course;
+mod crew;
 pub mod forecast;
 mod lacking;
 mod lock;
@@ -8,12 +9,14 @@ mod published;
 mod state;
 pub mod subject;
 
+use std::path::PathBuf;
+
 use clap::Args;
 use units::{Bytes, Nanos};
 
 use crate::ending::{Ending, Failure};
-use crate::input::candidates;
 use crate::input::plans::PlanChange;
+use crate::input::{candidates, hosts, path_value};
 use crate::output;
 use crate::session::metrics::MetricsArgs;
 use crate::session::ranks;
@@ -49,6 +52,13 @@ pub struct CampaignArgs {
     /// Total size of the scratch files (fio: `size`) [default: larger than the known caches, as far as space allows]
     #[arg(long, value_name = "SIZE", help_heading = TARGET)]
     pub scratch: Option<Bytes>,
+    /// Under `mpirun`: each rank makes scratch files of its own, as of `fathom run`
+    #[arg(long, help_heading = TARGET)]
+    pub file_per_rank: bool,
+    /// Under `mpirun`: the targets of each host, in place of --on, as of `fathom run`
+    #[arg(long, value_name = "FILE", conflicts_with = "targets", help_heading = TARGET)]
+    #[arg(value_parser = path_value())]
+    pub hosts_config: Option<PathBuf>,
     /// Blocks, in each of which every cell is measured once [default: `repeats` of the file]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeats: Option<u32>,
@@ -99,7 +109,11 @@ pub fn campaign(arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failu
     }
     let overrides = arguments.change.overrides();
     let read = |repeats, fraction| {
-        let change = Change { targets: &arguments.targets, overrides: &overrides, repeats, fraction };
+        let (targets, hosts) = match &arguments.hosts_config {
+            None => (arguments.targets.clone(), Vec::new()),
+            Some(path) => (hosts::targets_of(path, &ranks::host_name())?, hosts::all(path)?),
+        };
+        let change = Change { targets: &targets, hosts: &hosts, overrides: &overrides, repeats, fraction };
         Subject::read(file, &change)
     };
     let whole = |subject: Subject| match arguments.within {
@@ -135,10 +149,8 @@ fn over_ranks(subject: &Subject, arguments: &CampaignArgs) -> Result<Option<Endi
         return Ok(None);
     }
     if subject.is_virtual() {
-        return Err(ranks::for_one_process(
-            "the cells of this campaign are measured on virtual arrays, of which one process has all processors do one each; \
-             run it without `mpirun`",
-        ));
+        crew::can_share(subject, arguments).map_err(|why| ranks::for_one_process(&why))?;
+        return Ok(crew::serve(subject, arguments));
     }
     ranks::heads_several();
     Ok(ranks::serve_several(|cell| course::cell(subject, arguments, cell)))

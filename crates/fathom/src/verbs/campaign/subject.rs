@@ -44,6 +44,8 @@ pub struct Request {
 /// What the command line changes.
 pub struct Change<'a> {
     pub targets: &'a [String],
+    /// All hosts with their targets, where those of this one are `targets`; empty where all hosts have the same.
+    pub hosts: &'a [String],
     pub overrides: &'a Overrides,
     pub repeats: Option<u32>,
     pub fraction: Option<u32>,
@@ -66,6 +68,12 @@ impl Subject {
         campaign.fraction = change.fraction.unwrap_or(campaign.fraction);
         campaign.plans = campaign.plans.iter().map(|plan| beside(file, plan)).collect();
         let texts = campaign.plans.iter().map(|plan| plans::text(plan)).collect::<Result<Vec<_>, _>>()?;
+        if !change.hosts.is_empty() && campaign.factors.iter().any(|factor| factor.name == "on") {
+            return Err(Failure::Usage(
+                "--hosts-config names targets by host, and the factor `on` of the campaign by cell; leave one of them out"
+                    .into(),
+            ));
+        }
         let options = options_of(&targets_of(&campaign))?;
         campaign.factors = campaign
             .factors
@@ -76,7 +84,8 @@ impl Subject {
                 factor.implied(is_option, is_key)
             })
             .collect();
-        let key = campaign.key(&texts, &campaign.targets);
+        let measured = if change.hosts.is_empty() { &campaign.targets } else { change.hosts };
+        let key = campaign.key(&texts, measured);
         let design = design(&campaign)?;
         let published =
             campaign.published.iter().map(|name| Group::read(file, name)).collect::<Result<_, _>>()?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use cluster::Errands;
+use cluster::{Errands, Pieces};
 use conduct::WorldError;
 use explore::evaluate::Evaluator;
 use explore::{Design, Errand, Local, Outcome};
@@ -23,7 +23,7 @@ pub struct Crew {
 impl Crew {
     /// All ranks that were given the same study, of that text, or so many threads where there is one process.
     pub fn open(study: &str, threads: usize) -> Result<Crew, Failure> {
-        Ok(Crew { others: ranks::errands(study)?, threads, lost: Mutex::new(None) })
+        Ok(Crew { others: ranks::errands(study, Pieces::Short)?, threads, lost: Mutex::new(None) })
     }
 
     /// An error where a rank has gone, and the study was stopped for it.

@@ -60,8 +60,13 @@ fn subject(asked: &CampaignAsked, label: &str, text: &str) -> Result<Subject, Fa
     must_be_free(&Campaign::parse(label, text)?)?;
     let overrides = Overrides { set: asked.set.clone(), tags: Vec::new() };
     let targets = asked.on.list();
-    let change =
-        Change { targets: &targets, overrides: &overrides, repeats: asked.repeats, fraction: asked.fraction };
+    let change = Change {
+        targets: &targets,
+        hosts: &[],
+        overrides: &overrides,
+        repeats: asked.repeats,
+        fraction: asked.fraction,
+    };
     Subject::of(label, text, &change)
 }
 
