@@ -22,6 +22,7 @@ pub mod events;
 pub mod files;
 pub mod host;
 pub mod latency;
+mod least;
 pub mod link;
 pub mod meter;
 pub mod parity;

@@ -6,6 +6,7 @@ use units::convert::narrow;
 use units::{Bytes, Instant, Nanos};
 
 use crate::device::write_buffer::WriteBuffer;
+use crate::least::first_of_least;
 
 /// Dies, of which each piece goes to the one that is free first.
 ///
@@ -96,8 +97,7 @@ impl Programs {
     }
 
     fn free_first(&mut self) -> &mut Die {
-        let free = self.dies.iter().enumerate().min_by_key(|(_, die)| die.until);
-        let index = free.map_or(0, |(index, _)| index);
+        let index = first_of_least(self.dies.iter().map(|die| die.until.nanos())).unwrap_or(0);
         &mut self.dies[index]
     }
 

@@ -8,6 +8,7 @@ use units::Nanos;
 
 use super::layout::SectorPosition;
 use crate::device::Command;
+use crate::least::first_of_least;
 use crate::meter::Class;
 
 /// A command that waits.
@@ -39,6 +40,7 @@ impl Waiting {
     }
 
     /// Adds the command that came last.
+    #[inline]
     pub fn push(&mut self, entry: Entry) {
         if self.window.len() < self.limit {
             self.window.push(entry);
@@ -54,6 +56,7 @@ impl Waiting {
     }
 
     /// Whether none waits.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.window.is_empty()
     }
@@ -64,6 +67,7 @@ impl Waiting {
     }
 
     /// Takes one that the drive sees, by its place there; the drive sees the next of the rest.
+    #[inline]
     pub fn take(&mut self, index: usize) -> Entry {
         let entry = self.window.swap_remove(index);
         self.window.extend(self.rest.pop_front());
@@ -76,7 +80,8 @@ impl Waiting {
     }
 
     fn oldest(&self) -> usize {
-        self.least(|entry, _| entry.arrived)
+        first_of_least(self.window.iter().map(|entry| entry.arrived))
+            .expect("there must be a command to choose")
     }
 
     /// The place of the oldest that the drive sees, if it has waited for too long.
@@ -96,6 +101,7 @@ impl Waiting {
 
     /// The place of the one with the smallest cost, of those that the drive sees; of equal ones, of the one that came
     /// first. `cost` gets the smallest so far: for a command that costs more it need not compute how much more.
+    #[inline]
     pub fn least(&self, cost: impl Fn(&Entry, u64) -> u64) -> usize {
         debug_assert!(!self.window.is_empty(), "there must be a command to choose");
         if self.window.len() == 1 {

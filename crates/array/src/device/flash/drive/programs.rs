@@ -4,6 +4,7 @@ use units::{Bytes, Instant, Nanos};
 
 use super::super::map::Collection;
 use super::FlashDrive;
+use crate::least::first_of_least;
 
 impl FlashDrive {
     pub(super) fn write(&mut self, now: Instant, begun: Instant, offset: u64, bytes: Bytes) -> Instant {
@@ -31,8 +32,7 @@ impl FlashDrive {
     }
 
     fn first_free_die(&self) -> usize {
-        let free = self.dies.iter().enumerate().min_by_key(|(_, die)| die.writes_until);
-        free.map_or(0, |(index, _)| index)
+        first_of_least(self.dies.iter().map(|die| die.writes_until.nanos())).unwrap_or(0)
     }
 
     /// Books one program, with the collection that it may leave behind; when the program ends.
