@@ -35,16 +35,19 @@ pub struct Next {
 
 impl Turns {
     /// How many are present.
+    #[inline]
     pub fn len(&self) -> usize {
         self.ring.len()
     }
 
     /// Whether nobody is.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.ring.is_empty()
     }
 
     /// Has `who` join with `work` of at least one nanosecond; its first turn comes at the end of the present round.
+    #[inline]
     pub fn join(&mut self, who: u32, work: u64) {
         debug_assert!(work > 0, "who joins must have work");
         self.ring.push(Turn { who, left: work, between: false });
@@ -66,14 +69,17 @@ impl Turns {
     }
 
     /// Who ends next if nobody comes; `None` where nobody is present.
+    #[inline]
     pub fn next(&self, quantum: u64) -> Option<Next> {
-        if let [only] = self.ring[..] {
-            return Some(Next { after: only.left, index: 0 });
+        match self.ring[..] {
+            [] => None,
+            [only] => Some(Next { after: only.left, index: 0 }),
+            _ => self.next_of_several(quantum),
         }
-        // One that has nothing left is on its way out already.
-        let key = |&index: &usize| (self.ring[index].left > 0, self.order(index, quantum));
-        let index = (0..self.ring.len()).min_by_key(key)?;
-        let (rounds, place) = self.order(index, quantum);
+    }
+
+    fn next_of_several(&self, quantum: u64) -> Option<Next> {
+        let (index, rounds, place) = self.first_to_end(quantum)?;
         let before: u64 = (0..self.ring.len())
             .filter(|&other| other != index)
             .map(|other| self.moved(other, rounds + u64::from(self.place(other) < place), quantum))
@@ -81,7 +87,26 @@ impl Turns {
         Some(Next { after: before + self.ring[index].left, index })
     }
 
+    /// Who ends first if nobody comes, after how many full rounds, and its place in a round.
+    ///
+    /// Rounds are counted of the one that has the least left: a division for each of those present would cost more than all
+    /// the rest.
+    fn first_to_end(&self, quantum: u64) -> Option<(usize, u64, usize)> {
+        // One that has nothing left is on its way out already.
+        if let Some(index) = self.ring.iter().position(|turn| turn.left == 0) {
+            return Some((index, 0, 0));
+        }
+        let beyond = |index: usize| self.ring[index].left.saturating_sub(self.first_turn(index, quantum));
+        let each = 0..self.ring.len();
+        let rounds = each.clone().map(beyond).min()?.div_ceil(quantum);
+        let ends = |&index: &usize| beyond(index) <= rounds.saturating_mul(quantum);
+        let index = each.filter(ends).min_by_key(|&index| self.place(index))?;
+        debug_assert_eq!(self.order(index, quantum), (rounds, self.place(index)), "it ends in that round");
+        Some((index, rounds, self.place(index)))
+    }
+
     /// Lets `time` pass, in which nobody ends.
+    #[inline]
     pub fn pass(&mut self, time: u64, quantum: u64) {
         let count = self.ring.len();
         if count == 0 || time == 0 {
@@ -106,8 +131,14 @@ impl Turns {
     }
 
     /// Carries out what [`Turns::next`] said: who has ended.
+    #[inline]
     pub fn end(&mut self, next: Next, quantum: u64) -> u32 {
         debug_assert!(next.index < self.ring.len(), "who ends must be present");
+        if let [only] = self.ring[..] {
+            self.ring.clear();
+            (self.turn, self.into) = (0, 0);
+            return only.who;
+        }
         let (rounds, place) = self.order(next.index, quantum);
         for other in (0..self.ring.len()).filter(|&other| other != next.index) {
             let moved = self.moved(other, rounds + u64::from(self.place(other) < place), quantum);
@@ -131,6 +162,7 @@ impl Turns {
     }
 
     /// Where in the rounds one ends if nobody comes: full rounds before its last turn, and its place in a round.
+    #[inline]
     fn order(&self, index: usize, quantum: u64) -> (u64, usize) {
         if self.ring[index].left == 0 {
             return (0, 0);
@@ -140,16 +172,19 @@ impl Turns {
     }
 
     /// How many are before it in the round that begins with the present turn.
+    #[inline]
     fn place(&self, index: usize) -> usize {
         if index >= self.turn { index - self.turn } else { index + self.ring.len() - self.turn }
     }
 
     /// How long its next turn can be.
+    #[inline]
     fn first_turn(&self, index: usize, quantum: u64) -> u64 {
         if index == self.turn { quantum - self.into } else { quantum }
     }
 
     /// What one that does not end moves in that many turns.
+    #[inline]
     fn moved(&self, index: usize, turns: u64, quantum: u64) -> u64 {
         if turns == 0 { 0 } else { self.first_turn(index, quantum) + (turns - 1) * quantum }
     }
