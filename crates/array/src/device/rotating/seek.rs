@@ -1,5 +1,7 @@
 //! Seek time by distance, as a table.
 
+use std::sync::Arc;
+
 use units::Nanos;
 use units::convert::{narrow, truncated};
 
@@ -12,11 +14,13 @@ const FAR: u32 = 2048;
 
 /// Read seek time by distance in cylinders, looked up in constant time.
 ///
+/// Drives alike share one: what all of them look up stays close to the processor.
+///
 /// **Invariant:** distance zero takes no time.
 #[derive(Clone, Debug)]
 pub struct SeekTable {
-    near: Vec<u32>,
-    far: Vec<u32>,
+    near: Arc<[u32]>,
+    far: Arc<[u32]>,
     far_shift: u32,
 }
 
