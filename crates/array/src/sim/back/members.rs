@@ -80,15 +80,21 @@ impl BackEnd {
         self.channels.wires[wire as usize].advance(now, &mut crossed);
         self.arm(time, wire);
         for Carried { token, work } in crossed.drain(..) {
-            let Crossing { disk, command, at_disk } = self.channels.crossings[token];
             self.channels.crossings.give(token);
-            match command {
+            // What is read of it is little: the whole of it is copied only where it is needed.
+            let crossing = &self.channels.crossings[token];
+            match &crossing.command {
                 Some(command) if command.write => {
-                    self.hand_over(time, disk, Command { ready: now, ..command });
+                    let (disk, command) = (crossing.disk, Command { ready: now, ..*command });
+                    self.hand_over(time, disk, command);
                 }
                 Some(command) => {
-                    self.passed(now, disk, command, at_disk, Some(work));
-                    self.member_done(time, command.tag);
+                    let tag = command.tag;
+                    if self.traces_latency {
+                        let Crossing { disk, at_disk, .. } = *crossing;
+                        self.follow(now, disk, *command, at_disk, Some(work));
+                    }
+                    self.member_done(time, tag);
                 }
                 None => {}
             }
