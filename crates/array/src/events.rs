@@ -37,6 +37,7 @@ impl Events {
     ///
     /// # Panics
     /// Where `slot` does not fit in 24 bits, or after 2^40 events: both are errors of this crate, not of its user.
+    #[inline]
     pub fn push(&mut self, at: Instant, slot: u32) {
         assert!(slot >> SLOT_BITS == 0, "an event's slot has 24 bits");
         assert!(self.entered >> SEQUENCE_BITS == 0, "an event's sequence number has 40 bits");
@@ -53,6 +54,7 @@ impl Events {
     }
 
     /// The earliest event and its slot, taken out; `None` where nothing waits.
+    #[inline]
     pub fn pop(&mut self) -> Option<(Instant, u32)> {
         if std::mem::take(&mut self.first_left) {
             self.heap.pop();

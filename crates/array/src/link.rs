@@ -34,12 +34,14 @@ pub enum Duplex {
 
 impl LinkParams {
     /// How long one lane takes for a command with `bytes`.
+    #[inline]
     pub fn transfer(&self, bytes: u64) -> Nanos {
         let lanes = u64::from(self.lanes.max(1));
         self.command + self.rate.time_for(Bytes::new(bytes * lanes))
     }
 
     /// How long one lane takes for `bytes` of a command that has paid for itself on its way out.
+    #[inline]
     pub fn answer(&self, bytes: u64) -> Nanos {
         self.transfer(bytes).saturating_sub(self.command)
     }

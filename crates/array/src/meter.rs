@@ -108,18 +108,21 @@ impl Meter {
     }
 
     /// One more is present from `now`.
+    #[inline]
     pub fn arrive(&mut self, now: Instant) {
         self.advance(now);
         self.present += 1;
     }
 
     /// One more is present, of which is known at `now` that it has been since `arrived`, which may be earlier.
+    #[inline]
     pub fn arrive_late(&mut self, now: Instant, arrived: Instant) {
         self.arrive(now);
         self.area += u128::from(now.saturating_since(arrived.max(self.since)).get());
     }
 
     /// One of those present is served from `now`.
+    #[inline]
     pub fn begin(&mut self, now: Instant) {
         debug_assert!(self.serving < self.present, "only who is present can be served");
         self.advance(now);
@@ -127,6 +130,7 @@ impl Meter {
     }
 
     /// One of those served leaves at `now`, having arrived and started at those instants, in order.
+    #[inline]
     pub fn leave(&mut self, now: Instant, arrived: Instant, started: Instant, class: Class) {
         self.advance(now);
         debug_assert!(self.present > 0 && self.serving > 0, "who leaves must have been served");
@@ -138,11 +142,13 @@ impl Meter {
     }
 
     /// Since when it counts.
+    #[inline]
     pub fn since(&self) -> Instant {
         self.since
     }
 
     /// The servers apart were busy for `busy` more.
+    #[inline]
     pub fn add_busy(&mut self, busy: Nanos) {
         self.busy_ns += busy.get();
     }
@@ -160,11 +166,13 @@ impl Meter {
     }
 
     /// Work of `busy` goes on over an end of the window, done by servers apart that keep time themselves.
+    #[inline]
     pub fn edge(&mut self, busy: Nanos) {
         self.edges_ns += busy.get();
     }
 
     /// A whole visit that is booked at `now`.
+    #[inline]
     pub fn visit(&mut self, now: Instant, arrived: Instant, started: Instant, ended: Instant, class: Class) {
         let visit = Booked { arrived, started, ended, class };
         debug_assert!(arrived <= started && started <= ended, "a visit must go forward in time");
@@ -305,6 +313,7 @@ impl Meter {
         (wait, service)
     }
 
+    #[inline]
     fn advance(&mut self, now: Instant) {
         let passed = now.nanos().saturating_sub(self.changed_at);
         self.area += u128::from(self.present) * u128::from(passed);

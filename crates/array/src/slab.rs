@@ -18,6 +18,7 @@ impl<T: Default> Slab<T> {
     }
 
     /// The number of a free place, holding what was left in it.
+    #[inline]
     pub fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.places.push(T::default());
@@ -26,6 +27,7 @@ impl<T: Default> Slab<T> {
     }
 
     /// Gives a place back.
+    #[inline]
     pub fn give(&mut self, place: u32) {
         debug_assert!((place as usize) < self.places.len(), "what is given back must have been taken");
         self.free.push(place);
@@ -40,12 +42,14 @@ impl<T: Default> Slab<T> {
 
 impl<T> std::ops::Index<u32> for Slab<T> {
     type Output = T;
+    #[inline]
     fn index(&self, place: u32) -> &T {
         &self.places[place as usize]
     }
 }
 
 impl<T> std::ops::IndexMut<u32> for Slab<T> {
+    #[inline]
     fn index_mut(&mut self, place: u32) -> &mut T {
         &mut self.places[place as usize]
     }

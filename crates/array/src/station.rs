@@ -71,11 +71,13 @@ impl Station {
         self.leave(now, last, end, work, class)
     }
 
+    #[inline]
     fn add(&mut self, earliest: Instant, work: Nanos) -> Instant {
         self.until = self.until.max(earliest) + Nanos::new(work.get() / self.servers);
         self.until
     }
 
+    #[inline]
     fn leave(&mut self, now: Instant, arrived: Instant, end: Instant, work: Nanos, class: Class) -> Instant {
         let started = Instant::from_nanos(end.nanos().saturating_sub(work.get()));
         self.meter.visit(now, arrived.min(started), started, end, class);

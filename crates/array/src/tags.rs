@@ -47,6 +47,7 @@ impl Tags {
     }
 
     /// The numbers of the lines that `len` bytes from `offset` of volume `volume` touch.
+    #[inline]
     pub fn lines_of(&self, volume: u32, offset: u64, len: u64) -> std::ops::Range<u64> {
         debug_assert!(offset / self.line_bytes < 1 << 44, "a line of one volume must not be one of the next");
         let base = u64::from(volume) << 44;
@@ -54,6 +55,7 @@ impl Tags {
     }
 
     /// Whether `line` is held; it counts as used.
+    #[inline]
     pub fn touch(&mut self, line: u64) -> bool {
         let set = self.set(line);
         let Some(way) = set.iter().position(|&held| held == line) else { return false };
@@ -65,11 +67,13 @@ impl Tags {
     }
 
     /// Whether `line` is held, without counting as use.
+    #[inline]
     pub fn holds(&self, line: u64) -> bool {
         self.sets[self.set_of(line)].0.contains(&line)
     }
 
     /// Holds `line` from now on; the line that gave way, if one had to.
+    #[inline]
     pub fn insert(&mut self, line: u64) -> Option<u64> {
         debug_assert_ne!(line, NOTHING, "a line must be told from an empty place");
         // Each moves on by one, up to the place where the line was.
@@ -96,6 +100,7 @@ impl Tags {
         self.sets.fill(Set([NOTHING; WAYS]));
     }
 
+    #[inline]
     fn set_of(&self, line: u64) -> usize {
         // Multiplying scatters neighbouring groups over the sets (Fibonacci hashing, Knuth 6.4).
         let mixed = (line / NEIGHBOURS).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -104,6 +109,7 @@ impl Tags {
         if set < self.sets.len() { set } else { set % self.sets.len() }
     }
 
+    #[inline]
     fn set(&mut self, line: u64) -> &mut [u64; WAYS] {
         let at = self.set_of(line);
         &mut self.sets[at].0

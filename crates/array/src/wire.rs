@@ -96,6 +96,7 @@ struct Lane {
 }
 
 impl Lane {
+    #[inline]
     fn pass(&mut self, to: Instant, quantum: u64) {
         let time = to.saturating_since(self.now).get();
         if !self.turns.is_empty() {
@@ -112,6 +113,7 @@ impl Lane {
 
     /// How much of `work`, whose data flow since `ready`, it did while it was idle; what it did before `metered` is not
     /// metered any more.
+    #[inline]
     fn make_up(&mut self, ready: Instant, now: Instant, work: Nanos, metered: Instant) -> Nanos {
         let (from, to) = (self.idle.0.max(ready), self.idle.1.min(now));
         let done = to.saturating_since(from).min(work);
@@ -146,6 +148,7 @@ impl Wire {
     }
 
     /// Takes a transfer at `now`. Ask [`Wire::arm`] afterwards.
+    #[inline]
     pub fn join(&mut self, now: Instant, transfer: Transfer) {
         self.catch_up(now);
         let transfer = Transfer { work: transfer.work.max(LEAST), ..transfer };
@@ -169,6 +172,7 @@ impl Wire {
     }
 
     /// When an event for it must be put into the queue, unless one that is early enough is there.
+    #[inline]
     pub fn arm(&mut self) -> Option<Instant> {
         let next = self.next();
         (next < self.armed).then(|| {
@@ -178,6 +182,7 @@ impl Wire {
     }
 
     /// An event for it has come up at `now`: adds those that have ended to `ended`. Ask [`Wire::arm`] afterwards.
+    #[inline]
     pub fn advance(&mut self, now: Instant, ended: &mut Vec<Carried>) {
         if self.armed <= now {
             self.armed = Instant::NEVER;
@@ -209,6 +214,7 @@ impl Wire {
     }
 
     /// When something happens next that others must hear of.
+    #[inline]
     fn next(&self) -> Instant {
         let (_, due) = self.first_due();
         let ready = |place: &u32| self.transfers[*place].ready;
@@ -222,6 +228,7 @@ impl Wire {
         due.min(alone).min(after)
     }
 
+    #[inline]
     fn begin(&mut self, now: Instant, place: u32) {
         let Transfer { ready, flow, .. } = self.transfers[place];
         self.meter.arrive_late(now, ready);
@@ -241,6 +248,7 @@ impl Wire {
     }
 
     /// Puts a transfer on the lane where the fewest are, its data flowing since `since`.
+    #[inline]
     fn take_lane(&mut self, now: Instant, since: Instant, place: u32) {
         let work = self.transfers[place].work;
         let mut fewest = 0;
@@ -265,6 +273,7 @@ impl Wire {
     }
 
     /// Ends the next of lane `index`, `at` being when.
+    #[inline]
     fn end(&mut self, index: usize, at: Instant) -> Option<Carried> {
         let lane = &mut self.lanes[index];
         let next = lane.next?;
@@ -322,6 +331,7 @@ impl Wire {
     }
 
     /// Has those begin who were ready by `now` and alone, for which there was no event.
+    #[inline]
     fn catch_up(&mut self, now: Instant) {
         while let Some(&place) = self.coming.last()
             && self.transfers[place].ready <= now

@@ -107,6 +107,7 @@ impl BytesPerSecond {
     /// How long `bytes` take at this rate, rounded up to the next nanosecond.
     ///
     /// A rate of zero gives [`Nanos::MAX`].
+    #[inline]
     pub fn time_for(self, bytes: Bytes) -> Nanos {
         debug_assert!(self.0 >= 0.0, "bytes move forwards");
         let exact = bytes.as_f64() * 1e9 / self.0;

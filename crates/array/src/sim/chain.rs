@@ -39,6 +39,7 @@ impl Default for Operation {
 
 impl Operation {
     /// One of `chains` chains begins, and its trace where it has one.
+    #[inline]
     pub fn begin(&mut self, spec: OperationSpec, chains: u32, has_trace: bool) {
         debug_assert_eq!(self.chains, 0, "an operation that is used again must have ended");
         (self.owner, self.chains) = (spec.owner, chains);
@@ -91,6 +92,7 @@ pub enum AtDisk {
 
 impl AtDisk {
     /// Adds it to the way of the command.
+    #[inline]
     pub fn pass(self, trace: &mut LatencyTrace) {
         match self {
             AtDisk::NotYet => {}

@@ -166,6 +166,7 @@ impl Traffic {
     }
 
     /// One way's hops.
+    #[inline]
     fn distance(&self) -> Nanos {
         self.protocol.hop * u64::from(self.protocol.hops)
     }
@@ -187,12 +188,14 @@ impl Traffic {
     }
 
     /// The number of a request's session among those of all hosts; `None` where nothing is a session.
+    #[inline]
     fn connection(&self, place: u32) -> Option<u32> {
         let HostRequest { host, session, .. } = self.requests[place];
         self.protocol.pinned().map(|_| host * self.sessions + session)
     }
 
     /// Sets a request out. Follow with [`Traffic::put_on_wire`] for each wire and [`Traffic::depart`].
+    #[inline]
     fn start_leg(&mut self, place: u32, leg: Leg) {
         let request = &mut self.requests[place];
         debug_assert_eq!(request.wires, 0, "a request must be on one leg at a time");
@@ -200,12 +203,14 @@ impl Traffic {
     }
 
     /// Has a request be there at `due` at the earliest.
+    #[inline]
     fn not_before(&mut self, place: u32, due: Instant) {
         let request = &mut self.requests[place];
         request.due = request.due.max(due);
     }
 
     /// Puts a request on a wire, of which it takes `work` and where it is ready at `ready`.
+    #[inline]
     fn put_on_wire(&mut self, place: u32, wire: u32, ready: Instant, work: Nanos) {
         self.not_before(place, ready + work);
         if work.is_zero() {
@@ -226,6 +231,7 @@ impl Traffic {
 
     /// Has a request go on that no wire carries, by an event or at once where it may be. Whether it is there at once.
     #[must_use]
+    #[inline]
     fn depart(&mut self, place: u32, at_once: bool) -> bool {
         if self.requests[place].wires > 0 {
             return false;

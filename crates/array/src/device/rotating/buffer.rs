@@ -91,6 +91,7 @@ impl Buffer {
     }
 
     /// The segment that holds `sector`, or ends just before it.
+    #[inline]
     pub fn find(&self, sector: u64) -> Option<usize> {
         // One comparison instead of two: which of them fails for a random sector is what no processor foresees, and the
         // look-ups of one read cost it four wrong guesses.
@@ -102,11 +103,13 @@ impl Buffer {
     }
 
     /// The segment itself.
+    #[inline]
     pub fn segment(&self, index: usize) -> Segment {
         self.segments[index]
     }
 
     /// Marks a segment as just used.
+    #[inline]
     pub fn touch(&mut self, index: usize) {
         self.clock += 1;
         self.segments[index].used = self.clock;

@@ -61,6 +61,7 @@ impl Layout {
     }
 
     /// Where `sector` lies. Sectors beyond the capacity lie at its end.
+    #[inline]
     pub fn place(&self, sector: u64) -> SectorPosition {
         match self {
             Layout::Exact(exact) => exact.place(sector),
@@ -77,6 +78,7 @@ impl Layout {
     }
 
     /// Where the head is once `sectors` sectors from `first`, which lies at `place`, have passed.
+    #[inline]
     pub fn end(&self, place: SectorPosition, first: u64, sectors: u64) -> End {
         match self {
             Layout::Exact(exact) => exact.end_from(place, first, sectors),
@@ -344,11 +346,13 @@ impl Spiral {
     }
 
     /// How far inwards, 0 to 1.
+    #[inline]
     fn depth(&self, sector: u64) -> f64 {
         let share = (sector as f64 / self.capacity).min(1.0);
         (self.outer - (self.outer * self.outer - share * self.squares).sqrt()) / self.span
     }
 
+    #[inline]
     fn clock(&self, sector: u64) -> u64 {
         truncated::<u64>(self.depth(sector) * self.whole)
     }

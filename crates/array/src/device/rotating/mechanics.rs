@@ -125,6 +125,7 @@ impl Mechanics {
     }
 
     /// Seek or head switch, and settling.
+    #[inline]
     pub fn travel(&self, place: SectorPosition, access: Access) -> u64 {
         let distance = place.cylinder.abs_diff(self.arm.cylinder);
         let stays = distance == 0 && place.head == self.arm.head;
@@ -151,6 +152,7 @@ impl Mechanics {
     }
 
     /// How long until the angle of stream clock `clock` passes, from `now`.
+    #[inline]
     pub fn rotation(&self, clock: u64, now: u64) -> u64 {
         let spindle = now + self.phase;
         match clock.checked_sub(spindle) {
@@ -161,6 +163,7 @@ impl Mechanics {
 }
 
 impl Media {
+    #[inline]
     pub fn steps(&self, processed: u64) -> Steps {
         let [processed, free, on_track, on_sector] =
             [processed, self.free, self.on_track, self.start].map(Instant::from_nanos);

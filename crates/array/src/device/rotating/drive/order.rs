@@ -25,6 +25,7 @@ impl Drive {
     }
 
     /// What the drive's rule goes by: the least is served next. Where it is above `above`, perhaps less, but still above.
+    #[inline]
     fn cost(&self, entry: &Entry, ready: u64, above: u64) -> u64 {
         match self.params.queue.order {
             Order::Fcfs => entry.arrived,
@@ -40,6 +41,7 @@ impl Drive {
         }
     }
 
+    #[inline]
     fn positioning(&self, entry: &Entry, ready: u64, above: u64) -> u64 {
         let access = if entry.command.write { Access::DESTAGE } else { Access::Read };
         self.mechanics.reach_within(entry.place, access, ready, above.saturating_add(1))
