@@ -60,7 +60,8 @@ impl Engine {
 
     /// `bytes` across the internal bus while they arrive from outside, the last at `ready`; when it has crossed.
     pub fn take_in(&mut self, now: Instant, ready: Instant, bytes: u64, class: Class) -> Instant {
-        let (work, tail) = (self.crossing(bytes), self.crossing(bytes.min(BURST)));
+        let work = self.crossing(bytes);
+        let tail = if bytes > BURST { self.crossing(BURST) } else { work };
         let first = Instant::from_nanos(ready.nanos().saturating_sub(work.get()));
         self.bus.stream(now, first, ready, work, tail, class)
     }
