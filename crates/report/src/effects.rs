@@ -335,7 +335,13 @@ fn agreement(group: &Published) -> Option<String> {
     };
     let statements = match group.statements {
         0 => None,
-        many => Some(format!("{} of {many} bounds and orders hold", group.held)),
+        many => {
+            let open = match group.inconclusive {
+                0 => String::new(),
+                open => format!(", {open} inconclusive"),
+            };
+            Some(format!("{} of {many} bounds and orders hold{open}", group.held))
+        }
     };
     let told: Vec<String> = figures.into_iter().chain(statements).collect();
     (!told.is_empty()).then(|| format!("{}: {}.", group.group, told.join("; ")))

@@ -395,7 +395,7 @@ fn filling(subject: &Subject<'_>) -> Option<Warning> {
         code: "cache-filling".into(),
         severity: Severity::Warning,
         sentence:
-            "The write cache was still filling: writes met its free room, and the sustained rate is lower."
+            "The write cache was still filling: writes met its free room, and the sustained rate may be lower."
                 .into(),
         remedy: "Run for longer than the cache takes to fill, or let writes warm up for that long.".into(),
         places,

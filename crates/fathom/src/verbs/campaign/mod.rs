@@ -33,7 +33,7 @@ pub struct CampaignArgs {
     #[arg(required_unless_present = "list")]
     pub file: Option<String>,
     /// List the ready campaigns
-    #[arg(long, exclusive = true)]
+    #[arg(long, conflicts_with_all = ["file", "show", "dry_run", "status", "detach"])]
     pub list: bool,
     /// Print the campaign's file, to change it
     #[arg(long, conflicts_with_all = ["dry_run", "status", "detach"])]
