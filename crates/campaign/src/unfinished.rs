@@ -18,6 +18,14 @@ pub struct Unfinished {
     pub whole_blocks: u32,
     /// Of how many.
     pub blocks: u32,
+    /// Cells of plans that no block has a measurement of: no effect is of them.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub cells_without: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Unfinished {
@@ -41,7 +49,9 @@ impl Unfinished {
         } else {
             begun.iter().filter(|block| is_whole(block)).count()
         };
+        let of_a_block = u64::from(runs / blocks);
         Some(Unfinished {
+            cells_without: narrow::<u32>(of_a_block.saturating_sub(seen.len() as u64)),
             measured: narrow::<u32>(measured.len() as u64),
             runs,
             whole_blocks: narrow::<u32>(whole as u64),
@@ -63,10 +73,17 @@ impl Unfinished {
 impl fmt::Display for Unfinished {
     /// `Not finished: 40 of 54 runs were measured; effects are of 2 of 3 blocks.`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Unfinished { measured, runs, whole_blocks, blocks } = self;
+        let Unfinished { measured, runs, whole_blocks, blocks, cells_without } = self;
         write!(f, "Not finished: {measured} of {runs} runs were measured; ")?;
         match self.too_few() {
             Some(why) => write!(f, "{why}."),
+            None if *cells_without == 1 => {
+                write!(f, "effects are of {whole_blocks} of {blocks} blocks; 1 cell has no run in any block.")
+            }
+            None if *cells_without > 1 => write!(
+                f,
+                "effects are of {whole_blocks} of {blocks} blocks; {cells_without} cells have no run in any block."
+            ),
             None => write!(f, "effects are of {whole_blocks} of {blocks} blocks."),
         }
     }

@@ -273,7 +273,10 @@ fn a_cell_that_is_void_in_every_block_keeps_the_others_from_no_effect() {
     }
     let effects = effects(&all);
     let told = effects.unfinished.as_ref().map(ToString::to_string).unwrap_or_default();
-    assert_eq!(told, "Not finished: 4 of 8 runs were measured; effects are of 2 of 2 blocks.");
+    assert_eq!(
+        told,
+        "Not finished: 4 of 8 runs were measured; effects are of 2 of 2 blocks; 2 cells have no run in any block."
+    );
     let rate = of_rate(&effects);
     assert_eq!((rate.effects.len(), &rate.effects[0].factors[..]), (1, &["disks".to_owned()][..]));
 }

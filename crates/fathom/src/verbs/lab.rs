@@ -356,7 +356,7 @@ fn filling(curve: &Curve) -> Option<Warning> {
     let room = curve.spec.write_cache();
     let depths = filling_depths(curve);
     let sentence = format!(
-        "The write cache of {room} was still filling: writes met its free room, and the sustained rate is lower."
+        "The write cache of {room} was still filling: writes met its free room, and the sustained rate may be lower."
     );
     (!depths.is_empty()).then(|| Warning { code: "cache-filling".into(), sentence, depths })
 }

@@ -229,7 +229,7 @@ impl<'a> Subject<'a> {
         }
         Sentence::of(about)
             .number(end(best))
-            .words(format!("{behind} at best ({}), ", self.label(best.1)))
+            .words(format!("{behind} at best ({}), ", self.leader(figure, best.0)))
             .number(end(worst))
             .words(format!("{behind} at worst ({}).", self.label(worst.1)))
     }
