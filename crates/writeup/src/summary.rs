@@ -249,7 +249,7 @@ fn bottlenecks(subject: &Subject<'_>) -> String {
         loads.all(|point| is_named(run, point.index))
     };
     // A part that is the limit of one point is none of the others'.
-    let whose = if subject.runs.iter().all(|run| is_everywhere(run)) {
+    let whose = if subject.runs.iter().all(is_everywhere) {
         " in all runs"
     } else {
         " in all runs, at the points of which one is known"
