@@ -155,6 +155,9 @@ fn published_figures_stand_beside_those_of_the_virtual_arrays_and_every_digit_is
     user.write("figures.toml", FIGURES);
     let ended = user.fathom("campaign campaign.toml -q").done();
     assert!(ended.err.contains("queues: 10 runs") && ended.err.contains("block 2: figures.toml"));
+    // Published figures are runs, and of no turn.
+    let dry = user.fathom("campaign campaign.toml --dry-run").done().out;
+    assert!(dry.contains("8 are in the library, 0 are left"), "{dry}");
     assert!(
         ended.out.contains("figures.toml: ") && ended.out.contains("of 2 figures are within"),
         "{}",
@@ -367,6 +370,21 @@ fn an_aborted_cell_is_in_the_library_with_its_reason() {
     user.fathom("campaign campaign.toml -q").with(1);
     let status = user.fathom("campaign campaign.toml --status").done();
     assert!(status.out.contains(", 1 aborted; not running"), "{}", status.out);
+}
+
+#[test]
+fn a_command_that_hangs_is_ended_by_an_interrupt_with_all_that_it_has_started() {
+    let user = user(&FIRMWARE.replace("set    = \"", "set    = \"sleep 600 & echo $! > pid; wait; "));
+    let mut running = user.start("campaign campaign.toml");
+    running.wait_for("setting firmware");
+    let pid = || std::fs::read_to_string(user.path("pid")).unwrap_or_default();
+    crate::support::wait_until("it has begun", || pid().ends_with('\n'));
+    running.signal(Signal::TERM);
+    assert_eq!(running.wait(), Some(143));
+    let state = format!("/proc/{}/stat", pid().trim());
+    crate::support::wait_until("what it has started is gone", || {
+        std::fs::read_to_string(&state).map_or(true, |state| state.contains(") Z "))
+    });
 }
 
 #[test]

@@ -53,6 +53,9 @@ fn a_report_is_one_page_that_verifies_itself_and_names_one_altered_digit() {
         "{told}"
     );
 
+    let elsewhere = user.fathom("report --verify report.html --store none.sqlite").done();
+    assert!(!user.path("none.sqlite").exists(), "verifying makes no library: {}", elsewhere.out);
+
     let place = page.rfind("</data>").unwrap();
     let digit = page[..place].rfind(|letter: char| letter.is_ascii_digit()).unwrap();
     let other = if page.as_bytes()[digit] == b'7' { "8" } else { "7" };
