@@ -466,9 +466,14 @@ fn changes(own: &[&Told<'_>]) -> Dots {
         }],
         ..Row::default()
     };
+    let is_of_two = largest.iter().all(|told| told.of.1.factors.len() > 1);
     Dots {
         // Twice and half are equally far from one.
-        axis: Axis::new("ratio to the first level", Unit::Ratio, Scale::Log2),
+        axis: Axis::new(
+            if is_of_two { "ratio of two ratios" } else { "ratio to the first level" },
+            Unit::Ratio,
+            Scale::Log2,
+        ),
         series: vec!["significant".into(), "not significant".into()],
         rows: largest.iter().map(row).collect(),
         neutral: Some(1.0),

@@ -94,8 +94,11 @@ impl<'a> Group<'a> {
             ))
             .number(number)
             .words(" without a load."),
-            subtitle: "What is done of the work against time, without a load; marks are published times"
-                .into(),
+            subtitle: match all.iter().any(|course| course.mark().is_some()) {
+                true => "What is done of the work against time, without a load; marks are published times",
+                false => "What is done of the work against time, without a load",
+            }
+            .into(),
             panels: families.iter().map(panel).collect(),
             small: families.len() > 1,
             details: Vec::new(),
