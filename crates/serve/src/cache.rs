@@ -376,9 +376,14 @@ impl WriteCache {
             }
             kept.log.flush()?;
         }
-        state.settings = settings;
+        let before = std::mem::replace(&mut state.settings, settings);
+        let written = self.write_table(&mut state);
+        if written.is_err() {
+            // What a next start would not know of is not done.
+            state.settings = before;
+        }
         self.recount(&state);
-        self.write_table(&mut state)
+        written
     }
 
     /// The labels say that it is this start's, and it says so, too: a start that died before that had what an earlier one's had, and no

@@ -116,6 +116,10 @@ impl Machine {
                 }
                 place.status = Status::InUse;
                 bays.lost[set as usize][usize::from(slot)] = Lost::default();
+                if let Some(model) = self.model.get() {
+                    // There, too, nothing is to be rebuilt: else hosts would have no answer of a set that is whole.
+                    model.take_back(set, slot);
+                }
             }
         }
         state.health = whole;

@@ -75,6 +75,14 @@ impl Refusal {
         *self.why.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
+    /// Notes that nothing is taken any more, and tells `reports`, whatever was refused before.
+    #[cold]
+    pub fn refused_from_now_on(&self, why: String, reports: &dyn Reports) {
+        self.is_now.store(true, Ordering::Release);
+        reports.refusing(&why);
+        *self.why.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
     /// Notes a write that succeeded; tells `reports` if the one before it was refused.
     #[inline]
     pub fn taken(&self, reports: &dyn Reports) {

@@ -217,12 +217,14 @@ impl SetStore {
         let mut access = Access::new(state, None);
         access.failed = failed;
         record.changes().for_each(|(member, lba, change)| access.do_now(member, lba, change));
-        if let Some((_, why)) = access.failed.iter().find(|(_, why)| is_full(why)) {
+        if access.failed.iter().any(|(_, why)| is_full(why)) {
             // The record stays in the journal, and nothing may overwrite it.
             let rows = record.changes().map(|(_, lba, change)| (lba, lba + change.sectors()));
             rows.for_each(|(from, to)| self.tear(from, to));
-            self.common.is_frozen.store(true, Ordering::Release);
-            return Err(self.refused(why, "the drives", reports));
+            if !self.common.is_frozen.swap(true, Ordering::AcqRel) {
+                self.common.refusal.refused_from_now_on("no space for the member files".into(), reports);
+            }
+            return Err(Fault::NoSpace);
         }
         let failed = access.failed;
         appended.done();

@@ -404,6 +404,19 @@ fn a_set_that_has_its_drives_again_answers_at_the_pace_of_the_model() {
 }
 
 #[test]
+fn a_failed_set_that_was_initialised_answers_at_the_pace_of_the_model() {
+    let (machine, pacer) = modelled();
+    machine.pull(1).unwrap();
+    machine.pull(2).unwrap();
+    assert!(!answered(&pacer, serve::pace::Op::Read, 1 << 20), "two are lost");
+    machine.initialise(0).unwrap();
+    assert_eq!(machine.status().sets[0].state, "degraded", "there was one hot spare");
+    assert!(answered(&pacer, serve::pace::Op::Read, 1 << 20), "it has enough drives");
+    machine.fail(3).unwrap();
+    assert!(!answered(&pacer, serve::pace::Op::Read, 1 << 20), "it has too few again");
+}
+
+#[test]
 fn once_the_model_is_broken_no_request_waits_for_it() {
     let (pacer, broken) = pacer();
     assert!(answered(&pacer, serve::pace::Op::Read, 4096) && !pacer.is_broken());

@@ -145,6 +145,8 @@ fn what_is_computed_beside_a_write_that_was_cut_short_is_an_error_until_the_jour
             let what = format!("{level}, room for {writes} writes");
             host.check_what_is_there(&machine, &what);
             assert!(!has_event(&machine, "taken again"), "{what}");
+            let is_told = has_event(&machine, "write-protected until it is started again");
+            assert_eq!(is_told, machine.status().is_write_protected, "{what}");
             drop(machine);
             world.fill(false);
             let machine = open(&shape, &world, Loss::Ordered);

@@ -2,11 +2,11 @@
 
 use array::raid::Level;
 use serve::config::Status;
-use serve::machine::{Insert, Machine, Options};
+use serve::machine::{CacheAction, Insert, Machine, Options};
 use serve::set::Fault;
 
 use crate::host::{Host, write_all};
-use crate::world::{Bays, Loss, World, byte_of, open, options, shape, try_open, wait, written};
+use crate::world::{Bays, Loss, World, byte_of, open, options, shape, try_open, wait, with_cache, written};
 
 #[test]
 fn a_hot_spare_that_is_pulled_and_put_back_is_one_again_and_takes_over() {
@@ -75,6 +75,21 @@ fn drives_in_memory_that_held_nothing_come_back_as_what_they_were() {
     let is: Vec<Status> = machine.status().bays.iter().map(|bay| bay.status).collect();
     assert_eq!(is, was);
     assert_eq!(was[3..], [Status::Spare, Status::Unassigned]);
+}
+
+#[test]
+fn a_battery_whose_death_cannot_be_written_down_is_as_it_was() {
+    let shape = shape(Level::Raid5, 3, 0, 8, 96);
+    let world = World::new(Loss::Ordered, 1);
+    let machine = try_open(&shape, &world, &with_cache(64 << 10)).unwrap();
+    world.fill(true);
+    assert!(machine.set_cache(CacheAction::BatteryDead).is_err());
+    let status = machine.cache_status().unwrap();
+    assert!(status.has_battery && status.is_write_back);
+    world.fill(false);
+    machine.set_cache(CacheAction::BatteryDead).unwrap();
+    let status = machine.cache_status().unwrap();
+    assert!(!status.has_battery && !status.is_write_back);
 }
 
 #[test]
