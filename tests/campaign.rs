@@ -374,17 +374,24 @@ fn an_aborted_cell_is_in_the_library_with_its_reason() {
 
 #[test]
 fn a_command_that_hangs_is_ended_by_an_interrupt_with_all_that_it_has_started() {
-    let user = user(&FIRMWARE.replace("set    = \"", "set    = \"sleep 600 & echo $! > pid; wait; "));
-    let mut running = user.start("campaign campaign.toml");
-    running.wait_for("setting firmware");
-    let pid = || std::fs::read_to_string(user.path("pid")).unwrap_or_default();
-    crate::support::wait_until("it has begun", || pid().ends_with('\n'));
-    running.signal(Signal::TERM);
-    assert_eq!(running.wait(), Some(143));
-    let state = format!("/proc/{}/stat", pid().trim());
-    crate::support::wait_until("what it has started is gone", || {
-        std::fs::read_to_string(&state).map_or(true, |state| state.contains(") Z "))
-    });
+    for command in ["set    = \"", "check  = \""] {
+        let user = user(&FIRMWARE.replace(command, &format!("{command}sleep 600 & echo $! > pid; wait; ")));
+        let mut running = user.start("campaign campaign.toml");
+        running.wait_for("setting firmware");
+        let pid = || std::fs::read_to_string(user.path("pid")).unwrap_or_default();
+        crate::support::wait_until("it has begun", || pid().ends_with('\n'));
+        running.signal(Signal::TERM);
+        assert_eq!(running.wait(), Some(143), "{command}");
+        let state = format!("/proc/{}/stat", pid().trim());
+        crate::support::wait_until("what it has started is gone", || {
+            std::fs::read_to_string(&state).map_or(true, |state| state.contains(") Z "))
+        });
+        assert_eq!(
+            user.fathom("ls --json").done().json().as_array().unwrap().len(),
+            0,
+            "no cell is void for it"
+        );
+    }
 }
 
 #[test]

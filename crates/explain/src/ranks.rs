@@ -160,15 +160,14 @@ pub(crate) fn rank_clocks(_: &Run, point: &Point) -> Option<Draft> {
         late => format!(", and it started {} late", Nanos::new(*late)),
     };
     let (severity, follows) = match part >= EDGE {
-        true => (Severity::Warning, "the figures are those of a window at whose ends not all ranks drove"),
-        false => (
-            Severity::Note,
-            "too little to show in the figures of the whole, and too much for what happened within it",
-        ),
+        true => (Severity::Warning, "The figures include a time in which not all ranks issued requests"),
+        false => {
+            (Severity::Note, "The figures of the whole do not show it; do not compare instants of two hosts")
+        }
     };
     let sentence = format!(
-        "Ranks may have started {} apart, {} of the window of {}: the clock of rank {rank} on {host} is known to {}{late}. That \
-         is {follows}.",
+        "Ranks may have started {} apart, {} of the window of {}: the clock of rank {rank} on {host} is known to {}{late}. \
+         {follows}.",
         Nanos::new(apart(worst)),
         percent(part),
         Nanos::new(window),
@@ -176,7 +175,7 @@ pub(crate) fn rank_clocks(_: &Run, point: &Point) -> Option<Draft> {
     );
     let draft = Draft::new(Code::RankClocks, severity, sentence).remedy(
         "Measure for longer, with as many ranks as there are processors at most, and not beside other programs: a clock is known \
-         to half of the quickest way there and back.",
+         to half of the quickest round trip.",
     );
     Some(draft.number("apart_s", apart(worst) as f64 / 1e9).number("window_share", part))
 }

@@ -201,7 +201,7 @@ fn estimates(found: &Saturation) -> String {
     });
     let (low, high) = (format!("{low:.1}"), format!("{high:.1}"));
     let range = if low == high { low } else { format!("{low} to {high}") };
-    format!("{count} ways to estimate it give {range} in flight")
+    format!("{count} estimates give {range} in flight")
 }
 
 /// The Universal Scalability Law, where it fits.

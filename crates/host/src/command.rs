@@ -45,19 +45,13 @@ impl Answer {
     }
 }
 
-/// Runs `text` with `variables` in its environment, to its end, whatever its exit code. An error where it cannot be
-/// started.
-pub fn answer(text: &str, variables: &[(String, String)]) -> io::Result<Answer> {
-    let output = shell(text).envs(variables.iter().map(|(name, value)| (name, value))).output()?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ok(Answer::of(output.status, &text(&output.stdout), &text(&output.stderr)))
-}
-
-/// As [`answer`], unless `is_over` says that nobody waits for it any more: then the command, and all that it has started, is asked to
-/// end and after `grace` killed, and there is no answer.
+/// Runs `text` with `variables` in its environment, to its end, whatever its exit code. `None` where `is_over` said in the meantime
+/// that nobody waits for it any more: then it and all that it has started were asked to end, and after `grace` killed. An error
+/// where it cannot be started.
 ///
-/// Off a terminal it has a process group of its own; on one it may ask for a password there, and the keys that interrupt reach it anyway.
-pub fn answer_unless(
+/// Off a terminal it has a process group of its own. On one it may ask for a password there, which a group in the background cannot;
+/// the keys that interrupt reach it anyway.
+pub fn answer(
     text: &str,
     variables: &[(String, String)],
     grace: Duration,
@@ -175,10 +169,12 @@ mod tests {
     #[test]
     fn a_command_answers_what_it_prints_and_how_it_ended() {
         let variables = [("WHAT".to_owned(), "3.88".to_owned())];
-        let answered = answer("echo \" $WHAT \"; echo slow >&2; exit 9", &variables).unwrap();
+        let answer =
+            |text: &str, variables: &[_]| answer(text, variables, Duration::ZERO, || false).unwrap().unwrap();
+        let answered = answer("echo \" $WHAT \"; echo slow >&2; exit 9", &variables);
         let whole = Answer { out: "3.88".into(), code: Some(9), ending: "exit status: 9: slow".into() };
         assert_eq!(answered, whole);
-        let silent = answer("kill -9 $$", &[]).unwrap();
+        let silent = answer("kill -9 $$", &[]);
         assert_eq!((silent.code, silent.out.as_str()), (None, ""));
         assert!(silent.ending.starts_with("signal: 9"), "{}", silent.ending);
     }
@@ -189,12 +185,12 @@ mod tests {
         let file = folder.path().join("pid");
         let text = format!("sleep 600 & echo $! > {}; wait", file.display());
         let started = || std::fs::read_to_string(&file).is_ok_and(|pid| pid.ends_with('\n'));
-        let answered = answer_unless(&text, &[], Duration::from_secs(5), started).unwrap();
+        let answered = answer(&text, &[], Duration::from_secs(5), started).unwrap();
         assert_eq!(answered, None);
         let pid = std::fs::read_to_string(&file).unwrap();
         let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
         assert!(state.is_empty() || state.contains(") Z "), "{state}");
-        let whole = answer_unless("echo 3; exit 4", &[], Duration::ZERO, || false).unwrap().unwrap();
+        let whole = answer("echo 3; exit 4", &[], Duration::ZERO, || false).unwrap().unwrap();
         assert_eq!((whole.out.as_str(), whole.code), ("3", Some(4)));
     }
 

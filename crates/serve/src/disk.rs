@@ -99,7 +99,10 @@ impl Disk {
     /// Has it be empty; one that has lost its end is whole again.
     pub fn renew(&self) -> io::Result<()> {
         match &self.store {
-            Store::Memory(_) => Ok(()),
+            Store::Memory(memory) => {
+                memory.discard(0, self.sectors);
+                Ok(())
+            }
             Store::Placed(placed) => placed.renew(self.sectors),
         }
     }

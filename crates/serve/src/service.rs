@@ -164,7 +164,7 @@ impl Service {
         let front = Front { addresses, certificates, files, is_ublk, control, pace, seed };
         Service::over(machine.clone(), &topology, front).inspect_err(|why| {
             // The log has the start of the array, and must not leave it at that.
-            let text = format!("the array is stopped again: {why}");
+            let text = format!("start failed, array stopped: {why}");
             machine.events().add(Severity::Critical, text);
             // What is being told is why it was stopped.
             let _told = machine.close();

@@ -15,7 +15,7 @@ pub(super) fn status_text(status: &MachineStatus) -> String {
     let mut text = format!("{name}, array {array}");
     text += if status.is_volatile { ", in memory\n" } else { "\n" };
     if status.is_write_protected {
-        text += "write-protected, as `fathom array events` says; make room or put right what refuses, and start the server again\n";
+        text += "write-protected: `fathom array events` says why; free space or fix the error, then start the server again\n";
     } else if let Some(why) = &status.writes_refused {
         text += &format!("writes to the drives are refused: {why}\n");
     }

@@ -69,7 +69,7 @@ impl RankResult {
 pub struct RankClock {
     /// How far its date is ahead, in nanoseconds; negative where it is behind.
     pub offset_ns: i64,
-    /// By how much the offset may be wrong at most: half the shortest way there and back.
+    /// By how much the offset may be wrong at most: half the quickest round trip.
     pub uncertainty_ns: u64,
     /// How fast it gains, in parts per million; absent where it was not watched for long enough, or gains no more than what
     /// may be wrong of that.

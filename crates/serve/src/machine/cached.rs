@@ -427,7 +427,7 @@ impl Machine {
                 };
                 let text = match &emptied {
                     Ok(_) => {
-                        format!("write cache: battery failed; {dirty} written to the drives before; {now}")
+                        format!("write cache: {dirty} flushed to the drives, then the battery failed; {now}")
                     }
                     Err(_) => format!(
                         "write cache: battery failed with {} not on the drives; {now}",

@@ -312,7 +312,7 @@ impl Machine {
         );
         if let Err(why) = begun {
             // The log has its start, and must not leave it at that.
-            machine.say(Severity::Critical, format!("the array is stopped again: {why}"));
+            machine.say(Severity::Critical, format!("start failed, array stopped: {why}"));
             return Err(why);
         }
         Ok(machine)

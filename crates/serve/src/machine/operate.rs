@@ -392,10 +392,7 @@ impl Machine {
             let Some(old) = disk else {
                 return Err(OperateError::wrong(bay, "it is empty; insert a drive first"));
             };
-            let sectors = self.shape.bays[bay as usize];
             old.renew().map_err(|why| OperateError::wrong(bay, &format!("clearing failed: {why}")))?;
-            old.discard(0, sectors)
-                .map_err(|why| OperateError::wrong(bay, &format!("clearing failed: {why}")))?;
             let was = if status == Status::Unassigned { "" } else { "cleared; " };
             self.say(Severity::Information, format!("bay {bay}: drive {serial} {was}hot spare"));
             // No slot that has lost it gets back what it held.

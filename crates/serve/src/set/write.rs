@@ -15,6 +15,9 @@ pub fn is_full(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG))
 }
 
+/// Why nothing is written where [`is_full`] says so.
+const NO_ROOM: &str = "no space for the member files";
+
 /// Most bytes of the host's that are one record of the journal, unless a row is larger.
 const SEGMENT: u64 = 1 << 20;
 /// A larger row is written in parts.
@@ -222,7 +225,7 @@ impl SetStore {
             let rows = record.changes().map(|(_, lba, change)| (lba, lba + change.sectors()));
             rows.for_each(|(from, to)| self.tear(from, to));
             if !self.common.is_frozen.swap(true, Ordering::AcqRel) {
-                self.common.refusal.refused_from_now_on("no space for the member files".into(), reports);
+                self.common.refusal.refused_from_now_on(NO_ROOM.into(), reports);
             }
             return Err(Fault::NoSpace);
         }
@@ -238,7 +241,7 @@ impl SetStore {
     #[cold]
     fn refused(&self, why: &io::Error, what: &str, reports: &dyn Reports) -> Fault {
         let (fault, text) = match is_full(why) {
-            true => (Fault::NoSpace, "no space for the member files".into()),
+            true => (Fault::NoSpace, NO_ROOM.into()),
             false => (Fault::Journal, format!("{what} cannot be written ({why})")),
         };
         self.common.refusal.refused(text, reports);

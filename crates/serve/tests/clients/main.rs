@@ -462,6 +462,9 @@ fn an_array_that_cannot_be_listened_for_is_stopped_in_order_and_its_log_says_why
     Served::at(inner, Address::Unix(blocked), None, true, Pace::Max).err().unwrap();
     let text = fs::read_to_string(told).unwrap();
     let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
-    assert!(last["text"].as_str().unwrap().starts_with("the array is stopped again: listening on"), "{text}");
+    assert!(
+        last["text"].as_str().unwrap().starts_with("start failed, array stopped: listening on"),
+        "{text}"
+    );
     assert!(!control.exists());
 }

@@ -18,6 +18,8 @@ const ABORT: i32 = 8;
 const SKIP: i32 = 9;
 /// A command that an interrupt ends has so long to do it in order.
 const GRACE: Duration = Duration::from_secs(5);
+/// What a command is said to have answered that an interrupt has ended.
+const INTERRUPTED: &str = "ended by the interrupt";
 /// How often a person is asked again where the state is not what it should be.
 const ASKED_MOST: u32 = 3;
 
@@ -96,9 +98,10 @@ pub struct Reading {
 impl Reading {
     /// What it prints now.
     pub fn read(&self, when: &str) -> StateProof {
-        let found = match command::answer(&self.command, &self.variables) {
-            Ok(Answer { out, code: Some(0), .. }) => out,
-            Ok(answer) => answer.ending,
+        let found = match answer(&self.command, &self.variables) {
+            Ok(Some(Answer { out, code: Some(0), .. })) => out,
+            Ok(Some(answer)) => answer.ending,
+            Ok(None) => INTERRUPTED.into(),
             Err(error) => error.to_string(),
         };
         StateProof {
@@ -154,14 +157,9 @@ impl At<'_> {
     fn set(&self, command: &str) -> Option<Prepared> {
         let (name, level) = (&self.factor.name, self.level());
         terminal::say_sentence(&format!("setting {name} to {level}: {}", self.filled(command)));
-        let stop = Signals.stop();
-        let is_over = || stop.load(Ordering::Relaxed);
-        let answer = match command::answer_unless(&self.filled(command), &self.variables(), GRACE, is_over) {
+        let answer = match answer(&self.filled(command), &self.variables()) {
             Ok(Some(answer)) => answer,
-            Ok(None) => {
-                let why = format!("`set` of {name} to {level} was ended by the interrupt");
-                return Some(Prepared::not(LackKind::Aborted, why));
-            }
+            Ok(None) => return Some(Prepared::not(LackKind::Aborted, INTERRUPTED.into())),
             Err(error) => {
                 let why = format!("`set` of {name} cannot be run: {error}");
                 return Some(Prepared::not(LackKind::Void, why));
@@ -195,6 +193,7 @@ impl At<'_> {
 
     fn proven(&self) -> Prepared {
         match self.reading().map(|reading| reading.read("before")) {
+            Some(proof) if proof.found == INTERRUPTED => Prepared::not(LackKind::Aborted, INTERRUPTED.into()),
             Some(proof) if !proof.holds() => Prepared::not(LackKind::Void, proof.contradiction()),
             proof => Prepared::Ready(proof.into_iter().collect()),
         }
@@ -210,6 +209,12 @@ impl At<'_> {
             expected: self.filled(&check.expect),
         })
     }
+}
+
+/// What a command of the campaign's answers; `None` where an interrupt ended it.
+fn answer(command: &str, variables: &[(String, String)]) -> io::Result<Option<Answer>> {
+    let stop = Signals.stop();
+    command::answer(command, variables, GRACE, || stop.load(Ordering::Relaxed))
 }
 
 /// Tells a person what to do, and waits for the Enter key; `false` where nobody is there.

@@ -109,12 +109,11 @@ impl Course {
         let done = match self.stage {
             Stage::Counting => format!("{done} of {of} designs counted"),
             Stage::Round(depth) => format!(
-                "{designs} of {designs} designs counted, {}: {done} of {of} of this {} round",
-                report::counted(*ended, "simulation"),
+                "{designs} designs, {} round: {done} of {of} simulations ({ended} in all)",
                 depth.name()
             ),
         };
-        let left = self.remaining(now).map(|left| format!(", about {left} left of it")).unwrap_or_default();
+        let left = self.remaining(now).map(|left| format!(", ETA {left}")).unwrap_or_default();
         done + &left
     }
 
@@ -122,8 +121,8 @@ impl Course {
     fn basis(&self) -> &'static str {
         match self.stage {
             _ if self.done == self.of => "",
-            Stage::Counting => " by the pace so far; the simulations follow",
-            Stage::Round(_) => " by its pace so far; how many rounds follow depends on what it finds",
+            Stage::Counting => " at the pace so far; the simulations follow",
+            Stage::Round(_) => " for this round at its pace so far; what it finds decides how many follow",
         }
     }
 }
@@ -142,8 +141,8 @@ mod tests {
     fn a_line_says_how_many_designs_and_simulations_are_done_and_how_long_the_rest_of_the_round_takes() {
         let mut course = Course::begin(at(0));
         course.hear(&Heard::Counted { done: 256, of: 1024 }, at(2));
-        assert_eq!(course.words(at(2)), "256 of 1024 designs counted, about 6.00 s left of it");
-        assert!(course.basis().contains("by the pace so far"));
+        assert_eq!(course.words(at(2)), "256 of 1024 designs counted, ETA 6.00 s");
+        assert!(course.basis().contains("at the pace so far"));
         course.hear(&Heard::Counted { done: 1024, of: 1024 }, at(8));
         assert_eq!(course.words(at(8)) + course.basis(), "1024 of 1024 designs counted");
         let outcome = Outcome::Refused("no".into());
@@ -151,12 +150,12 @@ mod tests {
             |done, of| Heard::Ended(Ended { depth: Depth::Coarse, done, of, key: "a", outcome: &outcome });
         course.hear(&ended(1, 4), at(10));
         let line = course.words(at(10));
-        assert!(line.contains("1 simulation: 1 of 4") && line.ends_with("about 6.00 s left of it"), "{line}");
+        assert!(line.contains("1 of 4 simulations (1 in all)") && line.ends_with("ETA 6.00 s"), "{line}");
         course.hear(&ended(4, 4), at(16));
         // The next round of the same depth begins where that one ended.
         course.hear(&ended(1, 11), at(17));
         assert!(
-            course.words(at(17)).ends_with("1 of 11 of this coarse round, about 10.0 s left of it"),
+            course.words(at(17)).ends_with("coarse round: 1 of 11 simulations (3 in all), ETA 10.0 s"),
             "{}",
             course.words(at(17))
         );
