@@ -150,6 +150,9 @@ pub struct SlotConfig {
     /// Of a disk that was lost: the number of the start that wrote its label.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub start: u64,
+    /// Of a disk that is being filled: whether it lacks only what the write-intent map says, since it had the rest before it was away.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_back: bool,
     /// The bay of the disk that becomes its copy, and how far that is.
     pub twin: Option<(u32, u64)>,
 }

@@ -137,6 +137,11 @@ impl Shape {
         Ok(Shape { name, bays, sets, spares, luns, is_rotating, cache, front })
     }
 
+    /// Groups of all sets together.
+    fn groups(&self) -> usize {
+        self.sets.iter().map(|set| set.geometry.groups() as usize).sum()
+    }
+
     /// In one line, all that must be the same for data to make sense.
     fn text(&self) -> String {
         let set = |set: &SetShape| {
@@ -206,7 +211,7 @@ struct Lost {
     since: u64,
     /// The number of the start that wrote its label.
     start: u64,
-    /// [`SetStore::changes`] when it went, where it had all of them.
+    /// [`SetStore::changes`] of its group when it went, where it had all of them.
     changes: Option<u64>,
 }
 
@@ -443,10 +448,11 @@ fn broken(bays: &Bays) -> Vec<(u32, String)> {
     (0..).zip(&bays.bays).filter_map(|(at, bay)| Some((at, fault(bay)?.to_owned()))).collect()
 }
 
-/// Whether every slot of a set has a whole disk.
-fn is_whole(set: &SetStore) -> bool {
-    let state = set.state();
-    let mut slots = 0..narrow::<u16>(set.geometry().spec().members);
+/// Whether every slot of a group of a set has a whole disk.
+fn is_group_whole(set: &SetStore, group: u32) -> bool {
+    let (state, geometry) = (set.state(), set.geometry());
+    let mut slots =
+        (0..narrow::<u16>(geometry.spec().members)).filter(|slot| geometry.group_of(*slot) == group);
     slots.all(|slot| state.health.state(slot) == MemberState::Optimal)
 }
 

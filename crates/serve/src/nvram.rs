@@ -4,8 +4,9 @@
 //! stop at any instant [`Nvram::replay`] does the whole records again, in order: a stripe whose data reached one member
 //! and whose parity did not reach another (the write hole) cannot be left behind, whichever members are there by then.
 //!
-//! The write-intent map has a byte for each region of the members of a set. It is set before a region is written to and
-//! cleared while all members are whole, so what a member missed while it was away lies in the regions that are set.
+//! Each group of a set (a pair of RAID 10, all of a RAID 5) has a write-intent map of its own, with a byte for each region of its
+//! members. It is set before a region is written to and cleared while all members of the group are whole, so what a member missed
+//! while it was away lies in the regions that are set, and what was written to another group is none of it.
 //!
 //! Beside them it has the newest configuration: disks that know of a failure may all be out of their bays at the next start.
 //!
@@ -28,17 +29,13 @@ use record::{RECORD, encoded_len, padded};
 
 pub use record::{Change, Record};
 
-/// Regions of each set in the write-intent map.
+/// Regions in each write-intent map.
 pub const REGIONS: u64 = 1024;
-/// Most sets that there is room for.
-const MOST_SETS: u64 = 1024;
 const HEADER: u64 = 4096;
-const INTENTS: u64 = 2 * HEADER;
 /// Where the configuration is, as on the disks.
-const CONFIG: u64 = INTENTS + REGIONS * MOST_SETS;
-/// Where eight bytes for each set say since when nothing was written to it.
-const UNCHANGED: u64 = CONFIG + 2 * disk::LABEL;
-const JOURNAL: u64 = UNCHANGED + 8 * MOST_SETS;
+const CONFIG: u64 = 2 * HEADER;
+/// Where the maps are, and behind them eight bytes for each that say since when nothing was written to its group.
+const INTENTS: u64 = CONFIG + 2 * disk::LABEL;
 
 /// Bytes in which records are looked for at once.
 const WINDOW: u64 = 64 << 10;
@@ -77,18 +74,20 @@ pub fn remembered(medium: &Arc<dyn Medium>) -> io::Result<Option<(u64, Vec<u8>)>
     disk::read_label(&Window { medium: medium.clone(), from: CONFIG })
 }
 
-/// The journal and the write-intent map.
+/// The journal and the write-intent maps.
 pub struct Nvram {
     medium: Arc<dyn Medium>,
+    /// Where the journal begins.
+    journal: u64,
     room: u64,
     is_synced: bool,
     position: Mutex<Position>,
     /// Held by who has appended and not yet written to members.
     gate: RwLock<()>,
     intents: Vec<AtomicU8>,
-    /// Of each set, the generation of the first loss of a disk since it was written to; 0 where it has lost none since.
+    /// Of each group, the generation of the first loss of a disk since it was written to; 0 where it has lost none since.
     unchanged: Vec<AtomicU64>,
-    /// Sets whose intents are kept: a member is away.
+    /// Groups whose intents are kept: a member is away.
     kept: Vec<AtomicBool>,
     boot: String,
 }
@@ -108,21 +107,22 @@ struct Position {
 pub struct Appended<'a>(RwLockReadGuard<'a, ()>);
 
 impl Nvram {
-    /// The memory on `medium`, with room for that many bytes of journal, of an array of `sets` sets.
+    /// The memory on `medium`, with room for that many bytes of journal, of an array whose sets have `groups` groups together.
     ///
     /// Where `is_synced`, each record is on stable storage before members are written: then a loss of power of this
     /// machine leaves no write hole either.
     pub fn open(
         medium: Arc<dyn Medium>,
         room: u64,
-        sets: usize,
+        groups: usize,
         is_synced: bool,
         boot: &str,
     ) -> io::Result<(Nvram, Past)> {
-        let mut intents = vec![0; sets * narrow::<usize>(REGIONS)];
+        let mut intents = vec![0; groups * narrow::<usize>(REGIONS)];
         medium.read(INTENTS, &mut intents)?;
-        let mut unchanged = vec![0; sets * 8];
-        medium.read(UNCHANGED, &mut unchanged)?;
+        let mut unchanged = vec![0; groups * 8];
+        medium.read(INTENTS + intents.len() as u64, &mut unchanged)?;
+        let journal = (INTENTS + (intents.len() + unchanged.len()) as u64).next_multiple_of(HEADER);
         let header = newest_header(medium.as_ref(), 0)?;
         let mut past = match &header {
             None => Past { is_known: false, is_clean: false, boot: boot.to_owned(), is_synced },
@@ -133,11 +133,12 @@ impl Nvram {
                 is_synced: header.is_synced,
             },
         };
-        medium.extend(JOURNAL + room)?;
+        medium.extend(journal + room)?;
         let (sequence, number) = header.map_or((1, 0), |header| (header.sequence, header.number + 1));
         let position = Position { at: 0, sequence, header: number, encoded: Vec::new() };
         let nvram = Nvram {
             medium,
+            journal,
             room,
             is_synced,
             position: Mutex::new(position),
@@ -146,7 +147,7 @@ impl Nvram {
             unchanged: (unchanged.as_chunks().0.iter())
                 .map(|bytes| AtomicU64::new(u64::from_le_bytes(*bytes)))
                 .collect(),
-            kept: (0..sets).map(|_| AtomicBool::new(false)).collect(),
+            kept: (0..groups).map(|_| AtomicBool::new(false)).collect(),
             boot: boot.to_owned(),
         };
         past.is_known = past.is_known && (past.is_clean || !nvram.is_torn()?);
@@ -161,12 +162,12 @@ impl Nvram {
         }
         let mut window = vec![0; narrow::<usize>(WINDOW)];
         let sector = narrow::<usize>(SECTOR_BYTES);
-        while let Some(data) = self.medium.next_data(JOURNAL + at)? {
-            at = at.max(data.saturating_sub(JOURNAL) / SECTOR_BYTES * SECTOR_BYTES);
+        while let Some(data) = self.medium.next_data(self.journal + at)? {
+            at = at.max(data.saturating_sub(self.journal) / SECTOR_BYTES * SECTOR_BYTES);
             if at >= self.room {
                 break;
             }
-            self.medium.read(JOURNAL + at, &mut window)?;
+            self.medium.read(self.journal + at, &mut window)?;
             for (place, header) in (at..).step_by(sector).zip(window.chunks(sector)) {
                 let found = u64::from_le_bytes(*header[8..].first_chunk().unwrap_or(&[0; 8]));
                 // An older one, of before the journal was begun anew, is far from these.
@@ -199,10 +200,10 @@ impl Nvram {
         if at + RECORD as u64 > self.room {
             return Ok(None);
         }
-        self.medium.read(JOURNAL + at, &mut header)?;
+        self.medium.read(self.journal + at, &mut header)?;
         let Some(len) = encoded_len(&header).filter(|len| at + len <= self.room) else { return Ok(None) };
         let mut bytes = vec![0; narrow::<usize>(len)];
-        self.medium.read(JOURNAL + at, &mut bytes)?;
+        self.medium.read(self.journal + at, &mut bytes)?;
         Ok(Record::decode(&bytes, sequence).map(|(set, record)| (set, record, padded(len))))
     }
 
@@ -228,7 +229,7 @@ impl Nvram {
             }
             let Position { at, sequence, encoded, .. } = &mut *position;
             record.encode(*sequence, set, encoded);
-            self.medium.write(JOURNAL + *at, encoded)?;
+            self.medium.write(self.journal + *at, encoded)?;
             if self.is_synced {
                 self.medium.sync()?;
             }
@@ -257,8 +258,8 @@ impl Nvram {
         }
         sync()?;
         let mut intents: Vec<u8> = Vec::with_capacity(self.intents.len());
-        for (set, map) in self.intents.chunks(narrow::<usize>(REGIONS)).enumerate() {
-            let is_kept = self.kept[set].load(Ordering::Relaxed);
+        for (map, kept) in self.intents.chunks(narrow::<usize>(REGIONS)).zip(&self.kept) {
+            let is_kept = kept.load(Ordering::Relaxed);
             intents.extend(map.iter().map(|byte| match is_kept {
                 true => byte.load(Ordering::Relaxed),
                 false => {
@@ -275,7 +276,7 @@ impl Nvram {
             sequence: position.sequence,
             is_clean,
             boot: self.boot.clone(),
-            room: self.room,
+            len: self.journal + self.room,
             is_synced: self.is_synced,
         };
         self.medium.write(header.number % 2 * HEADER, &header.encode())?;
@@ -296,11 +297,11 @@ impl Nvram {
         self.medium.sync()
     }
 
-    /// Notes that all of a set may have been written to: nothing is known of what was.
-    pub fn intend_all(&self, set: u32) -> io::Result<()> {
-        let first = u64::from(set) * REGIONS;
+    /// Notes that all of a group may have been written to: nothing is known of what was. Groups are counted over all sets.
+    pub fn intend_all(&self, group: u32) -> io::Result<()> {
+        let first = u64::from(group) * REGIONS;
         self.medium.write(INTENTS + first, &vec![1; narrow::<usize>(REGIONS)])?;
-        self.write_unchanged(set, 0, true)?;
+        self.write_unchanged(group, 0, true)?;
         let map = &self.intents[narrow::<usize>(first)..][..narrow::<usize>(REGIONS)];
         map.iter().for_each(|byte| byte.store(1, Ordering::Relaxed));
         Ok(())
@@ -311,13 +312,13 @@ impl Nvram {
         self.medium.sync()
     }
 
-    /// Notes that regions of a set are about to be written to.
+    /// Notes that regions of a group are about to be written to.
     #[inline]
-    pub fn intend(&self, set: u32, regions: std::ops::RangeInclusive<u64>) -> io::Result<()> {
-        if self.unchanged[set as usize].load(Ordering::Relaxed) != 0 {
-            self.write_unchanged(set, 0, self.is_synced)?;
+    pub fn intend(&self, group: u32, regions: std::ops::RangeInclusive<u64>) -> io::Result<()> {
+        if self.unchanged[group as usize].load(Ordering::Relaxed) != 0 {
+            self.write_unchanged(group, 0, self.is_synced)?;
         }
-        let first = u64::from(set) * REGIONS;
+        let first = u64::from(group) * REGIONS;
         for region in regions {
             let at = first + region;
             let byte = &self.intents[narrow::<usize>(at)];
@@ -332,48 +333,49 @@ impl Nvram {
         Ok(())
     }
 
-    /// A set loses a disk now, `since` being the first generation without it, and nobody writes to the set meanwhile: whether it is
-    /// written to from now on is remembered.
-    pub fn lose(&self, set: u32, since: u64) -> io::Result<()> {
+    /// A group loses a disk now, `since` being the first generation without it, and nobody writes to it meanwhile: whether it is written
+    /// to from now on is remembered.
+    pub fn lose(&self, group: u32, since: u64) -> io::Result<()> {
         assert!(since > 0, "the first generation has all of its disks");
-        if self.unchanged_since(set).is_none() {
-            self.write_unchanged(set, since, true)?;
+        if self.unchanged_since(group).is_none() {
+            self.write_unchanged(group, since, true)?;
         }
         Ok(())
     }
 
-    /// The generation since which nothing was written to a set: the disks that it has lost from then on have missed nothing. `None`
+    /// The generation since which nothing was written to a group: the disks that it has lost from then on have missed nothing. `None`
     /// where it has lost none since it was written to last.
-    pub fn unchanged_since(&self, set: u32) -> Option<u64> {
-        Some(self.unchanged[set as usize].load(Ordering::Relaxed)).filter(|since| *since > 0)
+    pub fn unchanged_since(&self, group: u32) -> Option<u64> {
+        Some(self.unchanged[group as usize].load(Ordering::Relaxed)).filter(|since| *since > 0)
     }
 
-    fn write_unchanged(&self, set: u32, since: u64, is_synced: bool) -> io::Result<()> {
+    fn write_unchanged(&self, group: u32, since: u64, is_synced: bool) -> io::Result<()> {
         // Eight bytes of one sector, so that they are written whole or not at all.
-        self.medium.write(UNCHANGED + 8 * u64::from(set), &since.to_le_bytes())?;
+        let all = INTENTS + self.intents.len() as u64;
+        self.medium.write(all + 8 * u64::from(group), &since.to_le_bytes())?;
         if is_synced {
             self.medium.sync()?;
         }
-        self.unchanged[set as usize].store(since, Ordering::Relaxed);
+        self.unchanged[group as usize].store(since, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Whether a region of a set may have been written to since all its members were whole.
-    pub fn is_intended(&self, set: u32, region: u64) -> bool {
+    /// Whether a region of a group may have been written to since all its members were whole.
+    pub fn is_intended(&self, group: u32, region: u64) -> bool {
         assert!(region < REGIONS, "a region that there is");
-        self.intents[narrow::<usize>(u64::from(set) * REGIONS + region)].load(Ordering::Relaxed) != 0
+        self.intents[narrow::<usize>(u64::from(group) * REGIONS + region)].load(Ordering::Relaxed) != 0
     }
 
-    /// The regions of a set that may have been written to since all its members were whole.
-    pub fn intents(&self, set: u32) -> Vec<u64> {
-        let first = narrow::<usize>(u64::from(set) * REGIONS);
+    /// The regions of a group that may have been written to since all its members were whole.
+    pub fn intents(&self, group: u32) -> Vec<u64> {
+        let first = narrow::<usize>(u64::from(group) * REGIONS);
         let map = &self.intents[first..first + narrow::<usize>(REGIONS)];
         (0..).zip(map).filter(|(_, byte)| byte.load(Ordering::Relaxed) != 0).map(|(at, _)| at).collect()
     }
 
-    /// Whether what was written to the set is remembered, because a member is away.
-    pub fn keep_intents(&self, set: u32, is_kept: bool) {
-        self.kept[set as usize].store(is_kept, Ordering::Relaxed);
+    /// Whether what was written to the group is remembered, because a member is away.
+    pub fn keep_intents(&self, group: u32, is_kept: bool) {
+        self.kept[group as usize].store(is_kept, Ordering::Relaxed);
     }
 
     fn position(&self) -> MutexGuard<'_, Position> {
@@ -487,7 +489,7 @@ mod tests {
                 nvram.append(0, &one(lba), || Ok(())).unwrap().done();
             }
             assert!(open(&medium).1.is_known);
-            let at = JOURNAL + damaged * record + 40;
+            let at = nvram.journal + damaged * record + 40;
             let mut byte = [0];
             medium.read(at, &mut byte).unwrap();
             medium.write(at, &[!byte[0]]).unwrap();
@@ -528,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn intents_of_a_whole_set_are_forgotten_and_those_of_a_degraded_one_kept() {
+    fn intents_of_a_whole_group_are_forgotten_and_those_of_a_degraded_one_kept() {
         let medium = Arc::new(MemoryMedium::default());
         let (nvram, _) = open(&medium);
         nvram.intend(0, 3..=4).unwrap();
@@ -549,8 +551,8 @@ mod tests {
             nvram.append(0, &one(1), || Ok(())).unwrap().done();
             nvram.append(0, &one(2), || Ok(())).unwrap().done();
             let mut byte = [0];
-            medium.read(JOURNAL + at, &mut byte).unwrap();
-            medium.write(JOURNAL + at, &[byte[0] ^ change]).unwrap();
+            medium.read(nvram.journal + at, &mut byte).unwrap();
+            medium.write(nvram.journal + at, &[byte[0] ^ change]).unwrap();
             let len = padded(RECORD as u64 + 2 * ENTRY as u64 + 1024);
             let is_padding = at % len >= RECORD as u64 + 2 * ENTRY as u64 + 1024;
             let whole = if is_padding { 2 } else { at / len };

@@ -16,9 +16,10 @@ mod hole;
 mod read;
 mod work;
 mod write;
+mod written;
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use array::raid::{Executor, Geometry, Health, MemberState, Merger, Plan, PlanError};
@@ -26,7 +27,7 @@ use units::convert::narrow;
 use units::{Lba, Sectors};
 
 use crate::disk::Disk;
-use crate::nvram::{Change, Nvram, REGIONS, Record};
+use crate::nvram::{REGIONS, Record};
 use crate::rows::RowLocks;
 use crate::tag::SECTOR;
 
@@ -35,6 +36,7 @@ pub use work::{Findings, is_rebuilding};
 pub use write::is_full;
 
 use access::{Access, MemberFault, disk};
+use written::{Written, region_of, unknown};
 
 /// Why the host gets no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -85,6 +87,8 @@ pub struct SetState {
 /// A set at work.
 pub struct SetStore {
     number: u32,
+    /// The number of its first group among those of all sets.
+    first_group: u32,
     geometry: Geometry,
     rows: RowLocks,
     state: RwLock<SetState>,
@@ -93,10 +97,10 @@ pub struct SetStore {
     region: u64,
     /// Which copy is read next.
     turn: AtomicU64,
-    /// How often what hosts read was changed.
-    changes: AtomicU64,
-    /// Whether some member has refused a write, and may miss it.
-    has_refused: AtomicBool,
+    /// By how much a copy of a sector may lie behind it on the next member.
+    shift: u64,
+    /// Of each group.
+    written: Vec<Written>,
     /// Rows of writes that were cut short for want of room: until the journal does them again nothing can be computed there.
     torn: RwLock<Vec<(u64, u64)>>,
 }
@@ -112,43 +116,31 @@ pub struct Scratch {
 }
 
 impl SetStore {
-    /// The set number `number` of an array, with the disks that it has.
-    pub fn new(number: u32, geometry: Geometry, state: SetState, common: Arc<Common>) -> SetStore {
+    /// The set number `number` of an array, with the disks that it has; `first_group` groups are those of the sets before it.
+    pub fn new(
+        (number, first_group): (u32, u32),
+        geometry: Geometry,
+        state: SetState,
+        common: Arc<Common>,
+    ) -> SetStore {
         let height = geometry.member_span(Lba(0), geometry.full_row()).1.0;
         let is_striped = geometry.full_row() < geometry.capacity() || height <= 2048;
         let rows = RowLocks::new(if is_striped { height } else { 2048 });
-        let region = geometry.member_used().0.div_ceil(REGIONS).next_multiple_of(2048);
+        let (region, shift) = region_of(&geometry);
         assert!(state.disks.len() >= narrow::<usize>(geometry.spec().members), "each member has a place");
         assert!(region > 0 && geometry.member_used().0 <= region * REGIONS, "the map covers every member");
         SetStore {
             number,
+            first_group,
+            written: unknown(&geometry),
             geometry,
             rows,
             state: RwLock::new(state),
             common,
             region,
+            shift,
             turn: AtomicU64::new(0),
-            changes: AtomicU64::new(0),
-            has_refused: AtomicBool::new(false),
             torn: RwLock::default(),
-        }
-    }
-
-    /// How often what hosts read was changed: the same at two times where nothing was written in between. A member that goes while
-    /// the state is held for changing has all of it. `None` where a member has refused a write, and may miss it.
-    pub fn changes(&self) -> Option<u64> {
-        (!self.has_refused.load(Ordering::Relaxed)).then(|| self.changes.load(Ordering::Relaxed))
-    }
-
-    /// Counts a change that is about to be made. The state is held for looking meanwhile.
-    fn count_change(&self) {
-        self.changes.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Remembers that members have refused a write, before the state that it was made with is let go.
-    fn note_refusals(&self, failed: &[(u16, io::Error)]) {
-        if !failed.is_empty() {
-            self.has_refused.store(true, Ordering::Relaxed);
         }
     }
 
@@ -189,10 +181,12 @@ impl SetStore {
     /// Does again what a record says, on those members that count.
     pub fn replay(&self, record: &Record) -> io::Result<()> {
         let state = self.state();
-        self.count_change();
+        for (member, lba, change) in record.changes() {
+            self.count(&state.health, member, lba + change.sectors());
+        }
         if let Some(nvram) = &self.common.nvram {
             // It may have been stopped before that was done: a disk that was away then misses it.
-            self.intend(nvram, record)?;
+            self.intend(nvram, &state.health, record)?;
         }
         let mut access = Access::new(&state, None);
         for (member, lba, change) in record.changes() {
@@ -205,22 +199,6 @@ impl SetStore {
             None => Ok(()),
             Some((_, why)) => Err(why),
         }
-    }
-
-    /// Remembers which regions a record is of.
-    fn intend(&self, nvram: &Nvram, record: &Record) -> io::Result<()> {
-        for (_, lba, change) in record.changes() {
-            debug_assert!(
-                lba < self.geometry.member_used().0,
-                "no member is written beyond what the set uses"
-            );
-            let sectors = match change {
-                Change::Write(from) => (from.len() / SECTOR) as u64,
-                Change::Discard(sectors) => sectors,
-            };
-            nvram.intend(self.number, lba / self.region..=(lba + sectors - 1) / self.region)?;
-        }
-        Ok(())
     }
 
     /// Sectors of each member in one region of the write-intent map.

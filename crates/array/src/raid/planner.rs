@@ -169,16 +169,21 @@ impl Geometry {
             let end = host + extent.sectors.0;
             while host < end {
                 let sectors = (self.chunk - spot.offset).min(end - host);
-                let before = plan.writes.len();
+                // What goes to no copy that can be read is kept by none.
+                let is_kept = health.is_clean(spot.group)
+                    || (0..self.copies()).any(|copy| {
+                        let (slot, base) = self.copy_of(spot, copy);
+                        health.can_read(slot, base + spot.offset + sectors)
+                    });
+                if !is_kept {
+                    return Err(self.lost(spot.group));
+                }
                 for copy in 0..self.copies() {
                     let (slot, base) = self.copy_of(spot, copy);
                     let role =
                         if self.copies() == 1 { Role::Data(0) } else { Role::Copy(narrow::<u16>(copy)) };
                     let host = Some(Sectors(host));
                     push_write(health, slot, base + spot.offset, sectors, role, host, plan);
-                }
-                if plan.writes.len() == before {
-                    return Err(self.lost(spot.group));
                 }
                 host += sectors;
                 self.next_strip(&mut spot);
@@ -209,10 +214,11 @@ impl Geometry {
     /// request gets. `None` while every sector can be read. A member that is being rebuilt is not whole.
     pub fn failure(&self, health: &Health) -> Option<PlanError> {
         let groups = self.spec().members / self.group_width();
-        (0..groups).find(|group| self.is_beyond(health, *group)).map(|group| self.lost(group))
+        (0..groups).find(|group| self.has_group_failed(health, *group)).map(|group| self.lost(group))
     }
 
-    fn is_beyond(&self, health: &Health, group: u32) -> bool {
+    /// Whether a group has fewer whole members than its data need. Panics for a group that the set does not have.
+    pub fn has_group_failed(&self, health: &Health, group: u32) -> bool {
         let first = group * self.group_width();
         let is_gone = |slot: u32| health.state(narrow::<u16>(slot)) != MemberState::Optimal;
         let gone = (first..first + self.group_width()).filter(|slot| is_gone(*slot)).count();

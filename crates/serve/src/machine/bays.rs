@@ -8,12 +8,12 @@ use array::raid::{Geometry, Health, MemberState};
 use units::Lba;
 use units::convert::narrow;
 
-use super::{Bays, Going, Lost, Machine, Shape, is_whole, size};
+use super::{Bays, Going, Lost, Machine, Shape, is_group_whole, size};
 use crate::cache::WriteCache;
 use crate::config::{BayConfig, Config, Label, SlotConfig, SlotState, Status};
 use crate::disk::Disk;
 use crate::events::Severity;
-use crate::set::slot_of;
+use crate::set::{is_rebuilding, slot_of};
 
 impl Shape {
     /// The number of a bay's disk in a set; `None` where it is too small for it.
@@ -30,16 +30,17 @@ impl Machine {
         (place.status, place.until) = (Status::Failed, until);
         for (number, set) in self.sets.iter().enumerate() {
             let Some(member) = self.shape.member(number, bay) else { continue };
-            if going == Going::Whole && is_whole(set) {
+            let slot = slot_of(set.geometry(), &set.state().health, member);
+            let group = slot.map(|slot| set.geometry().group_of(slot));
+            if going == Going::Whole && group.is_some_and(|group| is_group_whole(set, group)) {
                 // What was written before is on it. Where that cannot be made sure it counts as missed.
                 let _forgotten = self.common.checkpoint(false);
             }
-            if let Some(nvram) = &self.common.nvram {
+            if let (Some(nvram), Some(group)) = (&self.common.nvram, group) {
                 // Before it is gone: what is written from then on is what it misses.
-                nvram.keep_intents(narrow::<u32>(number), true);
+                nvram.keep_intents(set.number_of(group), true);
             }
             let mut state = set.state_mut();
-            let slot = slot_of(set.geometry(), &state.health, member);
             let was_whole = slot.is_some_and(|slot| state.health.state(slot) == MemberState::Optimal);
             let is_copy = slot.is_some_and(|slot| state.health.twin(slot) == Some(member));
             // A copy in the making of it takes its place, as far as it has got.
@@ -66,21 +67,27 @@ impl Machine {
                 continue;
             };
             self.works.disk_is_gone(narrow::<u32>(number), slot);
-            let lost = &mut bays.lost[number][usize::from(slot)];
-            assert!(lost.since <= until, "generations only grow");
+            assert!(bays.lost[number][usize::from(slot)].since <= until, "generations only grow");
             // One that was being filled lacks more than what is written from now on: what the slot lacks is still the one before it.
             if was_whole {
+                let group = set.geometry().group_of(slot);
                 if going == Going::Whole
                     && let Some(nvram) = &self.common.nvram
                 {
                     // Where that is not remembered it counts as written to.
-                    let _touched = nvram.lose(narrow::<u32>(number), until);
+                    let _touched = nvram.lose(set.number_of(group), until);
                 }
-                *lost = Lost {
+                if going == Going::Whole && !self.is_any_back(bays, number, &state.health, group) {
+                    set.begin_reach(group);
+                } else {
+                    // What another one gets of what it missed goes by that.
+                    set.forget_reach(group);
+                }
+                bays.lost[number][usize::from(slot)] = Lost {
                     serial: bays.bays[bay as usize].serial.clone(),
                     since: until,
                     start: bays.labelled,
-                    changes: if going == Going::Whole { set.changes() } else { None },
+                    changes: if going == Going::Whole { set.changes(group) } else { None },
                 };
             }
             let is_lost = has_failed(set.geometry(), &state.health);
@@ -95,6 +102,16 @@ impl Machine {
                 self.say(Severity::Warning, format!("set {number} ({level}): degraded, slot {slot} is lost"));
             }
         }
+    }
+
+    /// Whether some slot of a group is filled on the disk that it had lost.
+    fn is_any_back(&self, bays: &Bays, set: usize, health: &Health, group: u32) -> bool {
+        let of = &self.shape.sets[set].bays;
+        (0_u16..).zip(&bays.lost[set]).any(|(slot, lost)| {
+            let bay = of[usize::from(health.member(slot))];
+            self.sets[set].geometry().group_of(slot) == group
+                && is_back(lost, health, slot, &bays.bays[bay as usize].serial)
+        })
     }
 
     /// Has each set know which disks are spares now, and the array which disks are live.
@@ -120,9 +137,10 @@ impl Machine {
         let live = bays.bays.iter().filter(|bay| bay.status == Status::InUse);
         *self.common.live.write().unwrap_or_else(PoisonError::into_inner) =
             live.filter_map(|bay| bay.disk.clone()).collect();
-        for (number, set) in self.sets.iter().enumerate() {
-            if let Some(nvram) = &self.common.nvram {
-                nvram.keep_intents(narrow::<u32>(number), !is_whole(set));
+        for set in &self.sets {
+            let Some(nvram) = &self.common.nvram else { continue };
+            for group in set.groups() {
+                nvram.keep_intents(set.number_of(group), !is_group_whole(set, group));
             }
         }
     }
@@ -212,6 +230,7 @@ impl Machine {
                             }
                         },
                         start: if is_failed { last.start } else { 0 },
+                        is_back: is_back(last, &state.health, slot, &bays.bays[bay as usize].serial),
                         // Begun anew after a restart: a copy in the making is no redundancy that would be missed.
                         twin: state.health.twin(slot).map(|twin| (of[usize::from(twin)], 0)),
                     }
@@ -249,6 +268,11 @@ impl Machine {
             Some(shelf) => Disk::new_on(serial, sectors, shelf.new_disk(bay)?)?,
         }))
     }
+}
+
+/// Whether a slot is filled on the disk that it had lost, with what that missed.
+pub(super) fn is_back(lost: &Lost, health: &Health, slot: u16, serial: &str) -> bool {
+    is_rebuilding(health, slot) && !lost.serial.is_empty() && lost.serial == serial
 }
 
 fn set_number(machine: &Machine, set: &crate::set::SetStore) -> usize {

@@ -282,8 +282,10 @@ impl Machine {
         is_remembered &= past.is_known;
         let has_lost_power = past.has_lost_power(&owner(&config.array, options));
         tell_start(&events, &config, is_remembered, &past, has_lost_power);
-        for number in (0..narrow::<u32>(shape.sets.len())).filter(|_| !is_remembered) {
-            nvram.intend_all(number).map_err(OpenError::system("the controller's memory"))?;
+        // What was not synced when power was lost may be what a drive that was away has missed.
+        let is_doubtful = !is_remembered || has_lost_power;
+        for group in (0..narrow::<u32>(shape.groups())).filter(|_| is_doubtful) {
+            nvram.intend_all(group).map_err(OpenError::system("the controller's memory"))?;
         }
         let (array, generation) = (config.array.clone(), config.generation);
         let history = |_: &[SetShape]| config.sets.clone();
@@ -406,8 +408,9 @@ impl Machine {
                     (crate::set::is_rebuilding(&state.health, slot), state.health.twin(slot).is_some())
                 };
                 if is_rebuilding {
+                    let extent = self.extent_of(number, slot);
                     // What cannot be begun is told in the log, and can be begun by hand.
-                    let _told = self.begin(WorkKind::Rebuild, number, Some(slot), Extent::All, true);
+                    let _told = self.begin(WorkKind::Rebuild, number, Some(slot), extent, true);
                 } else if has_twin {
                     let _told = self.begin(WorkKind::Clone, number, Some(slot), Extent::All, true);
                 }
@@ -465,15 +468,22 @@ impl Machine {
                 // A disk that is in its slot was not lost by it, and one that is being filled has nothing that counts.
                 if let SlotState::Failed { since } = config.state {
                     (lost.serial, lost.since, lost.start) = (config.serial.clone(), since, config.start);
+                } else if config.is_back {
+                    lost.serial.clone_from(&config.serial);
                 }
             }
             let disks = vec![None; set.bays.len()];
             let state = SetState { health, disks };
-            let store = SetStore::new(number, set.geometry.clone(), state, common.clone());
-            // Those that were lost since it was written to last have missed nothing.
-            if let Some(unchanged) = common.nvram.as_ref().and_then(|nvram| nvram.unchanged_since(number)) {
-                let lost_since = of_it.iter_mut().filter(|lost| lost.since >= unchanged);
-                lost_since.for_each(|lost| lost.changes = store.changes());
+            let before: u32 = sets.iter().map(|set: &SetStore| set.geometry().groups()).sum();
+            let store = SetStore::new((number, before), set.geometry.clone(), state, common.clone());
+            for (slot, lost) in (0_u16..).zip(&mut of_it) {
+                let group = set.geometry.group_of(slot);
+                let nvram = common.nvram.as_ref();
+                let unchanged = nvram.and_then(|nvram| nvram.unchanged_since(store.number_of(group)));
+                // What was lost since its group was written to last has missed nothing.
+                if unchanged.is_some_and(|unchanged| lost.since >= unchanged) {
+                    lost.changes = store.changes(group);
+                }
             }
             lost.push(of_it);
             sets.push(store);
@@ -553,7 +563,7 @@ fn nvram(
     options: &Options,
 ) -> Result<(Nvram, Past), OpenError> {
     let owner = owner(array, options);
-    Nvram::open(memory, options.journal, shape.sets.len(), options.is_synced, &owner)
+    Nvram::open(memory, options.journal, shape.groups(), options.is_synced, &owner)
         .map_err(OpenError::system("the controller's memory"))
 }
 

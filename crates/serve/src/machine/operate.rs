@@ -7,7 +7,7 @@ use array::raid::{Geometry, Health, MemberState};
 use units::Lba;
 use units::convert::narrow;
 
-use super::bays::has_failed;
+use super::bays::is_back;
 use super::errors::OperateError;
 use super::found::label_of;
 use super::works::{Extent, WorkKind};
@@ -304,10 +304,14 @@ impl Machine {
         let mut with_it = state.health.clone();
         // It was failed, and is the slot's: both are possible.
         let is_in = with_it.clear(member.into()).and_then(|()| with_it.rebuild_on(slot, member.into()));
-        let is_unchanged = lost.changes.is_some() && lost.changes == store.changes();
-        let written = nvram.intents(set);
+        let group = store.geometry().group_of(slot);
+        let is_unchanged = lost.changes.is_some() && lost.changes == store.changes(group);
+        let written = nvram.intents(store.number_of(group));
         let is_current = is_unchanged || written.is_empty();
-        let behind = Lba(written.last().map_or(0, |region| (region + 1) * store.region()));
+        let written_to = written.last().map_or(0, |region| (region + 1) * store.region());
+        // Where others were lost later, or may have missed a write, that is not known as exactly.
+        let is_last = lost.changes.is_some() && self.is_lost_last(bays, set, slot);
+        let behind = Lba(if is_last { written_to.min(store.reach(group)) } else { written_to });
         if is_in.is_err() || (!is_current && !can_be_had(store.geometry(), &with_it, slot, behind)) {
             return Known::Needed { set };
         }
@@ -327,13 +331,34 @@ impl Machine {
         Known::Current { set }
     }
 
+    /// Whether no slot of its group has lost its drive later.
+    pub(super) fn is_lost_last(&self, bays: &Bays, set: u32, slot: u16) -> bool {
+        let (geometry, lost) = (self.sets[set as usize].geometry(), &bays.lost[set as usize]);
+        let of_group =
+            (0_u16..).zip(lost).filter(|(other, _)| geometry.group_of(*other) == geometry.group_of(slot));
+        of_group.map(|(_, lost)| lost.since).max() == Some(lost[usize::from(slot)].since)
+    }
+
+    /// What is to be filled of a disk that takes a slot: of one that is back, what it missed.
+    pub(super) fn extent_of(&self, set: u32, slot: u16) -> Extent {
+        let bays = self.lock_bays();
+        let state = self.sets[set as usize].state();
+        let bay = self.shape.sets[set as usize].bays[usize::from(state.health.member(slot))];
+        let lost = &bays.lost[set as usize][usize::from(slot)];
+        match is_back(lost, &state.health, slot, &bays.bays[bay as usize].serial) {
+            true => Extent::Missed,
+            false => Extent::All,
+        }
+    }
+
     /// Fills those disks of a set of which some is missing and nothing is under way.
     pub(super) fn go_on_filling(self: &Arc<Machine>, set: u32) {
         for slot in 0..narrow::<u16>(self.sets[set as usize].geometry().spec().members) {
             let is_open = is_rebuilding(&self.sets[set as usize].state().health, slot);
             if is_open {
+                let extent = self.extent_of(set, slot);
                 // What cannot be begun is told in the log, and can be begun by hand.
-                let _told = self.begin(WorkKind::Rebuild, set, Some(slot), Extent::All, true);
+                let _told = self.begin(WorkKind::Rebuild, set, Some(slot), extent, true);
             }
         }
     }
@@ -372,13 +397,15 @@ impl Machine {
     }
 
     fn is_lost_by_a_failed_set(&self, bay: u32) -> bool {
-        (0..).zip(&self.sets).any(|(number, set)| {
+        let bays = self.lock_bays();
+        let serial = &bays.bays[bay as usize].serial;
+        self.sets.iter().zip(&bays.lost).any(|(set, lost)| {
             let state = set.state();
-            let slot = self
-                .shape
-                .member(number, bay)
-                .and_then(|member| crate::set::slot_of(set.geometry(), &state.health, member));
-            slot.is_some() && has_failed(set.geometry(), &state.health)
+            (0_u16..).zip(lost).any(|(slot, lost)| {
+                state.health.state(slot) == MemberState::Failed
+                    && lost.serial == *serial
+                    && set.geometry().has_group_failed(&state.health, set.geometry().group_of(slot))
+            })
         })
     }
 
@@ -425,8 +452,9 @@ impl Machine {
         for (number, set) in (0_u32..).zip(&self.sets) {
             for slot in 0..narrow::<u16>(set.geometry().spec().members) {
                 let is_lost = set.state().health.state(slot) == MemberState::Failed;
-                if is_lost && self.begin(WorkKind::Rebuild, number, Some(slot), Extent::All, true).is_err() {
-                    break;
+                if is_lost {
+                    // One group may have failed, or no spare be large enough, and another be helped all the same.
+                    let _can_wait = self.begin(WorkKind::Rebuild, number, Some(slot), Extent::All, true);
                 }
             }
         }
@@ -447,7 +475,7 @@ fn can_be_had(geometry: &Geometry, health: &Health, slot: u16, to: Lba) -> bool 
             below.finish(other);
         }
     }
-    !has_failed(geometry, &below)
+    !geometry.has_group_failed(&below, geometry.group_of(slot))
 }
 
 /// The first generation without a drive that was in some bay: known of where it is from now on, and nowhere else.

@@ -9,7 +9,7 @@ use units::{Lba, SECTOR_BYTES, Sectors};
 
 use super::bays::has_failed;
 use super::works::{Extent, Work, WorkKind};
-use super::{Lost, Machine, is_whole};
+use super::{Lost, Machine};
 use crate::clock;
 use crate::config::Status;
 use crate::events::Severity;
@@ -23,7 +23,7 @@ struct Pacing {
     owed: Duration,
 }
 
-/// Sectors of each member that are done at once.
+/// Sectors of each member that are done at once, or a row of RAID 1E where that has more.
 pub(super) const UNIT: Sectors = Sectors(1024);
 /// Marks go onto the labels so often.
 const MARKS: Duration = Duration::from_secs(5);
@@ -126,7 +126,7 @@ impl Machine {
             return;
         }
         let level = store.geometry().spec().level;
-        let word = if is_whole(store) { "optimal" } else { "degraded" };
+        let word = if store.state().health.is_optimal() { "optimal" } else { "degraded" };
         self.say(Severity::Information, format!("set {set} ({level}): {word}"));
     }
 
@@ -150,18 +150,32 @@ impl Machine {
     ) -> Result<bool, PlanError> {
         let store = &self.sets[work.set as usize];
         let region = store.region();
+        let group = store.geometry().group_of(slot);
+        let is_exact = self.is_back_last(work.set, slot);
         for number in 0..end.0.div_ceil(region) {
             let (from, to) = (Lba(number * region), Lba((number + 1) * region).min(end));
             // Looked up when it is come to: hosts write on, and what lies ahead is not written to the disk.
-            let was_written =
-                || self.common.nvram.as_ref().is_none_or(|nvram| nvram.is_intended(work.set, number));
-            if !store.pass_over(slot, from, to, was_written)
-                && !self.range(work, (from, to), pacing, found)?
-            {
-                return Ok(false);
+            let was_written = |from: Lba| {
+                let nvram = self.common.nvram.as_ref();
+                let is_in = nvram.is_none_or(|nvram| nvram.is_intended(store.number_of(group), number));
+                is_in && (!is_exact || store.reach(group) > from.0)
+            };
+            let reach = if is_exact { Lba(store.reach(group)).clamp(from, to) } else { to };
+            for (from, to) in [(from, reach), (reach, to)].into_iter().filter(|(from, to)| from < to) {
+                if !store.pass_over(slot, from, to, || was_written(from))
+                    && !self.range(work, (from, to), pacing, found)?
+                {
+                    return Ok(false);
+                }
             }
         }
         Ok(true)
+    }
+
+    /// Whether what was written since the disk of a slot was lost is known to the sector: none of its group was lost later.
+    fn is_back_last(&self, set: u32, slot: u16) -> bool {
+        let bays = self.lock_bays();
+        bays.lost[set as usize][usize::from(slot)].changes.is_some() && self.is_lost_last(&bays, set, slot)
     }
 
     /// Whether all between two addresses was done.
@@ -195,7 +209,6 @@ impl Machine {
                 _ => store.work(&mut scratch, &mut sweep, repairs, found, self)?,
             };
             let Some(done) = done else { break };
-            debug_assert!(done.0 <= UNIT.0, "a unit is no larger than it should be");
             work.done.fetch_add(done.0, Ordering::Relaxed);
             while let Some(model) = self.model.get()
                 && let Some(share) = model.progress(work.set)

@@ -12,7 +12,6 @@ use units::convert::narrow;
 use units::{BytesPerSecond, Lba, Share};
 
 use super::Machine;
-use super::bays::has_failed;
 use super::errors::OperateError;
 use super::pass::{UNIT, task};
 use super::status::PassStatus;
@@ -344,33 +343,27 @@ impl Machine {
     /// Rebuilds the lost slot of a set onto a spare, or goes on with one that was being filled.
     pub fn rebuild(self: &Arc<Machine>, set: u32) -> Result<(), OperateError> {
         let slots = self.slots(set)?;
-        let state = self.sets[set as usize].state();
-        let is_lost = |slot: &u16| state.health.state(*slot) == MemberState::Failed;
-        let is_left = |slot: &u16| is_rebuilding(&state.health, *slot) && !self.works.is_filling(set, *slot);
-        let slot = slots.clone().find(is_lost).or_else(|| slots.clone().find(is_left));
-        drop(state);
+        let open: Vec<u16> = {
+            let state = self.sets[set as usize].state();
+            let is_lost = |slot: &u16| state.health.state(*slot) == MemberState::Failed;
+            let is_left =
+                |slot: &u16| is_rebuilding(&state.health, *slot) && !self.works.is_filling(set, *slot);
+            slots.clone().filter(is_lost).chain(slots.filter(is_left)).collect()
+        };
+        // As many as there are spares for; that one group has failed is nothing to another.
+        let begun: Vec<Result<(), OperateError>> = (open.into_iter())
+            .map(|slot| {
+                let extent = self.extent_of(set, slot);
+                self.begin(WorkKind::Rebuild, set, Some(slot), extent, false)
+            })
+            .collect();
         let is_of_it = |work: &Arc<Work>| work.set == set && work.kind == WorkKind::Rebuild;
-        if slot.is_none() && self.works.under_way().iter().any(is_of_it) {
-            // What was to be begun goes on already.
+        let goes_on = begun.is_empty() && self.works.under_way().iter().any(is_of_it);
+        if goes_on || begun.iter().any(Result::is_ok) {
             return Ok(());
         }
-        match slot {
-            Some(slot) => {
-                self.begin(WorkKind::Rebuild, set, Some(slot), Extent::All, false)?;
-                for other in slots.filter(|other| *other > slot) {
-                    // As many of the others as there are spares for.
-                    if self.has_lost(set, other)
-                        && self.begin(WorkKind::Rebuild, set, Some(other), Extent::All, false).is_err()
-                    {
-                        break;
-                    }
-                }
-                Ok(())
-            }
-            None => {
-                Err(OperateError::NothingToDo { set, why: "no member is lost; nothing to rebuild".into() })
-            }
-        }
+        let nothing = OperateError::NothingToDo { set, why: "no member is lost; nothing to rebuild".into() };
+        begun.into_iter().next().unwrap_or(Err(nothing))
     }
 
     /// Copies the drive in a bay to a spare, which takes its place.
@@ -443,7 +436,9 @@ impl Machine {
                 // What it has lost cannot be computed, and the drive that it lost last may come back.
                 (WorkKind::Rebuild, Some(slot))
                     if state.health.state(slot) == MemberState::Failed
-                        && has_failed(store.geometry(), &state.health) =>
+                        && store
+                            .geometry()
+                            .has_group_failed(&state.health, store.geometry().group_of(slot)) =>
                 {
                     return Err(refused(&"it has failed; reinsert the drive that was lost last"));
                 }
@@ -487,8 +482,11 @@ impl Machine {
         let end = Lba(store.geometry().member_used().0);
         let from = if let Extent::From(lba) = extent { lba.min(end) } else { from };
         let missed = || {
-            let nvram = self.common.nvram.as_ref();
-            nvram.map_or(0, |nvram| nvram.intents(set).len() as u64 * store.region()).min(end.0)
+            let group = store.geometry().group_of(slot.unwrap_or_default());
+            let of = |nvram: &crate::nvram::Nvram| {
+                nvram.intents(store.number_of(group)).len() as u64 * store.region()
+            };
+            self.common.nvram.as_ref().map_or(0, of).min(end.0)
         };
         let all = if extent == Extent::Missed { missed() } else { end.0.saturating_sub(from.0) };
         let work = Arc::new(Work {
@@ -535,7 +533,7 @@ impl Machine {
 
     /// Begins the verifies that are owed to sets which are optimal by now.
     pub(super) fn verify_owed(self: &Arc<Machine>) {
-        for (set, _) in (0_u32..).zip(&self.sets).filter(|(_, store)| super::is_whole(store)) {
+        for (set, _) in (0_u32..).zip(&self.sets).filter(|(_, store)| store.state().health.is_optimal()) {
             let Some(WorkConfig { kind, done_to, .. }) = self.works.take_verify(set) else { continue };
             let rest = Extent::From(Lba(done_to));
             if self.begin(WorkKind::from(kind), set, None, rest, true).is_err() {
@@ -550,7 +548,7 @@ impl Machine {
         let interrupted = std::mem::take(&mut *self.works.interrupted());
         for WorkConfig { kind, set, done_to, is_cleared } in interrupted {
             if kind == (SetWork::Verify { repairs: true })
-                && self.sets.get(set as usize).is_some_and(|store| !super::is_whole(store))
+                && self.sets.get(set as usize).is_some_and(|store| !store.state().health.is_optimal())
             {
                 self.works.owe_verify(set);
                 self.say(Severity::Warning, format!("set {set}: a verify waits until the set is optimal"));

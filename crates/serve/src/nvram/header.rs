@@ -4,11 +4,11 @@ use std::io;
 
 use units::convert::narrow;
 
-use super::{HEADER, JOURNAL};
+use super::HEADER;
 use crate::medium::Medium;
 use crate::tag::crc32c;
 
-const HEADER_MAGIC: &[u8; 8] = b"fathomN3";
+const HEADER_MAGIC: &[u8; 8] = b"fathomN4";
 /// The head of the memory: the newest of two counts.
 pub(super) struct Header {
     pub number: u64,
@@ -16,15 +16,15 @@ pub(super) struct Header {
     pub sequence: u64,
     pub is_clean: bool,
     pub boot: String,
-    /// Bytes of the journal; 0 where they are not known.
-    pub room: u64,
+    /// Bytes of the memory, the journal at its end.
+    pub len: u64,
     pub is_synced: bool,
 }
 
 /// Bytes of the start of the machine that a header has room for: the numbers of an array and of the kernel's.
 const BOOT: usize = 70;
-/// Where a header has its room.
-const ROOM: usize = 26 + BOOT;
+/// Where a header has the length of the memory.
+const LEN: usize = 26 + BOOT;
 
 /// What a header has of the start of the machine.
 pub(super) fn kept_of(boot: &str) -> &[u8] {
@@ -34,7 +34,7 @@ pub(super) fn kept_of(boot: &str) -> &[u8] {
 impl Header {
     /// Whether the medium is as long as it was when this was written.
     pub fn has_all(&self, medium: &dyn Medium, from: u64) -> io::Result<bool> {
-        if self.room == 0 { Ok(true) } else { medium.has_all(from + JOURNAL + self.room) }
+        medium.has_all(from + self.len)
     }
 
     pub fn encode(&self) -> Vec<u8> {
@@ -45,8 +45,8 @@ impl Header {
         let boot = kept_of(&self.boot);
         bytes.push(narrow::<u8>(boot.len()));
         bytes.extend_from_slice(boot);
-        bytes.resize(ROOM, 0);
-        bytes.extend_from_slice(&self.room.to_le_bytes());
+        bytes.resize(LEN, 0);
+        bytes.extend_from_slice(&self.len.to_le_bytes());
         bytes.push(u8::from(self.is_synced));
         // Within one sector, so that it is written whole or not at all.
         bytes.resize(508, 0);
@@ -66,8 +66,8 @@ impl Header {
             sequence: u64::from_le_bytes(*rest[8..].first_chunk()?),
             is_clean: rest[16] == 1,
             boot: String::from_utf8_lossy(boot).into_owned(),
-            room: u64::from_le_bytes(*body[ROOM..].first_chunk()?),
-            is_synced: body[ROOM + 8] == 1,
+            len: u64::from_le_bytes(*body[LEN..].first_chunk()?),
+            is_synced: body[LEN + 8] == 1,
         })
     }
 }

@@ -29,8 +29,9 @@ impl SetStore {
     pub fn will_clear(&self) -> io::Result<()> {
         // What lies in the journal must not come back over it.
         self.common.checkpoint(false)?;
-        self.count_change();
-        self.common.nvram.as_ref().map_or(Ok(()), |nvram| nvram.intend_all(self.number))
+        self.count_all();
+        let Some(nvram) = &self.common.nvram else { return Ok(()) };
+        self.groups().try_for_each(|group| nvram.intend_all(self.number_of(group)))
     }
 
     /// Has every sector that the set uses read as zeros, on stable storage; the members that refused. Nobody reads or writes meanwhile:
@@ -49,7 +50,7 @@ impl SetStore {
                 refused.push((member, io::Error::other(why)));
             }
         }
-        self.note_refusals(&refused);
+        self.note_refusals(&state.health, &refused);
         refused
     }
 }

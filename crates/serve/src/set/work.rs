@@ -37,14 +37,14 @@ impl SetStore {
         let failed = {
             let state = self.state();
             if matches!(sweep.task(), Task::Zero { .. } | Task::BuildParity { .. }) {
-                self.count_change();
+                self.count_all();
             }
             let mut attempt = Attempt { scratch, state: &state, found, failed: Vec::new(), repairs, reports };
             let worked = self.unit(&mut attempt, sweep)?;
             if worked == Worked::Unequal {
                 self.make_fit(&mut attempt, (from, to))?;
             }
-            self.note_refusals(&attempt.failed);
+            self.note_refusals(&state.health, &attempt.failed);
             attempt.failed
         };
         let is_full = self.give_up(failed, reports).is_err();

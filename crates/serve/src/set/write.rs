@@ -93,7 +93,7 @@ impl SetStore {
                 let state = self.state();
                 let written = self.write_held(scratch, &state, at, from, reports);
                 if let Ok(written) = &written {
-                    self.note_refusals(&written.refusals);
+                    self.note_refusals(&state.health, &written.refusals);
                 }
                 written
             };
@@ -102,7 +102,7 @@ impl SetStore {
                 continue;
             }
             if written.is_err() && self.common.has_broken() {
-                self.has_refused.store(true, Ordering::Relaxed);
+                self.note_refusal_of_any();
                 reports.give_up_broken();
                 continue;
             }
@@ -143,8 +143,8 @@ impl SetStore {
                     Some(_) => self.write_by_sectors(scratch, state, at, from, reports),
                 };
             }
-            self.count_change();
             let Scratch { executor, plan, record, .. } = scratch;
+            self.count_changes(&state.health, plan);
             record.clear();
             let mut access = Access::new(state, self.common.is_journaled.then_some(record));
             let Err(bad) = executor.write(&self.geometry, plan, from, &mut access) else {
@@ -216,7 +216,7 @@ impl SetStore {
         self.common.can_write()?;
         let refused = |error: io::Error| self.refused(&error, "the controller's memory", reports);
         let appended = nvram.append(self.number, record, || self.common.sync()).map_err(refused)?;
-        self.intend(nvram, record).map_err(refused)?;
+        self.intend(nvram, &state.health, record).map_err(refused)?;
         let mut access = Access::new(state, None);
         access.failed = failed;
         record.changes().for_each(|(member, lba, change)| access.do_now(member, lba, change));
@@ -252,8 +252,8 @@ impl SetStore {
     fn note_missed(&self, state: &SetState, plan: &Plan) {
         let Some(nvram) = self.common.nvram.as_ref().filter(|_| !state.health.is_optimal()) else { return };
         for step in plan.writes() {
-            let last = (step.lba + step.sectors).0 - 1;
-            let _noted = nvram.intend(self.number, step.lba.0 / self.region..=last / self.region);
+            let rows = (step.lba.0, (step.lba + step.sectors).0);
+            let _noted = self.intend_one(nvram, &state.health, step.member, rows);
         }
     }
 
@@ -350,7 +350,7 @@ impl SetStore {
                     }),
                     "only whole stripes are discarded",
                 );
-                self.count_change();
+                self.count_changes(&state.health, plan);
                 record.clear();
                 for command in merger.merge(plan.writes(), Sectors(u32::MAX.into())) {
                     record.discard(command.member, command.lba.0, command.sectors.0);
@@ -364,7 +364,7 @@ impl SetStore {
                     changes.for_each(|(member, lba, change)| access.do_now(member, lba, change));
                     access.failed
                 };
-                self.note_refusals(&failed);
+                self.note_refusals(&state.health, &failed);
                 failed
             };
             self.give_up(failed, reports)?;

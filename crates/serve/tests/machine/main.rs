@@ -11,5 +11,6 @@ mod faults;
 mod host;
 mod initialising;
 mod operators;
+mod returns;
 mod told;
 mod world;

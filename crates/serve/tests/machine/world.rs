@@ -66,8 +66,9 @@ pub enum Flaw {
     LossForgotten,
 }
 
-/// Where the records of the journal begin, behind two headers and the map of intents.
-const RECORDS: u64 = 2 * 4096 + (1 << 20) + (128 << 10) + 8192;
+/// Where what the memory of the controller says of groups begins, behind two headers and the configuration; without groups the records
+/// of its journal.
+const MAPS: u64 = 2 * 4096 + (128 << 10);
 /// Where the log of the write cache begins.
 const LOG: u64 = 16 << 20;
 /// Where the groups of sectors of a disk begin, the bytes of one, and those of the tags before its sectors.
@@ -103,6 +104,8 @@ struct State {
     loss: Loss,
     draws: Draws,
     flaw: Option<Flaw>,
+    /// Where the records of the journal begin.
+    records: u64,
     /// Sectors of members, by name and number, that hold data or copies of them and no parity.
     data: HashSet<(String, u64)>,
 }
@@ -132,6 +135,7 @@ impl World {
             loss,
             draws: Draws::new(seed),
             flaw: None,
+            records: 0,
             data: HashSet::new(),
         };
         Arc::new(World { state: Mutex::new(state) })
@@ -143,6 +147,8 @@ impl World {
         let SetShape { geometry, bays } = &shape.sets[0];
         let places = (0..geometry.capacity().0).map(|lba| geometry.place(Lba(lba)).unwrap());
         let named = places.map(|place| (bay_name(bays[usize::from(place.slot)]), place.lba.0));
+        let maps = u64::from(geometry.groups()) * (1024 + 8);
+        state.records = (MAPS + maps).next_multiple_of(4096);
         (state.flaw, state.data) = (Some(flaw), named.collect());
     }
 
@@ -474,18 +480,18 @@ impl Medium for OnImage {
     }
 
     fn write(&self, at: u64, from: &[u8]) -> io::Result<()> {
-        let flaw = {
+        let (flaw, records) = {
             let mut state = self.world.state.lock().unwrap();
             let (count, error) = state.failing_labels;
             if self.name.starts_with("bay") && at < GROUPS && count > 0 {
                 state.failing_labels.0 -= 1;
                 return Err(io::Error::from_raw_os_error(error));
             }
-            state.flaw
+            (state.flaw, state.records)
         };
         match flaw {
-            Some(Flaw::JournalOff) if self.name == "nvram" && at >= RECORDS => Ok(()),
-            Some(Flaw::CacheForgotten) if self.name == "cache" && at >= LOG + RECORDS => Ok(()),
+            Some(Flaw::JournalOff) if self.name == "nvram" && at >= records => Ok(()),
+            Some(Flaw::CacheForgotten) if self.name == "cache" && at >= LOG + MAPS => Ok(()),
             Some(Flaw::LossForgotten) if self.name == "cache" && at < LOG => Ok(()),
             Some(Flaw::WrongParity) if self.name.starts_with("bay") && at >= GROUPS => {
                 let from = self.with_wrong_parity(at, from);

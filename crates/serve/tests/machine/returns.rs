@@ -1,0 +1,203 @@
+//! Drives that come back: what they have missed, and from whom they get it.
+
+use std::sync::Arc;
+
+use array::raid::Level;
+use serve::config::Status;
+use serve::machine::{Insert, Machine, Options};
+use units::Lba;
+
+use crate::host::Host;
+use crate::world::{Loss, World, again, assert_verifies, open, shape, wait, written};
+
+/// Writes every host sector that lies in a group of the first set.
+fn write_group(machine: &Machine, shape: &serve::machine::Shape, host: &mut Host, group: u32) {
+    let geometry = &shape.sets[0].geometry;
+    for lba in 0..host.sectors() {
+        if geometry.group_of(geometry.place(Lba(lba)).unwrap().slot) == group {
+            host.write(machine, lba, 1).unwrap();
+        }
+    }
+    host.settle();
+}
+
+/// A nested level, its members, and those of the first group that are one too many to lose.
+const NESTED: [(Level, u32, &[u32]); 5] = [
+    (Level::Raid10, 4, &[0, 1]),
+    (Level::Raid10, 6, &[0, 1]),
+    (Level::Raid50, 6, &[0, 2]),
+    (Level::Raid60, 8, &[0, 1, 3]),
+    (Level::Raid0, 3, &[0]),
+];
+
+#[test]
+fn what_is_written_to_another_group_is_not_missed_by_the_drives_of_one_that_has_failed() {
+    for (level, members, lost) in NESTED {
+        for is_reversed in [false, true] {
+            for is_started_again in [false, true] {
+                let what = format!("{level}, reversed {is_reversed}, started again {is_started_again}");
+                let (shape, world, mut machine, mut host) = written(level, members, 0);
+                lost.iter().for_each(|&bay| machine.pull(bay).unwrap());
+                assert_eq!(machine.status().sets[0].state, "failed", "{what}");
+                write_group(&machine, &shape, &mut host, 1);
+                if is_started_again {
+                    machine = again(machine, &shape, &world);
+                }
+                let mut back = lost.to_vec();
+                if is_reversed {
+                    back.reverse();
+                }
+                for bay in back {
+                    assert_eq!(machine.insert(bay, &Insert::Same).unwrap(), Status::InUse, "{what}");
+                }
+                wait(&machine);
+                assert_eq!(machine.status().sets[0].state, "optimal", "{what}");
+                host.check(&machine, &what);
+                if level != Level::Raid0 {
+                    assert_verifies(&machine, &what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_group_is_rebuilt_though_another_one_has_failed() {
+    let (_, _, machine, mut host) = written(Level::Raid10, 4, 1);
+    machine.pull(0).unwrap();
+    machine.pull(1).unwrap();
+    machine.pull(2).unwrap();
+    machine.rebuild(0).unwrap();
+    wait(&machine);
+    machine.pull(3).unwrap();
+    assert!(host.check_what_is_there(&machine, "half of it") > 0);
+    machine.insert(1, &Insert::Same).unwrap();
+    host.check(&machine, "one drive of each pair, one of them the spare");
+}
+
+#[test]
+fn a_drive_of_a_group_gets_what_it_missed_though_another_group_has_failed() {
+    let (shape, _, machine, mut host) = written(Level::Raid50, 6, 0);
+    machine.pull(0).unwrap();
+    machine.pull(1).unwrap();
+    machine.pull(4).unwrap();
+    write_group(&machine, &shape, &mut host, 1);
+    assert_eq!(machine.insert(4, &Insert::Same).unwrap(), Status::InUse);
+    wait(&machine);
+    for bay in [1, 0] {
+        assert_eq!(machine.insert(bay, &Insert::Same).unwrap(), Status::InUse);
+    }
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal");
+    assert_verifies(&machine, "all drives");
+    machine.pull(5).unwrap();
+    host.check(&machine, "read from the one that was behind");
+}
+
+/// RAID 5 of three with a hot spare, of 16 regions, all written; slot 0 is being filled on the spare and has got to about half.
+fn half_filled() -> (Arc<Machine>, Host) {
+    let shape = shape(Level::Raid5, 3, 1, 8, 8 * 4096);
+    let machine = Machine::in_memory(shape, &Options::default()).unwrap();
+    let mut host = Host::new(&machine);
+    let all = host.sectors();
+    host.write(&machine, 0, all).unwrap();
+    host.settle();
+    // One unit of a rebuild is half a region.
+    machine.set_rate(4 << 20);
+    machine.pull(0).unwrap();
+    machine.rebuild(0).unwrap();
+    while machine.status().works.first().is_some_and(|work| work.done < 0.5) {
+        serve::clock::wait(std::time::Duration::from_millis(1));
+    }
+    (machine, host)
+}
+
+#[test]
+fn a_drive_that_missed_part_of_a_region_gets_it_from_one_that_is_filled_no_further() {
+    for _ in 0..6 {
+        let (machine, mut host) = half_filled();
+        machine.pull(1).unwrap();
+        assert_eq!(machine.status().sets[0].state, "failed");
+        // Up to where it is filled, and what lies beyond is refused.
+        let refused = (0..host.sectors() / 8).find(|part| {
+            host.settle();
+            host.write(&machine, part * 8, 8).is_err()
+        });
+        assert!(refused.is_some_and(|part| part > 0), "{refused:?}");
+        assert_eq!(machine.insert(1, &Insert::Same).unwrap(), Status::InUse);
+        machine.set_rate(0);
+        wait(&machine);
+        assert_eq!(machine.status().sets[0].state, "optimal", "{:?}", machine.events().since(0));
+        assert_verifies(&machine, "all drives");
+        machine.pull(2).unwrap();
+        host.check(&machine, "from the drive that missed a part");
+    }
+}
+
+#[test]
+fn a_drive_that_is_given_what_it_missed_gets_all_of_it_though_another_is_lost_meanwhile() {
+    let shape = shape(Level::Raid6, 5, 0, 8, 8 * 4096);
+    let machine = Machine::in_memory(shape, &Options::default()).unwrap();
+    let mut host = Host::new(&machine);
+    let all = host.sectors();
+    machine.pull(0).unwrap();
+    host.write(&machine, 0, all).unwrap();
+    host.settle();
+    machine.set_rate(4 << 20);
+    assert_eq!(machine.insert(0, &Insert::Same).unwrap(), Status::InUse);
+    machine.pull(2).unwrap();
+    machine.set_rate(0);
+    wait(&machine);
+    machine.pull(3).unwrap();
+    host.check(&machine, "read from the drive that came back");
+}
+
+#[test]
+fn a_drive_that_is_given_what_it_missed_keeps_the_rest_over_a_start() {
+    let shape = shape(Level::Raid5, 3, 1, 8, 4 * 2048);
+    let world = World::new(Loss::Ordered, 1);
+    let machine = open(&shape, &world, Loss::Ordered);
+    let mut host = Host::new(&machine);
+    (0..host.sectors() / 128).for_each(|part| host.write(&machine, part * 128, 128).unwrap());
+    host.settle();
+    machine.set_rate(4 << 20);
+    machine.pull(0).unwrap();
+    machine.rebuild(0).unwrap();
+    while machine.status().works.first().is_some_and(|work| work.done < 0.5) {
+        serve::clock::wait(std::time::Duration::from_millis(1));
+    }
+    machine.pull(1).unwrap();
+    host.write(&machine, 0, 8).unwrap();
+    host.settle();
+    machine.set_rate(1);
+    assert_eq!(machine.insert(1, &Insert::Same).unwrap(), Status::InUse);
+    // What lies beyond the half is on none but the drive that is back.
+    let machine = again(machine, &shape, &world);
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal", "{:?}", machine.events().since(0));
+    host.check(&machine, "after the start");
+    assert_verifies(&machine, "after the start");
+}
+
+#[test]
+fn both_copies_of_raid_1e_lie_in_one_region_however_large_its_chunks_are() {
+    for chunk in [2048, 3000] {
+        let shape = shape(Level::Raid1E, 3, 0, chunk, 4 * chunk);
+        let machine = Machine::in_memory(shape, &Options::default()).unwrap();
+        let mut host = Host::new(&machine);
+        // Of each drive the strip whose first copy is on it, and the one whose second copy is.
+        for (bay, strip) in (0..3).flat_map(|bay| [(bay, u64::from(bay)), (bay, (u64::from(bay) + 2) % 3)]) {
+            machine.pull(bay).unwrap();
+            host.write(&machine, strip * chunk + 1500, 8).unwrap();
+            host.settle();
+            assert_eq!(machine.insert(bay, &Insert::Same).unwrap(), Status::InUse);
+            wait(&machine);
+            assert_verifies(&machine, &format!("chunks of {chunk}, bay {bay}"));
+        }
+        for bay in 0..3 {
+            machine.pull(bay).unwrap();
+            host.check(&machine, &format!("chunks of {chunk}, without bay {bay}"));
+            machine.insert(bay, &Insert::Same).unwrap();
+        }
+    }
+}
