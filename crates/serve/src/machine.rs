@@ -13,9 +13,9 @@ mod open;
 mod operate;
 mod pass;
 mod status;
+mod told;
 mod works;
 
-use std::collections::HashSet;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -44,6 +44,7 @@ pub use status::{BayStatus, MachineStatus, PassStatus, SetStatus, WorkStatus};
 pub use works::WorkKind;
 
 use front::Front;
+use told::{Telling, Told};
 use works::Works;
 
 /// What of a topology the data depend on.
@@ -179,8 +180,7 @@ pub struct Machine {
     bays: Mutex<Bays>,
     works: Works,
     events: EventLog,
-    /// Sectors of bays that the log calls unreadable since a pass was begun last: whoever tries again is not told again.
-    told_unreadable: Mutex<HashSet<(u32, u64)>>,
+    told: Mutex<Told>,
     /// How often the write cache has lost what had been acknowledged, by LUN.
     losses: Vec<AtomicU64>,
     /// Whether a spare takes over by itself.
@@ -235,6 +235,13 @@ struct Bay {
     generation: u64,
     /// And the number of the start that wrote it.
     start: u64,
+}
+
+impl Bay {
+    /// Whether the drive of that serial number is in it.
+    fn is_in_with(&self, serial: &str) -> bool {
+        self.disk.is_some() && self.serial == serial
+    }
 }
 
 impl Machine {
@@ -373,13 +380,26 @@ impl Machine {
         self.use_spares_soon();
     }
 
+    fn named(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn say_corrected(&self, bay: u32, text: String) {
+        let telling = self.named().corrected(bay);
+        match telling {
+            Telling::Whole => self.say(Severity::Warning, text),
+            Telling::More => self.say(
+                Severity::Warning,
+                format!("bay {bay}: more is corrected from redundancy; until the next pass it is not named"),
+            ),
+            Telling::Nothing => {}
+        }
+    }
+
     fn say(&self, severity: Severity, text: impl Into<String>) {
         self.events.add(severity, text.into());
     }
 }
-
-/// Most sectors that the log calls unreadable between two passes.
-const MOST_TOLD: usize = 10_000;
 
 impl Reports for Machine {
     fn member_failed(&self, set: u32, member: u16, why: &io::Error) {
@@ -396,7 +416,7 @@ impl Reports for Machine {
             DiskError::Mismatch { .. } => "did not match its checksum".into(),
             DiskError::Medium(_) | DiskError::Gone => format!("could not be read ({why})"),
         };
-        self.say(Severity::Warning, format!("bay {bay}: sector {lba} {what}; corrected from redundancy"));
+        self.say_corrected(bay, format!("bay {bay}: sector {lba} {what}; corrected from redundancy"));
     }
 
     fn refilled(&self, set: u32, member: u16, lba: u64, sectors: u64) {
@@ -404,13 +424,12 @@ impl Reports for Machine {
         let text = format!(
             "bay {bay}: {sectors} sectors from {lba} on had lost what was written to them; corrected from redundancy"
         );
-        self.say(Severity::Warning, text);
+        self.say_corrected(bay, text);
     }
 
     fn unreadable(&self, set: u32, member: u16, lba: u64) {
         let bay = self.shape.sets[set as usize].bays[usize::from(member)];
-        let mut told = self.told_unreadable.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.len() < MOST_TOLD && told.insert((bay, lba)) {
+        if self.named().is_new(bay, lba) {
             let text = format!(
                 "bay {bay}: sector {lba} is unreadable: the other members do not have it, or not as its checksum says"
             );

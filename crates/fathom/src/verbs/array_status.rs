@@ -178,6 +178,9 @@ pub(super) fn cache_text(cache: &CacheStatus) -> String {
 
 fn cache_line(cache: &CacheStatus) -> String {
     let CacheStatus { bytes, dirty_bytes, is_write_back, has_battery, is_forced, lost } = cache;
+    if *bytes == 0 && *dirty_bytes == 0 && lost.is_empty() {
+        return "write cache  none, write-through\n".into();
+    }
     let mode = match (is_write_back, is_forced) {
         (false, _) => "write-through",
         (true, false) => "write-back",

@@ -183,7 +183,7 @@ pub enum OperateError {
     )]
     NoBattery,
     /// What the write cache has goes nowhere else.
-    #[error("{stays} stay in the write cache: {why}")]
+    #[error("{}: {why}", stay(*.stays))]
     Stays {
         /// How much.
         stays: units::Bytes,
@@ -214,5 +214,14 @@ impl OperateError {
     /// A bay, or its drive, is in another state than this needs.
     pub(super) fn wrong(bay: u32, why: &str) -> OperateError {
         OperateError::WrongState { bay, why: why.to_owned() }
+    }
+}
+
+fn stay(stays: units::Bytes) -> String {
+    match stays {
+        units::Bytes::ZERO => {
+            "nothing stays in the write cache, but what it had is not on stable storage".into()
+        }
+        stays => format!("{stays} stay in the write cache"),
     }
 }

@@ -122,7 +122,7 @@ fn doubt(
         return Ok(None);
     }
     if !medium.has_all(disk::length(sectors))? {
-        return Ok(Some("has lost its end: the file is cut short".into()));
+        return Ok(Some("has lost its end: its file is cut short, or of a smaller drive".into()));
     }
     let is_apart = known.status == Status::InUse
         && label.serial == known.serial

@@ -507,7 +507,7 @@ impl Machine {
             shelf,
             bays: Mutex::new(bays),
             events,
-            told_unreadable: Mutex::default(),
+            told: Mutex::default(),
             losses: shape.luns.iter().map(|_| AtomicU64::new(0)).collect(),
             is_automatic: options.is_automatic,
             model: OnceLock::new(),

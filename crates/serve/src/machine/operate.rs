@@ -131,9 +131,12 @@ impl Machine {
                 (Status::Foreign, _) => {
                     format!("bay {bay}: foreign drive {serial}; refused until it is cleared")
                 }
-                (Status::Stale, _) => {
-                    format!("bay {bay}: drive {serial} is out of date; refused until it is cleared")
-                }
+                (Status::Stale, _) => match bays.bays.iter().position(|other| other.is_in_with(&serial)) {
+                    Some(other) => format!(
+                        "bay {bay}: drive {serial} is a copy of the drive in bay {other}; refused until it is cleared"
+                    ),
+                    None => format!("bay {bay}: drive {serial} is out of date; refused until it is cleared"),
+                },
                 (Status::Spare, _) => format!("bay {bay}: drive {serial} is back; hot spare"),
                 _ => format!("bay {bay}: drive {serial} inserted"),
             };
@@ -149,13 +152,24 @@ impl Machine {
         match known {
             // What could not go on without it can now.
             Known::Current { set, .. } => self.go_on_filling(set),
-            Known::Needed { .. } | Known::Nothing if status == Status::Unassigned => self.replace(bay)?,
+            Known::Needed { .. } | Known::Nothing if status == Status::Unassigned => {
+                self.replace(bay)?;
+                self.tell_unassigned(bay);
+            }
             Known::Behind { .. } | Known::Needed { .. } | Known::Nothing => {}
         }
         // It may be a spare itself, and with it a set may no longer have failed: what else that has lost can be computed now.
         self.use_spares();
         self.verify_owed();
         Ok(status)
+    }
+
+    /// Says what becomes of a drive that no set has taken: by itself, nothing.
+    fn tell_unassigned(&self, bay: u32) {
+        if self.lock_bays().bays[bay as usize].status == Status::Unassigned {
+            let text = format!("bay {bay}: unassigned; `fathom array spare {bay}` makes it a hot spare");
+            self.say(Severity::Information, text);
+        }
     }
 
     /// Has a drive that was away be used again where that can be.
@@ -251,7 +265,13 @@ impl Machine {
             .has_all(disk::length(sectors))
             .map_err(OperateError::system(format!("the length of {serial}")))?
         {
-            self.say(Severity::Warning, format!("bay {bay}: the file of drive {serial} is cut short"));
+            let needed = super::size(sectors);
+            self.say(
+                Severity::Warning,
+                format!(
+                    "bay {bay}: the file of drive {serial} is cut short, or of a drive smaller than {needed}"
+                ),
+            );
             let disk = Some(Arc::new(Disk::on(serial.clone(), sectors, medium)));
             return Ok(Bay { disk, serial, status: Status::Stale, until: 0, generation: 0, start: 0 });
         }

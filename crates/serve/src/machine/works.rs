@@ -470,7 +470,7 @@ impl Machine {
                 }
             }
         }
-        self.told_unreadable.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.named().forget();
         // The planner says whether it is possible at all.
         let state = store.state();
         Sweep::new(store.geometry(), &state.health, task(kind, slot), UNIT).map_err(|why| refused(&why))?;
