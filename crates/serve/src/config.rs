@@ -150,9 +150,10 @@ pub struct SlotConfig {
     /// Of a disk that was lost: the number of the start that wrote its label.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub start: u64,
-    /// Of a disk that is being filled: whether it lacks only what the write-intent map says, since it had the rest before it was away.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_back: bool,
+    /// Of a disk that is back and is filled with what it missed, the first generation without it; 0 of others. It lacks what the
+    /// write-intent map says, and nothing else.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub since: u64,
     /// The bay of the disk that becomes its copy, and how far that is.
     pub twin: Option<(u32, u64)>,
 }

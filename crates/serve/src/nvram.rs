@@ -34,8 +34,11 @@ pub const REGIONS: u64 = 1024;
 const HEADER: u64 = 4096;
 /// Where the configuration is, as on the disks.
 const CONFIG: u64 = 2 * HEADER;
-/// Where the maps are, and behind them eight bytes for each that say since when nothing was written to its group.
+/// Where the maps are. Behind them are, for each group, what is known of its last loss ([`Loss`]), and then since when nothing was
+/// written to it.
 const INTENTS: u64 = CONFIG + 2 * disk::LABEL;
+/// Bytes that are kept of a loss.
+const LOSS: usize = 16;
 
 /// Bytes in which records are looked for at once.
 const WINDOW: u64 = 64 << 10;
@@ -74,6 +77,39 @@ pub fn remembered(medium: &Arc<dyn Medium>) -> io::Result<Option<(u64, Vec<u8>)>
     disk::read_label(&Window { medium: medium.clone(), from: CONFIG })
 }
 
+/// How far a group was written to since it lost a disk last: exactly, while a region of its map is much.
+///
+/// It goes onto the medium whenever the journal is begun anew. What was written since then is in the journal, and is counted again when
+/// that is done again.
+#[derive(Debug)]
+struct Loss {
+    /// The first generation without the disk; 0 where nothing is known.
+    since: AtomicU64,
+    /// Where on each member the last write since then ended.
+    reach: AtomicU64,
+}
+
+impl Loss {
+    fn decode(bytes: &[u8; LOSS]) -> Loss {
+        let (since, reach) = bytes.split_at(8);
+        let number =
+            |half: &[u8]| AtomicU64::new(half.first_chunk().map_or(0, |half| u64::from_le_bytes(*half)));
+        Loss { since: number(since), reach: number(reach) }
+    }
+
+    /// Where the writes end, and since which generation. They are looked at in this order and changed in the other one, so that no end
+    /// is taken for that of another loss.
+    fn look(&self) -> (u64, u64) {
+        let reach = self.reach.load(Ordering::Acquire);
+        (reach, self.since.load(Ordering::Acquire))
+    }
+
+    fn encode(&self) -> [[u8; 8]; 2] {
+        let (reach, since) = self.look();
+        [since.to_le_bytes(), reach.to_le_bytes()]
+    }
+}
+
 /// The journal and the write-intent maps.
 pub struct Nvram {
     medium: Arc<dyn Medium>,
@@ -85,6 +121,7 @@ pub struct Nvram {
     /// Held by who has appended and not yet written to members.
     gate: RwLock<()>,
     intents: Vec<AtomicU8>,
+    losses: Vec<Loss>,
     /// Of each group, the generation of the first loss of a disk since it was written to; 0 where it has lost none since.
     unchanged: Vec<AtomicU64>,
     /// Groups whose intents are kept: a member is away.
@@ -120,9 +157,12 @@ impl Nvram {
     ) -> io::Result<(Nvram, Past)> {
         let mut intents = vec![0; groups * narrow::<usize>(REGIONS)];
         medium.read(INTENTS, &mut intents)?;
+        let mut losses = vec![0; groups * LOSS];
+        medium.read(INTENTS + intents.len() as u64, &mut losses)?;
         let mut unchanged = vec![0; groups * 8];
-        medium.read(INTENTS + intents.len() as u64, &mut unchanged)?;
-        let journal = (INTENTS + (intents.len() + unchanged.len()) as u64).next_multiple_of(HEADER);
+        medium.read(INTENTS + (intents.len() + losses.len()) as u64, &mut unchanged)?;
+        let behind = INTENTS + (intents.len() + losses.len() + unchanged.len()) as u64;
+        let journal = behind.next_multiple_of(HEADER);
         let header = newest_header(medium.as_ref(), 0)?;
         let mut past = match &header {
             None => Past { is_known: false, is_clean: false, boot: boot.to_owned(), is_synced },
@@ -144,6 +184,7 @@ impl Nvram {
             position: Mutex::new(position),
             gate: RwLock::default(),
             intents: intents.into_iter().map(AtomicU8::new).collect(),
+            losses: losses.as_chunks().0.iter().map(Loss::decode).collect(),
             unchanged: (unchanged.as_chunks().0.iter())
                 .map(|bytes| AtomicU64::new(u64::from_le_bytes(*bytes)))
                 .collect(),
@@ -257,7 +298,7 @@ impl Nvram {
             return Ok(());
         }
         sync()?;
-        let mut intents: Vec<u8> = Vec::with_capacity(self.intents.len());
+        let mut intents: Vec<u8> = Vec::with_capacity(self.intents.len() + LOSS * self.losses.len());
         for (map, kept) in self.intents.chunks(narrow::<usize>(REGIONS)).zip(&self.kept) {
             let is_kept = kept.load(Ordering::Relaxed);
             intents.extend(map.iter().map(|byte| match is_kept {
@@ -268,6 +309,8 @@ impl Nvram {
                 }
             }));
         }
+        // A pair of numbers does not lie across two sectors.
+        intents.extend(self.losses.iter().flat_map(Loss::encode).flatten());
         self.medium.write(INTENTS, &intents)?;
         // Far from every number that an old record behind the new ones may have.
         position.sequence += 1 << 32;
@@ -349,9 +392,40 @@ impl Nvram {
         Some(self.unchanged[group as usize].load(Ordering::Relaxed)).filter(|since| *since > 0)
     }
 
+    /// A group loses a disk that has all that was written until now; `since` is the first generation without it, and nobody writes
+    /// meanwhile. How far what is written from now on reaches is known, until another loss.
+    pub fn begin_reach(&self, group: u32, since: u64) {
+        let Loss { since: own, reach } = &self.losses[group as usize];
+        own.store(0, Ordering::Release);
+        reach.store(0, Ordering::Release);
+        own.store(since, Ordering::Release);
+    }
+
+    /// Nothing is known any more of how far a group was written to.
+    pub fn forget_reach(&self, group: u32) {
+        self.losses[group as usize].since.store(0, Ordering::Release);
+    }
+
+    /// A group is written to, up to sector `end` of its members.
+    #[inline]
+    pub fn raise_reach(&self, group: u32, end: u64) {
+        let reach = &self.losses[group as usize].reach;
+        // Looked at first: it is far up soon, and then nothing is written that others read.
+        if reach.load(Ordering::Relaxed) < end {
+            reach.fetch_max(end, Ordering::AcqRel);
+        }
+    }
+
+    /// Where on the members of a group ends what was written since generation `since`, which lost it a disk; beyond every address where
+    /// that is not known: another was lost later, or that one had missed something before.
+    pub fn reach_since(&self, group: u32, since: u64) -> u64 {
+        let (reach, own) = self.losses[group as usize].look();
+        if since > 0 && own == since { reach } else { u64::MAX }
+    }
+
     fn write_unchanged(&self, group: u32, since: u64, is_synced: bool) -> io::Result<()> {
         // Eight bytes of one sector, so that they are written whole or not at all.
-        let all = INTENTS + self.intents.len() as u64;
+        let all = INTENTS + (self.intents.len() + LOSS * self.losses.len()) as u64;
         self.medium.write(all + 8 * u64::from(group), &since.to_le_bytes())?;
         if is_synced {
             self.medium.sync()?;
@@ -540,6 +614,25 @@ mod tests {
         nvram.restart(false, || Ok(())).unwrap();
         assert_eq!((nvram.intents(0), nvram.intents(1)), (vec![], vec![5]));
         assert_eq!(open(&medium).0.intents(1), [5]);
+    }
+
+    #[test]
+    fn how_far_a_group_was_written_to_since_a_loss_is_known_until_the_next_one_and_over_a_start() {
+        let medium = Arc::new(MemoryMedium::default());
+        let (nvram, _) = open(&medium);
+        nvram.raise_reach(1, 900);
+        nvram.begin_reach(1, 7);
+        nvram.raise_reach(1, 300);
+        nvram.raise_reach(1, 200);
+        assert_eq!([nvram.reach_since(1, 7), nvram.reach_since(1, 6)], [300, u64::MAX]);
+        assert_eq!(nvram.reach_since(0, 0), u64::MAX, "a group that has lost none");
+        nvram.restart(false, || Ok(())).unwrap();
+        let (again, _) = open(&medium);
+        assert_eq!(again.reach_since(1, 7), 300);
+        again.forget_reach(1);
+        assert_eq!(again.reach_since(1, 7), u64::MAX);
+        again.begin_reach(1, 9);
+        assert_eq!([again.reach_since(1, 9), again.reach_since(1, 7)], [0, u64::MAX]);
     }
 
     proptest! {

@@ -36,7 +36,7 @@ pub use work::{Findings, is_rebuilding};
 pub use write::is_full;
 
 use access::{Access, MemberFault, disk};
-use written::{Written, region_of, unknown};
+use written::{Written, region_of};
 
 /// Why the host gets no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -132,7 +132,7 @@ impl SetStore {
         SetStore {
             number,
             first_group,
-            written: unknown(&geometry),
+            written: (0..geometry.groups()).map(|_| Written::default()).collect(),
             geometry,
             rows,
             state: RwLock::new(state),

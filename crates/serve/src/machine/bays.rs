@@ -77,17 +77,15 @@ impl Machine {
                     // Where that is not remembered it counts as written to.
                     let _touched = nvram.lose(set.number_of(group), until);
                 }
-                if going == Going::Whole && !self.is_any_back(bays, number, &state.health, group) {
-                    set.begin_reach(group);
-                } else {
-                    // What another one gets of what it missed goes by that.
-                    set.forget_reach(group);
-                }
+                let changes = if going == Going::Whole { set.changes(group) } else { None };
+                // What another one gets of what it missed goes by what was known until now.
+                let is_exact = changes.is_some() && !self.is_any_back(bays, number, &state.health, group);
+                set.lose(group, is_exact.then_some(until));
                 bays.lost[number][usize::from(slot)] = Lost {
                     serial: bays.bays[bay as usize].serial.clone(),
                     since: until,
                     start: bays.labelled,
-                    changes: if going == Going::Whole { set.changes(group) } else { None },
+                    changes,
                 };
             }
             let is_lost = has_failed(set.geometry(), &state.health);
@@ -230,7 +228,11 @@ impl Machine {
                             }
                         },
                         start: if is_failed { last.start } else { 0 },
-                        is_back: is_back(last, &state.health, slot, &bays.bays[bay as usize].serial),
+                        since: if is_back(last, &state.health, slot, &bays.bays[bay as usize].serial) {
+                            last.since
+                        } else {
+                            0
+                        },
                         // Begun anew after a restart: a copy in the making is no redundancy that would be missed.
                         twin: state.health.twin(slot).map(|twin| (of[usize::from(twin)], 0)),
                     }

@@ -285,6 +285,7 @@ impl Machine {
         // What was not synced when power was lost may be what a drive that was away has missed.
         let is_doubtful = !is_remembered || has_lost_power;
         for group in (0..narrow::<u32>(shape.groups())).filter(|_| is_doubtful) {
+            nvram.forget_reach(group);
             nvram.intend_all(group).map_err(OpenError::system("the controller's memory"))?;
         }
         let (array, generation) = (config.array.clone(), config.generation);
@@ -468,8 +469,8 @@ impl Machine {
                 // A disk that is in its slot was not lost by it, and one that is being filled has nothing that counts.
                 if let SlotState::Failed { since } = config.state {
                     (lost.serial, lost.since, lost.start) = (config.serial.clone(), since, config.start);
-                } else if config.is_back {
-                    lost.serial.clone_from(&config.serial);
+                } else if config.since > 0 {
+                    (lost.serial, lost.since) = (config.serial.clone(), config.since);
                 }
             }
             let disks = vec![None; set.bays.len()];

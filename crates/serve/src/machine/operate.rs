@@ -329,9 +329,7 @@ impl Machine {
         let written = nvram.intents(store.number_of(group));
         let is_current = is_unchanged || written.is_empty();
         let written_to = written.last().map_or(0, |region| (region + 1) * store.region());
-        // Where others were lost later, or may have missed a write, that is not known as exactly.
-        let is_last = lost.changes.is_some() && self.is_lost_last(bays, set, slot);
-        let behind = Lba(if is_last { written_to.min(store.reach(group)) } else { written_to });
+        let behind = Lba(written_to.min(store.reach_since(group, lost.since)));
         if is_in.is_err() || (!is_current && !can_be_had(store.geometry(), &with_it, slot, behind)) {
             return Known::Needed { set };
         }
@@ -349,14 +347,6 @@ impl Machine {
         }
         self.tell_state(set);
         Known::Current { set }
-    }
-
-    /// Whether no slot of its group has lost its drive later.
-    pub(super) fn is_lost_last(&self, bays: &Bays, set: u32, slot: u16) -> bool {
-        let (geometry, lost) = (self.sets[set as usize].geometry(), &bays.lost[set as usize]);
-        let of_group =
-            (0_u16..).zip(lost).filter(|(other, _)| geometry.group_of(*other) == geometry.group_of(slot));
-        of_group.map(|(_, lost)| lost.since).max() == Some(lost[usize::from(slot)].since)
     }
 
     /// What is to be filled of a disk that takes a slot: of one that is back, what it missed.

@@ -151,16 +151,16 @@ impl Machine {
         let store = &self.sets[work.set as usize];
         let region = store.region();
         let group = store.geometry().group_of(slot);
-        let is_exact = self.is_back_last(work.set, slot);
+        let since = self.lock_bays().lost[work.set as usize][usize::from(slot)].since;
         for number in 0..end.0.div_ceil(region) {
             let (from, to) = (Lba(number * region), Lba((number + 1) * region).min(end));
             // Looked up when it is come to: hosts write on, and what lies ahead is not written to the disk.
             let was_written = |from: Lba| {
                 let nvram = self.common.nvram.as_ref();
                 let is_in = nvram.is_none_or(|nvram| nvram.is_intended(store.number_of(group), number));
-                is_in && (!is_exact || store.reach(group) > from.0)
+                is_in && store.reach_since(group, since) > from.0
             };
-            let reach = if is_exact { Lba(store.reach(group)).clamp(from, to) } else { to };
+            let reach = Lba(store.reach_since(group, since)).clamp(from, to);
             for (from, to) in [(from, reach), (reach, to)].into_iter().filter(|(from, to)| from < to) {
                 if !store.pass_over(slot, from, to, || was_written(from))
                     && !self.range(work, (from, to), pacing, found)?
@@ -170,12 +170,6 @@ impl Machine {
             }
         }
         Ok(true)
-    }
-
-    /// Whether what was written since the disk of a slot was lost is known to the sector: none of its group was lost later.
-    fn is_back_last(&self, set: u32, slot: u16) -> bool {
-        let bays = self.lock_bays();
-        bays.lost[set as usize][usize::from(slot)].changes.is_some() && self.is_lost_last(&bays, set, slot)
     }
 
     /// Whether all between two addresses was done.

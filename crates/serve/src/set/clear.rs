@@ -27,9 +27,9 @@ impl SetStore {
 
     /// Has nothing be remembered that would undo [`SetStore::clear`], nor a drive that is away be taken for one that has missed nothing.
     pub fn will_clear(&self) -> io::Result<()> {
-        // What lies in the journal must not come back over it.
-        self.common.checkpoint(false)?;
         self.count_all();
+        // What lies in the journal must not come back over it; and the memory has that all is changed before it is.
+        self.common.checkpoint(false)?;
         let Some(nvram) = &self.common.nvram else { return Ok(()) };
         self.groups().try_for_each(|group| nvram.intend_all(self.number_of(group)))
     }

@@ -16,8 +16,6 @@ pub(super) struct Written {
     changes: AtomicU64,
     /// Whether some member has refused a write, and may miss it.
     has_refused: AtomicBool,
-    /// The end of what was changed on members since one was lost last.
-    reach: AtomicU64,
 }
 
 impl SetStore {
@@ -28,19 +26,21 @@ impl SetStore {
         (!written.has_refused.load(Ordering::Relaxed)).then(|| written.changes.load(Ordering::Relaxed))
     }
 
-    /// Where on the members of a group the changes since [`SetStore::begin_reach`] end; beyond every address where that is not known.
-    pub fn reach(&self, group: u32) -> u64 {
-        self.written[group as usize].reach.load(Ordering::Acquire)
+    /// A member of a group is lost at generation `since`, nobody writing meanwhile: what is written from now on is what it misses. `None`
+    /// where it may have missed something before.
+    pub fn lose(&self, group: u32, since: Option<u64>) {
+        let Some(nvram) = &self.common.nvram else { return };
+        match since {
+            Some(since) => nvram.begin_reach(self.number_of(group), since),
+            None => nvram.forget_reach(self.number_of(group)),
+        }
     }
 
-    /// A member of a group is lost now: nobody writes meanwhile, and what is written from now on is what it misses.
-    pub fn begin_reach(&self, group: u32) {
-        self.written[group as usize].reach.store(0, Ordering::Release);
-    }
-
-    /// Nothing is known of where the changes end.
-    pub fn forget_reach(&self, group: u32) {
-        self.written[group as usize].reach.store(u64::MAX, Ordering::Release);
+    /// Where on the members of a group ends what one has missed that was lost at generation `since`; beyond every address where that is
+    /// not known.
+    pub fn reach_since(&self, group: u32, since: u64) -> u64 {
+        let of = |nvram: &Nvram| nvram.reach_since(self.number_of(group), since);
+        self.common.nvram.as_ref().map_or(u64::MAX, of)
     }
 
     /// The number of a group among those of all sets, by which the controller's memory knows it.
@@ -64,20 +64,18 @@ impl SetStore {
     /// Counts a change to a member that ends at `end` there.
     pub(super) fn count(&self, health: &Health, member: u16, end: u64) {
         for group in self.groups_of(health, member) {
-            let Written { changes, reach, .. } = &self.written[group as usize];
-            changes.fetch_add(1, Ordering::Relaxed);
-            // Looked at first: it is far up soon, and then nothing is written that others read.
-            if reach.load(Ordering::Relaxed) < end + self.shift {
-                reach.fetch_max(end + self.shift, Ordering::AcqRel);
+            self.written[group as usize].changes.fetch_add(1, Ordering::Relaxed);
+            if let Some(nvram) = &self.common.nvram {
+                nvram.raise_reach(self.number_of(group), end + self.shift);
             }
         }
     }
 
     /// All of the set may be changed now.
     pub(super) fn count_all(&self) {
-        for Written { changes, reach, .. } in &self.written {
-            changes.fetch_add(1, Ordering::Relaxed);
-            reach.store(u64::MAX, Ordering::Release);
+        for group in self.groups() {
+            self.written[group as usize].changes.fetch_add(1, Ordering::Relaxed);
+            self.lose(group, None);
         }
     }
 
@@ -156,10 +154,4 @@ pub(super) fn region_of(geometry: &Geometry) -> (u64, u64) {
     // Both copies lie in one row, and so in one region.
     let row = geometry.member_span(units::Lba(0), geometry.full_row()).1.0;
     (region.next_multiple_of(row), row)
-}
-
-/// The written state of each group of a set that was just opened: what was written before is not known here.
-pub(super) fn unknown(geometry: &Geometry) -> Vec<Written> {
-    let of = |_| Written { reach: AtomicU64::new(u64::MAX), ..Written::default() };
-    (0..geometry.groups()).map(of).collect()
 }

@@ -169,6 +169,7 @@ fn a_drive_that_is_given_what_it_missed_keeps_the_rest_over_a_start() {
     machine.pull(1).unwrap();
     host.write(&machine, 0, 8).unwrap();
     host.settle();
+    let machine = again(machine, &shape, &world);
     machine.set_rate(1);
     assert_eq!(machine.insert(1, &Insert::Same).unwrap(), Status::InUse);
     // What lies beyond the half is on none but the drive that is back.
@@ -177,6 +178,31 @@ fn a_drive_that_is_given_what_it_missed_keeps_the_rest_over_a_start() {
     assert_eq!(machine.status().sets[0].state, "optimal", "{:?}", machine.events().since(0));
     host.check(&machine, "after the start");
     assert_verifies(&machine, "after the start");
+}
+
+#[test]
+fn what_a_drive_missed_before_another_one_went_and_was_replaced_is_not_forgotten() {
+    let shape = shape(Level::Raid6, 5, 1, 8, 4 * 2048);
+    let machine = Machine::in_memory(shape, &Options { is_automatic: false, ..Options::default() }).unwrap();
+    let mut host = Host::new(&machine);
+    machine.pull(1).unwrap();
+    (0..host.sectors() / 256).for_each(|part| host.write(&machine, part * 256, 256).unwrap());
+    host.settle();
+    machine.pull(0).unwrap();
+    machine.rebuild(0).unwrap();
+    wait(&machine);
+    assert_eq!(
+        machine.status().sets[0].slots[..2],
+        [Some(5), None],
+        "the spare is in the slot that was lost last"
+    );
+    assert_eq!(machine.insert(1, &Insert::Same).unwrap(), Status::InUse);
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal");
+    assert_verifies(&machine, "one of the old drives and the spare");
+    machine.pull(2).unwrap();
+    machine.pull(3).unwrap();
+    host.check(&machine, "read from the drive that came back");
 }
 
 #[test]

@@ -88,6 +88,8 @@ struct State {
     writes: u64,
     crash_at: u64,
     is_dead: bool,
+    /// The first of `open` that was opened since power was last back: who has an older one open has gone with the power.
+    powered: usize,
     /// What is written to disks finds no room.
     is_full: bool,
     /// The number of the write from which on that is so.
@@ -125,6 +127,7 @@ impl World {
             writes: 0,
             crash_at: u64::MAX,
             is_dead: false,
+            powered: 0,
             is_full: false,
             full_at: u64::MAX,
             broken: HashSet::new(),
@@ -147,7 +150,7 @@ impl World {
         let SetShape { geometry, bays } = &shape.sets[0];
         let places = (0..geometry.capacity().0).map(|lba| geometry.place(Lba(lba)).unwrap());
         let named = places.map(|place| (bay_name(bays[usize::from(place.slot)]), place.lba.0));
-        let maps = u64::from(geometry.groups()) * (1024 + 8);
+        let maps = u64::from(geometry.groups()) * (1024 + 16 + 8);
         state.records = (MAPS + maps).next_multiple_of(4096);
         (state.flaw, state.data) = (Some(flaw), named.collect());
     }
@@ -220,6 +223,7 @@ impl World {
     /// Power is back.
     pub fn revive(&self) {
         let mut state = self.state.lock().unwrap();
+        state.powered = state.open.len();
         let State { images, is_dead, crash_at, draws, loss, .. } = &mut *state;
         (*is_dead, *crash_at) = (false, u64::MAX);
         for image in images.values_mut() {
@@ -382,9 +386,10 @@ impl OnImage {
             refusing,
             unsynced,
             draws,
+            powered,
             ..
         } = &mut *state;
-        if *is_dead {
+        if *is_dead || self.number < *powered {
             return Err(io::Error::other("no power"));
         }
         if refusing.contains(&self.name) || unsynced.contains(&self.name) {
@@ -458,7 +463,7 @@ impl OnImage {
 impl Medium for OnImage {
     fn read(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
         let state = self.world.state.lock().unwrap();
-        if state.is_dead {
+        if state.is_dead || self.number < state.powered {
             return Err(io::Error::other("no power"));
         }
         let sectors = at / SECTOR as u64..=(at + into.len() as u64 - 1) / SECTOR as u64;
@@ -507,7 +512,7 @@ impl Medium for OnImage {
 
     fn sync(&self) -> io::Result<()> {
         let mut state = self.world.state.lock().unwrap();
-        if state.is_dead {
+        if state.is_dead || self.number < state.powered {
             return Err(io::Error::other("no power"));
         }
         if state.unsyncable.contains(&self.name) {
