@@ -39,32 +39,17 @@ impl Machine {
             (Extent::Missed, Some(slot)) => self.missed(work, slot, end, &mut pacing, &mut found),
             _ => self.range(work, (Lba(work.from), end), &mut pacing, &mut found),
         };
-        let is_done = !matches!(ended, Ok(false));
         if ended.is_err() && work.is_automatic && matches!(work.kind, WorkKind::Verify { repairs: true }) {
             self.works.owe_verify(work.set);
         }
-        if is_done && work.slot.is_none() {
+        if !matches!(ended, Ok(false)) && work.slot.is_none() {
             work.is_done.store(true, Ordering::Release);
             // Where it is not forgotten the next server does some of it again.
             let _again = self.remember_works();
         }
+        let settled = self.settled(work, &ended, found);
         let (set, name) = (work.set, work.kind.name());
         let on = work.slot.map(|slot| format!(", slot {slot}")).unwrap_or_default();
-        let settled = match (&ended, work.slot) {
-            (Ok(true), Some(slot)) => self.settle(work, slot),
-            (ended, _) => Ok(matches!(ended, Ok(true))),
-        };
-        // Not before: who looks for what is left to be filled must not take this slot for one that nobody fills.
-        work.is_done.store(is_done, Ordering::Release);
-        let is_of_a_stop =
-            matches!(ended, Ok(false)) && !work.slot.is_some_and(|slot| self.has_lost(set, slot));
-        if !is_of_a_stop {
-            let pass = self.works.has_ended(work, found, matches!(settled, Ok(true)));
-            if pass.is_complete {
-                let severity = if pass.is_good() { Severity::Information } else { Severity::Warning };
-                self.say(severity, pass.to_string());
-            }
-        }
         match ended {
             Ok(true) => {
                 match settled {
@@ -77,9 +62,6 @@ impl Machine {
                             format!("set {set}{on}: {name} is not recorded: {why}"),
                         );
                     }
-                }
-                if work.slot.is_some() {
-                    self.tell_state(set);
                 }
                 // Work until then: what follows may be more of it on the same slot, or what waited for this one.
                 self.go_on_filling(set);
@@ -117,6 +99,37 @@ impl Machine {
             }
             Err(why) => self.say(Severity::Critical, format!("set {set}{on}: {name} stopped: {why}")),
         }
+    }
+
+    /// What has come of work that has ended: its slot has its disk, and the log says so. No other is told of meanwhile: a set is not called
+    /// optimal before the last work on it is called complete.
+    fn settled(
+        &self,
+        work: &Work,
+        ended: &Result<bool, PlanError>,
+        found: Findings,
+    ) -> std::io::Result<bool> {
+        let _in_order = self.works.telling();
+        let settled = match (ended, work.slot) {
+            (Ok(true), Some(slot)) => self.settle(work, slot),
+            (ended, _) => Ok(matches!(ended, Ok(true))),
+        };
+        // Not before: who looks for what is left to be filled must not take this slot for one that nobody fills.
+        work.is_done.store(!matches!(ended, Ok(false)), Ordering::Release);
+        let is_of_a_stop =
+            matches!(ended, Ok(false)) && !work.slot.is_some_and(|slot| self.has_lost(work.set, slot));
+        if is_of_a_stop {
+            return settled;
+        }
+        let pass = self.works.has_ended(work, found, matches!(settled, Ok(true)));
+        if pass.is_complete {
+            let severity = if pass.is_good() { Severity::Information } else { Severity::Warning };
+            self.say(severity, pass.to_string());
+        }
+        if work.slot.is_some() && matches!((ended, &settled), (Ok(true), Ok(true))) {
+            self.tell_state(work.set);
+        }
+        settled
     }
 
     /// The log's last word on a set that has become better is what it is now; nothing of one that has failed.

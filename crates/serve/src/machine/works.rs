@@ -139,6 +139,8 @@ pub struct Works {
     share: Mutex<Option<f64>>,
     /// Held by who begins some. Taken before all other locks.
     beginning: Mutex<()>,
+    /// Held by who tells what has come of a pass.
+    ending: Mutex<()>,
     clock: Clock,
 }
 
@@ -163,6 +165,7 @@ impl Works {
             rate: AtomicU64::new(0),
             share: Mutex::default(),
             beginning: Mutex::default(),
+            ending: Mutex::default(),
             clock: Clock::start(),
         }
     }
@@ -254,6 +257,11 @@ impl Works {
             !work.is_done.load(Ordering::Acquire) && (work.set, work.slot) == (set, Some(slot))
         };
         self.under_way().iter().any(does)
+    }
+
+    /// No other pass is told of meanwhile.
+    pub(super) fn telling(&self) -> std::sync::MutexGuard<'_, ()> {
+        self.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Nothing else begins meanwhile, and no pass is left that was to fill a disk which is gone.
