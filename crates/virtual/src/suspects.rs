@@ -104,9 +104,11 @@ impl Suspect {
         }
     }
 
-    /// The part, as it is named where it is the limit.
+    /// The part, as it is named where it is the limit; a connection's window is a part of its link.
     pub fn part(self) -> &'static str {
         match self {
+            // Whoever looks at the one has the other before them.
+            Suspect::Slower(Resource::Window) => Resource::Link.name(),
             Suspect::Slower(part) => part.name(),
             Suspect::Seeks | Suspect::Rotation | Suspect::Media => Resource::Disks.name(),
             Suspect::OneMember => "one disk",
@@ -126,7 +128,8 @@ impl Suspect {
     /// What happened to it; `{}` stands for how many times as slow it is.
     pub fn change(self) -> &'static str {
         match self {
-            Suspect::Slower(Resource::Cache | Resource::Window) => "{} times smaller",
+            Suspect::Slower(Resource::Cache) => "{} times smaller",
+            Suspect::Slower(Resource::Window) => "with a connection window {} times smaller",
             Suspect::Slower(_) | Suspect::OneMember => "{} times as slow",
             Suspect::Seeks => "with seeks {} times as slow",
             Suspect::Rotation => "with rotation {} times as slow",
@@ -273,14 +276,17 @@ pub struct Found {
 
 impl Found {
     /// For each suspect the degrees that were tried, rising, with what `seen` makes of the points as they are and of those
-    /// with the change.
-    pub fn each<S>(&self, seen: impl Fn(&[Vec<Point>], &[Vec<Point>]) -> S) -> Vec<(Suspect, Vec<(f64, S)>)> {
+    /// with each change.
+    pub fn each<S>(
+        &self,
+        seen: impl Fn(&[Vec<Point>], &[&[Vec<Point>]]) -> Vec<S>,
+    ) -> Vec<(Suspect, Vec<(f64, S)>)> {
+        let changed: Vec<&[Vec<Point>]> = self.tried.iter().map(|tried| tried.points.as_slice()).collect();
         let mut all: Vec<(Suspect, Vec<(f64, S)>)> = Vec::new();
-        for tried in &self.tried {
-            let one = (tried.times, seen(&self.unchanged, &tried.points));
+        for (tried, seen) in self.tried.iter().zip(seen(&self.unchanged, &changed)) {
             match all.iter_mut().find(|(suspect, _)| *suspect == tried.suspect) {
-                Some((_, degrees)) => degrees.push(one),
-                None => all.push((tried.suspect, vec![one])),
+                Some((_, degrees)) => degrees.push((tried.times, seen)),
+                None => all.push((tried.suspect, vec![(tried.times, seen)])),
             }
         }
         all

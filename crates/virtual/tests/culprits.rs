@@ -81,6 +81,9 @@ const REQUESTS: u32 = 1_500;
 /// Deviation of a figure from one run to the next besides that of its seed.
 const NOISE: f64 = 0.01;
 
+/// That of the host's processor time for each request, which differs by more on real hosts.
+const HOST_NOISE: f64 = 0.2;
+
 fn plan() -> Plan {
     Plan::parse("gate.toml", PLAN, &Overrides::default()).unwrap()
 }
@@ -100,6 +103,14 @@ fn run(study: &Study<'_>, change: Option<(Suspect, f64)>, seed: u32, draws: &mut
     {
         let slower = (NOISE * normal(draws)).exp();
         distort(summary, slower, slower);
+    }
+    let mut of_host = Stream::open(u64::from(seed), "hosts of culprits");
+    for point in &mut run.points {
+        let longer = (HOST_NOISE * normal(&mut of_host)).exp();
+        let parts = point.breakdown.iter_mut().flat_map(|breakdown| &mut breakdown.components);
+        for part in parts.filter(|part| part.name.starts_with("host ") && part.name.ends_with(" processor")) {
+            part.service_ns = units::convert::truncated(part.service_ns as f64 * longer);
+        }
     }
     Some(run)
 }

@@ -1,24 +1,22 @@
 //! Which part became slower: the change of a part of the model under which the model's figures change as the measured
 //! ones did.
 //!
-//! A slower part leaves a pattern: which sizes, depths and operations it slows, and whether the middle of the response
-//! times or their tail. Each suspect is a change of one part, of several degrees, with the figures that the model then
-//! has at the points of the plan. How likely it is, is the mean over its degrees: what explains the figures with one degree
-//! of many has been fitted to them, and counts for less than what happens or does not. The likeliest suspect *fits* where,
-//! at its likeliest degree, every figure lies within the noise of the measurement and the error of a model; it is *named*
-//! where it fits and neither another part that fits nor noise alone is nearly as likely. Everything else is unknown.
+//! A slower part leaves a pattern: which sizes, depths and operations it slows, whether the middle of the response times or
+//! their tail, and whether the host works longer for a request. Each suspect is a change of one part, of several degrees,
+//! with the figures that the model then has at the points of the plan. How likely it is, is the mean over its degrees: what
+//! explains the figures with one degree of many has been fitted to them, and counts for less than what happens or does not.
+//! The likeliest suspect *fits* where, at its likeliest degree, every figure lies within the noise of the measurement and
+//! the error of a model; it is *named* where it fits and neither another part that fits nor noise alone is nearly as likely.
+//! Everything else is unknown.
 //!
 //! **Invariant:** a part is named by what was measured alone: no suspect is likelier than another beforehand, and no degree
 //! on the scale of logarithms. Source: MacKay, *Bayesian interpolation*, Neural Computation 4 (1992), on evidence.
 
 use record::judgement::{Culprit, Suspect};
-use record::{Metric, Point, Run, World};
-use spec::Pace;
-use stats::difference::Estimate;
 use stats::gate::{log_likelihood, quantile};
 
-use super::cells::Cell;
-use super::pairs::{self, Pair};
+use super::host_time::{BY_ITSELF, HOST_TIME};
+use super::shifts::Shift;
 use crate::draft::percent;
 use crate::model::BELIEVED;
 
@@ -39,21 +37,6 @@ const TOLD: usize = 3;
 
 /// A figure has as many steps of a degree between those that were tried.
 const STEPS: u32 = 24;
-
-/// By how much a figure changed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Shift {
-    /// The phase with its swept values, the workload where there are several, and the operation.
-    pub cell: String,
-    /// `iops`, `mean`, `p99`, …
-    pub metric: String,
-    /// The logarithm of the figure over that before.
-    pub log: f64,
-    /// The variance of that by noise alone.
-    pub variance: f64,
-    /// Degrees of freedom behind it.
-    pub freedom: f64,
-}
 
 /// A change of one part of the model, of one degree or several.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,29 +62,6 @@ pub struct Traced {
     worst: Option<(String, f64, f64)>,
 }
 
-/// By how much each figure of `runs` differs from that of `base`, in the order of the first run's points: of each load
-/// whose rate is not given the rate, and of each operation the mean, the median and the 99th percentile of the response.
-pub fn shifts(base: &[&Run], runs: &[&Run]) -> Vec<Shift> {
-    let (base, runs) = (pairs::of_each(base), pairs::of_each(runs));
-    let pairs = pairs::pairs(&base, &runs, |_| true, signature);
-    pairs.iter().filter_map(|pair| shift(pair, &pairs)).collect()
-}
-
-/// The points of a model as a run of the plan of `like`.
-fn as_run(like: &Run, points: &[Point]) -> Run {
-    let (search, rounds, findings) = (None, Vec::new(), Vec::new());
-    Run { points: points.to_vec(), search, rounds, findings, world: World::Array, ..like.clone() }
-}
-
-/// The figures of a model with a change, against those of the model as it is: points of each seed of either. `like` is a run
-/// of the same plan.
-pub fn modelled(like: &Run, unchanged: &[Vec<Point>], changed: &[Vec<Point>]) -> Vec<Shift> {
-    let like = Run { points: Vec::new(), ..like.clone() };
-    let runs = |all: &[Vec<Point>]| all.iter().map(|points| as_run(&like, points)).collect::<Vec<_>>();
-    let (unchanged, changed) = (runs(unchanged), runs(changed));
-    shifts(&unchanged.iter().collect::<Vec<_>>(), &changed.iter().collect::<Vec<_>>())
-}
-
 /// The suspicions that are worth another look, the likeliest first, each with its degree: where
 /// one is not [`LIKELIER`] squared times less likely than the first, `most` of them.
 pub fn likely(measured: &[Shift], suspicions: &[Suspicion], most: usize) -> Vec<(usize, f64)> {
@@ -111,32 +71,6 @@ pub fn likely(measured: &[Shift], suspicions: &[Suspicion], most: usize) -> Vec<
     let best = all.first().map_or(0.0, |(_, one)| one.log_likelihood);
     let near = all.into_iter().filter(|(_, one)| best - one.log_likelihood <= 2.0 * LIKELIER.ln());
     near.take(most).map(|(at, one)| (at, one.times)).collect()
-}
-
-/// The figures of a cell that show a pattern. What all operations of a load have together beside each by itself is no
-/// more than its rate.
-fn signature(cell: &Cell<'_>) -> Vec<Metric> {
-    let Some(measured) = cell.measured().first() else { return Vec::new() };
-    let is_closed = measured.workload.spec.pace == Pace::Closed;
-    let is_leaf = !cell.total || measured.workload.summary.len() == 1;
-    let rate = (cell.total && is_closed).then_some(Metric::Iops);
-    let times = [Metric::Mean, Metric::Quantile(0.5), Metric::Quantile(0.99)];
-    rate.into_iter().chain(times.into_iter().filter(|_| is_leaf)).collect()
-}
-
-fn shift(pair: &Pair<'_, '_>, all: &[Pair<'_, '_>]) -> Option<Shift> {
-    let noise = pairs::noise(pair, all);
-    // Without noise a figure says nothing: how far it is off by chance is not known.
-    let (base, value) = pairs::side(pair, 0, noise).zip(pairs::side(pair, 1, noise))?;
-    let sum = Estimate::new(value.value / base.value, value.variance, value.freedom)?
-        .and(base.variance, base.freedom);
-    Some(Shift {
-        cell: format!("{} {}", pair.cell.title(), pair.cell.key.op),
-        metric: pair.metric.name(),
-        log: sum.value.ln(),
-        variance: sum.variance,
-        freedom: sum.freedom,
-    })
 }
 
 /// One figure measured, the same figure on the model, and how much it counts.
@@ -154,8 +88,11 @@ impl Held<'_> {
 
     /// By how much a model may be wrong about it.
     fn error(&self) -> f64 {
-        let is_quantile = self.measured.metric.starts_with('p');
-        let least = if is_quantile { BUCKET } else { LEAST };
+        let least = match self.measured.metric.as_str() {
+            HOST_TIME => BY_ITSELF.ln(),
+            metric if metric.starts_with('p') => BUCKET,
+            _ => LEAST,
+        };
         BELIEVED * self.log.abs().max(self.measured.log.abs()) + least
     }
 
@@ -178,7 +115,7 @@ impl Held<'_> {
 }
 
 /// The measured figures beside the model's, where both have them. Figures of one cell count together as one: they are of
-/// the same requests.
+/// the same requests. So do those of the host's time: what makes one of them longer makes all of them so.
 fn held<'s>(measured: &'s [Shift], modelled: impl Fn(&Shift) -> Option<(f64, f64)>) -> Vec<Held<'s>> {
     let mut all: Vec<Held<'s>> = Vec::new();
     for shift in measured {
@@ -186,7 +123,7 @@ fn held<'s>(measured: &'s [Shift], modelled: impl Fn(&Shift) -> Option<(f64, f64
             all.push(Held { measured: shift, log, variance, weight: 1.0 });
         }
     }
-    let cells: Vec<&str> = all.iter().map(|one| one.measured.cell.as_str()).collect();
+    let cells: Vec<&str> = all.iter().map(|one| one.measured.counts_with()).collect();
     let weights: Vec<f64> =
         cells.iter().map(|cell| 1.0 / cells.iter().filter(|other| *other == cell).count() as f64).collect();
     all.iter_mut().zip(weights).for_each(|(one, weight)| one.weight = weight);
@@ -236,7 +173,9 @@ impl Suspicion {
                     true => (0.0, end.variance),
                     false => find(&from.1, like).map(|one| (one.log, one.variance))?,
                 };
-                Some((evenly(&like.metric, [log, end.log], part), variance.max(end.variance)))
+                // Seeds are the same at either end, and what they add is too.
+                let deviation = variance.sqrt() * (1.0 - part) + end.variance.sqrt() * part;
+                Some((evenly(&like.metric, [log, end.log], part), deviation.powi(2)))
             };
             let width = (to.0 / from.0).ln() / f64::from(STEPS);
             all.extend(traced(times, &held(measured, between)).map(|one| (width, one)));
@@ -278,35 +217,40 @@ pub fn culprit(model: &str, measured: &[Shift], suspicions: &[Suspicion]) -> Cul
     let mut all: Vec<(&Suspicion, Traced)> =
         suspicions.iter().filter_map(|one| Some((one, one.trace(measured)?))).collect();
     all.sort_by(|(_, one), (_, other)| other.log_likelihood.total_cmp(&one.log_likelihood));
-    // Of each part the likeliest change.
-    let mut parts: Vec<(&Suspicion, Traced)> = Vec::new();
-    for (suspicion, traced) in all {
-        if parts.iter().all(|(other, _)| other.part != suspicion.part) {
-            parts.push((suspicion, traced));
+    let best = all.first().map_or(0.0, |(_, traced)| traced.log_likelihood);
+    let mut parts: Vec<Vec<(&Suspicion, Traced)>> = Vec::new();
+    for one in all {
+        match parts.iter_mut().find(|changes| changes[0].0.part == one.0.part) {
+            Some(changes) => changes.push(one),
+            None => parts.push(vec![one]),
         }
     }
-    let best = parts.first().map_or(0.0, |(_, traced)| traced.log_likelihood);
-    let suspects: Vec<Suspect> = parts
-        .iter()
-        .map(|(suspicion, traced)| {
-            let (worst, measured, modelled) = traced.worst.clone().unwrap_or_default();
-            Suspect {
-                part: suspicion.part.clone(),
-                change: suspicion.told(traced.times),
-                fits: traced.fits,
-                less_likely: (best - traced.log_likelihood).min(300.0).exp(),
-                worst,
-                measured: measured.exp_m1(),
-                modelled: modelled.exp_m1(),
-            }
-        })
-        .collect();
+    let suspects: Vec<Suspect> = parts.iter().map(|changes| suspect(changes, best)).collect();
     let is_noise = !suspects.is_empty() && best - noise_alone(measured) < LIKELIER.ln();
     let why = if is_noise { NOISE_ALONE.into() } else { unknown(model, &suspects) };
     let part = suspects.first().filter(|_| why.is_empty()).map(|first| first.part.clone());
     let figures = u32::try_from(measured.len()).unwrap_or(u32::MAX);
     let suspects = suspects.into_iter().take(TOLD).collect();
     Culprit { model: model.into(), part, why, figures, suspects }
+}
+
+/// A part with its changes, the likeliest first, where the likeliest of all is as likely as `best` says. Those that fit
+/// about as well as the first are told with it: it is the part that is named, whichever of them it was.
+fn suspect(changes: &[(&Suspicion, Traced)], best: f64) -> Suspect {
+    let (first, traced) = &changes[0];
+    let is_near = |other: &Traced| traced.log_likelihood - other.log_likelihood < LIKELIER.ln();
+    let others = changes.iter().skip(1).filter(|(_, other)| traced.fits && other.fits && is_near(other));
+    let told = others.map(|(other, traced)| other.told(traced.times));
+    let (worst, measured, modelled) = traced.worst.clone().unwrap_or_default();
+    Suspect {
+        part: first.part.clone(),
+        change: std::iter::once(first.told(traced.times)).chain(told).collect::<Vec<_>>().join(" or "),
+        fits: traced.fits,
+        less_likely: (best - traced.log_likelihood).min(300.0).exp(),
+        worst,
+        measured: measured.exp_m1(),
+        modelled: modelled.exp_m1(),
+    }
 }
 
 /// Why no part is named where nothing has to have changed.
@@ -436,6 +380,50 @@ mod tests {
             alike.into_iter().map(|one| Suspicion { part: one.part.replace("bus", "link"), ..one }).collect();
         let found = culprit("array:m", &changed([0.0, 0.0, 0.5]), &same);
         assert_eq!(found.part.as_deref(), Some("link"), "two changes of one part are no rivals");
+        assert_eq!(found.suspects[0].change, "2.0 times as slow or 2.0 times as slow", "both are told");
+    }
+
+    #[test]
+    fn of_two_parts_that_requests_cannot_tell_apart_the_host_is_named_by_its_own_time() {
+        let with_host = |mut shifts: Vec<Shift>, times: f64| {
+            let metric = HOST_TIME.into();
+            shifts.push(Shift { cell: "a".into(), metric, log: times.ln(), variance: 0.04, freedom: 8.0 });
+            shifts
+        };
+        let requests = [0.5, 0.5, 0.0];
+        let of = |part: &str, host: f64| {
+            let tried = vec![(8.0, with_host(changed(requests), host))];
+            Suspicion { part: part.into(), change: "{} times as slow".into(), tried }
+        };
+        let both = [of("host processor", 8.0), of("controller processor", 1.0)];
+        for (times, part) in
+            [(7.0, "host processor"), (0.9, "controller processor"), (1.2, "controller processor")]
+        {
+            let found = culprit("array:m", &with_host(changed(requests), times), &both);
+            assert_eq!(found.part.as_deref(), Some(part), "{times}: {found:#?}");
+        }
+        // What it may do by itself tells nothing.
+        let slight = [of("host processor", 1.8), of("controller processor", 1.0)];
+        let found = culprit("array:m", &with_host(changed(requests), 1.8), &slight);
+        assert!(found.part.is_none() && found.why.contains("about equally"), "{found:#?}");
+    }
+
+    #[test]
+    fn at_a_degree_that_was_tried_the_noise_is_that_of_its_own_seeds() {
+        let of = |variance: f64| {
+            let degrees = [(1.3, [0.15, 0.15, 0.03]), (2.0, [0.5, 0.5, 0.1]), (4.0, [1.5, 1.5, 0.3])];
+            let mut all = suspicion("disks", &degrees);
+            // Either side of the second degree was tried with fewer seeds.
+            for at in [0, 2] {
+                all.tried[at].1.iter_mut().for_each(|one| one.variance = variance);
+            }
+            all.trace(&changed([0.5, 0.5, 0.1])).unwrap().log_likelihood
+        };
+        let cost = of(0.01f64.powi(2)) - of(1.0);
+        assert!(
+            cost > 0.0 && cost < 2.0,
+            "fewer degrees are as likely, and the one that was tried is: {cost}"
+        );
     }
 
     #[test]

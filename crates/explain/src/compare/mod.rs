@@ -11,6 +11,7 @@
 mod cells;
 mod culprit;
 mod gate;
+mod host_time;
 mod limit;
 mod measured;
 mod objectives;
@@ -18,6 +19,7 @@ mod pairs;
 mod pivot;
 mod search;
 mod settings;
+mod shifts;
 mod stretches;
 
 use std::collections::BTreeMap;
@@ -28,11 +30,12 @@ use record::{
 use stats::difference::{BATCHES_LEAST as SECONDS_LEAST, Estimate, Noise, Ratio, false_discovery};
 use stats::geometric_mean;
 
-pub use culprit::{LIKELIER, Shift, Suspicion, Traced, culprit, likely, modelled, shifts};
+pub use culprit::{LIKELIER, Suspicion, Traced, culprit, likely};
 pub use gate::{Asked, FALSE_ALARMS, POWER, gate};
 pub use limit::{Bound, FailOn, Limit, LimitError, Outcome};
 pub use objectives::{About, Promise, objectives};
 pub use pivot::{by, value_of};
+pub use shifts::{Shift, modelled, shifts};
 
 use cells::Cell;
 use record::Metric;

@@ -8,7 +8,7 @@ use super::cells::{self, Cell};
 use super::{RESOLUTION, estimate};
 
 /// With fewer degrees of freedom a cell's own noise is not relied on alone.
-const FREEDOM_ENOUGH: f64 = 4.0;
+pub(super) const FREEDOM_ENOUGH: f64 = 4.0;
 
 /// The cells of each run by itself.
 pub(super) fn of_each<'a>(runs: &[&'a Run]) -> Vec<Vec<Cell<'a>>> {
@@ -62,7 +62,8 @@ pub(super) fn pairs<'c, 'a>(
     pairs
 }
 
-fn same_in<'c, 'a>(run: &'c [Cell<'a>], cell: &Cell<'_>) -> Option<&'c Cell<'a>> {
+/// The same cell of another run.
+pub(super) fn same_in<'c, 'a>(run: &'c [Cell<'a>], cell: &Cell<'_>) -> Option<&'c Cell<'a>> {
     run.iter().find(|other| other.key == cell.key)
 }
 
@@ -116,6 +117,14 @@ pub(super) fn noise(pair: &Pair<'_, '_>, all: &[Pair<'_, '_>]) -> Option<Noise> 
             one
         }
     })
+}
+
+/// What runs differ by among each other in the figure of `pair`, where many sides are compared with one: that one's runs and
+/// all others'.
+pub(super) fn noise_of_many(pair: &Pair<'_, '_>, each: &[Vec<Pair<'_, '_>>]) -> Option<Noise> {
+    let is_same = |other: &&Pair<'_, '_>| std::ptr::eq(pair.cell, other.cell) && other.metric == pair.metric;
+    let others = each.iter().flat_map(|pairs| pairs.iter().find(is_same)).map(|other| other.runs.as_slice());
+    Noise::of(std::iter::once(pair.base.as_slice()).chain(others))
 }
 
 /// One side's figure: the geometric mean of its runs.
