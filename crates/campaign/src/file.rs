@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use document::{Errors, Fields, Mistakes, Node, Place, SourceText, Value, nearest, one_or_more};
+use document::{
+    Errors, Fields, Key, Mistakes, Node, Place, SourceText, Table, Value, Wrong, nearest, one_or_more,
+};
 use record::Metric;
 use units::{BytesPerSecond, Nanos, OpsPerSecond, Share};
 
@@ -124,24 +126,36 @@ fn check(fields: &Fields<'_>, campaign: &Campaign) {
         format!("these are {runs} runs, and {RUNS_MOST} are planned at most; take factors or levels away"),
     );
     check_braces(fields, campaign);
-    for claim in campaign.claims.iter().chain(campaign.theories.iter().map(|theory| &theory.claim)) {
-        for (name, level) in &claim.levels {
-            let known = campaign.factors.iter().map(|factor| factor.name.as_str());
-            match campaign.factor(name) {
-                None => {
-                    let near = nearest(name, known.clone()).map(|near| format!("did you mean `{near}`?"));
-                    let help =
-                        near.unwrap_or_else(|| format!("one of {}", known.collect::<Vec<_>>().join(", ")));
-                    fields.wrong("claim", format!("`{name}` is no factor; {help}"));
-                }
-                Some(factor) if !factor.levels.contains(level) => {
-                    let levels = factor.levels.join(", ");
-                    fields.wrong("claim", format!("`{name}` has no level {level}; one of {levels}"));
-                }
-                Some(_) => {}
-            }
+    check_levels(fields, campaign);
+}
+
+/// Levels that claims and theories are about: each names a factor and one of its levels, and is told where it stands.
+fn check_levels(fields: &Fields<'_>, campaign: &Campaign) {
+    let claims = fields.all().filter(|(key, _)| ["claim", "theory"].contains(&key.text.as_str()));
+    for (key, node) in claims {
+        let Value::List(items) = &node.value else { continue };
+        let levels = items.iter().filter_map(|item| item.table()?.get("where")?.table());
+        for (name, level) in levels.flat_map(Table::iter) {
+            let Some((place, why)) = stray(campaign, name, level) else { continue };
+            let message = format!("`{}.where`: {why}", key.text);
+            fields.mistakes().wrong(place, Wrong::parted(&message));
         }
     }
+}
+
+/// What of `name = level` the campaign does not have, and where that stands.
+fn stray<'t>(campaign: &Campaign, name: &'t Key, level: &'t Node) -> Option<(&'t Place, String)> {
+    let known = || campaign.factors.iter().map(|factor| factor.name.as_str());
+    let Some(factor) = campaign.factor(&name.text) else {
+        let near = nearest(&name.text, known()).map(|near| format!("did you mean `{near}`?"));
+        let help = near.unwrap_or_else(|| format!("one of {}", known().collect::<Vec<_>>().join(", ")));
+        return Some((&name.place, format!("`{}` is no factor; {help}", name.text)));
+    };
+    let written = level.scalar().unwrap_or_default();
+    (!factor.levels.contains(&written)).then(|| {
+        let levels = factor.levels.join(", ");
+        (&level.place, format!("`{}` has no level {written}; one of {levels}", name.text))
+    })
 }
 
 /// Names in braces that nothing fills in: of a factor that is misspelt, the command would get the braces.
@@ -418,6 +432,22 @@ mod tests {
         ] {
             assert!(told.contains(part), "{part}: {told}");
         }
+    }
+
+    #[test]
+    fn a_level_that_no_factor_has_is_told_in_the_claim_and_at_the_word_that_is_wrong() {
+        let told = wrong(
+            "name = \"x\"\nplans = \"quick\"\n[factors]\nraid = [5, 10]\n\
+             [[claim]]\nby = \"v\"\niops = \"5/s\"\nwhere = { raid = 10 }\n\
+             [[claim]]\nby = \"w\"\niops = \"5/s\"\nwhere = { raid = 6 }\n\
+             [[theory]]\niops = \"5/s\"\n[theory.where]\nriad = 5\n",
+        );
+        assert!(
+            told.contains("file:12:18: `claim.where`: `raid` has no level 6\n")
+                && told.contains("one of 5, 10"),
+            "{told}"
+        );
+        assert!(told.contains("file:16:1: `theory.where`: `riad` is no factor\n"), "{told}");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The health of a virtual array as a factor: states around a plan, and what the record says of them.
 
-use record::names::series;
-use record::{Point, PointKind, Run, StateProof};
+use record::{PointKind, Run, StateProof};
+
+use crate::condition::rebuilt_at_ns;
 
 /// The disk that fails.
 const FAILED: u32 = 0;
@@ -53,7 +54,7 @@ fn found(run: &Run) -> String {
     if !stated("rebuild") {
         return "degraded".into();
     }
-    let Some(over_ns) = rebuilt_at_ns(run) else { return "rebuilding without a known end".into() };
+    let Some(over_ns) = rebuilt_at_ns(&run.points) else { return "rebuilding without a known end".into() };
     let loads = run.points.iter().filter(|point| point.kind == PointKind::Load);
     match loads.into_iter().find(|point| point.ended_ns > over_ns) {
         Some(point) => format!("rebuilt before the end of {}", point.name),
@@ -61,21 +62,11 @@ fn found(run: &Run) -> String {
     }
 }
 
-/// When all of the rebuild was done.
-fn rebuilt_at_ns(run: &Run) -> Option<u64> {
-    let done = |point: &Point| {
-        let series = point.series.iter().find(|series| series.name == format!("rebuild{}", series::DONE))?;
-        let whole = series.values.iter().position(|part| *part >= 1.0)?;
-        series.at_ns.get(whole).copied()
-    };
-    run.points.iter().find_map(done)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::Series;
     use record::sample;
+    use record::{Point, Series};
 
     const PLAN: &str = "name = \"x\"\n\n[defaults]\nrun = \"1s\"\n\n[[phase]]\nname = \"one\"\n\n[[phase]]\nname = \"two\"\n";
 

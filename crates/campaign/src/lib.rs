@@ -4,6 +4,7 @@
 //! **Invariant:** measures nothing, opens no file and runs no command: a campaign is text and records in, a schedule
 //! and figures out. A figure that needs replication is refused where there is none.
 
+mod condition;
 mod effects;
 mod factor;
 mod file;
@@ -16,8 +17,8 @@ mod theory;
 mod unfinished;
 
 pub use effects::{
-    CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FactorLevels, FigureEffects, HeldClaim, RunFigure,
-    effects, figures, figures_of, mix,
+    CellFigure, Change, Directions, Effect, Effects, FALSE_EFFECTS, FactorLevels, FigureEffects, HeldClaim,
+    RunFigure, effects, figures, figures_of, mix,
 };
 pub use factor::{Check, Factor, HEALTH, Means, fill};
 pub use file::{Campaign, Claim, RUNS_MOST};

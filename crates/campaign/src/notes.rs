@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use record::{CampaignCell, CellLack, Grade, Run, level_name};
 use stats::factorial::{Alias, Design, Term};
 
+use crate::condition::conditions;
 use crate::effects::{HeldClaim, Varied, design, label, listed};
 use crate::unfinished::Unfinished;
 
-/// Sentences about cells that were not measured, levels that are not told apart, runs that are in doubt, and claims that
-/// nothing was measured for.
+/// Sentences about cells that were not measured, levels that are not told apart, arrays that were not healthy, runs that are in
+/// doubt, and claims that nothing was measured for.
 pub(crate) fn notes(
     of: &[(&Run, &CampaignCell)],
     factors: &[Varied],
@@ -21,6 +22,7 @@ pub(crate) fn notes(
     notes.extend(unmeasured(of, factors));
     notes.extend(unbalanced(of, factors));
     notes.extend(aliases(of, factors));
+    notes.extend(conditions(of));
     notes.extend(doubts(of));
     notes.extend(unheld(of, claims));
     notes

@@ -2,6 +2,7 @@
 
 mod analysis;
 mod claims;
+mod directions;
 mod measured;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use units::convert::narrow;
 use self::analysis::figure_effects;
 use self::claims::held;
 pub use self::claims::mix;
+pub use self::directions::Directions;
 pub use self::measured::figures_of;
 use self::measured::{measured, subjects};
 use self::varied::factors;
