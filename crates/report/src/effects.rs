@@ -1,6 +1,8 @@
 //! What a campaign says: its cells, the effects of its factors, and what was claimed; on one screen.
 
-use campaign::{CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FigureEffects, HeldClaim, Published};
+use campaign::{
+    CellFigure, Change, Directions, Effect, Effects, FALSE_EFFECTS, FigureEffects, HeldClaim, Published,
+};
 use record::{Metric, level_name};
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
@@ -239,8 +241,9 @@ fn told(effects: &Effects) -> Vec<String> {
             seen.iter().filter(|(figure, _)| is_headline(figure)).copied().collect();
         match largest(if of_headlines.is_empty() { &seen } else { &of_headlines }) {
             Some((figure, change)) => {
-                let many = format!("in {} of {} figures", seen.len(), own.len());
-                found.push((name.len(), change.ratio.ln().abs(), sentence(name, figure, change, &many)));
+                let directions = effects.directions(name, change);
+                debug_assert_eq!(directions.significant, seen.len(), "of the figures that were seen");
+                found.push((name.len(), change.ratio.ln().abs(), sentence(name, figure, change, directions)));
             }
             None => not_found.push(name.join(" × ")),
         }
@@ -290,8 +293,8 @@ fn largest<'e>(seen: &[&&(&'e FigureEffects, &'e Effect)]) -> Option<(&'e Figure
     changes.reduce(|most, one| if size(&one) > size(&most) { one } else { most })
 }
 
-/// `RAID 10 against RAID 5: ×2.35 (2.33 to 2.37) IOPS of oltp, 8 KiB; significant in 1 of 2 figures.`
-fn sentence(factors: &[String], figure: &FigureEffects, change: &Change, many: &str) -> String {
+/// `RAID 10 against RAID 5: ×2.35 (2.33 to 2.37) IOPS of oltp, 8 KiB; significant in 1 of 2 figures: better in 1.`
+fn sentence(factors: &[String], figure: &FigureEffects, change: &Change, directions: Directions) -> String {
     let ratio = format!("×{} ({} to {})", factor(change.ratio), factor(change.low), factor(change.high));
     let of = subject(figure);
     let level = |place: usize| level_name(&factors[place], &change.levels[place]);
@@ -305,7 +308,10 @@ fn sentence(factors: &[String], figure: &FigureEffects, change: &Change, many: &
             format!("{} against {}: ×{there} at {at}, ×{first} at {from_at}, {of}", level(1), from(1))
         }
     };
-    format!("{said}; significant {many}.")
+    let Directions { tested, significant, .. } = directions;
+    let at = (factors.len() > 1).then(|| level(0));
+    let ways = directions.told(at.as_deref());
+    format!("{said}; significant in {significant} of {tested} figures: {ways}.")
 }
 
 /// Three digits at least; two of what is near zero.
@@ -454,6 +460,19 @@ mod tests {
         let text = effects(&sample(), STYLE);
         insta::assert_snapshot!(text);
         assert!(text.lines().count() < 25 && text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+
+    #[test]
+    fn a_factor_that_betters_one_figure_and_worsens_another_says_how_many_of_each() {
+        // More requests a second at a longer 99th percentile.
+        let text = effects(&sample(), Style { width: 200, ..STYLE });
+        assert!(text.contains("significant in 2 of 2 figures: better in 1, worse in 1."), "{text}");
+        // The step of the disks is larger at RAID 10.
+        assert!(text.contains("significant in 1 of 2 figures: better at RAID 10 in 1."), "{text}");
+        let mut open = sample();
+        open.figures[1].effects[0].changes[0].low = 0.9;
+        let text = effects(&open, Style { width: 200, ..STYLE });
+        assert!(text.contains("significant in 2 of 2 figures: better in 1, undecided in 1."), "{text}");
     }
 
     #[test]
