@@ -1,6 +1,8 @@
 //! The state that a cell of a campaign is about.
 
-use record::{CampaignCell, Run, Severity, StateProof};
+use explain::compare::{MARGIN, by, compare};
+use record::sample::{self, Stream};
+use record::{Basis, CampaignCell, FactorLevel, Run, Severity, StateProof};
 
 use crate::{find, found, reads};
 
@@ -47,4 +49,68 @@ fn a_state_that_does_not_hold_makes_the_run_invalid_and_one_that_holds_says_noth
     assert!(finding.remedy.starts_with("Set firmware to 3.88"), "{}", finding.remedy);
     let silent = found(&with(&[("before", "")]), "state-not-held");
     assert!(silent.sentence.contains("said nothing (before)"), "{}", silent.sentence);
+}
+
+/// A run of a cell at this rate.
+fn cell(raid: u32, disks: u32, block: u32, per_s: u64) -> Run {
+    let stream = Stream { op: "read", size_bytes: 4096, per_s, median_ns: 400_000, spread: 0.5 };
+    let points = vec![sample::point(0, "4k", vec![sample::workload("main", &[stream])])];
+    let level = |factor: &str, level: u32| FactorLevel {
+        factor: factor.into(),
+        level: level.to_string(),
+        place: u32::from(level > 5),
+        of: 2,
+        hard: false,
+    };
+    let mut run = Run { cell: with(&[]).cell, ..sample::run("quick", points) };
+    run.cell.iter_mut().for_each(|cell| {
+        cell.block = block;
+        cell.levels = vec![level("raid", raid), level("disks", disks)];
+    });
+    run.tags.insert("raid".into(), raid.to_string());
+    run
+}
+
+#[test]
+fn cells_that_other_factors_set_apart_are_compared_at_the_same_setting_and_are_no_repeats_of_each_other() {
+    let rate = |raid, disks| match (raid, disks) {
+        (5, 4) => 4_000,
+        (5, _) => 16_000,
+        // Twice as fast on few disks, and no faster on many.
+        (_, 4) => 8_000,
+        _ => 16_000,
+    };
+    let mut runs = Vec::new();
+    for block in 1..=3 {
+        for (raid, disks) in [(5, 4), (5, 16), (10, 4), (10, 16)] {
+            runs.push(cell(raid, disks, block, rate(raid, disks) + u64::from(block)));
+        }
+    }
+    let held = compare(Some("raid"), &by("raid", &runs), MARGIN);
+    let iops: Vec<_> = held.rows.iter().filter(|row| row.metric == "iops" && row.total).collect();
+    let told: Vec<(&str, [u32; 2], Basis)> =
+        iops.iter().map(|row| (row.cell.as_str(), row.repeats, row.basis)).collect();
+    assert_eq!(told, [("4k, disks 4", [3, 3], Basis::Repeats), ("4k, disks 16", [3, 3], Basis::Repeats)]);
+    assert!((iops[0].ratio - 2.0).abs() < 0.01 && (iops[1].ratio - 1.0).abs() < 0.01);
+    // Three equal measurements are sure of it, where four times as many disks are no noise.
+    assert!(iops[0].low.unwrap() > 1.9, "{:?}", iops[0]);
+    assert!(
+        held.notes[0].starts_with("Cells of a campaign are compared at the same disks;"),
+        "{:?}",
+        held.notes
+    );
+    // A setting that one side lacks is told and not compared.
+    runs.retain(|run| {
+        run.cell.as_ref().is_none_or(|cell| cell.levels[1].level == "4" || cell.levels[0].level == "5")
+    });
+    let held = compare(Some("raid"), &by("raid", &runs), MARGIN);
+    let unmatched: Vec<&str> = held.unmatched.iter().map(|one| one.cell.as_str()).collect();
+    assert_eq!(unmatched, ["4k, disks 16"]);
+    // With nothing else varied there is nothing to tell.
+    runs.retain(|run| run.cell.as_ref().is_none_or(|cell| cell.levels[1].level == "4"));
+    let held = compare(Some("raid"), &by("raid", &runs), MARGIN);
+    assert!(
+        held.rows.iter().all(|row| row.cell == "4k")
+            && !held.notes.iter().any(|note| note.contains("campaign"))
+    );
 }

@@ -11,10 +11,13 @@ use record::Metric;
 use units::OpsPerSecond;
 
 use super::measured::Measured;
+use super::strata::Strata;
 
 /// What makes two cells the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key<'a> {
+    /// What other factors of a campaign were set to; empty where there are none.
+    setting: String,
     pub phase: &'a str,
     swept: Vec<(&'a str, &'a str)>,
     pub workload: String,
@@ -35,13 +38,20 @@ pub(super) struct Cell<'a> {
 
 /// The cells of `runs`, which count as repeats, in the order in which they were first measured.
 pub(super) fn of<'a>(runs: &[&'a Run]) -> Vec<Cell<'a>> {
+    within(runs, &Strata::default())
+}
+
+/// The same, where runs count as repeats only at the same setting of `strata`.
+pub(super) fn within<'a>(runs: &[&'a Run], strata: &Strata) -> Vec<Cell<'a>> {
     let mut cells: Vec<Cell<'a>> = Vec::new();
     for run in runs {
+        let setting = strata.setting(run);
         for point in run.points.iter().filter(|point| counts(run, point)) {
             for workload in &point.workloads {
                 for (position, summary) in workload.summary.iter().enumerate() {
                     let is_real = run.world == World::Host;
-                    add(&mut cells, Measured { point, workload, summary, is_real }, position == 0);
+                    let measured = Measured { point, workload, summary, is_real };
+                    add(&mut cells, measured, &setting, position == 0);
                 }
             }
         }
@@ -68,9 +78,10 @@ fn is_of_window(run: &Run, point: &Point) -> bool {
     }
 }
 
-fn add<'a>(cells: &mut Vec<Cell<'a>>, measured: Measured<'a>, total: bool) {
+fn add<'a>(cells: &mut Vec<Cell<'a>>, measured: Measured<'a>, setting: &str, total: bool) {
     let Measured { point, workload, summary, .. } = measured;
     let key = Key {
+        setting: setting.to_owned(),
         phase: &point.phase,
         swept: swept(point).collect(),
         workload: workload.name.clone(),
@@ -80,7 +91,10 @@ fn add<'a>(cells: &mut Vec<Cell<'a>>, measured: Measured<'a>, total: bool) {
         Some(cell) => cell.measured.push(measured),
         None => cells.push(Cell {
             key,
-            name: name(point),
+            name: match setting {
+                "" => name(point),
+                setting => format!("{}, {setting}", name(point)),
+            },
             total,
             alone: point.workloads.len() == 1,
             measured: vec![measured],

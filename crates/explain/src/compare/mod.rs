@@ -6,7 +6,7 @@
 //!
 //! **Invariant:** records in, a comparison out; nothing is measured and nothing drawn. The others are
 //! compared with the first group, and a cell only with the cell of the same phase, swept values, workload and
-//! operation.
+//! operation, of a campaign at the same setting of the other factors.
 
 mod cells;
 mod culprit;
@@ -20,6 +20,7 @@ mod pivot;
 mod search;
 mod settings;
 mod shifts;
+mod strata;
 mod stretches;
 
 use std::collections::BTreeMap;
@@ -39,6 +40,7 @@ pub use shifts::{Shift, modelled, shifts};
 
 use cells::Cell;
 use record::Metric;
+use strata::Strata;
 
 /// Of the reported differences no more than this part is chance on average.
 pub const FALSE_DISCOVERIES: f64 = 0.05;
@@ -65,14 +67,15 @@ pub fn compare(by: Option<&str>, groups: &[Group<'_>], margin: f64) -> Compariso
     assert!(groups.iter().all(|group| !group.runs.is_empty()), "a side has runs");
     debug_assert!(margin >= 0.0, "a margin of less than nothing holds no change");
     let mut comparison = Comparison::of(by.map(str::to_owned), groups.iter().map(side).collect());
-    let cells: Vec<Vec<Cell<'_>>> = groups.iter().map(|group| cells::of(&group.runs)).collect();
+    let strata = Strata::of(groups);
+    let cells: Vec<Vec<Cell<'_>>> = groups.iter().map(|group| cells::within(&group.runs, &strata)).collect();
     comparison.settings = settings::differences(groups, &cells);
     comparison.rows = search::rows(groups);
     comparison.rows.extend(rows(&cells));
     comparison.margin = margin;
     judge(&mut comparison.rows, margin);
     comparison.unmatched = unmatched(&cells);
-    comparison.notes = notes(groups, &comparison.rows);
+    comparison.notes = strata.note(groups).into_iter().chain(notes(groups, &comparison.rows)).collect();
     comparison.notes.extend(too_short(&comparison, &cells));
     comparison
 }

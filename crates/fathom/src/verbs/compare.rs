@@ -133,13 +133,34 @@ fn one_by_one(sides: &[String], margin: f64, store: &Store) -> Result<(Compariso
         ));
     }
     let mut shelf = Shelf::new(store);
-    let runs = sides.iter().map(|side| shelf.side(side)).collect::<Result<Vec<_>, _>>()?;
+    let mut runs = sides.iter().map(|side| shelf.side(side)).collect::<Result<Vec<_>, _>>()?;
+    let left_out = {
+        let of_campaigns = sides.iter().zip(&mut runs).filter(|(side, _)| side.starts_with(CAMPAIGN));
+        counted_only(of_campaigns.map(|(_, runs)| runs))
+    };
     let groups: Vec<Group<'_>> = runs
         .iter()
         .enumerate()
         .map(|(index, runs)| Group { name: letter(index), runs: runs.iter().collect() })
         .collect();
-    Ok((compared(None, &groups, margin), runs))
+    let mut comparison = compared(None, &groups, margin);
+    comparison.notes.extend(left_out);
+    Ok((comparison, runs))
+}
+
+/// Leaves out of `sides` the runs that count for no cell of their campaign, and says how many.
+fn counted_only<'s>(sides: impl Iterator<Item = &'s mut Vec<Run>>) -> Option<String> {
+    let mut left_out: usize = 0;
+    for runs in sides {
+        let all = runs.len();
+        runs.retain(|run| run.lack().is_none());
+        left_out += all - runs.len();
+    }
+    let runs = report::counted(left_out, "run");
+    let are = if left_out == 1 { "is" } else { "are" };
+    (left_out > 0).then(|| {
+        format!("{runs} of a campaign {are} left out: void, skipped or failed; `fathom report campaign:NAME` says why.")
+    })
 }
 
 /// `A`, `B`, …, `Z`, `side 27`.
@@ -164,9 +185,15 @@ fn pivot(arguments: &CompareArgs, key: &str, store: &Store) -> Result<Comparison
         }
         runs.retain(|run| arguments.plan.as_ref().is_none_or(|plan| *plan == run.plan.name));
     }
+    let left_out = counted_only(std::iter::once(&mut runs));
     // Those of the same second stay in the order in which they were kept.
     runs.sort_by(|one, other| one.started.cmp(&other.started));
     let mut groups = by(key, &runs);
+    // Runs of a campaign come in an order that chance has drawn; its file has an order of levels.
+    let place = |group: &Group<'_>| level_place(group.runs[0], key);
+    if groups.iter().all(|group| place(group).is_some()) {
+        groups.sort_by_key(place);
+    }
     if let Some(base) = &arguments.base {
         let place = groups.iter().position(|group| group.name == *base);
         let place = place.ok_or_else(|| {
@@ -182,7 +209,15 @@ fn pivot(arguments: &CompareArgs, key: &str, store: &Store) -> Result<Comparison
              fact of `fathom show --format json`"
         )));
     }
-    Ok(compared(Some(key), &groups, arguments.margin.get()))
+    let mut comparison = compared(Some(key), &groups, arguments.margin.get());
+    comparison.notes.extend(left_out);
+    Ok(comparison)
+}
+
+/// Which level of the factor `key` a cell of a campaign has, in the order of the file.
+fn level_place(run: &Run, key: &str) -> Option<u32> {
+    let levels = &run.cell.as_ref()?.levels;
+    levels.iter().find(|level| level.factor == key).map(|level| level.place)
 }
 
 fn names(groups: &[Group<'_>]) -> String {
