@@ -133,8 +133,8 @@ fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy: &str) -> D
     let mut near: Vec<&Use> = uses.iter().filter(|one| one.share > 0.0).collect();
     near.sort_by(|one, other| other.weight().total_cmp(&one.weight()));
     near.truncate(OTHERS);
-    let uses: Vec<String> = near.iter().map(|one| one.in_short()).collect();
-    let mut sentence = match uses.is_empty() {
+    let near_by: Vec<String> = near.iter().map(|one| one.in_short()).collect();
+    let mut sentence = match near_by.is_empty() {
         true => "Bottleneck not identified: no counted part did any work.".into(),
         false => format!(
             "Bottleneck not identified: no single part queues the {}; {}.",
@@ -142,9 +142,12 @@ fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy: &str) -> D
                 "1" => "one request in flight".to_owned(),
                 many => format!("{many} requests in flight"),
             },
-            uses.join(", ")
+            near_by.join(", ")
         ),
     };
+    if let Some(why) = queues::why_not(uses, answer) {
+        sentence += &format!(" {why}");
+    }
     if let Some(answer) = answer {
         sentence += &format!(" {}", answer.in_words());
     }

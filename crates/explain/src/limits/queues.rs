@@ -8,6 +8,7 @@
 
 use super::curve::{Answer, Load};
 use super::usage::Use;
+use crate::draft::percent;
 
 /// What the record of a point shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +73,40 @@ pub(super) fn shown(uses: &[Use], in_flight: f64, load: Option<&Load>, answer: O
     }
 }
 
+/// Why the fullest part is not named although it is saturated; nothing where none is.
+pub(super) fn why_not(uses: &[Use], answer: Option<Answer>) -> Option<String> {
+    let full = |one: &&Use| one.share >= super::FULL && one.queue.is_some();
+    let part = uses.iter().filter(full).max_by(|one, other| one.share.total_cmp(&other.share))?;
+    let queue = part.queue?;
+    let others = || uses.iter().filter(|one| one.part != part.part);
+    let as_full = others().find(|one| one.share >= BUSY);
+    let waiting = |one: &Use| one.queue.map_or(0.0, |queue| queue.load);
+    let longest = others().max_by(|one, other| waiting(one).total_cmp(&waiting(other)));
+    let why = match (as_full, longest) {
+        _ if part.part == LOCKS => "they are held while other parts work".into(),
+        _ if queue.background >= BACKGROUND => {
+            format!("{} of that is background work, for which no request waits", percent(queue.background))
+        }
+        _ if answer.is_some_and(|answer| answer.follows()) => {
+            "the rate still grows with the queue depth".into()
+        }
+        (Some(other), _) => {
+            let verb = if other.is_even { "are" } else { "is" };
+            format!("{} {verb} {} busy as well", other.part, percent(other.share))
+        }
+        _ if queue.load < 1.0 => format!(
+            "{:.1} requests wait for it on average, so that its work may be that of a cache, for which no request waits",
+            queue.load
+        ),
+        (_, Some(other)) => {
+            format!("{:.1} requests wait for {} and {:.1} for it", waiting(other), other.part, queue.load)
+        }
+        _ => return None,
+    };
+    let verb = if part.is_even { "are" } else { "is" };
+    Some(format!("{} {verb} saturated and may be the bottleneck, but {why}.", part.part))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::curve::with_gain;
@@ -101,6 +136,28 @@ mod tests {
         assert_eq!(of("disks", (0.70, 8.0, 0.0), (0.2, 1.0)), Shown::Limit(0), "half of all gathers");
         assert_eq!(of("disks", (0.70, 7.9, 0.0), (0.2, 1.0)), Shown::Open);
         assert_eq!(shown(&[], 16.0, Some(&LOAD), None), Shown::Open);
+    }
+
+    #[test]
+    fn a_saturated_part_that_is_not_named_says_why_not() {
+        let of = |own: (f64, f64, f64), other: (f64, f64), gain: Option<f64>| {
+            let uses = [busy("controller 0 xor", own.0, own.1, own.2), busy("bus", other.0, other.1, 0.0)];
+            let answer = gain.map(with_gain);
+            assert_eq!(shown(&uses, 16.0, None, answer), Shown::Open, "{own:?} {other:?}");
+            why_not(&uses, answer).unwrap_or_default()
+        };
+        let begins = "controller 0 xor is saturated and may be the bottleneck, but ";
+        for (told, own, other, gain) in [
+            ("0.3 requests wait for it on average, so that", (0.99, 0.3, 0.0), (0.2, 0.1), None),
+            ("9.0 requests wait for bus and 8.0 for it.", (0.99, 8.0, 0.0), (0.2, 9.0), None),
+            ("40 % of that is background work", (0.99, 8.0, 0.4), (0.2, 1.0), None),
+            ("bus is 93 % busy as well.", (0.99, 8.0, 0.0), (0.93, 1.0), None),
+            ("the rate still grows with the queue depth.", (0.99, 8.0, 0.0), (0.2, 1.0), Some(0.8)),
+        ] {
+            let why = of(own, other, gain);
+            assert!(why.starts_with(begins) && why[begins.len()..].starts_with(told), "{why}");
+        }
+        assert_eq!(of((0.94, 0.3, 0.0), (0.2, 0.1), None), "", "nothing is saturated");
     }
 
     #[test]
