@@ -276,6 +276,9 @@ struct Drawn {
     series: Vec<String>,
     /// In pixels, for each bar of the first series.
     room: usize,
+    /// Where an axis is made to end.
+    ends: Vec<String>,
+    is_logarithmic: bool,
 }
 
 /// Charts of a workbook, in the order of their drawings, of which each has one.
@@ -325,6 +328,8 @@ fn drawn(drawing: &roxmltree::Document<'_>, chart: &roxmltree::Document<'_>) -> 
     Drawn {
         title: title.and_then(|node| node.text()).unwrap_or_default().to_owned(),
         room: (row("to") - row("from")) * 20 / (rows * series.len().clamp(1, 3)),
+        ends: of("max").filter_map(|node| node.attribute("val").map(str::to_owned)).collect(),
+        is_logarithmic: of("logBase").next().is_some(),
         series,
     }
 }
@@ -335,7 +340,9 @@ fn charts_of_a_workbook_have_room_for_the_name_of_every_bar_and_plot_what_their_
     user.write(
         "campaign.toml",
         "name = \"queues\"\non = \"array:queue\"\nplans = \"quick\"\nrepeats = 2\nset = { run = \"1s\", warmup = \"0s\" }\n\
-         [factors]\nkind = [\"queue-mm1\", \"queue-mm4\"]\ndepth = [1, 8]\n",
+         [factors]\nkind = [\"queue-mm1\", \"queue-mm4\"]\ndepth = [1, 8]\n\
+         [[claim]]\nby = \"vendor\"\npoint = \"4 KiB random write\"\niops = \"90M/s\"\n\
+         [[claim]]\nby = \"vendor\"\npoint = \"4 KiB random read\"\nmean = \"1ms\"\n",
     );
     user.fathom("campaign campaign.toml -q").done();
     user.fathom("report campaign:queues -o campaign.xlsx").done();
@@ -354,6 +361,14 @@ fn charts_of_a_workbook_have_room_for_the_name_of_every_bar_and_plot_what_their_
             assert!(!chart.series.is_empty() && (!has_bars || chart.room >= 30), "{chart:#?}");
         }
     }
+    // What is claimed of one point lies far beyond what it measured, and no axis ends before it.
+    let far: Vec<&Drawn> = campaign.iter().filter(|chart| chart.is_logarithmic).collect();
+    assert!(matches!(far[..], [chart] if chart.ends.is_empty() && chart.title.contains("write")), "{far:#?}");
+    // A time below a head that has no unit has its own.
+    let mut archive = zip::ZipArchive::new(fs::File::open(user.path("campaign.xlsx")).unwrap()).unwrap();
+    let mut styles = String::new();
+    archive.by_name("xl/styles.xml").unwrap().read_to_string(&mut styles).unwrap();
+    assert!(styles.contains("0.000&quot; ms&quot;"), "{styles}");
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub struct Dots {
     pub rows: Vec<Row>,
     /// The value that changes nothing, which is marked: 0 of a change, 1 of a ratio.
     pub neutral: Option<f64>,
+    /// Where the axis ends before some values, which are marked at its edge with what they are.
+    pub most: Option<f64>,
 }
 
 /// One row.
@@ -50,8 +52,19 @@ const LEGEND: f64 = 18.0;
 const LINE: f64 = 14.0;
 /// Between a mark in the legend and its name.
 const MARK: f64 = 13.0;
+/// From the end of the axis to the tip of an arrow that points beyond it.
+const BEYOND: f64 = 6.0;
 /// Of the room behind the names of rows, what text behind the dots takes at most.
 const BEHIND: f64 = 0.6;
+
+/// Where what is told of a row stands, and how wide it may be.
+#[derive(Clone, Copy)]
+enum Room {
+    /// In one line with its dots.
+    Behind(f64),
+    /// In lines of its own.
+    Below(f64),
+}
 
 /// Lines of the name of a row: no more than three, else it is cut.
 fn lines(name: &str, room: f64) -> Vec<String> {
@@ -68,9 +81,25 @@ fn named(name: &str, room: f64, middle: f64) -> Vec<(f64, String)> {
     (0..).map(|line| first + LINE * f64::from(line)).zip(lines).collect()
 }
 
+/// What is told of a row in lines from `top` on.
+fn below(told: &str, room: f64, top: f64) -> Vec<(f64, String)> {
+    (0..).map(|line| top + LINE * (f64::from(line) + 0.4)).zip(lines(told, room)).collect()
+}
+
 impl Dots {
+    /// Whether a dot lies behind the end of the axis.
+    pub(crate) fn is_beyond(&self, dot: &Dot) -> bool {
+        self.most.is_some_and(|most| dot.value > most)
+    }
+
+    /// Whether there is such a dot.
+    pub fn has_beyond(&self) -> bool {
+        self.rows.iter().flat_map(|row| &row.dots).any(|dot| self.is_beyond(dot))
+    }
+
+    /// The values that the axis has to reach.
     pub(crate) fn values(&self) -> impl Iterator<Item = f64> {
-        let dots = self.rows.iter().flat_map(|row| &row.dots);
+        let dots = self.rows.iter().flat_map(|row| &row.dots).filter(|dot| !self.is_beyond(dot));
         dots.flat_map(|dot| {
             let (low, high) = dot.band.unwrap_or((dot.value, dot.value));
             [dot.value, low, high]
@@ -101,9 +130,8 @@ impl Dots {
     pub(crate) fn svg(&self, width: f64, described: &str) -> String {
         let names = self.rows.iter().map(|row| self::width(&row.name, TYPE)).fold(0.0, f64::max);
         let left = names.min(width * 0.36) + 14.0;
-        // What is told of a row has lines where the dots would be left without room.
-        let behind = ((width - left) * BEHIND).floor();
-        let lanes: Vec<f64> = self.rows.iter().map(|row| row.height(left - 13.0, behind)).collect();
+        let room = self.room(width, left);
+        let lanes: Vec<f64> = self.rows.iter().map(|row| row.height(left - 13.0, room)).collect();
         let entries = self.legend(left, width);
         let legend = match entries.len() {
             0 => 4.0,
@@ -112,22 +140,46 @@ impl Dots {
         let bottom = legend + lanes.iter().sum::<f64>() + 6.0;
         let mut canvas = Canvas::new(width, bottom + BOTTOM);
         let ends = self.values().map(|value| self.axis.unit.written(value));
-        let widest = match self.rows.iter().all(|row| row.together.is_empty()) {
-            true => ends.map(|text| self::width(&text, TYPE)).fold(0.0, f64::max),
-            false => self.told().map(|text| self::width(&text, TYPE)).fold(0.0, f64::max),
+        let behind = match room {
+            Room::Below(_) => 0.0,
+            Room::Behind(room) => {
+                let widest = match self.rows.iter().all(|row| row.together.is_empty()) {
+                    true => ends.map(|text| self::width(&text, TYPE)).fold(0.0, f64::max),
+                    false => self.told().map(|text| self::width(&text, TYPE)).fold(0.0, f64::max),
+                };
+                widest.min(room)
+            }
         };
-        let axis = self.axis.laid(self.values().chain(self.neutral), left, width - widest.min(behind) - 18.0);
+        let arrow = if self.has_beyond() { BEYOND } else { 0.0 };
+        let axis = self.axis.laid(self.values().chain(self.neutral), left, width - behind - 18.0 - arrow);
         self.draw_legend(&mut canvas, &entries);
         self.draw_axis(&mut canvas, &axis, (legend, bottom), width);
         let mut top = legend;
         for (row, lane) in self.rows.iter().zip(lanes) {
-            for (y, line) in named(&row.name, left - 13.0, top + lane / 2.0) {
+            let (from, middle) = match room {
+                Room::Behind(_) => (top + (lane - row.own_height()) / 2.0, top + lane / 2.0),
+                Room::Below(_) => {
+                    let named = lines(&row.name, left - 13.0).len() as f64 - 1.0;
+                    (top, top + (ROW + named * LINE) / 2.0)
+                }
+            };
+            for (y, line) in named(&row.name, left - 13.0, middle) {
                 canvas.text((0.0, y + 4.0), Anchor::Start, "", &line);
             }
-            self.draw_row(&mut canvas, &axis, row, top + (lane - row.own_height()) / 2.0, (left, behind));
+            self.draw_row(&mut canvas, &axis, row, from, (left, room));
             top += lane;
         }
         canvas.done(described)
+    }
+
+    /// Where what is told of a row has its place: behind its dots, or below them where it would take several lines there, which
+    /// run into those of the next row.
+    fn room(&self, width: f64, left: f64) -> Room {
+        let behind = ((width - left) * BEHIND).floor();
+        match self.rows.iter().all(|row| label::broken(&row.together, behind, TYPE).len() < 2) {
+            true => Room::Behind(behind),
+            false => Room::Below(width - left - 4.0),
+        }
     }
 
     fn draw_legend(&self, canvas: &mut Canvas, entries: &[Entry]) {
@@ -157,21 +209,30 @@ impl Dots {
         canvas.text((width - 4.0, bottom + 33.0), Anchor::End, "faint", &title);
     }
 
-    fn draw_row(&self, canvas: &mut Canvas, axis: &Laid, row: &Row, top: f64, (left, behind): (f64, f64)) {
+    fn draw_row(&self, canvas: &mut Canvas, axis: &Laid, row: &Row, top: f64, (left, room): (f64, Room)) {
         if row.dots.is_empty() {
             let missing = if row.missing.is_empty() { "not measured" } else { &row.missing };
             canvas.text((left, top + ROW / 2.0 + 4.0), Anchor::Start, "faint over", missing);
         }
-        let mut last: f64 = left;
+        let (mut last, mut edged): (f64, f64) = (left, 0.0);
         for (lane, dot) in row.dots.iter().enumerate() {
             let lane = if row.together.is_empty() { lane } else { 0 };
             let y = top + ROW * (lane as f64 + 0.5);
             let Some(x) = axis.at(dot.value) else { continue };
             let class = hue(dot.series);
+            let is_beyond = self.is_beyond(dot);
             let ends = dot.band.and_then(|(low, high)| Some((axis.at(low)?, axis.at(high)?)));
-            let right = ends.map_or(x, |(_, high)| high.max(x));
+            let right = if is_beyond { x + BEYOND } else { ends.map_or(x, |(_, high)| high.max(x)) };
+            // Of several that lie at the edge each is seen.
+            let x = if is_beyond && lane == 0 { x - edged } else { x };
+            edged += if is_beyond { BEYOND } else { 0.0 };
             let series = self.series.get(dot.series).map_or("", String::as_str);
-            canvas.told(&format!("{series} {}: {}", row.name, self.axis.unit.written(dot.value)), |canvas| {
+            let more = if is_beyond { ", beyond the axis" } else { "" };
+            let written = self.axis.unit.written(dot.value);
+            canvas.told(&format!("{series} {}: {written}{more}", row.name), |canvas| {
+                if is_beyond {
+                    return canvas.beyond((x, y), &class);
+                }
                 if let Some((low, high)) = ends {
                     canvas.line((low, y), (high, y), &format!("l {class} thick"));
                 }
@@ -184,11 +245,18 @@ impl Dots {
                 canvas.text((x, y + 4.0), Anchor::Start, "over", &told);
             }
         }
-        if !row.together.is_empty() && !row.dots.is_empty() {
-            let x = self.beside_neutral(axis, last + 9.0, &row.together);
-            for (y, line) in named(&row.together, behind, top + ROW * 0.5) {
-                canvas.text((x, y + 4.0), Anchor::Start, "over", &line);
-            }
+        if row.together.is_empty() || row.dots.is_empty() {
+            return;
+        }
+        let (x, told) = match room {
+            Room::Behind(room) => (
+                self.beside_neutral(axis, last + 9.0, &row.together),
+                named(&row.together, room, top + ROW * 0.5),
+            ),
+            Room::Below(room) => (left, below(&row.together, room, top + ROW)),
+        };
+        for (y, line) in told {
+            canvas.text((x, y + 4.0), Anchor::Start, "over", &line);
         }
     }
 
@@ -207,12 +275,17 @@ impl Row {
         lanes as f64 * ROW
     }
 
-    /// With room to the next one, for its name in lines of `room` pixels, and for what stands behind its dots in lines of `behind`.
-    fn height(&self, room: f64, behind: f64) -> f64 {
-        let apart = if self.together.is_empty() { 8.0 } else { 2.0 };
-        let told = if self.together.is_empty() { 0 } else { lines(&self.together, behind).len() };
-        let named = lines(&self.name, room).len().max(told) as f64 * LINE + 8.0;
-        (self.own_height() + apart).max(if named > LINE + 8.0 { named } else { 0.0 })
+    /// With room to the next one, for its name in lines of `wide` pixels, and for what is told of it in `room`.
+    fn height(&self, wide: f64, room: Room) -> f64 {
+        let named = lines(&self.name, wide).len() as f64 * LINE + 8.0;
+        let (own, apart) = match (room, self.together.is_empty()) {
+            (_, true) => (self.own_height(), 8.0),
+            (Room::Behind(_), false) => (self.own_height(), 2.0),
+            (Room::Below(room), false) => {
+                (self.own_height() + lines(&self.together, room).len() as f64 * LINE, 10.0)
+            }
+        };
+        (own + apart).max(if named > LINE + 8.0 { named } else { 0.0 })
     }
 }
 
@@ -239,6 +312,7 @@ mod tests {
                 },
             ],
             neutral: None,
+            most: None,
         }
     }
 
@@ -258,6 +332,56 @@ mod tests {
             text.parse::<f64>().expect("a number")
         };
         assert!(height(&drawing) < height(&apart), "one line in place of two");
+    }
+
+    #[test]
+    fn what_lies_beyond_the_axis_is_an_arrow_at_its_edge_and_presses_nothing_together() {
+        let mut beyond = dots();
+        beyond.rows[0].together = "2,000: 2.2 % of 90,000".into();
+        beyond.rows[0].dots.push(Dot { series: 1, value: 90_000.0, band: None });
+        let place = |drawing: &str| {
+            let from = drawing.rfind("<circle cx=\"").expect("a dot") + "<circle cx=\"".len();
+            drawing[from..].split('"').next().and_then(|x| x.parse::<f64>().ok()).expect("a place")
+        };
+        let pressed = place(&beyond.svg(640.0, "claims"));
+        beyond.most = Some(5_000.0);
+        let drawing = beyond.svg(640.0, "claims");
+        assert!(place(&drawing) > 2.0 * pressed, "{drawing}");
+        assert!(drawing.contains("rebuilding random read: 90,000, beyond the axis"), "{drawing}");
+        let text = beyond.text(100, true);
+        assert!(text.lines().any(|line| line.contains('●') && line.contains('▸')), "{text}");
+        assert!(!dots().has_beyond() && beyond.has_beyond());
+    }
+
+    #[test]
+    fn what_is_told_of_a_row_never_runs_into_the_next_one_however_narrow_the_drawing() {
+        let mut told = dots();
+        told.rows = ["4", "8", "14"]
+            .map(|disks| Row {
+                name: format!("RAID 10, disks {disks}"),
+                dots: vec![Dot { series: 0, value: 2_733.0, band: None }],
+                together: "2,733: 109 % of 2,500, 190 % of 1,440".into(),
+                ..Row::default()
+            })
+            .into();
+        for width in [320.0, 344.0, 400.0, 760.0] {
+            let drawing = told.svg(width, "cells");
+            let read = roxmltree::Document::parse(&drawing).expect("it must be XML");
+            let texts = |class: Option<&str>| -> Vec<f64> {
+                let own = read
+                    .descendants()
+                    .filter(|node| node.has_tag_name("text") && node.attribute("class") == class);
+                own.filter_map(|node| node.attribute("y")?.parse().ok()).collect()
+            };
+            let (names, lines) = (texts(None), texts(Some("over")));
+            let rows: Vec<f64> =
+                told.rows.iter().zip(names.iter().step_by(names.len() / 3)).map(|(_, y)| *y).collect();
+            // Within a row lines are 14 pixels apart; to the next row it is more.
+            for (last, next) in lines.iter().zip(&lines[1..]) {
+                let is_next = rows.iter().any(|y| last < y && y <= &(next + 1.0));
+                assert!(!is_next || next - last > LINE + 4.0, "{width}: {lines:?} of {rows:?}");
+            }
+        }
     }
 
     #[test]
@@ -284,6 +408,7 @@ mod tests {
             series: vec!["significant".into(), "not significant".into()],
             rows: [0.95, 0.97, 1.3, 1.6].map(row).into(),
             neutral: Some(1.0),
+            most: None,
         };
         let drawing = ratios.svg(760.0, "effects");
         assert!(drawing.contains(">1×<"), "{drawing}");

@@ -224,7 +224,7 @@ fn lines(name: &str, room: f64) -> Vec<&str> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     pub(crate) fn heat() -> Heat {

@@ -184,6 +184,12 @@ impl Canvas {
         self.area(&points, 1.0, &format!("f {class}"));
     }
 
+    /// The mark of what lies to the right of the end of an axis: an arrow that points there.
+    pub fn beyond(&mut self, (x, y): (f64, f64), class: &str) {
+        self.line((x - 9.0, y), (x, y), &format!("l {class} thick"));
+        self.area(&[(x - 1.0, y - 4.5), (x + 6.0, y), (x - 1.0, y + 4.5)], 1.0, &format!("f {class}"));
+    }
+
     /// What a pointer that rests on the elements drawn by `draw` is told.
     pub fn told(&mut self, what: &str, draw: impl FnOnce(&mut Canvas)) {
         let what = escaped(what);

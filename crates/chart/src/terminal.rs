@@ -1,10 +1,11 @@
 //! Charts in characters: braille and blocks where the terminal has them, ASCII otherwise.
 
+mod heat;
+
 use crate::axis::Laid;
 use crate::bars::Bars;
 use crate::density::Density;
 use crate::dots::Dots;
-use crate::heat::Heat;
 use crate::plot::{Line, Plot, Rule};
 
 /// Letters that mark the lines of a plot where there is no braille, and the dots of a row.
@@ -259,6 +260,7 @@ impl Dots {
         let axis = self.axis.laid(self.values().chain(self.neutral), 0.0, 1.0);
         let (dash, dots) =
             if unicode { ('─', ['●', '■', '▲', '◆', '▼', '▬']) } else { ('-', LETTERS) };
+        let edge = if unicode { '▸' } else { '>' };
         let mut text = format!("{}\n", self.axis.title());
         for row in &self.rows {
             if row.dots.is_empty() {
@@ -282,7 +284,8 @@ impl Dots {
                     line[column_of(low, columns)..=column_of(high, columns)].fill(dash);
                 }
                 if let Some(at) = axis.at(dot.value) {
-                    line[column_of(at, columns)] = dots[dot.series % dots.len()];
+                    let mark = if self.is_beyond(dot) { edge } else { dots[dot.series % dots.len()] };
+                    line[column_of(at, columns)] = mark;
                 }
             }
             for (index, (line, told)) in lines.into_iter().enumerate() {
@@ -295,6 +298,9 @@ impl Dots {
             for (index, name) in self.series.iter().enumerate() {
                 text += &format!("{}  {} {name}\n", padded("", names), dots[index % dots.len()]);
             }
+        }
+        if self.has_beyond() {
+            text += &format!("{}  {edge} beyond the axis\n", padded("", names));
         }
         text
     }
@@ -321,40 +327,6 @@ impl Density {
                 *letter = Some(shades[row_of(self.part(count), shades.len())]);
             }
         })
-    }
-}
-
-impl Heat {
-    pub(crate) fn text(&self, width: usize, unicode: bool) -> String {
-        let names = self.rows.iter().map(|row| row.chars().count()).max().unwrap_or(0).min(width / 3);
-        let written = |value: Option<f64>| value.map_or("–".to_owned(), |value| self.unit.tick(value));
-        let texts: Vec<Vec<String>> =
-            self.values.iter().map(|row| row.iter().map(|value| written(*value)).collect()).collect();
-        let wide = |text: &String| text.chars().count();
-        let each = texts.iter().flatten().chain(&self.columns).map(wide).max().unwrap_or(1) + 2;
-        // Too many columns for figures: shades alone.
-        let figures = names + 1 + each * self.columns.len() <= width;
-        let shades = if unicode { [' ', '░', '▒', '▓', '█'] } else { [' ', '.', ':', '*', '#'] };
-        let mut text = format!("{} by {} and {}\n", self.unit.at_axis(), self.y_name, self.x_name);
-        for (index, name) in self.rows.iter().enumerate().rev() {
-            text += &padded(name, names);
-            text.push(' ');
-            for (value, written) in self.values[index].iter().zip(&texts[index]) {
-                let step = value.map_or(0, |value| row_of(self.part(value), shades.len()));
-                if figures {
-                    text += &format!("{written:>wide$}{}", shades[step], wide = each - 1);
-                } else {
-                    text.push(shades[step]);
-                }
-            }
-            text = text.trim_end().to_owned() + "\n";
-        }
-        let head: String =
-            self.columns.iter().map(|name| format!("{name:>wide$} ", wide = each - 1)).collect();
-        if figures {
-            text += &format!("{} {}\n", padded("", names), head.trim_end());
-        }
-        text.trim_start_matches(' ').to_owned()
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod charts;
 mod detail;
+mod width;
 
 use std::collections::BTreeMap;
 
@@ -152,6 +153,13 @@ fn shown(unit: Unit) -> (f64, &'static str, &'static str) {
     }
 }
 
+/// `head` with the unit of the numbers below it, where it does not say that by itself.
+fn with_unit(head: &str, unit: Option<Unit>) -> String {
+    let unit = unit.map_or("", |unit| shown(unit).2);
+    let says = head.split([' ', ',', '(', ')']).any(|word| word == unit);
+    if unit.is_empty() || says { head.to_owned() } else { format!("{head}, {unit}") }
+}
+
 impl Book {
     /// A name for a sheet that no other has, without what spreadsheets forbid.
     fn name(&mut self, wanted: &str) -> String {
@@ -202,8 +210,12 @@ impl Book {
         row: u32,
         column: u16,
         number: &Number,
+        names_unit: bool,
     ) -> Result<(), XlsxError> {
-        let (scale, format, _) = shown(number.unit);
+        let (scale, format, unit) = shown(number.unit);
+        // Below a head that tells none each number has its own.
+        let format =
+            if names_unit || unit.is_empty() { format.to_owned() } else { format!("{format}\" {unit}\"") };
         let formula = self.formula(&number.source);
         let formula = if scale == 1.0 { format!("={formula}") } else { format!("=({formula})/{scale}") };
         let result = (number.value / scale).to_string();
@@ -211,7 +223,7 @@ impl Book {
             row,
             column,
             Formula::new(formula).set_result(result),
-            &Format::new().set_num_format(format),
+            &Format::new().set_num_format(&format),
         )?;
         Ok(())
     }
@@ -234,7 +246,7 @@ impl Book {
                 format!("{}, {}", figure.name, figure.note)
             };
             sheet.write(row, 0, name)?;
-            self.write(&mut sheet, row, 1, &figure.figure)?;
+            self.write(&mut sheet, row, 1, &figure.figure, true)?;
             sheet.write(row, 2, shown(figure.figure.unit).2)?;
             row += 1;
         }
@@ -260,19 +272,17 @@ impl Book {
         let places = places(table);
         let mut lines = 1;
         for (column, place) in table.columns.iter().zip(&places) {
-            let unit = column.unit.map_or("", |unit| shown(unit).2);
-            let head = if unit.is_empty() || column.head().contains(unit) {
-                column.head()
-            } else {
-                format!("{}, {unit}", column.title)
-            };
+            let head = with_unit(&column.head(), column.unit);
             sheet.write_with_format(0, place.first, &head, &bold())?;
-            let width = if column.unit.is_some() { 14.0 } else { 26.0 };
+            let room = width::room(table, place.column);
+            let width = if column.unit.is_some() { room.max(14.0) } else { 26.0 };
             sheet.set_column_width(place.first, width)?;
-            lines = lines.max(lines_of(&head, width));
+            lines = lines.max(width::lines_of(&head, width));
             if place.has_interval {
-                for (offset, word) in ["low", "high", "below", "above"].into_iter().enumerate() {
-                    sheet.write_with_format(0, place.first + 1 + narrow::<u16>(offset), word, &bold())?;
+                for (offset, word) in (1..).zip(["low", "high", "below", "above"]) {
+                    let at = place.first + offset;
+                    sheet.write_with_format(0, at, with_unit(word, column.unit), &bold())?;
+                    sheet.set_column_width(at, room)?;
                 }
             }
         }
@@ -301,10 +311,10 @@ impl Book {
                 _ => drop(sheet.write(row, place.first, words)?),
             },
             Cell::Number(number, interval) => {
-                self.write(sheet, row, place.first, number)?;
+                self.write(sheet, row, place.first, number, place.names_unit)?;
                 if let Some(ends) = interval.ends().filter(|_| place.has_interval) {
-                    self.write(sheet, row, place.first + 1, &ends.0)?;
-                    self.write(sheet, row, place.first + 2, &ends.1)?;
+                    self.write(sheet, row, place.first + 1, &ends.0, place.names_unit)?;
+                    self.write(sheet, row, place.first + 2, &ends.1, place.names_unit)?;
                     let at =
                         |offset: u16| rust_xlsxwriter::utility::row_col_to_cell(row, place.first + offset);
                     let (value, low, high) = (at(0), at(1), at(2));
@@ -323,25 +333,14 @@ impl Book {
     }
 }
 
-/// Lines that `head` takes in a column of this width, in letters: broken between its words, of which bold ones are wider.
-fn lines_of(head: &str, width: f64) -> u32 {
-    let (mut lines, mut used) = (1, 0.0);
-    for word in head.split(' ') {
-        let own = 1.15 * word.chars().count() as f64;
-        if used > 0.0 && used + 1.0 + own > width {
-            lines += 1;
-            used = 0.0;
-        }
-        lines += narrow::<u32>(units::convert::truncated::<usize>(own / width));
-        used += own + 1.0;
-    }
-    lines
-}
-
 /// Where a column of a table stands in its sheet.
 struct Place {
+    /// Which column of the table it is.
+    column: usize,
     first: u16,
     has_interval: bool,
+    /// Whether its head tells the unit of its numbers.
+    names_unit: bool,
 }
 
 fn places(table: &Table) -> Vec<Place> {
@@ -351,7 +350,27 @@ fn places(table: &Table) -> Vec<Place> {
             table.rows.iter().any(|row| matches!(row.get(column), Some(Cell::Number(_, Interval::Ends(_)))));
         let first = next;
         next += if has_interval { 5 } else { 1 };
-        Place { first, has_interval }
+        Place { column, first, has_interval, names_unit: table.columns[column].unit.is_some() }
     };
     (0..table.columns.len()).map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_has_the_unit_of_its_numbers_unless_a_word_of_it_is_that() {
+        let head = |head: &str, unit| with_unit(head, Some(unit));
+        assert_eq!(head("p99 latency", Unit::Nanos), "p99 latency, ms");
+        assert_eq!(
+            head("latency of systems", Unit::Nanos),
+            "latency of systems, ms",
+            "no letters within a word"
+        );
+        assert_eq!(head("published", Unit::Seconds), "published, s");
+        assert_eq!(head("rate, MB/s", Unit::BytesPerSecond), "rate, MB/s");
+        assert_eq!(head("ratio", Unit::Ratio), "ratio");
+        assert_eq!(with_unit("effect", None), "effect");
+    }
 }

@@ -298,7 +298,8 @@ impl<'a> Subject<'a> {
     }
 
     fn reading(self) -> Sentence {
-        let found: Vec<String> = self.largest_of_each().iter().map(|told| told.name()).collect();
+        let largest = self.largest_of_each();
+        let found: Vec<String> = largest.iter().map(Told::name).collect();
         let mut not: Vec<String> = Vec::new();
         for told in self.told() {
             let name = told.name();
@@ -308,7 +309,8 @@ impl<'a> Subject<'a> {
         }
         let Effects { tests, blocks, .. } = self.effects;
         let many = found.len() + not.len();
-        let matter = if found.is_empty() { "nothing".into() } else { found.join(", ") };
+        let ways: Vec<String> = largest.iter().map(|told| self.with_ways(told)).collect();
+        let matter = if ways.is_empty() { "nothing".into() } else { ways.join("; ") };
         let rest =
             if not.is_empty() { String::new() } else { format!(" Not significant: {}.", not.join(", ")) };
         let share = FALSE_EFFECTS * 100.0;
@@ -321,6 +323,21 @@ impl<'a> Subject<'a> {
             ),
             report::counted(*tests as usize, "test"),
         ))
+    }
+
+    /// `RAID level (RAID 10 against RAID 5: better in 6 of 8 figures, worse in 2)`: a ratio of one figure hides that others go
+    /// the other way.
+    fn with_ways(self, told: &Told<'_>) -> String {
+        let (_, Effect { factors, .. }, change) = told.of;
+        let directions = self.effects.directions(factors, change);
+        let level = |at: usize| level_name(&factors[at], &change.levels[at]);
+        let from = |at: usize| level_name(&factors[at], &change.from[at]);
+        let (changed, at) = match factors.len() {
+            1 => (format!("{} against {}", level(0), from(0)), None),
+            _ => (format!("{} against {}", level(1), from(1)), Some(level(0))),
+        };
+        let figures = report::counted(directions.significant, "figure");
+        format!("{} ({changed}, in {figures}: {})", told.name(), directions.told(at.as_deref()))
     }
 
     fn effects_table(self, all: &[Told<'_>]) -> Table {
@@ -372,23 +389,39 @@ impl<'a> Subject<'a> {
         headlines
     }
 
-    /// From which part of a claim to which was measured.
+    /// From which part of a claim to which was measured: of rates, of which less is short of the claim, and of latencies, of
+    /// which more is.
     fn claims_reading(self) -> Option<Sentence> {
+        let rates = self.parts_of_claims(true, "rate");
+        let latencies = self.parts_of_claims(false, "latency");
+        [rates, latencies].into_iter().flatten().reduce(|one, other| {
+            let mut one = one.words(" ");
+            one.0.extend(other.0);
+            one
+        })
+    }
+
+    fn parts_of_claims(self, is_rate: bool, what: &str) -> Option<Sentence> {
         let part = |(at, claim): (usize, &HeldClaim)| {
             let unit = measured::unit(Metric::of(&claim.metric));
             let number = |key: &str, value| self.number(format!("/claims/{at}/{key}"), value, unit);
             super::ratio(&number("measured", claim.measured), &number("claimed", claim.claimed), Unit::Share)
         };
         let order = |one: &Number, other: &Number| one.value.total_cmp(&other.value);
-        let parts = || self.effects.claims.iter().enumerate().map(part);
-        let (least, most) = (parts().min_by(order)?, parts().max_by(order)?);
-        Some(match self.effects.claims.len() {
-            1 => Sentence::of("Measured is ").number(least).words(" of what is claimed."),
-            many => Sentence::of(format!("Of {many} claims, measured is "))
+        let all = self.effects.claims.iter().enumerate();
+        let is_own = |claim: &HeldClaim| Metric::of(&claim.metric).more_is_better() == is_rate;
+        let parts: Vec<Number> = all.filter(|(_, claim)| is_own(claim)).map(part).collect();
+        let (least, most) = (parts.iter().cloned().min_by(order)?, parts.iter().cloned().max_by(order)?);
+        let mind = if is_rate { "" } else { ", of which less is better" };
+        Some(match parts.len() {
+            1 => Sentence::of(format!("Of the claim of a {what}, measured is "))
+                .number(least)
+                .words(format!(" of what is claimed{mind}.")),
+            many => Sentence::of(format!("Of {many} claims of a {what}, measured is "))
                 .number(least)
                 .words(" at least and ")
                 .number(most)
-                .words(" at most of what is claimed."),
+                .words(format!(" at most of what is claimed{mind}.")),
         })
     }
 
@@ -477,6 +510,7 @@ fn changes(own: &[&Told<'_>]) -> Dots {
         series: vec!["significant".into(), "not significant".into()],
         rows: largest.iter().map(row).collect(),
         neutral: Some(1.0),
+        most: None,
     }
 }
 

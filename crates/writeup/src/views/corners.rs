@@ -46,6 +46,7 @@ fn figure(subject: &Subject<'_>, phases: &[Phase<'_>], metric: Metric) -> Option
         },
         rows: rows(subject, &groups, &runs, metric),
         neutral: None,
+        most: None,
     };
     let table = table(subject, &groups, &runs, metric);
     let bar = if table.has_intervals() { "; the bar is the 95 % interval" } else { "" };

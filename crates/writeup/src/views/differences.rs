@@ -79,6 +79,7 @@ fn changes(
         series: Vec::new(),
         rows: drawn.collect(),
         neutral: Some(1.0),
+        most: None,
     };
     Figure {
         kind: "changes",

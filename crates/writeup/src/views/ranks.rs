@@ -174,6 +174,7 @@ fn chart(load: Measured<'_>) -> Chart {
         series: Vec::new(),
         rows: parts.iter().map(row).collect(),
         neutral: None,
+        most: None,
     })
 }
 

@@ -39,6 +39,7 @@ pub(super) fn section(subject: &Subject<'_>) -> Option<Section> {
         series: Vec::new(),
         rows: rows.collect(),
         neutral: None,
+        most: None,
     };
     let figure = Figure {
         kind: "search",

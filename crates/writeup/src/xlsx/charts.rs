@@ -8,6 +8,7 @@ use rust_xlsxwriter::{
 use units::convert::narrow;
 
 use crate::document::{Cell, Figure, Table};
+use crate::number::Number;
 use crate::views::{BEHIND_ROWS, FAR};
 
 use super::{Place, bold, shown};
@@ -22,7 +23,7 @@ const BAR: u32 = 30;
 const HIGHEST: u32 = 1600;
 /// A row of a sheet, in pixels.
 const ROW: u32 = 20;
-/// What of the largest value an axis goes beyond it.
+/// What of the largest value a spreadsheet's axis goes beyond it by itself, at least.
 const BEYOND: f64 = 1.05;
 
 /// What a spreadsheet draws of a figure.
@@ -181,6 +182,10 @@ impl Sheet<'_> {
         if let Some(neutral) = self.neutral() {
             chart.x_axis().set_crossing(ChartAxisCrossing::AxisValue(neutral));
         }
+        if self.is_far(plotted, part) {
+            let name = format!("{} (logarithmic)", self.measure(plotted));
+            chart.x_axis().set_log_base(10).set_name(name.as_str());
+        }
         if let Some(most) = self.most(plotted, part) {
             chart.x_axis().set_max(most);
         }
@@ -196,25 +201,36 @@ impl Sheet<'_> {
         })
     }
 
-    /// How far the axis of values goes: to the end of the longest interval, which a spreadsheet does not look at, but not to a
-    /// claim far beyond all that was measured.
-    fn most(&self, plotted: &[usize], part: &Part) -> Option<f64> {
-        let ends = |column: &usize| {
-            part.rows(&self.figure.table)
-                .iter()
-                .filter_map(|row| match &row[*column] {
-                    Cell::Number(number, ends) => {
-                        let high = ends.ends().map_or(number.value, |ends| ends.1.value.max(number.value));
-                        Some(high / shown(number.unit).0)
-                    }
-                    _ => None,
-                })
-                .fold(0.0, f64::max)
+    /// Whether something lies so far beyond what was measured, as a claim does, that bars of one scale would show nothing of that.
+    fn is_far(&self, plotted: &[usize], part: &Part) -> bool {
+        let highest = |column: &usize| {
+            let cells = part.rows(&self.figure.table).iter().map(|row| &row[*column]);
+            cells.fold(0.0, |most: f64, cell| match cell {
+                Cell::Number(number, _) => most.max(number.value),
+                _ => most,
+            })
         };
-        let has_interval = plotted.iter().any(|column| self.places[*column].has_interval);
-        let first = ends(plotted.first()?);
-        let all = plotted.iter().map(ends).fold(0.0, f64::max);
-        (has_interval && all > 0.0).then(|| rounded(all.min(FAR * first) * BEYOND))
+        let first = plotted.first().map_or(0.0, highest);
+        self.neutral().is_none() && first > 0.0 && plotted.iter().map(highest).any(|most| most > FAR * first)
+    }
+
+    /// How far the axis of values goes, where a spreadsheet would cut off the end of an interval, at which it does not look.
+    /// Else it finds the end by itself, also of other numbers.
+    fn most(&self, plotted: &[usize], part: &Part) -> Option<f64> {
+        let cells = || {
+            part.rows(&self.figure.table).iter().flat_map(|row| plotted.iter().map(|column| &row[*column]))
+        };
+        let numbers = || {
+            cells().filter_map(|cell| match cell {
+                Cell::Number(number, ends) => Some((number, ends)),
+                _ => None,
+            })
+        };
+        let scaled = |number: &Number, value: f64| value / shown(number.unit).0;
+        let highest = numbers().map(|(number, _)| scaled(number, number.value)).fold(0.0, f64::max);
+        let ends = numbers().filter_map(|(number, ends)| Some(scaled(number, ends.ends()?.1.value)));
+        let end = ends.fold(0.0, f64::max);
+        (end > highest * BEYOND).then(|| rounded(end * BEYOND))
     }
 
     /// The first column behind all of the table's.

@@ -8,7 +8,8 @@ use units::convert::narrow;
 
 use crate::document::{Cell, Course, CoursePlot, Detail, Figure, Table};
 
-use super::{Book, LINE, bold, lines_of, shown};
+use super::width::lines_of;
+use super::{Book, LINE, bold, shown};
 
 /// Height of a chart, in pixels and in rows of a sheet.
 const HEIGHT: u32 = 300;
@@ -77,7 +78,12 @@ impl Book {
         chart.x_axis().set_name("time, s").set_num_format("0").set_min(0);
         chart.y_axis().set_name(measure.as_str()).set_num_format("#,##0.##");
         if plot.unit == chart::Unit::Share {
-            chart.y_axis().set_min(0).set_max(1).set_num_format("0%");
+            let samples = plot.lines.iter().flat_map(|(_, samples)| samples);
+            chart.y_axis().set_min(0).set_num_format("0%");
+            // Of several processors a process may take more than one.
+            if samples.into_iter().all(|(_, number)| number.value <= 1.0) {
+                chart.y_axis().set_max(1);
+            }
         }
         chart.set_width(760).set_height(HEIGHT);
         for ((line, samples), column) in plot.lines.iter().zip((first..).step_by(2)) {
@@ -86,7 +92,7 @@ impl Book {
             sheet.set_column_width(column + 1, WIDTH)?;
             for (row, (at, number)) in (1..).zip(samples) {
                 sheet.write_with_format(row, column, *at, &Format::new().set_num_format("0.0"))?;
-                self.write(sheet, row, column + 1, number)?;
+                self.write(sheet, row, column + 1, number, true)?;
             }
             let last = narrow::<u32>(samples.len());
             if last > 0 {

@@ -10,10 +10,12 @@ use crate::number::Number;
 
 use super::Subject;
 
-/// Beyond so many times the highest figure a claim is told and not drawn.
+/// Beyond so many times the highest figure a claim is marked at the edge, with its value behind the row.
 pub(crate) const FAR: f64 = 2.5;
+/// Said of charts with such a mark.
+const AT_THE_EDGE: &str = "; an arrow at the edge is a claim beyond the axis";
 /// Said of charts that write it, and of no others.
-pub(crate) const BEHIND_ROWS: &str = "; behind each row the figure, and its part of what is claimed";
+pub(crate) const BEHIND_ROWS: &str = "; with each row the figure, and its part of what is claimed";
 /// Points that have a chart of their cells; of more, those whose figures vary most.
 const POINTS: usize = 40;
 
@@ -39,11 +41,12 @@ impl<'a> Subject<'a> {
     pub(super) fn cells_figure(self, place: usize) -> Figure {
         let figure = &self.effects.figures[place];
         let claims = self.claims_of(figure);
-        let rest = match claims.is_empty() {
-            true => String::new(),
-            false => BEHIND_ROWS.to_owned(),
-        };
         let chart = if claims.is_empty() { self.dots(figure) } else { self.dots_with(figure, &claims) };
+        let rest = match (claims.is_empty(), chart.has_beyond()) {
+            (true, _) => String::new(),
+            (_, false) => BEHIND_ROWS.to_owned(),
+            (_, true) => BEHIND_ROWS.to_owned() + AT_THE_EDGE,
+        };
         let table = self.cells_table(place);
         let bar = if table.has_intervals() { BAR } else { "" };
         Figure {
@@ -89,7 +92,7 @@ impl<'a> Subject<'a> {
     }
 
     /// A row for each cell, what is claimed of it beside what was measured, which has the hue of its first factor's level. A
-    /// claim far beyond all that was measured would press that together: it is told and not drawn.
+    /// claim far beyond all that was measured would press that together: it is an arrow at the edge.
     fn dots_with(self, figure: &FigureEffects, claims: &[&HeldClaim]) -> Dots {
         let metric = Metric::of(&figure.metric);
         let unit = measured::unit(metric);
@@ -109,8 +112,7 @@ impl<'a> Subject<'a> {
                 claims.iter().filter(|claim| claim.levels == cell.levels).copied().collect();
             let claimed = own.iter().filter_map(|claim| {
                 let place = series[levels..].iter().position(|name| *name == claim.by)?;
-                let dot = Dot { series: levels + place, value: claim.claimed, band: None };
-                (claim.claimed <= FAR * most).then_some(dot)
+                Some(Dot { series: levels + place, value: claim.claimed, band: None })
             });
             let mut dots: Vec<Dot> = claimed.collect();
             dots.sort_by_key(|dot| dot.series);
@@ -133,6 +135,7 @@ impl<'a> Subject<'a> {
             rows: figure.cells.iter().map(row).collect(),
             series,
             neutral: None,
+            most: Some(FAR * most),
         }
     }
 
@@ -194,6 +197,7 @@ impl<'a> Subject<'a> {
             series,
             rows,
             neutral: None,
+            most: None,
         }
     }
 
@@ -324,17 +328,46 @@ mod tests {
     }
 
     #[test]
-    fn each_row_has_its_figure_and_a_claim_far_beyond_is_told_and_not_drawn() {
+    fn each_row_has_its_figure_and_a_claim_far_beyond_is_told_and_marked_at_the_edge() {
         let effects = effects();
         let figure = Subject { effects: &effects, place: 0 }.cells_figure(0);
         let [(_, Chart::Dots(dots))] = &figure.panels[..] else { panic!("{:?}", figure.panels) };
         let told: Vec<&str> = dots.rows.iter().map(|row| row.together.as_str()).collect();
         assert_eq!(told, ["500: 83.3 % of 600", "950: 1.06 % of 90,000", "700"]);
         let drawn: Vec<f64> = dots.rows.iter().flat_map(|row| &row.dots).map(|dot| dot.value).collect();
-        assert_eq!(drawn, [600.0, 500.0, 950.0, 700.0]);
+        assert_eq!(drawn, [600.0, 500.0, 90_000.0, 950.0, 700.0]);
+        assert!(dots.most < Some(90_000.0) && dots.most > Some(950.0), "{:?}", dots.most);
+        assert!(figure.subtitle.ends_with(AT_THE_EDGE), "{}", figure.subtitle);
+        let drawing = figure.panels[0].1.svg(760.0, "claims");
+        assert!(drawing.contains(">vendor<") && drawing.contains(": 90,000, beyond the axis<"), "{drawing}");
         assert_eq!(dots.series, ["RAID 5", "RAID 10", "theory", "vendor"]);
         let hues: Vec<usize> = dots.rows.iter().filter_map(|row| Some(row.dots.last()?.series)).collect();
         assert_eq!(hues, [0, 0, 1], "a level of the first factor has one hue in all charts");
+    }
+
+    #[test]
+    fn claims_of_rates_and_of_latencies_are_told_apart() {
+        let mut effects = effects();
+        let told = |effects: &Effects| {
+            Subject { effects, place: 0 }.claims_reading().map(|sentence| sentence.text()).unwrap_or_default()
+        };
+        assert_eq!(
+            told(&effects),
+            "Of 2 claims of a rate, measured is 1.06 % at least and 83.3 % at most of what is claimed."
+        );
+        effects.claims.push(HeldClaim {
+            metric: "p99".into(),
+            claimed: 5e6,
+            measured: 1e7,
+            ..effects.claims[0].clone()
+        });
+        assert!(
+            told(&effects).ends_with(
+                " Of the claim of a latency, measured is 200 % of what is claimed, of which less is better."
+            ),
+            "{}",
+            told(&effects)
+        );
     }
 
     #[test]

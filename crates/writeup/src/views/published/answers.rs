@@ -103,6 +103,7 @@ impl<'a> Group<'a> {
             series: series.iter().map(|name| (*name).to_owned()).collect(),
             rows: figures.iter().map(row).collect(),
             neutral: (unit(first) == Unit::Ratio).then_some(1.0),
+            most: None,
         }
     }
 
