@@ -74,6 +74,18 @@ fn an_interrupt_while_the_scratch_file_is_laid_out_leaves_nothing_behind() {
 }
 
 #[test]
+fn trials_of_faster_parts_that_a_signal_ends_have_the_exit_code_of_that_signal() {
+    let user = User::with_plan(&LONG.replace("60s", "5s"));
+    user.fathom("run plan.toml --on array:md3000?raid=5").done();
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let running = user.start("explain last --what-if --seeds 100");
+        wait_until("it listens", || running.catches(signal));
+        running.signal(signal);
+        running.end().with(code).saying(&["interrupted; nothing was changed"]);
+    }
+}
+
+#[test]
 fn a_run_whose_process_is_killed_ends_as_if_it_were_interrupted() {
     let user = User::with_plan(LONG);
     let disk = user.directory("disk");

@@ -210,6 +210,15 @@ impl Running {
         rustix::process::kill_process(rustix::process::Pid::from_child(child), signal).unwrap();
     }
 
+    /// Whether it has said what it does at `signal`, which before that just ends it.
+    pub fn catches(&self, signal: rustix::process::Signal) -> bool {
+        let pid = self.child.as_ref().unwrap().id();
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+        caught >> (signal.as_raw() - 1) & 1 == 1
+    }
+
     /// Sends a signal to the process that measures, whose guard was started; `false` where it is not there yet.
     pub fn signal_worker(&self, signal: rustix::process::Signal) -> bool {
         let guard = self.child.as_ref().unwrap().id();

@@ -47,6 +47,9 @@ fn remedy(reason: &str) -> &'static str {
     }
 }
 
+/// The exit code of an interrupt where it is not known which signal it was.
+pub const INTERRUPTED: u8 = 130;
+
 /// Why a verb could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -69,6 +72,9 @@ pub enum Failure {
     Library(#[from] LibraryError),
     #[error(transparent)]
     Report(#[from] ReportError),
+    /// A signal ended what keeps nothing.
+    #[error("interrupted; nothing was changed")]
+    Interrupted,
     #[error("{what}: {source}")]
     System { what: String, source: std::io::Error },
 }
@@ -91,6 +97,7 @@ impl Failure {
             }
             Failure::World(error) => error.exit_code(),
             Failure::Model(_) | Failure::Library(_) | Failure::Report(_) => 2,
+            Failure::Interrupted => INTERRUPTED,
             Failure::System { .. } => 8,
         };
         Ending { code, reason: self.to_string() }

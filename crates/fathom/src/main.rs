@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::{Cli, Verb};
-use crate::ending::{Ending, Failure};
+use crate::ending::{Ending, Failure, INTERRUPTED};
 use crate::session::guard::{self, Side};
 use crate::session::{memory, panics, ranks, restore, signals};
 
@@ -41,13 +41,22 @@ fn main() -> ExitCode {
         }
     }
     let ending = match panics::caught(|| run_verb(&cli)) {
-        Ok(ending) => ending.unwrap_or_else(|failure| failure.ending()),
+        Ok(ending) => ending.unwrap_or_else(ending_of),
         Err(what) => Ending { code: 8, reason: format!("internal error: {what}") },
     };
     let ending = ranks::ended(ending);
     ending.say();
     ranks::leave(ending.code);
     ExitCode::from(ending.code)
+}
+
+/// The ending of a verb that could not do what it was asked; of one that was interrupted, by the signal that came.
+fn ending_of(failure: Failure) -> Ending {
+    let ending = failure.ending();
+    match signals::exit_code().filter(|_| ending.code == INTERRUPTED) {
+        Some(code) => Ending { code, ..ending },
+        None => ending,
+    }
 }
 
 /// What comes before any verb that changes something for the time that it measures.

@@ -1,7 +1,7 @@
 //! `fathom explain --what-if`: repeats a point of a virtual run with one part faster at a time.
 
 use clap::Args;
-use conduct::Machine;
+use conduct::{Machine, WorldError};
 use explain::Untried;
 use modelled::what_if::{
     self, SETTLE_AGAIN, SETTLE_PARTS, SETTLE_SEEDS, SETTLE_TIMES, Study, WhatIfError, rate_of,
@@ -170,6 +170,7 @@ impl Again {
     fn failed(&self, error: WhatIfError) -> Failure {
         match error {
             WhatIfError::Model(error) => error.into(),
+            WhatIfError::World(WorldError::Interrupted) => Failure::Interrupted,
             WhatIfError::World(error) => error.into(),
             error => self.refuse(&error.to_string()),
         }

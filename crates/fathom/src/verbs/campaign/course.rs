@@ -153,16 +153,29 @@ fn conclude(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Resul
             cell.claims = subject.claims_of(cell, &mixes);
         }
     }
+    let has_figures = !kept.runs.is_empty();
     kept.runs.extend(kept.lacks);
     let effects = campaign::effects(&kept.runs);
     let style = terminal::style(&arguments.appearance);
     let text = report::effects(&effects, style);
-    let name = format!("campaign:{}", subject.campaign.name);
-    let plain = name.chars().all(|one| one.is_ascii_alphanumeric() || ":-_.".contains(one));
-    let name = if plain { name } else { format!("'{}'", name.replace('\'', "'\\''")) };
-    let rest = format!("The whole: fathom{} report {name} -o report.html\n", store.option());
+    let rest = next_command(&subject.campaign.name, has_figures, store);
     output::print(&(text + "\n" + &rest))?;
     Ok(())
+}
+
+/// The command that shows more: the report, or where no run counts, of which there is none, the list of runs with their reasons.
+fn next_command(name: &str, has_figures: bool, store: &Store) -> String {
+    let word = |name: String| {
+        let plain = name.chars().all(|one| one.is_ascii_alphanumeric() || ":-_.=".contains(one));
+        if plain { name } else { format!("'{}'", name.replace('\'', "'\\''")) }
+    };
+    let option = store.option();
+    match has_figures {
+        true => {
+            format!("The whole: fathom{option} report {} -o report.html\n", word(format!("campaign:{name}")))
+        }
+        false => format!("The runs: fathom{option} ls --tag {}\n", word(format!("campaign={name}"))),
+    }
 }
 
 fn say_begin(subject: &Subject, kept: &Kept, left: usize) {
