@@ -52,6 +52,21 @@ fn words(command: &str) -> Vec<String> {
 }
 
 #[test]
+fn the_guide_lists_every_address_of_the_page() {
+    let routes = fs::read_to_string(repository("ui/src/route.ts")).unwrap();
+    let guide = fs::read_to_string(repository("docs/src/page.md")).unwrap();
+    let table = guide.split("## Addresses").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+    let of_case = |line: &str| Some(line.trim().strip_prefix("case '")?.strip_suffix("':")?.to_owned());
+    let addresses: Vec<String> = routes.lines().filter_map(of_case).collect();
+    assert!(addresses.len() > 8, "{addresses:?}");
+    for address in addresses {
+        let ends: &[char] = if address.ends_with('/') { &['S', 'N', 'J'] } else { &['`', '?'] };
+        let is_listed = ends.iter().any(|end| table.contains(&format!("`/{address}{end}")));
+        assert!(is_listed, "/{address} is not in {table}");
+    }
+}
+
+#[test]
 fn every_command_of_the_guide_is_understood() {
     let user = User::new();
     let mut seen = 0;
