@@ -206,6 +206,28 @@ fn what_a_drive_missed_before_another_one_went_and_was_replaced_is_not_forgotten
 }
 
 #[test]
+fn what_a_drive_missed_is_not_forgotten_when_another_comes_back_twice() {
+    for (level, members) in [(Level::Raid6, 4), (Level::Raid60, 8)] {
+        let (_, _, machine, mut host) = written(level, members, 0);
+        machine.pull(1).unwrap();
+        host.write(&machine, 0, 64).unwrap();
+        machine.pull(3).unwrap();
+        machine.insert(3, &Insert::Same).unwrap();
+        wait(&machine);
+        machine.pull(3).unwrap();
+        host.write(&machine, 80, 4).unwrap();
+        host.settle();
+        for bay in [3, 1] {
+            assert_eq!(machine.insert(bay, &Insert::Same).unwrap(), Status::InUse, "{level}");
+            wait(&machine);
+        }
+        assert_eq!(machine.status().sets[0].state, "optimal", "{level}");
+        host.check(&machine, &format!("{level}, all drives"));
+        assert_verifies(&machine, &format!("{level}"));
+    }
+}
+
+#[test]
 fn both_copies_of_raid_1e_lie_in_one_region_however_large_its_chunks_are() {
     for chunk in [2048, 3000] {
         let shape = shape(Level::Raid1E, 3, 0, chunk, 4 * chunk);
