@@ -9,6 +9,7 @@ mod effects;
 mod factor;
 mod file;
 mod health;
+mod misnamed;
 mod notes;
 mod published;
 pub mod ready;

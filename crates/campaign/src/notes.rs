@@ -7,6 +7,7 @@ use stats::factorial::{Alias, Design, Term};
 
 use crate::condition::conditions;
 use crate::effects::{HeldClaim, Varied, design, label, listed};
+use crate::misnamed::misnamed;
 use crate::unfinished::Unfinished;
 
 /// Sentences about cells that were not measured, levels that are not told apart, arrays that were not healthy, runs that are in
@@ -22,6 +23,7 @@ pub(crate) fn notes(
     notes.extend(unmeasured(of, factors));
     notes.extend(unbalanced(of, factors));
     notes.extend(aliases(of, factors));
+    notes.extend(misnamed(of));
     notes.extend(conditions(of));
     notes.extend(doubts(of));
     notes.extend(unheld(of, claims));

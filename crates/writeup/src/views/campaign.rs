@@ -336,8 +336,9 @@ impl<'a> Subject<'a> {
             1 => (format!("{} against {}", level(0), from(0)), None),
             _ => (format!("{} against {}", level(1), from(1)), Some(level(0))),
         };
-        let figures = report::counted(directions.significant, "figure");
-        format!("{} ({changed}, in {figures}: {})", told.name(), directions.told(at.as_deref()))
+        let campaign::Directions { significant, tested, .. } = directions;
+        let ways = directions.told(at.as_deref());
+        format!("{} ({changed}, in {significant} of {tested} figures: {ways})", told.name())
     }
 
     fn effects_table(self, all: &[Told<'_>]) -> Table {
