@@ -69,6 +69,10 @@ impl Space {
             fields.mistakes().wrong(fields.at(), Wrong::parted(&format!("`[space]`: {why}")));
             return None;
         };
+        if factors.iter().any(|factor: &Factor| factor.levels.is_empty()) {
+            // That is told, and there are no designs.
+            return None;
+        }
         let arrays = factors.remove(at);
         factors.insert(0, arrays);
         let files: Vec<Option<ArrayFile>> =

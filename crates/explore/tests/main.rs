@@ -168,6 +168,10 @@ fn an_array_that_does_not_take_a_factor_is_one_design_for_all_of_its_levels() {
 fn mistakes_are_told_where_they_stand() {
     let wrong = |text: &str| Design::parse("d.toml", text, &Shipped).unwrap_err().plain();
     let space = "name = \"x\"\n[space]\narray = \"px6-300d\"\n";
+    for empty in [STUDY.replace("[2, 3, 4, 6]", "[]"), STUDY.replace("\"px6-300d\"\nraid", "[]\nraid")] {
+        let said = wrong(&empty);
+        assert!(said.contains("it has 0 levels"), "{said}");
+    }
     let said = wrong("name = \"x\"\n[space]\nraid = [5]\n");
     assert!(said.contains("the arrays to choose from are missing"), "{said}");
     let said = wrong(&format!("{space}rad = [5, 6]\n"));
