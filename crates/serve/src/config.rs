@@ -101,6 +101,9 @@ pub enum SetWork {
         /// Whether what differs is put right.
         repairs: bool,
     },
+    /// As a verify that repairs, with the data taken for right and parity, or copies, made anew from them: after a stop of which too
+    /// little is known.
+    Resync,
     /// Fills the set with zeros.
     Initialise,
 }

@@ -32,7 +32,7 @@ use crate::rows::RowLocks;
 use crate::tag::SECTOR;
 
 pub use common::{Common, Refusal, Reports};
-pub use work::{Findings, is_rebuilding};
+pub use work::{Findings, Repair, is_rebuilding};
 pub use write::is_full;
 
 use access::{Access, MemberFault, disk};

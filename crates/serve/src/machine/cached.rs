@@ -10,12 +10,13 @@ use units::convert::narrow;
 use units::{Bytes, SECTOR_BYTES};
 
 use super::Machine;
+use super::bays::has_failed;
 use super::errors::OperateError;
 use crate::cache::{Place, Run, Settings, Taken, Wanted, WriteCache};
 use crate::clock;
 use crate::disk::Lent;
 use crate::events::Severity;
-use crate::set::{Fault, Reports, Scratch};
+use crate::set::{Fault, Reports, Scratch, SetStore};
 
 /// What is done to the write cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -489,15 +490,27 @@ impl Machine {
 
     fn emptied(&self, cache: &WriteCache) -> Result<String, OperateError> {
         let dirty = Bytes::new(cache.dirty());
-        self.destage_all(cache, None)
-            .map_err(|why| OperateError::Stays { stays: Bytes::new(cache.dirty()), why: not_taken(why) })?;
+        self.destage_all(cache, None).map_err(|why| OperateError::Stays {
+            stays: Bytes::new(cache.dirty()),
+            why: self.not_taken(why),
+        })?;
         Ok(format!("write cache: {dirty} written to the drives; it is empty"))
+    }
+
+    /// Why drives do not take what the cache has.
+    fn not_taken(&self, why: Fault) -> String {
+        let has_failed = |set: &SetStore| has_failed(set.geometry(), &set.state().health);
+        match why {
+            Fault::Lost if self.sets.iter().any(has_failed) => "a set has failed and takes nothing".into(),
+            Fault::Lost => "a stripe has lost more than its RAID level survives, and takes nothing".into(),
+            why => why.to_string(),
+        }
     }
 
     /// What becomes of what could not be written to the drives.
     fn say_stays(&self, cache: &WriteCache, becomes: &str, why: Fault) {
         let dirty = Bytes::new(cache.dirty());
-        self.say(Severity::Critical, format!("write cache: {dirty} {becomes}: {}", not_taken(why)));
+        self.say(Severity::Critical, format!("write cache: {dirty} {becomes}: {}", self.not_taken(why)));
     }
 
     fn say_lost(&self, lost: &[Place]) {
@@ -536,14 +549,6 @@ impl Machine {
         let luns = (0_u32..).zip(&self.shape.luns);
         luns.flat_map(|(number, lun)| places.iter().filter_map(move |place| part(place, number, lun)))
             .collect()
-    }
-}
-
-/// Why drives do not take what the cache has.
-fn not_taken(why: Fault) -> String {
-    match why {
-        Fault::Lost => "a set has failed and takes nothing".into(),
-        why => why.to_string(),
     }
 }
 

@@ -19,7 +19,7 @@ use super::front::Front;
 use super::works::{Extent, WorkKind, Works};
 use super::{Bay, Bays, Going, Lost, Machine, SetShape, Shape};
 use crate::cache::{Owner, WriteCache, has_needed};
-use crate::config::{Config, Label, SlotState, Start, Status};
+use crate::config::{Config, Label, SetWork, SlotState, Start, Status};
 use crate::disk::{self, Disk};
 use crate::events::{EventLog, Severity};
 use crate::medium::{Medium, MemoryMedium};
@@ -338,7 +338,8 @@ impl Machine {
                 let spec = store.geometry().spec();
                 spec.level.survives(spec.members) > 0
             };
-            sets.filter(|(_, store)| is_redundant(store)).for_each(|(set, _)| machine.works.owe_verify(set));
+            sets.filter(|(_, store)| is_redundant(store))
+                .for_each(|(set, _)| machine.works.owe_verify(set, SetWork::Resync));
         }
         machine.do_without(missing);
         match is_remembered {

@@ -39,8 +39,8 @@ impl Machine {
             (Extent::Missed, Some(slot)) => self.missed(work, slot, end, &mut pacing, &mut found),
             _ => self.range(work, (Lba(work.from), end), &mut pacing, &mut found),
         };
-        if ended.is_err() && work.is_automatic && matches!(work.kind, WorkKind::Verify { repairs: true }) {
-            self.works.owe_verify(work.set);
+        if let (Err(_), true, Some(kind)) = (&ended, work.is_automatic, work.kind.owed()) {
+            self.works.owe_verify(work.set, kind);
         }
         if !matches!(ended, Ok(false)) && work.slot.is_none() {
             work.is_done.store(true, Ordering::Release);
@@ -198,7 +198,7 @@ impl Machine {
         let Pacing { marked, owed } = pacing;
         let sweep = Sweep::new(store.geometry(), &store.state().health, task(work.kind, work.slot), UNIT)?;
         let mut sweep = sweep.between(from, to);
-        let repairs = matches!(work.kind, WorkKind::Verify { repairs: true });
+        let repair = work.kind.repair();
         loop {
             while self.is_dark() && !work.is_stopped.load(Ordering::Relaxed) {
                 clock::wait(Duration::from_millis(50));
@@ -213,7 +213,7 @@ impl Machine {
                 }
                 // All was cleared when it began.
                 WorkKind::Initialise => store.pass(&mut scratch, &mut sweep)?,
-                _ => store.work(&mut scratch, &mut sweep, repairs, found, self)?,
+                _ => store.work(&mut scratch, &mut sweep, repair, found, self)?,
             };
             let Some(done) = done else { break };
             work.done.fetch_add(done.0, Ordering::Relaxed);
@@ -284,7 +284,7 @@ pub(super) fn task(kind: WorkKind, slot: Option<u16>) -> Task {
     match kind {
         WorkKind::Rebuild => Task::Rebuild { slot },
         WorkKind::Clone => Task::Clone { slot },
-        WorkKind::Verify { .. } => Task::Verify,
+        WorkKind::Verify { .. } | WorkKind::Resync => Task::Verify,
         WorkKind::Initialise => Task::Zero { verify: false },
     }
 }

@@ -132,6 +132,9 @@ pub struct PassStatus {
     pub inconsistent_stripes: u64,
     /// Whether parity was written again where it did not agree.
     pub is_repaired: bool,
+    /// Those of them that a verify which repairs has left as they are, because more than one drive may have lost what they are of.
+    #[serde(default)]
+    pub left_stripes: u64,
 }
 
 impl PassStatus {
@@ -160,7 +163,11 @@ impl std::fmt::Display for PassStatus {
         if !self.has_findings() {
             return Ok(());
         }
-        let repaired = if self.is_repaired && *inconsistent_stripes > 0 { ", repaired" } else { "" };
+        let repaired = match self.left_stripes {
+            0 if self.is_repaired && *inconsistent_stripes > 0 => ", repaired".to_owned(),
+            0 => String::new(),
+            left => format!(", {left} left: more than one drive may have lost what they are of"),
+        };
         write!(
             f,
             "; {corrected_sectors} sectors corrected, {unreadable_sectors} unreadable, {inconsistent_stripes} stripes with wrong \

@@ -19,7 +19,7 @@ use crate::clock::{self, Clock};
 use crate::config::{SetWork, Status, WorkConfig};
 use crate::events::Severity;
 use crate::pace::Pacer;
-use crate::set::{Findings, is_rebuilding};
+use crate::set::{Findings, Repair, is_rebuilding};
 
 /// What it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub enum WorkKind {
         /// Whether it is put right.
         repairs: bool,
     },
+    /// As a verify that repairs, with the data taken for right: what was being written when power was lost is old or new on each drive.
+    Resync,
     /// Fills the set with zeros.
     Initialise,
 }
@@ -43,18 +45,36 @@ impl WorkKind {
         match self {
             WorkKind::Rebuild => "rebuild",
             WorkKind::Clone => "clone",
-            WorkKind::Verify { .. } => "verify",
+            WorkKind::Verify { .. } | WorkKind::Resync => "verify",
             WorkKind::Initialise => "initialise",
         }
     }
 }
 
 impl WorkKind {
+    /// What becomes of parity, or copies, that do not fit.
+    pub(super) fn repair(self) -> Repair {
+        match self {
+            WorkKind::Verify { repairs: true } => Repair::WhereClear,
+            WorkKind::Resync => Repair::FromData,
+            _ => Repair::No,
+        }
+    }
+
+    /// What is owed to the set where it could not be brought to its end.
+    pub(super) fn owed(self) -> Option<SetWork> {
+        match self {
+            WorkKind::Verify { repairs: true } => Some(SetWork::Verify { repairs: true }),
+            WorkKind::Resync => Some(SetWork::Resync),
+            _ => None,
+        }
+    }
+
     fn of_the_model(self) -> BackgroundKind {
         match self {
             WorkKind::Rebuild => BackgroundKind::Rebuild,
             WorkKind::Clone => BackgroundKind::Clone,
-            WorkKind::Verify { .. } => BackgroundKind::Verify,
+            WorkKind::Verify { .. } | WorkKind::Resync => BackgroundKind::Verify,
             WorkKind::Initialise => BackgroundKind::Initialise,
         }
     }
@@ -64,9 +84,15 @@ impl From<SetWork> for WorkKind {
     fn from(work: SetWork) -> WorkKind {
         match work {
             SetWork::Verify { repairs } => WorkKind::Verify { repairs },
+            SetWork::Resync => WorkKind::Resync,
             SetWork::Initialise => WorkKind::Initialise,
         }
     }
+}
+
+/// Whether it is a verify that repairs.
+fn is_repairing(kind: SetWork) -> bool {
+    matches!(kind, SetWork::Verify { repairs: true } | SetWork::Resync)
 }
 
 /// One piece of work.
@@ -106,7 +132,8 @@ impl Work {
             corrected_sectors: found.corrected,
             unreadable_sectors: found.unreadable,
             inconsistent_stripes: found.inconsistent,
-            is_repaired: self.kind == (WorkKind::Verify { repairs: true }) && found.unclear == 0,
+            is_repaired: self.kind.repair() != Repair::No && found.unclear == 0,
+            left_stripes: if self.kind.repair() == Repair::No { 0 } else { found.unclear },
         }
     }
 
@@ -114,6 +141,7 @@ impl Work {
     fn config(&self) -> Option<WorkConfig> {
         let kind = match self.kind {
             WorkKind::Verify { repairs } => SetWork::Verify { repairs },
+            WorkKind::Resync => SetWork::Resync,
             WorkKind::Initialise => SetWork::Initialise,
             WorkKind::Rebuild | WorkKind::Clone => return None,
         };
@@ -182,17 +210,19 @@ impl Works {
 
     /// Parity of a set may be wrong until a verify that repairs has come to its end: the next begins as soon as the set is optimal, and
     /// labels say so until then.
-    pub(super) fn owe_verify(&self, set: u32) {
+    pub(super) fn owe_verify(&self, set: u32, kind: SetWork) {
         let mut interrupted = self.interrupted();
-        interrupted.retain(|work| !matches!(work.kind, SetWork::Verify { .. }) || work.set != set);
-        let kind = SetWork::Verify { repairs: true };
+        let is_owed = |kind| move |work: &WorkConfig| (work.kind, work.set) == (kind, set);
+        let kind = if interrupted.iter().any(is_owed(SetWork::Resync)) { SetWork::Resync } else { kind };
+        interrupted
+            .retain(|work| !matches!(work.kind, SetWork::Verify { .. } | SetWork::Resync) || work.set != set);
         interrupted.push(WorkConfig { kind, set, done_to: 0, is_cleared: false });
     }
 
     /// Whether a verify of that set is owed; from now on it is not.
     fn take_verify(&self, set: u32) -> Option<WorkConfig> {
         let mut interrupted = self.interrupted();
-        let is_it = |work: &WorkConfig| work.kind == SetWork::Verify { repairs: true } && work.set == set;
+        let is_it = |work: &WorkConfig| is_repairing(work.kind) && work.set == set;
         let at = interrupted.iter().position(is_it)?;
         Some(interrupted.remove(at))
     }
@@ -546,7 +576,7 @@ impl Machine {
             let rest = Extent::From(Lba(done_to));
             if self.begin(WorkKind::from(kind), set, None, rest, true).is_err() {
                 // Another is under way, or the set is no longer optimal.
-                self.works.owe_verify(set);
+                self.works.owe_verify(set, kind);
             }
         }
     }
@@ -555,10 +585,10 @@ impl Machine {
     pub(super) fn resume_works(self: &Arc<Machine>) {
         let interrupted = std::mem::take(&mut *self.works.interrupted());
         for WorkConfig { kind, set, done_to, is_cleared } in interrupted {
-            if kind == (SetWork::Verify { repairs: true })
+            if is_repairing(kind)
                 && self.sets.get(set as usize).is_some_and(|store| !store.state().health.is_optimal())
             {
-                self.works.owe_verify(set);
+                self.works.owe_verify(set, kind);
                 self.say(Severity::Warning, format!("set {set}: a verify waits until the set is optimal"));
                 continue;
             }

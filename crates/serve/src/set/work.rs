@@ -19,7 +19,7 @@ impl SetStore {
         &self,
         scratch: &mut Scratch,
         sweep: &mut Sweep,
-        repairs: bool,
+        repair: Repair,
         found: &mut Findings,
         reports: &dyn Reports,
     ) -> Result<Option<Sectors>, PlanError> {
@@ -39,7 +39,7 @@ impl SetStore {
             if matches!(sweep.task(), Task::Zero { .. } | Task::BuildParity { .. }) {
                 self.count_all();
             }
-            let mut attempt = Attempt { scratch, state: &state, found, failed: Vec::new(), repairs, reports };
+            let mut attempt = Attempt { scratch, state: &state, found, failed: Vec::new(), repair, reports };
             let worked = self.unit(&mut attempt, sweep)?;
             if worked == Worked::Unequal {
                 self.make_fit(&mut attempt, (from, to))?;
@@ -86,6 +86,10 @@ impl SetStore {
 
     /// What can be done of rows of which every sector matches its checksum, and that do not fit all the same.
     fn make_fit(&self, attempt: &mut Attempt<'_>, (from, to): (u64, u64)) -> Result<(), PlanError> {
+        if attempt.repair == Repair::FromData {
+            attempt.found.inconsistent += 1;
+            return self.build_again(attempt, from, to);
+        }
         let refilled = self.refill(attempt, (from, to));
         if refilled == Refilled::Some {
             let again = Sweep::new(&self.geometry, &attempt.state.health, Task::Verify, Sectors(to - from))?;
@@ -94,7 +98,7 @@ impl SetStore {
             }
         }
         attempt.found.inconsistent += 1;
-        if !attempt.repairs || !attempt.failed.is_empty() {
+        if attempt.repair == Repair::No || !attempt.failed.is_empty() {
             return Ok(());
         }
         if refilled != Refilled::Unclear {
@@ -261,8 +265,7 @@ pub(super) struct Attempt<'a> {
     pub found: &'a mut Findings,
     /// Members that have refused.
     pub failed: Vec<(u16, io::Error)>,
-    /// Whether parity, or copies, that do not fit are made anew from the data.
-    pub repairs: bool,
+    pub repair: Repair,
     pub reports: &'a dyn Reports,
 }
 
@@ -274,6 +277,17 @@ impl Attempt<'_> {
         self.failed.append(&mut access.failed);
         worked
     }
+}
+
+/// What becomes of parity, or copies, that do not fit though every sector matches its checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// Nothing; what a single drive has lost is computed all the same.
+    No,
+    /// They are made anew from the data, unless more than one drive may have lost some of these.
+    WhereClear,
+    /// They are made anew from the data, which are what they should be: a stop has left old and new of what was being written.
+    FromData,
 }
 
 /// What has come of a unit.

@@ -7,7 +7,7 @@ use array::raid::{Health, Method, Plan};
 use units::convert::narrow;
 use units::{Lba, Sectors};
 
-use super::{Access, Fault, Reports, Scratch, SetState, SetStore, fault, is_read, slot_of, without};
+use super::{Access, Fault, Reports, Scratch, SetState, SetStore, disk, fault, is_read, slot_of, without};
 use crate::tag::SECTOR;
 
 /// Whether what holds the member files is full, which is no fault of the member.
@@ -190,7 +190,7 @@ impl SetStore {
         reports: &dyn Reports,
     ) -> Result<Written, Fault> {
         if from.len() == SECTOR {
-            return Err(Fault::Lost);
+            return self.write_alone(scratch, state, at, from, reports);
         }
         let mut all = Written::done(Vec::new());
         for (n, sector) in from.chunks(SECTOR).enumerate() {
@@ -199,6 +199,58 @@ impl SetStore {
             all.refusals.extend(one.refusals);
         }
         Ok(all)
+    }
+
+    /// Writes one sector of a row of which more is unreadable than can be computed. What else is unreadable there is lost already, and
+    /// parity of what is not known would have it be computed wrong later: it is made unreadable first, and comes back with the next write
+    /// that finds the rest. Not where a drive is away: it may come back, and need that parity.
+    #[cold]
+    fn write_alone(
+        &self,
+        scratch: &mut Scratch,
+        state: &SetState,
+        at: Lba,
+        from: &[u8],
+        reports: &dyn Reports,
+    ) -> Result<Written, Fault> {
+        assert_eq!(from.len(), SECTOR, "one sector");
+        if !state.health.is_optimal() {
+            return Err(Fault::Lost);
+        }
+        self.geometry.plan_write(&state.health, at, Sectors(1), &mut scratch.plan).map_err(fault)?;
+        self.common.can_write()?;
+        if self.common.is_journaled {
+            // No older record may bring the parity back.
+            let refused = |error: io::Error| self.refused(&error, "the controller's memory", reports);
+            self.common.checkpoint(false).map_err(refused)?;
+        }
+        let Scratch { plan, record, .. } = &mut *scratch;
+        self.count_changes(&state.health, plan);
+        record.clear();
+        let mut refusals = Vec::new();
+        for step in plan.writes() {
+            if step.host.is_some() {
+                record.write(step.member, step.lba.0, from);
+                continue;
+            }
+            let spoilt = disk(&state.disks, step.member).and_then(|disk| {
+                disk.spoil(step.lba.0)?;
+                disk.flush()
+            });
+            if let Err(why) = spoilt {
+                refusals.push((step.member, io::Error::other(why)));
+            }
+        }
+        if !refusals.is_empty() {
+            return Ok(Written { is_done: false, refusals });
+        }
+        if self.common.is_journaled {
+            return self.bring_home(scratch, state, refusals, reports).map(Written::done);
+        }
+        let mut access = Access::new(state, None);
+        let changes = scratch.record.changes();
+        changes.for_each(|(member, lba, change)| access.do_now(member, lba, change));
+        Ok(Written::done(access.failed))
     }
 
     /// Has the members do what is in the record, once that is in the journal.

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use serve::machine::{Machine, Shape};
-
+use array::raid::Level;
+use serve::machine::{Insert, Machine, Options, Shape};
 use units::convert::narrow;
 
 use crate::host::{Host, flush_all};
-use crate::world::{Draws, Flaw, Loss, World, open, random_shape, wait};
+use crate::world::{
+    Draws, Flaw, Loss, World, assert_verifies, open, options, random_shape, shape, try_open, wait,
+};
 
 /// One life: random requests until the power goes, and what is there afterwards; also without as many members as the
 /// level survives. Whether the power went before the requests were done; or what was wrong afterwards.
@@ -132,5 +134,35 @@ fn a_journal_that_is_off_an_ignored_sync_and_wrong_parity_are_found_within_a_few
     for flaw in [Flaw::JournalOff, Flaw::SyncIgnored, Flaw::WrongParity] {
         let found = (1..400).find(|&seed| one_life(seed, Some(flaw)).is_err());
         assert!(found.is_some(), "{flaw:?} does no harm that is seen");
+    }
+}
+
+#[test]
+fn after_a_loss_of_power_parity_is_made_to_fit_the_data_that_are_there() {
+    for (level, members) in [(Level::Raid5, 4), (Level::Raid6, 5), (Level::Raid1, 2)] {
+        let shape = shape(level, members, 0, 8, 96);
+        let world = World::new(Loss::Ordered, 1);
+        let booted = |boot: &str| Options { boot: boot.into(), ..options(Loss::Ordered) };
+        let machine = try_open(&shape, &world, &booted("one")).unwrap();
+        world.copy(0, "as new");
+        let mut host = Host::new(&machine);
+        host.write(&machine, 0, 8).unwrap();
+        drop(machine);
+        // What was not synced is lost with the power: on one of the drives, and in the journal.
+        world.revive();
+        world.forget("nvram");
+        world.refill("as new", 0);
+        let machine = try_open(&shape, &world, &booted("two")).unwrap();
+        wait(&machine);
+        let pass = machine.status().passes.pop().unwrap();
+        assert!(pass.is_good() && pass.inconsistent_stripes > 0, "{level}: {pass}");
+        assert_verifies(&machine, &format!("{level}"));
+        host.check(&machine, &format!("{level}"));
+        for bay in 1..members {
+            machine.pull(bay).unwrap();
+            host.check(&machine, &format!("{level}, without bay {bay}"));
+            machine.insert(bay, &Insert::Same).unwrap();
+            wait(&machine);
+        }
     }
 }
