@@ -157,8 +157,24 @@ pub struct SlotConfig {
     /// write-intent map says, and nothing else.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub since: u64,
+    /// Of a slot without a disk: the one that was being filled for it when that was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filled: Option<FilledConfig>,
     /// The bay of the disk that becomes its copy, and how far that is.
     pub twin: Option<(u32, u64)>,
+}
+
+/// A disk that was lost while it was being filled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilledConfig {
+    /// Its serial number.
+    pub serial: String,
+    /// The first generation without it.
+    pub since: u64,
+    /// The number of the start that wrote its label.
+    pub start: u64,
+    /// It has the sectors below this mark.
+    pub done_to: u64,
 }
 
 /// How much of a slot's contents its disk has.

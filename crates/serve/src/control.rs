@@ -277,7 +277,7 @@ fn missed(machine: &Machine, bay: u32) -> &'static str {
     let is_filled =
         |work: &WorkStatus| slot.is_some_and(|(set, slot)| (work.set, work.slot) == (set, Some(slot)));
     if status.works.iter().any(is_filled) {
-        "; what the drive missed is rebuilt"
+        "; what is missing on it is rebuilt"
     } else {
         "; nothing is missing on it"
     }

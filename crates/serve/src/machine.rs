@@ -199,8 +199,18 @@ struct Bays {
     bays: Vec<Bay>,
     /// Disks in memory that are out of their bays, and what each was to the array when it was taken out.
     outside: Vec<(Arc<Disk>, Status)>,
-    /// For each slot of each set, the disk that it lost last.
+    /// For each slot of each set, the disk that it lost last of those that had all of it.
     lost: Vec<Vec<Lost>>,
+    /// For each slot of each set, the disk that it lost last of those that were being filled for it.
+    filled: Vec<Vec<Filled>>,
+}
+
+/// A disk that a slot has lost while it was being filled.
+#[derive(Clone, Debug, Default)]
+struct Filled {
+    lost: Lost,
+    /// It had all below this mark.
+    done_to: u64,
 }
 
 /// A disk that a slot has lost; of a slot that has lost none, nothing.

@@ -8,9 +8,9 @@ use array::raid::{Geometry, Health, MemberState};
 use units::Lba;
 use units::convert::narrow;
 
-use super::{Bays, Going, Lost, Machine, Shape, is_group_whole, size};
+use super::{Bays, Filled, Going, Lost, Machine, Shape, is_group_whole, size};
 use crate::cache::WriteCache;
-use crate::config::{BayConfig, Config, Label, SlotConfig, SlotState, Status};
+use crate::config::{BayConfig, Config, FilledConfig, Label, SlotConfig, SlotState, Status};
 use crate::disk::Disk;
 use crate::events::Severity;
 use crate::set::{is_rebuilding, slot_of};
@@ -41,7 +41,7 @@ impl Machine {
                 nvram.keep_intents(set.number_of(group), true);
             }
             let mut state = set.state_mut();
-            let was_whole = slot.is_some_and(|slot| state.health.state(slot) == MemberState::Optimal);
+            let was = slot.map(|slot| state.health.state(slot));
             let is_copy = slot.is_some_and(|slot| state.health.twin(slot) == Some(member));
             // A copy in the making of it takes its place, as far as it has got.
             if state.health.fail(u32::from(member)).is_err() {
@@ -69,24 +69,27 @@ impl Machine {
             self.works.disk_is_gone(narrow::<u32>(number), slot);
             assert!(bays.lost[number][usize::from(slot)].since <= until, "generations only grow");
             // One that was being filled lacks more than what is written from now on: what the slot lacks is still the one before it.
-            if was_whole {
-                let group = set.geometry().group_of(slot);
-                if going == Going::Whole
-                    && let Some(nvram) = &self.common.nvram
-                {
-                    // Where that is not remembered it counts as written to.
-                    let _touched = nvram.lose(set.number_of(group), until);
+            let group = set.geometry().group_of(slot);
+            if going == Going::Whole
+                && let Some(nvram) = &self.common.nvram
+            {
+                // Where that is not remembered it counts as written to.
+                let _touched = nvram.lose(set.number_of(group), until);
+            }
+            let changes = if going == Going::Whole { set.changes(group) } else { None };
+            let serial = bays.bays[bay as usize].serial.clone();
+            let lost = Lost { serial, since: until, start: bays.labelled, changes };
+            match was {
+                // One that was being filled lacks more than what is written from now on: what the slot lacks is still the one before it.
+                Some(MemberState::Rebuilding { done_to, .. }) => {
+                    bays.filled[number][usize::from(slot)] = Filled { lost, done_to: done_to.0 };
                 }
-                let changes = if going == Going::Whole { set.changes(group) } else { None };
-                // What another one gets of what it missed goes by what was known until now.
-                let is_exact = changes.is_some() && !self.is_any_back(bays, number, &state.health, group);
-                set.lose(group, is_exact.then_some(until));
-                bays.lost[number][usize::from(slot)] = Lost {
-                    serial: bays.bays[bay as usize].serial.clone(),
-                    since: until,
-                    start: bays.labelled,
-                    changes,
-                };
+                _ => {
+                    // What another one gets of what it missed goes by what was known until now.
+                    let is_exact = changes.is_some() && !self.is_any_back(bays, number, &state.health, group);
+                    set.lose(group, is_exact.then_some(until));
+                    bays.lost[number][usize::from(slot)] = lost;
+                }
             }
             let is_lost = has_failed(set.geometry(), &state.health);
             drop(state);
@@ -233,6 +236,9 @@ impl Machine {
                         } else {
                             0
                         },
+                        filled: (bays.filled[number].get(usize::from(slot)))
+                            .filter(|filled| is_failed && !filled.lost.serial.is_empty())
+                            .map(Filled::config),
                         // Begun anew after a restart: a copy in the making is no redundancy that would be missed.
                         twin: state.health.twin(slot).map(|twin| (of[usize::from(twin)], 0)),
                     }
@@ -269,6 +275,13 @@ impl Machine {
             None => Disk::in_memory(serial, sectors),
             Some(shelf) => Disk::new_on(serial, sectors, shelf.new_disk(bay)?)?,
         }))
+    }
+}
+
+impl Filled {
+    fn config(&self) -> FilledConfig {
+        let Lost { serial, since, start, .. } = &self.lost;
+        FilledConfig { serial: serial.clone(), since: *since, start: *start, done_to: self.done_to }
     }
 }
 

@@ -17,9 +17,9 @@ use super::errors::OpenError;
 use super::found::{Found, Seats, check_free, config_of, in_their_bays, label_of, lost_last, newest, seated};
 use super::front::Front;
 use super::works::{Extent, WorkKind, Works};
-use super::{Bay, Bays, Going, Lost, Machine, SetShape, Shape};
+use super::{Bay, Bays, Filled, Going, Lost, Machine, SetShape, Shape};
 use crate::cache::{Owner, WriteCache, has_needed};
-use crate::config::{Config, Label, SetWork, SlotState, Start, Status};
+use crate::config::{Config, FilledConfig, Label, SetWork, SlotState, Start, Status};
 use crate::disk::{self, Disk};
 use crate::events::{EventLog, Severity};
 use crate::medium::{Medium, MemoryMedium};
@@ -462,11 +462,16 @@ impl Machine {
         let is_journaled = shelf.is_some();
         let common = Arc::new(Common { nvram: Some(nvram), is_journaled, ..Common::default() });
         let history = history(&shape.sets);
-        let mut lost = Vec::new();
+        let (mut lost, mut filled_of) = (Vec::new(), Vec::new());
         let mut sets = Vec::new();
         for ((number, set), health) in (0_u32..).zip(&shape.sets).zip(healths) {
             let mut of_it = vec![Lost::default(); set.geometry.spec().members as usize];
-            for (lost, config) in of_it.iter_mut().zip(history.get(number as usize).into_iter().flatten()) {
+            let mut filled = vec![Filled::default(); of_it.len()];
+            let slots = history.get(number as usize).into_iter().flatten();
+            for ((lost, filled), config) in of_it.iter_mut().zip(&mut filled).zip(slots) {
+                if let Some(FilledConfig { serial, since, start, done_to }) = config.filled.clone() {
+                    *filled = Filled { lost: Lost { serial, since, start, changes: None }, done_to };
+                }
                 // A disk that is in its slot was not lost by it, and one that is being filled has nothing that counts.
                 if let SlotState::Failed { since } = config.state {
                     (lost.serial, lost.since, lost.start) = (config.serial.clone(), since, config.start);
@@ -478,7 +483,10 @@ impl Machine {
             let state = SetState { health, disks };
             let before: u32 = sets.iter().map(|set: &SetStore| set.geometry().groups()).sum();
             let store = SetStore::new((number, before), set.geometry.clone(), state, common.clone());
-            for (slot, lost) in (0_u16..).zip(&mut of_it) {
+            let both = of_it.iter_mut().zip(filled.iter_mut().map(|filled| &mut filled.lost));
+            for (slot, lost) in
+                (0_u16..).zip(both).flat_map(|(slot, (lost, filled))| [(slot, lost), (slot, filled)])
+            {
                 let group = set.geometry.group_of(slot);
                 let nvram = common.nvram.as_ref();
                 let unchanged = nvram.and_then(|nvram| nvram.unchanged_since(store.number_of(group)));
@@ -488,10 +496,11 @@ impl Machine {
                 }
             }
             lost.push(of_it);
+            filled_of.push(filled);
             sets.push(store);
         }
         let labelled = start.before.first().copied().unwrap_or(0);
-        let bays = Bays { generation, taken, labelled, bays, outside: Vec::new(), lost };
+        let bays = Bays { generation, taken, labelled, bays, outside: Vec::new(), lost, filled: filled_of };
         let machine = Arc::new_cyclic(|me| Machine {
             works: Works::new(me.clone()),
             array,

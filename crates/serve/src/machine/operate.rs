@@ -11,7 +11,7 @@ use super::bays::is_back;
 use super::errors::OperateError;
 use super::found::label_of;
 use super::works::{Extent, WorkKind};
-use super::{Bay, Bays, Going, Lost, Machine};
+use super::{Bay, Bays, Filled, Going, Lost, Machine};
 use crate::config::Status;
 use crate::disk::{self, Disk};
 use crate::events::Severity;
@@ -35,6 +35,8 @@ enum Known {
     Current { set: u32 },
     /// It is to be filled with what it missed.
     Behind { set: u32, slot: u16 },
+    /// It was being filled when it was lost, nothing was written since, and that goes on.
+    Filling { set: u32 },
     /// It has missed something that cannot be computed: too many others are lost.
     Needed { set: u32 },
     /// It is no slot's, or may have missed anything.
@@ -124,6 +126,11 @@ impl Machine {
                 (_, Known::Behind { .. }) => {
                     format!("bay {bay}: drive {serial} is back; what it missed is rebuilt")
                 }
+                (_, Known::Filling { .. }) => {
+                    format!(
+                        "bay {bay}: drive {serial} is back; it has missed nothing, and its rebuild goes on"
+                    )
+                }
                 (_, Known::Needed { set }) => format!(
                     "bay {bay}: drive {serial} is out of date, and set {set} has failed: what the drive missed cannot be computed; \
                      reinsert the one that was lost last, and then this one again"
@@ -151,7 +158,7 @@ impl Machine {
         drop(alone);
         match known {
             // What could not go on without it can now.
-            Known::Current { set, .. } => self.go_on_filling(set),
+            Known::Current { set } | Known::Filling { set } => self.go_on_filling(set),
             Known::Needed { .. } | Known::Nothing if status == Status::Unassigned => {
                 self.replace(bay)?;
                 self.tell_unassigned(bay);
@@ -174,11 +181,16 @@ impl Machine {
 
     /// Has a drive that was away be used again where that can be.
     fn use_again(&self, bays: &Bays, bay: u32, drive: &mut Bay) -> Known {
-        let known = match self.slot_that_lost(bays, bay, drive) {
-            Some((set, slot)) => self.take_back(bays, bay, drive, set, slot),
-            None => Known::Nothing,
+        let of_whole = |set: usize, slot: u16| &bays.lost[set][usize::from(slot)];
+        let of_filled = |set: usize, slot: u16| &bays.filled[set][usize::from(slot)].lost;
+        let known = if let Some((set, slot)) = self.slot_that_lost(bay, drive, of_whole) {
+            self.take_back(bays, bay, drive, set, slot)
+        } else if let Some((set, slot)) = self.slot_that_lost(bay, drive, of_filled) {
+            self.fill_on(bays, bay, drive, set, slot)
+        } else {
+            Known::Nothing
         };
-        if matches!(known, Known::Current { .. } | Known::Behind { .. }) {
+        if matches!(known, Known::Current { .. } | Known::Behind { .. } | Known::Filling { .. }) {
             // What was taken out of use later is another time.
             (drive.status, drive.until) = (Status::InUse, 0);
         }
@@ -204,7 +216,7 @@ impl Machine {
             self.begin_alone(WorkKind::Rebuild, set, Some(slot), Extent::Missed, true)?;
         }
         drop(alone);
-        if let Known::Current { set } = known {
+        if let Known::Current { set } | Known::Filling { set } = known {
             self.go_on_filling(set);
         }
         Ok(())
@@ -291,7 +303,12 @@ impl Machine {
     }
 
     /// The set and slot that a drive which comes back was lost by.
-    fn slot_that_lost(&self, bays: &Bays, bay: u32, drive: &Bay) -> Option<(u32, u16)> {
+    fn slot_that_lost<'b>(
+        &self,
+        bay: u32,
+        drive: &Bay,
+        last: impl Fn(usize, u16) -> &'b Lost,
+    ) -> Option<(u32, u16)> {
         if drive.status != Status::Stale {
             return None;
         }
@@ -300,7 +317,7 @@ impl Machine {
             let state = store.state();
             let mut slots = 0..narrow::<u16>(store.geometry().spec().members);
             let slot = slots.find(|&slot| {
-                let lost = &bays.lost[set as usize][usize::from(slot)];
+                let lost = last(set as usize, slot);
                 state.health.member(slot) == member
                     && state.health.state(slot) == MemberState::Failed
                     && lost.serial == drive.serial
@@ -347,6 +364,26 @@ impl Machine {
         }
         self.tell_state(set);
         Known::Current { set }
+    }
+
+    /// Has a slot use a disk again that was being filled for it, from where that had come to, if nothing was written since.
+    fn fill_on(&self, bays: &Bays, bay: u32, drive: &Bay, set: u32, slot: u16) -> Known {
+        let (store, Filled { lost, done_to }) =
+            (&self.sets[set as usize], &bays.filled[set as usize][usize::from(slot)]);
+        let Some(member) = self.shape.member(set as usize, bay) else { return Known::Nothing };
+        let mut state = store.state_mut();
+        if lost.changes.is_none() || lost.changes != store.changes(store.geometry().group_of(slot)) {
+            return Known::Nothing;
+        }
+        let mut with_it = state.health.clone();
+        let is_in = with_it.clear(member.into()).and_then(|()| with_it.rebuild_on(slot, member.into()));
+        if is_in.is_err() {
+            return Known::Nothing;
+        }
+        with_it.progress(slot, Lba(*done_to), Lba(*done_to));
+        state.health = with_it;
+        state.disks[usize::from(member)].clone_from(&drive.disk);
+        Known::Filling { set }
     }
 
     /// What is to be filled of a disk that takes a slot: of one that is back, what it missed.
@@ -433,11 +470,10 @@ impl Machine {
             let was = if status == Status::Unassigned { "" } else { "cleared; " };
             self.say(Severity::Information, format!("bay {bay}: drive {serial} {was}hot spare"));
             // No slot that has lost it gets back what it held.
-            bays.lost
-                .iter_mut()
-                .flatten()
-                .filter(|lost| lost.serial == serial)
-                .for_each(|lost| *lost = Lost::default());
+            let Bays { lost, filled, .. } = &mut *bays;
+            let filled = filled.iter_mut().flatten().map(|filled| &mut filled.lost);
+            let all = lost.iter_mut().flatten().chain(filled);
+            all.filter(|lost| lost.serial == serial).for_each(|lost| *lost = Lost::default());
             let place = &mut bays.bays[bay as usize];
             (place.status, place.until) = (Status::Spare, 0);
             self.relabel(&mut bays).map_err(OperateError::Unrecorded)?;

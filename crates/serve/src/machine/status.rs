@@ -228,7 +228,11 @@ impl Machine {
                     slots[shape.bays[usize::from(twin)] as usize] = Some((number, slot));
                 }
             }
-            let word = word(set.geometry(), &state.health, |slot| self.works.is_filling(number, slot));
+            // What is told to be under way, and not what has begun since that was looked at.
+            let is_filled = |slot| {
+                works.iter().any(|work| !work.is_done.load(Ordering::Acquire) && work.is_of(number, slot))
+            };
+            let word = word(set.geometry(), &state.health, is_filled);
             sets.push(SetStatus {
                 set: number,
                 level: set.geometry().spec().level.to_string(),

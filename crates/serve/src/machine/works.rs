@@ -114,6 +114,11 @@ pub(super) struct Work {
 }
 
 impl Work {
+    /// Whether it fills or copies that slot.
+    pub fn is_of(&self, set: u32, slot: u16) -> bool {
+        (self.set, self.slot) == (set, Some(slot))
+    }
+
     /// Has the model do it as well: what is left of it.
     pub fn begin_in(&self, model: &Pacer, geometry: &Geometry) {
         let all = geometry.member_used().0 as f64;
@@ -283,9 +288,7 @@ impl Works {
 
     /// Whether a slot is being filled, or copied.
     pub(super) fn is_filling(&self, set: u32, slot: u16) -> bool {
-        let does = |work: &Arc<Work>| {
-            !work.is_done.load(Ordering::Acquire) && (work.set, work.slot) == (set, Some(slot))
-        };
+        let does = |work: &Arc<Work>| !work.is_done.load(Ordering::Acquire) && work.is_of(set, slot);
         self.under_way().iter().any(does)
     }
 
@@ -309,7 +312,7 @@ impl Works {
     /// The disk that a pass fills is gone: the pass ends where it is, and its marks are of no other disk.
     pub(super) fn disk_is_gone(&self, set: u32, slot: u16) {
         for work in self.under_way() {
-            if (work.set, work.slot) == (set, Some(slot)) {
+            if work.is_of(set, slot) {
                 work.is_stopped.store(true, Ordering::Release);
             }
         }

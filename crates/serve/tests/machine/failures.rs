@@ -366,6 +366,11 @@ fn a_drive_gets_what_it_missed_from_one_that_is_filled_that_far() {
 fn a_drive_that_is_pulled_while_it_is_filled_is_not_taken_for_whole() {
     let (machine, mut host) = filled_slowly();
     machine.pull(3).unwrap();
+    assert_eq!(machine.insert(3, &Insert::Same).unwrap(), Status::InUse);
+    assert_eq!(machine.status().sets[0].state, "rebuilding");
+    machine.pull(3).unwrap();
+    host.write(&machine, 0, 8).unwrap();
+    host.settle();
     assert_eq!(machine.insert(3, &Insert::Same).unwrap(), Status::Stale);
     machine.clear(3).unwrap();
     machine.rebuild(0).unwrap();

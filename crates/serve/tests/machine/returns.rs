@@ -249,3 +249,70 @@ fn both_copies_of_raid_1e_lie_in_one_region_however_large_its_chunks_are() {
         }
     }
 }
+
+/// RAID 5 of three with a spare, all written; slot 1 is being filled on the spare in bay 3 and has got to about half.
+fn filling(world: &Arc<World>, shape: &serve::machine::Shape) -> (Arc<Machine>, Host) {
+    let machine = open(shape, world, Loss::Ordered);
+    let mut host = Host::new(&machine);
+    (0..host.sectors() / 128).for_each(|part| host.write(&machine, part * 128, 128).unwrap());
+    host.settle();
+    machine.set_rate(4 << 20);
+    machine.pull(1).unwrap();
+    machine.rebuild(0).unwrap();
+    while machine.status().works.first().is_some_and(|work| work.done < 0.5) {
+        serve::clock::wait(std::time::Duration::from_millis(1));
+    }
+    (machine, host)
+}
+
+#[test]
+fn a_spare_that_was_being_filled_and_has_missed_nothing_is_filled_further_when_it_comes_back() {
+    for is_started_again in [false, true] {
+        let shape = shape(Level::Raid5, 3, 1, 8, 4 * 2048);
+        let world = World::new(Loss::Ordered, 1);
+        let (mut machine, mut host) = filling(&world, &shape);
+        machine.pull(0).unwrap();
+        // The drive in bay 0 misses it; the spare does not.
+        host.write(&machine, 0, 8).unwrap();
+        host.settle();
+        machine.pull(3).unwrap();
+        if is_started_again {
+            machine = again(machine, &shape, &world);
+        }
+        for bay in [3, 0] {
+            let what = format!("bay {bay}, started again {is_started_again}");
+            assert_eq!(machine.insert(bay, &Insert::Same).unwrap(), Status::InUse, "{what}");
+        }
+        machine.set_rate(0);
+        wait(&machine);
+        assert_eq!(machine.status().sets[0].state, "optimal", "{:?}", machine.events().since(0));
+        host.check(&machine, "with the spare");
+        assert_verifies(&machine, "with the spare");
+        machine.pull(2).unwrap();
+        host.check(&machine, "from the spare");
+    }
+}
+
+#[test]
+fn a_spare_that_was_being_filled_and_has_missed_something_is_refused() {
+    let shape = shape(Level::Raid6, 4, 1, 8, 4 * 2048);
+    for is_started_again in [false, true] {
+        let world = World::new(Loss::Ordered, 1);
+        let (mut machine, mut host) = filling(&world, &shape);
+        machine.pull(4).unwrap();
+        host.write(&machine, 0, 8).unwrap();
+        host.settle();
+        if is_started_again {
+            machine = again(machine, &shape, &world);
+        }
+        assert_eq!(machine.insert(4, &Insert::Same).unwrap(), Status::Stale);
+        machine.clear(4).unwrap();
+        machine.rebuild(0).unwrap();
+        machine.set_rate(0);
+        wait(&machine);
+        assert_eq!(machine.status().sets[0].state, "optimal");
+        assert_verifies(&machine, "filled anew");
+        machine.pull(0).unwrap();
+        host.check(&machine, "filled anew");
+    }
+}
