@@ -237,7 +237,8 @@ impl Machine {
                             0
                         },
                         filled: (bays.filled[number].get(usize::from(slot)))
-                            .filter(|filled| is_failed && !filled.lost.serial.is_empty())
+                            // Of one that may not have kept what it was filled with, nothing counts.
+                            .filter(|filled| is_failed && filled.lost.changes.is_some())
                             .map(Filled::config),
                         // Begun anew after a restart: a copy in the making is no redundancy that would be missed.
                         twin: state.health.twin(slot).map(|twin| (of[usize::from(twin)], 0)),
