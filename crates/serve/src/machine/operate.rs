@@ -128,7 +128,7 @@ impl Machine {
                 }
                 (_, Known::Filling { .. }) => {
                     format!(
-                        "bay {bay}: drive {serial} is back; it has missed nothing, and its rebuild goes on"
+                        "bay {bay}: drive {serial} is back; it has missed nothing, and its rebuild continues"
                     )
                 }
                 (_, Known::Needed { set }) => format!(
