@@ -397,7 +397,7 @@ fn a_command_that_hangs_is_ended_by_an_interrupt_with_all_that_it_has_started() 
 #[test]
 fn a_campaign_whose_process_was_killed_is_taken_up_at_once() {
     // A person's command that takes its time lets the process that measures end late.
-    let user = user(&FIRMWARE.replace("set    = \"", "set    = \"sleep 1; "));
+    let user = user(&FIRMWARE.replace("set    = \"", "set    = \"sleep 2; "));
     let mut running = user.start("campaign campaign.toml");
     running.wait_for("setting firmware");
     running.signal(Signal::KILL);
