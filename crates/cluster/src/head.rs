@@ -18,6 +18,7 @@ use crate::clock::{ClockWatch, Sample, is_enough};
 use crate::error::{ClusterError, Refused};
 use crate::greeting::greeted;
 use crate::hosts::Hosts;
+use crate::lengths::same_addresses;
 use crate::link::Link;
 use crate::merge::{add, counted, driven_by, in_order, responses};
 use crate::message::{
@@ -236,7 +237,9 @@ impl Head {
         let rank = Rank::new(0, narrow(size), has_own_files);
         let joined = world.join(plan, rank, gate);
         let joined = joined.map_err(|error| Refused { code: error.exit_code(), why: error.to_string() });
-        let hellos = joined.and_then(|()| greeted(&link, hello)).inspect_err(|why| refuse(&link, why))?;
+        let greeted = joined.and_then(|()| greeted(&link, hello));
+        let fitting = greeted.and_then(|hellos| same_addresses(plan, &hellos).map(|()| hellos));
+        let hellos = fitting.inspect_err(|why| refuse(&link, why))?;
         assert_eq!(hellos.len(), size, "each rank has said what it is, and none twice");
         locked(&shared).hosts = hellos.iter().map(|hello| hello.host.clone()).collect();
         let plan = plan.clone();

@@ -10,6 +10,7 @@ mod error;
 mod greeting;
 mod head;
 mod hosts;
+mod lengths;
 mod link;
 mod merge;
 mod message;

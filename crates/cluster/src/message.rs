@@ -31,6 +31,9 @@ pub struct Hello {
     pub processors: u32,
     /// What it asks, as it is named on its host.
     pub targets: Vec<String>,
+    /// How large each of them is in bytes; `None` for what is made for the run. Nothing where it asks nothing.
+    #[serde(default)]
+    pub lengths: Vec<Option<u64>>,
     /// The date when its clock began, in nanoseconds since 1970.
     pub began_ns: u64,
     /// Why it cannot take part.

@@ -24,6 +24,7 @@ fn hello(rank: usize) -> Hello {
         host: format!("host-{rank}"),
         processors: 2,
         targets: vec!["null:".into()],
+        lengths: Vec::new(),
         began_ns: 1_000_000_000 + 5_000_000_000 * rank as u64,
         refused: None,
     }
@@ -161,6 +162,69 @@ fn ranks_of_another_version_or_plan_or_without_leave_end_before_anything_is_done
     let refused = refused.unwrap_err();
     assert_eq!((refused.code, refused.why.as_str()), (3, "rank 1 on host-1: no consent"));
     assert_eq!(told.join().unwrap(), Ended::Refused(refused));
+}
+
+/// What becomes of `plan` on two hosts, whose files have so many MiB, and of rank 1.
+fn on_files_of(plan: &Plan, mebibytes: [u64; 2]) -> (Result<Outcome, Refused>, Ended) {
+    let home = tempfile::tempdir().unwrap();
+    let file = |rank: usize| {
+        let path = home.path().join(format!("file-{rank}"));
+        std::fs::File::create(&path).unwrap().set_len(mebibytes[rank] << 20).unwrap();
+        path.display().to_string()
+    };
+    let mut ends = Threads::ranks(2).into_iter().map(|end| Arc::new(Link::new(Arc::new(end), || false)));
+    let (head, peer) = (ends.next().unwrap(), ends.next().unwrap());
+    let opened = |rank: usize, stop: &Arc<AtomicBool>| {
+        let target = file(rank);
+        let world = RealWorld::open(plan, &options(&target), stop.clone()).unwrap();
+        let lengths = world.lengths().into_iter().map(|length| length.map(units::Bytes::get)).collect();
+        (world, Hello { targets: vec![target], lengths, ..hello(rank) })
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            let stop = Arc::default();
+            let (mut world, hello) = opened(1, &stop);
+            serve(&peer, hello, plan, &mut world, false, &stop)
+        });
+        let stop = Arc::default();
+        let (world, hello) = opened(0, &stop);
+        let outcome = Head::open(Box::new(world), head, plan, &hello, false, stop).map(|mut head| {
+            let outcome = conduct::run(plan, &mut head, &mut |_| ());
+            assert!(head.put_back().is_empty());
+            outcome
+        });
+        (outcome, other.join().unwrap())
+    })
+}
+
+#[test]
+fn targets_of_different_size_are_refused_with_both_hosts_unless_the_span_is_one_that_both_have() {
+    let with = |span: &str| {
+        let keys = "ops = 64\nrun = 'none'\nwarmup = '0s'\nsize = '4KiB'\ndirect = false\nengine = 'pread'\nworkers = 2";
+        plan(&format!("[defaults]\n{keys}\n[[phase]]\nname = 'read'\n{span}\n"))
+    };
+    for (span, remedy) in [
+        ("", Some("`--set span=2MiB` or less")),
+        ("span = '50%'", Some("`--set span=2MiB` or less")),
+        ("offset = '512KiB'", Some("`--set span=1536KiB` or less")),
+        ("span = '1MiB'\noffset = '25%'", None),
+    ] {
+        let (outcome, ended) = on_files_of(&with(span), [4, 2]);
+        let refused = outcome.map(|_| ()).unwrap_err();
+        assert_eq!(refused.code, 2, "{span}: {refused}");
+        let parts = ["rank 0 on host-0 has", "file-0 of 4MiB", "rank 1 on host-1 has", "file-1 of 2MiB"];
+        for part in parts.into_iter().chain(["point `read`", "of one size"]).chain(remedy) {
+            assert!(refused.why.contains(part), "{span}: {part} is not in {refused}");
+        }
+        assert_eq!(refused.why.contains("--set"), remedy.is_some(), "{refused}");
+        assert_eq!(ended, Ended::Refused(refused));
+    }
+    for (span, sizes, used) in [("span = '2MiB'", [4, 2], 2), ("span = '1MiB'", [2, 4], 1), ("", [4, 4], 4)] {
+        let (outcome, ended) = on_files_of(&with(span), sizes);
+        let outcome = outcome.unwrap();
+        assert!(outcome.complete && ended == Ended::Done, "{span}: {:?} {ended:?}", outcome.error);
+        assert_eq!(outcome.points[0].workloads[0].span_bytes, Some(used << 20), "{span}");
+    }
 }
 
 /// A transport that says nothing more and hears nothing once it is cut.

@@ -89,6 +89,11 @@ pub trait World {
         Err(WorldError::unfit("a virtual array is one simulation; run it without `mpirun`"))
     }
 
+    /// By target, how large it was before anything is done; `None` for what is made for the run.
+    fn lengths(&self) -> Vec<Option<Bytes>> {
+        Vec::new()
+    }
+
     /// What it has written since this was called last; nothing where nothing is verified, or each process has files of its
     /// own. Call between loads.
     fn wrote(&mut self) -> Wrote {

@@ -9,8 +9,8 @@ use cluster::{Ended, Errands, Follows, Head, Hello, Link, Pieces, Refused};
 use conduct::{World, WorldError};
 use host::clock::Clock;
 use real::RealOptions;
-use units::Nanos;
 use units::convert::narrow;
+use units::{Bytes, Nanos};
 use workload::plan::Plan;
 
 use crate::ending::{Ending, Failure};
@@ -287,6 +287,7 @@ fn hello(plan: &Plan, world: &dyn World) -> Hello {
         host: host_name(),
         processors: processors(),
         targets: world.targets().into_iter().map(|target| target.address).collect(),
+        lengths: world.lengths().into_iter().map(|length| length.map(Bytes::get)).collect(),
         began_ns: u64::try_from(began).unwrap_or(0),
         refused: None,
     }
@@ -300,6 +301,7 @@ fn hello_without_world() -> Hello {
         host: host_name(),
         processors: processors(),
         targets: Vec::new(),
+        lengths: Vec::new(),
         began_ns: 0,
         refused: None,
     }
