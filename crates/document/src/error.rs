@@ -13,6 +13,7 @@ pub struct Mistake {
     help: Option<String>,
     place: Place,
     weight: Weight,
+    is_unread: bool,
 }
 
 /// Whether a document is good in spite of it.
@@ -29,12 +30,22 @@ impl Mistake {
     pub fn new(place: &Place, message: impl Into<String>, help: Option<String>) -> Mistake {
         let message = message.into();
         debug_assert!(!message.is_empty(), "a mistake at {place} that says nothing");
-        Mistake { message, help, place: place.clone(), weight: Weight::Mistake }
+        Mistake { message, help, place: place.clone(), weight: Weight::Mistake, is_unread: false }
     }
 
     /// The same, as something to beware of.
     pub fn caution(self) -> Mistake {
         Mistake { weight: Weight::Caution, ..self }
+    }
+
+    /// The same, of a value that its key cannot hold.
+    pub(crate) fn unread(self) -> Mistake {
+        Mistake { is_unread: true, ..self }
+    }
+
+    /// Whether a value is wrong that its key cannot hold, whatever else the document says.
+    pub fn is_unread(&self) -> bool {
+        self.is_unread
     }
 
     /// What is wrong.

@@ -75,7 +75,7 @@ impl<'t> Fields<'t> {
 
     fn unread<T>(&self, key: &str, wrong: Wrong) -> Option<T> {
         self.unread.borrow_mut().push(key.to_owned());
-        self.note(key, wrong);
+        self.note(key, wrong.unread());
         None
     }
 
@@ -310,6 +310,12 @@ mod tests {
             ]
         );
         assert_eq!(told("rate = \"1B\"\nlanes = 2\n"), ["l.toml:1: `link.rate`: too slow; give more"]);
+    }
+
+    #[test]
+    fn a_value_that_its_key_cannot_hold_is_told_from_one_that_it_could() {
+        let errors = read("rate = \"4\"\nlanes = 5\n").unwrap_err();
+        assert_eq!(errors.iter().map(crate::Mistake::is_unread).collect::<Vec<_>>(), [true, false]);
     }
 
     #[test]

@@ -16,17 +16,19 @@ pub struct Wrong {
     pub help: Option<String>,
     /// Where, if it is only a part of the value.
     pub place: Option<Place>,
+    /// Whether it is none of the values that its key can hold, whatever else the document says.
+    pub is_unread: bool,
 }
 
 impl Wrong {
     /// What is wrong and what would be right.
     pub fn new(message: impl Into<String>, help: impl Into<String>) -> Wrong {
-        Wrong { message: message.into(), help: Some(help.into()), place: None }
+        Wrong { message: message.into(), help: Some(help.into()), place: None, is_unread: false }
     }
 
     /// What is wrong, where the message itself says what would be right.
     pub fn said(message: impl Into<String>) -> Wrong {
-        Wrong { message: message.into(), help: None, place: None }
+        Wrong { message: message.into(), help: None, place: None, is_unread: false }
     }
 
     /// What is wrong, parted where the advice begins: behind the first `; `.
@@ -43,9 +45,15 @@ impl Wrong {
         self
     }
 
+    /// The same, of a value that its key cannot hold.
+    pub fn unread(self) -> Wrong {
+        Wrong { is_unread: true, ..self }
+    }
+
     /// As a mistake, at its own place or else at `place`.
     pub fn into_error(self, place: &Place) -> Mistake {
-        Mistake::new(self.place.as_ref().unwrap_or(place), self.message, self.help)
+        let mistake = Mistake::new(self.place.as_ref().unwrap_or(place), self.message, self.help);
+        if self.is_unread { mistake.unread() } else { mistake }
     }
 }
 

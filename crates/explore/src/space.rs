@@ -3,8 +3,8 @@
 //! **Invariant:** a design has one number and one address, and no two designs have the same address: a factor that an
 //! array does not take is left as that array has it, and counts once.
 
-use array::spec::{ArrayFile, Source, array_file, is_path};
-use document::{Fields, Key, Node, Wrong, nearest};
+use array::spec::{self, ArrayFile, Source, array_file, is_path};
+use document::{Fields, Key, Node, Place, Wrong, nearest};
 
 /// What the figures of a description are called that a factor may mean where the array has no option of that name.
 const MEANS: [(&str, &str); 11] = [
@@ -83,6 +83,7 @@ impl Space {
                 unknown(fields, &factor.name, &files);
             }
         }
+        unreadable(fields, &factors, &files, library);
         let mut first = 0;
         let blocks = files.iter().map(|file| {
             let taken: Vec<(usize, String)> = (1..factors.len())
@@ -231,6 +232,42 @@ fn file(fields: &Fields<'_>, name: &str, library: &dyn Source) -> Option<ArrayFi
             refuse(said)
         }
     }
+}
+
+/// Notes each level that none of the arrays which take its factor can read: with it there is no design, whatever the other
+/// factors are.
+fn unreadable(fields: &Fields<'_>, factors: &[Factor], files: &[ArrayFile], library: &dyn Source) {
+    let (arrays, others) = factors.split_first().expect("the arrays are the first factor");
+    let places: Vec<(&Key, &Node)> = fields.all().collect();
+    for factor in others {
+        let taking = arrays.levels.iter().zip(files);
+        let taking: Vec<(&String, String)> =
+            taking.filter_map(|(array, file)| Some((array, key_of(file, &factor.name)?))).collect();
+        let node = places.iter().find(|(key, _)| key.text == factor.name).map(|(_, node)| *node);
+        for level in &factor.levels {
+            let why = taking.iter().map(|(array, key)| unread(library, array, key, level));
+            let Some(why) = why.collect::<Option<Vec<String>>>() else { continue };
+            let (Some(first), Some(node)) = (why.first(), node) else { continue };
+            let message = format!("`{}`: the level `{level}` can be no array's: {first}", factor.name);
+            fields.mistakes().wrong(place_of(node, level), Wrong::parted(&message));
+        }
+    }
+}
+
+/// Where a level stands.
+fn place_of<'n>(node: &'n Node, level: &str) -> &'n Place {
+    let among = match &node.value {
+        document::Value::List(nodes) => nodes.as_slice(),
+        _ => &[],
+    };
+    let found = among.iter().find(|node| node.scalar().is_some_and(|text| text == level));
+    &found.unwrap_or(node).place
+}
+
+/// Why `level` is none of the values that `key` of that array can hold; `None` where it is one, possible or not.
+fn unread(library: &dyn Source, array: &str, key: &str, level: &str) -> Option<String> {
+    let errors = spec::array(library, &format!("{array}?{}={}", escape(key), escape(level))).err()?;
+    errors.iter().find(|mistake| mistake.is_unread()).map(|mistake| mistake.said())
 }
 
 fn unknown(fields: &Fields<'_>, name: &str, files: &[ArrayFile]) {

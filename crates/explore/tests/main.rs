@@ -196,6 +196,34 @@ fn mistakes_are_told_where_they_stand() {
 }
 
 #[test]
+fn a_level_that_no_array_can_read_is_a_mistake_and_one_of_another_geometry_is_not() {
+    let parse = |factor: &str, arrays: &str| {
+        Design::parse("d.toml", &format!("name = \"x\"\n[space]\narray = {arrays}\n{factor}\n"), &Shipped)
+    };
+    for arrays in ["\"px6-300d\"", "[\"px6-300d\", \"md3000\"]"] {
+        for level in ["\"x\"", "1.5", "true", "-1.5"] {
+            let said = parse(&format!("disks = [4, {level}]"), arrays).unwrap_err().plain();
+            let text = level.trim_matches('"');
+            assert!(
+                said.starts_with("d.toml:4:13:") && said.contains(&format!("the level `{text}`")),
+                "{said}"
+            );
+        }
+        let said = parse("\"cache.size\" = \"5\"", arrays).unwrap_err().plain();
+        assert!(said.starts_with("d.toml:4:16:") && said.contains("size"), "{said}");
+        for possible in
+            ["disks = [2, 3, 99]", "raid = [5, 6]\ndisks = [0, 4]", "chunk = [\"1KiB\", \"64KiB\"]"]
+        {
+            assert!(
+                parse(possible, arrays).is_ok(),
+                "{possible}: {}",
+                parse(possible, arrays).unwrap_err().plain()
+            );
+        }
+    }
+}
+
+#[test]
 fn a_part_that_a_table_does_not_list_is_refused_by_name_and_never_free() {
     let arrays =
         "name = \"x\"\n[space]\narray = [\"px6-300d\", \"md3000\"]\n[prices]\narray = { md3000 = 9000 }\n";

@@ -143,7 +143,9 @@ fn check(option: &Declared, value: &str, address: &Address) -> Result<(), Wrong>
         return Ok(());
     }
     let message = format!("option `{name}` of `{}` cannot be `{value}`", address.name);
-    Err(Wrong::new(message, instead(value, known.iter().map(String::as_str), &takes.text())))
+    let wrong = Wrong::new(message, instead(value, known.iter().map(String::as_str), &takes.text()));
+    let is_unread = matches!(takes, Takes::Range(..)) && value.parse::<i64>().is_err();
+    Err(if is_unread { wrong.unread() } else { wrong })
 }
 
 /// What was typed in an address, as the value that TOML would have read.
