@@ -187,3 +187,17 @@ fn ior_makes_a_directory_for_each_task_and_says_what_it_did_in_json() {
     assert!(test["Capacity"].as_str().is_some_and(|size| size.ends_with("iB")), "{test}");
     assert!(test["Path"].as_str().is_some_and(|path| path.ends_with("/0/apart.00000000")), "{test}");
 }
+
+#[test]
+fn ior_says_of_a_file_that_is_to_be_read_and_is_not_there_that_it_does_not_exist() {
+    let user = User::new();
+    let name = user.path("absent").display().to_string();
+    for (reads, file) in
+        [("-r", name.clone()), ("-W", name.clone()), ("-r -F -N 2", format!("{name}.00000000"))]
+    {
+        let ended = user.fathom(&format!("as ior {reads} -b 128k -t 64k -o {name}"));
+        assert_eq!(ended.code, Some(2), "{}", ended.err);
+        let said = ended.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(&format!("{file} does not exist")), "{said}");
+    }
+}

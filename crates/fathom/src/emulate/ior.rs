@@ -99,6 +99,12 @@ fn job(command: &Command) -> Result<Job, Failure> {
             }
             let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
             let looks = look_all("ior", &names)?;
+            let absent = looks.iter().zip(&files).find(|(look, _)| look.kind == LookKind::NewFile);
+            if let Some((_, DataFile { path, bytes })) = absent.filter(|_| !command.writes) {
+                return Err(usage(format!(
+                    "{path} does not exist, and {bytes} bytes of it are read; `-w` writes it first, `-k` keeps it"
+                )));
+            }
             let found: Vec<TargetInfo> =
                 looks.iter().map(|look| TargetInfo::sized(look.size.get(), false)).collect();
             Ok(command.job(Place::Files, &found)?)
