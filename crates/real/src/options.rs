@@ -25,6 +25,8 @@ pub struct RealOptions {
     /// For tools that make files of their own: how each target that is a file is treated. Empty where new files are
     /// scratch files.
     pub plain: Vec<PlainFile>,
+    /// Numbers of plain files, from 0, that other processes of the same run write: those look for room for them.
+    pub plain_of_others: Vec<usize>,
     /// How a real array is broken, mended and watched.
     pub upkeep: UpkeepOptions,
     /// Another world that is open at the same time.

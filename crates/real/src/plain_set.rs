@@ -9,12 +9,13 @@ use host::SysRoot;
 use host::clock::Clock;
 use host::plain::{self, Made, Refused};
 use host::restore::Journal;
-use host::safety::{Consent, consent_for, permit};
+use host::safety::{consent_for, permit};
 use host::scratch::{ScratchError, Step, enough_room};
 use host::target::TargetKind;
 use units::Bytes;
 
 use crate::failure::HostError;
+use crate::options::RealOptions;
 use crate::scratch_set::layout_news;
 use crate::target::Resolved;
 
@@ -59,14 +60,14 @@ impl PlainSet {
     /// on. Changes nothing yet.
     pub(crate) fn plan(
         root: &SysRoot,
-        wanted: &[PlainFile],
+        options: &RealOptions,
         targets: &mut [Resolved],
-        consents: &[Consent],
-        journal: &Journal,
     ) -> Result<PlainSet, WorldError> {
+        let RealOptions { plain: wanted, plain_of_others: others, consents, journal, .. } = options;
         let mut words = None;
-        for (wanted, each) in wanted.iter().zip(targets.iter_mut()) {
+        for (number, (wanted, each)) in wanted.iter().zip(targets.iter_mut()).enumerate() {
             match &each.target.kind {
+                TargetKind::NewFile(_) if others.contains(&number) => {}
                 TargetKind::NewFile(path) => match enough_room(path, wanted.size, None) {
                     Err(scarce @ ScratchError::TooLarge { .. }) if wanted.ends_early => {
                         words.get_or_insert_with(|| may_fill(&each.target.name, &scarce));

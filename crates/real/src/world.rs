@@ -120,7 +120,7 @@ impl RealWorld {
             }
         }
         let environment = host::environment::Environment::read(&root);
-        let plain = PlainSet::plan(&root, &options.plain, &mut targets, &options.consents, &options.journal)?;
+        let plain = PlainSet::plan(&root, options, &mut targets)?;
         let scratch = match plain.is_any() {
             true => ScratchSet::default(),
             false => ScratchSet::plan(plan, &targets, options, &environment)?,

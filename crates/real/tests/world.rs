@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use conduct::{Event, Outcome, World};
-use real::{RealOptions, RealWorld, UpkeepOptions};
+use real::{PlainFile, RealOptions, RealWorld, UpkeepOptions};
 use workload::plan::{Overrides, Plan, Work};
 
 fn plan(text: &str) -> Plan {
@@ -30,6 +30,40 @@ fn a_state_of_an_array_is_refused_on_real_storage_before_anything_is_touched() {
     let error = RealWorld::open(&plan, &options, Arc::default()).unwrap_err();
     assert_eq!(error.exit_code(), 2);
     assert!(error.to_string().contains("virtual array"), "{error}");
+}
+
+#[test]
+fn room_is_looked_for_in_the_name_of_files_that_this_process_writes() {
+    let home = tempfile::tempdir().unwrap();
+    let plan = plan(
+        "[[phase]]\nname = 'w'\nreads = '0%'\nspan = '4KiB'\ndirect = false\nworkers = 2\nfiles = 'per_worker(1)'\nops = 1\nrun = 'none'\n",
+    );
+    let open = |others: &[usize]| {
+        // More than any file system has.
+        let large = PlainFile {
+            size: units::Bytes::new(1 << 60),
+            expand: false,
+            noise: false,
+            cut: None,
+            whole: false,
+            ends_early: false,
+            keep: false,
+        };
+        let name = |number: usize| home.path().join(format!("t.{number}")).display().to_string();
+        let options = RealOptions {
+            targets: vec![name(0), name(1)],
+            create: true,
+            plain: vec![large; 2],
+            plain_of_others: others.to_vec(),
+            ..RealOptions::default()
+        };
+        RealWorld::open(&plan, &options, Arc::default()).map(|_| ()).map_err(|error| error.to_string())
+    };
+    for (others, named) in [(&[] as &[usize], "t.0: "), (&[0], "t.1: "), (&[1], "t.0: ")] {
+        let why = open(others).unwrap_err();
+        assert!(why.contains(named) && why.contains("do not fit"), "{why}");
+    }
+    assert_eq!(open(&[0, 1]), Ok(()));
 }
 
 const LIFE: &str = "[defaults]\nsize = '8KiB'\nreads = '2/3'\npace = 'rate(50/s)'\ndepth = 8\nrun = '5s'\nspan = '1GiB'\n\

@@ -2,15 +2,16 @@
 
 use std::io::Write;
 
-use conduct::Event;
+use conduct::{Event, Rank};
 use formats::Refusal;
 use formats::TargetInfo;
 use formats::ior::{Command, DataFile, Job, Place, Row, Sheet, Summary};
 use host::SysRoot;
 use host::environment::Environment;
 use jiff::Zoned;
-use real::{LookKind, PlainFile};
+use real::{LookKind, PlainFile, RealOptions};
 use units::Bytes;
+use units::convert::narrow;
 
 use super::{Context, Scratch, file_system};
 use crate::ending::{Ending, Failure};
@@ -22,7 +23,9 @@ use crate::terminal;
 pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     if let Some(ending) = ranks::serve(|| {
         let Asked { command, job, files } = asked(arguments)?;
-        context.ready("ior", &job.translated, Scratch::default(), files, command.writes)
+        let plain_of_others = of_others(&command, &job, ranks::number(), ranks::count().unwrap_or(1));
+        let ready = context.ready("ior", &job.translated, Scratch::default(), files, command.writes)?;
+        Ok((ready.0, RealOptions { plain_of_others, ..ready.1 }))
     }) {
         return Ok(ending);
     }
@@ -127,6 +130,17 @@ fn make_directories(files: &[DataFile]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Numbers of the files that tasks of other ranks than `rank` write.
+fn of_others(command: &Command, job: &Job, rank: usize, ranks: u32) -> Vec<usize> {
+    if !command.shape.file_per_task {
+        return Vec::new();
+    }
+    let tasks = command.shape.tasks;
+    let own = Rank::new(narrow(rank), ranks, false).share(tasks);
+    let is_own = |number: &usize| own.contains(&narrow(number % narrow::<usize>(tasks)));
+    (0..job.files.len()).filter(|number| !is_own(number)).collect()
+}
+
 /// A file is made anew, unless `-E`, and goes at the end, unless `-k`.
 fn plain_file(command: &Command, file: &DataFile) -> PlainFile {
     PlainFile {
@@ -209,4 +223,24 @@ fn now() -> String {
 
 fn usage(what: String) -> Failure {
     Failure::Tool(Refusal::Usage { tool: "ior", what })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_files_of_tasks_each_rank_writes_its_own() {
+        let others = |line: &str, rank: usize| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let command = Command::parse(&words, Some(2)).unwrap();
+            let found = vec![TargetInfo::sized(0, false); command.files().unwrap().len()];
+            let job = command.job(Place::Files, &found).unwrap();
+            of_others(&command, &job, rank, 2)
+        };
+        assert_eq!([0, 1].map(|rank| others("-w -F -b 1m -t 1m -o t", rank)), [vec![1], vec![0]]);
+        let again = "-w -F -m -i 2 -b 1m -t 1m -o t";
+        assert_eq!([0, 1].map(|rank| others(again, rank)), [vec![1, 3], vec![0, 2]]);
+        assert!(others("-w -b 1m -t 1m -o t", 1).is_empty());
+    }
 }

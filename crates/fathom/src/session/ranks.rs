@@ -92,7 +92,7 @@ pub fn are_several() -> bool {
 }
 
 /// Which rank the launcher says that this process is.
-fn number() -> usize {
+pub fn number() -> usize {
     let names = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"];
     names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok()).unwrap_or(0)
 }

@@ -151,6 +151,7 @@ impl RunArgs {
             scratch: self.scratch,
             create: self.create,
             plain: Vec::new(),
+            plain_of_others: Vec::new(),
             upkeep: self.rebuild.options(),
             beside: Beside { taken: ranks::files_taken(self.file_per_rank), shares_free: false },
             looks_inside: true,
