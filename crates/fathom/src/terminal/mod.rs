@@ -291,6 +291,15 @@ fn is_passed_on() -> bool {
     IS_RELAYED.load(Ordering::Relaxed)
 }
 
+/// What may be done to a run that ends. Nothing under a launcher, which kills at a second Ctrl-C and leaves nobody to put back.
+fn ending_hint() -> &'static str {
+    hint(is_ending(), is_passed_on())
+}
+
+fn hint(is_ending: bool, is_passed_on: bool) -> &'static str {
+    if is_ending && !is_passed_on { "; Ctrl-C again leaves at once" } else { "" }
+}
+
 /// Whether something can be drawn on stderr; where a launcher passes it on to a terminal, from now on it is that.
 fn can_be_drawn_on() -> bool {
     if is_passed_on() && !is_dumb() {
@@ -342,6 +351,12 @@ fn width_of(stream: &impl std::os::fd::AsFd) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_that_ends_offers_a_second_interrupt_unless_a_launcher_would_kill_for_it() {
+        assert_eq!(hint(true, false), "; Ctrl-C again leaves at once");
+        assert_eq!([hint(true, true), hint(false, false), hint(false, true)], [""; 3]);
+    }
 
     #[test]
     fn only_lines_that_are_too_wide_are_broken() {

@@ -209,7 +209,7 @@ impl Drawing {
                 let mut glance = self.shared.glance().clone();
                 glance.is_frozen = self.shared.is_frozen();
                 if terminal::is_ending() && glance.waiting.is_none() {
-                    glance.waiting = Some("the run ends; Ctrl-C again leaves at once".into());
+                    glance.waiting = Some(format!("the run ends{}", terminal::ending_hint()));
                 }
                 screen::draw(&glance, &terminal::held(), Look::of_stderr(), &mut now);
                 let is_same_size = before.as_ref().is_some_and(|before| *before.area() == area);

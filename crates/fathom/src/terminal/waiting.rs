@@ -107,7 +107,7 @@ impl Seen {
             return None;
         }
         self.said = Some(now);
-        let hint = if terminal::is_ending() { "; Ctrl-C again leaves at once" } else { "" };
+        let hint = terminal::ending_hint();
         let seconds = silence.get() / 1_000_000_000;
         Some(format!("waiting for storage since {seconds} s{hint}"))
     }
