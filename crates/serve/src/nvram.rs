@@ -191,7 +191,9 @@ impl Nvram {
             kept: (0..groups).map(|_| AtomicBool::new(false)).collect(),
             boot: boot.to_owned(),
         };
-        past.is_known = past.is_known && (past.is_clean || !nvram.is_torn()?);
+        // Of records that were not synced any may be lost with the power: all that was flushed lies before the first of these.
+        let may_be_torn = past.is_clean || past.has_lost_power(boot);
+        past.is_known = past.is_known && (may_be_torn || !nvram.is_torn()?);
         Ok((nvram, past))
     }
 
@@ -570,6 +572,23 @@ mod tests {
             // The last one cannot be told from one that was never whole.
             assert_eq!(open(&medium).1.is_known, is_known, "record {damaged}");
         }
+    }
+
+    #[test]
+    fn records_before_the_first_that_was_lost_with_the_power_count() {
+        let record = padded(RECORD as u64 + 2 * ENTRY as u64 + 1024);
+        let medium = Arc::new(MemoryMedium::default());
+        let (nvram, _) = open(&medium);
+        nvram.restart(false, || Ok(())).unwrap();
+        for lba in 0..4 {
+            nvram.append(0, &one(lba), || Ok(())).unwrap().done();
+        }
+        medium.write(nvram.journal + 2 * record, &vec![0; narrow::<usize>(record)]).unwrap();
+        assert!(!open(&medium).1.is_known, "the machine has been on ever since");
+        let shared = Arc::new(Shared(medium.clone()));
+        let (again, past) = Nvram::open(shared, 8192, 2, false, "another boot").unwrap();
+        assert!(past.is_known && past.has_lost_power("another boot"));
+        assert_eq!(replayed(&again), [(0, 0), (0, 1)]);
     }
 
     #[test]
