@@ -102,14 +102,19 @@ fn half_filled() -> (Arc<Machine>, Host) {
     let all = host.sectors();
     host.write(&machine, 0, all).unwrap();
     host.settle();
+    fill_half(&machine, 0);
+    (machine, host)
+}
+
+/// Pulls a drive, and has a spare be filled for it to about half, slowly.
+fn fill_half(machine: &Arc<Machine>, bay: u32) {
     // One unit of a rebuild is half a region.
     machine.set_rate(4 << 20);
-    machine.pull(0).unwrap();
+    machine.pull(bay).unwrap();
     machine.rebuild(0).unwrap();
     while machine.status().works.first().is_some_and(|work| work.done < 0.5) {
         serve::clock::wait(std::time::Duration::from_millis(1));
     }
-    (machine, host)
 }
 
 #[test]
@@ -160,12 +165,7 @@ fn a_drive_that_is_given_what_it_missed_keeps_the_rest_over_a_start() {
     let mut host = Host::new(&machine);
     (0..host.sectors() / 128).for_each(|part| host.write(&machine, part * 128, 128).unwrap());
     host.settle();
-    machine.set_rate(4 << 20);
-    machine.pull(0).unwrap();
-    machine.rebuild(0).unwrap();
-    while machine.status().works.first().is_some_and(|work| work.done < 0.5) {
-        serve::clock::wait(std::time::Duration::from_millis(1));
-    }
+    fill_half(&machine, 0);
     machine.pull(1).unwrap();
     host.write(&machine, 0, 8).unwrap();
     host.settle();
@@ -256,12 +256,7 @@ fn filling(world: &Arc<World>, shape: &serve::machine::Shape) -> (Arc<Machine>, 
     let mut host = Host::new(&machine);
     (0..host.sectors() / 128).for_each(|part| host.write(&machine, part * 128, 128).unwrap());
     host.settle();
-    machine.set_rate(4 << 20);
-    machine.pull(1).unwrap();
-    machine.rebuild(0).unwrap();
-    while machine.status().works.first().is_some_and(|work| work.done < 0.5) {
-        serve::clock::wait(std::time::Duration::from_millis(1));
-    }
+    fill_half(&machine, 1);
     (machine, host)
 }
 
