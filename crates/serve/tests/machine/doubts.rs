@@ -317,62 +317,6 @@ fn noise_over_checksums_of_one_drive_and_over_their_sectors_is_corrected() {
     }
 }
 
-/// One member sector of two or three drives, and which host sectors those of data are.
-fn unreadable_on(shape: &Shape, world: &World, bays: &[u32], row: u64) -> Vec<u64> {
-    for &bay in bays {
-        world.scramble(bay, tag_of(row)..tag_of(row + 1));
-        world.scramble(bay, byte_of(row)..byte_of(row + 1));
-    }
-    let geometry = &shape.sets[0].geometry;
-    let is_hit = |lba: &u64| {
-        let place = geometry.place(units::Lba(*lba)).unwrap();
-        place.lba.0 == row && bays.contains(&u32::from(place.slot))
-    };
-    (0..geometry.capacity().0).filter(is_hit).collect()
-}
-
-#[test]
-fn what_cannot_be_computed_is_an_error_until_it_is_written_each_sector_by_itself() {
-    let cases: [(Level, u32, &[u32]); 3] =
-        [(Level::Raid5, 4, &[0, 1]), (Level::Raid5, 4, &[0, 2]), (Level::Raid6, 6, &[0, 1, 2])];
-    for (level, members, bays) in cases {
-        for crash in [None, Some(1), Some(3), Some(5), Some(8), Some(12), Some(20)] {
-            let (shape, world, machine, mut host) = written(level, members, 0);
-            machine.close().unwrap();
-            drop(machine);
-            let lost = unreadable_on(&shape, &world, bays, 40);
-            assert!(!lost.is_empty(), "some of them hold data");
-            let mut machine = open(&shape, &world, Loss::Ordered);
-            if let Some(crash) = crash {
-                world.crash_after(crash);
-            }
-            let what = format!("{level}, {bays:?}, crash {crash:?}");
-            for &lba in &lost {
-                let answer = host.write(&machine, lba, 1);
-                if crash.is_none() {
-                    answer.unwrap_or_else(|why| panic!("{what}: {why}"));
-                    host.settle();
-                }
-            }
-            if crash.is_some() {
-                drop(machine);
-                world.revive();
-                machine = open(&shape, &world, Loss::Ordered);
-            }
-            host.check_what_is_there(&machine, &what);
-            for &lba in &lost {
-                host.write(&machine, lba, 1).unwrap();
-            }
-            host.settle();
-            host.check(&machine, &format!("{what}, written"));
-            machine.verify(0, true).unwrap();
-            wait(&machine);
-            machine.fail(3).unwrap();
-            host.check(&machine, &format!("{what}, without a drive that had it all"));
-        }
-    }
-}
-
 #[test]
 fn a_drive_that_cannot_be_taken_out_of_its_bay_stays_in_use() {
     let folder = tempfile::TempDir::new().unwrap();
