@@ -236,17 +236,19 @@ pub fn culprit(model: &str, measured: &[Shift], suspicions: &[Suspicion]) -> Cul
     Culprit { model: model.into(), part, why, figures, suspects }
 }
 
-/// A part with its changes, the likeliest first, where the likeliest of all is as likely as `best` says. Those that fit
-/// about as well as the first are told with it: it is the part that is named, whichever of them it was.
+/// A part with its changes, the likeliest first, where the likeliest of all is as likely as `best` says. It has those that fit
+/// about as well as the first, too: the part is known, and not which of its changes it was.
 fn suspect(changes: &[(&Suspicion, Traced)], best: f64) -> Suspect {
     let (first, traced) = &changes[0];
     let is_near = |other: &Traced| traced.log_likelihood - other.log_likelihood < LIKELIER.ln();
     let others = changes.iter().skip(1).filter(|(_, other)| traced.fits && other.fits && is_near(other));
-    let told = others.map(|(other, traced)| other.told(traced.times));
+    let near = others.map(|(other, traced)| other.told(traced.times));
+    let mut told: Vec<String> = std::iter::once(first.told(traced.times)).chain(near).collect();
+    told.dedup();
     let (worst, measured, modelled) = traced.worst.clone().unwrap_or_default();
     Suspect {
         part: first.part.clone(),
-        change: std::iter::once(first.told(traced.times)).chain(told).collect::<Vec<_>>().join(" or "),
+        change: told.join(" or "),
         fits: traced.fits,
         less_likely: (best - traced.log_likelihood).min(300.0).exp(),
         worst,
@@ -382,7 +384,7 @@ mod tests {
             alike.into_iter().map(|one| Suspicion { part: one.part.replace("bus", "link"), ..one }).collect();
         let found = culprit("array:m", &changed([0.0, 0.0, 0.5]), &same);
         assert_eq!(found.part.as_deref(), Some("link"), "two changes of one part are no rivals");
-        assert_eq!(found.suspects[0].change, "2.0 times as slow or 2.0 times as slow", "both are told");
+        assert_eq!(found.suspects[0].change, "2.0 times as slow", "the same words once");
     }
 
     #[test]
