@@ -113,7 +113,7 @@ impl WriteCache {
                 let room =
                     table.filter(|table| table.is_needed(&owner)).map_or(room, |table| room.max(table.room));
                 let window = Arc::new(Window { medium: medium.clone(), from: LOG });
-                let (log, _) = Nvram::open(window, room, 0, is_synced, &owner.array)?;
+                let (log, _) = Nvram::open(window, room, (0, 0), is_synced, &owner.array)?;
                 Some(Kept { medium, log, room })
             }
         };

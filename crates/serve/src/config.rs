@@ -160,19 +160,30 @@ pub struct SlotConfig {
     /// Of a slot without a disk: the one that was being filled for it when that was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filled: Option<FilledConfig>,
+    /// Of a slot that is being filled: the disk that it had before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<LostConfig>,
     /// The bay of the disk that becomes its copy, and how far that is.
     pub twin: Option<(u32, u64)>,
 }
 
-/// A disk that was lost while it was being filled.
+/// A disk that was lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FilledConfig {
+pub struct LostConfig {
     /// Its serial number.
     pub serial: String,
     /// The first generation without it.
     pub since: u64,
     /// The number of the start that wrote its label.
     pub start: u64,
+}
+
+/// A disk that was lost while it was being filled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilledConfig {
+    /// Which one.
+    #[serde(flatten)]
+    pub lost: LostConfig,
     /// It has the sectors below this mark.
     pub done_to: u64,
 }

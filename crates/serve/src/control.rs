@@ -223,12 +223,7 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
                 (false, None) => Insert::Same,
             };
             let refused = |what: &str| {
-                let advice = if machine.status().sets.iter().any(|set| set.state == "failed") {
-                    "a set has failed: reinsert the drive that was lost last, then pull and reinsert this one"
-                        .into()
-                } else {
-                    format!("`fathom array clear {bay}` forgets what is on it")
-                };
+                let advice = machine.advice_on(bay);
                 let why = format!("the drive is in its bay and refused: it is {what}; {advice}");
                 Err(OperateError::WrongState { bay, why })
             };

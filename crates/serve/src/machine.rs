@@ -12,6 +12,7 @@ mod initialise;
 mod open;
 mod operate;
 mod pass;
+mod returning;
 mod status;
 mod told;
 mod works;
@@ -28,7 +29,7 @@ use units::convert::narrow;
 use units::{SECTOR_BYTES, Sectors};
 
 use crate::cache::{Place, WriteCache};
-use crate::config::{Start, Status};
+use crate::config::{LostConfig, Start, Status};
 use crate::disk::{Disk, DiskError};
 use crate::events::{EventLog, Severity};
 use crate::pace::Pacer;
@@ -143,6 +144,11 @@ impl Shape {
         self.sets.iter().map(|set| set.geometry.groups() as usize).sum()
     }
 
+    /// Slots of all sets together.
+    fn slots(&self) -> usize {
+        self.sets.iter().map(|set| set.geometry.spec().members as usize).sum()
+    }
+
     /// In one line, all that must be the same for data to make sense.
     fn text(&self) -> String {
         let set = |set: &SetShape| {
@@ -223,6 +229,12 @@ struct Lost {
     start: u64,
     /// [`SetStore::changes`] of its group when it went, where it had all of them.
     changes: Option<u64>,
+}
+
+impl From<LostConfig> for Lost {
+    fn from(LostConfig { serial, since, start }: LostConfig) -> Lost {
+        Lost { serial, since, start, changes: None }
+    }
 }
 
 /// How a disk goes.

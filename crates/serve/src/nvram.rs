@@ -34,8 +34,8 @@ pub const REGIONS: u64 = 1024;
 const HEADER: u64 = 4096;
 /// Where the configuration is, as on the disks.
 const CONFIG: u64 = 2 * HEADER;
-/// Where the maps are. Behind them are, for each group, what is known of its last loss ([`Loss`]), and then since when nothing was
-/// written to it.
+/// Where the maps are. Behind them is, for each slot, what is known of its last loss ([`Loss`]), and then, for each group, since when
+/// nothing was written to it.
 const INTENTS: u64 = CONFIG + 2 * disk::LABEL;
 /// Bytes that are kept of a loss.
 const LOSS: usize = 16;
@@ -77,7 +77,7 @@ pub fn remembered(medium: &Arc<dyn Medium>) -> io::Result<Option<(u64, Vec<u8>)>
     disk::read_label(&Window { medium: medium.clone(), from: CONFIG })
 }
 
-/// How far a group was written to since it lost a disk last: exactly, while a region of its map is much.
+/// How far the group of a slot was written to since that lost its disk last: exactly, while a region of the map is much.
 ///
 /// It goes onto the medium whenever the journal is begun anew. What was written since then is in the journal, and is counted again when
 /// that is done again.
@@ -121,6 +121,7 @@ pub struct Nvram {
     /// Held by who has appended and not yet written to members.
     gate: RwLock<()>,
     intents: Vec<AtomicU8>,
+    /// Of each slot.
     losses: Vec<Loss>,
     /// Of each group, the generation of the first loss of a disk since it was written to; 0 where it has lost none since.
     unchanged: Vec<AtomicU64>,
@@ -144,20 +145,21 @@ struct Position {
 pub struct Appended<'a>(RwLockReadGuard<'a, ()>);
 
 impl Nvram {
-    /// The memory on `medium`, with room for that many bytes of journal, of an array whose sets have `groups` groups together.
+    /// The memory on `medium`, with room for that many bytes of journal, of an array whose sets have `groups` groups and `slots` slots
+    /// together.
     ///
     /// Where `is_synced`, each record is on stable storage before members are written: then a loss of power of this
     /// machine leaves no write hole either.
     pub fn open(
         medium: Arc<dyn Medium>,
         room: u64,
-        groups: usize,
+        (groups, slots): (usize, usize),
         is_synced: bool,
         boot: &str,
     ) -> io::Result<(Nvram, Past)> {
         let mut intents = vec![0; groups * narrow::<usize>(REGIONS)];
         medium.read(INTENTS, &mut intents)?;
-        let mut losses = vec![0; groups * LOSS];
+        let mut losses = vec![0; slots * LOSS];
         medium.read(INTENTS + intents.len() as u64, &mut losses)?;
         let mut unchanged = vec![0; groups * 8];
         medium.read(INTENTS + (intents.len() + losses.len()) as u64, &mut unchanged)?;
@@ -394,34 +396,38 @@ impl Nvram {
         Some(self.unchanged[group as usize].load(Ordering::Relaxed)).filter(|since| *since > 0)
     }
 
-    /// A group loses a disk that has all that was written until now; `since` is the first generation without it, and nobody writes
-    /// meanwhile. How far what is written from now on reaches is known, until another loss.
-    pub fn begin_reach(&self, group: u32, since: u64) {
-        let Loss { since: own, reach } = &self.losses[group as usize];
+    /// A slot loses a disk that has all that was written until now; `since` is the first generation without it, and nobody writes
+    /// meanwhile. How far what is written from now on reaches is known, until its next loss. Slots are counted over all sets.
+    pub fn begin_reach(&self, slot: u32, since: u64) {
+        let Loss { since: own, reach } = &self.losses[slot as usize];
         own.store(0, Ordering::Release);
         reach.store(0, Ordering::Release);
         own.store(since, Ordering::Release);
     }
 
-    /// Nothing is known any more of how far a group was written to.
-    pub fn forget_reach(&self, group: u32) {
-        self.losses[group as usize].since.store(0, Ordering::Release);
+    /// Nothing is known any more of what a slot's lost disk has missed.
+    pub fn forget_reach(&self, slot: u32) {
+        self.losses[slot as usize].since.store(0, Ordering::Release);
     }
 
-    /// A group is written to, up to sector `end` of its members.
+    /// A group is written to, up to sector `end` of its members, which are in `slots`.
     #[inline]
-    pub fn raise_reach(&self, group: u32, end: u64) {
-        let reach = &self.losses[group as usize].reach;
-        // Looked at first: it is far up soon, and then nothing is written that others read.
-        if reach.load(Ordering::Relaxed) < end {
-            reach.fetch_max(end, Ordering::AcqRel);
+    pub fn raise_reach(&self, group: u32, slots: std::ops::Range<u32>, end: u64) {
+        if !self.kept[group as usize].load(Ordering::Relaxed) {
+            return;
+        }
+        for Loss { reach, .. } in &self.losses[slots.start as usize..slots.end as usize] {
+            // Looked at first: it is far up soon, and then nothing is written that others read.
+            if reach.load(Ordering::Relaxed) < end {
+                reach.fetch_max(end, Ordering::AcqRel);
+            }
         }
     }
 
-    /// Where on the members of a group ends what was written since generation `since`, which lost it a disk; beyond every address where
-    /// that is not known: another was lost later, or that one had missed something before.
-    pub fn reach_since(&self, group: u32, since: u64) -> u64 {
-        let (reach, own) = self.losses[group as usize].look();
+    /// Where on the members of its group ends what was written since generation `since`, which lost a slot its disk; beyond every address
+    /// where that is not known: it has lost another later, or that one had missed something before.
+    pub fn reach_since(&self, slot: u32, since: u64) -> u64 {
+        let (reach, own) = self.losses[slot as usize].look();
         if since > 0 && own == since { reach } else { u64::MAX }
     }
 
@@ -495,7 +501,7 @@ mod tests {
     }
 
     fn open(medium: &Arc<MemoryMedium>) -> (Nvram, Past) {
-        Nvram::open(Arc::new(Shared(medium.clone())), 8192, 2, false, "boot").unwrap()
+        Nvram::open(Arc::new(Shared(medium.clone())), 8192, (2, 4), false, "boot").unwrap()
     }
 
     fn replayed(nvram: &Nvram) -> Vec<(u32, u64)> {
@@ -586,7 +592,7 @@ mod tests {
         medium.write(nvram.journal + 2 * record, &vec![0; narrow::<usize>(record)]).unwrap();
         assert!(!open(&medium).1.is_known, "the machine has been on ever since");
         let shared = Arc::new(Shared(medium.clone()));
-        let (again, past) = Nvram::open(shared, 8192, 2, false, "another boot").unwrap();
+        let (again, past) = Nvram::open(shared, 8192, (2, 4), false, "another boot").unwrap();
         assert!(past.is_known && past.has_lost_power("another boot"));
         assert_eq!(replayed(&again), [(0, 0), (0, 1)]);
     }
@@ -596,7 +602,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("controller.nvram");
         let open =
-            || Nvram::open(Arc::new(FileMedium::open(&path).unwrap()), 8192, 2, false, "boot").unwrap();
+            || Nvram::open(Arc::new(FileMedium::open(&path).unwrap()), 8192, (2, 4), false, "boot").unwrap();
         let (nvram, _) = open();
         nvram.restart(false, || Ok(())).unwrap();
         nvram.append(0, &one(1), || Ok(())).unwrap().done();
@@ -614,9 +620,9 @@ mod tests {
         {
             let medium = Arc::new(MemoryMedium::default());
             let shared = || Arc::new(Shared(medium.clone()));
-            let (nvram, _) = Nvram::open(shared(), 8192, 2, is_synced, "one").unwrap();
+            let (nvram, _) = Nvram::open(shared(), 8192, (2, 4), is_synced, "one").unwrap();
             nvram.restart(is_clean, || Ok(())).unwrap();
-            let (_, past) = Nvram::open(shared(), 8192, 2, is_synced, "two").unwrap();
+            let (_, past) = Nvram::open(shared(), 8192, (2, 4), is_synced, "two").unwrap();
             assert!(!past.has_lost_power("one"));
             assert_eq!(past.has_lost_power("two"), is_lost);
         }
@@ -636,22 +642,25 @@ mod tests {
     }
 
     #[test]
-    fn how_far_a_group_was_written_to_since_a_loss_is_known_until_the_next_one_and_over_a_start() {
+    fn how_far_a_group_was_written_to_since_each_loss_is_known_until_the_slots_next_one_and_over_a_start() {
         let medium = Arc::new(MemoryMedium::default());
         let (nvram, _) = open(&medium);
-        nvram.raise_reach(1, 900);
-        nvram.begin_reach(1, 7);
-        nvram.raise_reach(1, 300);
-        nvram.raise_reach(1, 200);
-        assert_eq!([nvram.reach_since(1, 7), nvram.reach_since(1, 6)], [300, u64::MAX]);
-        assert_eq!(nvram.reach_since(0, 0), u64::MAX, "a group that has lost none");
+        nvram.keep_intents(1, true);
+        nvram.raise_reach(1, 2..4, 900);
+        nvram.begin_reach(2, 7);
+        nvram.raise_reach(1, 2..4, 300);
+        nvram.begin_reach(3, 8);
+        nvram.raise_reach(1, 2..4, 200);
+        assert_eq!([nvram.reach_since(2, 7), nvram.reach_since(2, 6)], [300, u64::MAX]);
+        assert_eq!(nvram.reach_since(3, 8), 200, "what was written before is none of it");
+        assert_eq!(nvram.reach_since(0, 0), u64::MAX, "a slot that has lost none");
         nvram.restart(false, || Ok(())).unwrap();
         let (again, _) = open(&medium);
-        assert_eq!(again.reach_since(1, 7), 300);
-        again.forget_reach(1);
-        assert_eq!(again.reach_since(1, 7), u64::MAX);
-        again.begin_reach(1, 9);
-        assert_eq!([again.reach_since(1, 9), again.reach_since(1, 7)], [0, u64::MAX]);
+        assert_eq!([again.reach_since(2, 7), again.reach_since(3, 8)], [300, 200]);
+        again.forget_reach(2);
+        assert_eq!([again.reach_since(2, 7), again.reach_since(3, 8)], [u64::MAX, 200]);
+        again.begin_reach(2, 9);
+        assert_eq!([again.reach_since(2, 9), again.reach_since(2, 7)], [0, u64::MAX]);
     }
 
     proptest! {

@@ -84,11 +84,20 @@ pub struct SetState {
     pub disks: Vec<Option<Arc<Disk>>>,
 }
 
+/// How many groups and slots the sets before one have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct First {
+    /// Groups.
+    pub group: u32,
+    /// Slots.
+    pub slot: u32,
+}
+
 /// A set at work.
 pub struct SetStore {
     number: u32,
-    /// The number of its first group among those of all sets.
-    first_group: u32,
+    /// Where its groups and slots begin among those of all sets.
+    first: First,
     geometry: Geometry,
     rows: RowLocks,
     state: RwLock<SetState>,
@@ -116,9 +125,9 @@ pub struct Scratch {
 }
 
 impl SetStore {
-    /// The set number `number` of an array, with the disks that it has; `first_group` groups are those of the sets before it.
+    /// The set number `number` of an array, with the disks that it has; `first` says what the sets before it have.
     pub fn new(
-        (number, first_group): (u32, u32),
+        (number, first): (u32, First),
         geometry: Geometry,
         state: SetState,
         common: Arc<Common>,
@@ -131,7 +140,7 @@ impl SetStore {
         assert!(region > 0 && geometry.member_used().0 <= region * REGIONS, "the map covers every member");
         SetStore {
             number,
-            first_group,
+            first,
             written: (0..geometry.groups()).map(|_| Written::default()).collect(),
             geometry,
             rows,

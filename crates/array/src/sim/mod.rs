@@ -194,8 +194,8 @@ impl Sim {
         self.array.fail_slot(set, slot, is_copy)
     }
 
-    /// A slot has its failed disk again, which has missed nothing; a set that had failed is online again where that suffices. An error
-    /// where the slot has a disk. Panics for a slot that there is not.
+    /// A slot has a disk again that has missed nothing: its failed one, or, in place of one that is being filled, the one before it. A set
+    /// that had failed is online again where that suffices. Nothing where the slot has such a disk. Panics for a slot that there is not.
     pub fn take_back(&mut self, set: u32, slot: u16) -> Result<(), HealthError> {
         self.array.take_back(set, slot)
     }

@@ -10,7 +10,7 @@ use units::convert::narrow;
 
 use super::{Bays, Filled, Going, Lost, Machine, Shape, is_group_whole, size};
 use crate::cache::WriteCache;
-use crate::config::{BayConfig, Config, FilledConfig, Label, SlotConfig, SlotState, Status};
+use crate::config::{BayConfig, Config, FilledConfig, Label, LostConfig, SlotConfig, SlotState, Status};
 use crate::disk::Disk;
 use crate::events::Severity;
 use crate::set::{is_rebuilding, slot_of};
@@ -56,19 +56,8 @@ impl Machine {
                 (Going::Whole, Some(Err(_))) => Going::Refusing,
                 (going, _) => going,
             };
-            let Some(slot) = slot.filter(|&slot| state.health.state(slot) == MemberState::Failed) else {
-                if let Some(slot) = slot.filter(|_| !is_copy) {
-                    let copy = self.shape.sets[number].bays[usize::from(state.health.member(slot))];
-                    let text = format!(
-                        "set {number}: degraded, slot {slot} is the copy in bay {copy} as far as it has got"
-                    );
-                    self.say(Severity::Warning, text);
-                }
-                continue;
-            };
-            self.works.disk_is_gone(narrow::<u32>(number), slot);
+            let Some(slot) = slot.filter(|_| !is_copy) else { continue };
             assert!(bays.lost[number][usize::from(slot)].since <= until, "generations only grow");
-            // One that was being filled lacks more than what is written from now on: what the slot lacks is still the one before it.
             let group = set.geometry().group_of(slot);
             if going == Going::Whole
                 && let Some(nvram) = &self.common.nvram
@@ -85,12 +74,19 @@ impl Machine {
                     bays.filled[number][usize::from(slot)] = Filled { lost, done_to: done_to.0 };
                 }
                 _ => {
-                    // What another one gets of what it missed goes by what was known until now.
-                    let is_exact = changes.is_some() && !self.is_any_back(bays, number, &state.health, group);
-                    set.lose(group, is_exact.then_some(until));
+                    set.lose(slot, changes.is_some().then_some(until));
                     bays.lost[number][usize::from(slot)] = lost;
                 }
             }
+            if state.health.state(slot) != MemberState::Failed {
+                let copy = self.shape.sets[number].bays[usize::from(state.health.member(slot))];
+                let text = format!(
+                    "set {number}: degraded, slot {slot} is the copy in bay {copy} as far as it has got"
+                );
+                self.say(Severity::Warning, text);
+                continue;
+            }
+            self.works.disk_is_gone(narrow::<u32>(number), slot);
             let is_lost = has_failed(set.geometry(), &state.health);
             drop(state);
             let level = set.geometry().spec().level;
@@ -103,16 +99,6 @@ impl Machine {
                 self.say(Severity::Warning, format!("set {number} ({level}): degraded, slot {slot} is lost"));
             }
         }
-    }
-
-    /// Whether some slot of a group is filled on the disk that it had lost.
-    fn is_any_back(&self, bays: &Bays, set: usize, health: &Health, group: u32) -> bool {
-        let of = &self.shape.sets[set].bays;
-        (0_u16..).zip(&bays.lost[set]).any(|(slot, lost)| {
-            let bay = of[usize::from(health.member(slot))];
-            self.sets[set].geometry().group_of(slot) == group
-                && is_back(lost, health, slot, &bays.bays[bay as usize].serial)
-        })
     }
 
     /// Has each set know which disks are spares now, and the array which disks are live.
@@ -240,6 +226,8 @@ impl Machine {
                             // Of one that may not have kept what it was filled with, nothing counts.
                             .filter(|filled| is_failed && filled.lost.changes.is_some())
                             .map(Filled::config),
+                        before: is_before(last, &state.health, slot, &bays.bays[bay as usize].serial)
+                            .then(|| last.config()),
                         // Begun anew after a restart: a copy in the making is no redundancy that would be missed.
                         twin: state.health.twin(slot).map(|twin| (of[usize::from(twin)], 0)),
                     }
@@ -279,11 +267,21 @@ impl Machine {
     }
 }
 
+impl Lost {
+    fn config(&self) -> LostConfig {
+        LostConfig { serial: self.serial.clone(), since: self.since, start: self.start }
+    }
+}
+
 impl Filled {
     fn config(&self) -> FilledConfig {
-        let Lost { serial, since, start, .. } = &self.lost;
-        FilledConfig { serial: serial.clone(), since: *since, start: *start, done_to: self.done_to }
+        FilledConfig { lost: self.lost.config(), done_to: self.done_to }
     }
+}
+
+/// Whether a slot is filled on another disk than the one that it has lost, which had everything when it went.
+fn is_before(lost: &Lost, health: &Health, slot: u16, serial: &str) -> bool {
+    is_rebuilding(health, slot) && lost.changes.is_some() && lost.serial != serial
 }
 
 /// Whether a slot is filled on the disk that it had lost, with what that missed.

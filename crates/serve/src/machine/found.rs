@@ -83,7 +83,8 @@ pub(super) fn lost_last(config: &Config) -> Option<String> {
         SlotState::Optimal | SlotState::Rebuilding { .. } => None,
     });
     let (_, slot) = lost.max_by_key(|(since, _)| *since)?;
-    Some(format!("drive {}, which was lost last and belongs in bay {},", slot.serial, slot.bay))
+    let bay = config.bays.iter().position(|bay| bay.serial == slot.serial).unwrap_or(slot.bay as usize);
+    Some(format!("drive {}, which was lost last and belongs in bay {bay},", slot.serial))
 }
 
 /// An error where a drive that is in use, or a spare, lies in another's bay: it is as good as ever, and must not be cleared.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use array::raid::Health;
+use array::raid::{Geometry, Health};
 use array::sim::Topology;
 use array::streams::Stream;
 use units::convert::narrow;
@@ -24,7 +24,7 @@ use crate::disk::{self, Disk};
 use crate::events::{EventLog, Severity};
 use crate::medium::{Medium, MemoryMedium};
 use crate::nvram::{Nvram, Past};
-use crate::set::{Common, Refusal, SetState, SetStore};
+use crate::set::{Common, First, Refusal, SetState, SetStore};
 use crate::shelf::Shelf;
 
 /// How an array is opened.
@@ -285,9 +285,9 @@ impl Machine {
         // What was not synced when power was lost may be what a drive that was away has missed.
         let is_doubtful = !is_remembered || has_lost_power;
         for group in (0..narrow::<u32>(shape.groups())).filter(|_| is_doubtful) {
-            nvram.forget_reach(group);
             nvram.intend_all(group).map_err(OpenError::system("the controller's memory"))?;
         }
+        (0..narrow::<u32>(shape.slots())).filter(|_| is_doubtful).for_each(|slot| nvram.forget_reach(slot));
         let (array, generation) = (config.array.clone(), config.generation);
         let history = |_: &[SetShape]| config.sets.clone();
         let start = started(&config.start)?;
@@ -469,20 +469,25 @@ impl Machine {
             let mut filled = vec![Filled::default(); of_it.len()];
             let slots = history.get(number as usize).into_iter().flatten();
             for ((lost, filled), config) in of_it.iter_mut().zip(&mut filled).zip(slots) {
-                if let Some(FilledConfig { serial, since, start, done_to }) = config.filled.clone() {
-                    *filled = Filled { lost: Lost { serial, since, start, changes: None }, done_to };
+                if let Some(FilledConfig { lost, done_to }) = config.filled.clone() {
+                    *filled = Filled { lost: lost.into(), done_to };
                 }
                 // A disk that is in its slot was not lost by it, and one that is being filled has nothing that counts.
                 if let SlotState::Failed { since } = config.state {
                     (lost.serial, lost.since, lost.start) = (config.serial.clone(), since, config.start);
                 } else if config.since > 0 {
                     (lost.serial, lost.since) = (config.serial.clone(), config.since);
+                } else if let Some(before) = config.before.clone() {
+                    *lost = before.into();
                 }
             }
             let disks = vec![None; set.bays.len()];
             let state = SetState { health, disks };
-            let before: u32 = sets.iter().map(|set: &SetStore| set.geometry().groups()).sum();
-            let store = SetStore::new((number, before), set.geometry.clone(), state, common.clone());
+            let before =
+                |count: fn(&Geometry) -> u32| sets.iter().map(|set: &SetStore| count(set.geometry())).sum();
+            let first =
+                First { group: before(Geometry::groups), slot: before(|geometry| geometry.spec().members) };
+            let store = SetStore::new((number, first), set.geometry.clone(), state, common.clone());
             let both = of_it.iter_mut().zip(filled.iter_mut().map(|filled| &mut filled.lost));
             for (slot, lost) in
                 (0_u16..).zip(both).flat_map(|(slot, (lost, filled))| [(slot, lost), (slot, filled)])
@@ -574,7 +579,7 @@ fn nvram(
     options: &Options,
 ) -> Result<(Nvram, Past), OpenError> {
     let owner = owner(array, options);
-    Nvram::open(memory, options.journal, shape.groups(), options.is_synced, &owner)
+    Nvram::open(memory, options.journal, (shape.groups(), shape.slots()), options.is_synced, &owner)
         .map_err(OpenError::system("the controller's memory"))
 }
 

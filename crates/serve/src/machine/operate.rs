@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use array::raid::{Geometry, Health, MemberState};
-use units::Lba;
+use array::raid::MemberState;
 use units::convert::narrow;
 
 use super::bays::is_back;
 use super::errors::OperateError;
 use super::found::label_of;
+use super::returning::Known;
 use super::works::{Extent, WorkKind};
-use super::{Bay, Bays, Filled, Going, Lost, Machine};
+use super::{Bay, Bays, Going, Lost, Machine};
 use crate::config::Status;
 use crate::disk::{self, Disk};
 use crate::events::Severity;
@@ -26,21 +26,6 @@ pub enum Insert {
     New,
     /// One that is out of its bay, by its serial number.
     Serial(String),
-}
-
-/// What is known of a drive that comes back.
-#[derive(Clone, Copy)]
-enum Known {
-    /// It has missed nothing, and is in use.
-    Current { set: u32 },
-    /// It is to be filled with what it missed.
-    Behind { set: u32, slot: u16 },
-    /// It was being filled when it was lost, nothing was written since, and that goes on.
-    Filling { set: u32 },
-    /// It has missed something that cannot be computed: too many others are lost.
-    Needed { set: u32 },
-    /// It is no slot's, or may have missed anything.
-    Nothing,
 }
 
 impl Machine {
@@ -118,7 +103,7 @@ impl Machine {
             let mut inserted = self.put_in(&mut bays, bay, what, &place.serial)?;
             let serial = inserted.serial.clone();
             inserted.until = until_of(&mut bays, &serial);
-            let known = self.use_again(&bays, bay, &mut inserted);
+            let known = self.use_again(&mut bays, bay, &mut inserted);
             let text = match (inserted.status, &known) {
                 (_, Known::Current { .. }) => {
                     format!("bay {bay}: drive {serial} is back; it has missed nothing")
@@ -131,9 +116,12 @@ impl Machine {
                         "bay {bay}: drive {serial} is back; it has missed nothing, and its rebuild continues"
                     )
                 }
-                (_, Known::Needed { set }) => format!(
-                    "bay {bay}: drive {serial} is out of date, and set {set} has failed: what the drive missed cannot be computed; \
-                     reinsert the one that was lost last, and then this one again"
+                (_, Known::Instead { of, .. }) => format!(
+                    "bay {bay}: drive {serial} is back; it has missed nothing, and has its slot again in place of the drive in bay {of}"
+                ),
+                (_, Known::Needed) => format!(
+                    "bay {bay}: drive {serial} is out of date, and what it has missed cannot be computed; {}",
+                    self.advice(&bays, bay, &serial)
                 ),
                 (Status::Foreign, _) => {
                     format!("bay {bay}: foreign drive {serial}; refused until it is cleared")
@@ -159,11 +147,12 @@ impl Machine {
         match known {
             // What could not go on without it can now.
             Known::Current { set } | Known::Filling { set } => self.go_on_filling(set),
-            Known::Needed { .. } | Known::Nothing if status == Status::Unassigned => {
+            Known::Instead { set, of } => self.go_on_instead(set, of),
+            Known::Needed | Known::Nothing if status == Status::Unassigned => {
                 self.replace(bay)?;
                 self.tell_unassigned(bay);
             }
-            Known::Behind { .. } | Known::Needed { .. } | Known::Nothing => {}
+            Known::Behind { .. } | Known::Needed | Known::Nothing => {}
         }
         // It may be a spare itself, and with it a set may no longer have failed: what else that has lost can be computed now.
         self.use_spares();
@@ -172,54 +161,11 @@ impl Machine {
     }
 
     /// Says what becomes of a drive that no set has taken: by itself, nothing.
-    fn tell_unassigned(&self, bay: u32) {
+    pub(super) fn tell_unassigned(&self, bay: u32) {
         if self.lock_bays().bays[bay as usize].status == Status::Unassigned {
             let text = format!("bay {bay}: unassigned; `fathom array spare {bay}` makes it a hot spare");
             self.say(Severity::Information, text);
         }
-    }
-
-    /// Has a drive that was away be used again where that can be.
-    fn use_again(&self, bays: &Bays, bay: u32, drive: &mut Bay) -> Known {
-        let of_whole = |set: usize, slot: u16| &bays.lost[set][usize::from(slot)];
-        let of_filled = |set: usize, slot: u16| &bays.filled[set][usize::from(slot)].lost;
-        let known = if let Some((set, slot)) = self.slot_that_lost(bay, drive, of_whole) {
-            self.take_back(bays, bay, drive, set, slot)
-        } else if let Some((set, slot)) = self.slot_that_lost(bay, drive, of_filled) {
-            self.fill_on(bays, bay, drive, set, slot)
-        } else {
-            Known::Nothing
-        };
-        if matches!(known, Known::Current { .. } | Known::Behind { .. } | Known::Filling { .. }) {
-            // What was taken out of use later is another time.
-            (drive.status, drive.until) = (Status::InUse, 0);
-        }
-        known
-    }
-
-    /// A drive that was out of its bay and is in it again at the start: as [`Machine::insert`].
-    pub(super) fn came_back(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
-        let alone = self.works.alone();
-        let known = {
-            let mut bays = self.lock_bays();
-            let mut drive = bays.bays[bay as usize].clone();
-            let known = self.use_again(&bays, bay, &mut drive);
-            if drive.status != Status::InUse {
-                return Ok(());
-            }
-            self.say(Severity::Information, format!("bay {bay}: drive {} is back", drive.serial));
-            bays.bays[bay as usize] = drive;
-            self.relabel(&mut bays).map_err(OperateError::Unrecorded)?;
-            known
-        };
-        if let Known::Behind { set, slot } = known {
-            self.begin_alone(WorkKind::Rebuild, set, Some(slot), Extent::Missed, true)?;
-        }
-        drop(alone);
-        if let Known::Current { set } | Known::Filling { set } = known {
-            self.go_on_filling(set);
-        }
-        Ok(())
     }
 
     /// An empty disk in the bay of one that failed, where nothing else has taken over: the replacement.
@@ -302,90 +248,6 @@ impl Machine {
         Ok(Bay { disk: Some(Arc::new(disk)), serial, status, until: 0, generation, start })
     }
 
-    /// The set and slot that a drive which comes back was lost by.
-    fn slot_that_lost<'b>(
-        &self,
-        bay: u32,
-        drive: &Bay,
-        last: impl Fn(usize, u16) -> &'b Lost,
-    ) -> Option<(u32, u16)> {
-        if drive.status != Status::Stale {
-            return None;
-        }
-        (0_u32..).zip(&self.sets).find_map(|(set, store)| {
-            let member = self.shape.member(set as usize, bay)?;
-            let state = store.state();
-            let mut slots = 0..narrow::<u16>(store.geometry().spec().members);
-            let slot = slots.find(|&slot| {
-                let lost = last(set as usize, slot);
-                state.health.member(slot) == member
-                    && state.health.state(slot) == MemberState::Failed
-                    && lost.serial == drive.serial
-                    // An older one was away before, and a newer one was used without this array since.
-                    && (self.shelf.is_none() || (drive.generation + 1, drive.start) == (lost.since, lost.start))
-            })?;
-            Some((set, slot))
-        })
-    }
-
-    /// Has a slot use its old disk again, as it is or to be filled, if what it missed is known and can be had. No request is under way
-    /// while that is looked at, so that none is missed by both.
-    fn take_back(&self, bays: &Bays, bay: u32, drive: &Bay, set: u32, slot: u16) -> Known {
-        let store = &self.sets[set as usize];
-        // Without a map of what was written everything may have been.
-        let (Some(nvram), Some(member)) = (&self.common.nvram, self.shape.member(set as usize, bay)) else {
-            return Known::Nothing;
-        };
-        let lost = &bays.lost[set as usize][usize::from(slot)];
-        let mut state = store.state_mut();
-        let mut with_it = state.health.clone();
-        // It was failed, and is the slot's: both are possible.
-        let is_in = with_it.clear(member.into()).and_then(|()| with_it.rebuild_on(slot, member.into()));
-        let group = store.geometry().group_of(slot);
-        let is_unchanged = lost.changes.is_some() && lost.changes == store.changes(group);
-        let written = nvram.intents(store.number_of(group));
-        let is_current = is_unchanged || written.is_empty();
-        let written_to = written.last().map_or(0, |region| (region + 1) * store.region());
-        let behind = Lba(written_to.min(store.reach_since(group, lost.since)));
-        if is_in.is_err() || (!is_current && !can_be_had(store.geometry(), &with_it, slot, behind)) {
-            return Known::Needed { set };
-        }
-        if is_current {
-            with_it.finish(slot);
-        }
-        state.health = with_it;
-        state.disks[usize::from(member)].clone_from(&drive.disk);
-        drop(state);
-        if !is_current {
-            return Known::Behind { set, slot };
-        }
-        if let Some(model) = self.model.get() {
-            model.take_back(set, slot);
-        }
-        self.tell_state(set);
-        Known::Current { set }
-    }
-
-    /// Has a slot use a disk again that was being filled for it, from where that had come to, if nothing was written since.
-    fn fill_on(&self, bays: &Bays, bay: u32, drive: &Bay, set: u32, slot: u16) -> Known {
-        let (store, Filled { lost, done_to }) =
-            (&self.sets[set as usize], &bays.filled[set as usize][usize::from(slot)]);
-        let Some(member) = self.shape.member(set as usize, bay) else { return Known::Nothing };
-        let mut state = store.state_mut();
-        if lost.changes.is_none() || lost.changes != store.changes(store.geometry().group_of(slot)) {
-            return Known::Nothing;
-        }
-        let mut with_it = state.health.clone();
-        let is_in = with_it.clear(member.into()).and_then(|()| with_it.rebuild_on(slot, member.into()));
-        if is_in.is_err() {
-            return Known::Nothing;
-        }
-        with_it.progress(slot, Lba(*done_to), Lba(*done_to));
-        state.health = with_it;
-        state.disks[usize::from(member)].clone_from(&drive.disk);
-        Known::Filling { set }
-    }
-
     /// What is to be filled of a disk that takes a slot: of one that is back, what it missed.
     pub(super) fn extent_of(&self, set: u32, slot: u16) -> Extent {
         let bays = self.lock_bays();
@@ -449,14 +311,14 @@ impl Machine {
         self.sets.iter().zip(&bays.lost).any(|(set, lost)| {
             let state = set.state();
             (0_u16..).zip(lost).any(|(slot, lost)| {
-                state.health.state(slot) == MemberState::Failed
+                state.health.state(slot) != MemberState::Optimal
                     && lost.serial == *serial
                     && set.geometry().has_group_failed(&state.health, set.geometry().group_of(slot))
             })
         })
     }
 
-    fn make_spare(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
+    pub(super) fn make_spare(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
         {
             let mut bays = self.lock_bays();
             let Bay { disk, status, serial, .. } = self.bay(&bays, bay)?.clone();
@@ -510,18 +372,6 @@ impl Machine {
         let last = bays.bays.len() - 1;
         bays.bays.get(bay as usize).ok_or(OperateError::NoSuchBay { bay, last })
     }
-}
-
-/// Whether what slot `slot` lacks below `to` can be computed from the others: one that is being filled has what lies below its mark.
-fn can_be_had(geometry: &Geometry, health: &Health, slot: u16, to: Lba) -> bool {
-    let mut below = health.clone();
-    for other in 0..narrow::<u16>(geometry.spec().members) {
-        let has_it = matches!(health.state(other), MemberState::Rebuilding { done_to, .. } if done_to >= to);
-        if other != slot && has_it {
-            below.finish(other);
-        }
-    }
-    !geometry.has_group_failed(&below, geometry.group_of(slot))
 }
 
 /// The first generation without a drive that was in some bay: known of where it is from now on, and nowhere else.

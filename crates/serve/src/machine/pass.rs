@@ -39,6 +39,9 @@ impl Machine {
             (Extent::Missed, Some(slot)) => self.missed(work, slot, end, &mut pacing, &mut found),
             _ => self.range(work, (Lba(work.from), end), &mut pacing, &mut found),
         };
+        // The planner has no plan for a slot that has another disk by now, and that is why it was stopped.
+        let is_stopped = work.slot.is_some() && work.is_stopped.load(Ordering::Acquire);
+        let ended = if is_stopped { Ok(false) } else { ended };
         if let (Err(_), true, Some(kind)) = (&ended, work.is_automatic, work.kind.owed()) {
             self.works.owe_verify(work.set, kind);
         }
@@ -171,9 +174,9 @@ impl Machine {
             let was_written = |from: Lba| {
                 let nvram = self.common.nvram.as_ref();
                 let is_in = nvram.is_none_or(|nvram| nvram.is_intended(store.number_of(group), number));
-                is_in && store.reach_since(group, since) > from.0
+                is_in && store.reach_since(slot, since) > from.0
             };
-            let reach = Lba(store.reach_since(group, since)).clamp(from, to);
+            let reach = Lba(store.reach_since(slot, since)).clamp(from, to);
             for (from, to) in [(from, reach), (reach, to)].into_iter().filter(|(from, to)| from < to) {
                 if !store.pass_over(slot, from, to, || was_written(from))
                     && !self.range(work, (from, to), pacing, found)?

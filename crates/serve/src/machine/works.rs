@@ -481,7 +481,9 @@ impl Machine {
                             .geometry()
                             .has_group_failed(&state.health, store.geometry().group_of(slot)) =>
                 {
-                    return Err(refused(&"it has failed; reinsert the drive that was lost last"));
+                    let first = self.first_back(&bays, set, &state.health, "");
+                    let first = first.unwrap_or_else(|| "the drive that was lost last".into());
+                    return Err(refused(&format!("it has failed; reinsert {first}")));
                 }
                 (WorkKind::Rebuild, Some(slot)) if state.health.state(slot) == MemberState::Failed => {
                     Some(state.health.rebuild_on_spare(slot).map_err(|why| refused(&why))?)

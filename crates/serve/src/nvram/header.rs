@@ -8,7 +8,7 @@ use super::HEADER;
 use crate::medium::Medium;
 use crate::tag::crc32c;
 
-const HEADER_MAGIC: &[u8; 8] = b"fathomN5";
+const HEADER_MAGIC: &[u8; 8] = b"fathomN6";
 /// The head of the memory: the newest of two counts.
 pub(super) struct Header {
     pub number: u64,

@@ -26,27 +26,40 @@ impl SetStore {
         (!written.has_refused.load(Ordering::Relaxed)).then(|| written.changes.load(Ordering::Relaxed))
     }
 
-    /// A member of a group is lost at generation `since`, nobody writing meanwhile: what is written from now on is what it misses. `None`
+    /// The disk of a slot is lost at generation `since`, nobody writing meanwhile: what is written from now on is what it misses. `None`
     /// where it may have missed something before.
-    pub fn lose(&self, group: u32, since: Option<u64>) {
+    pub fn lose(&self, slot: u16, since: Option<u64>) {
         let Some(nvram) = &self.common.nvram else { return };
         match since {
-            Some(since) => nvram.begin_reach(self.number_of(group), since),
-            None => nvram.forget_reach(self.number_of(group)),
+            Some(since) => nvram.begin_reach(self.slot_number(slot), since),
+            None => nvram.forget_reach(self.slot_number(slot)),
         }
     }
 
-    /// Where on the members of a group ends what one has missed that was lost at generation `since`; beyond every address where that is
-    /// not known.
-    pub fn reach_since(&self, group: u32, since: u64) -> u64 {
-        let of = |nvram: &Nvram| nvram.reach_since(self.number_of(group), since);
+    /// Where on the members of its group ends what the disk of a slot has missed that was lost at generation `since`; beyond every address
+    /// where that is not known.
+    pub fn reach_since(&self, slot: u16, since: u64) -> u64 {
+        let of = |nvram: &Nvram| nvram.reach_since(self.slot_number(slot), since);
         self.common.nvram.as_ref().map_or(u64::MAX, of)
+    }
+
+    /// The number of a slot among those of all sets.
+    fn slot_number(&self, slot: u16) -> u32 {
+        debug_assert!(u32::from(slot) < self.geometry.spec().members, "a slot of the set");
+        self.first.slot + u32::from(slot)
+    }
+
+    /// The numbers of a group's slots among those of all sets.
+    fn slot_numbers(&self, group: u32) -> std::ops::Range<u32> {
+        let of_one = self.geometry.group_width();
+        let first = self.first.slot + group * of_one;
+        first..first + of_one
     }
 
     /// The number of a group among those of all sets, by which the controller's memory knows it.
     pub fn number_of(&self, group: u32) -> u32 {
         debug_assert!(group < self.geometry.groups(), "a group of the set");
-        self.first_group + group
+        self.first.group + group
     }
 
     /// The groups of the set.
@@ -66,7 +79,7 @@ impl SetStore {
         for group in self.groups_of(health, member) {
             self.written[group as usize].changes.fetch_add(1, Ordering::Relaxed);
             if let Some(nvram) = &self.common.nvram {
-                nvram.raise_reach(self.number_of(group), end + self.shift);
+                nvram.raise_reach(self.number_of(group), self.slot_numbers(group), end + self.shift);
             }
         }
     }
@@ -75,8 +88,8 @@ impl SetStore {
     pub(super) fn count_all(&self) {
         for group in self.groups() {
             self.written[group as usize].changes.fetch_add(1, Ordering::Relaxed);
-            self.lose(group, None);
         }
+        (0..narrow::<u16>(self.geometry.spec().members)).for_each(|slot| self.lose(slot, None));
     }
 
     /// Remembers that members have refused a write, before the state that it was made with is let go.

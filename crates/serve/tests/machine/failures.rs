@@ -334,7 +334,8 @@ fn a_drive_that_missed_what_cannot_be_computed_waits_for_the_one_that_was_lost_l
     host.settle();
     machine.pull(1).unwrap();
     assert_eq!(machine.insert(0, &Insert::Same).unwrap(), Status::Stale);
-    assert!(machine.events().since(0).last().unwrap().text.contains("lost last"));
+    let told = machine.events().since(0).last().unwrap().text.clone();
+    assert!(told.contains("reinsert drive") && told.contains("of bay"), "{told}");
     assert_eq!(machine.insert(1, &Insert::Same).unwrap(), Status::InUse);
     assert_eq!(machine.status().sets[0].state, "degraded");
     host.check(&machine, "with the drive that was lost last");

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use array::raid::Level;
 use serve::config::Status;
-use serve::machine::{Insert, Machine, Options};
+use serve::machine::{Insert, Machine, Options, Shape};
 use units::Lba;
 
 use crate::host::Host;
-use crate::world::{Loss, World, again, assert_verifies, open, shape, wait, written};
+use crate::world::{Loss, World, again, assert_verifies, has_event, open, shape, wait, written};
 
 /// Writes every host sector that lies in a group of the first set.
-fn write_group(machine: &Machine, shape: &serve::machine::Shape, host: &mut Host, group: u32) {
+fn write_group(machine: &Machine, shape: &Shape, host: &mut Host, group: u32) {
     let geometry = &shape.sets[0].geometry;
     for lba in 0..host.sectors() {
         if geometry.group_of(geometry.place(Lba(lba)).unwrap().slot) == group {
@@ -251,7 +251,7 @@ fn both_copies_of_raid_1e_lie_in_one_region_however_large_its_chunks_are() {
 }
 
 /// RAID 5 of three with a spare, all written; slot 1 is being filled on the spare in bay 3 and has got to about half.
-fn filling(world: &Arc<World>, shape: &serve::machine::Shape) -> (Arc<Machine>, Host) {
+fn filling(world: &Arc<World>, shape: &Shape) -> (Arc<Machine>, Host) {
     let machine = open(shape, world, Loss::Ordered);
     let mut host = Host::new(&machine);
     (0..host.sectors() / 128).for_each(|part| host.write(&machine, part * 128, 128).unwrap());
@@ -310,4 +310,191 @@ fn a_spare_that_was_being_filled_and_has_missed_something_is_refused() {
         machine.pull(0).unwrap();
         host.check(&machine, "filled anew");
     }
+}
+
+/// One that is written all over, and the drive in bay 0 copied to the spare in bay `spare`, to about half.
+fn half_copied(world: &Arc<World>, shape: &Shape, spare: u32) -> (Arc<Machine>, Host) {
+    let machine = open(shape, world, Loss::Ordered);
+    let mut host = Host::new(&machine);
+    (0..host.sectors() / 128).for_each(|part| host.write(&machine, part * 128, 128).unwrap());
+    host.settle();
+    if shape.sets[0].geometry.spec().level != Level::Raid0 {
+        machine.pull(1).unwrap();
+    }
+    machine.set_rate(4 << 20);
+    machine.copy(0).unwrap();
+    while machine.status().works.first().is_some_and(|work| work.done < 0.5) {
+        serve::clock::wait(std::time::Duration::from_millis(1));
+    }
+    machine.pull(0).unwrap();
+    assert_eq!(machine.status().sets[0].slots[0], Some(spare));
+    (machine, host)
+}
+
+#[test]
+fn the_drive_that_a_copy_was_made_of_has_its_slot_again_in_a_set_that_has_failed_without_it() {
+    for (level, members) in [(Level::Raid1, 2), (Level::Raid5, 3), (Level::Raid0, 3)] {
+        for is_started_again in [false, true] {
+            let what = format!("{level}, started again {is_started_again}");
+            let shape = shape(level, members, 1, 8, 4 * 2048);
+            let world = World::new(Loss::Ordered, 1);
+            let (mut machine, mut host) = half_copied(&world, &shape, members);
+            assert_eq!(machine.status().sets[0].state, "failed", "{what}");
+            if is_started_again {
+                machine = again(machine, &shape, &world);
+            }
+            assert_eq!(machine.insert(0, &Insert::Same).unwrap(), Status::InUse, "{what}");
+            assert_eq!(machine.status().sets[0].slots[0], Some(0), "{what}");
+            assert!(has_event(&machine, "has its slot again in place of the drive in bay"), "{what}");
+            host.check(&machine, &what);
+            let state = machine.status().bays[members as usize].status;
+            assert_eq!(state, Status::Unassigned, "{what}: the copy is no more");
+            machine.spare(members).unwrap();
+            if level != Level::Raid0 {
+                machine.rebuild(0).unwrap();
+                machine.set_rate(0);
+                wait(&machine);
+                assert_eq!(machine.status().sets[0].state, "optimal", "{what}");
+                assert_verifies(&machine, &what);
+                machine.pull(0).unwrap();
+                host.check(&machine, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_drive_that_a_copy_was_made_of_is_refused_where_it_has_missed_something_and_the_copy_goes_on_without_it()
+ {
+    let shape = shape(Level::Raid1, 2, 1, 8, 4 * 2048);
+    let world = World::new(Loss::Ordered, 1);
+    let (machine, mut host) = half_copied(&world, &shape, 2);
+    host.write(&machine, 0, 8).unwrap();
+    host.settle();
+    assert_eq!(machine.insert(0, &Insert::Same).unwrap(), Status::Stale);
+    assert_eq!(machine.status().sets[0].state, "failed");
+    assert!(host.check_what_is_there(&machine, "what was copied") > 0);
+}
+
+#[test]
+fn a_drive_that_has_missed_nothing_has_its_slot_again_though_a_spare_is_being_filled_for_it() {
+    for (is_started_again, is_automatic) in [(false, false), (true, false), (false, true)] {
+        let what = format!("started again {is_started_again}, spares by themselves {is_automatic}");
+        let shape = shape(Level::Raid5, 3, 1, 8, 4 * 2048);
+        let world = World::new(Loss::Ordered, 1);
+        let (mut machine, mut host) = if is_automatic {
+            let machine = Machine::in_memory(shape.clone(), &Options::default()).unwrap();
+            let mut host = Host::new(&machine);
+            (0..host.sectors() / 128).for_each(|part| host.write(&machine, part * 128, 128).unwrap());
+            host.settle();
+            machine.set_rate(4 << 20);
+            machine.pull(1).unwrap();
+            (machine, host)
+        } else {
+            filling(&world, &shape)
+        };
+        machine.pull(0).unwrap();
+        assert_eq!(machine.status().sets[0].state, "failed", "{what}");
+        if is_started_again {
+            machine = again(machine, &shape, &world);
+        }
+        machine.set_rate(0);
+        assert_eq!(machine.insert(1, &Insert::Same).unwrap(), Status::InUse, "{what}");
+        host.check(&machine, &what);
+        if !is_automatic {
+            machine.spare(3).unwrap();
+            machine.rebuild(0).unwrap();
+        }
+        wait(&machine);
+        let status = machine.status();
+        assert_eq!(
+            (status.sets[0].state.as_str(), &status.sets[0].slots[..]),
+            ("optimal", &[Some(3), Some(1), Some(2)][..]),
+            "{what}: {:?}",
+            machine.events().since(0)
+        );
+        assert_verifies(&machine, &what);
+        machine.pull(2).unwrap();
+        host.check(&machine, &what);
+    }
+}
+
+#[test]
+fn a_drive_whose_slot_was_filled_on_a_spare_that_is_gone_gets_what_it_missed() {
+    for is_started_again in [false, true] {
+        let shape = shape(Level::Raid5, 3, 1, 8, 4 * 2048);
+        let world = World::new(Loss::Ordered, 1);
+        let (mut machine, mut host) = filling(&world, &shape);
+        machine.pull(3).unwrap();
+        host.write(&machine, 0, 8).unwrap();
+        host.settle();
+        if is_started_again {
+            machine = again(machine, &shape, &world);
+        }
+        machine.set_rate(0);
+        assert_eq!(machine.insert(1, &Insert::Same).unwrap(), Status::InUse);
+        wait(&machine);
+        assert_eq!(machine.status().sets[0].state, "optimal", "{:?}", machine.events().since(0));
+        assert_verifies(&machine, "with its own drive");
+        machine.pull(2).unwrap();
+        host.check(&machine, "from the drive that came back");
+    }
+}
+
+#[test]
+fn what_one_drive_missed_is_known_to_the_sector_while_another_gets_what_that_missed() {
+    for is_started_again in [false, true] {
+        let shape = shape(Level::Raid6, 4, 0, 8, 4 * 2048);
+        let world = World::new(Loss::Ordered, 1);
+        let mut machine = open(&shape, &world, Loss::Ordered);
+        let mut host = Host::new(&machine);
+        machine.pull(2).unwrap();
+        (0..host.sectors() / 128).for_each(|part| host.write(&machine, part * 128, 128).unwrap());
+        host.settle();
+        machine.pull(0).unwrap();
+        (0..host.sectors() / 128).for_each(|part| host.write(&machine, part * 128, 128).unwrap());
+        host.settle();
+        machine.set_rate(4 << 20);
+        assert_eq!(machine.insert(0, &Insert::Same).unwrap(), Status::InUse);
+        while machine.status().works.first().is_some_and(|work| work.done < 0.1) {
+            serve::clock::wait(std::time::Duration::from_millis(1));
+        }
+        machine.pull(1).unwrap();
+        assert_eq!(machine.status().sets[0].state, "failed");
+        host.write(&machine, 0, 4).unwrap();
+        host.settle();
+        if is_started_again {
+            machine = again(machine, &shape, &world);
+        }
+        assert_eq!(
+            machine.insert(1, &Insert::Same).unwrap(),
+            Status::InUse,
+            "started again {is_started_again}: {:?}",
+            machine.events().since(0)
+        );
+        machine.set_rate(0);
+        wait(&machine);
+        host.check(&machine, "with both that came back");
+        machine.insert(2, &Insert::Same).unwrap();
+        wait(&machine);
+        assert_eq!(machine.status().sets[0].state, "optimal");
+        assert_verifies(&machine, "all drives");
+    }
+}
+
+#[test]
+fn a_drive_that_a_failed_set_cannot_use_yet_is_told_which_one_has_to_come_first() {
+    let (_, _, machine, mut host) = written(Level::Raid5, 3, 0);
+    machine.pull(0).unwrap();
+    host.write(&machine, 0, 8).unwrap();
+    host.settle();
+    machine.pull(1).unwrap();
+    let first = machine.status().bays[1].serial.clone();
+    assert_eq!(machine.insert(0, &Insert::Same).unwrap(), Status::Stale);
+    assert_eq!(
+        machine.advice_on(0),
+        format!("a set has failed: reinsert drive {first} of bay 1 first, then pull and reinsert this one")
+    );
+    machine.insert(1, &Insert::Same).unwrap();
+    assert_eq!(machine.advice_on(0), "`fathom array clear 0` forgets what is on it");
 }

@@ -13,7 +13,7 @@ use crate::controller::{ControllerParams, Ownership};
 use crate::latency::{LatencyTrace, Stage};
 use crate::meter::Class;
 use crate::protocol::ProtocolParams;
-use crate::raid::{Extent, HealthError};
+use crate::raid::{Extent, HealthError, MemberState};
 use crate::readahead::{Fetch, Lookup};
 
 use super::Topology;
@@ -134,12 +134,15 @@ impl Array {
         Ok(())
     }
 
-    /// A slot has its failed disk again, which has missed nothing; the set is online where that suffices.
+    /// A slot has a disk again that has missed nothing: its failed one, or, in place of one that is being filled, the one before it. The
+    /// set is online where that suffices.
     pub fn take_back(&mut self, set: u32, slot: u16) -> Result<(), HealthError> {
         let set = &mut self.back.sets[set as usize];
-        let member = set.health.member(slot).into();
-        set.health.clear(member)?;
-        set.health.rebuild_on(slot, member)?;
+        if set.health.state(slot) == MemberState::Failed {
+            let member = set.health.member(slot).into();
+            set.health.clear(member)?;
+            set.health.rebuild_on(slot, member)?;
+        }
         set.health.finish(slot);
         set.is_offline = set.geometry.failure(&set.health).is_some();
         Ok(())

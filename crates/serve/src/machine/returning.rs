@@ -1,0 +1,294 @@
+//! Drives that come back: which slot has lost one, and whether that can use it again.
+
+use std::sync::Arc;
+
+use array::raid::{Geometry, Health, MemberState};
+use units::Lba;
+use units::convert::narrow;
+
+use super::errors::OperateError;
+use super::works::{Extent, WorkKind};
+use super::{Bay, Bays, Filled, Lost, Machine};
+use crate::config::Status;
+use crate::events::Severity;
+use crate::set::is_rebuilding;
+
+/// What is known of a drive that comes back.
+#[derive(Clone, Copy)]
+pub(super) enum Known {
+    /// It has missed nothing, and is in use.
+    Current { set: u32 },
+    /// It is to be filled with what it missed.
+    Behind { set: u32, slot: u16 },
+    /// It was being filled when it was lost, nothing was written since, and that goes on.
+    Filling { set: u32 },
+    /// It has missed nothing, and is in use in place of the one in that bay, which was being filled for its slot.
+    Instead { set: u32, of: u32 },
+    /// It has missed something that cannot be computed: too many others are lost.
+    Needed,
+    /// It is no slot's, or may have missed anything.
+    Nothing,
+}
+
+impl Machine {
+    /// Has a drive that was away be used again where that can be.
+    pub(super) fn use_again(&self, bays: &mut Bays, bay: u32, drive: &mut Bay) -> Known {
+        let of_whole = |set: usize, slot: u16| &bays.lost[set][usize::from(slot)];
+        let of_filled = |set: usize, slot: u16| &bays.filled[set][usize::from(slot)].lost;
+        // Where another was filled for the slot and lost after it, that is the one which the slot had last.
+        let is_home = bays.bays[bay as usize].serial == drive.serial;
+        let has_lost = |health: &Health, slot, member| {
+            health.state(slot) == MemberState::Failed && (is_home || health.member(slot) == member)
+        };
+        let has_lost_this = |health: &Health, slot, member| {
+            health.state(slot) == MemberState::Failed && health.member(slot) == member
+        };
+        let is_filled = |health: &Health, slot, _| is_home && is_rebuilding(health, slot);
+        let known = if let Some((set, slot)) = self.slot_that_lost(bay, drive, of_whole, has_lost) {
+            self.take_back(bays, bay, drive, set, slot)
+        } else if let Some((set, slot)) = self.slot_that_lost(bay, drive, of_filled, has_lost_this) {
+            self.fill_on(bays, bay, drive, set, slot)
+        } else if let Some((set, slot)) = self.slot_that_lost(bay, drive, of_whole, is_filled) {
+            self.take_instead(bays, bay, drive, set, slot)
+        } else {
+            Known::Nothing
+        };
+        if !matches!(known, Known::Needed | Known::Nothing) {
+            // What was taken out of use later is another time.
+            (drive.status, drive.until) = (Status::InUse, 0);
+        }
+        known
+    }
+
+    /// A drive that was out of its bay and is in it again at the start: as [`Machine::insert`].
+    pub(super) fn came_back(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
+        let alone = self.works.alone();
+        let known = {
+            let mut bays = self.lock_bays();
+            let mut drive = bays.bays[bay as usize].clone();
+            let known = self.use_again(&mut bays, bay, &mut drive);
+            if drive.status != Status::InUse {
+                return Ok(());
+            }
+            self.say(Severity::Information, format!("bay {bay}: drive {} is back", drive.serial));
+            bays.bays[bay as usize] = drive;
+            self.relabel(&mut bays).map_err(OperateError::Unrecorded)?;
+            known
+        };
+        if let Known::Behind { set, slot } = known {
+            self.begin_alone(WorkKind::Rebuild, set, Some(slot), Extent::Missed, true)?;
+        }
+        drop(alone);
+        match known {
+            Known::Current { set } | Known::Filling { set } => self.go_on_filling(set),
+            Known::Instead { set, of } => self.go_on_instead(set, of),
+            Known::Behind { .. } | Known::Needed | Known::Nothing => {}
+        }
+        Ok(())
+    }
+
+    /// A slot has the disk again that it had before the one in bay `of`: that is a hot spare again, and what could not go on can now.
+    pub(super) fn go_on_instead(self: &Arc<Machine>, set: u32, of: u32) {
+        self.go_on_filling(set);
+        // It can be made one by hand where it does not take to it.
+        if !self.is_automatic || self.make_spare(of).is_err() {
+            self.tell_unassigned(of);
+        }
+    }
+
+    /// The set and slot that a drive which comes back was lost by.
+    fn slot_that_lost<'b>(
+        &self,
+        bay: u32,
+        drive: &Bay,
+        last: impl Fn(usize, u16) -> &'b Lost,
+        is_it: impl Fn(&Health, u16, u16) -> bool,
+    ) -> Option<(u32, u16)> {
+        if drive.status != Status::Stale {
+            return None;
+        }
+        (0_u32..).zip(&self.sets).find_map(|(set, store)| {
+            let member = self.shape.member(set as usize, bay)?;
+            let state = store.state();
+            let mut slots = 0..narrow::<u16>(store.geometry().spec().members);
+            let slot = slots.find(|&slot| {
+                let lost = last(set as usize, slot);
+                is_it(&state.health, slot, member)
+                    && lost.serial == drive.serial
+                    // An older one was away before, and a newer one was used without this array since.
+                    && (self.shelf.is_none() || (drive.generation + 1, drive.start) == (lost.since, lost.start))
+            })?;
+            Some((set, slot))
+        })
+    }
+
+    /// Has a slot use its old disk again, as it is or to be filled, if what it missed is known and can be had. No request is under way
+    /// while that is looked at, so that none is missed by both.
+    fn take_back(&self, bays: &Bays, bay: u32, drive: &Bay, set: u32, slot: u16) -> Known {
+        let store = &self.sets[set as usize];
+        // Without a map of what was written everything may have been.
+        let (Some(nvram), Some(member)) = (&self.common.nvram, self.shape.member(set as usize, bay)) else {
+            return Known::Nothing;
+        };
+        let lost = &bays.lost[set as usize][usize::from(slot)];
+        let mut state = store.state_mut();
+        let mut with_it = state.health.clone();
+        // It was failed, and is the slot's: both are possible.
+        let is_in = with_it.clear(member.into()).and_then(|()| with_it.rebuild_on(slot, member.into()));
+        let group = store.geometry().group_of(slot);
+        let is_unchanged = lost.changes.is_some() && lost.changes == store.changes(group);
+        let written = nvram.intents(store.number_of(group));
+        let is_current = is_unchanged || written.is_empty();
+        let written_to = written.last().map_or(0, |region| (region + 1) * store.region());
+        let behind = Lba(written_to.min(store.reach_since(slot, lost.since)));
+        if is_in.is_err() || (!is_current && !can_be_had(store.geometry(), &with_it, slot, behind)) {
+            return Known::Needed;
+        }
+        if is_current {
+            with_it.finish(slot);
+        }
+        state.health = with_it;
+        state.disks[usize::from(member)].clone_from(&drive.disk);
+        drop(state);
+        if !is_current {
+            return Known::Behind { set, slot };
+        }
+        if let Some(model) = self.model.get() {
+            model.take_back(set, slot);
+        }
+        self.tell_state(set);
+        Known::Current { set }
+    }
+
+    /// Has a slot use a disk again that was being filled for it, from where that had come to, if nothing was written since.
+    fn fill_on(&self, bays: &Bays, bay: u32, drive: &Bay, set: u32, slot: u16) -> Known {
+        let (store, Filled { lost, done_to }) =
+            (&self.sets[set as usize], &bays.filled[set as usize][usize::from(slot)]);
+        let Some(member) = self.shape.member(set as usize, bay) else { return Known::Nothing };
+        let mut state = store.state_mut();
+        if lost.changes.is_none() || lost.changes != store.changes(store.geometry().group_of(slot)) {
+            return Known::Nothing;
+        }
+        let mut with_it = state.health.clone();
+        let is_in = with_it.clear(member.into()).and_then(|()| with_it.rebuild_on(slot, member.into()));
+        if is_in.is_err() {
+            return Known::Nothing;
+        }
+        with_it.progress(slot, Lba(*done_to), Lba(*done_to));
+        state.health = with_it;
+        state.disks[usize::from(member)].clone_from(&drive.disk);
+        Known::Filling { set }
+    }
+
+    /// Has a slot use the disk again that it had before the one which is being filled for it: where its group has failed, and nothing was
+    /// written since, that is all there.
+    fn take_instead(&self, bays: &mut Bays, bay: u32, drive: &Bay, set: u32, slot: u16) -> Known {
+        let store = &self.sets[set as usize];
+        let Some(member) = self.shape.member(set as usize, bay) else { return Known::Nothing };
+        let mut state = store.state_mut();
+        let group = store.geometry().group_of(slot);
+        if !store.geometry().has_group_failed(&state.health, group) {
+            return Known::Nothing;
+        }
+        let lost = &bays.lost[set as usize][usize::from(slot)];
+        if lost.changes.is_none() || lost.changes != store.changes(group) {
+            return Known::Needed;
+        }
+        let other = state.health.member(slot);
+        let mut with_it = state.health.clone();
+        let is_in = (with_it.fail(other.into()))
+            .and_then(|_| with_it.clear(member.into()))
+            .and_then(|()| with_it.rebuild_on(slot, member.into()));
+        if is_in.is_err() {
+            return Known::Nothing;
+        }
+        with_it.finish(slot);
+        // The pass that filled the other one ends where it is.
+        self.works.disk_is_gone(set, slot);
+        state.health = with_it;
+        state.disks[usize::from(other)] = None;
+        state.disks[usize::from(member)].clone_from(&drive.disk);
+        drop(state);
+        let of = self.shape.sets[set as usize].bays[usize::from(other)];
+        let until = bays.generation + 1;
+        let place = &mut bays.bays[of as usize];
+        (place.status, place.until) = (Status::Unassigned, until);
+        if let Some(model) = self.model.get() {
+            model.take_back(set, slot);
+        }
+        self.tell_state(set);
+        Known::Instead { set, of }
+    }
+
+    /// The drive that a set which has failed needs first, and its bay: of those that it has lost one that has missed nothing, or else the
+    /// one that was lost last; `None` where there is none but `besides`.
+    pub(super) fn first_back(&self, bays: &Bays, set: u32, health: &Health, besides: &str) -> Option<String> {
+        let store = &self.sets[set as usize];
+        let slots = 0..narrow::<u16>(store.geometry().spec().members);
+        let is_failed = |slot: &u16| {
+            health.state(*slot) != MemberState::Optimal
+                && store.geometry().has_group_failed(health, store.geometry().group_of(*slot))
+        };
+        let of_slot = |slot: u16| {
+            let (lost, filled) = (
+                &bays.lost[set as usize][usize::from(slot)],
+                &bays.filled[set as usize][usize::from(slot)].lost,
+            );
+            let has_all = |lost: &Lost| {
+                lost.changes.is_some() && lost.changes == store.changes(store.geometry().group_of(slot))
+            };
+            let is_gone = health.state(slot) == MemberState::Failed;
+            let last = (is_gone || has_all(lost)).then_some((has_all(lost), lost));
+            let filled = (is_gone && has_all(filled)).then_some((true, filled));
+            [last, filled].into_iter().flatten()
+        };
+        let is_another = |(_, lost): &(bool, &Lost)| !lost.serial.is_empty() && lost.serial != besides;
+        let (_, first) = slots
+            .filter(is_failed)
+            .flat_map(of_slot)
+            .filter(is_another)
+            .max_by_key(|(has_all, lost)| (*has_all, lost.since))?;
+        let bay = bays.bays.iter().position(|bay| bay.serial == first.serial)?;
+        Some(format!("drive {} of bay {bay}", first.serial))
+    }
+
+    /// What to do about a drive that is refused.
+    pub(super) fn advice(&self, bays: &Bays, bay: u32, serial: &str) -> String {
+        let failed = (0_u32..).zip(&self.sets).filter_map(|(number, set)| {
+            let state = set.state();
+            let has_failed = set.geometry().failure(&state.health).is_some();
+            has_failed.then(|| self.first_back(bays, number, &state.health, serial))
+        });
+        let failed: Vec<Option<String>> = failed.collect();
+        match failed.iter().flatten().next() {
+            Some(first) => {
+                format!("a set has failed: reinsert {first} first, then pull and reinsert this one")
+            }
+            None if !failed.is_empty() => {
+                format!(
+                    "a set has failed, and no drive that is out has all of its data; `fathom array clear {bay}` forgets this one's"
+                )
+            }
+            None => format!("`fathom array clear {bay}` forgets what is on it"),
+        }
+    }
+
+    /// What to do about the drive in a bay, which is refused.
+    pub fn advice_on(&self, bay: u32) -> String {
+        let bays = self.lock_bays();
+        let serial = bays.bays.get(bay as usize).map(|bay| bay.serial.clone()).unwrap_or_default();
+        self.advice(&bays, bay, &serial)
+    }
+}
+
+/// Whether what slot `slot` lacks below `to` can be computed from the others: one that is being filled has what lies below its mark.
+fn can_be_had(geometry: &Geometry, health: &Health, slot: u16, to: Lba) -> bool {
+    let mut below = health.clone();
+    for other in 0..narrow::<u16>(geometry.spec().members) {
+        let has_it = matches!(health.state(other), MemberState::Rebuilding { done_to, .. } if done_to >= to);
+        if other != slot && has_it {
+            below.finish(other);
+        }
+    }
+    !geometry.has_group_failed(&below, geometry.group_of(slot))
+}
