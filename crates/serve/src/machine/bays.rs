@@ -227,7 +227,11 @@ impl Machine {
                             .filter(|filled| is_failed && filled.lost.changes.is_some())
                             .map(Filled::config),
                         before: is_before(last, &state.health, slot, &bays.bays[bay as usize].serial)
-                            .then(|| last.config()),
+                            // One that may not have had all when it went is of no use.
+                            .then(|| last.config())
+                            .filter(|_| {
+                                last.changes.is_some() || set.reach_since(slot, last.since) < u64::MAX
+                            }),
                         // Begun anew after a restart: a copy in the making is no redundancy that would be missed.
                         twin: state.health.twin(slot).map(|twin| (of[usize::from(twin)], 0)),
                     }
@@ -279,9 +283,9 @@ impl Filled {
     }
 }
 
-/// Whether a slot is filled on another disk than the one that it has lost, which had everything when it went.
+/// Whether a slot is filled on another disk than the one that it has lost.
 fn is_before(lost: &Lost, health: &Health, slot: u16, serial: &str) -> bool {
-    is_rebuilding(health, slot) && lost.changes.is_some() && lost.serial != serial
+    is_rebuilding(health, slot) && !lost.serial.is_empty() && lost.serial != serial
 }
 
 /// Whether a slot is filled on the disk that it had lost, with what that missed.

@@ -116,9 +116,18 @@ impl Machine {
                         "bay {bay}: drive {serial} is back; it has missed nothing, and its rebuild continues"
                     )
                 }
-                (_, Known::Instead { of, .. }) => format!(
-                    "bay {bay}: drive {serial} is back; it has missed nothing, and has its slot again in place of the drive in bay {of}"
-                ),
+                (_, Known::Instead { of, missed, .. }) => {
+                    let missed = match missed {
+                        0 => format!("it has missed nothing of what the drive in bay {of} has"),
+                        _ => format!(
+                            "{} that it may have missed are copied from the drive in bay {of}",
+                            super::size(*missed)
+                        ),
+                    };
+                    format!(
+                        "bay {bay}: drive {serial} is back; {missed}, and it has its slot again in place of that drive"
+                    )
+                }
                 (_, Known::Needed) => format!(
                     "bay {bay}: drive {serial} is out of date, and what it has missed cannot be computed; {}",
                     self.advice(&bays, bay, &serial)
@@ -147,7 +156,7 @@ impl Machine {
         match known {
             // What could not go on without it can now.
             Known::Current { set } | Known::Filling { set } => self.go_on_filling(set),
-            Known::Instead { set, of } => self.go_on_instead(set, of),
+            Known::Instead { set, of, .. } => self.go_on_instead(set, of),
             Known::Needed | Known::Nothing if status == Status::Unassigned => {
                 self.replace(bay)?;
                 self.tell_unassigned(bay);

@@ -9,7 +9,7 @@ use units::{Lba, SECTOR_BYTES, Sectors};
 
 use super::bays::has_failed;
 use super::works::{Extent, Work, WorkKind};
-use super::{Lost, Machine};
+use super::{Filled, Lost, Machine};
 use crate::clock;
 use crate::config::Status;
 use crate::events::Severity;
@@ -271,6 +271,7 @@ impl Machine {
         drop(state);
         // A disk that the slot lost earlier must not be taken for this one's predecessor if it comes back.
         bays.lost[set as usize][usize::from(slot)] = Lost::default();
+        bays.filled[set as usize][usize::from(slot)] = Filled::default();
         if let Some(old) = old {
             let bay = self.shape.sets[set as usize].bays[usize::from(old)];
             let until = bays.generation + 1;

@@ -7,11 +7,14 @@ use units::Lba;
 use units::convert::narrow;
 
 use super::errors::OperateError;
+use super::pass::UNIT;
 use super::works::{Extent, WorkKind};
 use super::{Bay, Bays, Filled, Lost, Machine};
 use crate::config::Status;
+use crate::disk::{Disk, DiskError};
 use crate::events::Severity;
 use crate::set::is_rebuilding;
+use crate::tag::SECTOR;
 
 /// What is known of a drive that comes back.
 #[derive(Clone, Copy)]
@@ -22,8 +25,8 @@ pub(super) enum Known {
     Behind { set: u32, slot: u16 },
     /// It was being filled when it was lost, nothing was written since, and that goes on.
     Filling { set: u32 },
-    /// It has missed nothing, and is in use in place of the one in that bay, which was being filled for its slot.
-    Instead { set: u32, of: u32 },
+    /// It is in use in place of the one in bay `of`, which was being filled for its slot and had the sectors that it has missed.
+    Instead { set: u32, of: u32, missed: u64 },
     /// It has missed something that cannot be computed: too many others are lost.
     Needed,
     /// It is no slot's, or may have missed anything.
@@ -81,7 +84,7 @@ impl Machine {
         drop(alone);
         match known {
             Known::Current { set } | Known::Filling { set } => self.go_on_filling(set),
-            Known::Instead { set, of } => self.go_on_instead(set, of),
+            Known::Instead { set, of, .. } => self.go_on_instead(set, of),
             Known::Behind { .. } | Known::Needed | Known::Nothing => {}
         }
         Ok(())
@@ -124,7 +127,7 @@ impl Machine {
 
     /// Has a slot use its old disk again, as it is or to be filled, if what it missed is known and can be had. No request is under way
     /// while that is looked at, so that none is missed by both.
-    fn take_back(&self, bays: &Bays, bay: u32, drive: &Bay, set: u32, slot: u16) -> Known {
+    fn take_back(&self, bays: &mut Bays, bay: u32, drive: &Bay, set: u32, slot: u16) -> Known {
         let store = &self.sets[set as usize];
         // Without a map of what was written everything may have been.
         let (Some(nvram), Some(member)) = (&self.common.nvram, self.shape.member(set as usize, bay)) else {
@@ -150,6 +153,8 @@ impl Machine {
         state.health = with_it;
         state.disks[usize::from(member)].clone_from(&drive.disk);
         drop(state);
+        // One that was filled for the slot in its place is no longer wanted.
+        bays.filled[set as usize][usize::from(slot)] = Filled::default();
         if !is_current {
             return Known::Behind { set, slot };
         }
@@ -180,8 +185,8 @@ impl Machine {
         Known::Filling { set }
     }
 
-    /// Has a slot use the disk again that it had before the one which is being filled for it: where its group has failed, and nothing was
-    /// written since, that is all there.
+    /// Has a slot use the disk again that it had before the one which is being filled for it, where its group has failed: all is there if
+    /// nothing was written since, or what was lies where the other one is filled. That is copied while no request is under way.
     fn take_instead(&self, bays: &mut Bays, bay: u32, drive: &Bay, set: u32, slot: u16) -> Known {
         let store = &self.sets[set as usize];
         let Some(member) = self.shape.member(set as usize, bay) else { return Known::Nothing };
@@ -191,16 +196,21 @@ impl Machine {
             return Known::Nothing;
         }
         let lost = &bays.lost[set as usize][usize::from(slot)];
-        if lost.changes.is_none() || lost.changes != store.changes(group) {
-            return Known::Needed;
-        }
+        let has_all = lost.changes.is_some() && lost.changes == store.changes(group);
         let other = state.health.member(slot);
+        let Some(missed) = self.had_by_the_other(&state.health, set, slot, lost, has_all) else {
+            return Known::Needed;
+        };
         let mut with_it = state.health.clone();
         let is_in = (with_it.fail(other.into()))
             .and_then(|_| with_it.clear(member.into()))
             .and_then(|()| with_it.rebuild_on(slot, member.into()));
-        if is_in.is_err() {
-            return Known::Nothing;
+        let copied = match (&state.disks[usize::from(other)], &drive.disk) {
+            (Some(from), Some(to)) => copy(from, to, &missed),
+            _ => Err(DiskError::Gone),
+        };
+        if is_in.is_err() || copied.is_err() {
+            return Known::Needed;
         }
         with_it.finish(slot);
         // The pass that filled the other one ends where it is.
@@ -217,7 +227,31 @@ impl Machine {
             model.take_back(set, slot);
         }
         self.tell_state(set);
-        Known::Instead { set, of }
+        Known::Instead { set, of, missed: missed.iter().map(|(from, to)| to - from).sum() }
+    }
+
+    /// What a slot's disk of before lacks, where the one that is being filled for the slot has all of that, as ranges of sectors.
+    fn had_by_the_other(
+        &self,
+        health: &Health,
+        set: u32,
+        slot: u16,
+        lost: &Lost,
+        has_all: bool,
+    ) -> Option<Vec<(u64, u64)>> {
+        if has_all {
+            return Some(Vec::new());
+        }
+        let (store, nvram) = (&self.sets[set as usize], self.common.nvram.as_ref()?);
+        let MemberState::Rebuilding { done_to, .. } = health.state(slot) else { return None };
+        let (region, reach) = (store.region(), store.reach_since(slot, lost.since));
+        // Known only of one that had all when it went.
+        if reach > done_to.0 {
+            return None;
+        }
+        let written = nvram.intents(store.number_of(store.geometry().group_of(slot)));
+        let ranges = written.into_iter().map(|at| (at * region, ((at + 1) * region).min(reach)));
+        Some(ranges.filter(|(from, to)| from < to).collect())
     }
 
     /// The drive that a set which has failed needs first, and its bay: of those that it has lost one that has missed nothing, or else the
@@ -256,8 +290,14 @@ impl Machine {
     pub(super) fn advice(&self, bays: &Bays, bay: u32, serial: &str) -> String {
         let failed = (0_u32..).zip(&self.sets).filter_map(|(number, set)| {
             let state = set.state();
-            let has_failed = set.geometry().failure(&state.health).is_some();
-            has_failed.then(|| self.first_back(bays, number, &state.health, serial))
+            let mut slots =
+                (0_u16..).zip(bays.lost[number as usize].iter().zip(&bays.filled[number as usize]));
+            let is_needed = slots.any(|(slot, (lost, filled))| {
+                state.health.state(slot) != MemberState::Optimal
+                    && [&lost.serial, &filled.lost.serial].into_iter().any(|other| other == serial)
+                    && set.geometry().has_group_failed(&state.health, set.geometry().group_of(slot))
+            });
+            is_needed.then(|| self.first_back(bays, number, &state.health, serial))
         });
         let failed: Vec<Option<String>> = failed.collect();
         match failed.iter().flatten().next() {
@@ -279,6 +319,30 @@ impl Machine {
         let serial = bays.bays.get(bay as usize).map(|bay| bay.serial.clone()).unwrap_or_default();
         self.advice(&bays, bay, &serial)
     }
+}
+
+/// Copies ranges of sectors from a disk to another; what cannot be read is unreadable there as well.
+fn copy(from: &Disk, to: &Disk, ranges: &[(u64, u64)]) -> Result<(), DiskError> {
+    let mut buffer = vec![0; narrow::<usize>(UNIT.0) * SECTOR];
+    for &(start, end) in ranges {
+        assert!(start < end, "a range has sectors");
+        for lba in (start..end).step_by(narrow::<usize>(UNIT.0)) {
+            let sectors = UNIT.0.min(end - lba);
+            let bytes = &mut buffer[..narrow::<usize>(sectors) * SECTOR];
+            if from.read(lba, bytes).is_ok() {
+                to.write(lba, bytes)?;
+                continue;
+            }
+            for (lba, bytes) in (lba..).zip(bytes.chunks_mut(SECTOR)) {
+                match (from.read(lba, bytes), from.promise(lba)) {
+                    (Ok(()), _) => to.write(lba, bytes)?,
+                    (Err(_), Some(promise)) => to.spoil_as(&promise)?,
+                    (Err(_), None) => to.spoil(lba)?,
+                }
+            }
+        }
+    }
+    to.flush()
 }
 
 /// Whether what slot `slot` lacks below `to` can be computed from the others: one that is being filled has what lies below its mark.
