@@ -38,7 +38,7 @@ impl Machine {
             }
             if let (Some(nvram), Some(group)) = (&self.common.nvram, group) {
                 // Before it is gone: what is written from then on is what it misses.
-                nvram.keep_intents(set.number_of(group), true);
+                nvram.maps().keep_intents(set.number_of(group), true);
             }
             let mut state = set.state_mut();
             let was = slot.map(|slot| state.health.state(slot));
@@ -63,7 +63,7 @@ impl Machine {
                 && let Some(nvram) = &self.common.nvram
             {
                 // Where that is not remembered it counts as written to.
-                let _touched = nvram.lose(set.number_of(group), until);
+                let _touched = nvram.maps().lose(set.number_of(group), until);
             }
             let changes = if going == Going::Whole { set.changes(group) } else { None };
             let serial = bays.bays[bay as usize].serial.clone();
@@ -127,7 +127,7 @@ impl Machine {
         for set in &self.sets {
             let Some(nvram) = &self.common.nvram else { continue };
             for group in set.groups() {
-                nvram.keep_intents(set.number_of(group), !is_group_whole(set, group));
+                nvram.maps().keep_intents(set.number_of(group), !is_group_whole(set, group));
             }
         }
     }

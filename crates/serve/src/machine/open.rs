@@ -285,9 +285,11 @@ impl Machine {
         // What was not synced when power was lost may be what a drive that was away has missed.
         let is_doubtful = !is_remembered || has_lost_power;
         for group in (0..narrow::<u32>(shape.groups())).filter(|_| is_doubtful) {
-            nvram.intend_all(group).map_err(OpenError::system("the controller's memory"))?;
+            nvram.maps().intend_all(group).map_err(OpenError::system("the controller's memory"))?;
         }
-        (0..narrow::<u32>(shape.slots())).filter(|_| is_doubtful).for_each(|slot| nvram.forget_reach(slot));
+        (0..narrow::<u32>(shape.slots()))
+            .filter(|_| is_doubtful)
+            .for_each(|slot| nvram.maps().forget_reach(slot));
         let (array, generation) = (config.array.clone(), config.generation);
         let history = |_: &[SetShape]| config.sets.clone();
         let start = started(&config.start)?;
@@ -494,7 +496,7 @@ impl Machine {
             {
                 let group = set.geometry.group_of(slot);
                 let nvram = common.nvram.as_ref();
-                let unchanged = nvram.and_then(|nvram| nvram.unchanged_since(store.number_of(group)));
+                let unchanged = nvram.and_then(|nvram| nvram.maps().unchanged_since(store.number_of(group)));
                 // What was lost since its group was written to last has missed nothing.
                 if unchanged.is_some_and(|unchanged| lost.since >= unchanged) {
                     lost.changes = store.changes(group);

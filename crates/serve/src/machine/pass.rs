@@ -173,7 +173,8 @@ impl Machine {
             // Looked up when it is come to: hosts write on, and what lies ahead is not written to the disk.
             let was_written = |from: Lba| {
                 let nvram = self.common.nvram.as_ref();
-                let is_in = nvram.is_none_or(|nvram| nvram.is_intended(store.number_of(group), number));
+                let is_in =
+                    nvram.is_none_or(|nvram| nvram.maps().is_intended(store.number_of(group), number));
                 is_in && store.reach_since(slot, since) > from.0
             };
             let reach = Lba(store.reach_since(slot, since)).clamp(from, to);

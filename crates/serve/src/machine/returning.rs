@@ -140,7 +140,7 @@ impl Machine {
         let is_in = with_it.clear(member.into()).and_then(|()| with_it.rebuild_on(slot, member.into()));
         let group = store.geometry().group_of(slot);
         let is_unchanged = lost.changes.is_some() && lost.changes == store.changes(group);
-        let written = nvram.intents(store.number_of(group));
+        let written = nvram.maps().intents(store.number_of(group));
         let is_current = is_unchanged || written.is_empty();
         let written_to = written.last().map_or(0, |region| (region + 1) * store.region());
         let behind = Lba(written_to.min(store.reach_since(slot, lost.since)));
@@ -249,7 +249,7 @@ impl Machine {
         if reach > done_to.0 {
             return None;
         }
-        let written = nvram.intents(store.number_of(store.geometry().group_of(slot)));
+        let written = nvram.maps().intents(store.number_of(store.geometry().group_of(slot)));
         let ranges = written.into_iter().map(|at| (at * region, ((at + 1) * region).min(reach)));
         Some(ranges.filter(|(from, to)| from < to).collect())
     }

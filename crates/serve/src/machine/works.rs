@@ -527,7 +527,7 @@ impl Machine {
         let missed = || {
             let group = store.geometry().group_of(slot.unwrap_or_default());
             let of = |nvram: &crate::nvram::Nvram| {
-                nvram.intents(store.number_of(group)).len() as u64 * store.region()
+                nvram.maps().intents(store.number_of(group)).len() as u64 * store.region()
             };
             self.common.nvram.as_ref().map_or(0, of).min(end.0)
         };

@@ -31,7 +31,7 @@ impl SetStore {
         // What lies in the journal must not come back over it; and the memory has that all is changed before it is.
         self.common.checkpoint(false)?;
         let Some(nvram) = &self.common.nvram else { return Ok(()) };
-        self.groups().try_for_each(|group| nvram.intend_all(self.number_of(group)))
+        self.groups().try_for_each(|group| nvram.maps().intend_all(self.number_of(group)))
     }
 
     /// Has every sector that the set uses read as zeros, on stable storage; the members that refused. Nobody reads or writes meanwhile:

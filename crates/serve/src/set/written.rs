@@ -31,15 +31,15 @@ impl SetStore {
     pub fn lose(&self, slot: u16, since: Option<u64>) {
         let Some(nvram) = &self.common.nvram else { return };
         match since {
-            Some(since) => nvram.begin_reach(self.slot_number(slot), since),
-            None => nvram.forget_reach(self.slot_number(slot)),
+            Some(since) => nvram.maps().begin_reach(self.slot_number(slot), since),
+            None => nvram.maps().forget_reach(self.slot_number(slot)),
         }
     }
 
     /// Where on the members of its group ends what the disk of a slot has missed that was lost at generation `since`; beyond every address
     /// where that is not known.
     pub fn reach_since(&self, slot: u16, since: u64) -> u64 {
-        let of = |nvram: &Nvram| nvram.reach_since(self.slot_number(slot), since);
+        let of = |nvram: &Nvram| nvram.maps().reach_since(self.slot_number(slot), since);
         self.common.nvram.as_ref().map_or(u64::MAX, of)
     }
 
@@ -79,7 +79,7 @@ impl SetStore {
         for group in self.groups_of(health, member) {
             self.written[group as usize].changes.fetch_add(1, Ordering::Relaxed);
             if let Some(nvram) = &self.common.nvram {
-                nvram.raise_reach(self.number_of(group), self.slot_numbers(group), end + self.shift);
+                nvram.maps().raise_reach(self.number_of(group), self.slot_numbers(group), end + self.shift);
             }
         }
     }
@@ -127,7 +127,7 @@ impl SetStore {
             "no member is written beyond what the set uses"
         );
         for group in self.groups_of(health, member) {
-            nvram.intend(self.number_of(group), from / self.region..=(to - 1) / self.region)?;
+            nvram.maps().intend(self.number_of(group), from / self.region..=(to - 1) / self.region)?;
         }
         Ok(())
     }
