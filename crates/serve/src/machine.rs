@@ -15,6 +15,7 @@ mod pass;
 mod returning;
 mod status;
 mod told;
+mod work;
 mod works;
 
 use std::io;
@@ -42,7 +43,7 @@ pub use front::{ControllerStatus, FrontShape, PathStatus};
 pub use open::Options;
 pub use operate::Insert;
 pub use status::{BayStatus, MachineStatus, PassStatus, SetStatus, WorkStatus};
-pub use works::WorkKind;
+pub use work::WorkKind;
 
 use front::Front;
 use told::{Telling, Told};

@@ -7,7 +7,7 @@ use units::convert::narrow;
 
 use super::bays::has_failed;
 use super::errors::OperateError;
-use super::works::{Extent, WorkKind};
+use super::work::{Extent, WorkKind};
 use super::{Lost, Machine};
 use crate::cache::{Hold, WriteCache};
 use crate::config::Status;

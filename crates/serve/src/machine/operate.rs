@@ -10,7 +10,7 @@ use super::bays::is_back;
 use super::errors::OperateError;
 use super::found::label_of;
 use super::returning::Known;
-use super::works::{Extent, WorkKind};
+use super::work::{Extent, WorkKind};
 use super::{Bay, Bays, Going, Lost, Machine};
 use crate::config::Status;
 use crate::disk::{self, Disk};

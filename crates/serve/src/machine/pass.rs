@@ -8,7 +8,7 @@ use array::raid::{MemberState, PlanError, Sweep, Task};
 use units::{Lba, SECTOR_BYTES, Sectors};
 
 use super::bays::has_failed;
-use super::works::{Extent, Work, WorkKind};
+use super::work::{Extent, Work, WorkKind};
 use super::{Filled, Lost, Machine};
 use crate::clock;
 use crate::config::Status;

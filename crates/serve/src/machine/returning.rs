@@ -8,7 +8,7 @@ use units::convert::narrow;
 
 use super::errors::OperateError;
 use super::pass::UNIT;
-use super::works::{Extent, WorkKind};
+use super::work::{Extent, WorkKind};
 use super::{Bay, Bays, Filled, Lost, Machine};
 use crate::config::Status;
 use crate::disk::{Disk, DiskError};
