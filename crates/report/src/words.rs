@@ -33,8 +33,29 @@ pub fn counted(count: impl Display + PartialEq + From<u8>, what: &str) -> String
     format!("{count} {what}{ending}")
 }
 
-/// How many of `figures` figures have no 95 % interval, each of `reasons` being why of one; `None` where all have.
+/// In the place of a reason: a figure's interval has no width, so that there is no bar to draw.
+pub const ALIKE: &str = "it was the same in every second";
+
+/// How many of `figures` figures have no 95 % interval, each of `reasons` being why of one, and how many have one without a width;
+/// `None` where all have one to be drawn.
 pub fn without_interval<'a>(figures: usize, reasons: impl Iterator<Item = &'a str>) -> Option<String> {
+    let (alike, reasons): (Vec<&str>, Vec<&str>) = reasons.partition(|why| *why == ALIKE);
+    let alike = match (alike.len(), figures) {
+        (0, _) => None,
+        (1, 1) => Some("It was the same in every second: ± 0 %.".to_owned()),
+        (all, figures) if all == figures => {
+            Some("Each figure was the same in every second: its 95 % interval is ± 0 %.".to_owned())
+        }
+        (1, _) => Some(format!("1 of {figures} figures was the same in every second: ± 0 %.")),
+        (some, _) => Some(format!("{some} of {figures} figures were the same in every second: ± 0 %.")),
+    };
+    let sentences: Vec<String> =
+        [lacking(figures, reasons.into_iter()), alike].into_iter().flatten().collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// How many of `figures` figures have no 95 % interval, and why.
+fn lacking<'a>(figures: usize, reasons: impl Iterator<Item = &'a str>) -> Option<String> {
     let mut by_reason: Vec<(&str, usize)> = Vec::new();
     for why in reasons {
         match by_reason.iter_mut().find(|(same, _)| *same == why) {
@@ -137,6 +158,16 @@ pub(crate) fn thousands(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_figure_that_never_changed_has_an_interval_of_no_width_and_is_not_said_to_have_none() {
+        let said = |figures, reasons: &[&'static str]| without_interval(figures, reasons.iter().copied());
+        assert_eq!(said(3, &[ALIKE]).as_deref(), Some("1 of 3 figures was the same in every second: ± 0 %."));
+        let both = "1 of 3 figures has no 95 % interval: it was short. 2 of 3 figures were the same in every second: ± 0 %.";
+        assert_eq!(said(3, &["it was short", ALIKE, ALIKE]).as_deref(), Some(both));
+        assert_eq!(said(1, &[ALIKE]).as_deref(), Some("It was the same in every second: ± 0 %."));
+        assert_eq!(said(2, &[]), None);
+    }
 
     #[test]
     fn a_name_can_neither_command_the_terminal_nor_turn_its_letters_round() {

@@ -134,8 +134,7 @@ impl<'a> Measured<'a> {
 
     /// The interval `ends` of the figure `metric` of `summary`, or why there is none that tells anything.
     pub fn interval(self, ends: Option<(Number, Number)>, summary: &OpSummary, metric: Metric) -> Interval {
-        const ALIKE: &str = "it was the same in every second";
-        Interval::of(ends, || summary.why_no_interval(metric).unwrap_or(ALIKE).into())
+        Interval::of(ends, || summary.why_no_interval(metric).unwrap_or(report::ALIKE).into())
     }
 
     fn rate(self, metric: Metric) -> Option<WithInterval> {
