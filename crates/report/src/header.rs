@@ -4,7 +4,7 @@ use record::names::fact;
 use record::{Run, Target, World};
 use units::{Bytes, Nanos};
 
-use crate::words::harmless;
+use crate::words::{counted, harmless};
 
 /// The lines above the table, most important first. The first is the title.
 pub(crate) fn lines(run: &Run) -> Vec<String> {
@@ -17,9 +17,48 @@ pub(crate) fn lines(run: &Run) -> Vec<String> {
 }
 
 fn title(run: &Run) -> String {
-    let targets: Vec<String> = run.targets.iter().map(|target| harmless(&target.address)).collect();
-    let on = if targets.is_empty() { String::new() } else { format!(" on {}", targets.join(", ")) };
-    format!("{}{on}", harmless(&run.plan.name))
+    format!("{}{}", harmless(&run.plan.name), on_targets(run))
+}
+
+/// ` on /dev/sdb`, and ` on /mnt/a of host-a, /mnt/b of host-b` where each of several hosts had targets of its own.
+pub fn on_targets(run: &Run) -> String {
+    let targets: Vec<String> = match by_host(run) {
+        hosts if hosts.len() > 1 => hosts,
+        _ => run.targets.iter().map(|target| harmless(&target.address)).collect(),
+    };
+    if targets.is_empty() { String::new() } else { format!(" on {}", targets.join(", ")) }
+}
+
+/// Targets that are named in a title where each host has its own; of more it is said how many hosts there are.
+const HOSTS_NAMED: usize = 4;
+
+/// `/mnt/a of host-a` of each host, where they asked targets of different names; nothing where all asked the same.
+fn by_host(run: &Run) -> Vec<String> {
+    let mut hosts: Vec<(&str, Vec<&str>)> = Vec::new();
+    for rank in run.points.iter().flat_map(|point| &point.ranks) {
+        let own = match hosts.iter_mut().find(|(host, _)| *host == rank.host) {
+            Some((_, own)) => own,
+            None => {
+                hosts.push((&rank.host, Vec::new()));
+                &mut hosts.last_mut().expect("it was just added").1
+            }
+        };
+        for target in &rank.targets {
+            if !own.contains(&target.as_str()) {
+                own.push(target);
+            }
+        }
+    }
+    if hosts.iter().all(|(_, targets)| *targets == hosts[0].1) {
+        return Vec::new();
+    }
+    let more = hosts.len().saturating_sub(HOSTS_NAMED);
+    let named = hosts.iter().take(HOSTS_NAMED);
+    let mut said: Vec<String> = named
+        .map(|(host, targets)| format!("{} of {}", harmless(&targets.join(" and ")), harmless(host)))
+        .collect();
+    said.extend((more > 0).then(|| format!("and those of {}", counted(more, "more host"))));
+    said
 }
 
 /// Model, size, firmware, name by id; file system; how much of it was used.
@@ -151,6 +190,27 @@ mod tests {
         assert_eq!(sold_size(Bytes::new(960_197_124_096)), "960 GB");
         assert_eq!(sold_size(Bytes::new(3_840_755_982_336)), "3.84 TB");
         assert_eq!(sold_size(Bytes::new(32_000_000_000)), "32 GB");
+    }
+
+    #[test]
+    fn a_title_names_the_targets_of_each_host_where_they_are_not_the_same() {
+        let ranks = |targets: &[(&str, &str)]| {
+            let mut point = record::sample::point(0, "one", Vec::new());
+            let rank = |(rank, (host, target)): (u32, &(&str, &str))| record::RankResult {
+                rank,
+                host: (*host).into(),
+                targets: vec![(*target).into()],
+                ..record::RankResult::default()
+            };
+            point.ranks = (0..).zip(targets).map(rank).collect();
+            on_targets(&record::sample::run("p", vec![point]))
+        };
+        let own = ranks(&[("a", "/dev/sdb"), ("a", "/dev/sdb"), ("b", "/dev/sdc")]);
+        assert_eq!(own, " on /dev/sdb of a, /dev/sdc of b");
+        let alike = ranks(&[("a", "/mnt/x"), ("b", "/mnt/x")]);
+        assert_eq!(alike, on_targets(&record::sample::run("p", Vec::new())), "one name is enough");
+        let many = ranks(&["a", "b", "c", "d", "e", "f"].map(|host| (host, host)));
+        assert!(many.ends_with("d of d, and those of 2 more hosts"), "{many}");
     }
 
     #[test]

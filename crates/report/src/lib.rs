@@ -41,6 +41,7 @@ pub use comparison::{COMPARISON_COLUMNS, comparison, comparison_csv, comparison_
 pub use effects::effects;
 pub use explained::{explained, explained_in_brief};
 pub use exploration::exploration;
+pub use header::on_targets;
 pub use held::{fitted, held};
 pub use json::{json, json_lines};
 pub use judgement::{annotations, complaints, gate_row, junit, objective};

@@ -68,10 +68,7 @@ fn title(subject: &Subject<'_>) -> String {
     }
     let plans = plans.join(", ");
     match subject.runs {
-        [only] => {
-            let targets: Vec<&str> = only.targets.iter().map(|target| target.address.as_str()).collect();
-            if targets.is_empty() { plans } else { format!("{plans} on {}", targets.join(", ")) }
-        }
+        [only] => plans + &report::on_targets(only),
         _ if subject.labels.len() <= 4 => format!("{plans}: {}", subject.labels.join(" vs ")),
         _ => format!("{plans}: {} runs", subject.runs.len()),
     }
