@@ -101,6 +101,7 @@ fn row(search: &Search<'_>, at: usize, alike: u64, is_simulated: bool) -> FrontD
             .filter(|figure| search.is_unsustained(at, figure))
             .map(|figure| figure.name(&design.workloads))
             .collect(),
+        requests: search.requests(at),
     }
 }
 

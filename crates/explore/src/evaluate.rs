@@ -57,6 +57,10 @@ pub enum Outcome {
         /// Whether writes met free room of a write cache: the rate of the long run is lower.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         is_filling: bool,
+        /// Requests that the times are from: of several operations that are asked for, the fewest; 0 where none are, and where an
+        /// earlier version simulated.
+        #[serde(skip_serializing_if = "is_zero", default)]
+        requests: u64,
     },
     /// None, and why: such a design meets no requirement about it.
     Refused(String),
@@ -250,6 +254,7 @@ impl<'a> Evaluator<'a> {
                 rebuild_h: Some(rebuild_alone(&address, &array, self.design.seed)? / 3_600.0),
                 times_ns: BTreeMap::new(),
                 is_filling: false,
+                requests: 0,
             },
             Task::Load { workload, depth: in_flight, state, .. } => {
                 let load = self.design.workloads[*workload].load;
@@ -263,15 +268,20 @@ impl<'a> Evaluator<'a> {
         let total = |of: fn(&record::OpSummary) -> f64| -> f64 {
             found.point.workloads.iter().filter_map(|workload| workload.total()).map(of).sum()
         };
-        let times = self.times[workload]
-            .iter()
-            .map(|slo| (time_name(slo), time_ns(&found.point, slo).unwrap_or(f64::INFINITY)));
+        let mut requests = None;
+        let mut times_ns = BTreeMap::new();
+        for slo in &self.times[workload] {
+            let Some(all) = responses(&found.point, slo) else { continue };
+            requests = Some(requests.map_or(all.count(), |least: u64| least.min(all.count())));
+            times_ns.extend(time_ns(&all, slo).map(|time| (time_name(slo), time)));
+        }
         Outcome::Figures {
             iops: total(|total| total.ops_per_s.value),
             bytes_per_s: total(|total| total.bytes_per_s.value),
             rebuild_h: found.rebuild_s.map(|seconds| seconds / 3_600.0),
-            times_ns: times.filter(|(_, time)| time.is_finite()).collect(),
+            times_ns,
             is_filling: found.is_filling,
+            requests: requests.unwrap_or(0),
         }
     }
 }
@@ -282,11 +292,13 @@ pub fn time_name(slo: &Slo) -> String {
     text.split('<').next().unwrap_or_default().to_owned()
 }
 
-/// The time that `slo` is about, of all that ended in the window; `None` where nothing did.
-///
-/// Quantiles of few requests are what they are: a short simulation is only a first look.
-fn time_ns(point: &Point, slo: &Slo) -> Option<f64> {
-    let Slo::Latency { of, time, figure, .. } = slo else { return None };
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Times of all requests that `slo` is about and that ended in the window; `None` where it is about no time.
+fn responses(point: &Point, slo: &Slo) -> Option<Histogram> {
+    let Slo::Latency { of, time, .. } = slo else { return None };
     let classes = point.workloads.iter().flat_map(|workload| &workload.classes);
     let mut all = Histogram::new();
     for class in classes.filter(|class| of.is_none_or(|op| class.op.name() == op.name())) {
@@ -296,6 +308,14 @@ fn time_ns(point: &Point, slo: &Slo) -> Option<f64> {
         };
         all.merge(&own.to_stats()?);
     }
+    Some(all)
+}
+
+/// The time that `slo` is about, of requests that took `all`; `None` where there are none.
+///
+/// Quantiles of few requests are what they are: a short simulation is only a first look.
+fn time_ns(all: &Histogram, slo: &Slo) -> Option<f64> {
+    let Slo::Latency { figure, .. } = slo else { return None };
     match figure {
         LatencyFigure::Mean => all.mean(),
         LatencyFigure::Quantile(share) => all.quantile(share.get()).map(|value| value.get() as f64),

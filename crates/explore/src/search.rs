@@ -229,6 +229,19 @@ impl Search<'_> {
         })
     }
 
+    /// The fewest requests that a time of the design at that place is from, of the figures that the front compares; `None` where
+    /// none of them is a time of requests, and where it is not known.
+    pub fn requests(&self, at: usize) -> Option<u64> {
+        let of_times = |figure: &&Figure| matches!(figure, Figure::Load { of: LoadFigure::Latency(_), .. });
+        let tasks = self.objectives.iter().filter(of_times);
+        let tasks = tasks.flat_map(|figure| self.evaluator.tasks(&self.candidates[at], figure));
+        let requests = tasks.filter_map(|task| match self.evaluator.outcome(Depth::Fine, &task)? {
+            Outcome::Figures { requests, .. } => Some(*requests).filter(|requests| *requests > 0),
+            Outcome::Refused(_) => None,
+        });
+        requests.min()
+    }
+
     /// Why no simulation that `figure` of the design at that place takes was possible; `None` where one was, or none is known.
     /// A set that nothing can be rebuilt from has a loss all the same.
     pub fn refusal(&self, at: usize, figure: &Figure) -> Option<&str> {

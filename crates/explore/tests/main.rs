@@ -111,6 +111,12 @@ fn the_answer_is_the_same_for_any_number_of_threads_and_after_a_kill() {
 fn the_cheapest_meets_every_requirement_and_every_neighbour_has_its_reason() {
     let answer = found();
     let cheapest = &answer.front[0];
+    let is_time = |figure: &record::DesignFigure| figure.unit == record::DesignUnit::Nanos;
+    assert_eq!(
+        cheapest.requests.is_some(),
+        answer.figures.iter().any(is_time),
+        "of times it is told how many"
+    );
     for requirement in &answer.requirements {
         assert!(requirement.value.is_some(), "{requirement:?}");
     }
@@ -211,6 +217,13 @@ fn a_level_that_no_array_can_read_is_a_mistake_and_one_of_another_geometry_is_no
         }
         let said = parse("\"cache.size\" = \"5\"", arrays).unwrap_err().plain();
         assert!(said.starts_with("d.toml:4:16:") && said.contains("size"), "{said}");
+        for level in ["\"x\"", "7"] {
+            let said = parse(&format!("raid = [5, {level}]"), arrays).unwrap_err().plain();
+            assert!(
+                said.starts_with("d.toml:4:12:") && said.contains("It takes") | said.contains("it takes"),
+                "{said}"
+            );
+        }
         for possible in
             ["disks = [2, 3, 99]", "raid = [5, 6]\ndisks = [0, 4]", "chunk = [\"1KiB\", \"64KiB\"]"]
         {

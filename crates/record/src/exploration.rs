@@ -193,6 +193,10 @@ pub struct FrontDesign {
     /// Figures, by their names, of loads whose writes met free room of a write cache: in the long run they are worse.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub unsustained: Vec<String>,
+    /// The fewest requests that a time of it is from: another sample of as many differs by chance. Absent where no figure is a time of
+    /// requests, and in records of versions that did not count.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub requests: Option<u64>,
 }
 
 /// A probability with its 95 % interval.
@@ -357,6 +361,7 @@ mod tests {
             loss: None,
             loss_simulated: None,
             unsustained: Vec::new(),
+            requests: None,
         };
         let front = vec![
             design(&[("raid", "5"), ("disks", "4"), ("paths", "1")]),

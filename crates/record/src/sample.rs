@@ -284,6 +284,7 @@ pub fn exploration() -> Exploration {
         loss: Some(2e-3),
         loss_simulated: None,
         unsustained: Vec::new(),
+        requests: None,
     };
     let figure = |name: &str, unit: DesignUnit, more_is_better: bool| DesignFigure {
         name: name.into(),

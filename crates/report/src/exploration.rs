@@ -6,7 +6,7 @@ use record::{
 };
 
 use crate::style::Style;
-use crate::words::{counted, harmless, wrap};
+use crate::words::{counted, harmless, thousands, wrap};
 
 /// Figures of a front that have a letter.
 const LETTERS: std::ops::RangeInclusive<char> = 'a'..='z';
@@ -193,6 +193,13 @@ fn closing(found: &Exploration, width: usize) -> String {
         found.model_error * 100.0,
         found.resolution * 100.0
     );
+    let requests = found.front.iter().filter_map(|design| design.requests).min();
+    if let Some(requests) = requests {
+        said += &format!(
+            ". Times of the front are those of {} requests or more: a run of more, or with another seed, differs by chance",
+            thousands(requests)
+        );
+    }
     wrapped(&(said + &about_loss(found) + "."), width, "")
 }
 
@@ -242,6 +249,17 @@ fn table<R: AsRef<[String]>>(rows: &[R], right: &[bool]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_of_a_front_are_told_with_the_requests_that_they_are_from() {
+        let mut found = record::sample::exploration();
+        assert!(!exploration(&found, 400, true).contains("Times of the front"));
+        found.front[0].requests = Some(12_800);
+        assert!(
+            exploration(&found, 400, true)
+                .contains("Times of the front are those of 12,800 requests or more")
+        );
+    }
 
     #[test]
     fn a_search_is_told_on_one_screen_and_a_record_that_lacks_figures_is_no_panic() {

@@ -144,7 +144,10 @@ fn check(option: &Declared, value: &str, address: &Address) -> Result<(), Wrong>
     }
     let message = format!("option `{name}` of `{}` cannot be `{value}`", address.name);
     let wrong = Wrong::new(message, instead(value, known.iter().map(String::as_str), &takes.text()));
-    let is_unread = matches!(takes, Takes::Range(..)) && value.parse::<i64>().is_err();
+    let is_unread = match takes {
+        Takes::Range(..) => value.parse::<i64>().is_err(),
+        Takes::Values(_) | Takes::Any => true,
+    };
     Err(if is_unread { wrong.unread() } else { wrong })
 }
 

@@ -101,6 +101,7 @@ mod tests {
             rebuild_h: None,
             times_ns: BTreeMap::new(),
             is_filling: false,
+            requests: 0,
         }
     }
 
