@@ -172,10 +172,15 @@ fn on_files_of(plan: &Plan, mebibytes: [u64; 2]) -> (Result<Outcome, Refused>, E
         std::fs::File::create(&path).unwrap().set_len(mebibytes[rank] << 20).unwrap();
         path.display().to_string()
     };
+    on_targets(plan, &file)
+}
+
+/// The same where `target` names that of each rank.
+fn on_targets(plan: &Plan, target: &(dyn Fn(usize) -> String + Sync)) -> (Result<Outcome, Refused>, Ended) {
     let mut ends = Threads::ranks(2).into_iter().map(|end| Arc::new(Link::new(Arc::new(end), || false)));
     let (head, peer) = (ends.next().unwrap(), ends.next().unwrap());
     let opened = |rank: usize, stop: &Arc<AtomicBool>| {
-        let target = file(rank);
+        let target = target(rank);
         let world = RealWorld::open(plan, &options(&target), stop.clone()).unwrap();
         let lengths = world.lengths().into_iter().map(|length| length.map(units::Bytes::get)).collect();
         (world, Hello { targets: vec![target], lengths, ..hello(rank) })
@@ -225,6 +230,19 @@ fn targets_of_different_size_are_refused_with_both_hosts_unless_the_span_is_one_
         assert!(outcome.complete && ended == Ended::Done, "{span}: {:?} {ended:?}", outcome.error);
         assert_eq!(outcome.points[0].workloads[0].span_bytes, Some(used << 20), "{span}");
     }
+}
+
+#[test]
+fn null_targets_of_different_size_are_refused_as_files_are() {
+    let keys = "ops = 64\nrun = 'none'\nwarmup = '0s'\nsize = '4KiB'\nengine = 'null'\nworkers = 2";
+    let plan = plan(&format!("[defaults]\n{keys}\n[[phase]]\n"));
+    let sized = |sizes: [&'static str; 2]| on_targets(&plan, &move |rank| format!("null:{}", sizes[rank]));
+    let refused = sized(["1GiB", "512MiB"]).0.map(|_| ()).unwrap_err();
+    assert!(
+        refused.why.contains("null:1GiB of 1GiB, rank 1 on host-1 has null:512MiB of 512MiB"),
+        "{refused}"
+    );
+    assert!(sized(["1GiB", "1GiB"]).0.is_ok_and(|outcome| outcome.complete));
 }
 
 /// A transport that says nothing more and hears nothing once it is cut.

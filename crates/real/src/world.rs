@@ -328,9 +328,12 @@ impl World for RealWorld {
     }
 
     fn lengths(&self) -> Vec<Option<Bytes>> {
-        let was_there = |(number, each): (usize, &Resolved)| {
-            let holds = matches!(each.target.kind, TargetKind::File(_) | TargetKind::Block { .. });
-            (holds && self.scratch.planned(number).is_none()).then_some(each.facts.size)
+        let was_there = |(number, each): (usize, &Resolved)| match each.target.kind {
+            TargetKind::Null { size } => Some(size),
+            TargetKind::File(_) | TargetKind::Block { .. } => {
+                self.scratch.planned(number).is_none().then_some(each.facts.size)
+            }
+            _ => None,
         };
         self.targets.iter().enumerate().map(was_there).collect()
     }
