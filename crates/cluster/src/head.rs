@@ -370,8 +370,17 @@ impl Head {
             let result = match seen {
                 Some(Ok(mut seen)) => {
                     self.wrote.push((narrow(rank), std::mem::take(&mut seen.wrote)));
-                    if !seen.complete && !was_told_to_stop {
-                        let why = "it was interrupted".into();
+                    // Whoever has started the ranks ends them all once one of those that watch over them has gone. Where that of
+                    // rank 0 has gone as well, nobody knows which was the first.
+                    let bereft = seen.bereft && !self.link.is_bereft();
+                    if !seen.complete && (bereft || !was_told_to_stop) {
+                        let why = match bereft {
+                            true => {
+                                "the process that watches over it was killed; what it measured until then is in the figures"
+                            }
+                            false => "it was interrupted",
+                        };
+                        let why = why.into();
                         shared.lost.get_or_insert(ClusterError::Ended { rank, host: host(rank), why });
                     }
                     let added = add(&mut own, *seen, told);

@@ -76,6 +76,11 @@ impl Link {
         }
     }
 
+    /// Whether the process that watches over this one has gone.
+    pub(crate) fn is_bereft(&self) -> bool {
+        (self.is_ending)()
+    }
+
     /// Which rank this is.
     pub fn rank(&self) -> usize {
         self.transport.rank()

@@ -122,6 +122,8 @@ pub(crate) struct WireLoad {
     pub(crate) late_ns: u64,
     /// Whether it went on to its end.
     pub(crate) complete: bool,
+    /// Whether the process that watches over the rank had gone when it ended.
+    pub(crate) bereft: bool,
     pub(crate) cpu: Option<CpuUse>,
     /// What the kernel counted of its host's devices over the load.
     pub(crate) devices: Vec<DeviceCounters>,

@@ -247,7 +247,8 @@ impl Peer<'_> {
         let measured = measured.map_err(|error| refused(&error))?;
         let late_ns = self.turn.lock().unwrap_or_else(PoisonError::into_inner).late_ns;
         let wrote = wrote_out(&self.world.wrote());
-        Ok(WireLoad { wrote, ..load_out(measured, &told, late_ns, !self.world.is_stopped()) })
+        let bereft = self.link.is_bereft();
+        Ok(WireLoad { wrote, bereft, ..load_out(measured, &told, late_ns, !self.world.is_stopped()) })
     }
 }
 
@@ -274,6 +275,7 @@ fn load_out(measured: MeasuredLoad, told: &[usize], late_ns: u64, complete: bool
         ended_ns: measured.ended.nanos(),
         late_ns,
         complete,
+        bereft: false,
         cpu: measured.cpu,
         devices: measured.devices,
         workloads: measured.workloads.into_iter().zip(told).map(workload).collect(),

@@ -315,6 +315,52 @@ fn all_ranks_use_the_scratch_file_that_rank_0_lays_out_and_removes() {
     let home = tempfile::tempdir().unwrap();
     let target = home.path().display().to_string();
     let text = "seed = 3\n[defaults]\nops = 400\nrun = 'none'\nwarmup = '0s'\nspan = '8MiB'\nsize = '4KiB'\ndirect = false\nengine = 'pread'\n\
+/// Whether the launcher's process of rank 1 has gone in the test below.
+static BEREFT: AtomicBool = AtomicBool::new(false);
+
+#[test]
+fn a_rank_whose_watcher_was_killed_is_named_and_what_it_measured_is_in_the_figures() {
+    use std::sync::atomic::Ordering::Relaxed;
+    let plan = plan(
+        "[defaults]\nengine = 'null'\nrun = '60s'\nwarmup = '0s'\npace = 'rate(200/s)'\nspan = '64MiB'\n[[phase]]\nworkers = 2\ndepth = 4\n",
+    );
+    let mut ends = Threads::ranks(2).into_iter();
+    let head = Arc::new(Link::new(Arc::new(ends.next().unwrap()), || false));
+    let peer = Arc::new(Link::new(Arc::new(ends.next().unwrap()), || BEREFT.load(Relaxed)));
+    let stops: [Arc<AtomicBool>; 2] = Default::default();
+    std::thread::scope(|scope| {
+        let (plan, [first, second]) = (&plan, &stops);
+        let other = scope.spawn(move || {
+            let mut world = RealWorld::open(plan, &options("null:1GiB"), second.clone()).unwrap();
+            serve(&peer, hello(1), plan, &mut world, false, second)
+        });
+        let world = RealWorld::open(plan, &options("null:1GiB"), first.clone()).unwrap();
+        let mut head = Head::open(Box::new(world), head, plan, &hello(0), false, first.clone()).unwrap();
+        let mut looks = 0;
+        let outcome = conduct::run(plan, &mut head, &mut |event| {
+            if let conduct::Event::Live { .. } = event {
+                looks += 1;
+                if looks == 10 {
+                    // The kernel ends the one whose watcher has gone, and the launcher all others.
+                    BEREFT.store(true, Relaxed);
+                    second.store(true, Relaxed);
+                    first.store(true, Relaxed);
+                }
+            }
+        });
+        let lost = head.lost().unwrap();
+        assert!(
+            lost.contains("rank 1 on host-1 ended early: the process that watches over it was killed"),
+            "{lost}"
+        );
+        let [point] = &outcome.points[..] else { panic!("the point is kept") };
+        assert!(!point.complete && point.ranks[1].lost.is_none() && point.ranks[1].ops > 0);
+        assert_eq!(point.workloads[0].workers.len(), 2);
+        head.put_back();
+        other.join().unwrap();
+    });
+}
+
         [[phase]]\nworkers = 3\nreads = '50%'\n";
     let plan = plan(text);
     let one = alone(&plan, &target);

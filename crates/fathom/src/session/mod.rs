@@ -265,10 +265,7 @@ fn ending(outcome: &Outcome, signals: &Signals, lost: Option<String>) -> Ending 
         return Ending { code: 7, reason: format!("{lost}; {left}") };
     }
     if let Some(code) = signals.exit_code() {
-        return Ending {
-            code,
-            reason: "interrupted; what was measured so far is a valid partial run".into(),
-        };
+        return Ending { code, reason: interrupted(&outcome.points, signals::watcher_was_killed()) };
     }
     if let Some(error) = &outcome.error {
         // Code 2 SLOs that nothing was touched, which no longer holds: what fitted before and does not now
@@ -299,6 +296,18 @@ fn ending(outcome: &Outcome, signals: &Signals, lost: Option<String>) -> Ending 
         errors => format!("{errors} requests failed{}", first_error(&outcome.points)),
     };
     Ending { code: 5, reason }
+}
+
+/// What became of a run that a signal ended, which is that of the end of its watcher where nobody else sent one.
+fn interrupted(points: &[Point], watcher_was_killed: bool) -> String {
+    let by = match watcher_was_killed {
+        true => "interrupted: the process that watches over this one was killed",
+        false => "interrupted",
+    };
+    match points.iter().any(|point| point.kind == record::PointKind::Load) {
+        true => format!("{by}; what was measured so far is a valid partial run"),
+        false => format!("{by} before anything was measured"),
+    }
 }
 
 fn first_wrong(points: &[Point]) -> String {
@@ -343,5 +352,25 @@ pub fn final_ending(recorded: Recorded) -> Ending {
     match recorded.lost {
         Some(lost) if code == 0 => Ending { code: 8, reason: lost.to_string() },
         _ => Ending { code, reason },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_was_interrupted_says_whether_anything_was_measured_and_who_ended_it() {
+        let load = [Point::before(0, "one", record::PointKind::Load, "iops")];
+        let state = [Point::before(0, "fill", record::PointKind::State, "iops")];
+        assert_eq!(interrupted(&[], false), "interrupted before anything was measured");
+        assert_eq!(interrupted(&state, false), "interrupted before anything was measured");
+        let valid = "interrupted; what was measured so far is a valid partial run";
+        assert_eq!(interrupted(&load, false), valid);
+        let told = interrupted(&load, true);
+        assert!(
+            told.starts_with("interrupted: the process that watches over this one was killed; "),
+            "{told}"
+        );
     }
 }

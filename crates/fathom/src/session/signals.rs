@@ -46,6 +46,9 @@ static EAR: Mutex<Option<UnixStream>> = Mutex::new(None);
 /// Whether somebody sees to it that the program ends after the first signal.
 static IS_ATTENDED: AtomicBool = AtomicBool::new(false);
 
+/// Whether the guard had gone when the first signal came: the kernel sends it then.
+static WAS_BEREFT: AtomicBool = AtomicBool::new(false);
+
 /// Signals that come within this time are one.
 const AT_ONCE: Nanos = Nanos::from_millis(300);
 /// After the second signal the program may still end by itself for so long.
@@ -155,6 +158,11 @@ pub fn guard_has_gone() -> bool {
     guard != 0 && unsafe { libc::getppid() } != guard
 }
 
+/// Whether what ended the run was the end of the guard, and no signal of anybody's to this process.
+pub fn watcher_was_killed() -> bool {
+    WAS_BEREFT.load(Ordering::Relaxed)
+}
+
 /// Waits until a signal comes, or somebody rings.
 pub fn wait() {
     let ear =
@@ -252,7 +260,10 @@ fn came(signal: i32, info: &libc::siginfo_t, stop: &AtomicBool) {
         true => PASSED_ON.fetch_add(1, Ordering::Relaxed),
         false => OWN[index].fetch_add(1, Ordering::Relaxed),
     };
-    let _other = FIRST.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
+    let is_first = FIRST.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+    if is_first && guard_has_gone() {
+        WAS_BEREFT.store(true, Ordering::Relaxed);
+    }
     stop.store(true, Ordering::Relaxed);
     ring();
 }
