@@ -20,7 +20,7 @@ use crate::greeting::greeted;
 use crate::hosts::Hosts;
 use crate::lengths::same_addresses;
 use crate::link::Link;
-use crate::merge::{add, counted, driven_by, in_order, responses};
+use crate::merge::{add, counted, driven_by, in_order, ways};
 use crate::message::{
     Asked, Hello, Message, Shift, Unknown, WireInterval, WireLoad, WireWrote, interval_in, progress_in,
     wrote_in, wrote_out,
@@ -344,29 +344,33 @@ impl Head {
     }
 
     /// Merges what the other ranks saw into `own`.
-    fn merged(&mut self, mut own: MeasuredLoad, was_told_to_stop: bool) -> MeasuredLoad {
+    fn merged(&mut self, load: &Load, mut own: MeasuredLoad, was_told_to_stop: bool) -> MeasuredLoad {
         let mut shared = locked(&self.shared);
         let (workers, ops, bytes) = counted(&own);
         driven_by(&mut own, 0);
         let host = |rank: usize| self.hellos[rank].host.clone();
-        let [response_p50_ns, response_p99_ns] =
-            responses(own.workloads.iter().flat_map(|workload| &workload.workers));
+        let of_workloads: Vec<_> =
+            own.workloads.iter().map(|workload| (workload.workers.as_slice(), &workload.history)).collect();
+        let ways = ways(&of_workloads);
+        let introduced = self.introduced(0);
         own.ranks = vec![RankResult {
-            response_p50_ns,
-            response_p99_ns,
             workers,
             ops,
             bytes,
             ended_ns: Some(own.ended.nanos()),
             late_ns: 0,
             cpu: own.cpu,
-            ..self.introduced(0)
+            rank: introduced.rank,
+            host: introduced.host,
+            processors: introduced.processors,
+            targets: introduced.targets,
+            ..ways
         }];
         for rank in 1..self.link.size() {
             let clock = self.clock_of(rank, &shared.clocks[rank]);
             let seen = shared.heard.seen.remove(&rank);
             let told = shared.heard.intervals.remove(&rank).unwrap_or_default();
-            let progress = shared.heard.progress.get(&rank).map(|(_, progress)| *progress);
+            let heard = shared.heard.progress.get(&rank).copied();
             let result = match seen {
                 Some(Ok(mut seen)) => {
                     self.wrote.push((narrow(rank), std::mem::take(&mut seen.wrote)));
@@ -400,8 +404,11 @@ impl Head {
                     RankResult { rank, host, processors, targets, clock, ..done }
                 }
                 Err(why) => {
-                    let Progress { ops, bytes, .. } = progress.unwrap_or_default();
-                    RankResult { ops, bytes, clock, lost: Some(why), ..self.introduced(rank) }
+                    let Progress { ops, bytes, .. } = heard.map(|(_, progress)| progress).unwrap_or_default();
+                    let heard_until_ns = heard.map(|(until, _)| until.nanos());
+                    let workers = self.share_of(rank, load);
+                    let introduced = self.introduced(rank);
+                    RankResult { workers, ops, bytes, clock, heard_until_ns, lost: Some(why), ..introduced }
                 }
             });
         }
@@ -421,6 +428,13 @@ impl Head {
             "requests and bytes of the ranks are those of the workers"
         );
         own
+    }
+
+    /// How many workers of `load` a rank drives.
+    fn share_of(&self, rank: usize, load: &Load) -> u32 {
+        let drives = narrow((rank + self.shift) % self.link.size());
+        let rank = Rank { drives, ..Rank::new(narrow(rank), narrow(self.link.size()), self.has_own_files) };
+        load.workloads.iter().map(|workload| narrow::<u32>(rank.share(workload.workers).len())).sum()
     }
 
     /// What a rank has said of itself, and nothing of what it did.
@@ -556,7 +570,7 @@ impl World for Head {
             }
         }
         self.world.drive_for(0);
-        Ok(self.merged(own, was_told_to_stop))
+        Ok(self.merged(load, own, was_told_to_stop))
     }
 
     fn settle(

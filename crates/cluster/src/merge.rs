@@ -1,6 +1,6 @@
 //! What ranks saw of a load, put together as if one process had seen it.
 
-use conduct::{MeasuredLoad, MeasuredWorker};
+use conduct::{History, MeasuredLoad, MeasuredWorker, Share};
 use record::RankResult;
 use stats::Histogram;
 use units::convert::narrow;
@@ -28,7 +28,7 @@ pub(crate) fn counted(load: &MeasuredLoad) -> (u32, u64, u64) {
 }
 
 /// The median and the 99th percentile of the response times of `workers`, where there are enough requests for each.
-pub(crate) fn responses<'a>(workers: impl Iterator<Item = &'a MeasuredWorker>) -> [Option<u64>; 2] {
+fn responses<'a>(workers: impl Iterator<Item = &'a MeasuredWorker>) -> [Option<u64>; 2] {
     /// Requests that are slower than a percentile at least.
     const SLOWER: f64 = 10.0;
     let mut all = Histogram::default();
@@ -37,6 +37,28 @@ pub(crate) fn responses<'a>(workers: impl Iterator<Item = &'a MeasuredWorker>) -
         let is_known = all.count() as f64 * (1.0 - part) >= SLOWER;
         all.quantile(part).filter(|_| is_known).map(units::Nanos::get)
     })
+}
+
+/// What is known of the ways of one rank: the percentiles of its response times, with the interval of the 99th and its longest gap
+/// where the load is one workload, whose workers all ask for the same.
+pub(crate) fn ways(of_workloads: &[(&[MeasuredWorker], &History)]) -> RankResult {
+    let all = of_workloads.iter().flat_map(|(workers, _)| *workers);
+    let [response_p50_ns, response_p99_ns] = responses(all);
+    let share = match of_workloads {
+        [(workers, history)] => {
+            conduct::share_of(workers.iter().map(|worker| &worker.tally), (*history).clone())
+        }
+        _ => Share::default(),
+    };
+    let p99 = share.p99.filter(|_| response_p99_ns.is_some());
+    RankResult {
+        response_p50_ns,
+        response_p99_ns,
+        response_p99_low_ns: p99.map(|interval| interval.low.get()),
+        response_p99_high_ns: p99.map(|interval| interval.high.get()),
+        longest_gap: share.longest_gap,
+        ..RankResult::default()
+    }
 }
 
 /// Adds what a rank saw; its instants are shifted so that its load began when that of rank 0 did, as it was agreed.
@@ -61,13 +83,13 @@ pub(crate) fn add(
         let of_it = workload.workers.into_iter().map(|worker| worker_in(worker, shift));
         workers.push(of_it.collect::<Result<Vec<_>, _>>()?);
     }
+    let histories: Vec<History> = intervals.iter().map(|own| History::of(own.clone())).collect();
+    let of_workloads: Vec<_> = workers.iter().map(Vec::as_slice).zip(&histories).collect();
+    let ways = ways(&of_workloads);
     let all = || workers.iter().flatten();
     let bytes = all().flat_map(|worker| &worker.tally.classes).map(|class| class.bytes.get()).sum();
     let ended = shift.of(seen.ended_ns);
-    let [response_p50_ns, response_p99_ns] = responses(all());
     let result = RankResult {
-        response_p50_ns,
-        response_p99_ns,
         workers: narrow(all().count()),
         ops: all().map(|worker| worker.tally.ops()).sum(),
         bytes,
@@ -75,7 +97,7 @@ pub(crate) fn add(
         late_ns: seen.late_ns,
         cpu: seen.cpu,
         devices: seen.devices,
-        ..RankResult::default()
+        ..ways
     };
     own.ended = own.ended.max(ended);
     if let (Some(sum), Some(one)) = (&mut own.cpu, seen.cpu) {

@@ -304,17 +304,17 @@ fn a_rank_that_falls_silent_ends_the_point_and_what_the_others_measured_is_kept(
         assert!(!outcome.complete && outcome.error.is_none(), "{:?}", outcome.error);
         let [point] = &outcome.points[..] else { panic!("the point is kept") };
         assert!(!point.complete && point.ranks[1].lost.is_some());
+        let lost = &point.ranks[1];
+        assert_eq!(lost.workers, 1, "what its share was is known");
+        let heard_ns = lost.heard_until_ns.unwrap() - point.started_ns;
+        let per_s = lost.ops as f64 / (heard_ns as f64 / 1e9);
+        assert!((50.0..150.0).contains(&per_s), "its share of 200 a second: {} in {heard_ns} ns", lost.ops);
         assert!(point.ranks[0].ops > 0 && point.workloads[0].workers.len() == 1);
         assert!(head.put_back().is_empty());
         assert!(matches!(other.join().unwrap(), Ended::Lost(_)));
     });
 }
 
-#[test]
-fn all_ranks_use_the_scratch_file_that_rank_0_lays_out_and_removes() {
-    let home = tempfile::tempdir().unwrap();
-    let target = home.path().display().to_string();
-    let text = "seed = 3\n[defaults]\nops = 400\nrun = 'none'\nwarmup = '0s'\nspan = '8MiB'\nsize = '4KiB'\ndirect = false\nengine = 'pread'\n\
 /// Whether the launcher's process of rank 1 has gone in the test below.
 static BEREFT: AtomicBool = AtomicBool::new(false);
 
@@ -361,6 +361,11 @@ fn a_rank_whose_watcher_was_killed_is_named_and_what_it_measured_is_in_the_figur
     });
 }
 
+#[test]
+fn all_ranks_use_the_scratch_file_that_rank_0_lays_out_and_removes() {
+    let home = tempfile::tempdir().unwrap();
+    let target = home.path().display().to_string();
+    let text = "seed = 3\n[defaults]\nops = 400\nrun = 'none'\nwarmup = '0s'\nspan = '8MiB'\nsize = '4KiB'\ndirect = false\nengine = 'pread'\n\
         [[phase]]\nworkers = 3\nreads = '50%'\n";
     let plan = plan(text);
     let one = alone(&plan, &target);

@@ -18,6 +18,7 @@ mod rounds;
 mod run;
 pub mod search;
 mod seconds;
+mod share;
 mod silence;
 mod world;
 
@@ -30,6 +31,7 @@ pub use rank::{Gate, Rank, Wrote, WroteRun};
 pub use recent::{Recent, Responses};
 pub use result::span_of;
 pub use run::{Outcome, run, run_interleaved, run_on};
+pub use share::{Share, share_of};
 pub use world::{
     Apart, Cause, FileNames, MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World, WorldError,
 };

@@ -12,14 +12,8 @@ pub fn stalls<'a>(
     window: (Instant, Instant),
     ops: u64,
 ) -> Vec<Silence> {
-    let usual_ns = window.1.saturating_since(window.0).get().checked_div(ops).unwrap_or(0);
-    let least = Gap::LEAST.max(Nanos::new(usual_ns.saturating_mul(Silence::TIMES)));
-    let all = Gap { from: window.0, until: window.1, waiting_since: Instant::NEVER };
-    let common = of_workers.fold(vec![all], |common, own| shared(&common, own));
-    debug_assert!(
-        common.iter().all(|gap| window.0 <= gap.from && gap.until <= window.1),
-        "what all wait through lies in the window"
-    );
+    let least = least(window, ops);
+    let common = common(of_workers, window);
     let silent = common.iter().filter(|gap| gap.waited() >= least);
     silent
         .map(|gap| Silence {
@@ -27,6 +21,35 @@ pub fn stalls<'a>(
             length_ns: gap.waited().get(),
         })
         .collect()
+}
+
+/// The longest stretch of `window` in which no worker had a completion, whether or not one waited, as [`stalls`] has the rest.
+pub fn longest_gap<'a>(
+    of_workers: impl Iterator<Item = &'a [Gap]>,
+    window: (Instant, Instant),
+    ops: u64,
+) -> Option<Silence> {
+    let least = least(window, ops);
+    let longest = common(of_workers, window).into_iter().max_by_key(Gap::length)?;
+    let silence = Silence { from_ns: longest.from.nanos(), length_ns: longest.length().get() };
+    (longest.length() >= least).then_some(silence)
+}
+
+/// How long a stretch without one of `ops` completions is at least that is no chance.
+fn least(window: (Instant, Instant), ops: u64) -> Nanos {
+    let usual_ns = window.1.saturating_since(window.0).get().checked_div(ops).unwrap_or(0);
+    Gap::LEAST.max(Nanos::new(usual_ns.saturating_mul(Silence::TIMES)))
+}
+
+/// Where all workers have a gap within `window`, in order.
+fn common<'a>(of_workers: impl Iterator<Item = &'a [Gap]>, window: (Instant, Instant)) -> Vec<Gap> {
+    let all = Gap { from: window.0, until: window.1, waiting_since: Instant::NEVER };
+    let common = of_workers.fold(vec![all], |common, own| shared(&common, own));
+    debug_assert!(
+        common.iter().all(|gap| window.0 <= gap.from && gap.until <= window.1),
+        "what all wait through lies in the window"
+    );
+    common
 }
 
 /// Where both have a gap. Both are in order.
@@ -85,6 +108,19 @@ mod tests {
         assert_eq!(found(&[&idle, &[gap(10_000, 14_000, Some(11_000))]]), [(11_000, 3_000)]);
         // Half a second of waiting is none.
         assert_eq!(found(&[&[gap(10_000, 14_000, Some(13_500))]]), []);
+    }
+
+    #[test]
+    fn the_longest_gap_is_there_whether_or_not_any_waited_and_whole_seconds_are_too_few_at_a_low_rate() {
+        let own = [gap(3_000, 5_300, None), gap(10_000, 11_200, Some(9_000))];
+        let longest = |ops| longest_gap([&own[..]].into_iter(), (at(1_000), at(31_000)), ops);
+        assert_eq!(longest(30_000), Some(Silence { from_ns: 3_000_000_000, length_ns: 2_300_000_000 }));
+        assert_eq!(longest(100), None, "twenty times as long as one came on average are six seconds");
+        let all = [&own[..], &[gap(1_000, 4_000, None)]];
+        assert_eq!(
+            longest_gap(all.into_iter(), (at(1_000), at(31_000)), 30_000).map(|gap| gap.length_ns),
+            Some(1_000_000_000)
+        );
     }
 
     #[test]

@@ -97,6 +97,8 @@ codes! {
     UnequalPaths => "unequal-paths",
     /// A rank did less than the others of its host.
     Straggler => "straggler",
+    /// A host, or a rank, answered slower than the others, or not at all for a while.
+    UnequalResponses => "unequal-responses",
     /// Ranks may not have started together, as far as their clocks are known.
     RankClocks => "rank-clocks",
     /// The hypervisor ran other guests on the processors.

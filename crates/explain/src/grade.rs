@@ -99,7 +99,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::UnwrittenData | Code::CompressibleContent => (About::Content, [B, D, F]),
         Code::NotPreconditioned => (About::Preconditioned, [B, C, F]),
         Code::GeneratorSaturated | Code::CpuSaturated | Code::HostLimit => (About::Client, [B, D, F]),
-        Code::UnequalPaths | Code::Straggler => (About::Client, [B, C, F]),
+        Code::UnequalPaths | Code::Straggler | Code::UnequalResponses => (About::Client, [B, C, F]),
         Code::RankClocks => (About::Client, [A, C, F]),
         Code::Lag => (About::Client, [B, C, F]),
         Code::EngineFallback => (About::Client, [A, B, F]),

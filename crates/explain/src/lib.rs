@@ -30,6 +30,7 @@ mod samples;
 mod saturation;
 mod search;
 mod steady;
+mod unequal;
 mod what_if;
 mod working_set;
 mod writes;
@@ -97,7 +98,7 @@ const WORKLOAD: [OfWorkload; 19] = [
 ];
 
 /// About a point of real storage.
-const REAL_POINT: [OfPoint; 13] = [
+const REAL_POINT: [OfPoint; 14] = [
     caches::direct_not_honoured,
     caches::reads_from_cache,
     caches::loop_through_page_cache,
@@ -106,6 +107,7 @@ const REAL_POINT: [OfPoint; 13] = [
     ranks::host_limit,
     ranks::unequal_paths,
     ranks::straggler,
+    unequal::responses,
     ranks::rank_clocks,
     company::cpu_stolen,
     company::throttled,

@@ -22,9 +22,9 @@ const TOGETHER_NS: u64 = 1_000_000;
 const EDGE: f64 = 0.01;
 
 /// Ranks of one host that are in the figures and drove something.
-struct Host<'a> {
-    name: &'a str,
-    ranks: Vec<&'a RankResult>,
+pub(crate) struct Host<'a> {
+    pub name: &'a str,
+    pub ranks: Vec<&'a RankResult>,
 }
 
 impl Host<'_> {
@@ -46,7 +46,8 @@ impl Host<'_> {
     }
 }
 
-fn hosts(point: &Point) -> Vec<Host<'_>> {
+/// Hosts with ranks that are in the figures, in the order of their first ranks.
+pub(crate) fn hosts(point: &Point) -> Vec<Host<'_>> {
     let mut hosts: Vec<Host<'_>> = Vec::new();
     for rank in point.ranks.iter().filter(|rank| rank.is_counted()) {
         match hosts.iter_mut().find(|host| host.name == rank.host) {
@@ -64,7 +65,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 }
 
 /// Whether workers of all ranks were asked for the same: of several workloads a rank may have more of one than another.
-fn is_alike(point: &Point) -> bool {
+pub(crate) fn is_alike(point: &Point) -> bool {
     let enough = |rank: &RankResult| !rank.is_counted() || rank.ops >= OPS_LEAST;
     point.workloads.len() == 1
         && point.ranks.iter().filter(|rank| !enough(rank)).count() * 2 < point.ranks.len()

@@ -9,8 +9,9 @@ use crate::words::csv_cell;
 ///
 /// `swept` holds `key=value` pairs apart by blanks; `size` to `span_bytes` are the workload's own keys, as the
 /// plan language writes them. `errors`, `cpu_*` and `settled_ops` are the workload's, from the start, and are
-/// the same in each of its rows.
-pub const CSV_COLUMNS: [&str; 62] = [
+/// the same in each of its rows. `ranks` is empty where one process drove the load; `ranks_lost` has the numbers of those
+/// whose part is not in the figures, apart by blanks.
+pub const CSV_COLUMNS: [&str; 64] = [
     "run_id",
     "run_started_utc",
     "run_complete",
@@ -73,6 +74,8 @@ pub const CSV_COLUMNS: [&str; 62] = [
     "response_ns_p99_9_high",
     "response_ns_p99_99_low",
     "response_ns_p99_99_high",
+    "ranks",
+    "ranks_lost",
 ];
 
 /// `run` with a line of titles: one row for each operation of each workload of each point, `all` first where
@@ -142,7 +145,15 @@ fn row(run: &Run, point: &Point, workload: &WorkloadResult, summary: &OpSummary)
         pairs(&run.tags),
     ]);
     row.extend(intervals(summary.response.as_ref()));
+    row.extend(ranks(point));
     row
+}
+
+/// How many processes drove the load together, and which of them were lost.
+fn ranks(point: &Point) -> [String; 2] {
+    let count = Some(point.ranks.len()).filter(|count| *count > 0);
+    let lost = point.ranks.iter().filter(|rank| rank.lost.is_some()).map(|rank| rank.rank.to_string());
+    [count.map(|count| count.to_string()).unwrap_or_default(), lost.collect::<Vec<_>>().join(" ")]
 }
 
 fn pairs(map: &std::collections::BTreeMap<String, String>) -> String {

@@ -24,11 +24,21 @@ pub(crate) fn lines(run: &Run, style: Style, full: bool) -> Vec<String> {
     let shown = if full { of_ranks } else { vec![most] };
     let mut table = table_of(&shown);
     if !full && table.rows.len() > ROWS_IN_BRIEF {
-        let slowest = by_rate(most).into_iter().take(ROWS_IN_BRIEF);
-        table.rows = slowest.map(|rank| row(most, rank, false)).collect();
+        table.rows = in_brief(most).into_iter().map(|rank| row(most, rank, false)).collect();
     }
     lines.extend(table.draw(style).lines);
     lines
+}
+
+/// The slowest ranks, and where it is none of them the one that answered slowest.
+fn in_brief(point: &Point) -> Vec<&RankResult> {
+    let mut shown: Vec<&RankResult> = by_rate(point).into_iter().take(ROWS_IN_BRIEF).collect();
+    let slow = point.ranks.iter().filter(|rank| rank.is_counted()).max_by_key(|rank| rank.response_p99_ns);
+    if let Some(slow) = slow.filter(|slow| shown.iter().all(|one| one.rank != slow.rank)) {
+        shown.pop();
+        shown.push(slow);
+    }
+    shown
 }
 
 /// A row for each rank of each point; `None` of a run in one process.
@@ -49,6 +59,7 @@ fn table_of(points: &[&Point]) -> Table {
         Column::figures("workers", 4),
         Column::figures("IOPS", 0),
         Column::figures("MB/s", 1),
+        Column::figures("p99", 2),
         Column::figures("done after", 2),
         Column::figures("CPU", 5),
         Column::figures("start late by", 6),
@@ -62,33 +73,34 @@ fn table_of(points: &[&Point]) -> Table {
 }
 
 fn row(point: &Point, rank: &RankResult, with_point: bool) -> Vec<Cell> {
-    let seconds = window_s(point);
-    let per_s = |count: u64| (seconds > 0.0).then(|| count as f64 / seconds);
-    let ops = per_s(rank.ops).map(|rate| OpsPerSecond::new(rate).to_string());
-    let bytes = per_s(rank.bytes)
-        .map(|rate| BytesPerSecond::new(rate).to_string().trim_end_matches(" MB/s").to_owned());
+    let rates = ranks::rates(point, rank);
+    let ops = rates.map(|(ops, _)| OpsPerSecond::new(ops).to_string());
+    let bytes =
+        rates.map(|(_, bytes)| BytesPerSecond::new(bytes).to_string().trim_end_matches(" MB/s").to_owned());
+    let p99 = rank.response_p99_ns.map(|ns| Nanos::new(ns).to_string());
     let done = rank.ended_ns.map(|at| Nanos::new(at.saturating_sub(point.started_ns)).to_string());
     let late = Some(rank.late_ns).filter(|late| *late > 0).map(|late| Nanos::new(late).to_string());
     let cpu = rank.cpu.map(|cpu| Nanos::from_secs_f64(cpu.total_s()).to_string());
     let mark = match (&rank.lost, slowest(point)) {
-        (Some(_), _) => "lost",
-        (None, Some(slow)) if slow.rank == rank.rank => "slowest",
-        _ => "",
+        (Some(_), _) => lost(point, rank),
+        (None, Some(slow)) if slow.rank == rank.rank => "slowest".into(),
+        _ => String::new(),
     };
     let mut cells: Vec<Cell> = [
         rank.rank.to_string(),
         harmless(&rank.host),
-        // Of one that was lost nobody has counted them.
+        // Of one that was lost they are not known in records of versions that did not keep them.
         Some(rank.workers)
             .filter(|workers| rank.lost.is_none() || *workers > 0)
             .map(|workers| workers.to_string())
             .unwrap_or_default(),
         ops.unwrap_or_default(),
         bytes.unwrap_or_default(),
+        p99.unwrap_or_default(),
         done.unwrap_or_default(),
         cpu.unwrap_or_default(),
         late.unwrap_or_default(),
-        mark.to_owned(),
+        mark,
     ]
     .into_iter()
     .map(Cell::plain)
@@ -128,9 +140,10 @@ fn sentence(point: &Point) -> String {
     text + "."
 }
 
-/// Seconds of the window.
-fn window_s(point: &Point) -> f64 {
-    point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0) as f64 / 1e9
+/// `lost; last heard of at 2.00 s`
+fn lost(point: &Point, rank: &RankResult) -> String {
+    let heard = rank.heard_until_ns.and_then(|at| at.checked_sub(point.started_ns));
+    heard.map_or_else(|| "lost".into(), |ns| format!("lost; last heard of at {}", Nanos::new(ns)))
 }
 
 fn by_rate(point: &Point) -> Vec<&RankResult> {
@@ -179,6 +192,30 @@ mod tests {
         );
         assert!(text.lines().any(|line| line.starts_with('3') && line.ends_with("slowest")), "{text}");
         assert_eq!(text.matches("host-0").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn a_rank_that_was_lost_has_its_workers_and_the_rate_of_the_time_for_which_it_was_heard() {
+        let mut run = run_of(&[40_000, 41_000, 2_000]);
+        let point = &mut run.points[0];
+        let heard = point.started_ns + 2_000_000_000;
+        let lost = Some("it showed no sign of life".into());
+        point.ranks[2] =
+            RankResult { ended_ns: None, heard_until_ns: Some(heard), lost, ..point.ranks[2].clone() };
+        let row = |run: &Run| -> Vec<String> {
+            let text = lines(run, STYLE, true);
+            text.iter()
+                .find(|line| line.starts_with('2'))
+                .map(|line| line.split_whitespace().map(String::from).collect())
+                .unwrap_or_default()
+        };
+        let told: Vec<String> =
+            ["2", "host-1", "2", "1,000", "4.10", "lost;", "last", "heard", "of", "at", "2.00", "s"]
+                .map(String::from)
+                .to_vec();
+        assert_eq!(row(&run), told);
+        run.points[0].ranks[2].heard_until_ns = None;
+        assert_eq!(row(&run)[3..], ["lost"], "of one that was never heard of no rate is known");
     }
 
     #[test]

@@ -22,6 +22,20 @@ fn csv_has_one_row_for_each_operation_of_each_workload() {
 }
 
 #[test]
+fn csv_says_how_many_ranks_there_were_and_which_were_lost() {
+    let mut run = mixed();
+    assert_eq!(field(&rows(&report::csv(&run).unwrap()), 1, "ranks"), "", "one process has none");
+    let rank = |rank: u32| record::RankResult { rank, ..record::RankResult::default() };
+    let point = run.points.iter_mut().find(|point| !point.workloads.is_empty()).unwrap();
+    point.ranks = (0..4).map(rank).collect();
+    for lost in [1, 3] {
+        point.ranks[lost].lost = Some("it showed no sign of life".into());
+    }
+    let rows = rows(&report::csv(&run).unwrap());
+    assert_eq!((field(&rows, 1, "ranks"), field(&rows, 1, "ranks_lost")), ("4", "1 3"));
+}
+
+#[test]
 fn csv_keeps_every_digit_and_leaves_blank_what_is_not_known() {
     let run = interrupted();
     let rows = rows(&report::csv(&run).unwrap());

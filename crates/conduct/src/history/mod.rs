@@ -58,6 +58,13 @@ impl History {
         }
     }
 
+    /// Of these intervals alone.
+    pub fn of(intervals: Vec<Interval>) -> History {
+        let mut history = History::new(false);
+        history.take(intervals);
+        history
+    }
+
     /// Adds what workers have closed, in any order.
     pub fn take(&mut self, intervals: Vec<Interval>) {
         for interval in &intervals {

@@ -137,7 +137,10 @@ impl Point {
         let later = |at: &mut u64| *at = at.saturating_add(by_ns);
         later(&mut self.started_ns);
         later(&mut self.ended_ns);
-        self.ranks.iter_mut().filter_map(|rank| rank.ended_ns.as_mut()).for_each(later);
+        for rank in &mut self.ranks {
+            [&mut rank.ended_ns, &mut rank.heard_until_ns].into_iter().flatten().for_each(later);
+            rank.longest_gap.iter_mut().for_each(|gap| later(&mut gap.from_ns));
+        }
         for workload in &mut self.workloads {
             later(&mut workload.measured_from_ns);
             workload.responses_over_time.iter_mut().for_each(|map| later(&mut map.from_ns));

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CpuUse, DeviceCounters, is_zero};
+use super::{CpuUse, DeviceCounters, Silence, is_zero};
 
 /// What one of several processes that drove a load together did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,7 +14,8 @@ pub struct RankResult {
     pub host: String,
     /// Its workers, of all workloads together.
     pub workers: u32,
-    /// Requests of its workers that finished within the window.
+    /// Requests of its workers that finished within the window; of one that was lost those it had told of, from the start of the
+    /// load.
     pub ops: u64,
     /// Bytes they moved.
     pub bytes: u64,
@@ -25,6 +26,17 @@ pub struct RankResult {
     /// Their 99th percentile; absent also where fewer than ten requests were slower.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub response_p99_ns: Option<u64>,
+    /// Lower end of the 95 % interval of that percentile, which holds for requests that depend on each other; absent where the
+    /// load has several workloads, and where the window has too little for one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub response_p99_low_ns: Option<u64>,
+    /// Upper end.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub response_p99_high_ns: Option<u64>,
+    /// The longest stretch of the window in which none of its requests completed, whether or not any was in flight: of a second
+    /// or more, and of twenty times as long as one came on average; absent where there was none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub longest_gap: Option<Silence>,
     /// When its last worker had ended, since the start of the run; absent where it did not come to that.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ended_ns: Option<u64>,
@@ -47,6 +59,9 @@ pub struct RankResult {
     /// Its clock against that of rank 0, of which there is none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub clock: Option<RankClock>,
+    /// Of one that was lost: until when it had told what it did, since the start of the run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub heard_until_ns: Option<u64>,
     /// Why its part is not in the figures.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lost: Option<String>,

@@ -1,6 +1,6 @@
 //! Ranks of one load held beside each other.
 
-use super::RankResult;
+use super::{Point, RankResult};
 
 /// Ranks that are nearer to each other are as fast as each other.
 const ALIKE: f64 = 0.995;
@@ -19,6 +19,18 @@ pub fn by_rate(ranks: &[RankResult]) -> Vec<&RankResult> {
 pub fn slowest(ranks: &[RankResult]) -> Option<&RankResult> {
     let by_rate = by_rate(ranks);
     (by_rate.len() > 1 && evenness(ranks) < ALIKE).then(|| by_rate[0])
+}
+
+/// Requests and bytes a second of `rank` of `point`: over the window, of one that was lost over the time for which it is known
+/// what it did; `None` where that is not known.
+pub fn rates(point: &Point, rank: &RankResult) -> Option<(f64, f64)> {
+    let window = || point.workloads.iter().map(|workload| workload.measured_ns).max();
+    let over_ns = match &rank.lost {
+        Some(_) => rank.heard_until_ns?.checked_sub(point.started_ns),
+        None => window(),
+    };
+    let seconds = over_ns.filter(|ns| *ns > 0)? as f64 / 1e9;
+    Some((rank.ops as f64 / seconds, rank.bytes as f64 / seconds))
 }
 
 /// What a worker of the slowest rank did of what one of the fastest did.

@@ -65,12 +65,21 @@ impl<'a> Part<'a> {
         value.map(|ns| self.number(key, ns as f64, Unit::Nanos))
     }
 
-    /// So many a second of the window, which is that of the workload with the longest.
-    fn per_s(self, count: Number, unit: Unit) -> Option<Number> {
+    /// For how long its requests were counted: the window, which is that of the workload with the longest; of one that was lost
+    /// from the start of the load until it was last heard of.
+    fn counted_for(self) -> Option<Number> {
+        if self.rank.lost.is_some() {
+            return self.since_start(self.nanos("heard_until_ns", self.rank.heard_until_ns)?);
+        }
         let workloads = self.load.point.workloads.iter().enumerate();
         let (at, longest) = workloads.max_by_key(|(_, workload)| workload.measured_ns)?;
         let place = format!("/workloads/{at}/measured_ns");
-        let window = self.load.number(&place, longest.measured_ns as f64, Unit::Nanos);
+        Some(self.load.number(&place, longest.measured_ns as f64, Unit::Nanos))
+    }
+
+    /// So many a second.
+    fn per_s(self, count: Number, unit: Unit) -> Option<Number> {
+        let window = self.counted_for()?;
         let value = count.value / (window.value / 1e9);
         let source = Source::Rate(Box::new((count.source, window.source)));
         (window.value > 0.0).then_some(Number { value, unit, source })
@@ -82,10 +91,14 @@ impl<'a> Part<'a> {
 
     /// When its last worker had ended, since the load's point began.
     fn done_after(self) -> Option<Number> {
-        let ended = self.nanos("ended_ns", self.rank.ended_ns)?;
+        self.since_start(self.nanos("ended_ns", self.rank.ended_ns)?)
+    }
+
+    /// An instant since the load's point began.
+    fn since_start(self, at: Number) -> Option<Number> {
         let began = self.load.number("/started_ns", self.load.point.started_ns as f64, Unit::Nanos);
-        let source = Source::Difference(Box::new((ended.source, began.source)));
-        Some(Number { value: ended.value - began.value, unit: Unit::Nanos, source })
+        let source = Source::Difference(Box::new((at.source, began.source)));
+        Some(Number { value: at.value - began.value, unit: Unit::Nanos, source })
     }
 
     fn processor_time(self) -> Option<Number> {
@@ -134,9 +147,18 @@ fn reading(subject: &Subject<'_>, load: Measured<'_>) -> Sentence {
     } else if by_rate.len() > 1 {
         said = said.words("; a worker of each did as much as one of any other, to the percent");
     }
-    let counted = Part::all(load).filter(|part| part.rank.is_counted());
+    let counted = || Part::all(load).filter(|part| part.rank.is_counted());
+    let p99 = |part: Part<'_>| part.nanos("response_p99_ns", part.rank.response_p99_ns);
+    let mut by_p99: Vec<(Part<'_>, Number)> = counted().filter_map(|part| Some((part, p99(part)?))).collect();
+    by_p99.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
+    if let [least, .., most] = &by_p99[..]
+        && least.1.text() != most.1.text()
+    {
+        said = said.words("; p99 is ").number(least.1.clone()).words(format!(" on {}", least.0.name()));
+        said = said.words(" and ").number(most.1.clone()).words(format!(" on {}", most.0.name()));
+    }
     let mut done: Vec<(Part<'_>, Number)> =
-        counted.filter_map(|part| Some((part, part.done_after()?))).collect();
+        counted().filter_map(|part| Some((part, part.done_after()?))).collect();
     done.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
     if let [first, .., last] = &done[..] {
         said =
@@ -201,7 +223,7 @@ fn table(subject: &Subject<'_>, loads: &[Measured<'_>]) -> Table {
 
 fn row(subject: &Subject<'_>, part: Part<'_>) -> Vec<Cell> {
     let Part { load, rank, .. } = part;
-    // Of one that was lost nobody has counted them.
+    // Of one that was lost they are not known in records of versions that did not keep them.
     let workers =
         (rank.lost.is_none() || rank.workers > 0).then(|| part.count("workers", rank.workers.into()));
     let late = Some(rank.late_ns).filter(|late| *late > 0);

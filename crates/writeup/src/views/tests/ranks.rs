@@ -54,6 +54,7 @@ fn a_report_names_the_hosts_with_the_rate_and_latency_of_each_rank_and_the_slowe
         said.contains("3 ranks on 2 hosts") && said.contains("rank 2 on host-1, the slowest, did 50 %"),
         "{said}"
     );
+    assert!(!said.contains("p99"), "they are the same to three digits: {said}");
     assert!(said.contains("first done was rank 0 after 10.0 s, last rank 2 after 10.0 s"), "{said}");
     let rows: Vec<String> = figure
         .table
@@ -64,6 +65,30 @@ fn a_report_names_the_hosts_with_the_rate_and_latency_of_each_rank_and_the_slowe
     assert_eq!(rows.len(), 3);
     assert!(rows[2].contains("2 | host-1 | 2 | 10,000 | 1,000 | 4.10 | 100 µs | 900 µs"), "{}", rows[2]);
     assert!(rows[2].ends_with("slowest"), "{}", rows[2]);
+}
+
+#[test]
+fn ranks_whose_p99_differ_are_named_with_both() {
+    let mut run = run(false);
+    run.points[0].ranks[1].response_p99_ns = Some(2_160_000_000);
+    let section = section(&run);
+    let [Block::Figure(figure)] = &section.blocks[..] else { panic!("one figure: {section:?}") };
+    let said = figure.reading.text();
+    assert!(said.contains("; p99 is 900 µs on rank 0 on host-0 and 2.16 s on rank 1 on host-0;"), "{said}");
+}
+
+#[test]
+fn a_rank_that_was_lost_has_the_rate_of_the_time_for_which_it_was_heard() {
+    let mut run = run(true);
+    let heard = run.points[0].started_ns + 4_000_000_000;
+    let rate_of = |run: &Run| {
+        let section = section(run);
+        let [Block::Figure(figure)] = &section.blocks[..] else { panic!("one figure: {section:?}") };
+        figure.table.rows[2][5].text()
+    };
+    assert_eq!(rate_of(&run), "", "it is not known for how long it ran");
+    run.points[0].ranks[2].heard_until_ns = Some(heard);
+    assert_eq!(rate_of(&run), "2,500");
 }
 
 #[test]
