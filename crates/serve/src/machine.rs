@@ -473,6 +473,10 @@ impl Reports for Machine {
         !self.common.is_unlabelled.load(Ordering::Acquire) || self.relabel(&mut bays).is_ok()
     }
 
+    fn label_marks(&self) -> bool {
+        self.relabel(&mut self.lock_bays()).is_ok()
+    }
+
     fn give_up_broken(&self) {
         let mut bays = self.lock_bays();
         let broken = broken(&bays);

@@ -110,6 +110,8 @@ pub struct SetStore {
     shift: u64,
     /// Of each group.
     written: Vec<Written>,
+    /// Of each slot, up to where its label says that it is filled; 0 where it says nothing of that.
+    labelled: Vec<AtomicU64>,
     /// Rows of writes that were cut short for want of room: until the journal does them again nothing can be computed there.
     torn: RwLock<Vec<(u64, u64)>>,
 }
@@ -142,6 +144,7 @@ impl SetStore {
             number,
             first,
             written: (0..geometry.groups()).map(|_| Written::default()).collect(),
+            labelled: (0..geometry.spec().members).map(|_| AtomicU64::new(0)).collect(),
             geometry,
             rows,
             state: RwLock::new(state),
@@ -170,6 +173,24 @@ impl SetStore {
                 .any(|torn| torn.0 < to && from < torn.1)
         };
         self.common.is_frozen.load(Ordering::Acquire) && has_rows()
+    }
+
+    /// The labels say from now on that a slot is filled up to `to`; 0 where they say nothing of that.
+    pub fn is_labelled(&self, slot: u16, to: u64) {
+        self.labelled[usize::from(slot)].store(to, Ordering::Release);
+    }
+
+    /// Whether a set that has failed has some of the rows below `end` only because a slot is filled further than its label says: to a next
+    /// start what is written there would lie on no other member.
+    fn is_ahead_of_labels(&self, end: u64) -> bool {
+        let state = self.state();
+        let is_ahead = |(slot, labelled): (u16, &AtomicU64)| {
+            let below = |done_to: Lba| done_to.0.min(end);
+            matches!(state.health.state(slot), MemberState::Rebuilding { done_to, .. } if labelled.load(Ordering::Acquire) < below(done_to))
+        };
+        !state.health.is_optimal()
+            && (0..).zip(&self.labelled).any(is_ahead)
+            && self.geometry.failure(&state.health).is_some()
     }
 
     /// What lies where.

@@ -173,9 +173,10 @@ impl Machine {
         debug_assert_eq!(bays.bays.len(), self.shape.bays.len(), "each bay is known");
         bays.generation += 1;
         self.sync_spares(bays);
+        // Marks say what is filled and synced: nothing that is filled after they are looked at.
+        let config = self.config(bays);
         // What lies in the journal belongs to the disks that there were.
         self.common.checkpoint(false)?;
-        let config = self.config(bays);
         if let (Some(nvram), Some(_)) = (&self.common.nvram, &self.shelf) {
             // First: no drive may be newer than the memory that says which of them are in use.
             nvram.remember(config.generation, &serde_json::to_vec(&config)?)?;
@@ -190,7 +191,25 @@ impl Machine {
                 refused.push((at, why));
             }
         }
+        if refused.is_empty() {
+            self.are_labelled(&config);
+        }
         Ok(refused)
+    }
+
+    /// Tells the sets what the labels say of their marks.
+    fn are_labelled(&self, config: &Config) {
+        for (set, slots) in self.sets.iter().zip(&config.sets) {
+            for (slot, config) in (0_u16..).zip(slots) {
+                set.is_labelled(
+                    slot,
+                    match config.state {
+                        SlotState::Rebuilding { done_to } => done_to,
+                        SlotState::Optimal | SlotState::Failed { .. } => 0,
+                    },
+                );
+            }
+        }
     }
 
     fn config(&self, bays: &Bays) -> Config {

@@ -87,19 +87,20 @@ impl Machine {
             Err(_) if work.slot.is_some_and(|slot| self.has_lost(set, slot)) => {
                 self.say(Severity::Warning, format!("set {set}{on}: {name} stopped: its drive is gone"));
             }
-            Err(_)
-                if has_failed(
-                    self.sets[set as usize].geometry(),
-                    &self.sets[set as usize].state().health,
-                ) =>
-            {
+            Err(_) if self.is_failed(set) => {
                 self.say(
                     Severity::Critical,
                     format!(
                         "set {set}{on}: {name} stopped: the set has failed; drives that are reinserted and have missed nothing are used again"
                     ),
                 );
+                // Another that it waited for may have come to its end just now, and found this one still under way.
+                if !self.is_failed(set) {
+                    self.go_on_filling(set);
+                }
             }
+            // The same, before it could be told.
+            Err(PlanError::DataLost { .. }) if work.slot.is_some() => self.go_on_filling(set),
             Err(why) => self.say(Severity::Critical, format!("set {set}{on}: {name} stopped: {why}")),
         }
     }
@@ -137,10 +138,10 @@ impl Machine {
 
     /// The log's last word on a set that has become better is what it is now; nothing of one that has failed.
     pub(super) fn tell_state(&self, set: u32) {
-        let store = &self.sets[set as usize];
-        if has_failed(store.geometry(), &store.state().health) {
+        if self.is_failed(set) {
             return;
         }
+        let store = &self.sets[set as usize];
         let level = store.geometry().spec().level;
         let word = if store.state().health.is_optimal() { "optimal" } else { "degraded" };
         self.say(Severity::Information, format!("set {set} ({level}): {word}"));
@@ -149,6 +150,11 @@ impl Machine {
     /// Whether the disk that was to be the copy has taken over the slot.
     fn is_to_be_filled(&self, work: &Work) -> bool {
         work.slot.is_some_and(|slot| is_rebuilding(&self.sets[work.set as usize].state().health, slot))
+    }
+
+    fn is_failed(&self, set: u32) -> bool {
+        let store = &self.sets[set as usize];
+        has_failed(store.geometry(), &store.state().health)
     }
 
     pub(super) fn has_lost(&self, set: u32, slot: u16) -> bool {
@@ -168,8 +174,12 @@ impl Machine {
         let region = store.region();
         let group = store.geometry().group_of(slot);
         let since = self.lock_bays().lost[work.set as usize][usize::from(slot)].since;
-        for number in 0..end.0.div_ceil(region) {
-            let (from, to) = (Lba(number * region), Lba((number + 1) * region).min(end));
+        // What lies below its mark it has: that never goes back, or another that is given what it missed from there would wait for it.
+        for number in work.from / region..end.0.div_ceil(region) {
+            let (from, to) = (Lba(number * region).max(Lba(work.from)), Lba((number + 1) * region).min(end));
+            if from >= to {
+                continue;
+            }
             // Looked up when it is come to: hosts write on, and what lies ahead is not written to the disk.
             let was_written = |from: Lba| {
                 let nvram = self.common.nvram.as_ref();

@@ -25,6 +25,9 @@ pub trait Reports: Sync {
     /// Has the labels say what is in use; whether they do.
     fn label_again(&self) -> bool;
 
+    /// Has the labels say how far slots are filled; whether they do.
+    fn label_marks(&self) -> bool;
+
     /// Some disks may not keep what was written to them. They must be out of use when this returns.
     fn give_up_broken(&self);
 

@@ -57,6 +57,10 @@ impl SetStore {
         let mut state = self.state_mut();
         match sweep.task() {
             Task::Rebuild { slot } if is_rebuilding(&state.health, slot) => {
+                debug_assert!(
+                    !matches!(state.health.state(slot), MemberState::Rebuilding { done_to, .. } if done_to > sweep.done_to()),
+                    "what a disk was filled with it keeps"
+                );
                 state.health.progress(slot, sweep.done_to(), sweep.reached());
             }
             Task::Clone { slot } if state.health.twin(slot).is_some() => {

@@ -88,6 +88,10 @@ impl SetStore {
         let (first, end) = self.geometry.member_span(at, sectors);
         debug_assert!(first < end, "a write touches its members");
         let _rows = self.rows.exclusive(first.0, end.0);
+        // No slot is filled further there meanwhile.
+        if self.is_ahead_of_labels(end.0) && !reports.label_marks() {
+            return Err(Fault::Journal);
+        }
         loop {
             let written = {
                 let state = self.state();
@@ -392,6 +396,10 @@ impl SetStore {
             let sectors = Sectors(step.min(to - at));
             let (first, end) = self.geometry.member_span(Lba(at), sectors);
             let _rows = self.rows.exclusive(first.0, end.0);
+            // No slot is filled further there meanwhile.
+            if self.is_ahead_of_labels(end.0) && !reports.label_marks() {
+                return Err(Fault::Journal);
+            }
             let failed = {
                 let state = self.state();
                 let Scratch { plan, record, merger, .. } = &mut *scratch;

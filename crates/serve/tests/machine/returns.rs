@@ -535,3 +535,52 @@ fn a_drive_that_a_failed_set_cannot_use_yet_is_told_which_one_has_to_come_first(
     machine.insert(1, &Insert::Same).unwrap();
     assert_eq!(machine.advice_on(0), "`fathom array clear 0` forgets what is on it");
 }
+
+#[test]
+fn drives_that_get_what_they_missed_from_each_other_go_on_after_a_stop_at_any_write() {
+    for (level, members, other) in [(Level::Raid5, 3, None), (Level::Raid6, 4, Some(3))] {
+        for crash in 1..30 {
+            let what = format!("{level}, stopped at write {crash}");
+            let shape = shape(level, members, 0, 8, 3 * 2048);
+            let world = World::new(Loss::Ordered, crash);
+            let machine = open(&shape, &world, Loss::Ordered);
+            let mut host = Host::new(&machine);
+            let parts = host.sectors() / 256;
+            (0..parts).for_each(|part| host.write(&machine, part * 256, 256).unwrap());
+            other.into_iter().for_each(|bay| machine.pull(bay).unwrap());
+            machine.pull(1).unwrap();
+            (0..parts).for_each(|part| host.write(&machine, part * 256, 8).unwrap());
+            host.settle();
+            machine.set_rate(4 << 20);
+            machine.insert(1, &Insert::Same).unwrap();
+            while machine.status().works.first().is_some_and(|work| work.done < 0.3) {
+                serve::clock::wait(std::time::Duration::from_millis(1));
+            }
+            machine.pull(0).unwrap();
+            host.write(&machine, 0, 8).unwrap();
+            host.settle();
+            machine.set_rate(0);
+            world.crash_after(crash);
+            // Until it stops: what is taken is done, and one that is not may be.
+            if machine.insert(0, &Insert::Same).is_ok() {
+                for part in (0..parts).rev().cycle().take(400).take_while(|_| !world.is_dead()) {
+                    if host.write(&machine, part * 256 + 16, 8).is_ok() {
+                        host.settle_sectors(part * 256 + 16, 8);
+                    }
+                }
+            }
+            drop(machine);
+            world.revive();
+            let machine = open(&shape, &world, Loss::Ordered);
+            // It may have stopped before the drive was in.
+            let _in_already = machine.insert(0, &Insert::Same);
+            wait(&machine);
+            other.into_iter().for_each(|bay| drop(machine.insert(bay, &Insert::Same)));
+            wait(&machine);
+            let status = machine.status();
+            assert_eq!(status.sets[0].state, "optimal", "{what}: {:?}", machine.events().since(0));
+            host.check(&machine, &what);
+            assert_verifies(&machine, &what);
+        }
+    }
+}
