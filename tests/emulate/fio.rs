@@ -166,6 +166,28 @@ fn every_format_has_the_same_figures() {
     assert!(normal.contains("clat percentiles (") && normal.contains("READ: bw="), "{normal}");
 }
 
+/// The counts are those of fio 3.33, less the nine of a disk.
+#[test]
+fn each_terse_version_has_as_many_fields_as_fio_s() {
+    let user = User::new();
+    let line =
+        "as fio --name=a --filename=array:md3000 --rw=randread --size=1g --number_ios=50 --description=why";
+    for (version, count) in [(2, 161), (3, 122), (4, 163), (5, 181)] {
+        let said = user.fathom(&format!("{line} --output-format=terse --terse-version={version}")).done().out;
+        let lines: Vec<&str> = said.lines().collect();
+        let fields: Vec<&str> = lines[0].split(';').collect();
+        assert_eq!((fields[0], fields.len()), (version.to_string().as_str(), count), "{said}");
+        // The oldest describes the job on a line of its own.
+        assert_eq!(
+            if version == 2 { lines[1] } else { fields[count - 1] },
+            if version == 2 { ";why" } else { "why" }
+        );
+        assert_eq!(lines.len(), if version == 2 { 2 } else { 1 });
+        // A direction without requests has its percentiles, which are 0.
+        assert_eq!(said.matches("99.990000%=0").count(), if version == 3 { 1 } else { 2 }, "{said}");
+    }
+}
+
 #[test]
 fn a_mistake_names_its_place_and_touches_nothing() {
     let user = User::new();

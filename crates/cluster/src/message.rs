@@ -260,6 +260,7 @@ struct WireClassTally {
     response: WireHistogram,
     service: Option<WireHistogram>,
     lag: Option<WireHistogram>,
+    after: WireHistogram,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -426,6 +427,7 @@ pub(crate) fn worker_out(worker: &MeasuredWorker) -> WireWorker {
         response: histogram_out(&class.response),
         service: class.service.as_ref().map(histogram_out),
         lag: class.lag.as_ref().map(histogram_out),
+        after: histogram_out(&class.after),
     };
     let sample = |sample: &ErrorSample| WireSample {
         at: sample.at.nanos(),
@@ -471,6 +473,7 @@ pub(crate) fn worker_in(wire: WireWorker, shift: Shift) -> Result<MeasuredWorker
             response: histogram_in(class.response)?,
             service: class.service.map(histogram_in).transpose()?,
             lag: class.lag.map(histogram_in).transpose()?,
+            after: histogram_in(class.after)?,
         })
     };
     let sample = |sample: WireSample| {

@@ -252,6 +252,7 @@ fn merge_classes(tallies: &[Tally]) -> Vec<ClassTally> {
                 sum.response.merge(&class.response);
                 merge_optional(sum.service.as_mut(), class.service.as_ref());
                 merge_optional(sum.lag.as_mut(), class.lag.as_ref());
+                sum.after.merge(&class.after);
             }
         }
     }
@@ -273,6 +274,7 @@ fn class(tally: &ClassTally) -> Class {
         response: (&tally.response).into(),
         service: tally.service.as_ref().map(Into::into),
         lag: tally.lag.as_ref().map(Into::into),
+        after: (!tally.after.is_empty()).then(|| (&tally.after).into()),
     }
 }
 

@@ -194,6 +194,7 @@ fn class(stream: &Stream) -> Class {
         response: responses(ops, stream.median_ns, stream.spread),
         service: None,
         lag: None,
+        after: None,
     }
 }
 

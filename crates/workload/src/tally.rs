@@ -37,6 +37,8 @@ pub struct ClassTally {
     pub service: Option<Histogram>,
     /// By how late they were issued. `None` in a closed loop, where it is always zero.
     pub lag: Option<Histogram>,
+    /// Those of them that finished after the window, and so are not among `ops`, by service time.
+    pub after: Histogram,
 }
 
 /// One second, or what was left of a phase, of one class.

@@ -62,6 +62,8 @@ fn times_in_service_less_what_the_edges_cut_are_the_integral_of_what_was_in_flig
             assert_eq!(in_service, in_flight, "{pace:?} stalled at {stalled_at_ms} ms: {:?}", tally.edges);
             let counted: u64 = tally.classes.iter().map(|class| class.response.count()).sum();
             assert_eq!(counted, tally.ops() + tally.edges.ended_after + tally.not_issued, "{pace:?}");
+            let after: u64 = tally.classes.iter().map(|class| class.after.count()).sum();
+            assert_eq!(after, tally.edges.ended_after, "{pace:?}");
         }
     }
 }

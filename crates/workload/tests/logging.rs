@@ -81,8 +81,8 @@ fn a_job_with_a_journal_asks_what_it_asks_without_one() {
         assert_eq!(with.logged.len() as u64, with.planned);
         let seen = |tally: &Tally| {
             let classes = tally.classes.iter().map(|class| {
-                let ClassTally { ops, response, service, lag, .. } = class.clone();
-                (ops, response, service, lag)
+                let ClassTally { ops, response, service, lag, after, .. } = class.clone();
+                (ops, response, service, lag, after)
             });
             let counts = (tally.dropped, tally.not_issued, tally.in_flight_ns, tally.intervals.clone());
             (classes.collect::<Vec<_>>(), counts, tally.late.clone())

@@ -112,6 +112,7 @@ impl History {
                 response: Histogram::new(),
                 service: None,
                 lag: None,
+                after: Histogram::new(),
             });
             tally.ops += cell.counts.ops;
             tally.ended += cell.counts.ops;

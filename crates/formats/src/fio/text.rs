@@ -332,8 +332,8 @@ pub(super) fn terse(run: &Run, report: &Report, version: u8) -> String {
             version => vec![version.to_string(), json::version(run), entry.name.clone()],
         };
         fields.extend([entry.group.to_string(), entry.error.to_string()]);
-        // Trims stand beside reads and writes from version 4 on.
-        let count = if version >= 4 { 3 } else { 2 };
+        // Version 3 alone has no trims.
+        let count = if version == 3 { 2 } else { 3 };
         let nothing = Direction::default();
         let mixed = entry.mixed();
         let mut directions: Vec<&Direction> = match entry.unified {
@@ -359,8 +359,12 @@ pub(super) fn terse(run: &Run, report: &Report, version: u8) -> String {
             fields.extend(vec!["0".to_owned(); 5]);
             fields.push(format!("{:3.2}%", disk.busy));
         }
-        fields.extend(entry.description.clone());
         text.push_str(&fields.join(";"));
+        if let Some(description) = &entry.description {
+            // In version 2 on a line of its own, with its semicolon.
+            text.push_str(if version == 2 { "\n;" } else { ";" });
+            text.push_str(description);
+        }
         text.push('\n');
     }
     text
@@ -378,12 +382,10 @@ fn terse_direction(fields: &mut Vec<String>, of: &Direction, list: &[f64], versi
     latency(fields, &of.slat);
     latency(fields, &of.clat);
     for place in 0..20 {
-        fields.push(
-            match list.get(place).and_then(|percent| Some((percent, of.clat.quantile(percent / 100.0)?))) {
-                Some((percent, value)) => format!("{percent:.6}%={}", value.get() / 1000),
-                None => "0%=0".into(),
-            },
-        );
+        fields.push(match list.get(place) {
+            Some(percent) => format!("{percent:.6}%={}", micros(of.clat.quantile(percent / 100.0))),
+            None => "0%=0".into(),
+        });
     }
     latency(fields, &of.lat);
     fields.extend([of.bandwidth.least().to_string(), of.bandwidth.most().to_string()]);

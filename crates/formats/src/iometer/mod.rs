@@ -8,6 +8,7 @@
 mod builtin;
 mod config;
 mod cycling;
+mod figures;
 mod job;
 mod lines;
 mod naming;

@@ -9,10 +9,10 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use record::{Op, Point, PointKind, Run, WorkloadResult};
-use units::Nanos;
 use units::convert::{narrow, truncated};
 
 use super::config::{Record, Spec};
+use super::figures::{BINS, Figures, mean_ms};
 use super::processors::Cpu;
 use super::sheet::{Sheet, Test, Worker};
 
@@ -279,33 +279,6 @@ const LAST: &[&str] = &[
     "Segments Retransmitted/Second",
 ];
 
-/// The latency bins: where each ends, which belongs to the next, and what it is called. Iometer itself cuts at 4 s
-/// where it says 4.7, at 1/67 and 1/33 s where it says 15 and 30 ms, and leaves the last one empty; here the names
-/// hold.
-const BINS: [(u64, &str); 21] = [
-    (50_000, "0 to 50 uS"),
-    (100_000, "50 to 100 uS"),
-    (200_000, "100 to 200 uS"),
-    (500_000, "200 to 500 uS"),
-    (1_000_000, "0.5 to 1 mS"),
-    (2_000_000, "1 to 2 mS"),
-    (5_000_000, "2 to 5 mS"),
-    (10_000_000, "5 to 10 mS"),
-    (15_000_000, "10 to 15 mS"),
-    (20_000_000, "15 to 20 mS"),
-    (30_000_000, "20 to 30 mS"),
-    (50_000_000, "30 to 50 mS"),
-    (100_000_000, "50 to 100 mS"),
-    (200_000_000, "100 to 200 mS"),
-    (500_000_000, "200 to 500 mS"),
-    (1_000_000_000, "0.5 to 1 S"),
-    (2_000_000_000, "1 to 2 s"),
-    (4_700_000_000, "2 to 4.7 s"),
-    (5_000_000_000, "4.7 to 5 s"),
-    (10_000_000_000, "5 to 10 s"),
-    (u64::MAX, " >= 10 s"),
-];
-
 /// What is ambiguous, such as the queue depth of two workers that differ.
 const AMBIGUOUS: i64 = -1;
 /// Counts in a second of the raw columns: they are nanoseconds.
@@ -332,52 +305,6 @@ struct Row {
     read_errors: i64,
     write_errors: i64,
     longest_ns: u64,
-}
-
-/// Requests of one direction.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Figures {
-    count: u64,
-    bytes: u64,
-    per_s: f64,
-    bytes_per_s: f64,
-    /// Requests whose time is known: those that were in flight at the end, too.
-    timed: u64,
-    sum_ns: u64,
-    max_ns: u64,
-    bins: [u64; BINS.len()],
-}
-
-impl Figures {
-    fn add(&mut self, result: &WorkloadResult, op: Op) {
-        let seconds = result.measured_ns as f64 / 1e9;
-        for class in result.classes.iter().filter(|class| class.op == op) {
-            self.count += class.ops;
-            self.bytes += class.bytes;
-            if seconds > 0.0 {
-                self.per_s += class.ops as f64 / seconds;
-                self.bytes_per_s += class.bytes as f64 / seconds;
-            }
-            // Dynamo's clock runs from the submission of a request, not from when it was due.
-            let times = class.service.as_ref().unwrap_or(&class.response);
-            self.timed += times.count;
-            self.sum_ns = self.sum_ns.saturating_add(times.sum_ns);
-            self.max_ns = self.max_ns.max(times.max_ns.unwrap_or(0));
-            let Some(histogram) = times.to_stats() else { continue };
-            for bucket in histogram.buckets() {
-                let bin = BINS.iter().position(|(end, _)| bucket.low() < Nanos::new(*end));
-                self.bins[bin.unwrap_or(BINS.len() - 1)] += bucket.count;
-            }
-        }
-    }
-
-    fn mean_ms(&self) -> f64 {
-        mean_ms(self.sum_ns, self.timed)
-    }
-}
-
-fn mean_ms(sum_ns: u64, count: u64) -> f64 {
-    if count == 0 { 0.0 } else { sum_ns as f64 / count as f64 / 1e6 }
 }
 
 impl Row {

@@ -217,6 +217,10 @@ pub struct Class {
     /// From due to issued; absent where it is always zero.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lag: Option<Histogram>,
+    /// From issued to finished, of those that were in flight as the window ended: they are not among `ops`. Absent where there
+    /// are none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub after: Option<Histogram>,
 }
 
 /// All requests of one operation that ended without an error.

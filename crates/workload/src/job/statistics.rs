@@ -135,6 +135,7 @@ impl Statistics {
         seen.total.ended += 1;
         if is_measured {
             seen.total.response.record(response);
+            seen.total.after.record(finished_at.saturating_since(issued));
             self.edges.ended_after += 1;
             self.edges.after_ns += u128::from(finished_at.saturating_since(issued.max(until)).get());
         }
@@ -225,6 +226,7 @@ impl ClassStatistics {
             response: Histogram::new(),
             service: None,
             lag: scheduled.then(Histogram::new),
+            after: Histogram::new(),
         };
         ClassStatistics {
             total,
@@ -277,8 +279,8 @@ impl ClassStatistics {
     fn into_total(self) -> ClassTally {
         assert!(self.total.ops <= self.total.ended, "what was measured has ended");
         let service = self.services.into_total(&self.total.response);
-        let ClassTally { ops, response, lag, .. } = &self.total;
-        debug_assert!(*ops <= response.count(), "each measured request has a response");
+        let ClassTally { ops, response, lag, after, .. } = &self.total;
+        debug_assert!(*ops + after.count() <= response.count(), "each measured request has a response");
         debug_assert!(
             [lag, &service].into_iter().flatten().all(|part| part.count() <= response.count()),
             "of more requests than were answered it is known how they came to it"
