@@ -405,7 +405,9 @@ fn a_latency_target_is_searched_and_the_load_that_keeps_it_reported() {
     let user = User::new();
     let line = "as fio --name=a --filename=array:md3000 --rw=randread --bs=8k --size=100g --direct=1 --runtime=9 \
                 --latency_target=20ms --latency_percentile=90 --output-format=json";
-    let out = user.fathom(line).done().json();
+    let ended = user.fathom(line).done();
+    assert_eq!(ended.err, "", "nobody waits before a terminal");
+    let out = ended.json();
     let kept = user.last()["search"]["met_per_s"].as_f64().unwrap();
     let job = &out["jobs"][0];
     assert!((job["read"]["iops"].as_f64().unwrap() - kept).abs() < kept * 0.05, "{kept}");

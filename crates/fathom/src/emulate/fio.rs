@@ -19,8 +19,8 @@ use crate::output;
 use crate::output::print;
 use crate::session::Session;
 use crate::session::recorder::Recorded;
-use crate::terminal::Display;
 use crate::terminal::progress::Progress;
+use crate::terminal::{Display, stderr_is_terminal};
 
 /// The code is fio's: 0, or 1 for whatever went wrong.
 pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
@@ -80,7 +80,10 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
     print_head(&command)?;
     let recorded = match command.slo() {
         Some(promise) => {
-            let recorded = look_for(promise, session)?;
+            // As fio's line of what is done, for who waits before a terminal.
+            let is_watched = command.wanted.verbose || stderr_is_terminal();
+            let display = if is_watched { Display::Auto } else { Display::None };
+            let recorded = look_for(promise, session, display)?;
             programs.iter().for_each(Programs::after_search);
             recorded
         }
@@ -141,8 +144,8 @@ fn print_head(command: &Command) -> Result<(), Failure> {
     }
 }
 
-/// The search that `latency_target` asks for: of rates, where fio tries depths. Who waits sees on stderr how far it is.
-fn look_for(promise: &str, session: Session) -> Result<Recorded, Failure> {
+/// The search that `latency_target` asks for: of rates, where fio tries depths. `display` is how far it is, on stderr.
+fn look_for(promise: &str, session: Session, display: Display) -> Result<Recorded, Failure> {
     let promise = promise.parse().map_err(|error| Failure::Usage(format!("latency_target: {error}")))?;
     let load = load_of(session.plan(), None).map_err(Failure::Usage)?;
     let run = load.workloads().first().and_then(|workload| workload.stop.run);
@@ -150,7 +153,7 @@ fn look_for(promise: &str, session: Session) -> Result<Recorded, Failure> {
     let most = load.workloads().iter().map(|workload| workload.workers.saturating_mul(workload.depth)).sum();
     let search = SearchOptions { depth: Some(most), ..SearchOptions::of(vec![promise]) };
     let search = within(run.filter(|_| session.kind() == World::Host), search);
-    let mut progress = Progress::new(Display::Auto);
+    let mut progress = Progress::new(display);
     progress.of_world(session.kind());
     progress.say(&format!(
         "latency_target: searches the highest rate that meets it, each rate for {} to {}",
