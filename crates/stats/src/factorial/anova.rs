@@ -4,7 +4,7 @@ use statrs::function::beta::checked_beta_reg;
 
 use crate::difference::Estimate;
 
-use super::{Analysis, Contrast, Design, EXACT, Stratum, StratumError, Term, Tested, holm};
+use super::{Analysis, Contrast, Design, EXACT, Stratum, StratumError, Term, Tested, by_block, holm};
 
 /// The analysis of values that are sums of effects, `logs[block][cell]`: for a balanced design and at least two blocks
 /// of all its cells.
@@ -14,6 +14,9 @@ pub(super) fn anova(design: &Design, logs: &[Vec<f64>]) -> Analysis {
     let (whole_plots, within) = errors(design, logs, &means);
     let held = |term: Term| {
         let stratum = design.stratum(term)?;
+        if design.has_shared_chance() {
+            return Some(by_block::tested(design, logs, term, stratum));
+        }
         let error = match stratum {
             Stratum::WholePlots => whole_plots?,
             Stratum::Within => within,
@@ -80,11 +83,9 @@ fn tested(
         let weights = design.weights(term, &levels);
         let log =
             weights.iter().zip(means).map(|(weight, mean)| weight * mean).sum::<f64>() * blocks / shared;
-        let log = if error.mean_square == 0.0 && log.abs() < EXACT { 0.0 } else { log };
         // As many means as the first and the other level of each factor have combinations.
         let variance = error.mean_square * f64::from(1u8 << levels.len()) / shared;
-        let value = log.clamp(-LOG_MOST, LOG_MOST).exp();
-        Contrast { levels, ratio: Estimate { value, variance, freedom: error.freedom } }
+        Contrast { levels, ratio: Estimate { value: ratio(log, variance), variance, freedom: error.freedom } }
     };
     let contrasts = corners.into_iter().map(contrast).collect();
     let error_freedom = error.freedom;
@@ -94,8 +95,13 @@ fn tested(
 /// A ratio beyond its exponential is none that a number holds.
 const LOG_MOST: f64 = 700.0;
 
+/// The ratio of which `log` is the logarithm: 1 where that is exact and rounded.
+pub(super) fn ratio(log: f64, variance: f64) -> f64 {
+    if variance == 0.0 && log.abs() < EXACT { 1.0 } else { log.clamp(-LOG_MOST, LOG_MOST).exp() }
+}
+
 /// What each combination of levels of `term` adds, by the place of the combination.
-fn effects(design: &Design, means: &[f64], term: Term) -> Vec<f64> {
+pub(super) fn effects(design: &Design, means: &[f64], term: Term) -> Vec<f64> {
     let margin = |term: Term| {
         let places: Vec<usize> = design.cells().iter().map(|cell| design.place(term, cell)).collect();
         by_place(means, &places, design.combinations(term))
@@ -115,7 +121,7 @@ fn effects(design: &Design, means: &[f64], term: Term) -> Vec<f64> {
 
 /// The probability of a ratio of mean squares, and the ratio. Where the error is nil an effect is there or not: what is
 /// rounded is none.
-fn f_test(effect: f64, error: f64, freedom: f64, error_freedom: f64) -> (f64, f64) {
+pub(super) fn f_test(effect: f64, error: f64, freedom: f64, error_freedom: f64) -> (f64, f64) {
     if error == 0.0 {
         return if beyond_rounding(effect) == 0.0 { (0.0, 1.0) } else { (f64::INFINITY, 0.0) };
     }
@@ -130,11 +136,11 @@ fn beyond(f: f64, freedom: f64, error_freedom: f64) -> f64 {
     checked_beta_reg(error_freedom / 2.0, freedom / 2.0, share).map_or(1.0, |p| p.clamp(0.0, 1.0))
 }
 
-fn beyond_rounding(mean_square: f64) -> f64 {
+pub(super) fn beyond_rounding(mean_square: f64) -> f64 {
     if mean_square < EXACT * EXACT { 0.0 } else { mean_square }
 }
 
-fn average(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+pub(super) fn average(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = values.len() as f64;
     values.sum::<f64>() / count
 }

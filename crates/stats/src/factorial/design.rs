@@ -21,6 +21,7 @@ pub struct Factor {
 pub struct Design {
     factors: Vec<Factor>,
     cells: Vec<Vec<usize>>,
+    shared_chance: bool,
 }
 
 impl Design {
@@ -75,7 +76,7 @@ impl Design {
                 return Err(DesignError::Twice(at));
             }
         }
-        Ok(Design { factors, cells })
+        Ok(Design { factors, cells, shared_chance: false })
     }
 
     /// A regular fraction, one of so many parts of all combinations: those whose levels, summed over the factors whose
@@ -103,6 +104,18 @@ impl Design {
             "three summed factors balance each pair"
         );
         balance.is_ok().then_some(design)
+    }
+
+    /// The same cells, of which those of one block were measured with the same random numbers: what is by chance in one is
+    /// by chance in others too, wholly or in part.
+    #[must_use]
+    pub fn with_shared_chance(self) -> Design {
+        Design { shared_chance: true, ..self }
+    }
+
+    /// Whether the cells of a block share what is by chance.
+    pub fn has_shared_chance(&self) -> bool {
+        self.shared_chance
     }
 
     /// What is varied.

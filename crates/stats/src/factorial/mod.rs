@@ -7,6 +7,9 @@
 //! Supplement to the Journal of the Royal Statistical Society 2 (1935); Montgomery, *Design and Analysis of
 //! Experiments*, chapters 5, 8 and 14.
 //!
+//! Where the cells of a block have one chance, as simulations with the same random numbers do, each effect is estimated in
+//! each block, and held against how it differs between them (`by_block`).
+//!
 //! **Invariant:** errors come from repeating blocks alone, never from interactions that are taken to be nil; no term is
 //! tested that cannot be told from another that is.
 
@@ -14,6 +17,7 @@ mod alias;
 mod analysis;
 mod anova;
 mod balance;
+mod by_block;
 mod design;
 mod family;
 mod noncentral;

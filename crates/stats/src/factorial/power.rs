@@ -87,10 +87,21 @@ fn planned(
         Stratum::Within => f64::from(plots == 1 && is_hard),
     };
     let mean_square = (noise.within.powi(2) + size * noise.whole_plot.powi(2)).max(EXACT * EXACT);
+    if design.has_shared_chance() {
+        // So many blocks tell of no more contrasts that are independent of each other.
+        let told = (design.corners(term).len()).min(blocks - 1) as f64;
+        let test = Test::new(told, told * (blocks - 1) as f64, alpha);
+        return Ok((test, sharpness(design, term, blocks) / mean_square));
+    }
     let between = if stratum == Stratum::WholePlots { plots - 1 } else { cells - plots };
     let test = Test::new(design.corners(term).len() as f64, (between * (blocks - 1)) as f64, alpha);
-    let shared = (blocks * cells / design.combinations(term)) as f64;
-    Ok((test, shared / f64::from(1u8 << term.factors().len()) / mean_square))
+    Ok((test, sharpness(design, term, blocks) / mean_square))
+}
+
+/// The same before it is held against chance.
+fn sharpness(design: &Design, term: Term, blocks: usize) -> f64 {
+    let shared = (blocks * design.cells().len() / design.combinations(term)) as f64;
+    shared / f64::from(1u8 << term.factors().len())
 }
 
 #[cfg(test)]
@@ -136,6 +147,22 @@ mod tests {
         let test = Test::new(2.0, 10.0, 0.01);
         assert!((of(false) - test.power(12.0 * log * log / 4.0 / 0.04)).abs() < 1e-12);
         assert!((of(true) - test.power(12.0 * log * log / 4.0 / 0.05)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn where_cells_share_their_chance_the_blocks_alone_tell_of_it() {
+        let noise = Noise { whole_plot: 0.0, within: 0.2 };
+        let shared = full(&[(2, false), (4, false)]).with_shared_chance();
+        for (term, blocks, freedom, error_freedom) in
+            [(Term::Main(0), 2, 1.0, 1.0), (Term::Main(1), 3, 2.0, 4.0), (Term::Main(1), 9, 3.0, 24.0)]
+        {
+            let found = power(&shared, term, blocks, 2.0, noise, 0.05).unwrap();
+            // A quarter of the square of the ratio, at each of two levels.
+            let at_level = (8 * blocks / shared.factors()[term.factors()[0]].levels) as f64;
+            let noncentrality = at_level / 2.0 * 2f64.ln().powi(2) / 0.04;
+            let wanted = Test::new(freedom, error_freedom, 0.05).power(noncentrality);
+            assert!((found - wanted).abs() < 1e-12, "{term}: {found} in place of {wanted}");
+        }
     }
 
     #[test]
