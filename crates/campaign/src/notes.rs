@@ -30,6 +30,18 @@ pub(crate) fn notes(
     notes
 }
 
+/// That what is by chance is alike in the cells of a block, and how much `blocks` say of it.
+pub(crate) fn shared_chance(blocks: usize) -> String {
+    let few = match blocks {
+        0..=2 => ": with 2 blocks the intervals are wide; measure more blocks",
+        _ => "",
+    };
+    format!(
+        "The runs of a block have the same seed, so that cells without a difference give the same figures: each effect is \
+         estimated in each block, and its interval is from the differences between {blocks} blocks{few}."
+    )
+}
+
 /// Runs that do not count, together where they have the same reason.
 pub(crate) fn lacks(lacking: &[(&Run, &CampaignCell)]) -> Vec<String> {
     let mut by_reason: Vec<(CellLack, Vec<String>)> = Vec::new();

@@ -64,8 +64,19 @@ impl Unfinished {
         let Unfinished { whole_blocks, blocks, .. } = self;
         match whole_blocks {
             0 => Some(format!("none of {blocks} blocks has every cell yet, and effects need two")),
+            1 if self.cells_without > 0 => {
+                Some(format!("{}, 1 of {blocks} blocks has all others, and effects need two", self.without()))
+            }
             1 => Some(format!("1 of {blocks} blocks has every cell, and effects need two")),
             _ => None,
+        }
+    }
+
+    /// `2 cells have no run in any block`
+    fn without(&self) -> String {
+        match self.cells_without {
+            1 => "1 cell has no run in any block".into(),
+            many => format!("{many} cells have no run in any block"),
         }
     }
 }
@@ -77,13 +88,16 @@ impl fmt::Display for Unfinished {
         write!(f, "Not finished: {measured} of {runs} runs were measured; ")?;
         match self.too_few() {
             Some(why) => write!(f, "{why}."),
-            None if *cells_without == 1 => {
-                write!(f, "effects are of {whole_blocks} of {blocks} blocks; 1 cell has no run in any block.")
+            None if *cells_without > 0 => {
+                let others = (runs / blocks.max(&1)).saturating_sub(*cells_without);
+                let of = match others {
+                    1 => "one cell alone has no effects".into(),
+                    _ => format!(
+                        "effects are of the other {others} cells, in {whole_blocks} of {blocks} blocks"
+                    ),
+                };
+                write!(f, "{}; {of}.", self.without())
             }
-            None if *cells_without > 1 => write!(
-                f,
-                "effects are of {whole_blocks} of {blocks} blocks; {cells_without} cells have no run in any block."
-            ),
             None => write!(f, "effects are of {whole_blocks} of {blocks} blocks."),
         }
     }

@@ -8,7 +8,7 @@ use stats::factorial::{self, Analysis, Term, analyse};
 use stats::{Interval, geometric_mean};
 use units::convert::narrow;
 
-use super::measured::Measured;
+use super::measured::{Chance, Measured};
 use super::varied::{Varied, design, label, listed};
 use super::{CellFigure, Change, Effect, FigureEffects};
 
@@ -21,7 +21,8 @@ pub(super) fn figure_effects(
     point: String,
     metric: Metric,
     measured: &[Measured<'_>],
-    (cells, too_few): (usize, Option<&str>),
+    (cells, chance): (usize, Chance),
+    too_few: Option<&str>,
 ) -> Option<FigureEffects> {
     let mut by_cell = ByCell::new();
     for one in measured {
@@ -41,7 +42,7 @@ pub(super) fn figure_effects(
     let analysed = match lacking {
         0 => match too_few {
             Some(why) => Err(why.to_owned()),
-            None => analysis(factors, &by_cell, &values),
+            None => analysis(factors, &by_cell, &values, chance),
         },
         _ => Err(format!("{lacking} of {cells} cells have no {}: too few requests, or none", metric.name())),
     };
@@ -54,7 +55,10 @@ pub(super) fn figure_effects(
         point,
         metric: metric.name(),
         whole_blocks: narrow::<u32>(whole.len() as u64),
-        cells: by_cell.iter().map(|(places, cell)| cell_figure(factors, places, cell, noise)).collect(),
+        cells: by_cell
+            .iter()
+            .map(|(places, cell)| cell_figure(factors, places, cell, noise.filter(|_| chance == Chance::Own)))
+            .collect(),
         effects,
         refused,
         within: noise.map(|analysis| analysis.within.deviation),
@@ -67,8 +71,10 @@ fn analysis(
     factors: &[Varied],
     by_cell: &ByCell,
     values: &[Vec<f64>],
+    chance: Chance,
 ) -> Result<(Vec<usize>, Analysis), String> {
     let (used, design) = design(factors, by_cell.keys().map(Vec::as_slice))?;
+    let design = if chance == Chance::Shared { design.with_shared_chance() } else { design };
     if values.len() < 2 {
         let whole = match values.len() {
             0 => "no block has every cell",
@@ -155,7 +161,7 @@ fn told(factors: &[Varied], used: &[usize], analysis: &Analysis, by_cell: &ByCel
 }
 
 /// The interval of the mean of a cell: by what all cells deviate from run to run, of which more is known than of one;
-/// where that is not known, by its own runs.
+/// where that is not known, or not of each cell by itself, by its own runs.
 fn interval(mean: f64, values: &[f64], noise: Option<&Analysis>) -> Option<Interval<f64>> {
     let Some(noise) = noise else { return Estimate::of_repeats(values).map(Estimate::interval) };
     let blocks = values.len() as f64;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{CampaignCell, Metric, Point, PointKind, Run, is_named, phase_title};
+use record::{CampaignCell, Metric, Point, PointKind, Run, World, is_named, phase_title};
 use stats::geometric_mean;
 use workload::plan::{self, Plan, Task};
 
@@ -10,6 +10,35 @@ use workload::plan::{self, Plan, Task};
 pub(super) struct Measured<'r> {
     pub(super) cell: &'r CampaignCell,
     pub(super) value: f64,
+}
+
+/// What the cells of a block have in common of what is by chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chance {
+    /// Nothing: each was measured by itself.
+    Own,
+    /// The random numbers of a simulation: cells that differ in nothing give the same figures.
+    Shared,
+}
+
+impl Chance {
+    /// That of the runs of `plan`: shared where virtual arrays had the same seed in two cells of a block.
+    pub(super) fn of(of: &[(&Run, &CampaignCell)], plan: &str) -> Chance {
+        let mut known: BTreeMap<(u32, u64), Vec<u32>> = BTreeMap::new();
+        let seeded = of.iter().filter(|(run, _)| run.plan.name == plan && run.world == World::Array);
+        for (run, cell) in seeded {
+            let Some(seed) =
+                run.points.iter().flat_map(|point| &point.workloads).map(|one| one.spec.seed).next()
+            else {
+                continue;
+            };
+            let places = cell.places();
+            if *known.entry((cell.block, seed)).or_insert_with(|| places.clone()) != places {
+                return Chance::Shared;
+            }
+        }
+        Chance::Own
+    }
 }
 
 /// Every plan, point and figure, in the order in which they were first measured: of each point its headline, and the 99th
@@ -100,4 +129,14 @@ pub(super) fn measured<'r>(
     };
     let of_plan = of.iter().filter(|(run, _)| run.plan.name == plan);
     of_plan.filter_map(|(run, cell)| Some(Measured { cell, value: value(run)? })).collect()
+}
+
+/// Whether the writes of a point of `run` met free room of a write cache, so that its figure `metric` is not sustained; of a
+/// sweep, of its best point.
+pub fn is_filling(run: &Run, point: &str, metric: Metric) -> bool {
+    let is_it = |own: &&Point| own.kind == PointKind::Load && own.complete && title(own) == point;
+    let figures = run.points.iter().filter(is_it).filter_map(|own| Some((own.figure(metric)?, own)));
+    let order = |one: &(f64, &Point), other: &(f64, &Point)| one.0.total_cmp(&other.0);
+    let best = if metric.more_is_better() { figures.max_by(order) } else { figures.min_by(order) };
+    best.is_some_and(|(_, own)| own.is_filling())
 }

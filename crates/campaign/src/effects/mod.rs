@@ -19,8 +19,8 @@ use self::analysis::figure_effects;
 use self::claims::held;
 pub use self::claims::mix;
 pub use self::directions::Directions;
-pub use self::measured::figures_of;
-use self::measured::{measured, subjects};
+use self::measured::{Chance, measured, subjects};
+pub use self::measured::{figures_of, is_filling};
 use self::varied::factors;
 pub(crate) use self::varied::{Varied, design, label, listed};
 use crate::notes;
@@ -181,18 +181,22 @@ pub fn effects(runs: &[Run]) -> Effects {
     let factors = factors(&of);
     let blocks: BTreeSet<u32> = of.iter().map(|(_, cell)| cell.block).collect();
     let mut figures: Vec<FigureEffects> = Vec::new();
+    let mut is_shared = false;
     for (plan, point, metric) in subjects(&of) {
         let cells: BTreeSet<Vec<u32>> =
             of.iter().filter(|(run, _)| run.plan.name == plan).map(|(_, cell)| cell.places()).collect();
         let values = measured(&of, &plan, &point, metric);
+        let chance = Chance::of(&of, &plan);
         figures.extend(figure_effects(
             &factors,
             plan,
             point,
             metric,
             &values,
-            (cells.len(), too_few.as_deref()),
+            (cells.len(), chance),
+            too_few.as_deref(),
         ));
+        is_shared |= chance == Chance::Shared;
     }
     let all: Vec<f64> =
         figures.iter().flat_map(|figure| &figure.effects).map(|effect| effect.p_value).collect();
@@ -205,7 +209,9 @@ pub fn effects(runs: &[Run]) -> Effects {
     }
     let claims = held(&of, &figures);
     let lacks = notes::lacks(&lacking);
-    let notes = lacks.into_iter().chain(notes::notes(&of, &factors, &claims, unfinished.as_ref())).collect();
+    let shared = (is_shared && !all.is_empty()).then(|| notes::shared_chance(blocks.len()));
+    let notes = notes::notes(&of, &factors, &claims, unfinished.as_ref());
+    let notes = lacks.into_iter().chain(notes).chain(shared).collect();
     Effects {
         campaign: name.unwrap_or_default(),
         factors: factors.into_iter().map(|factor| factor.told).collect(),

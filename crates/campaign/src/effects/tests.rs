@@ -275,10 +275,93 @@ fn a_cell_that_is_void_in_every_block_keeps_the_others_from_no_effect() {
     let told = effects.unfinished.as_ref().map(ToString::to_string).unwrap_or_default();
     assert_eq!(
         told,
-        "Not finished: 4 of 8 runs were measured; effects are of 2 of 2 blocks; 2 cells have no run in any block."
+        "Not finished: 4 of 8 runs were measured; 2 cells have no run in any block; effects are of the other 2 cells, in 2 \
+         of 2 blocks."
     );
     let rate = of_rate(&effects);
     assert_eq!((rate.effects.len(), &rate.effects[0].factors[..]), (1, &["disks".to_owned()][..]));
+}
+
+#[test]
+fn a_block_that_lacks_a_cell_that_no_other_has_is_not_said_to_have_every_one() {
+    // RAID 10 on 8 disks ends the campaign in its first block.
+    let mut all = runs(1);
+    for run in &mut all {
+        let cell = run.cell.as_mut().expect("each has one");
+        (cell.runs, cell.blocks) = (8, 2);
+        if cell.places() == [1, 1] {
+            cell.lack = Some(record::CellLack { kind: record::LackKind::Void, why: "it lies".into() });
+        }
+    }
+    let effects = effects(&all);
+    let told = effects.unfinished.as_ref().map(ToString::to_string).unwrap_or_default();
+    assert_eq!(
+        told,
+        "Not finished: 3 of 8 runs were measured; 1 cell has no run in any block, 1 of 2 blocks has all others, and effects \
+         need two."
+    );
+    // Of what was varied one level alone is there: that is not that nothing was varied.
+    let one: Vec<Run> = runs(2)
+        .into_iter()
+        .filter(|run| run.cell.as_ref().is_some_and(|cell| cell.places() == [0, 0]))
+        .collect();
+    let refused = of_rate(&super::effects(&one)).refused.clone().unwrap_or_default();
+    assert_eq!(refused, "only one level of each factor was measured");
+}
+
+/// The same runs as those of virtual arrays with the seeds that `seed` gives for the block and the cell.
+fn simulated(mut runs: Vec<Run>, seed: impl Fn(u32, &[u32]) -> u64) -> Vec<Run> {
+    for run in &mut runs {
+        run.world = record::World::Array;
+        let cell = run.cell.as_ref().expect("each has one");
+        let seed = seed(cell.block, &cell.places());
+        run.points[0].workloads.iter_mut().for_each(|one| one.spec.seed = seed);
+    }
+    runs
+}
+
+#[test]
+fn runs_of_one_seed_are_no_repeats_of_each_other() {
+    // Disks change nothing, and with one seed a block its two runs are one.
+    let noise = [1.0, 1.05, 0.98];
+    let mut all = Vec::new();
+    for block in 1..=3u32 {
+        for (raid, disks) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let chance = if raid == 1 { noise[block as usize - 1] } else { 1.0 };
+            all.push(run(block, raid, disks, 1.03 * chance));
+        }
+    }
+    let shared = effects(&simulated(all.clone(), |block, _| u64::from(block)));
+    let width = |effects: &Effects| {
+        let change = &of_rate(effects).effects[0].changes[0];
+        (change.high / change.low).ln()
+    };
+    let one_each: Vec<Run> = all
+        .iter()
+        .filter(|run| run.cell.as_ref().is_some_and(|cell| cell.places()[1] == 0))
+        .cloned()
+        .collect();
+    // As wide as without the copies.
+    assert!((width(&shared) / width(&effects(&one_each)) - 1.0).abs() < 1e-6);
+    let own = effects(&simulated(all, |block, places| u64::from(100 * block + 10 * places[0] + places[1])));
+    assert!(width(&own) < 0.6 * width(&shared), "counted as repeats: {} {}", width(&own), width(&shared));
+    assert!(shared.notes.iter().any(|note| note.contains("between 3 blocks")), "{:?}", shared.notes);
+    assert!(own.notes.is_empty(), "{:?}", own.notes);
+}
+
+#[test]
+fn blocks_that_differ_are_not_said_to_be_the_same_because_their_cells_are() {
+    let mut all = Vec::new();
+    for block in 1..=2u32 {
+        for (raid, disks) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            all.push(run(block, raid, disks, if block == 1 { 1.243 } else { 1.249 }));
+        }
+    }
+    let effects = effects(&simulated(all, |block, _| u64::from(block)));
+    let cell = &of_rate(&effects).cells[0];
+    let (low, high) = (cell.low.unwrap_or(f64::NAN), cell.high.unwrap_or(f64::NAN));
+    assert!(low < 1243.0 && 1249.0 < high, "{low} to {high}");
+    assert!(of_rate(&effects).effects.iter().all(|effect| !effect.found), "nothing differs");
 }
 
 #[test]

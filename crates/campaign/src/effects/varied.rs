@@ -60,7 +60,11 @@ pub(crate) fn design<'c>(
     let level = |factor: usize, place: u32| factors[factor].places.iter().position(|own| *own == place);
     let used: Vec<usize> = (0..factors.len()).filter(|factor| factors[*factor].places.len() > 1).collect();
     if used.is_empty() {
-        return Err("nothing was varied".into());
+        return Err(match factors {
+            [] => "nothing was varied".into(),
+            [one] => format!("of {} only {} was measured", one.told.name, listed(&one.told.levels)),
+            _ => "only one level of each factor was measured".into(),
+        });
     }
     let cells: Option<Vec<Vec<usize>>> =
         cells.map(|places| used.iter().map(|at| level(*at, *places.get(*at)?)).collect()).collect();

@@ -16,6 +16,9 @@ use crate::ending::Failure;
 use crate::input::arrays::LIBRARY;
 use crate::input::plans::{self, Planned};
 
+/// Seeds of cells are below it: nine digits that a person can type.
+const SEEDS: u64 = 1_000_000_000;
+
 /// A campaign that can be carried out.
 pub struct Subject {
     /// Its factors know how they are changed.
@@ -166,9 +169,8 @@ impl Subject {
                 _ => {}
             }
         }
-        // Of a block, all cells are asked for the same places; of another block, for others.
-        set.push(self.seed(turn.block));
         let mut targets = self.bare_targets(turn);
+        set.push(if is_array(&targets) { self.seed_of_cell(turn) } else { self.seed(turn.block) });
         if let [target] = &mut targets[..] {
             for (_, option, level) in &options {
                 let sign = if target.contains('?') { '&' } else { '?' };
@@ -189,6 +191,15 @@ impl Subject {
     /// The seed of a block, as a change of the plan.
     pub fn seed(&self, block: u32) -> String {
         format!("seed={}", self.campaign.seed * 1000 + u64::from(block))
+    }
+
+    /// The seed of a cell of virtual arrays in its block: a simulation has no chance but that of its seed, and of two cells that
+    /// had the same one, neither would be a repeat of the other.
+    fn seed_of_cell(&self, turn: &Turn) -> String {
+        let streams = workload::Streams::new(self.campaign.seed);
+        let levels: Vec<_> = self.levels(turn).into_iter().collect();
+        let key = streams.key(&format!("campaign/{}/seed/{levels:?}", turn.block));
+        format!("seed={}", key % SEEDS)
     }
 
     /// Whether all that is measured are virtual arrays.
