@@ -118,6 +118,10 @@ fn of_batches(value: f64, stretches: &[f64], batches: usize) -> Option<Estimate>
 /// The correlation of neighbours that is still believed: beyond it so few values are left that they say nothing.
 const CORRELATION_MOST: f64 = 0.9;
 
+/// An interval of fewer degrees holds rates a thousandfold apart. The correlation is taken higher than it was seen already,
+/// so that what is lost of its confidence is little: see the test of series whose mean is known.
+const FREEDOM_LEAST: f64 = 2.0;
+
 /// By the correlation of neighbours, which is raised for what a short series understates it by and by one standard
 /// error: too low a correlation makes differences of nothing. Source of the bias: Marriott & Pope, Biometrika 41
 /// (1954).
@@ -133,7 +137,11 @@ fn of_series(value: f64, stretches: &[f64]) -> Option<Estimate> {
     let unbiased = (seen + (1.0 + 4.0 * seen) / n).clamp(-1.0, 1.0);
     let believed = (unbiased + ((1.0 - unbiased.powi(2)) / n).sqrt()).clamp(0.0, CORRELATION_MOST);
     let times = (1.0 + believed) / (1.0 - believed);
-    Estimate::new(value, squares / (n - 1.0) / n * times / centre.powi(2), (n / times - 1.0).max(1.0))
+    Estimate::new(
+        value,
+        squares / (n - 1.0) / n * times / centre.powi(2),
+        (n / times - 1.0).max(FREEDOM_LEAST),
+    )
 }
 
 /// Logarithms of several values: what they lie around, and the variance of one of them.
@@ -373,6 +381,31 @@ mod tests {
         }
         assert_eq!(of_series(100.0, &[7.0; 20]), None, "nothing deviates");
         assert_eq!(of_series(100.0, &[-1.0, -2.0, -1.0, -2.0]), None);
+    }
+
+    #[test]
+    fn seconds_that_resemble_the_one_before_have_intervals_that_hold_the_mean_and_still_say_something() {
+        let mut draws = crate::draws::Draws(7);
+        for (count, correlation, least) in
+            [(10, 0.0, 0.95), (10, 0.6, 0.91), (30, 0.3, 0.95), (30, 0.8, 0.91)]
+        {
+            let (mut held, mut widths) = (0u32, Vec::new());
+            for _ in 0..1000 {
+                let (mut off, mut series) = (draws.normal(), Vec::new());
+                for _ in 0..count {
+                    series.push(100.0 + off);
+                    off = correlation * off + draws.normal() * f64::sqrt(1.0 - correlation * correlation);
+                }
+                let range = Estimate::of_stretches(average(&series), &series).unwrap().interval();
+                held += u32::from(range.low <= 100.0 && 100.0 <= range.high);
+                widths.push(range.high - range.low);
+            }
+            let share = f64::from(held) / 1000.0;
+            assert!(share >= least, "{count} seconds, {correlation}: {share}");
+            widths.sort_by(f64::total_cmp);
+            // In deviations of one second: more than eight to both sides tell of nothing.
+            assert!(widths[950] < 16.0, "{count} seconds, {correlation}: {}", widths[950]);
+        }
     }
 
     #[test]

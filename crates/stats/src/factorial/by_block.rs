@@ -66,6 +66,9 @@ mod tests {
         Design::full(levels.iter().map(factor).collect()).unwrap()
     }
 
+    /// What is by chance in a cell, of draws that are another block's anew.
+    type Chance<'a> = &'a dyn Fn(&[usize], &[f64]) -> f64;
+
     /// Blocks of a campaign in which nothing matters: the chance of a cell is `chance` of its levels, drawn anew in each block.
     fn nothing(
         design: &Design,
@@ -97,7 +100,7 @@ mod tests {
         // What most have in common, and a little of their own.
         let nearly = |cell: &[usize], drawn: &[f64]| drawn[cell[1]] + 0.1 * drawn[2 + 2 * cell[0] + cell[1]];
         let own = |cell: &[usize], drawn: &[f64]| drawn[2 * cell[0] + cell[1]];
-        let chances: [&dyn Fn(&[usize], &[f64]) -> f64; 4] = [&copies, &threes, &nearly, &own];
+        let chances: [Chance<'_>; 4] = [&copies, &threes, &nearly, &own];
         let mut draws = Draws(21);
         for (which, chance) in chances.into_iter().enumerate() {
             for blocks in [2, 3, 5] {
