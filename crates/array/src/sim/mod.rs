@@ -172,6 +172,11 @@ impl Sim {
         self.array.dirty()
     }
 
+    /// Room for writes in the caches of those controllers that hold some: a volume writes to the cache of its owner.
+    pub fn write_room_in_use(&self) -> Bytes {
+        self.array.write_room_in_use()
+    }
+
     /// Follows each request from now on: [`RunOutcome::latency`] tells where its time went. It takes time of its own,
     /// up to as much again where a request is a few events. Call before anything has been asked.
     pub fn trace_latency(&mut self) {

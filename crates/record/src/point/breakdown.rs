@@ -32,7 +32,7 @@ pub struct WriteCacheFill {
     pub unwritten_before_bytes: u64,
     /// The same when it ended.
     pub unwritten_bytes: u64,
-    /// Room for them in all write caches together.
+    /// Room for them in the write caches that hold some; where none does, in all of them together.
     pub room_bytes: u64,
 }
 

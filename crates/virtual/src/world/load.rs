@@ -122,8 +122,10 @@ impl ModelledWorld {
 
     /// What write caches hold now that a load has ended, of which they held `before` when it began.
     fn write_cache_fill(&self, before: Bytes) -> Option<WriteCacheFill> {
-        let room = self.spec.write_cache();
-        (room > Bytes::ZERO).then(|| WriteCacheFill {
+        let (all, used) = (self.spec.write_cache(), self.sim.write_room_in_use());
+        // What a controller without a write has free is of no use to the others.
+        let room = if used > Bytes::ZERO { used } else { all };
+        (all > Bytes::ZERO).then(|| WriteCacheFill {
             unwritten_before_bytes: before.get(),
             unwritten_bytes: self.sim.dirty().get(),
             room_bytes: room.get(),

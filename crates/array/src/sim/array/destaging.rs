@@ -137,6 +137,12 @@ impl Array {
         Bytes::new(caches.map(Cache::dirty_bytes).sum())
     }
 
+    /// Room for writes in the caches of those controllers that hold some.
+    pub fn write_room_in_use(&self) -> Bytes {
+        let caches = self.nodes.iter().filter_map(|node| node.cache.as_ref());
+        Bytes::new(caches.filter(|cache| cache.dirty_bytes() > 0).map(Cache::write_room).sum())
+    }
+
     /// Whether a working controller holds anything that the members do not.
     pub fn is_writing_out(&self) -> bool {
         let working = self.nodes.iter().filter(|node| node.alive);

@@ -551,6 +551,11 @@ impl Cache {
         self.dirty_bytes + self.destaging_bytes
     }
 
+    /// What writes may take of it.
+    pub fn write_room(&self) -> u64 {
+        self.params.write_room().get()
+    }
+
     /// How old dirty data may get.
     pub fn age_limit(&self) -> Nanos {
         self.params.dirty_age
