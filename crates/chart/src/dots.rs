@@ -351,6 +351,12 @@ mod tests {
         let text = beyond.text(100, true);
         assert!(text.lines().any(|line| line.contains('●') && line.contains('▸')), "{text}");
         assert!(!dots().has_beyond() && beyond.has_beyond());
+        // Also where the dot is itself at the edge, and drawn after it.
+        let far = beyond.rows[0].dots[0].value;
+        (beyond.most, beyond.rows) = (Some(far), vec![beyond.rows[0].clone()]);
+        beyond.rows[0].dots.reverse();
+        let text = beyond.text(100, true);
+        assert!(text.lines().any(|line| line.contains('●') && line.contains('▸')), "{text}");
     }
 
     #[test]

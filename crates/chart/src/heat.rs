@@ -172,9 +172,13 @@ impl Heat {
 
     /// Whether names of columns stand upright: there are few, and beside each other they have no room.
     fn is_upright(&self, each: f64) -> bool {
-        let widest =
-            self.columns.iter().flat_map(|name| lines(name, each - 4.0)).map(|line| width(line, TYPE));
-        self.columns.len() <= NAMED && each >= TYPE && widest.fold(0.0, f64::max) + 2.0 > each
+        self.columns.len() <= NAMED && each >= TYPE && self.widest(each) > each
+    }
+
+    /// What the widest name of a column takes beside the next, in as many lines as it has room for.
+    fn widest(&self, each: f64) -> f64 {
+        let lines = self.columns.iter().flat_map(|name| lines(name, each - 4.0));
+        lines.map(|line| width(line, TYPE)).fold(0.0, f64::max) + 6.0
     }
 
     fn draw_columns(&self, canvas: &mut Canvas, left: f64, each: f64, bottom: f64) {
@@ -187,8 +191,7 @@ impl Heat {
         }
         // Names of words break at their blanks; values of a key are left out where they would meet.
         let broken: Vec<Vec<&str>> = self.columns.iter().map(|name| lines(name, each - 4.0)).collect();
-        let widest = broken.iter().flatten().map(|line| width(line, TYPE)).fold(0.0, f64::max) + 6.0;
-        let stride = units::convert::truncated::<usize>((widest / each).ceil()).max(1);
+        let stride = units::convert::truncated::<usize>((self.widest(each) / each).ceil()).max(1);
         for (index, name) in broken.iter().enumerate().step_by(stride) {
             let x = left + each * (index as f64 + 0.5);
             for (line, words) in name.iter().enumerate() {
@@ -264,6 +267,12 @@ pub(crate) mod tests {
             range: Some((0.0, 1.0)),
             ..heat()
         };
+        // Just before names stand upright they still have to be all there.
+        for width in (344..1000).map(f64::from) {
+            let drawing = parts.svg(width, "utilization");
+            let words = columns.iter().flat_map(|name| name.split(' '));
+            words.for_each(|word| assert!(drawing.contains(word), "{word} at {width}: {drawing}"));
+        }
         let drawing = parts.svg(344.0, "utilization");
         for name in columns {
             assert!(drawing.contains(&format!(">{name}<")), "{name}: {drawing}");

@@ -1,6 +1,8 @@
 //! Charts in characters: braille and blocks where the terminal has them, ASCII otherwise.
 
 mod heat;
+#[cfg(test)]
+mod tests;
 
 use crate::axis::Laid;
 use crate::bars::Bars;
@@ -35,9 +37,15 @@ impl Plot {
         let ticks = y.ticks((2.5 / rows as f64).min(0.5));
         let left = ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0) + 1;
         let room = width.saturating_sub(left + 1);
-        let mut names = self.names(&at, rows, if unicode { "…" } else { ".." });
+        let ellipsis = if unicode { "…" } else { ".." };
+        let mut names = self.names(&at, rows, (ellipsis, NAME_MOST));
         let longest = names.iter().map(|(_, name)| name.chars().count() + 1).max().unwrap_or(0);
-        let is_beside = names.len() <= rows && room.saturating_sub(longest) >= PLOT_LEAST;
+        let is_beside =
+            names.len() <= rows && room.saturating_sub(longest) >= PLOT_LEAST && are_told_apart(&names);
+        if !is_beside {
+            // Below the plot there is room for whole names.
+            names = self.names(&at, rows, (ellipsis, room.saturating_sub(2)));
+        }
         let columns = if is_beside { room - longest } else { room }.clamp(16, 100);
         let mut grid = Grid::new(columns, rows, unicode);
         shade(&mut grid, &x, &y);
@@ -48,6 +56,10 @@ impl Plot {
         }
         for (index, line) in self.lines.iter().enumerate() {
             grid.line(line, index, &at);
+        }
+        if unicode && self.lines.len() > 1 {
+            let named = self.lines.iter().enumerate().filter(|(_, line)| !line.name.is_empty());
+            named.for_each(|(index, line)| grid.letter(line, (index, self.lines.len()), &at));
         }
         spread(&mut names, rows);
         let [wall, notch, corner, floor] =
@@ -87,11 +99,11 @@ impl Plot {
         &self,
         at: &impl Fn(f64, f64) -> Option<(f64, f64)>,
         rows: usize,
-        ellipsis: &str,
+        (ellipsis, most): (&str, usize),
     ) -> Vec<(usize, String)> {
-        let cut = |name: &str| match name.chars().count() > NAME_MOST {
+        let cut = |name: &str| match name.chars().count() > most {
             true => {
-                let kept = NAME_MOST.saturating_sub(ellipsis.chars().count());
+                let kept = most.saturating_sub(ellipsis.chars().count());
                 name.chars().take(kept).collect::<String>().trim_end().to_owned() + ellipsis
             }
             false => name.to_owned(),
@@ -129,6 +141,12 @@ impl Plot {
         let line: String = below.into_iter().collect();
         format!("{}\n{:>width$}\n", line.trim_end(), self.x.title(), width = left + columns)
     }
+}
+
+/// Whether no two names are the same but for the letters before them.
+fn are_told_apart(names: &[(usize, String)]) -> bool {
+    let bare = |name: &str| name.split_once(' ').map_or(name, |(_, bare)| bare).to_owned();
+    (1..names.len()).all(|at| names[..at].iter().all(|(_, name)| bare(name) != bare(&names[at].1)))
 }
 
 /// Moves names that belong to the same row apart, as little as it takes; none goes beyond the last of `rows`.
@@ -212,6 +230,33 @@ impl Grid {
         }
     }
 
+    /// Marks a line that has no letter of its own at its end and on its way, elsewhere than the others.
+    fn letter(
+        &mut self,
+        line: &Line,
+        (index, lines): (usize, usize),
+        at: &impl Fn(f64, f64) -> Option<(f64, f64)>,
+    ) {
+        if line.marked || line.apart {
+            return;
+        }
+        let cells: Vec<usize> = line
+            .points
+            .iter()
+            .filter_map(|mark| at(mark.x, mark.y?))
+            .map(|(x, y)| row_of(y, self.rows) * self.columns + column_of(x, self.columns))
+            .collect();
+        let way = cells.len() * (index + 1) / (lines + 1);
+        let (to, from) = cells.split_at(way);
+        let on_the_way = from.iter().chain(to);
+        let is_free = |cell: &&usize| self.letters[**cell].is_none_or(|mark| !LETTERS.contains(&mark));
+        let chosen =
+            [cells.iter().rev().find(is_free).copied(), on_the_way.copied().find(|cell| is_free(&cell))];
+        for cell in chosen.into_iter().flatten() {
+            self.letters[cell] = Some(LETTERS[index % LETTERS.len()]);
+        }
+    }
+
     fn stroke(&mut self, from: (f64, f64), to: (f64, f64)) {
         let (wide, high) = ((self.columns * 2 - 1) as f64, (self.rows * 4 - 1) as f64);
         let steps = ((to.0 - from.0).abs() * wide).max((to.1 - from.1).abs() * high).ceil().max(1.0);
@@ -284,8 +329,18 @@ impl Dots {
                     line[column_of(low, columns)..=column_of(high, columns)].fill(dash);
                 }
                 if let Some(at) = axis.at(dot.value) {
-                    let mark = if self.is_beyond(dot) { edge } else { dots[dot.series % dots.len()] };
-                    line[column_of(at, columns)] = mark;
+                    line[column_of(at, columns)] = dots[dot.series % dots.len()];
+                }
+            }
+            // What lies beyond stands at the edge, whatever else does.
+            for (place, dot) in row.dots.iter().enumerate().filter(|(_, dot)| self.is_beyond(dot)) {
+                let line = if row.together.is_empty() { place } else { 0 };
+                if let (Some((line, _)), Some(at)) = (lines.get_mut(line), axis.at(dot.value)) {
+                    let at = column_of(at, columns);
+                    if at > 0 && dots.contains(&line[at]) {
+                        line[at - 1] = line[at];
+                    }
+                    line[at] = edge;
                 }
             }
             for (index, (line, told)) in lines.into_iter().enumerate() {
@@ -359,106 +414,5 @@ impl Bars {
             text += &format!("{}  {} {name}\n", padded("", names), fill(kind));
         }
         text
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::axis::Axis;
-    use crate::plot::Mark;
-    use crate::{Chart, Scale, Unit};
-
-    fn plot() -> Plot {
-        let points = [(1.0, 100.0), (2.0, 200.0), (4.0, 300.0)];
-        let points = points.map(|(x, y)| Mark { x, y: Some(y), ..Mark::default() });
-        Plot {
-            x: Axis::new("queue depth", Unit::Count, Scale::Log2),
-            y: Axis::new("rate", Unit::PerSecond, Scale::Linear),
-            lines: vec![Line { marked: true, points: points.into(), ..Line::default() }],
-            rules: Vec::new(),
-        }
-    }
-
-    #[test]
-    fn no_line_is_wider_than_the_terminal() {
-        let charts = [Chart::Plot(plot())];
-        for chart in charts {
-            for (width, unicode) in [(40, true), (80, true), (80, false), (200, true)] {
-                let text = chart.text(width, unicode);
-                let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-                assert!(widest <= width, "{widest} > {width}:\n{text}");
-                assert!(unicode || text.is_ascii() || text.contains('\u{a0}'), "{text}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_name_that_is_cut_says_so() {
-        let mut plot = plot();
-        plot.rules = vec![Rule::Level(250.0, "controller processor at 100 % utilization".into())];
-        for (unicode, end) in [(true, "…"), (false, "..")] {
-            let text = plot.text(100, 8, unicode);
-            assert!(text.lines().any(|line| line.contains("controller") && line.ends_with(end)), "{text}");
-        }
-        plot.rules = vec![Rule::Level(250.0, "disk 100 % busy: 2,424".into())];
-        assert!(plot.text(100, 8, true).contains("disk 100 % busy: 2,424"));
-    }
-
-    #[test]
-    fn points_of_a_line_rise_from_left_to_right() {
-        let text = plot().text(60, 14, false);
-        let places: Vec<(usize, usize)> = text
-            .lines()
-            .enumerate()
-            .filter(|(_, line)| !line.contains("rate") && !line.contains("queue"))
-            .filter_map(|(row, line)| Some((row, line.find('o')?)))
-            .collect();
-        let [high, middle, low] = places[..] else { panic!("{text}") };
-        assert!(high.1 > middle.1 && middle.1 > low.1 && high.0 < middle.0, "{text}");
-        assert!(text.contains("queue depth") && text.contains(" 300+"), "{text}");
-    }
-
-    #[test]
-    fn several_lines_are_named_at_their_ends_and_below_where_there_is_no_room() {
-        let mut plot = plot();
-        let shift = |line: &Line, by: f64, name: &str| Line {
-            name: name.into(),
-            points: line
-                .points
-                .iter()
-                .map(|mark| Mark { y: mark.y.map(|y| y + by), ..mark.clone() })
-                .collect(),
-            ..line.clone()
-        };
-        let first = plot.lines[0].clone();
-        plot.lines = vec![shift(&first, 0.0, "RAID 5"), shift(&first, 1.0, "RAID 10")];
-        plot.rules = vec![Rule::Limit(150.0, "limit".into())];
-        for unicode in [true, false] {
-            let wide = plot.text(80, 8, unicode);
-            let ends = |name: &str| wide.lines().position(|line| line.ends_with(name)).unwrap();
-            assert!(ends("o RAID 5") != ends("x RAID 10") && ends("limit") > ends("o RAID 5"), "{wide}");
-            assert_eq!(wide.lines().count(), 8 + 4, "{wide}");
-        }
-        let narrow = plot.text(40, 8, true);
-        assert!(narrow.lines().last().unwrap().contains("o RAID 5"), "{narrow}");
-        let tiny = plot.text(80, 1, true);
-        assert_eq!(tiny.lines().count(), 1 + 4 + 1, "{tiny}");
-    }
-
-    #[test]
-    fn names_are_moved_apart_and_stay_within_the_plot() {
-        let mut names: Vec<(usize, String)> = [3, 3, 3, 0].map(|row| (row, String::new())).into();
-        spread(&mut names, 4);
-        assert_eq!(names.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [0, 1, 2, 3]);
-        let mut names: Vec<(usize, String)> = [2, 2].map(|row| (row, String::new())).into();
-        spread(&mut names, 9);
-        assert_eq!(names.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [2, 3]);
-    }
-
-    #[test]
-    fn a_dot_of_braille_is_the_bit_that_unicode_gives_it() {
-        let bits: Vec<u8> = (0..8).map(|index| dot(index / 4, index % 4)).collect();
-        assert_eq!(bits, [1, 2, 4, 64, 8, 16, 32, 128]);
     }
 }
