@@ -84,13 +84,18 @@ fn line(sweep: &Sweep<'_>, style: Style) -> String {
     let curve: String = sweep.points.iter().map(|(_, rate)| level(rate.value, highest, style)).collect();
     let around: Vec<String> =
         sweep.around.iter().map(|(key, value)| format!(", {} {}", harmless(key), harmless(value))).collect();
+    let (at, most) = (harmless(peak.0), OpsPerSecond::new(peak.1));
+    // A higher one that is less certain is in the table, for everyone to see.
+    let peak = if most.to_string() == OpsPerSecond::new(highest).to_string() {
+        format!("most at {key} {at}: {most}")
+    } else {
+        format!("{most} at {key} {at}, no more is certain")
+    };
     let text = format!(
-        "IOPS by {key} {} to {}{}  {curve}  most at {key} {}: {}",
+        "IOPS by {key} {} to {}{}  {curve}  {peak}",
         ends(sweep.points.first()),
         ends(sweep.points.last()),
-        around.concat(),
-        harmless(peak.0),
-        OpsPerSecond::new(peak.1)
+        around.concat()
     );
     cut(&text, style.width, style.ellipsis())
 }
@@ -127,6 +132,23 @@ mod tests {
         let [reads, writes] = &lines[..] else { panic!("{lines:?}") };
         assert!(reads.starts_with("IOPS by depth 1 to 4, reads 100%  ███  most at depth 1: "), "{reads}");
         assert!(writes.starts_with("IOPS by depth 1 to 4, reads 0%  ███  most at depth 1: "), "{writes}");
+    }
+
+    #[test]
+    fn a_point_that_another_exceeds_is_not_called_the_most() {
+        let first = sample::point(0, "p", vec![sample::workload("load", &[STREAM])]);
+        let mut run = sample::run("random", Vec::new());
+        for (depth, rate, half) in [("1", 900.0, 5.0), ("2", 999.0, 10.0), ("4", 1_020.0, 100.0)] {
+            let swept = [("depth".to_owned(), depth.to_owned())];
+            let mut point = Point { swept: swept.into(), ..first.clone() };
+            for summary in &mut point.workloads[0].summary {
+                summary.ops_per_s =
+                    record::Figure { value: rate, low: Some(rate - half), high: Some(rate + half) };
+            }
+            run.points.push(point);
+        }
+        let style = Style { colour: false, unicode: true, width: 80 };
+        assert_eq!(lines(&run, style), ["IOPS by depth 1 to 4  ███  999 at depth 2, no more is certain"],);
     }
 
     #[test]
