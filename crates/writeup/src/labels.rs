@@ -4,7 +4,7 @@ use record::Run;
 
 /// A label for each of `runs`, all different: by the options of their targets, by their tags, or by their ids.
 pub(crate) fn labels(runs: &[Run]) -> Vec<String> {
-    let mut labels = distinct(&runs.iter().map(words).collect::<Vec<_>>());
+    let mut labels = distinct(&without_usual(runs.iter().map(words).collect()));
     for index in 0..labels.len() {
         let before = labels[..index].iter().filter(|label| **label == labels[index]).count();
         let same = runs[..index].iter().filter(|run| words(run) == words(&runs[index])).count();
@@ -46,6 +46,22 @@ fn parts(address: &str) -> Vec<String> {
         None => part.replacen('=', " ", 1),
     };
     array.split(['?', '&']).map(word).collect()
+}
+
+/// Runs beside each other from which on a label has to be short.
+const MANY: usize = 6;
+
+/// Of many lists, without what all but one have, as far as they still differ: the one is named by what it has of its own.
+fn without_usual(lists: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    if lists.len() < MANY {
+        return lists;
+    }
+    let usual = |word: &String| lists.iter().filter(|list| list.contains(word)).count() + 1 == lists.len();
+    let short: Vec<Vec<String>> =
+        lists.iter().map(|list| list.iter().filter(|word| !usual(word)).cloned().collect()).collect();
+    let told = distinct(&short);
+    let differ = (1..told.len()).all(|at| !told[..at].contains(&told[at]));
+    if differ && told.iter().all(|label| !label.is_empty()) { short } else { lists }
 }
 
 /// Of each list what not all of them have; where nothing is left, the first word.
@@ -95,6 +111,19 @@ mod tests {
             run
         });
         assert_eq!(labels(&runs), ["room r5, RAID 5", "room r10, RAID 10"]);
+    }
+
+    #[test]
+    fn of_many_runs_what_all_but_one_have_in_common_is_not_told_of_each() {
+        let levels =
+            ["raid=5&disks=4", "raid=5&disks=8", "raid=6&disks=4", "raid=10&disks=4", "raid=10&disks=8"];
+        let mut addresses: Vec<String> =
+            levels.map(|level| format!("array:md3000?cache=1GiB&{level}")).into();
+        addresses.push("/mnt/a".into());
+        let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
+        let told =
+            ["RAID 5, disks 4", "RAID 5, disks 8", "RAID 6, disks 4", "RAID 10, disks 4", "RAID 10, disks 8"];
+        assert_eq!(on(&addresses), [&told[..], &["/mnt/a"]].concat());
     }
 
     #[test]

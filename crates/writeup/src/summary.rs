@@ -77,7 +77,14 @@ fn title(subject: &Subject<'_>) -> String {
 /// What the searches found, or the best figures; and which part was the bottleneck there.
 fn answer(subject: &Subject<'_>) -> Sentence {
     if let Some(campaign) = subject.campaign {
-        return campaign.answer();
+        let answer = campaign.answer();
+        let filling = filling(subject).map_or(0, |warning| warning.places.len());
+        return match (filling, subject.measured().len()) {
+            (0, _) => answer,
+            (some, all) => answer.words(format!(
+                " In {some} of {all} points the write cache was still filling: not sustained."
+            )),
+        };
     }
     let found = search_answer(subject).or_else(|| exploration_answer(subject));
     let sentence =
@@ -280,7 +287,7 @@ fn bottlenecks_of(run: &Run, parts: &[String]) -> String {
 /// What the searches found; else the best of each kind of headline of each run, and its p99.
 fn key_figures(subject: &Subject<'_>) -> Vec<KeyFigure> {
     if let Some(campaign) = subject.campaign {
-        return campaign.key_figures();
+        return campaign.key_figures(subject.runs);
     }
     let points = self::figures(subject);
     let mut figures = exploration_figures(subject);

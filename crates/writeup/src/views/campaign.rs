@@ -4,12 +4,13 @@ mod cells;
 
 use campaign::{CellFigure, Change, Effect, Effects, FALSE_EFFECTS, FigureEffects, HeldClaim};
 use chart::{Axis, Chart, Dot, Dots, Row, Scale, Unit};
-use record::{Metric, level_name};
+use record::{Metric, Run, level_name};
 
 use super::published::{self, Group};
 use crate::document::{Block, Cell, Column, Figure, Interval, KeyFigure, Section, Sentence, Span, Table};
 use crate::measured;
 use crate::number::{Number, Source};
+use crate::summary::UNSUSTAINED;
 use cells::best_cell;
 pub(crate) use cells::{BEHIND_ROWS, FAR};
 
@@ -37,6 +38,16 @@ struct Told<'a> {
     effect: usize,
     change: usize,
     of: (&'a FigureEffects, &'a Effect, &'a Change),
+}
+
+/// Whether the figure of `cell` is of writes that met free room of a write cache, in any block.
+fn is_filling(runs: &[Run], figure: &FigureEffects, cell: &CellFigure) -> bool {
+    let is_of_cell = |run: &&Run| {
+        let own = run.cell.as_ref().filter(|_| run.plan.name == figure.plan && run.lack().is_none());
+        own.is_some_and(|own| own.levels.iter().map(|level| &level.level).eq(&cell.levels))
+    };
+    let metric = Metric::of(&figure.metric);
+    runs.iter().filter(is_of_cell).any(|run| campaign::is_filling(run, &figure.point, metric))
 }
 
 impl<'a> Subject<'a> {
@@ -154,18 +165,22 @@ impl<'a> Subject<'a> {
         format!("{} of {}", measured::name(Metric::of(&figure.metric)), self.point(figure))
     }
 
-    /// The best cell of each point.
-    pub fn key_figures(self) -> Vec<KeyFigure> {
+    /// The best cell of each point, of which `runs` say whether it is sustained.
+    pub fn key_figures(self, runs: &[Run]) -> Vec<KeyFigure> {
         let figures = self.headlines().into_iter().filter_map(|place| {
             let figure = &self.effects.figures[place];
             let metric = Metric::of(&figure.metric);
             let (at, best) = best_cell(&figure.cells, metric)?;
             let (number, interval) = self.cell(place, at, best);
+            let mut note = self.leader(figure, at);
+            if is_filling(runs, figure, best) {
+                note = format!("{note}; {}", UNSUSTAINED.to_lowercase());
+            }
             Some(KeyFigure {
                 name: format!("{}{}", measured::in_front(metric), figure.point),
                 figure: number,
                 interval,
-                note: self.leader(figure, at),
+                note,
             })
         });
         figures.take(KEY_FIGURES).collect()
@@ -187,7 +202,10 @@ impl<'a> Subject<'a> {
         let interval = of.low.zip(of.high).map(|(low, high)| (at("low", low), at("high", high)));
         let why = || match of.values.len() {
             0 | 1 => "it was measured in one block".into(),
-            _ => "every block gave the same".into(),
+            _ if of.values.iter().all(|value| at("mean", *value).text() == at("mean", of.mean).text()) => {
+                "every block gave the same".into()
+            }
+            _ => "it is narrower than the last digit".into(),
         };
         // An interval that rounds to its figure tells nothing.
         let interval = interval.filter(|(low, high)| low.text() != high.text());

@@ -254,23 +254,27 @@ impl Found<'_> {
     /// What more money buys: the ends of the front in price and in the first figure that is simulated.
     fn trade(&self) -> Sentence {
         let figures = &self.exploration.figures;
-        let first = figures.iter().position(|figure| figure.simulated && figure.more_is_better);
-        let (Some(figure), Some(last)) = (first, self.front().len().checked_sub(1)) else {
+        let Some(figure) = figures.iter().position(|figure| figure.simulated && figure.more_is_better) else {
             return Sentence::default();
         };
-        let ends = [(0, 0), (0, figure), (last, 0), (last, figure)]
-            .map(|(design, figure)| self.number(design, figure));
-        let [Some(least), Some(from), Some(most), Some(to)] = ends else { return Sentence::default() };
+        // Of designs with as much, the first is the cheapest.
+        let value = |design: &usize| self.number(*design, figure).map_or(f64::NEG_INFINITY, |one| one.value);
+        let most =
+            (0..self.front().len()).reduce(|most, one| if value(&one) > value(&most) { one } else { most });
+        let of = |design: usize| Some((self.number(design, figure)?, self.number(design, 0)?));
+        let (Some((from, least)), Some(most)) = (of(0), most) else { return Sentence::default() };
         let (name, money) = (&figures[figure].name, &self.exploration.price_unit);
-        Sentence::of(format!("{} is ", capital(name)))
-            .number(from)
-            .words(" for ")
-            .number(least)
-            .words(format!(" {money}, and "))
-            .number(to)
-            .words(" for ")
-            .number(most)
-            .words(format!(" {money}."))
+        let sentence =
+            Sentence::of(format!("{} is ", capital(name))).number(from).words(" for ").number(least);
+        match of(most).filter(|_| most > 0) {
+            Some((to, price)) => sentence
+                .words(format!(" {money}, and at most "))
+                .number(to)
+                .words(" for ")
+                .number(price)
+                .words(format!(" {money}.")),
+            None => sentence.words(format!(" {money}, and no design of the front has more.")),
+        }
     }
 
     /// The front: a row for each design, its levels and its figures.

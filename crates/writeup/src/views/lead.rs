@@ -14,6 +14,8 @@ use super::{Subject, best, ratio};
 
 /// Deviations within which 95 of 100 values lie.
 const CONFIDENCE: f64 = 1.96;
+/// Runs whose figures one sentence tells.
+const TOLD_MOST: usize = 4;
 /// The name that the number of a round has among swept values. Rounds are repeats.
 const ROUND: &str = "round";
 
@@ -22,6 +24,8 @@ struct Lead<'a> {
     name: String,
     /// The best of each run, the best first.
     peaks: Vec<(Measured<'a>, Number)>,
+    /// Whether some run has several points of it.
+    is_swept: bool,
     outcome: Outcome,
 }
 
@@ -71,20 +75,25 @@ pub(crate) fn leads(
         _ if !is_whole && !sentence.is_empty() => sentence,
         (0, []) => sentence,
         (0, [only]) if wide.is_empty() => only.undecided(subject, metric),
-        (0, open) => sentence.words(format!("{blank}{}", without_lead(open, count, &measured::name(metric)))),
+        (0, open) => sentence.words(format!("{blank}{}", without_lead(open, &wide, &measured::name(metric)))),
         (more, _) => sentence.words(format!("{blank}{more} more of {count} points differ.")),
     })
 }
 
-/// Of `count` points, those at which no run is ahead: `In 2 of 5 points no difference in rate is certain; in 1 it is too small to
-/// matter.`
-fn without_lead(open: &[Lead<'_>], count: usize, name: &str) -> String {
+/// Of all points, those at which no run is ahead: `In 2 of 5 points no difference in rate is certain; in 1 it is too small to
+/// matter.` Of a sweep that is its best point alone.
+fn without_lead(open: &[Lead<'_>], wide: &[Lead<'_>], name: &str) -> String {
     let alike = open.iter().filter(|lead| matches!(lead.outcome, Outcome::Alike(_))).count();
+    let count = open.len() + wide.len();
+    let is_swept = open.iter().chain(wide).any(|lead| lead.is_swept);
+    let (at, at_others) = if is_swept { ("At the best point of", "at that of") } else { ("In", "in") };
+    let things = if is_swept { "sweeps" } else { "points" };
     match (open.len() - alike, alike) {
-        (0, alike) => format!("In {alike} of {count} points the runs are equivalent in {name}."),
-        (open, 0) => format!("In {open} of {count} points no difference in {name} is certain."),
+        (0, alike) => format!("{at} {alike} of {count} {things} the runs are equivalent in {name}."),
+        (open, 0) => format!("{at} {open} of {count} {things} no difference in {name} is certain."),
         (open, alike) => format!(
-            "In {open} of {count} points no difference in {name} is certain, and in {alike} the runs are equivalent."
+            "{at} {open} of {count} {things} no difference in {name} is certain, and {at_others} {alike} the runs are \
+             equivalent."
         ),
     }
 }
@@ -105,7 +114,8 @@ fn lead<'a>(subject: &Subject<'_>, name: &str, case: &[Measured<'a>], metric: Me
     }
     debug_assert!(peaks.is_sorted_by(|one, next| one.1.value >= next.1.value), "the best comes first");
     let outcome = outcome(subject, case, metric);
-    Some(Lead { name: name.to_owned(), peaks, outcome })
+    let is_swept = case.len() > peaks.len();
+    Some(Lead { name: name.to_owned(), peaks, is_swept, outcome })
 }
 
 fn runs_of(points: &[Measured<'_>]) -> Vec<usize> {
@@ -124,8 +134,23 @@ fn outcome(subject: &Subject<'_>, case: &[Measured<'_>], metric: Metric) -> Outc
         return Outcome::Doubtful(doubts);
     }
     let Some(shared) = shared(case, metric) else { return Outcome::Apart };
-    let of_run = |run: usize| Some((run, best(&own(&shared, run), metric)?.0));
-    let mut each: Vec<(usize, Measured<'_>)> = runs_of(&shared).into_iter().filter_map(of_run).collect();
+    let found = outcome_at(subject, &shared, metric);
+    if !matches!(found, Outcome::Open(_)) {
+        return found;
+    }
+    // What is open at the best point of a sweep may be decided at others, as the tables say.
+    let others = groups(case).into_iter().map(|group| outcome_at(subject, &group, metric));
+    let ahead = others.filter_map(|outcome| match &outcome {
+        Outcome::Ahead { first, .. } => Some((first.1.value, outcome)),
+        _ => None,
+    });
+    ahead.max_by(|one, other| one.0.total_cmp(&other.0)).map_or(found, |(_, outcome)| outcome)
+}
+
+/// The same at one point, of which each run has a measurement in `shared`.
+fn outcome_at(subject: &Subject<'_>, shared: &[Measured<'_>], metric: Metric) -> Outcome {
+    let of_run = |run: usize| Some((run, best(&own(shared, run), metric)?.0));
+    let mut each: Vec<(usize, Measured<'_>)> = runs_of(shared).into_iter().filter_map(of_run).collect();
     let value = |one: &(usize, Measured<'_>)| one.1.figure(metric).map_or(0.0, |(number, _)| number.value);
     each.sort_by(|one, other| value(other).total_cmp(&value(one)));
     let (Some(first), Some(last)) = (each.first(), each.last()) else { return Outcome::Apart };
@@ -136,9 +161,18 @@ fn outcome(subject: &Subject<'_>, case: &[Measured<'_>], metric: Metric) -> Outc
     }
 }
 
-/// The measurements of the point that most runs have, of several the one with the best figure; `None` where no two runs
+/// The measurement of the point that most runs have, of several the one with the best figure; `None` where no two runs
 /// have one.
 pub(super) fn shared<'a>(case: &[Measured<'a>], metric: Metric) -> Option<Vec<Measured<'a>>> {
+    let estimate = |group: &Vec<Measured<'a>>| {
+        let figure = best(group, metric)?.0.figure(metric)?;
+        Some(measured::estimate(&figure))
+    };
+    metric.best(groups(case), estimate).map(|(group, _)| group)
+}
+
+/// The points that most runs have, each with its measurements; none where no two runs have one.
+fn groups<'a>(case: &[Measured<'a>]) -> Vec<Vec<Measured<'a>>> {
     let mut groups: Vec<Vec<Measured<'a>>> = Vec::new();
     for one in case {
         match groups.iter_mut().find(|group| key(&group[0]) == key(one)) {
@@ -146,13 +180,9 @@ pub(super) fn shared<'a>(case: &[Measured<'a>], metric: Metric) -> Option<Vec<Me
             None => groups.push(vec![*one]),
         }
     }
-    let most = groups.iter().map(|group| runs_of(group).len()).max().filter(|most| *most > 1)?;
-    groups.retain(|group| runs_of(group).len() == most);
-    let estimate = |group: &Vec<Measured<'a>>| {
-        let figure = best(group, metric)?.0.figure(metric)?;
-        Some(measured::estimate(&figure))
-    };
-    metric.best(groups, estimate).map(|(group, _)| group)
+    let most = groups.iter().map(|group| runs_of(group).len()).max().unwrap_or(0);
+    groups.retain(|group| most > 1 && runs_of(group).len() == most);
+    groups
 }
 
 /// Which of `runs` are no measurement of what they seem to be.
@@ -281,13 +311,21 @@ impl Lead<'_> {
         let at = self.peaks.first().map_or("", |(one, _)| one.point.name.as_str());
         let is_shared = matches!(&self.outcome, Outcome::Open(why) | Outcome::Alike(why) if why.contains(at))
             && self.peaks.iter().all(|(one, _)| one.point.name == at);
+        let hidden = self.peaks.len().saturating_sub(TOLD_MOST);
         for (place, (one, number)) in self.peaks.iter().enumerate() {
+            // Of many, the best ones and the last.
+            if hidden > 0 && (TOLD_MOST - 1..self.peaks.len() - 1).contains(&place) {
+                continue;
+            }
             let comma = if place > 0 { ", " } else { "" };
             let named = if is_shared { String::new() } else { format!(" ({})", one.point.name) };
             sentence = sentence
                 .words(format!("{comma}{}: ", subject.label(one.run)))
                 .number(number.clone())
                 .words(format!("{}{named}", measured::behind(metric)));
+        }
+        if hidden > 0 {
+            sentence = sentence.words(format!(", and {hidden} more between the last two"));
         }
         match &self.outcome {
             Outcome::Open(why) | Outcome::Alike(why) => sentence.words(format!("; {why}.")),

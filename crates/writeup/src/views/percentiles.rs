@@ -32,7 +32,7 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
     }
     panels.truncate(PANELS);
     let first = foremost(&panels, |(_, classes)| classes[0].measured);
-    let Some(reading) = first.and_then(|(name, classes)| reading(name, classes.first()?)) else {
+    let Some(reading) = first.and_then(|(name, classes)| reading(subject, name, classes.first()?)) else {
         return Vec::new();
     };
     let small = panels.len() > 1;
@@ -148,10 +148,11 @@ impl Class<'_> {
     }
 }
 
-fn reading(name: &str, class: &Class<'_>) -> Option<Sentence> {
+fn reading(subject: &Subject<'_>, name: &str, class: &Class<'_>) -> Option<Sentence> {
+    let whole = subject.named(class.measured.run, &format!("{name}, {}", class.name));
     let median = class.number(0.5)?;
     let tail = [0.9999, 0.999, 0.99, 0.9].into_iter().find_map(|q| Some((q, class.number(q)?)));
-    let sentence = Sentence::of(format!("{name}, {}: p50 is ", class.name)).number(median);
+    let sentence = Sentence::of(format!("{whole}: p50 is ")).number(median);
     Some(match tail {
         Some((q, number)) => sentence.words(format!(", {} is ", quantile_name(q))).number(number).words("."),
         None => sentence.words("."),

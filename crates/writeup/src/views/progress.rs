@@ -17,7 +17,7 @@ use super::corners::capital;
 pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Figure> {
     let mut works: Vec<Work<'_>> = points.iter().flat_map(|one| works(*one)).collect();
     name(subject, &mut works);
-    let Some(reading) = works.first().and_then(reading) else { return Vec::new() };
+    let Some(reading) = works.first().and_then(|work| reading(subject, work)) else { return Vec::new() };
     let mut families: Vec<&str> = Vec::new();
     for work in &works {
         if !families.contains(&work.family()) {
@@ -141,10 +141,14 @@ impl<'a> Work<'a> {
     }
 
     /// What the load's series that end with `ending` say of the stretch in which the work was at its place `at`; `None` where no load
-    /// ran then: the work's instants count from the start of the run, the load's from that of its point.
+    /// ran then. All instants are of the clock of the run.
     fn then(&self, at: usize, ending: &str) -> Option<Number> {
-        let moment = self.series.at_ns[at].checked_sub(self.measured.point.started_ns)?;
+        let moment = self.series.at_ns[at];
         let each = self.measured.of_load(ending).filter_map(|(index, series)| {
+            let began = series.from_ns.unwrap_or(self.measured.point.started_ns);
+            if moment < began {
+                return None;
+            }
             let place = series.at_ns.partition_point(|end| *end < moment);
             (place < series.values.len()).then(|| self.measured.of_load_at(index, series, place, ending))
         });
@@ -152,13 +156,16 @@ impl<'a> Work<'a> {
     }
 }
 
-fn reading(work: &Work<'_>) -> Option<Sentence> {
+fn reading(subject: &Subject<'_>, work: &Work<'_>) -> Option<Sentence> {
     let last = work.series.values.len().checked_sub(1)?;
     let whole = if work.name.contains(work.work()) {
         work.name.clone()
     } else {
         format!("{}, {}", work.work(), work.name)
     };
+    // The name has what tells works apart: with one of several runs alone, not which run that is.
+    let run = subject.named(work.measured.run, "");
+    let whole = if run.is_empty() || whole.contains(&run) { whole } else { format!("{run}, {whole}") };
     let mut sentence = Sentence::of(format!("{whole}: "))
         .number(work.value(last))
         .words(" done ")

@@ -1,6 +1,7 @@
 //! What a whole report says, read by a person: its answer, its readings, its tables.
 
 mod ranks;
+mod several;
 mod sweeps;
 
 use record::sample::{self, Stream};

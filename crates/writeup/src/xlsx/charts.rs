@@ -191,6 +191,9 @@ impl Sheet<'_> {
         }
         if plotted.len() < 2 {
             chart.legend().set_hidden();
+        } else if self.hues(part).is_some_and(|hues| hues.iter().any(|hue| *hue != hues[0])) {
+            // Its bars have several colours, of which the legend would show one; the names of the rows tell them apart.
+            chart.legend().delete_entries(&[0]);
         }
     }
 

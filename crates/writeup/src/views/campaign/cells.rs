@@ -221,8 +221,16 @@ impl<'a> Subject<'a> {
             Metric::Iops | Metric::Throughput => format!("{}: ", figure.point),
             latency => format!("{}, {}: ", figure.point, measured::name(latency)),
         };
+        if let [only] = &figure.cells[..] {
+            let label = self.label(only);
+            let cell = if label.is_empty() { String::new() } else { format!(" ({label})") };
+            return Sentence::of(about).number(end(best)).words(format!("{behind}{cell}."));
+        }
         if end(low).text() == end(high).text() {
-            return Sentence::of(about).number(end(best)).words(format!("{behind} in all cells."));
+            let lacks =
+                self.effects.unfinished.as_ref().is_some_and(|unfinished| unfinished.cells_without > 0);
+            let cells = if lacks { "all cells that were measured" } else { "all cells" };
+            return Sentence::of(about).number(end(best)).words(format!("{behind} in {cells}."));
         }
         if !apart {
             return Sentence::of(about)
@@ -380,5 +388,8 @@ mod tests {
             .for_each(|cell| (cell.low, cell.high) = (Some(cell.mean), Some(cell.mean)));
         let figure = Subject { effects: &effects, place: 0 }.cells_figure(0);
         assert_eq!(figure.reading.text(), "8 KiB: 500 IOPS in all cells.");
+        effects.figures[0].cells.truncate(1);
+        let figure = Subject { effects: &effects, place: 0 }.cells_figure(0);
+        assert_eq!(figure.reading.text(), "8 KiB: 500 IOPS (RAID 5, disks 4).", "one cell is not all");
     }
 }

@@ -163,6 +163,35 @@ fn a_rate_that_a_filling_write_cache_gave_is_said_not_to_last() {
 }
 
 #[test]
+fn the_tile_of_a_campaign_says_what_its_finding_says_of_a_filling_write_cache() {
+    let of = |raid: &str, place: u32, block: u32| {
+        let mut own = run(raid, &[(8, 8_000.0 + 10.0 * f64::from(place + block))]);
+        for workload in &mut own.points[0].workloads {
+            workload.totals = vec![record::OpTotal { op: record::Op::Write, ops: 1_000, bytes: 4_096_000 }];
+        }
+        own.id = format!("{raid}-{block}");
+        let level = json!({ "factor": "raid", "level": raid, "place": place, "of": 2 });
+        let cell = json!({ "campaign": "levels", "key": "k", "block": block, "turn": 1, "levels": [level] });
+        own.cell = Some(serde_json::from_value(cell).expect("a cell"));
+        let unwritten_bytes = if raid == "10" { 3_000_000 } else { 0 };
+        let write_cache =
+            Some(WriteCacheFill { unwritten_before_bytes: 0, unwritten_bytes, room_bytes: 512 << 20 });
+        own.points[0].breakdown = Some(Breakdown { write_cache, ..Breakdown::default() });
+        own
+    };
+    let runs = vec![of("5", 0, 1), of("10", 1, 1), of("5", 0, 2), of("10", 1, 2)];
+    let told = report(runs.clone(), None);
+    assert!(told.warnings.iter().any(|warning| warning.code == "cache-filling"), "{:?}", told.warnings);
+    assert!(told.key_figures[0].note.starts_with("RAID 10"), "{:?}", told.key_figures[0]);
+    assert!(told.key_figures[0].note.ends_with("; not sustained, the write cache was still filling"));
+    let answer = told.answer.text();
+    assert!(
+        answer.ends_with("In 2 of 4 points the write cache was still filling: not sustained."),
+        "{answer}"
+    );
+}
+
+#[test]
 fn runs_of_one_campaign_that_are_held_against_each_other_are_no_campaign() {
     let of = |raid: &str, turn: u32| {
         let mut own = run(raid, &[(8, 1_000.0)]);
