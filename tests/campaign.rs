@@ -90,6 +90,31 @@ fn every_cell_is_measured_once_in_each_block_and_the_effects_are_named() {
 }
 
 #[test]
+fn each_run_on_a_virtual_array_has_a_seed_of_its_own_and_the_same_one_wherever_it_is_measured() {
+    let seeds = || {
+        let user = user(QUEUES);
+        user.fathom("campaign campaign.toml -q").done();
+        let seed = |number: u32| {
+            let run = user.fathom(&format!("show {number} --format json")).done().json();
+            run["points"][0]["workloads"][0]["spec"]["seed"].as_u64().expect("it has one")
+        };
+        (1..=8).map(seed).collect::<Vec<u64>>()
+    };
+    let own = seeds();
+    assert_eq!(own.iter().collect::<BTreeSet<_>>().len(), 8, "none is a copy of another: {own:?}");
+    assert_eq!(own, seeds());
+}
+
+#[test]
+fn how_far_a_campaign_is_is_told_without_writing_beside_the_library() {
+    let user = user(QUEUES);
+    user.fathom("campaign campaign.toml --status").done();
+    let beside = std::fs::read_dir(user.path(".local/share/fathom")).into_iter().flatten();
+    let names: Vec<_> = beside.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(names.iter().all(|name| !name.ends_with(".lock")), "{names:?}");
+}
+
+#[test]
 fn virtual_cells_are_the_same_records_in_the_same_order_on_one_processor_and_on_several() {
     let (several, one) = (user(QUEUES), user(QUEUES));
     several.fathom("campaign campaign.toml --quiet").done();

@@ -202,6 +202,8 @@ pub trait Desk: Send + Sync {
     fn lab(&self, body: Value, trusted: bool) -> Answer;
     /// A rebuild of a virtual array.
     fn lab_rebuild(&self, body: Value, trusted: bool) -> Answer;
+    /// Whether runs can be started; a refusal where what they measure could not be kept.
+    fn may_start(&self) -> Result<(), Refusal>;
     /// The arguments that carry a run out and print its events as lines of JSON; `plan` is the name of the plan or the
     /// file that has its text.
     fn arguments(&self, start: &Start, plan: &str) -> Result<Vec<OsString>, Refusal>;

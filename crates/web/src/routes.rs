@@ -335,6 +335,7 @@ async fn started<T: DeserializeOwned + Send + 'static>(
         Ok((wanted, _)) => wanted,
     };
     let started = waited(shared, move |shared| {
+        shared.desk.may_start()?;
         let order = order(shared.desk.as_ref(), wanted)?;
         shared.jobs.start(order, shared.desk.now())
     });

@@ -15,7 +15,7 @@ use units::{Instant, Nanos};
 use super::CampaignArgs;
 use super::crew::{Ahead, Crew};
 use super::lacking::{self, is_same_lack, unmeasured};
-use super::lock::{beside, lock, lock_in_time};
+use super::lock::{beside, is_running, lock_in_time};
 use super::published::{self, Asked};
 use super::state::{Prepared, State, readings};
 use super::subject::{Request, Subject, distinct};
@@ -125,10 +125,7 @@ pub fn carry_out(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> 
 pub fn status(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failure> {
     let kept = kept(subject, store)?;
     let all = subject.schedule().len() + published::all(subject).len();
-    let running = match lock(subject, store)? {
-        Ok(_) => "not running",
-        Err(_) => "running",
-    };
+    let running = if is_running(subject, store)? { "running" } else { "not running" };
     let void = lacking::counts(&kept.lacks);
     output::print(&format!(
         "{}: {} of {all} runs measured{void}; {running}\n",

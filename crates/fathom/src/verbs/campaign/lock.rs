@@ -1,7 +1,7 @@
 //! One process measures a campaign: the lock that it has meanwhile, and who has it.
 
 use std::fs::{File, TryLockError};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use host::clock::Clock;
@@ -31,6 +31,22 @@ pub fn lock(subject: &Subject, store: &Store) -> Result<Result<Lock, Holder>, Fa
     let library = store.open()?;
     let is_ours = library.claim(&subject.key)?;
     Ok(if is_ours { Ok((file, Some(library))) } else { Err(Holder::default()) })
+}
+
+/// Whether some process measures the campaign: nothing is written for it, so that a library can be looked at that cannot be
+/// written.
+pub fn is_running(subject: &Subject, store: &Store) -> Result<bool, Failure> {
+    if let Place::Server(_) = store.place()? {
+        return Ok(lock(subject, store)?.is_err());
+    }
+    let path = store.beside()?;
+    let path = named(path, subject, "lock");
+    let file = match File::open(&path) {
+        // Nobody has measured it here.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        opened => opened.map_err(|source| Failure::System { what: format!("{}", path.display()), source })?,
+    };
+    Ok(matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// The same; a process whose guard was killed is waited for, as it ends by itself: it restores what it has changed, and keeps
@@ -121,7 +137,11 @@ pub fn beside(subject: &Subject, store: &Store, ending: &str) -> Result<PathBuf,
         // Where that fails, the file says why.
         let _there = std::fs::create_dir_all(folder);
     }
-    let mut path = path.into_os_string();
+    Ok(named(path, subject, ending))
+}
+
+fn named(library: PathBuf, subject: &Subject, ending: &str) -> PathBuf {
+    let mut path = library.into_os_string();
     path.push(format!(".campaign-{}.{ending}", subject.key));
-    Ok(path.into())
+    path.into()
 }

@@ -140,6 +140,13 @@ impl Desk for Library {
         }))
     }
 
+    fn may_start(&self) -> Result<(), Refusal> {
+        match self.ask(|library| Ok(library.refusal()))? {
+            Some(why) => Err(Refusal::parted(409, &why.to_string())),
+            None => Ok(()),
+        }
+    }
+
     fn runs(&self, wanted: &RunsWanted) -> Answer {
         let tags = wanted.tags.iter().map(|text| listed::label(text)).collect();
         let mut entries = self.entries(&Filter { tags, ..Filter::default() })?;

@@ -32,7 +32,7 @@ pub struct UiArgs {
 pub fn ui(arguments: &UiArgs, store: &Store) -> Result<Ending, Failure> {
     let token = token(arguments)?;
     // One that cannot be opened is said now, not to everyone who looks.
-    store.open()?;
+    let refused = store.open()?.refusal();
     let program = std::env::current_exe().map_err(system("the program"))?;
     let address = arguments.listen;
     let server = Server::listen(address, token.clone(), program).map_err(|error| {
@@ -41,9 +41,13 @@ pub fn ui(arguments: &UiArgs, store: &Store) -> Result<Ending, Failure> {
     let signals = Signals::listen().map_err(system("listening for signals"))?;
     let address = server.address().map_err(system("the address"))?;
     output::print(&format!("http://{address}/#token={token}\n"))?;
-    terminal::say_sentence(
-        "Open this address in a browser; Ctrl-C ends the server. Whoever has it can start runs.",
-    );
+    terminal::say_sentence(&match refused {
+        None => "Open this address in a browser; Ctrl-C ends the server. Whoever has it can start runs."
+            .to_owned(),
+        Some(why) => {
+            format!("Open this address in a browser; Ctrl-C ends the server. No runs can be started: {why}")
+        }
+    });
     let running = server.serve(Box::new(Library::new(store)?), &signals.stop()).map_err(system("serving"))?;
     let code = signals.exit_code().unwrap_or_default();
     let reason = match running.len() {
