@@ -439,7 +439,8 @@ fn facts(run: &Run, label: &str) -> RunFacts {
             0 => String::new(),
             bytes => format!(", {} used", Bytes::new(bytes)),
         };
-        add("target", format!("{} ({}){used}", target.address, target.kind));
+        let kind = if target.kind.is_empty() { String::new() } else { format!(" ({})", target.kind) };
+        add("target", format!("{}{kind}{used}", target.address));
         for key in [
             fact::VENDOR,
             fact::MODEL,
@@ -461,8 +462,13 @@ fn facts(run: &Run, label: &str) -> RunFacts {
         let machine = &run.environment;
         add("machine", machine.hostname.clone());
         add("kernel", machine.kernel.clone());
-        add("processors", format!("{} × {}", machine.cpus, machine.cpu_model));
-        add("memory", Bytes::new(machine.ram_bytes).to_string());
+        // A run that ended before it looked knows neither.
+        if machine.cpus > 0 {
+            add("processors", format!("{} × {}", machine.cpus, machine.cpu_model));
+        }
+        if machine.ram_bytes > 0 {
+            add("memory", Bytes::new(machine.ram_bytes).to_string());
+        }
     } else {
         add("world", "a virtual array, in virtual time".into());
     }
@@ -514,6 +520,18 @@ pub(crate) fn meaning(grade: Grade) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_run_never_came_to_know_is_no_fact_of_it() {
+        let mut run = record::sample::run("oltp", Vec::new());
+        run.world = World::Host;
+        (run.environment.cpus, run.environment.ram_bytes) = (0, 0);
+        (run.targets[0].address, run.targets[0].kind) = ("null:".into(), String::new());
+        let facts = facts(&run, "").facts;
+        assert!(facts.iter().all(|(name, _)| name != "processors" && name != "memory"), "{facts:?}");
+        let target = facts.iter().find(|(name, _)| name == "target").expect("it has one");
+        assert!(!target.1.contains("()"), "{target:?}");
+    }
 
     #[test]
     fn a_command_can_be_pasted_into_a_shell() {
