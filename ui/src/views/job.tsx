@@ -28,6 +28,14 @@ const MEANING: Record<number, string> = {
   130: 'Stopped; the points that were finished are saved.',
 };
 
+/** An exit code that has no meaning of its own: above 128 it is that of a signal. */
+function ending(code: number | null): string {
+  if (code === null || code <= 128) return `Ended with exit code ${code ?? 'unknown'}.`;
+  const signal = code - 128;
+  const killed = signal === 9 ? 'Killed' : `Ended by signal ${signal}`;
+  return `${killed} (exit code ${code}); the points that were finished are in the list of runs.`;
+}
+
 export function JobView({ job }: { job: string }) {
   const about = useLoad(() => api.job(job), [job]);
   const [progress, setProgress] = useState<Progress>(NOTHING);
@@ -84,7 +92,7 @@ export function JobView({ job }: { job: string }) {
         {plan} {about.value && <span class="faint">on {about.value.on.join(', ')}</span>}
       </h1>
       <p class="answer" role="status" aria-live="polite">
-        {ended ? (MEANING[ended.code ?? -1] ?? `Ended with exit code ${ended.code ?? 'unknown'}.`) : sentence(progress)}
+        {ended ? (MEANING[ended.code ?? -1] ?? ending(ended.code)) : sentence(progress)}
       </p>
       <p class="faint place">{ended ? `${progress.points.length} points measured` : place(progress, virtual) || ' '}</p>
       {progress.of > 0 && (
