@@ -77,11 +77,18 @@ fn summary(samples: &[(f64, f64)]) -> String {
         return format!("{} done", percent(last.1));
     }
     let after = format!("{} after {}", percent(last.1), time(last.0 - first.0));
+    if last.1 >= 1.0 {
+        let took = last.0 - first.0;
+        // Of what took a few seconds a rate per minute says nothing.
+        let rate = if took < 10.0 {
+            String::new()
+        } else {
+            format!(", {}", rate((last.1 - first.1) / took * 6000.0))
+        };
+        return format!("done in {}{rate}", time(took));
+    }
     let Some(found) = forecast(samples) else { return after };
     let rate = rate(found.per_s * 6000.0);
-    if last.1 >= 1.0 {
-        return format!("done in {}, {rate}", time(last.0 - first.0));
-    }
     let range = match found.left_range_s {
         Some(range) if range.high.is_finite() => format!(" ({} to {})", time(range.low), time(range.high)),
         Some(range) => format!(" (at least {})", time(range.low)),
@@ -151,6 +158,19 @@ mod tests {
     fn a_course_that_is_done_says_how_long_it_took() {
         let text = lines(&run_with(&[(10, 0.0), (20, 0.5), (30, 1.0)]), STYLE).join("|");
         assert!(text.starts_with("rebuild: done in 20.0 s, 300 % a minute"), "{text}");
+    }
+
+    #[test]
+    fn what_was_done_at_once_has_no_rate_of_a_minute() {
+        let mut run = run_with(&[(0, 0.0), (1, 0.97), (2, 1.0)]);
+        for point in &mut run.points {
+            point.series[0].at_ns = vec![0, 230_000_000, 237_000_000];
+        }
+        assert!(
+            lines(&run, STYLE).join("|").starts_with("rebuild: done in 237 ms|"),
+            "{:?}",
+            lines(&run, STYLE)
+        );
     }
 
     #[test]

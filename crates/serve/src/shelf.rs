@@ -15,6 +15,9 @@ pub trait Shelf: Send + Sync {
     /// Puts an empty disk into an empty bay.
     fn new_disk(&self, bay: u32) -> io::Result<Box<dyn Medium>>;
 
+    /// Has a bay be empty again whose new disk could not be made.
+    fn discard(&self, bay: u32) -> io::Result<()>;
+
     /// Takes the disk out of a bay and keeps it under its serial number.
     fn take_out(&self, bay: u32, serial: &str) -> io::Result<()>;
 
@@ -67,6 +70,10 @@ impl Shelf for Directory {
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} is there", path.display())));
         }
         Ok(Box::new(FileMedium::open(&path)?))
+    }
+
+    fn discard(&self, bay: u32) -> io::Result<()> {
+        fs::remove_file(self.bay(bay))
     }
 
     fn take_out(&self, bay: u32, serial: &str) -> io::Result<()> {

@@ -445,6 +445,11 @@ fn ask(socket: &Path, command: &Command) -> Result<Answer, Failure> {
     control::ask(socket, command).map_err(|source| Failure::System { what, source })
 }
 
+/// An error where no server of that name, or control socket, answers.
+pub(super) fn must_run(server: &str) -> Result<(), Failure> {
+    ask(&socket(Some(server))?, &Command::Status).map(drop)
+}
+
 /// The directory of control sockets, which is this user's alone.
 pub fn directory() -> io::Result<PathBuf> {
     let own = rustix::process::geteuid().as_raw();

@@ -200,8 +200,8 @@ fn word(status: Status) -> &'static str {
         Status::Unassigned => "unassigned",
         Status::Failed => "failed",
         Status::Empty => "empty",
-        Status::Foreign => "foreign: clear it to use it",
-        Status::Stale => "out of date: clear it to use it",
+        Status::Foreign => "foreign: refused until it is cleared",
+        Status::Stale => "out of date: refused until it is cleared",
     }
 }
 

@@ -22,6 +22,7 @@ use crate::session::store::Store;
 use crate::session::{self, Session, final_ending, ranks};
 use crate::terminal::progress::Progress;
 use crate::terminal::{self, Appearance, Display, OUTPUT, Showing};
+use crate::verbs::array_control;
 
 /// Headings of options, by task.
 const TARGET: &str = "Target";
@@ -152,7 +153,7 @@ impl RunArgs {
             create: self.create,
             plain: Vec::new(),
             plain_of_others: Vec::new(),
-            upkeep: self.rebuild.options(),
+            upkeep: self.rebuild.options()?,
             beside: Beside { taken: ranks::files_taken(self.file_per_rank), shares_free: false },
             looks_inside: true,
             verify_state: self.verify_state.clone(),
@@ -237,18 +238,20 @@ impl RunArgs {
 }
 
 impl RebuildArgs {
-    fn options(&self) -> UpkeepOptions {
+    fn options(&self) -> Result<UpkeepOptions, Failure> {
         if let Some(server) = &self.served {
-            return served(server);
+            // Before any load: one that does not run would be noticed when a drive is to fail.
+            array_control::must_run(server)?;
+            return Ok(served(server));
         }
         let command = self.progress_cmd.clone().map(Source::Command);
         let begin = self.rebuild_cmd.clone().map(|command| (Work::Rebuild, command));
-        UpkeepOptions {
+        Ok(UpkeepOptions {
             progress: self.progress.clone().or(command),
             fail: self.fail_cmd.clone(),
             begin: begin.into_iter().collect(),
             rate: None,
-        }
+        })
     }
 }
 

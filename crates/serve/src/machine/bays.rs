@@ -282,11 +282,19 @@ impl Machine {
             there.chain(bays.outside.iter().map(|(disk, _)| disk.serial().to_owned())).collect();
         let serial = super::open::new_serial(self.seed, bays.generation, bay, &others);
         let sectors = self.shape.bays[bay as usize];
-        self.say(Severity::Information, format!("bay {bay}: new drive {serial}, {}", size(sectors)));
-        Ok(Arc::new(match &self.shelf {
+        let disk = match &self.shelf {
             None => Disk::in_memory(serial, sectors),
-            Some(shelf) => Disk::new_on(serial, sectors, shelf.new_disk(bay)?)?,
-        }))
+            Some(shelf) => {
+                let made = shelf.new_disk(bay).map(|medium| Disk::new_on(serial, sectors, medium));
+                made?.inspect_err(|_| {
+                    // What is left of it would be in the way of the drive that was there.
+                    let _left = shelf.discard(bay);
+                })?
+            }
+        };
+        let text = format!("bay {bay}: new drive {}, {}", disk.serial(), size(sectors));
+        self.say(Severity::Information, text);
+        Ok(Arc::new(disk))
     }
 }
 

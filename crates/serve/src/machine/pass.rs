@@ -289,6 +289,10 @@ impl Machine {
             let place = &mut bays.bays[bay as usize];
             (place.status, place.until) = (Status::Unassigned, until);
         }
+        if let Some(model) = self.model.get() {
+            // Where it has taken the set offline it has not filled the slot itself.
+            model.take_back(set, slot);
+        }
         self.relabel(&mut bays).map(|()| true)
     }
 }

@@ -347,14 +347,19 @@ fn with_the_pace_of_the_model_a_request_takes_as_long_as_in_it() {
 
 /// A model of a shipped array, far faster than the clock, and how often it has said that it is broken.
 fn pacer() -> (serve::pace::Pacer, std::sync::Arc<std::sync::atomic::AtomicU32>) {
-    let topology = array::spec::array(&Shipped, "md3000?raid=5").unwrap().topology;
+    pacer_of("md3000?raid=5", 1e6)
+}
+
+/// A model of any array, that many times as fast as the clock.
+fn pacer_of(name: &str, speed: f64) -> (serve::pace::Pacer, std::sync::Arc<std::sync::atomic::AtomicU32>) {
+    let topology = array::spec::array(&Shipped, name).unwrap().topology;
     let broken = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
     let count = broken.clone();
     let breaks = move || {
         count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     };
     let sim = array::sim::Sim::new(&topology, 1).unwrap();
-    (serve::pace::Pacer::start(sim, 1e6, 1, breaks).unwrap(), broken)
+    (serve::pace::Pacer::start(sim, speed, 1, breaks).unwrap(), broken)
 }
 
 /// Whether hosts get an answer to a request of `op`, which must come to an end.
@@ -401,6 +406,36 @@ fn a_set_that_has_its_drives_again_answers_at_the_pace_of_the_model() {
     assert!(answered(&pacer, serve::pace::Op::Read, 1 << 20), "both are back");
     machine.fail(3).unwrap();
     assert!(answered(&pacer, serve::pace::Op::Read, 1 << 20), "one of them can be lost again");
+}
+
+#[test]
+fn a_set_whose_rebuilds_complete_answers_at_the_pace_of_a_model_that_began_with_too_many_of_them() {
+    const NAME: &str =
+        "md3000?raid.level=5&raid.disks=3&devices.count=4&raid.spares=1&devices.with.capacity=16MiB";
+    let shape = Shape::of(NAME, &array::spec::array(&Shipped, NAME).unwrap().topology).unwrap();
+    let options = Options { is_automatic: false, cache: Some(0), ..Options::default() };
+    let machine = Machine::in_memory(shape, &options).unwrap();
+    machine.set_rate(4 << 20);
+    machine.fail(1).unwrap();
+    machine.rebuild(0).unwrap();
+    while machine.status().works.first().is_some_and(|work| work.done < 0.2) {
+        serve::clock::wait(Duration::from_millis(1));
+    }
+    machine.pull(0).unwrap();
+    // What it misses takes some time.
+    machine.write(&mut Default::default(), 0, 0, &vec![7; 4 << 20]).unwrap();
+    machine.insert(0, &Insert::Same).unwrap();
+    assert_eq!(machine.status().sets[0].state, "failed", "two of three are being filled");
+    let pacer = std::sync::Arc::new(pacer_of(NAME, 1.0).0);
+    // Both rebuilds are under way: the model loses both slots before the first one stops for want of the other.
+    machine.follow(pacer.clone());
+    assert!(!answered(&pacer, serve::pace::Op::Read, 1 << 20), "too many are lost");
+    machine.set_rate(0);
+    while machine.is_busy() {
+        serve::clock::wait(Duration::from_millis(1));
+    }
+    assert_eq!(machine.status().sets[0].state, "optimal");
+    assert!(answered(&pacer, serve::pace::Op::Read, 1 << 20));
 }
 
 #[test]

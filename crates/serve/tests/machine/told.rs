@@ -201,3 +201,15 @@ fn the_last_event_of_a_set_says_what_it_is_when_a_copy_ends() {
     assert!(last.text.ends_with("degraded"), "{}", last.text);
     host.check(&machine, "with one lost");
 }
+
+#[test]
+fn a_new_drive_that_could_not_be_made_leaves_the_bay_to_the_one_that_was_there() {
+    let (_, world, machine, mut host) = written(Level::Raid5, 3, 0);
+    machine.pull(1).unwrap();
+    world.fill(true);
+    machine.insert(1, &Insert::New).unwrap_err();
+    world.fill(false);
+    assert_eq!(machine.insert(1, &Insert::Same).unwrap(), Status::InUse);
+    wait(&machine);
+    host.check(&machine, "with its own drive");
+}

@@ -562,6 +562,11 @@ impl Shelf for Bays {
         Ok(self.medium(bay_name(bay)))
     }
 
+    fn discard(&self, bay: u32) -> io::Result<()> {
+        self.0.remove(bay);
+        Ok(())
+    }
+
     fn take_out(&self, bay: u32, serial: &str) -> io::Result<()> {
         self.0.state.lock().unwrap().rename(&bay_name(bay), &format!("out {serial}"));
         Ok(())
