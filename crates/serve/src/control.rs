@@ -222,15 +222,16 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
                 (false, Some(serial)) => Insert::Serial(serial),
                 (false, None) => Insert::Same,
             };
-            let refused = |what: &str| {
-                let advice = machine.advice_on(bay);
+            let refused = |what: Option<&str>| {
+                let (own, advice) = machine.refused_as(bay);
+                let what = what.unwrap_or(&own);
                 let why = format!("the drive is in its bay and refused: it is {what}; {advice}");
                 Err(OperateError::WrongState { bay, why })
             };
             machine.insert(bay, &what).and_then(|status| match status {
                 Status::InUse => Ok(format!("bay {bay}: in use again{}", missed(machine, bay))),
-                Status::Stale => refused("out of date"),
-                Status::Foreign => refused("of another array"),
+                Status::Stale => refused(None),
+                Status::Foreign => refused(Some("of another array")),
                 _ => Ok(format!("bay {bay}: inserted")),
             })
         }

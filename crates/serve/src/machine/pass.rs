@@ -255,6 +255,10 @@ impl Machine {
                     if work.is_stopped.load(Ordering::Relaxed) {
                         return Ok(false);
                     }
+                    // What cannot go on says so at once, not when its limit would have let it.
+                    if !store.can_go_on(&mut scratch, &sweep) {
+                        break;
+                    }
                 }
             }
             if now >= *marked + MARKS {

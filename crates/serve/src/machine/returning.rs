@@ -313,11 +313,16 @@ impl Machine {
         }
     }
 
-    /// What to do about the drive in a bay, which is refused.
-    pub fn advice_on(&self, bay: u32) -> String {
+    /// What the drive in a bay is that is refused as it is, and what to do about it.
+    pub fn refused_as(&self, bay: u32) -> (String, String) {
         let bays = self.lock_bays();
         let serial = bays.bays.get(bay as usize).map(|bay| bay.serial.clone()).unwrap_or_default();
-        self.advice(&bays, bay, &serial)
+        let is_other = |(at, other): (u32, &Bay)| (at != bay && other.is_in_with(&serial)).then_some(at);
+        let what = match (0..).zip(&bays.bays).find_map(is_other) {
+            Some(other) => format!("a copy of the drive in bay {other}"),
+            None => "out of date".into(),
+        };
+        (what, self.advice(&bays, bay, &serial))
     }
 }
 

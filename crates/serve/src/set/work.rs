@@ -72,6 +72,12 @@ impl SetStore {
         Ok(Some(Sectors(sweep.done_to().0 - before.0)))
     }
 
+    /// Whether the next unit of a pass can be done as things are.
+    pub fn can_go_on(&self, scratch: &mut Scratch, sweep: &Sweep) -> bool {
+        let state = self.state();
+        sweep.clone().next(&self.geometry, &state.health, array::raid::first, &mut scratch.plan).is_ok()
+    }
+
     /// Has a slot's disk count as filled up to `to`, where it has all that lies from `from` on: nothing `was_written` there while it was
     /// away, nor is being written now. Whether that is so.
     pub fn pass_over(&self, slot: u16, from: Lba, to: Lba, was_written: impl Fn() -> bool) -> bool {

@@ -405,7 +405,7 @@ fn a_drive_that_has_missed_what_no_other_one_has_is_refused_while_a_spare_is_fil
     machine.pull(0).unwrap();
     let first = machine.status().bays[0].serial.clone();
     assert_eq!(machine.insert(1, &Insert::Same).unwrap(), Status::Stale);
-    assert!(machine.advice_on(1).contains(&format!("reinsert drive {first} of bay 0 first")));
+    assert!(machine.refused_as(1).1.contains(&format!("reinsert drive {first} of bay 0 first")));
     machine.insert(0, &Insert::Same).unwrap();
     machine.set_rate(0);
     wait(&machine);
@@ -529,11 +529,11 @@ fn a_drive_that_a_failed_set_cannot_use_yet_is_told_which_one_has_to_come_first(
     let first = machine.status().bays[1].serial.clone();
     assert_eq!(machine.insert(0, &Insert::Same).unwrap(), Status::Stale);
     assert_eq!(
-        machine.advice_on(0),
+        machine.refused_as(0).1,
         format!("a set has failed: reinsert drive {first} of bay 1 first, then pull and reinsert this one")
     );
     machine.insert(1, &Insert::Same).unwrap();
-    assert_eq!(machine.advice_on(0), "`fathom array clear 0` forgets what is on it");
+    assert_eq!(machine.refused_as(0).1, "`fathom array clear 0` forgets what is on it");
 }
 
 #[test]

@@ -213,3 +213,31 @@ fn a_new_drive_that_could_not_be_made_leaves_the_bay_to_the_one_that_was_there()
     wait(&machine);
     host.check(&machine, "with its own drive");
 }
+
+#[test]
+fn work_that_cannot_go_on_ends_at_once_however_slow_it_is_to_be() {
+    let shape = shape(Level::Raid5, 3, 1, 8, 4 * 2048);
+    for is_copy in [false, true] {
+        let world = World::new(Loss::Ordered, 1);
+        let machine = open(&shape, &world, Loss::Ordered);
+        // A unit in five minutes.
+        machine.set_rate(2048);
+        if is_copy {
+            machine.copy(0).unwrap();
+        } else {
+            machine.pull(1).unwrap();
+            machine.rebuild(0).unwrap();
+        }
+        while machine.status().works.first().is_some_and(|work| work.done == 0.0) {
+            serve::clock::wait(std::time::Duration::from_millis(1));
+        }
+        machine.pull(if is_copy { 3 } else { 0 }).unwrap();
+        // Far less than the limit would take; the work looks every 50 ms.
+        for _ in 0..2000 {
+            if machine.is_busy() {
+                serve::clock::wait(std::time::Duration::from_millis(10));
+            }
+        }
+        assert!(!machine.is_busy(), "copy {is_copy}: {:?}", machine.status().works);
+    }
+}
