@@ -180,19 +180,26 @@ impl Machine {
             if from >= to {
                 continue;
             }
-            // Looked up when it is come to: hosts write on, and what lies ahead is not written to the disk.
-            let was_written = |from: Lba| {
+            // Looked up when it is come to, and again: hosts write on, and what lies ahead is not written to the disk.
+            let written_to = |from: Lba| {
                 let nvram = self.common.nvram.as_ref();
-                let is_in =
-                    nvram.is_none_or(|nvram| nvram.maps().is_intended(store.number_of(group), number));
-                is_in && store.reach_since(slot, since) > from.0
+                match nvram.is_none_or(|nvram| nvram.maps().is_intended(store.number_of(group), number)) {
+                    true => Lba(store.reach_since(slot, since)).clamp(from, to),
+                    false => from,
+                }
             };
-            let reach = Lba(store.reach_since(slot, since)).clamp(from, to);
-            for (from, to) in [(from, reach), (reach, to)].into_iter().filter(|(from, to)| from < to) {
-                if !store.pass_over(slot, from, to, || was_written(from))
-                    && !self.range(work, (from, to), pacing, found)?
-                {
-                    return Ok(false);
+            let mut at = from;
+            loop {
+                let reach = written_to(at);
+                if at < reach {
+                    if !self.range(work, (at, reach), pacing, found)? {
+                        return Ok(false);
+                    }
+                    at = reach;
+                }
+                // No further than that: what was not written need not be on another that could be asked for it.
+                if at == to || store.pass_over(slot, at, to, || written_to(at) > at) {
+                    break;
                 }
             }
         }

@@ -584,3 +584,36 @@ fn drives_that_get_what_they_missed_from_each_other_go_on_after_a_stop_at_any_wr
         }
     }
 }
+
+#[test]
+fn a_drive_gets_no_more_than_what_it_missed_when_a_host_writes_while_it_is_given_that() {
+    let shape = shape(Level::Raid5, 3, 0, 8, 3 * 2048);
+    let machine = Machine::in_memory(shape, &Options::default()).unwrap();
+    let mut host = Host::new(&machine);
+    let all = host.sectors();
+    machine.pull(1).unwrap();
+    host.write(&machine, 0, all).unwrap();
+    host.settle();
+    machine.set_rate(1 << 20);
+    machine.insert(1, &Insert::Same).unwrap();
+    // That is in the middle of a region.
+    while machine.status().works.first().is_some_and(|work| work.done < 0.1) {
+        serve::clock::wait(std::time::Duration::from_millis(1));
+    }
+    machine.pull(0).unwrap();
+    let row = |row: u64| 2 * row;
+    host.write(&machine, row(0), 8).unwrap();
+    machine.set_rate(64);
+    assert_eq!(machine.insert(0, &Insert::Same).unwrap(), Status::InUse);
+    // It has that at once, and waits for its limit.
+    while !machine.status().works.iter().any(|work| work.slot == Some(0) && work.done > 0.0) {
+        serve::clock::wait(std::time::Duration::from_millis(1));
+    }
+    host.write(&machine, row(600), 8).unwrap();
+    host.settle();
+    machine.set_rate(0);
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal", "{:?}", machine.events().since(0));
+    host.check(&machine, "all drives");
+    assert_verifies(&machine, "all drives");
+}
