@@ -421,13 +421,16 @@ fn a_command_that_hangs_is_ended_by_an_interrupt_with_all_that_it_has_started() 
 
 #[test]
 fn a_campaign_whose_process_was_killed_is_taken_up_at_once() {
-    // A person's command that takes its time lets the process that measures end late.
-    let user = user(&FIRMWARE.replace("set    = \"", "set    = \"sleep 2; "));
+    // A person's command that takes its time lets the process that measures end late: here, when it may.
+    let user = user(&FIRMWARE.replace("set    = \"", "set    = \"until [ -e go ]; do sleep 0.05; done; "));
     let mut running = user.start("campaign campaign.toml");
     running.wait_for("setting firmware");
     running.signal(Signal::KILL);
     running.wait();
-    user.fathom("campaign campaign.toml -q").done().saying(&["is ending; waiting for it"]);
+    let mut second = user.start("campaign campaign.toml -q");
+    second.wait_for("is ending; waiting for it");
+    user.write("go", "");
+    second.end().done();
     every_cell_once(&user, 2, 2);
 }
 
