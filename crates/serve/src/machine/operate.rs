@@ -149,19 +149,11 @@ impl Machine {
             self.relabel(&mut bays).map_err(OperateError::Unrecorded)?;
             (bays.bays[bay as usize].status, known)
         };
-        if let Known::Behind { set, slot } = known {
-            self.begin_alone(WorkKind::Rebuild, set, Some(slot), Extent::Missed, true)?;
-        }
-        drop(alone);
-        match known {
-            // What could not go on without it can now.
-            Known::Current { set } | Known::Filling { set } => self.go_on_filling(set),
-            Known::Instead { set, of, .. } => self.go_on_instead(set, of),
-            Known::Needed | Known::Nothing if status == Status::Unassigned => {
-                self.replace(bay)?;
-                self.tell_unassigned(bay);
-            }
-            Known::Behind { .. } | Known::Needed | Known::Nothing => {}
+        // What could not go on without it can now.
+        self.go_on_with(known, alone)?;
+        if status == Status::Unassigned {
+            self.replace(bay)?;
+            self.tell_unassigned(bay);
         }
         // It may be a spare itself, and with it a set may no longer have failed: what else that has lost can be computed now.
         self.use_spares();

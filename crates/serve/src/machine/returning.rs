@@ -1,6 +1,6 @@
 //! Drives that come back: which slot has lost one, and whether that can use it again.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 use array::raid::{Geometry, Health, MemberState};
 use units::Lba;
@@ -78,6 +78,16 @@ impl Machine {
             self.relabel(&mut bays).map_err(OperateError::Unrecorded)?;
             known
         };
+        self.go_on_with(known, alone)
+    }
+
+    /// Begins what a drive that is back brings about: what it missed is rebuilt, or what could not go on without it goes on. `alone` is
+    /// held since it was looked at.
+    pub(super) fn go_on_with(
+        self: &Arc<Machine>,
+        known: Known,
+        alone: MutexGuard<'_, ()>,
+    ) -> Result<(), OperateError> {
         if let Known::Behind { set, slot } = known {
             self.begin_alone(WorkKind::Rebuild, set, Some(slot), Extent::Missed, true)?;
         }
@@ -91,7 +101,7 @@ impl Machine {
     }
 
     /// A slot has the disk again that it had before the one in bay `of`: that is a hot spare again, and what could not go on can now.
-    pub(super) fn go_on_instead(self: &Arc<Machine>, set: u32, of: u32) {
+    fn go_on_instead(self: &Arc<Machine>, set: u32, of: u32) {
         self.go_on_filling(set);
         // It can be made one by hand where it does not take to it.
         if !self.is_automatic || self.make_spare(of).is_err() {
