@@ -10,7 +10,8 @@ use crate::ranks::{hosts, is_alike};
 /// A percentile that is less than so many times that of the others does not stand out.
 const SLOW: f64 = 2.0;
 
-/// A percentile without an interval may be off by this, either way.
+/// A percentile without an interval may be off by this, either way: those of equal ranks differed by up to six times in windows of six
+/// seconds on a busy machine, and nine is beyond that.
 const UNSURE: f64 = 3.0;
 
 /// A gap that is less than so many times as long as any of the others is one that they may have had as well.

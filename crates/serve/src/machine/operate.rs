@@ -116,18 +116,14 @@ impl Machine {
                         "bay {bay}: drive {serial} is back; it has missed nothing, and its rebuild continues"
                     )
                 }
-                (_, Known::Instead { of, missed, .. }) => {
-                    let missed = match missed {
-                        0 => format!("it has missed nothing of what the drive in bay {of} has"),
-                        _ => format!(
-                            "{} that it may have missed are copied from the drive in bay {of}",
-                            super::size(*missed)
-                        ),
-                    };
-                    format!(
-                        "bay {bay}: drive {serial} is back; {missed}, and it has its slot again in place of that drive"
-                    )
-                }
+                (_, Known::Instead { of, missed: 0, .. }) => format!(
+                    "bay {bay}: drive {serial} is back; it has missed nothing, and takes its slot again from the drive in bay {of}"
+                ),
+                (_, Known::Instead { of, missed, .. }) => format!(
+                    "bay {bay}: drive {serial} is back; {} that it may have missed was copied from the drive in bay {of}, and it takes \
+                     its slot again",
+                    super::size(*missed)
+                ),
                 (_, Known::Needed) => format!(
                     "bay {bay}: drive {serial} is out of date, and what it has missed cannot be computed; {}",
                     self.advice(&bays, bay, &serial)

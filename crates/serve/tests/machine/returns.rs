@@ -345,7 +345,7 @@ fn the_drive_that_a_copy_was_made_of_has_its_slot_again_in_a_set_that_has_failed
             }
             assert_eq!(machine.insert(0, &Insert::Same).unwrap(), Status::InUse, "{what}");
             assert_eq!(machine.status().sets[0].slots[0], Some(0), "{what}");
-            assert!(has_event(&machine, "has its slot again in place of"), "{what}");
+            assert!(has_event(&machine, "takes its slot again from the drive in bay"), "{what}");
             host.check(&machine, &what);
             let state = machine.status().bays[members as usize].status;
             assert_eq!(state, Status::Unassigned, "{what}: the copy is no more");
