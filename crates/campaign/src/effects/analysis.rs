@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::Metric;
 use stats::difference::Estimate;
 use stats::factorial::{self, Analysis, Term, analyse};
-use stats::{Interval, geometric_mean};
+use stats::geometric_mean;
 use units::convert::narrow;
 
 use super::measured::{Chance, Measured};
@@ -55,10 +55,7 @@ pub(super) fn figure_effects(
         point,
         metric: metric.name(),
         whole_blocks: narrow::<u32>(whole.len() as u64),
-        cells: by_cell
-            .iter()
-            .map(|(places, cell)| cell_figure(factors, places, cell, noise.filter(|_| chance == Chance::Own)))
-            .collect(),
+        cells: by_cell.iter().map(|(places, cell)| cell_figure(factors, places, cell)).collect(),
         effects,
         refused,
         within: noise.map(|analysis| analysis.within.deviation),
@@ -160,25 +157,8 @@ fn told(factors: &[Varied], used: &[usize], analysis: &Analysis, by_cell: &ByCel
     analysis.terms.iter().map(effect).collect()
 }
 
-/// The interval of the mean of a cell: by what all cells deviate from run to run, of which more is known than of one;
-/// where that is not known, or not of each cell by itself, by its own runs.
-fn interval(mean: f64, values: &[f64], noise: Option<&Analysis>) -> Option<Interval<f64>> {
-    let Some(noise) = noise else { return Estimate::of_repeats(values).map(Estimate::interval) };
-    let blocks = values.len() as f64;
-    let within = Estimate::new(mean, noise.within.deviation.powi(2) / blocks, noise.within.freedom)?;
-    let whole = match noise.whole_plots {
-        Some(plots) => within.and(plots.deviation.powi(2) / blocks, plots.freedom),
-        None => within,
-    };
-    Some(whole.interval())
-}
-
-fn cell_figure(
-    factors: &[Varied],
-    places: &[u32],
-    blocks: &BTreeMap<u32, f64>,
-    noise: Option<&Analysis>,
-) -> CellFigure {
+/// A cell with the interval of the mean of its own runs: others may deviate less, or more.
+fn cell_figure(factors: &[Varied], places: &[u32], blocks: &BTreeMap<u32, f64>) -> CellFigure {
     let level = |(factor, place): (&Varied, &u32)| {
         let at = factor.places.iter().position(|own| own == place);
         at.map(|at| factor.told.levels[at].clone()).unwrap_or_default()
@@ -187,7 +167,7 @@ fn cell_figure(
     let values: Vec<f64> = blocks.values().copied().collect();
     let mean = geometric_mean(&values).unwrap_or(f64::NAN);
     assert!(mean > 0.0, "what effects are computed of is above zero");
-    let interval = interval(mean, &values, noise);
+    let interval = Estimate::of_repeats(&values).map(Estimate::interval);
     debug_assert!(
         interval.is_none_or(|ends| ends.low <= mean * (1.0 + 1e-9) && mean <= ends.high * (1.0 + 1e-9)),
         "an interval holds its mean, but for rounding"

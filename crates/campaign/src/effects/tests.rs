@@ -134,6 +134,21 @@ fn a_cell_has_its_mean_and_an_interval_once_it_is_repeated() {
 }
 
 #[test]
+fn a_cell_that_never_differs_has_no_share_in_what_another_deviates_by() {
+    let runs = (1..=3).flat_map(|block| {
+        let off = [1.0, 1.1, 0.9][block as usize - 1];
+        [(0, 0), (0, 1), (1, 0), (1, 1)]
+            .map(|(raid, disks)| run(block, raid, disks, if raid == 1 { off } else { 1.0 }))
+    });
+    let effects = effects(&runs.collect::<Vec<_>>());
+    let width = |cell: &CellFigure| cell.high.unwrap() / cell.low.unwrap();
+    for cell in &of_rate(&effects).cells {
+        let is_quiet = cell.levels[0] == "5";
+        assert!(if is_quiet { width(cell) == 1.0 } else { width(cell) > 1.5 }, "{cell:?}");
+    }
+}
+
+#[test]
 fn a_claim_is_held_against_the_cell_and_the_point_that_it_is_about() {
     let mut all = runs(2);
     for run in &mut all {

@@ -34,7 +34,7 @@ impl Analysis {
 pub struct StratumError {
     /// The mean square of logarithms that effects are held against; 0 below the square of [`EXACT`](super::EXACT).
     pub mean_square: f64,
-    /// Its degrees of freedom.
+    /// Its degrees of freedom, if all that it is of deviates alike.
     pub freedom: f64,
     /// The relative standard deviation that one measurement of a whole plot, or one whole plot besides its
     /// measurements, adds of its own; 0 where plots deviate less than their measurements explain.
@@ -53,7 +53,7 @@ pub struct Tested {
     pub f: f64,
     /// Degrees of freedom of the effect.
     pub freedom: f64,
-    /// Degrees of freedom of the error.
+    /// Degrees of freedom of the error: fewer than those of its stratum where cells deviate unlike each other.
     pub error_freedom: f64,
     /// The probability of at least such an `f` where there is no effect.
     pub p_value: f64,

@@ -25,6 +25,7 @@ mod power;
 mod refusal;
 #[cfg(test)]
 mod simulated;
+mod spread;
 mod term;
 
 pub use alias::Alias;
