@@ -51,6 +51,9 @@ pub enum Command {
     Clear {
         /// Its bay.
         bay: u32,
+        /// Consent, where a failed set may need it: its serial number.
+        #[serde(default)]
+        destroy: Option<String>,
     },
     /// Makes a drive a hot spare.
     Spare {
@@ -235,7 +238,9 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
                 _ => Ok(format!("bay {bay}: inserted")),
             })
         }
-        Command::Clear { bay } => machine.clear(bay).map(|()| format!("bay {bay}: cleared; hot spare")),
+        Command::Clear { bay, destroy } => {
+            machine.clear(bay, destroy.as_deref()).map(|()| format!("bay {bay}: cleared; hot spare"))
+        }
         Command::Spare { bay } => machine.spare(bay).map(|()| format!("bay {bay}: hot spare")),
         Command::Rebuild { set } => machine.rebuild(set).map(|()| format!("set {set}: rebuild started")),
         Command::Clone { bay } => machine.copy(bay).map(|()| format!("bay {bay}: clone started")),

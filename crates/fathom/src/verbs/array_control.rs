@@ -76,6 +76,9 @@ pub enum ControlVerb {
     Clear {
         /// The bay, from 0
         bay: u32,
+        /// Consent, where a set has failed and may need the drive to come back: its serial number
+        #[arg(long, value_name = "SERIAL")]
+        destroy: Option<String>,
         #[command(flatten)]
         to: ServerArgs,
     },
@@ -231,7 +234,9 @@ impl ControlVerb {
             ControlVerb::Insert { bay, new, serial, to } => {
                 (Command::Insert { bay: *bay, new: *new, serial: serial.clone() }, to)
             }
-            ControlVerb::Clear { bay, to } => (Command::Clear { bay: *bay }, to),
+            ControlVerb::Clear { bay, destroy, to } => {
+                (Command::Clear { bay: *bay, destroy: destroy.clone() }, to)
+            }
             ControlVerb::Spare { bay, to } => (Command::Spare { bay: *bay }, to),
             ControlVerb::Rebuild { set, to, .. } => (Command::Rebuild { set: *set }, to),
             ControlVerb::Clone { bay, to, .. } => (Command::Clone { bay: *bay }, to),

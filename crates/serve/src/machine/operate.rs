@@ -269,50 +269,57 @@ impl Machine {
         }
     }
 
-    /// Forgets what is on a drive that is not in use: it becomes a spare, and may take over at once.
-    pub fn clear(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
+    /// Forgets what is on a drive that is not in use: it becomes a spare, and may take over at once. One that a failed set may need to
+    /// come back is cleared only where `destroy` is its serial number.
+    pub fn clear(self: &Arc<Machine>, bay: u32, destroy: Option<&str>) -> Result<(), OperateError> {
         let bays = self.lock_bays();
-        match self.bay(&bays, bay)?.status {
-            Status::InUse => Err(OperateError::wrong(bay, "its drive is in use; fail it first")),
-            Status::Empty => Err(OperateError::wrong(bay, "it is empty; insert a drive first")),
-            Status::Spare => Err(OperateError::wrong(bay, "its drive is a spare already")),
-            _ => {
-                drop(bays);
-                self.make_spare(bay)
-            }
+        let drive = self.bay(&bays, bay)?;
+        match drive.status {
+            Status::InUse => return Err(OperateError::wrong(bay, "its drive is in use; fail it first")),
+            Status::Empty => return Err(OperateError::wrong(bay, "it is empty; insert a drive first")),
+            Status::Spare => return Err(OperateError::wrong(bay, "its drive is a spare already")),
+            _ => {}
         }
+        let serial = &drive.serial;
+        match (destroy, &self.failed_without(&bays, serial)[..]) {
+            (Some(named), _) if named != serial => {
+                return Err(OperateError::wrong(bay, &format!("its drive is {serial}, not {named}")));
+            }
+            (None, [set, ..]) => {
+                let why = format!(
+                    "its drive {serial} was lost by set {set}, which has failed and may need it to come back; `fathom array clear {bay} \
+                     --destroy {serial}` forgets what is on it all the same"
+                );
+                return Err(OperateError::wrong(bay, &why));
+            }
+            _ => {}
+        }
+        drop(bays);
+        self.make_spare(bay)
     }
 
     /// Makes the drive in a bay a hot spare; what was on it is lost. One that holds what is no longer the array's, or never was, is
     /// refused until it is cleared.
     pub fn spare(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {
-        let status = self.bay(&self.lock_bays(), bay)?.status;
+        let bays = self.lock_bays();
+        let Bay { status, serial, .. } = self.bay(&bays, bay)?.clone();
+        let is_needed = !self.failed_without(&bays, &serial).is_empty();
+        drop(bays);
+        let consent = if is_needed { format!(" --destroy {serial}") } else { String::new() };
         let refused = |what: &str| {
-            let why =
-                format!("its drive {what}; `fathom array clear {bay}` forgets that and makes it a hot spare");
+            let why = format!(
+                "its drive {what}; `fathom array clear {bay}{consent}` forgets that and makes it a hot spare"
+            );
             Err(OperateError::wrong(bay, &why))
         };
         match status {
             Status::Foreign => refused("holds data of another array"),
             Status::Stale => refused("holds data of this array that are out of date"),
-            Status::Failed if self.is_lost_by_a_failed_set(bay) => {
+            Status::Failed if is_needed => {
                 refused("was lost by a set that has failed, and may be needed to have it back")
             }
             _ => self.make_spare(bay),
         }
-    }
-
-    fn is_lost_by_a_failed_set(&self, bay: u32) -> bool {
-        let bays = self.lock_bays();
-        let serial = &bays.bays[bay as usize].serial;
-        self.sets.iter().zip(&bays.lost).any(|(set, lost)| {
-            let state = set.state();
-            (0_u16..).zip(lost).any(|(slot, lost)| {
-                state.health.state(slot) != MemberState::Optimal
-                    && lost.serial == *serial
-                    && set.geometry().has_group_failed(&state.health, set.geometry().group_of(slot))
-            })
-        })
     }
 
     pub(super) fn make_spare(self: &Arc<Machine>, bay: u32) -> Result<(), OperateError> {

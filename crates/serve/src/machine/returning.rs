@@ -296,27 +296,36 @@ impl Machine {
         Some(format!("drive {} of bay {bay}", first.serial))
     }
 
-    /// What to do about a drive that is refused.
-    pub(super) fn advice(&self, bays: &Bays, bay: u32, serial: &str) -> String {
-        let failed = (0_u32..).zip(&self.sets).filter_map(|(number, set)| {
+    /// The sets that have failed and have lost this drive: without it they may not come back.
+    pub(super) fn failed_without(&self, bays: &Bays, serial: &str) -> Vec<u32> {
+        let is_needed = |&number: &u32| {
+            let set = &self.sets[number as usize];
             let state = set.state();
             let mut slots =
                 (0_u16..).zip(bays.lost[number as usize].iter().zip(&bays.filled[number as usize]));
-            let is_needed = slots.any(|(slot, (lost, filled))| {
+            slots.any(|(slot, (lost, filled))| {
                 state.health.state(slot) != MemberState::Optimal
                     && [&lost.serial, &filled.lost.serial].into_iter().any(|other| other == serial)
                     && set.geometry().has_group_failed(&state.health, set.geometry().group_of(slot))
-            });
-            is_needed.then(|| self.first_back(bays, number, &state.health, serial))
-        });
-        let failed: Vec<Option<String>> = failed.collect();
-        match failed.iter().flatten().next() {
+            })
+        };
+        (0..narrow::<u32>(self.sets.len() as u64)).filter(is_needed).collect()
+    }
+
+    /// What to do about a drive that is refused.
+    pub(super) fn advice(&self, bays: &Bays, bay: u32, serial: &str) -> String {
+        let failed = self.failed_without(bays, serial);
+        let first_of = |set: &u32| {
+            let state = self.sets[*set as usize].state();
+            self.first_back(bays, *set, &state.health, serial)
+        };
+        match failed.iter().find_map(first_of) {
             Some(first) => {
                 format!("a set has failed: reinsert {first} first, then pull and reinsert this one")
             }
             None if !failed.is_empty() => {
                 format!(
-                    "a set has failed, and no drive that is out has all of its data; `fathom array clear {bay}` forgets this one's"
+                    "a set has failed, and no drive that is out has all of its data; `fathom array clear {bay} --destroy {serial}` forgets this one's"
                 )
             }
             None => format!("`fathom array clear {bay}` forgets what is on it"),

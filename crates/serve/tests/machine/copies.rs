@@ -126,7 +126,7 @@ fn a_drive_that_only_a_copy_of_the_array_uses_does_not_displace_the_arrays_own()
             // The copy goes on with the other drive, and holds the array's one for failed.
             let copy = world.fork();
             let machine = open(&shape, &copy, Loss::Ordered);
-            machine.clear(1).unwrap();
+            machine.clear(1, None).unwrap();
             machine.copy(0).unwrap();
             wait(&machine);
             write_all(&mut Host::new(&machine), &machine);

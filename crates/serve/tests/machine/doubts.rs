@@ -434,7 +434,7 @@ fn a_drive_whose_file_is_cut_short_is_no_drive_of_zeros() {
     assert_eq!(machine.status().bays[1].status, Status::Stale);
     assert!(has_event(&machine, "cut short"));
     host.check(&machine, "cut before the start");
-    machine.clear(1).unwrap();
+    machine.clear(1, None).unwrap();
     machine.rebuild(0).unwrap();
     wait(&machine);
     machine.fail(0).unwrap();
@@ -511,13 +511,13 @@ fn an_array_starts_again_whatever_slots_a_drive_was_in() {
     let operators: [(Level, u32, Operator); 3] = [
         (Level::Raid5, 1, |machine| {
             machine.fail(1).unwrap();
-            machine.clear(1).unwrap();
+            machine.clear(1, None).unwrap();
             let _busy = machine.copy(2);
         }),
         (Level::Raid6, 0, |machine| {
             machine.fail(1).unwrap();
             machine.fail(3).unwrap();
-            machine.clear(3).unwrap();
+            machine.clear(3, None).unwrap();
             machine.rebuild(0).unwrap();
             wait(machine);
             machine.fail(3).unwrap();
@@ -586,7 +586,8 @@ fn a_drive_that_was_cleared_is_no_longer_the_one_that_a_slot_has_lost() {
         write_all(&mut host, &machine);
         machine.fail(2).unwrap();
         machine.fail(3).unwrap();
-        machine.clear(2).unwrap();
+        let consent = machine.status().bays[2].serial.clone();
+        machine.clear(2, Some(&consent)).unwrap();
         machine.pull(2).unwrap();
         assert_ne!(machine.insert(2, &Insert::Same).unwrap(), Status::InUse);
         assert_eq!(machine.status().sets[0].state, "failed");
@@ -651,7 +652,7 @@ fn an_array_starts_again_whatever_bay_a_drive_was_moved_to_and_cleared_in() {
         machine.pull(spare).unwrap();
         machine.pull(1).unwrap();
         assert_eq!(machine.insert(spare, &Insert::Serial(serial)).unwrap(), Status::Stale, "{level}");
-        machine.clear(spare).unwrap();
+        machine.clear(spare, None).unwrap();
         machine.rebuild(0).unwrap();
         wait(&machine);
         assert_eq!(machine.status().sets[0].state, "optimal", "{level}");

@@ -171,7 +171,7 @@ fn a_drive_whose_place_was_taken_is_refused_until_it_is_cleared() {
     let refused = machine.spare(1).unwrap_err().to_string();
     assert!(refused.contains("out of date") && refused.contains("array clear 1"), "{refused}");
     assert_eq!(machine.status().bays[1].status, Status::Stale);
-    machine.clear(1).unwrap();
+    machine.clear(1, None).unwrap();
     assert_eq!(machine.status().bays[1].status, Status::Spare);
     machine.fail(0).unwrap();
     machine.rebuild(0).unwrap();
@@ -373,7 +373,7 @@ fn a_drive_that_is_pulled_while_it_is_filled_is_not_taken_for_whole() {
     host.write(&machine, 0, 8).unwrap();
     host.settle();
     assert_eq!(machine.insert(3, &Insert::Same).unwrap(), Status::Stale);
-    machine.clear(3).unwrap();
+    machine.clear(3, None).unwrap();
     machine.rebuild(0).unwrap();
     machine.set_rate(0);
     wait(&machine);
@@ -457,7 +457,7 @@ fn a_foreign_drive_is_refused_until_it_is_cleared() {
     let refused = machine.spare(3).unwrap_err().to_string();
     assert!(refused.contains("another array") && refused.contains("array clear 3"), "{refused}");
     assert_eq!(machine.status().bays[3].status, Status::Foreign);
-    machine.clear(3).unwrap();
+    machine.clear(3, None).unwrap();
     machine.rebuild(0).unwrap();
     wait(&machine);
     assert_eq!(machine.status().sets[0].state, "optimal");

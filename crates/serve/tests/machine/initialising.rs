@@ -145,7 +145,7 @@ fn a_set_that_has_failed_is_initialised_onto_spares_or_not_at_all() {
         for bay in [0, 1] {
             machine.insert(bay, &Insert::Same).unwrap();
             if machine.status().bays[bay as usize].status != Status::InUse {
-                machine.clear(bay).unwrap();
+                machine.clear(bay, None).unwrap();
             }
         }
         machine.pull(0).unwrap();

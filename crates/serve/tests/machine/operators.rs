@@ -31,7 +31,7 @@ fn one_drive(machine: &Arc<Machine>, draws: &mut Draws) {
     let what = if draws.below(3) == 0 { Insert::New } else { Insert::Same };
     machine.insert(bay, &what).unwrap();
     if matches!(machine.status().bays[bay as usize].status, Status::Stale) {
-        machine.clear(bay).unwrap();
+        machine.clear(bay, None).unwrap();
     }
     // Refused where it is under way, or nothing is left to do.
     machine.rebuild(0).ok();
@@ -99,7 +99,7 @@ fn pulled_under_load(level: Level, seed: u64) {
     let what = format!("{level}, seed {seed}");
     host.check(&machine, &what);
     if machine.insert(1, &Insert::Same).unwrap() == Status::Stale {
-        machine.clear(1).unwrap();
+        machine.clear(1, None).unwrap();
         machine.rebuild(0).unwrap();
     }
     wait(&machine);

@@ -301,7 +301,7 @@ fn a_spare_that_was_being_filled_and_has_missed_something_is_refused() {
             machine = again(machine, &shape, &world);
         }
         assert_eq!(machine.insert(4, &Insert::Same).unwrap(), Status::Stale);
-        machine.clear(4).unwrap();
+        machine.clear(4, None).unwrap();
         machine.rebuild(0).unwrap();
         machine.set_rate(0);
         wait(&machine);
@@ -534,6 +534,41 @@ fn a_drive_that_a_failed_set_cannot_use_yet_is_told_which_one_has_to_come_first(
     );
     machine.insert(1, &Insert::Same).unwrap();
     assert_eq!(machine.refused_as(0).1, "`fathom array clear 0` forgets what is on it");
+}
+
+#[test]
+fn a_drive_that_a_failed_set_may_need_is_cleared_with_its_serial_number_alone() {
+    let (_, _, machine, mut host) = written(Level::Raid5, 3, 0);
+    machine.pull(0).unwrap();
+    host.write(&machine, 0, 8).unwrap();
+    host.settle();
+    machine.fail(1).unwrap();
+    assert_eq!(machine.insert(0, &Insert::Same).unwrap(), Status::Stale);
+    for bay in [0, 1] {
+        let serial = machine.status().bays[bay as usize].serial.clone();
+        let consent = format!("fathom array clear {bay} --destroy {serial}");
+        for refused in [machine.clear(bay, None), machine.spare(bay)] {
+            let why = refused.unwrap_err().to_string();
+            assert!(why.contains(&consent), "{why}");
+        }
+        let why = machine.clear(bay, Some("ANOTHER")).unwrap_err().to_string();
+        assert!(why.contains(&serial) && why.contains("not ANOTHER"), "{why}");
+    }
+    // Nothing was forgotten: the set comes back.
+    machine.pull(1).unwrap();
+    machine.insert(1, &Insert::Same).unwrap();
+    assert_eq!(machine.status().sets[0].state, "degraded");
+    host.check(&machine, "with the drive that was not cleared");
+    machine.clear(0, None).unwrap();
+    machine.rebuild(0).unwrap();
+    machine.set_rate(0);
+    wait(&machine);
+    assert_eq!(machine.status().sets[0].state, "optimal");
+    let serial = machine.status().bays[0].serial.clone();
+    machine.fail(0).unwrap();
+    machine.fail(1).unwrap();
+    machine.clear(0, Some(&serial)).unwrap();
+    assert_eq!(machine.status().bays[0].status, Status::Spare);
 }
 
 #[test]

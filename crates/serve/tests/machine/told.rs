@@ -180,7 +180,8 @@ fn a_spare_takes_over_once_a_set_that_had_failed_has_its_other_drive_again() {
     write_all(&mut host, &machine);
     machine.pull(1).unwrap();
     machine.fail(2).unwrap();
-    machine.clear(2).unwrap();
+    let consent = machine.status().bays[2].serial.clone();
+    machine.clear(2, Some(&consent)).unwrap();
     assert_eq!(machine.status().sets[0].state, "failed");
     machine.insert(1, &Insert::Same).unwrap();
     wait(&machine);
