@@ -1,14 +1,11 @@
 //! From disks on a shelf, or none yet, to an array at work.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
 
 use array::raid::{Geometry, Health};
-use array::sim::Topology;
 use array::streams::Stream;
 use units::convert::narrow;
 
@@ -16,61 +13,20 @@ use super::bays::restored;
 use super::errors::OpenError;
 use super::found::{Found, Seats, check_free, config_of, in_their_bays, label_of, lost_last, newest, seated};
 use super::front::Front;
+use super::memories::{cache, log, nvram, owner};
+use super::options::Options;
+use super::starting::tell_start;
 use super::work::{Extent, WorkKind};
 use super::works::Works;
 use super::{Bay, Bays, Filled, Going, Lost, Machine, SetShape, Shape};
-use crate::cache::{Owner, WriteCache, has_needed};
+use crate::cache::WriteCache;
 use crate::config::{Config, FilledConfig, Label, SetWork, SlotState, Start, Status};
 use crate::disk::{self, Disk};
 use crate::events::{EventLog, Severity};
 use crate::medium::{Medium, MemoryMedium};
-use crate::nvram::{Nvram, Past};
+use crate::nvram::Nvram;
 use crate::set::{Common, First, Refusal, SetState, SetStore};
 use crate::shelf::Shelf;
-
-/// How an array is opened.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Whether each record of the journal is on stable storage before members are written, so that a loss of power of
-    /// the machine leaves no write hole either.
-    pub is_synced: bool,
-    /// Where events are appended to.
-    pub log: Option<PathBuf>,
-    /// Whether a spare takes over by itself when a member fails.
-    pub is_automatic: bool,
-    /// The room of the journal.
-    pub journal: u64,
-    /// Bytes of the write-back cache; 0: none. `None`: as the array has it, up to 256 MiB.
-    pub cache: Option<u64>,
-    /// Releases of the firmware that the model knows, with what the array is under each, and the one that is installed.
-    pub firmware: (Vec<(String, Topology)>, Option<String>),
-    /// Of which names are drawn that need not be hidden: the numbers of array and drives.
-    pub seed: u64,
-    /// What has been in the cache for so long is written to members. `None`: only for want of room.
-    pub destage_after: Option<Duration>,
-    /// Whether the array is opened without what only a lost memory of the write cache had.
-    pub accepts_loss: bool,
-    /// The start of this machine, as the kernel numbers them: an array that was not stopped before another one has lost power.
-    pub boot: String,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            is_synced: false,
-            log: None,
-            is_automatic: true,
-            journal: 96 << 20,
-            cache: None,
-            firmware: Default::default(),
-            seed: 1,
-            destage_after: Some(Duration::from_secs(5)),
-            accepts_loss: false,
-            boot: (fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim())
-                .to_owned(),
-        }
-    }
-}
 
 /// Has the drives in use say what the newest label says: a stop among the labels of the next generation leaves none two behind.
 fn catch_up(bays: &[Bay], config: &Config) {
@@ -425,30 +381,6 @@ impl Machine {
         self.resume_works();
     }
 
-    /// Each start says which sets are without redundancy, or lost: whoever reads the log from there must not take them for whole.
-    fn tell_what_is_lost(&self) {
-        for (number, set) in (0_u32..).zip(&self.sets) {
-            let state = set.state();
-            let slots = 0..narrow::<u16>(set.geometry().spec().members);
-            let lost: Vec<String> = slots
-                .filter(|&slot| state.health.state(slot) == array::raid::MemberState::Failed)
-                .map(|slot| slot.to_string())
-                .collect();
-            if lost.is_empty() {
-                continue;
-            }
-            let (severity, word) = match super::bays::has_failed(set.geometry(), &state.health) {
-                true => (Severity::Critical, "failed"),
-                false => (Severity::Warning, "degraded"),
-            };
-            let level = set.geometry().spec().level;
-            self.say(
-                severity,
-                format!("set {number} ({level}): {word}; no disk in slot {}", lost.join(", ")),
-            );
-        }
-    }
-
     #[expect(clippy::too_many_arguments, reason = "the parts of which it is put together, once")]
     fn assembled(
         shape: Shape,
@@ -537,90 +469,4 @@ impl Machine {
         drop(bays);
         machine
     }
-}
-
-/// How the array was stopped, as far as it is known, and what a start resets.
-fn tell_start(events: &EventLog, config: &Config, is_remembered: bool, past: &Past, has_lost_power: bool) {
-    let began = match is_remembered {
-        true if past.is_clean => "started",
-        true => "started after an unclean stop",
-        false => "started without its memory",
-    };
-    events.add(Severity::Information, format!("array {} ({}) {began}", number(&config.array), config.name));
-    events.add(
-        Severity::Information,
-        "controllers online, paths up, background work without a limit, as after every start".into(),
-    );
-    if !is_remembered {
-        events.add(
-            Severity::Critical,
-            "controller.nvram is missing, damaged, or older than the drives: what was being written at the end is not known; whole sets are \
-             verified and repaired, and drives that were away are rebuilt whole"
-                .into(),
-        );
-    } else if has_lost_power {
-        events.add(
-            Severity::Warning,
-            "the machine has been started since, and the journal was not synced: parity of what was being written may be wrong; whole \
-             sets are verified and repaired (`--sync-journal` does without)"
-                .into(),
-        );
-    }
-}
-
-fn log(options: &Options) -> Result<EventLog, OpenError> {
-    match &options.log {
-        Some(path) => EventLog::at(path).map_err(OpenError::system("the event log")),
-        None => Ok(EventLog::new()),
-    }
-}
-
-fn nvram(
-    memory: Arc<dyn Medium>,
-    shape: &Shape,
-    array: &str,
-    options: &Options,
-) -> Result<(Nvram, Past), OpenError> {
-    let owner = owner(array, options);
-    Nvram::open(memory, options.journal, (shape.groups(), shape.slots()), options.is_synced, &owner)
-        .map_err(OpenError::system("the controller's memory"))
-}
-
-/// What a memory says of whose it is: the array, and the start of the machine.
-fn owner(array: &str, options: &Options) -> String {
-    format!("{array} {}", options.boot)
-}
-
-/// Most that a cache takes of this machine's memory where nobody has said how much it may.
-const MOST_CACHE: u64 = 256 << 20;
-
-/// The cache of an array of that name and generation; with it the start whose cache may hold what the drives do not have.
-fn cache(
-    shelf: Option<&dyn Shelf>,
-    shape: &Shape,
-    (array, session, mut needed): (&str, u64, Option<u64>),
-    options: &Options,
-    events: &EventLog,
-) -> Result<Option<WriteCache>, OpenError> {
-    let size = options.cache.unwrap_or(shape.cache.min(MOST_CACHE));
-    if size == 0 && needed.is_none() {
-        return Ok(None);
-    }
-    let why = OpenError::system("the memory of the write cache");
-    let medium: Option<Arc<dyn Medium>> = shelf.map(Shelf::cache).transpose().map_err(&why)?.map(Arc::from);
-    // The part that no other array has.
-    let own = array.rsplit('.').next().unwrap_or(array);
-    let owner = |needed| Owner { array: own.to_owned(), session, needed };
-    if let Some(medium) = medium.as_deref().filter(|_| needed.is_some())
-        && !has_needed(medium, &owner(needed)).map_err(&why)?
-    {
-        if !options.accepts_loss {
-            return Err(OpenError::CacheGone);
-        }
-        let text = "write cache: its memory is gone; what it had and the drives had not is lost, and cannot be named";
-        events.add(Severity::Critical, text.into());
-        needed = None;
-    }
-    let sets = shape.sets.len();
-    WriteCache::open(size, medium, owner(needed), sets, options.is_synced).map(Some).map_err(why)
 }
