@@ -30,7 +30,7 @@ pub use machine::Machine;
 pub use rank::{Gate, Rank, Wrote, WroteRun};
 pub use recent::{Recent, Responses};
 pub use result::span_of;
-pub use run::{Outcome, run, run_interleaved, run_on};
+pub use run::{Outcome, run, run_interleaved, run_on, run_while};
 pub use share::{Share, share_of};
 pub use world::{
     Apart, Cause, FileNames, MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World, WorldError,

@@ -85,7 +85,8 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
         history.take(std::mem::take(&mut tally.intervals));
         let bytes = tally.classes.iter().map(|class| class.bytes).sum::<Bytes>().get();
         let ceiling_per_s = ceiling.map(OpsPerSecond::get);
-        results.push(WorkerResult { index, ops: tally.ops(), bytes, cpu, ceiling_per_s });
+        let measured_ns = Some(tally.measured().get());
+        results.push(WorkerResult { index, ops: tally.ops(), bytes, measured_ns, cpu, ceiling_per_s });
         tallies.push(tally);
         checks.push((rank, verified));
     }
@@ -133,13 +134,14 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
         stalls,
         digests: tallies.iter().map(|tally| format!("{:016x}", tally.digest)).collect(),
         errors: sum(|tally| tally.errors),
-        error_samples: (0..)
-            .zip(tallies.iter().zip(&checks))
-            .flat_map(|(worker, (tally, (rank, check)))| {
+        error_samples: tallies
+            .iter()
+            .zip(&checks)
+            .flat_map(|(tally, (rank, check))| {
                 let samples = tally.error_samples.iter();
                 samples.map(move |one| ErrorSample {
                     rank: *rank,
-                    ..sample(one, check.as_ref(), names.of(worker, one.file))
+                    ..sample(one, check.as_ref(), names.of(one.file))
                 })
             })
             .collect(),

@@ -67,6 +67,24 @@ pub fn run_on(
     course.into_outcome()
 }
 
+/// The same, point by point and on one thread, for as long as `goes_on` says so before a point: with its name, and how long
+/// the run has gone on by then. What it leaves out, nobody has missed.
+pub fn run_while(
+    plan: &Plan,
+    world: &mut dyn World,
+    goes_on: &mut dyn FnMut(&str, Nanos) -> bool,
+    watch: &mut dyn FnMut(Event<'_>),
+) -> Outcome {
+    let mut course = Course::new(plan);
+    for (position, point) in plan.points().iter().enumerate() {
+        let since = world.since() + world.now().saturating_since(Instant::default());
+        if !goes_on(&point.name, since) || !course.pass(position, world, watch) {
+            break;
+        }
+    }
+    course.into_outcome()
+}
+
 /// Runs `plan` in two worlds, interleaved, and tells `watch` what happens in which, 0 or 1.
 ///
 /// Each point is measured in both before the next. The world that was second at one point is first at the next, so that

@@ -9,7 +9,7 @@ use units::convert::narrow;
 use units::{Bytes, Instant, Nanos, OpsPerSecond};
 use workload::plan::{Load, Plan, Settle, State};
 use workload::tally::Tally;
-use workload::tree::{FileOp, Shape, TreeError};
+use workload::tree::{FileOp, Shape, TreeError, TreeRequest};
 use workload::{CompileError, Verified};
 
 use crate::event::Live;
@@ -193,16 +193,16 @@ pub enum FileNames {
 }
 
 impl FileNames {
-    /// The name of that file, or directory, of a worker; empty for one that is not there.
-    pub fn of(&self, worker: u32, number: u64) -> String {
+    /// The name of that file, or directory; empty for one that is not there. In a tree the number says whose it is.
+    pub fn of(&self, number: u64) -> String {
         match self {
             FileNames::Listed(names) => {
                 usize::try_from(number).ok().and_then(|number| names.get(number)).cloned().unwrap_or_default()
             }
             FileNames::Tree { top, shape, op } => {
-                let path = match op.is_of_directories() {
-                    true => shape.node_path(worker, narrow::<u32>(number)),
-                    false => shape.file_path(worker, number),
+                let path = match (op.is_of_directories(), TreeRequest::numbered(number)) {
+                    (true, (owner, node)) => shape.node_path(owner, narrow::<u32>(node)),
+                    (false, (owner, file)) => shape.file_path(owner, file),
                 };
                 top.join(path).display().to_string()
             }
@@ -316,9 +316,10 @@ mod tests {
         let tree = Tree { count: 6, levels: 1, fanout: 2, ..Tree::plain(FileOp::Stat) };
         let shape = Shape::of(&tree, 2).expect("a small tree");
         let names = |op| FileNames::Tree { top: "/mnt/t0".into(), shape: shape.clone(), op };
-        assert_eq!(names(FileOp::Stat).of(1, 2), "/mnt/t0/d2/f001-0000002");
-        assert_eq!(names(FileOp::Rmdir).of(1, 2), "/mnt/t0/d2");
+        let third = TreeRequest::number(1, 2);
+        assert_eq!(names(FileOp::Stat).of(third), "/mnt/t0/d2/f001-0000002");
+        assert_eq!(names(FileOp::Rmdir).of(third), "/mnt/t0/d2");
         let listed = FileNames::Listed(vec!["/dev/sda".into()]);
-        assert_eq!([listed.of(0, 0), listed.of(0, 1)], ["/dev/sda", ""]);
+        assert_eq!([listed.of(0), listed.of(1)], ["/dev/sda", ""]);
     }
 }

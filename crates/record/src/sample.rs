@@ -173,7 +173,14 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
         error_samples: Vec::new(),
         verified: None,
         gave_up: false,
-        workers: vec![WorkerResult { index: 0, ops, bytes, cpu: Some(cpu), ceiling_per_s: Some(5e6) }],
+        workers: vec![WorkerResult {
+            index: 0,
+            ops,
+            bytes,
+            measured_ns: None,
+            cpu: Some(cpu),
+            ceiling_per_s: Some(5e6),
+        }],
     };
     let seconds = seconds(&result.classes);
     let responses =

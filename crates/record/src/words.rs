@@ -49,8 +49,14 @@ words! {
         Flush = "flush",
         /// Made a directory.
         Mkdir = "mkdir",
+        /// Read a directory's attributes.
+        Statdir = "statdir",
+        /// Gave a directory the name of another one.
+        Renamedir = "renamedir",
         /// Made a file with its content.
         Create = "create",
+        /// Made an empty file.
+        Mknod = "mknod",
         /// Read a file's attributes.
         Stat = "stat",
         /// Opened and closed a file.
@@ -87,7 +93,10 @@ impl From<FileOp> for Op {
     fn from(op: FileOp) -> Op {
         match op {
             FileOp::Mkdir => Op::Mkdir,
+            FileOp::Statdir => Op::Statdir,
+            FileOp::Renamedir => Op::Renamedir,
             FileOp::Create => Op::Create,
+            FileOp::Mknod => Op::Mknod,
             FileOp::Write => Op::Write,
             FileOp::Stat => Op::Stat,
             FileOp::Open => Op::Open,

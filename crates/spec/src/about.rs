@@ -2,7 +2,7 @@
 //! record's schema.
 
 /// Every key with its line, in the order of the reference page.
-const ABOUT: [(&str, &str); 78] = [
+const ABOUT: [(&str, &str); 80] = [
     ("pattern", "Access pattern: the address of the next request (fio: `rw`, `random_distribution`)."),
     ("size", "Block size: bytes of one request."),
     ("reads", "Share of requests that read."),
@@ -115,8 +115,10 @@ const ABOUT: [(&str, &str); 78] = [
     ("fanout", "Directories in each directory that has any."),
     ("files_in", "Which directories of a tree hold files."),
     ("unique_dirs", "Each worker has a tree of its own."),
+    ("visitors", "Which worker visits which names of a tree."),
     ("order", "Order in which the names of a tree are visited."),
     ("fsync", "When changes to a tree are made durable."),
+    ("direct_files", "Content of the files of a tree goes past the page cache."),
 ];
 
 /// How many keys there are.

@@ -148,7 +148,7 @@ macro_rules! field {
 }
 
 /// In the order of the reference page.
-static FIELDS: [Field; 78] = [
+static FIELDS: [Field; 80] = [
     field!(word "pattern" pattern),
     field!(text "size", |w| asked(w).map(|w| text(&w.sizes)), |w, said| said.parse().map(|sizes| w.sizes = sizes)),
     field!(text "reads", |w| asked(w).map(|w| share(w.mix.reads)), |w, said| unit(said).map(|part| w.mix.reads = part)),
@@ -356,6 +356,11 @@ static FIELDS: [Field; 78] = [
         |w, said| of_tree(w, |tree| switch(said).map(|on| tree.unique_dirs = on))
     ),
     field!(
+        text "visitors",
+        |w| w.tree.as_ref().map(|tree| text(tree.visitors)),
+        |w, said| of_tree(w, |tree| said.parse().map(|visitors| tree.visitors = visitors))
+    ),
+    field!(
         text "order",
         |w| w.tree.as_ref().map(|tree| text(tree.order)),
         |w, said| of_tree(w, |tree| said.parse().map(|order| tree.order = order))
@@ -364,6 +369,11 @@ static FIELDS: [Field; 78] = [
         text "fsync",
         |w| w.tree.as_ref().map(|tree| text(tree.fsync)),
         |w, said| of_tree(w, |tree| said.parse().map(|fsync| tree.fsync = fsync))
+    ),
+    field!(
+        Switch "direct_files",
+        |w| w.tree.as_ref().map(|tree| Value::Switch(tree.direct)),
+        |w, said| of_tree(w, |tree| switch(said).map(|on| tree.direct = on))
     ),
 ];
 const _: () = assert!(FIELDS.len() == crate::about::KEYS, "each key has its line");

@@ -49,13 +49,26 @@ fn drive(job: TreeJob) -> (Vec<TreeRequest>, Tally) {
 }
 
 fn small_tree() -> impl Strategy<Value = (Tree, u32)> {
-    let op = proptest::sample::select(&FileOp::ALL[..12]);
-    (op, 1u64..400, 0u32..4, 1u32..5, any::<[bool; 3]>(), 1u32..6).prop_map(
-        |(op, count, levels, branch, [all, unique_dirs, random], workers)| {
+    let ops: Vec<FileOp> =
+        FileOp::ALL.into_iter().filter(|op| !matches!(op, FileOp::Renamedir | FileOp::Sync)).collect();
+    let visitors =
+        prop_oneof![Just(Visitors::Own), Just(Visitors::First), (0u32..9).prop_map(Visitors::Shifted)];
+    let who = (visitors, 1u32..6);
+    (proptest::sample::select(ops), 1u64..400, 0u32..4, 1u32..5, any::<[bool; 3]>(), who).prop_map(
+        |(op, count, levels, branch, [all, unique_dirs, random], (visitors, workers))| {
             let files_in = if all { FilesIn::All } else { FilesIn::Leaves };
             let order = if random { Order::Random } else { Order::Sequential };
             (
-                Tree { op, count, levels, fanout: branch, files_in, unique_dirs, order, ..Tree::plain(op) },
+                Tree {
+                    count,
+                    levels,
+                    fanout: branch,
+                    files_in,
+                    unique_dirs,
+                    visitors,
+                    order,
+                    ..Tree::plain(op)
+                },
                 workers,
             )
         },
@@ -68,14 +81,16 @@ proptest! {
         let shape = Shape::of(&tree, workers).unwrap();
         let mut seen = BTreeSet::new();
         for (worker, job) in jobs(tree.clone(), workers).into_iter().enumerate() {
-            let worker = narrow::<u32>(worker);
+            let owners = tree.visitors.owners(narrow::<u32>(worker), workers);
             for request in drive(job).0 {
+                let owner = request.owner;
+                prop_assert!(owners.contains(&owner));
                 let path = match tree.op.is_of_directories() {
-                    true => shape.node_path(worker, request.node),
+                    true => shape.node_path(owner, request.node),
                     false => {
                         prop_assert!(shape.holds_files(request.node));
-                        prop_assert_eq!(request.node, shape.node_of(worker, request.file));
-                        shape.file_path(worker, request.file)
+                        prop_assert_eq!(request.node, shape.node_of(owner, request.file));
+                        shape.file_path(owner, request.file)
                     }
                 };
                 prop_assert!(seen.insert(path.clone()), "{} twice", path);
@@ -83,7 +98,7 @@ proptest! {
         }
         let trees = u64::from(shape.trees());
         let expected = match tree.op {
-            FileOp::Mkdir | FileOp::Rmdir => (shape.nodes() - 1) * trees,
+            FileOp::Mkdir | FileOp::Statdir | FileOp::Rmdir => (shape.nodes() - 1) * trees,
             FileOp::Readdir => shape.nodes() * trees,
             _ => tree.count,
         };
@@ -95,11 +110,12 @@ proptest! {
         for op in [FileOp::Mkdir, FileOp::Rmdir] {
             let shape = Shape::of(&tree, workers).unwrap();
             for job in jobs(Tree { op, ..tree.clone() }, workers) {
-                let nodes: Vec<u32> = drive(job).0.iter().map(|request| request.node).collect();
-                let position = |node: u32| nodes.iter().position(|each| *each == node);
-                for (at, node) in nodes.iter().enumerate() {
+                let nodes: Vec<(u32, u32)> =
+                    drive(job).0.iter().map(|request| (request.owner, request.node)).collect();
+                let position = |node: (u32, u32)| nodes.iter().position(|each| *each == node);
+                for (at, (owner, node)) in nodes.iter().enumerate() {
                     let parent = shape.parent(*node).filter(|parent| *parent > 0);
-                    let above = parent.map(|parent| position(parent).expect("the same worker has it"));
+                    let above = parent.map(|parent| position((*owner, parent)).expect("the same worker has it"));
                     prop_assert!(above.is_none_or(|above| (above < at) == (op == FileOp::Mkdir)));
                 }
             }
@@ -134,6 +150,41 @@ proptest! {
         if tree.op.moves_content() && tree.count > 20 {
             prop_assert_ne!(digests(1), digests(2));
         }
+    }
+}
+
+#[test]
+fn names_of_directories_go_round_and_all_are_there_in_the_end() {
+    for (workers, fanout, unique_dirs) in [(1, 5, false), (3, 11, false), (2, 2, true), (2, 2, false)] {
+        let tree = Tree { levels: 1, fanout, unique_dirs, ..Tree::plain(FileOp::Renamedir) };
+        let shape = Shape::of(&tree, workers).unwrap();
+        for (worker, job) in (0..).zip(jobs(tree, workers)) {
+            let own = shape.nodes_of(worker, false);
+            let mut held: BTreeMap<u64, u32> = own.iter().map(|node| (u64::from(*node), *node)).collect();
+            let (mut aside, requests) = (None, drive(job).0);
+            assert_eq!(requests.len(), if own.len() == 1 { 0 } else { own.len() }, "one has nowhere to go");
+            for request in requests {
+                let from = u64::from(request.node);
+                let is_aside = aside.is_some_and(|(node, _)| node == from);
+                let moved = if is_aside { aside.take().map(|(_, what)| what) } else { held.remove(&from) };
+                let moved = moved.expect("it is there under that name");
+                match request.file == from && !is_aside {
+                    true => aside = Some((from, moved)),
+                    false => assert_eq!(held.insert(request.file, moved), None, "the name was free"),
+                }
+            }
+            assert_eq!(held.len(), own.len());
+        }
+    }
+}
+
+#[test]
+fn all_workers_visit_all_files_where_they_share_them() {
+    let tree = Tree { count: 7, visitors: Visitors::All, ..Tree::plain(FileOp::Stat) };
+    for job in jobs(tree, 3) {
+        let visited: BTreeSet<(u32, u64)> =
+            drive(job).0.iter().map(|request| (request.owner, request.file)).collect();
+        assert_eq!(visited.len(), 7);
     }
 }
 

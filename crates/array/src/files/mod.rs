@@ -300,9 +300,8 @@ impl FileSystem {
         }
         let Some(request) = batch.pop() else { return };
         worker.request = Some(request);
-        let number = worker.job.spec().worker;
         let names_changed = request.op.changes() && request.op != FileOp::Write;
-        let tree = worker.job.spec().shape.tree_of(number);
+        let tree = worker.job.spec().shape.tree_of(request.owner);
         let work = self.cost(index, &request);
         let class = if request.op.changes() { Class::HostWrite } else { Class::HostRead };
         let end = if names_changed {
@@ -321,12 +320,12 @@ impl FileSystem {
         let params = &self.params;
         let copy = params.copy.time_for(Bytes::new(request.size.into()));
         match request.op {
-            FileOp::Stat => params.stat,
+            FileOp::Stat | FileOp::Statdir => params.stat,
             FileOp::Open | FileOp::Sync => params.open,
             FileOp::Read | FileOp::Write => params.open + copy,
             FileOp::Create => params.create + copy,
-            FileOp::Mkdir | FileOp::Link | FileOp::Symlink => params.create,
-            FileOp::Rename => params.rename,
+            FileOp::Mkdir | FileOp::Mknod | FileOp::Link | FileOp::Symlink => params.create,
+            FileOp::Rename | FileOp::Renamedir => params.rename,
             FileOp::Delete | FileOp::Rmdir => params.remove,
             FileOp::Readdir => {
                 let worker = &self.workers[index];
@@ -353,7 +352,7 @@ impl FileSystem {
             self.draining.push(index);
             return self.write_back(now);
         }
-        let number = self.workers[index].job.spec().worker;
+        let number = request.owner;
         let places = &self.workers[index].places;
         let (inode, content) = (places.inode(number, &request), places.content(number, &request));
         let key = places.number(number, request.file).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 11;
@@ -362,7 +361,7 @@ impl FileSystem {
         let bytes = u64::from(request.size).div_ceil(BLOCK) * BLOCK;
         self.workers[index].commits = request.durable;
         self.held.journal.change(&changed);
-        let is_new = matches!(request.op, FileOp::Create | FileOp::Mkdir);
+        let is_new = matches!(request.op, FileOp::Create | FileOp::Mknod | FileOp::Mkdir);
         if !is_new && drawn >= self.workers[index].names_held {
             self.send(Op::Read, inode, BLOCK, BlockPurpose::Worker(index));
             self.workers[index].pending += 1;

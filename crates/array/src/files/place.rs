@@ -82,9 +82,11 @@ impl Places {
         let entry = group + (600 + hash % held % 400) * BLOCK;
         let (bitmaps, inode) = ([group, group + BLOCK], self.inode(worker, request));
         match request.op {
-            FileOp::Create | FileOp::Delete | FileOp::Symlink => vec![bitmaps[0], bitmaps[1], inode, entry],
+            FileOp::Create | FileOp::Mknod | FileOp::Delete | FileOp::Symlink => {
+                vec![bitmaps[0], bitmaps[1], inode, entry]
+            }
             FileOp::Mkdir | FileOp::Rmdir => vec![bitmaps[0], bitmaps[1], group + 2 * BLOCK, entry],
-            FileOp::Link | FileOp::Rename => vec![inode, entry],
+            FileOp::Link | FileOp::Rename | FileOp::Renamedir => vec![inode, entry],
             FileOp::Write => vec![inode],
             _ => Vec::new(),
         }

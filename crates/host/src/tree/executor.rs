@@ -3,38 +3,37 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{
-    AtFlags, Dir, Mode, OFlags, ResolveFlags, fsync, linkat, mkdirat, openat, openat2, renameat, statat,
-    symlinkat, syncfs, unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, fsync, linkat, mkdirat, mknodat, openat, openat2,
+    renameat, statat, symlinkat, syncfs, unlinkat,
 };
-use rustix::io::{Errno, pread, pwrite, retry_on_intr};
+use rustix::io::Errno;
 use units::convert::narrow;
 use workload::spec::{FlushKind, OpenSync, Workload};
-use workload::tree::{Extra, FileOp, Shape, TreeRequest};
-use workload::{Outcome, Streams};
+use workload::tree::{Extra, FileOp, Shape, TreeRequest, Visitors};
+use workload::{Outcome, Verified};
 
+use super::content::Contents;
 use super::store::{Names, OpenTree};
-use crate::content::Filler;
 use crate::engine::flush;
-
-/// Content is written and read in pieces of at most this much.
-const PIECE: usize = 1 << 20;
 
 /// Carries requests of one worker out in a tree.
 pub(super) struct TreeExecutor<'a> {
     top: BorrowedFd<'a>,
     shape: &'a Shape,
-    worker: u32,
     names: Names,
-    filler: Filler,
+    contents: Contents,
     flush: FlushKind,
     open: OFlags,
-    buffer: Vec<u8>,
-    /// The path of the directory that was last used, and its number.
-    node: Option<u32>,
+    /// What makes a file: only one that is not there, unless all workers make the same ones.
+    make: OFlags,
+    /// The path of the directory that was last used, with its share and number.
+    node: Option<(u32, u32)>,
     directory: String,
     name: String,
     path: String,
     other: String,
+    /// A directory that was put aside, so that another one gets its name.
+    aside: Option<(u32, String)>,
 }
 
 /// Opens or makes a file below `top` by a path with no symbolic link anywhere in it and no way out.
@@ -56,30 +55,39 @@ impl<'a> TreeExecutor<'a> {
             OpenSync::Dsync => OFlags::DSYNC,
             OpenSync::Sync => OFlags::SYNC,
         };
-        let largest = workload.tree.as_ref().map_or(0, |tree| tree.sizes.largest().get());
-        let name = format!("tree/{}/{worker}", workload.name);
+        let tree_of = workload.tree.as_ref();
+        let is_shared = tree_of.is_some_and(|tree| tree.visitors == Visitors::All);
+        let is_direct = tree_of.is_some_and(|tree| tree.direct);
         TreeExecutor {
             top,
             shape,
-            worker,
             names,
-            filler: Filler::new(workload.content.clone(), Streams::new(workload.seed), &name),
+            contents: Contents::new(workload, worker),
             flush: workload.durability.flush,
-            open,
-            buffer: vec![0; PIECE.min(narrow::<usize>(largest))],
+            open: if is_direct { open | OFlags::DIRECT } else { open },
+            make: if is_shared { OFlags::CREATE } else { OFlags::CREATE | OFlags::EXCL },
             node: None,
             directory: String::new(),
             name: String::new(),
             path: String::new(),
             other: String::new(),
+            aside: None,
         }
+    }
+
+    /// What was held against what had been written; `None` where nothing was to be.
+    pub fn verified(&self) -> Option<Verified> {
+        self.contents.verified()
     }
 
     /// How `request` ended: the bytes of content that crossed, or the error.
     pub fn execute(&mut self, request: &TreeRequest) -> Outcome {
-        self.enter(request.node);
+        self.enter(request.owner, request.node);
         let done = match request.op {
             FileOp::Mkdir => mkdirat(self.top, &*self.directory, Mode::RWXU).map(|()| 0),
+            FileOp::Statdir => statat(self.top, &*self.directory, AtFlags::SYMLINK_NOFOLLOW).map(|_| 0),
+            FileOp::Renamedir => self.rename_directory(request),
+            FileOp::Mknod => self.make_node(request),
             FileOp::Create => self.create(request),
             FileOp::Write => self.write(request),
             FileOp::Stat => self.stat(request),
@@ -96,25 +104,28 @@ impl<'a> TreeExecutor<'a> {
             false => Ok(moved),
         });
         match named {
+            Ok(_) if self.contents.take_corrupt() => Outcome::corrupt(),
             Ok(moved) => Outcome::moved(moved),
             Err(errno) => Outcome::failed(workload::Errno(errno.raw_os_error())),
         }
     }
 
     /// Goes to a directory: the last one's path is still there.
-    fn enter(&mut self, node: u32) {
-        if self.node != Some(node) {
-            self.directory = self.shape.node_path(self.worker, node);
-            if self.directory.is_empty() {
-                self.directory.push('.');
-            }
-            self.node = Some(node);
+    fn enter(&mut self, owner: u32, node: u32) {
+        if self.node != Some((owner, node)) {
+            self.directory = self.path_of(owner, node);
+            self.node = Some((owner, node));
         }
     }
 
+    fn path_of(&self, owner: u32, node: u32) -> String {
+        let path = self.shape.node_path(owner, node);
+        if path.is_empty() { ".".into() } else { path }
+    }
+
     /// Writes the path of a file into `self.path`.
-    fn lead_to(&mut self, file: u64, extra: Extra) {
-        self.shape.file_name(self.worker, file, extra, &mut self.name);
+    fn lead_to(&mut self, owner: u32, file: u64, extra: Extra) {
+        self.shape.file_name(owner, file, extra, &mut self.name);
         self.path.clear();
         self.path.push_str(&self.directory);
         self.path.push('/');
@@ -122,34 +133,24 @@ impl<'a> TreeExecutor<'a> {
     }
 
     fn open(&mut self, request: &TreeRequest, flags: OFlags) -> Result<OwnedFd, Errno> {
-        self.lead_to(request.file, self.names.present());
+        self.lead_to(request.owner, request.file, self.names.present());
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         open_below(self.top, &self.path, flags)
     }
 
     fn create(&mut self, request: &TreeRequest) -> Result<u32, Errno> {
-        let file = self.open(request, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | self.open)?;
+        let file = self.open(request, self.contents.writing() | self.make | self.open)?;
         self.fill(&file, request)
     }
 
     fn write(&mut self, request: &TreeRequest) -> Result<u32, Errno> {
-        let file = self.open(request, OFlags::WRONLY | self.open)?;
+        let file = self.open(request, self.contents.writing() | self.open)?;
         self.fill(&file, request)
     }
 
     /// Writes all of a file's content, and flushes it where that is asked for.
     fn fill(&mut self, file: &OwnedFd, request: &TreeRequest) -> Result<u32, Errno> {
-        let mut written = 0;
-        while written < request.size {
-            let len = PIECE.min((request.size - written) as usize);
-            let piece = &mut self.buffer[..len];
-            self.filler.fill(piece);
-            let moved = retry_on_intr(|| pwrite(file, &*piece, u64::from(written)))?;
-            if moved == 0 {
-                break;
-            }
-            written += narrow::<u32>(moved);
-        }
+        let written = self.contents.write(file.as_fd(), request)?;
         if request.durable {
             flush(self.flush, file.as_fd())?;
         }
@@ -157,21 +158,35 @@ impl<'a> TreeExecutor<'a> {
     }
 
     fn read(&mut self, request: &TreeRequest) -> Result<u32, Errno> {
-        let file = self.open(request, OFlags::RDONLY)?;
-        let mut read = 0;
-        while read < request.size {
-            let len = PIECE.min((request.size - read) as usize);
-            let moved = retry_on_intr(|| pread(&file, &mut self.buffer[..len], u64::from(read)))?;
-            if moved == 0 {
-                break;
+        let file = self.open(request, OFlags::RDONLY | self.open & OFlags::DIRECT)?;
+        self.contents.read(file.as_fd(), request)
+    }
+
+    fn make_node(&mut self, request: &TreeRequest) -> Result<u32, Errno> {
+        self.lead_to(request.owner, request.file, Extra::Own);
+        mknodat(self.top, &*self.path, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0).map(|()| 0)
+    }
+
+    /// Gives a directory the name of another one, which has been put aside or has itself another name by now.
+    fn rename_directory(&mut self, request: &TreeRequest) -> Result<u32, Errno> {
+        let to = narrow::<u32>(request.file);
+        let (from, to) = match self.aside.take() {
+            Some((node, from)) if node == request.node => (from, self.path_of(request.owner, to)),
+            _ if to == request.node => {
+                let aside = format!("{}-XX", self.directory);
+                self.aside = Some((request.node, aside.clone()));
+                (self.directory.clone(), aside)
             }
-            read += narrow::<u32>(moved);
-        }
-        Ok(read)
+            aside => {
+                self.aside = aside;
+                (self.directory.clone(), self.path_of(request.owner, to))
+            }
+        };
+        renameat(self.top, &*from, self.top, &*to).map(|()| 0)
     }
 
     fn stat(&mut self, request: &TreeRequest) -> Result<u32, Errno> {
-        self.lead_to(request.file, self.names.present());
+        self.lead_to(request.owner, request.file, self.names.present());
         statat(self.top, &*self.path, AtFlags::SYMLINK_NOFOLLOW).map(|_| 0)
     }
 
@@ -182,9 +197,9 @@ impl<'a> TreeExecutor<'a> {
             FileOp::Symlink => Extra::Symlink,
             _ => self.names.other(),
         };
-        self.lead_to(request.file, wanted);
+        self.lead_to(request.owner, request.file, wanted);
         std::mem::swap(&mut self.path, &mut self.other);
-        self.lead_to(request.file, present);
+        self.lead_to(request.owner, request.file, present);
         let (from, to) = (&*self.path, &*self.other);
         match request.op {
             FileOp::Link => linkat(self.top, from, self.top, to, AtFlags::empty()),
@@ -203,7 +218,7 @@ impl<'a> TreeExecutor<'a> {
     }
 
     fn delete(&mut self, request: &TreeRequest) -> Result<u32, Errno> {
-        self.lead_to(request.file, self.names.present());
+        self.lead_to(request.owner, request.file, self.names.present());
         unlinkat(self.top, &*self.path, AtFlags::empty()).map(|()| 0)
     }
 
@@ -213,7 +228,7 @@ impl<'a> TreeExecutor<'a> {
 
     /// Makes the names in the present directory durable, or of one that was made or removed, those above it.
     fn flush_directory(&self, op: FileOp) -> Result<(), Errno> {
-        let above = matches!(op, FileOp::Mkdir | FileOp::Rmdir);
+        let above = matches!(op, FileOp::Mkdir | FileOp::Rmdir | FileOp::Renamedir);
         let directory = match self.directory.rsplit_once('/') {
             _ if !above => self.open_directory()?,
             Some((parent, _)) => super::folder::open_directory(self.top, parent.as_ref())?,

@@ -3,6 +3,7 @@
 //! **Invariant:** nothing outside a folder that bears Fathom's mark is created, changed or removed, and in it nothing
 //! whose name Fathom did not give.
 
+mod content;
 mod executor;
 mod folder;
 mod run;

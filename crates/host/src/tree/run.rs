@@ -45,7 +45,8 @@ impl Assigned for TreeAssignment<'_> {
         let job = TreeJob::new(spec);
         let seen = worker.run(job, &mut engine, &|| Ok(Arc::new(OpenFiles(Vec::new()))))?;
         let report = EngineReport { choice: None, details: Vec::new(), fallback: None };
-        Ok(worker.outcome(seen, report))
+        let verified = engine.executor.verified();
+        Ok(WorkerOutcome { verified, ..worker.outcome(seen, report) })
     }
 }
 

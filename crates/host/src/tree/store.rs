@@ -9,7 +9,7 @@ use rustix::fs::{Mode, mkdirat, statvfs, syncfs};
 use units::convert::truncated;
 use units::{Bytes, Instant, Nanos};
 use workload::spec::Workload;
-use workload::tree::{Extra, FileOp, FileSizes, Fsync, Order, Shape, Tree, TreeJob, TreeJobSpec};
+use workload::tree::{Extra, FileOp, FileSizes, Fsync, Order, Shape, Tree, TreeJob, TreeJobSpec, Visitors};
 use workload::{Completion, Progress, Wake};
 
 use super::executor::TreeExecutor;
@@ -42,6 +42,8 @@ impl Names {
 struct Holding {
     directories: bool,
     files: bool,
+    /// They were made, and nothing was written to them.
+    empty: bool,
     links: bool,
     symlinks: bool,
     names: Names,
@@ -147,9 +149,12 @@ impl Trees {
         let holding = self.trees.get(&workload.name).filter(|stored| is_same(stored)).and_then(|s| s.holding);
         let is_in_the_way = |holding: Holding| match tree.op {
             FileOp::Mkdir => holding.directories,
-            FileOp::Create | FileOp::Rmdir => holding.files || holding.links || holding.symlinks,
+            FileOp::Create | FileOp::Mknod | FileOp::Rmdir => {
+                holding.files || holding.links || holding.symlinks
+            }
             FileOp::Link => holding.links,
             FileOp::Symlink => holding.symlinks,
+            FileOp::Read => holding.files && holding.empty && tree.sizes.largest() > Bytes::ZERO,
             _ => false,
         };
         let mut holding = match holding.filter(|holding| !is_in_the_way(*holding)) {
@@ -159,7 +164,15 @@ impl Trees {
                 Holding::default()
             }
         };
-        let needs_files = !matches!(tree.op, FileOp::Mkdir | FileOp::Create | FileOp::Rmdir);
+        let needs_files = !matches!(
+            tree.op,
+            FileOp::Mkdir
+                | FileOp::Statdir
+                | FileOp::Renamedir
+                | FileOp::Create
+                | FileOp::Mknod
+                | FileOp::Rmdir
+        );
         if needs_files && !holding.files {
             self.room(tree)?;
         }
@@ -171,7 +184,7 @@ impl Trees {
         }
         if lays_out && needs_files {
             self.do_all(workload, tree, FileOp::Create, stop, progress)?;
-            holding.files = true;
+            (holding.files, holding.empty) = (true, false);
             holding.names = Names::default();
         }
         let stored = self.trees.get_mut(&workload.name).expect("it was made above");
@@ -193,7 +206,11 @@ impl Trees {
         };
         match op {
             FileOp::Mkdir => holding.directories = true,
-            FileOp::Create => (holding.files, holding.names) = (true, Names::default()),
+            FileOp::Create | FileOp::Mknod => {
+                (holding.files, holding.names) = (true, Names::default());
+                holding.empty = op == FileOp::Mknod;
+            }
+            FileOp::Write => holding.empty = false,
             FileOp::Link => holding.links = true,
             FileOp::Symlink => holding.symlinks = true,
             FileOp::Rename => holding.names.renamed ^= true,
@@ -294,6 +311,7 @@ fn every_one(workload: &Workload, tree: &Tree, shape: &Shape, op: FileOp, worker
         op,
         shape: shape.clone(),
         sizes: tree.sizes.clone(),
+        visitors: Visitors::Own,
         order: Order::Sequential,
         fsync: Fsync::None,
         warmup: Nanos::ZERO,

@@ -280,6 +280,10 @@ pub struct WorkerResult {
     pub ops: u64,
     /// Bytes they moved.
     pub bytes: u64,
+    /// From the start of its measured window to its own last request where no end was set; absent in older records, and
+    /// where another process drove it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub measured_ns: Option<u64>,
     /// Processor time of its thread over the whole point; absent in virtual time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu: Option<CpuUse>,

@@ -52,7 +52,7 @@ impl From<Wrong> for TextError {
     }
 }
 
-fn wrong<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, TextError> {
+pub(crate) fn wrong<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, TextError> {
     Err(TextError { message: message.into(), help: help.into() })
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn number<T: FromStr>(text: &str) -> Result<T, TextError> {
 }
 
 /// `name(argument)` taken apart; `None` for the argument where there are no brackets.
-fn call(text: &str) -> Result<(&str, Option<&str>), TextError> {
+pub(crate) fn call(text: &str) -> Result<(&str, Option<&str>), TextError> {
     let text = text.trim();
     let Some((name, rest)) = text.split_once('(') else { return Ok((text, None)) };
     match rest.strip_suffix(')') {

@@ -3,11 +3,13 @@
 mod op;
 mod sizes;
 mod text;
+mod visitors;
 
 use units::Bytes;
 
 pub use self::op::FileOp;
 pub use self::sizes::FileSizes;
+pub use self::visitors::Visitors;
 use crate::text::words;
 
 /// A tree of files and what is done to each of them.
@@ -27,10 +29,14 @@ pub struct Tree {
     pub files_in: FilesIn,
     /// Each worker has a tree of its own; otherwise all work in the same directories.
     pub unique_dirs: bool,
+    /// Which worker visits what.
+    pub visitors: Visitors,
     /// In which order names are visited.
     pub order: Order,
     /// When changes are made durable.
     pub fsync: Fsync,
+    /// Content goes past the page cache.
+    pub direct: bool,
 }
 
 impl Tree {
@@ -44,8 +50,10 @@ impl Tree {
             fanout: 10,
             files_in: FilesIn::Leaves,
             unique_dirs: false,
+            visitors: Visitors::Own,
             order: Order::Sequential,
             fsync: Fsync::None,
+            direct: false,
         }
     }
 }

@@ -7,8 +7,14 @@ use crate::text::words;
 pub enum FileOp {
     /// Make a directory.
     Mkdir,
+    /// Ask for a directory's attributes by its name.
+    Statdir,
+    /// Give each directory the name of the one before it, and the last one that of the first.
+    Renamedir,
     /// Make a file that is not there, write its content, close it.
     Create,
+    /// Make a file that is not there and stays empty, by mknod.
+    Mknod,
     /// Open a file, write its content anew, close it.
     Write,
     /// Ask for a file's attributes by its name.
@@ -35,9 +41,12 @@ pub enum FileOp {
 
 impl FileOp {
     /// All of them, in the order of their numbers.
-    pub const ALL: [FileOp; 13] = [
+    pub const ALL: [FileOp; 16] = [
         FileOp::Mkdir,
+        FileOp::Statdir,
+        FileOp::Renamedir,
         FileOp::Create,
+        FileOp::Mknod,
         FileOp::Write,
         FileOp::Stat,
         FileOp::Open,
@@ -55,7 +64,10 @@ impl FileOp {
     pub const fn name(self) -> &'static str {
         match self {
             FileOp::Mkdir => "mkdir",
+            FileOp::Statdir => "statdir",
+            FileOp::Renamedir => "renamedir",
             FileOp::Create => "create",
+            FileOp::Mknod => "mknod",
             FileOp::Write => "write",
             FileOp::Stat => "stat",
             FileOp::Open => "open",
@@ -72,12 +84,17 @@ impl FileOp {
 
     /// Whether it may be done to the same file again and again. The others make, move or remove a name.
     pub const fn repeats(self) -> bool {
-        matches!(self, FileOp::Write | FileOp::Stat | FileOp::Open | FileOp::Read | FileOp::Readdir)
+        matches!(self, FileOp::Write) || !self.changes() && !matches!(self, FileOp::Sync)
     }
 
     /// Whether it is done to directories, not to files.
     pub const fn is_of_directories(self) -> bool {
-        matches!(self, FileOp::Mkdir | FileOp::Readdir | FileOp::Rmdir)
+        matches!(self, FileOp::Mkdir | FileOp::Statdir | FileOp::Renamedir | FileOp::Readdir | FileOp::Rmdir)
+    }
+
+    /// Whether several workers may do it to the same name, one after the other or at once.
+    pub const fn may_be_shared(self) -> bool {
+        self.repeats() || matches!(self, FileOp::Create)
     }
 
     /// Whether a file's content crosses.
@@ -87,7 +104,10 @@ impl FileOp {
 
     /// Whether anything on the storage is other than before.
     pub const fn changes(self) -> bool {
-        !matches!(self, FileOp::Stat | FileOp::Open | FileOp::Read | FileOp::Readdir | FileOp::Sync)
+        !matches!(
+            self,
+            FileOp::Statdir | FileOp::Stat | FileOp::Open | FileOp::Read | FileOp::Readdir | FileOp::Sync
+        )
     }
 }
 

@@ -10,7 +10,7 @@ use crate::spec::{
     Content, EngineKind, Extent, Files, FlushKind, LunLayout, Pace, Pattern, Span, Stamp, Stop, Verify,
     Workload,
 };
-use crate::tree::{FileOp, MOST_NODES, Shape, Tree};
+use crate::tree::{FileOp, MOST_NODES, Shape, Tree, Visitors};
 
 /// One contradiction in a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,16 +111,42 @@ fn tree_faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
         let message = "nothing is done to files by `sync` alone".into();
         faults.push(fault("tree", message, "write what is done to the files, and `fsync = \"end\"`"));
     }
-    if workload.verify != Verify::None {
-        let message = "the content of files is not verified".into();
-        faults.push(fault("verify", message, "leave it out, or use blocks instead of a `tree`"));
-    }
+    faults.extend(tree_data_faults(workload, tree));
     if Shape::of(tree, workload.workers).is_none() {
         let message = format!("its trees would have more than {MOST_NODES} directories");
         faults.push(fault("levels", message, "fewer levels, a smaller `fanout`, or `unique_dirs = false`"));
     }
     if tree.op.repeats() && workload.stop.run.is_some_and(Nanos::is_zero) {
         faults.push(fault("run", "a run of zero length measures nothing".into(), "for example 30s, or none"));
+    }
+    faults
+}
+
+/// What is said of the content of a tree's files, and of who visits them.
+fn tree_data_faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let op = tree.op;
+    if workload.verify == Verify::Content || workload.verify != Verify::None && !op.moves_content() {
+        let message = format!("{op} compares no content of files with {}", workload.verify);
+        faults.push(fault(
+            "verify",
+            message,
+            "write `verify = \"written\"` where files are created, written or read",
+        ));
+    }
+    if op == FileOp::Renamedir && (tree.levels != 1 || workload.stop.ops.is_some()) {
+        let message = "names go round among all directories side by side".into();
+        faults.push(fault("levels", message, "write `levels = 1` and no `ops`"));
+    }
+    if tree.visitors == Visitors::All && (!op.may_be_shared() || tree.unique_dirs) {
+        let message = format!("{op} cannot be done to the same names by all workers");
+        faults.push(fault("visitors", message, "write `visitors = \"first\"`, and `unique_dirs = false`"));
+    }
+    let sector = Bytes::new(SECTOR_BYTES);
+    let odd = tree.sizes.told_apart().into_iter().find(|size| !size.is_multiple_of(sector));
+    if let Some(size) = odd.filter(|_| tree.direct && op.moves_content()) {
+        let message = format!("{} is not a multiple of 512B, which direct I/O needs", size.exact());
+        faults.push(fault("file_size", message, format!("write {}", size.round_up(sector).exact())));
     }
     faults
 }

@@ -1,6 +1,6 @@
 //! From a tree workload to what each of its workers does.
 
-use super::{FileOp, Fsync, MOST_NODES, Shape, Tree, TreeJobSpec};
+use super::{Fsync, MOST_NODES, Shape, Tree, TreeJobSpec};
 use crate::spec::Workload;
 
 /// Why a tree workload cannot be carried out.
@@ -35,28 +35,23 @@ fn job_spec(workload: &Workload, tree: &Tree, shape: &Shape, worker: u32) -> Tre
     let stop = workload.stop;
     let repeats = tree.op.repeats();
     let run = stop.run.filter(|_| repeats);
-    let once = match tree.op.is_of_directories() {
-        true => shape.nodes_of(worker, tree.op == FileOp::Readdir).len() as u64,
-        false => shape.files_of(worker),
-    };
     let asked = stop.ops.map(|ops| share_out(ops, worker, workload.workers));
-    let visits = match (asked, run) {
-        (Some(ops), _) => Some(ops),
-        (None, Some(_)) => None,
-        (None, None) => Some(once),
-    };
-    TreeJobSpec {
+    let spec = TreeJobSpec {
         seed: workload.seed,
         worker,
         op: tree.op,
         shape: shape.clone(),
         sizes: tree.sizes.clone(),
+        visitors: tree.visitors,
         order: tree.order,
         fsync: if tree.op.changes() { tree.fsync } else { Fsync::None },
         warmup: run.map_or(units::Nanos::ZERO, |_| stop.warmup),
         run,
-        visits,
-    }
+        visits: asked,
+    };
+    let once = (asked, run) == (None, None);
+    let visits = if once { Some(spec.items()) } else { asked };
+    TreeJobSpec { visits, ..spec }
 }
 
 /// What `worker` does of `total`; the first workers do one more where it does not divide.

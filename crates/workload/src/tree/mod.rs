@@ -14,4 +14,4 @@ pub use compile::{TreeError, compile_tree};
 pub use requests::{TreeJob, TreeJobSpec, TreeRequest, TreeRequests};
 pub use shape::{Extra, MOST_NODES, Shape};
 pub use sizes::DrawnSizes;
-pub use spec::tree::{FileOp, FileSizes, FilesIn, Fsync, Order, Tree};
+pub use spec::tree::{FileOp, FileSizes, FilesIn, Fsync, Order, Tree, Visitors};

@@ -9,7 +9,7 @@ use units::convert::narrow;
 use units::{Bytes, Nanos};
 
 use super::sizes::DrawnSizes;
-use super::{FileOp, FileSizes, Fsync, Order, Shape};
+use super::{FileOp, FileSizes, Fsync, Order, Shape, Visitors};
 use crate::job::{JobOptions, Next, RequestSource};
 use crate::seam::IoRequest;
 use crate::tally::{Action, Class};
@@ -31,6 +31,8 @@ pub struct TreeJobSpec {
     pub shape: Shape,
     /// How large files are.
     pub sizes: FileSizes,
+    /// Whose share this worker visits.
+    pub visitors: Visitors,
     /// In which order they are visited.
     pub order: Order,
     /// When changes are made durable.
@@ -50,7 +52,9 @@ pub struct TreeRequest {
     pub token: Token,
     /// What to do.
     pub op: FileOp,
-    /// The file's number among the worker's own; zero where a directory is meant.
+    /// The worker in whose share it is.
+    pub owner: u32,
+    /// The file's number in that share; where a directory is meant that whose name it gets, itself to be put aside, or zero.
     pub file: u64,
     /// The directory, or the one that holds the file.
     pub node: u32,
@@ -58,6 +62,22 @@ pub struct TreeRequest {
     pub size: u32,
     /// Whether it must be durable before it has ended.
     pub durable: bool,
+}
+
+/// Bits of a number below those of the owner.
+const OWN_BITS: u32 = 40;
+
+impl TreeRequest {
+    /// The number by which a file, or directory, of a share is told of.
+    pub const fn number(owner: u32, own: u64) -> u64 {
+        debug_assert!(own >> OWN_BITS == 0, "no share has so many");
+        (owner as u64) << OWN_BITS | own
+    }
+
+    /// The share, and the number in it, of what is told of by `number`.
+    pub const fn numbered(number: u64) -> (u32, u64) {
+        ((number >> OWN_BITS) as u32, number & ((1 << OWN_BITS) - 1))
+    }
 }
 
 impl IoRequest for TreeRequest {
@@ -78,7 +98,10 @@ impl IoRequest for TreeRequest {
     }
 
     fn file(&self) -> u64 {
-        if self.op.is_of_directories() { self.node.into() } else { self.file }
+        TreeRequest::number(
+            self.owner,
+            if self.op.is_of_directories() { self.node.into() } else { self.file },
+        )
     }
 
     fn offset(&self) -> Bytes {
@@ -87,22 +110,23 @@ impl IoRequest for TreeRequest {
 
     fn fold(&self, digest: u64) -> u64 {
         let what = (u64::from(self.node) << 32) | (u64::from(self.size) << 1) | u64::from(self.durable);
+        let what = what ^ u64::from(self.owner).rotate_right(16);
         let mixed =
             (self.file ^ what.rotate_left(23) ^ ((self.op as u64) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (digest.rotate_left(29) ^ mixed ^ (mixed >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
     }
 }
 
-/// Walks over one worker's share of a tree.
+/// Walks over one worker's share of a tree, or over those of others.
 #[derive(Debug)]
 pub struct TreeRequests {
     op: FileOp,
-    worker: u32,
     shape: Shape,
-    sizes: DrawnSizes,
+    /// The shares that it visits, one after the other.
+    shares: Vec<OfOwner>,
     order: Option<Permutation>,
-    /// Directories in the order in which they are visited, where directories are.
-    nodes: Vec<u32>,
+    /// Directories in the order in which they are visited, each with its share, where directories are.
+    nodes: Vec<(u32, u32)>,
     items: u64,
     next: u64,
     /// Whether each change is made durable.
@@ -112,27 +136,50 @@ pub struct TreeRequests {
     sync_class: u16,
 }
 
+/// The files of one worker's share.
+#[derive(Debug)]
+struct OfOwner {
+    owner: u32,
+    /// How many items come before its first.
+    before: u64,
+    sizes: DrawnSizes,
+}
+
+impl TreeJobSpec {
+    /// Files or directories that the worker visits once.
+    pub fn items(&self) -> u64 {
+        let owners = self.visitors.owners(self.worker, self.shape.workers());
+        let of = |owner: u32| match self.op.is_of_directories() {
+            true => self.shape.nodes_of(owner, self.op == FileOp::Readdir).len() as u64,
+            false => self.shape.files_of(owner),
+        };
+        match owners.map(of).sum() {
+            // The only one of all has its name already.
+            1 if self.op == FileOp::Renamedir => 0,
+            items => items,
+        }
+    }
+}
+
 impl RequestSource for TreeRequests {
     type Spec = TreeJobSpec;
     type Request = TreeRequest;
 
     fn new(spec: &TreeJobSpec) -> (TreeRequests, JobOptions) {
         let (streams, op) = (Streams::new(spec.seed), spec.op);
-        let nodes = nodes(spec);
-        let of_directories = op.is_of_directories();
-        let items = if of_directories { nodes.len() as u64 } else { spec.shape.files_of(spec.worker) };
-        let is_drawn = spec.order == Order::Random && !matches!(op, FileOp::Mkdir | FileOp::Rmdir);
+        let items = spec.items();
+        let in_turn = matches!(op, FileOp::Mkdir | FileOp::Rmdir | FileOp::Renamedir);
+        let is_drawn = spec.order == Order::Random && !in_turn;
         let key = streams.key(&format!("tree/order/{}/{}", op.name(), spec.worker));
         let most = if op.repeats() { u64::MAX } else { items };
         let ops = if items == 0 { 0 } else { spec.visits.unwrap_or(u64::MAX).min(most) };
         let classes = classes(spec);
         let source = TreeRequests {
             op,
-            worker: spec.worker,
             shape: spec.shape.clone(),
-            sizes: DrawnSizes::new(spec.sizes.clone(), streams, spec.worker),
+            shares: shares(spec),
             order: (is_drawn && items > 0).then(|| Permutation::new(items, key)),
-            nodes,
+            nodes: nodes(spec),
             items,
             next: 0,
             durable: spec.fsync == Fsync::Each && op.changes(),
@@ -148,20 +195,27 @@ impl RequestSource for TreeRequests {
         debug_assert!(turn < self.items, "a name that is no item of this worker's");
         self.next = if turn + 1 == self.items { 0 } else { turn + 1 };
         let item = self.order.as_ref().map_or(turn, |order| order.at(turn));
-        let TreeRequests { op, durable, .. } = *self;
-        let (file, node, (size, class)) = match () {
-            () if op.is_of_directories() => (0, self.nodes[narrow::<usize>(item)], (Bytes::ZERO, 0)),
-            () if op.moves_content() => (item, self.shape.node_of(self.worker, item), self.sizes.of(item)),
-            () => (item, self.shape.node_of(self.worker, item), (Bytes::ZERO, 0)),
+        let op = self.op;
+        let (owner, file, node, (size, class)) = match op.is_of_directories() {
+            true => self.directory(narrow::<usize>(item)),
+            false => self.file(item),
         };
         let size = u32::try_from(size.get()).expect("files of a tree are at most 1 GiB");
-        let request = TreeRequest { token: Token(0), op, file, node, size, durable };
+        let durable = self.durable;
+        let request = TreeRequest { token: Token(0), op, owner, file, node, size, durable };
         Next { request, class: narrow::<u16>(class), pause: Nanos::ZERO }
     }
 
     fn flush(&self) -> (TreeRequest, u16) {
-        let sync =
-            TreeRequest { token: Token(0), op: FileOp::Sync, file: 0, node: 0, size: 0, durable: true };
+        let sync = TreeRequest {
+            token: Token(0),
+            op: FileOp::Sync,
+            owner: 0,
+            file: 0,
+            node: 0,
+            size: 0,
+            durable: true,
+        };
         (sync, self.sync_class)
     }
 
@@ -170,12 +224,53 @@ impl RequestSource for TreeRequests {
     }
 }
 
+impl TreeRequests {
+    /// The share, number and directory of a file that is visited, its size where that moves, and its class.
+    fn file(&self, item: u64) -> (u32, u64, u32, (Bytes, usize)) {
+        let share = &self.shares[self.shares.partition_point(|share| share.before <= item) - 1];
+        let (owner, file) = (share.owner, item - share.before);
+        let size = if self.op.moves_content() { share.sizes.of(file) } else { (Bytes::ZERO, 0) };
+        (owner, file, self.shape.node_of(owner, file), size)
+    }
+
+    /// The same of a directory. One that is renamed gets the name of the one before it: the first is put aside, and in the end
+    /// gets that of the last.
+    fn directory(&self, item: usize) -> (u32, u64, u32, (Bytes, usize)) {
+        let (owner, node) = self.nodes[item];
+        let none = (Bytes::ZERO, 0);
+        if self.op != FileOp::Renamedir {
+            return (owner, 0, node, none);
+        }
+        let before = self.nodes[item.saturating_sub(1)].1;
+        let node = if item + 1 == self.nodes.len() { self.nodes[0].1 } else { node };
+        (owner, before.into(), node, none)
+    }
+}
+
+/// The shares that the job visits, where files are.
+fn shares(spec: &TreeJobSpec) -> Vec<OfOwner> {
+    let mut before = 0;
+    let owners = spec.visitors.owners(spec.worker, spec.shape.workers());
+    let with = |owner: u32| {
+        let sizes = DrawnSizes::new(spec.sizes.clone(), Streams::new(spec.seed), owner);
+        let share = OfOwner { owner, before, sizes };
+        before += spec.shape.files_of(owner);
+        share
+    };
+    owners.map(with).collect()
+}
+
 /// The directories that the job visits, parents first, or last where they are removed.
-fn nodes(spec: &TreeJobSpec) -> Vec<u32> {
+fn nodes(spec: &TreeJobSpec) -> Vec<(u32, u32)> {
     if !spec.op.is_of_directories() {
         return Vec::new();
     }
-    let mut nodes = spec.shape.nodes_of(spec.worker, spec.op == FileOp::Readdir);
+    let owners = spec.visitors.owners(spec.worker, spec.shape.workers());
+    let of = |owner: u32| {
+        let nodes = spec.shape.nodes_of(owner, spec.op == FileOp::Readdir);
+        nodes.into_iter().map(move |node| (owner, node))
+    };
+    let mut nodes: Vec<(u32, u32)> = owners.flat_map(of).collect();
     if spec.op == FileOp::Rmdir {
         nodes.reverse();
     }

@@ -64,6 +64,11 @@ impl Shape {
         self.nodes
     }
 
+    /// Workers that have shares of it.
+    pub fn workers(&self) -> u32 {
+        self.workers
+    }
+
     /// Trees: one, or one for each worker.
     pub fn trees(&self) -> u32 {
         if self.unique_dirs { self.workers } else { 1 }

@@ -17,7 +17,7 @@ use crate::spec::{
     EngineKind, Extent, Files, FlushKind, IoPriority, LunLayout, OpenSync, Pace, Pattern, Priorities, Span,
     Stamp, Verify, WriteHint,
 };
-use crate::tree::{FileOp, FilesIn, Fsync, Order};
+use crate::tree::{FileOp, FilesIn, Fsync, Order, Visitors};
 
 /// A type that the value of a key is read as, within what the key's own kind allows.
 pub(crate) trait KeyValue: Sized {
@@ -46,7 +46,7 @@ macro_rules! by_text {
 
 by_text! {
     Baseline, Bytes, ContentText, CpuList, EngineKind, Extent, Factor, FileOp, Files, FilesIn, FlushKind, Fsync, IoPriority, LunLayout, Metric,
-    Nanos, OpList, OpenSync, Order, Pace, Pattern, PointOrder, Priorities, Ratio, Settle, Share, Span, Stamp, StateWord, Steady, Verify, WriteHint,
+    Nanos, OpList, OpenSync, Order, Pace, Pattern, PointOrder, Priorities, Ratio, Settle, Share, Span, Stamp, StateWord, Steady, Verify, Visitors, WriteHint,
 }
 
 impl KeyValue for bool {

@@ -325,7 +325,7 @@ keys! {
     "Files and directories":
     tree (
         Choice(&[
-            "none", "mkdir", "create", "write", "stat", "open",
+            "none", "mkdir", "statdir", "renamedir", "create", "mknod", "write", "stat", "open",
             "read", "link", "symlink", "rename", "readdir", "delete", "rmdir",
         ]),
         "none",
@@ -334,13 +334,16 @@ keys! {
         [file_op] _
         "`create` makes a file and writes all of it; `write` and `read` open a file and move all of it; \
          `open` opens and closes it; `stat` gets its attributes; `link` and `symlink` give it a second \
-         name, `rename` another one. `mkdir`, `readdir` and `rmdir` concern the directories. What is \
+         name, `rename` another one; `mknod` makes a file that stays empty. `mkdir`, `statdir`, `readdir` and `rmdir` \
+         concern the directories; `renamedir` gives each the name of the one before it. What is \
          missing for it is made before, and what is in its way is removed, without being measured; so \
-         phases with the same tree work on the same files, one after the other. `write`, `stat`, `open`, \
+         phases with the same tree work on the same files, one after the other. `write`, `stat`, `statdir`, `open`, \
          `read` and `readdir` repeat until `run` is over or `ops` are done, or visit each once where \
          neither is said; the others visit each once, however long it takes. Files are read and written \
-         through the page cache; of the other keys `workers`, `seed`, `content`, `compress`, `dedupe` and \
-         `flush` hold."
+         through the page cache, unless `direct_files`; of the other keys `workers`, `seed`, `content`, `compress`, \
+         `dedupe` and `flush` hold, `engine = \"locked\"` locks a file while its content moves, and with `verify` (`written`) \
+         what `create` and `write` write follows from the seed and the name, and is what `read` must find; with `all` a \
+         `create` or `write` reads it back at once."
     count (Count(1, 1_000_000_000), "1000", 10_000) [tree.count] _
         "1 to 1,000,000,000. Each worker has its own share of them."
     file_size (Sizes, "0B", "1KiB..64KiB") [tree.sizes] _
@@ -356,6 +359,10 @@ keys! {
          many."
     unique_dirs (Switch, "false", true) [tree.unique_dirs] _
         "Otherwise all workers have their files in the same directories and may wait for one another there."
+    visitors (Choice(&["own", "shifted(1)", "first", "all"]), "own", "first") [tree.visitors] _
+        "`own`: each worker its own share. `shifted(2)`: each that of the second worker after it. `first`: the first \
+         worker visits those of all, the others nothing. `all`: every worker visits all of them, so that they meet in the \
+         same files; only what may be done more than once to a name, and `create`, which then opens a file that is there."
     order (Choice(&["sequential", "random"]), "sequential", "random") [tree.order] _
         "`sequential`: in the order of the names, one directory after the other. `random`: each once before \
          any comes again, and every operation in an order of its own."
@@ -363,6 +370,9 @@ keys! {
         "`each`: every operation that changes something flushes the file, then the directory that names it, \
          before it counts as done; `flush` says by which call. `end`: each worker has the whole file system \
          written back once its share is done; that is measured too and counts as `sync`."
+    direct_files (Switch, "false", true) [tree.direct] _
+        "Content is moved by direct I/O in one request of up to 1 MiB, so `file_size` is a multiple of what the file system \
+         wants, 512B or 4KiB."
 }
 
 keys! {

@@ -6,7 +6,7 @@ use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 use crate::plan::text::{MOST_SIZES, split_of};
 use crate::spec::*;
 use crate::steady::{Steady, SteadyFigure, SteadyLimit, SteadyMeasure};
-use crate::tree::{FileOp, FileSizes, FilesIn, Fsync, Order, Tree};
+use crate::tree::{FileOp, FileSizes, FilesIn, Fsync, Order, Tree, Visitors};
 
 pub(crate) fn share() -> impl Strategy<Value = Share> {
     prop_oneof![(0u32..=100).prop_map(|p| f64::from(p) / 100.0), 0.0..=1.0f64]
@@ -269,17 +269,16 @@ pub(crate) fn tree() -> impl Strategy<Value = Tree> {
     let fsync = prop_oneof![Just(Fsync::None), Just(Fsync::Each), Just(Fsync::End)];
     let files_in = prop_oneof![Just(FilesIn::Leaves), Just(FilesIn::All)];
     let shape = (0u32..=20, 1u32..=1_000_000, files_in, any::<bool>());
-    (op, 1u64..=1_000_000_000, file_sizes(), shape, order, fsync).prop_map(
-        |(op, count, sizes, (levels, fanout, files_in, unique_dirs), order, fsync)| Tree {
-            op,
-            count,
-            sizes,
-            levels,
-            fanout,
-            files_in,
-            unique_dirs,
-            order,
-            fsync,
+    let visitors = prop_oneof![
+        Just(Visitors::Own),
+        Just(Visitors::First),
+        Just(Visitors::All),
+        (0u32..=1_000_000).prop_map(Visitors::Shifted)
+    ];
+    let how = (order, fsync, visitors, any::<bool>());
+    (op, 1u64..=1_000_000_000, file_sizes(), shape, how).prop_map(
+        |(op, count, sizes, (levels, fanout, files_in, unique_dirs), (order, fsync, visitors, direct))| {
+            Tree { op, count, sizes, levels, fanout, files_in, unique_dirs, visitors, order, fsync, direct }
         },
     )
 }

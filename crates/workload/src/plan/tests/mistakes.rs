@@ -269,7 +269,7 @@ fn what_cannot_be_stamped_is_not_verified() {
         ("dedupe = \"2:1\"", "blocks with stamps do not repeat"),
         ("engine = \"null\"", "the null engine reads nothing"),
         ("engine = \"stdio\"\ndirect = false", "holds back what it has written"),
-        ("tree = \"create\"", "the content of files is not verified"),
+        ("tree = \"stat\"", "stat compares no content of files"),
         ("verify = \"some\"", "is a duplicate key"),
     ] {
         let error = told(keys).unwrap_err();
