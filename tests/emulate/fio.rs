@@ -546,3 +546,41 @@ fn requests_have_the_priorities_that_their_job_gives_them() {
     assert_eq!(asked["io_priority"], "idle/0", "{asked}");
     assert_eq!(asked["request_priority"], "20% of reads be/0");
 }
+
+#[test]
+fn a_trigger_runs_its_command_once_beside_the_jobs() {
+    let user = User::new();
+    let (file, pulled, data) = (user.path("now"), user.path("pulled"), user.path("data"));
+    std::fs::write(&file, "").unwrap();
+    let line = format!(
+        "as fio --trigger-file={} --trigger-timeout=1h --name=a --filename={} --size=1m --rw=randread --runtime=1 --time_based",
+        file.display(),
+        data.display()
+    );
+    let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+    words.insert(2, format!("--trigger=echo x >> {}", pulled.display()));
+    user.fathom_of(&words).done();
+    assert_eq!(std::fs::read_to_string(&pulled).unwrap(), "x\n");
+    assert!(!file.exists(), "it is removed, as there");
+    words[2] = "--trigger=false".into();
+    words[4] = "--trigger-timeout=100ms".into();
+    let ended = user.fathom_of(&words).with(1);
+    assert!(ended.err.contains("--trigger `false`"), "{}", ended.err);
+}
+
+#[test]
+fn a_job_reads_all_files_below_a_directory() {
+    let user = User::new();
+    let directory = user.directory("tree");
+    std::fs::create_dir(directory.join("sub")).unwrap();
+    for name in ["one", "sub/two"] {
+        std::fs::write(directory.join(name), vec![7; 65536]).unwrap();
+    }
+    let line = format!("as fio --name=a --opendir={} --rw=read --bs=4k", directory.display());
+    user.fathom(&line).done();
+    let run = user.last();
+    let loads = run["points"].as_array().unwrap().iter().filter(|point| point["kind"] == "load");
+    let bytes: Vec<u64> =
+        loads.map(|load| load["workloads"][0]["classes"][0]["bytes"].as_u64().unwrap()).collect();
+    assert_eq!(bytes, [2 * 65536]);
+}

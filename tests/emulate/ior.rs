@@ -201,3 +201,54 @@ fn ior_says_of_a_file_that_is_to_be_read_and_is_not_there_that_it_does_not_exist
         assert!(said.contains(&format!("{file} does not exist")), "{said}");
     }
 }
+
+#[test]
+fn ior_reads_what_other_tasks_wrote_and_compares_it() {
+    let user = User::new();
+    for shape in ["", "-F ", "-s 2 "] {
+        let path = user.path("drawn");
+        let line = format!("as ior -w -r -R -Z -Z -X 3 -N 4 -b 128k -t 64k {shape}-o {}", path.display());
+        let ended = user.fathom(&line).done();
+        assert_eq!(table(&ended.out).len(), 2, "{}", ended.out);
+        assert!(ended.out.contains(" 2    3 "), "the summary has reordrand and the seed: {}", ended.out);
+        let run = user.last();
+        let read = &run["points"][1]["workloads"];
+        assert_eq!(read.as_array().map(Vec::len), Some(4));
+        let checked = |at: usize| read[at]["verified"]["checked_bytes"].as_u64();
+        assert!((0..4).all(|at| checked(at) > Some(0)), "{}", read[0]["verified"]);
+    }
+}
+
+#[test]
+fn ior_fills_a_file_before_random_writes_locks_ranges_and_holds_memory() {
+    let user = User::new();
+    let path = user.path("filled");
+    let options = "-z --randomPrefill 256k --posix.rangelocks -M 4m -c -j 1000";
+    let ended =
+        user.fathom(&format!("as ior -w -k {options} -N 2 -b 512k -t 64k -o {}", path.display())).done();
+    let lines = table(&ended.out);
+    let run = user.last();
+    let points = run["points"].as_array().unwrap();
+    let seconds = |at: usize| points[at]["workloads"][0]["measured_ns"].as_u64().unwrap() as f64 / 1e9;
+    assert_eq!([&points[0]["name"], &points[1]["name"]], ["prefill 0", "write 0"]);
+    assert!(
+        (lines[0].total_s - seconds(0) - seconds(1)).abs() < 1e-4,
+        "filling is part of the time: {lines:?}"
+    );
+    assert_eq!(points[1]["workloads"][0]["engine"]["name"], "locked");
+    assert!(ended.out.contains("memoryPerNode       : 4 MiB\n") && ended.out.contains(": collective\n"));
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), 1 << 20);
+}
+
+#[test]
+fn ior_carries_out_nothing_where_it_is_told_so() {
+    let user = User::new();
+    let path = user.path("dry");
+    let ended = user.fathom(&format!("as ior --dryRun -b 64k -t 64k -o {}", path.display())).done();
+    assert!(
+        ended.out.contains("dryRun              : 1\n") && ended.out.contains("Finished"),
+        "{}",
+        ended.out
+    );
+    assert!(table(&ended.out).is_empty() && !path.exists());
+}

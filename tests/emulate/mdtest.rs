@@ -58,7 +58,9 @@ fn mdtest_tests_directories_and_files_side_by_side() {
     assert!(table.contains_key("Directory creation") && table.contains_key("Directory removal"));
     let run = user.last();
     let ops = |at: usize| run["points"][at]["workloads"][0]["classes"][0]["ops"].as_u64().unwrap();
-    assert_eq!((ops(0), ops(1), ops(2)), (40, 40, 40), "directories made, removed, files made");
+    assert!((0..8).all(|at| ops(at) == 40), "directories are made, statted, renamed and removed, then files");
+    assert_eq!(table.len(), 8, "{table:?}");
+    assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
 }
 
 #[test]
@@ -68,4 +70,84 @@ fn mdtest_runs_on_a_virtual_array() {
     assert!(table(&ended.out)["File creation"][2] > 0.0);
     let shown = user.fathom("show last --format mdtest").done();
     assert!(shown.out.contains("   File removal "), "{}", shown.out);
+}
+
+#[test]
+fn mdtest_compares_shares_shifts_and_locks_files() {
+    let user = User::new();
+    let directory = user.directory("md");
+    for options in [
+        "-N 1 -w 4k -e 4k -X --verify-write -y",
+        "-N 1 -u -w 3901 -e 3901 -X --posix.rangelocks",
+        "-S -w 1k -e 1k -X",
+        "-c -w 5000 -e 5000 -X",
+        "-k -Y",
+        "-w 4k -e 4k --posix.odirect -X",
+        "-c -u -R",
+    ] {
+        let line = format!("as mdtest -F -n 20 --tasks 3 {options} -d {}", directory.display());
+        let ended = user.fathom(&line).done();
+        let table = table(&ended.out);
+        let tests = ["File creation", "File read", "File removal", "File stat"];
+        assert!(tests.iter().all(|test| table[*test][2] > 0.0), "{options}: {}", ended.out);
+        let run = user.last();
+        let points = run["points"].as_array().unwrap();
+        let failed = |point: &serde_json::Value| point["workloads"][0]["errors"].as_u64();
+        assert!(points.iter().all(|point| failed(point) == Some(0)), "{options}");
+        if options.contains("-X") {
+            let read = points.iter().find(|point| point["name"] == "File read 0").unwrap();
+            assert!(read["workloads"][0]["verified"]["checked_bytes"].as_u64() > Some(0), "{options}");
+        }
+        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0, "{options}");
+    }
+}
+
+#[test]
+fn mdtest_prints_what_tasks_did_and_runs_commands_around_phases() {
+    let user = User::new();
+    let (directory, details, ran) = (user.directory("md"), user.path("details.csv"), user.path("ran"));
+    let line = vec![
+        "as",
+        "mdtest",
+        "-n",
+        "30",
+        "--tasks",
+        "2",
+        "-f",
+        "1",
+        "-l",
+        "2",
+        "-P",
+        "--showRankStatistics",
+        "--print-all-procs",
+    ];
+    let mut words: Vec<String> = line.into_iter().map(str::to_owned).collect();
+    words.push(format!("--saveRankPerformanceDetails={}", details.display()));
+    words.push(format!("--run-cmd-after-phase=echo x >> {}; sleep 0.02", ran.display()));
+    words.extend(["-d".to_owned(), directory.display().to_string()]);
+    let ended = user.fathom_of(&words).done();
+    for said in [
+        "1 tasks, 30 files/directories\n",
+        "2 tasks, 60 files/directories\n",
+        "SUMMARY time",
+        "per Rank: Max",
+    ] {
+        assert!(ended.out.contains(said), "{said}: {}", ended.out);
+    }
+    assert_eq!(ended.out.matches("Per process result (rate):").count(), 2);
+    let csv = std::fs::read_to_string(&details).unwrap();
+    assert_eq!(csv.lines().count(), 1 + (1 + 1) + (1 + 2), "{csv}");
+    assert_eq!(std::fs::read_to_string(&ran).unwrap().lines().count(), 8 + 16, "each task after each phase");
+    let slow = csv.lines().nth(1).unwrap().split(',').nth(5).unwrap().parse::<f64>().unwrap();
+    assert!(slow >= 0.02, "the command is part of the time: {slow}");
+}
+
+#[test]
+fn mdtest_makes_as_many_items_as_a_stone_wall_has_left() {
+    let user = User::new();
+    let (directory, status) = (user.directory("md"), user.path("status"));
+    std::fs::write(&status, "17\n").unwrap();
+    let line = format!("as mdtest -F -T -n 40 -x {} -d {}", status.display(), directory.display());
+    user.fathom(&line).done();
+    assert_eq!(user.last()["points"][0]["workloads"][0]["classes"][0]["ops"], 17);
 }

@@ -12,6 +12,8 @@ pub struct JobEnvironment<'a> {
     pub bytes: &'a dyn Fn(&str) -> io::Result<Vec<u8>>,
     /// What a name leads to; `None` where nothing is there, or nobody can say yet.
     pub kind: &'a dyn Fn(&str) -> Option<NamedKind>,
+    /// All files below a directory, in the order of their names.
+    pub files_below: &'a dyn Fn(&str) -> io::Result<Vec<String>>,
     /// The size of a file or device that is there; `None` where none is, or nobody can say yet.
     pub size_bytes: &'a dyn Fn(&str) -> Option<u64>,
     /// What the user named in place of the file's own targets (`--on`); mostly empty.
@@ -42,6 +44,7 @@ impl JobEnvironment<'_> {
         variable: &|_| None,
         bytes: &|_| Err(io::Error::from(io::ErrorKind::NotFound)),
         kind: &|_| None,
+        files_below: &|_| Err(io::Error::from(io::ErrorKind::NotFound)),
         size_bytes: &|_| None,
         targets: &[],
         salt: 1,

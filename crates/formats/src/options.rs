@@ -7,7 +7,7 @@
 //! **Invariant:** no words make the parser panic. An option is carried out, noted or refused, never dropped.
 
 #[cfg(test)]
-mod guide;
+pub(crate) mod guide;
 mod rows;
 #[cfg(test)]
 mod tests;

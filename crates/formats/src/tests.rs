@@ -67,6 +67,8 @@ struct Told {
     counts: [usize; 3],
     /// Of those that are refused the ones that would change a drive.
     changing: usize,
+    /// Of those that are refused the ones for other hardware, networks and systems.
+    elsewhere: usize,
     files: &'static str,
     readers: &'static str,
 }
@@ -75,7 +77,12 @@ fn told() -> Vec<Told> {
     let with = |[one, other]: [[usize; 3]; 2]| [one[0] + other[0], one[1] + other[1], one[2] + other[2]];
     let row = |tool, version, counts, files, readers| {
         let changing = if tool == "hdparm" { hdparm::SYNTAX.changing() } else { 0 };
-        Told { tool, version, counts, changing, files, readers }
+        let elsewhere = match tool {
+            "fio" => fio::SYNTAX.elsewhere() + fio::elsewhere(),
+            "mdtest" => mdtest::SYNTAX.elsewhere(),
+            _ => 0,
+        };
+        Told { tool, version, counts, changing, elsewhere, files, readers }
     };
     vec![
         row("dd", "coreutils 9.1", dd::SYNTAX.counts(), "", "a parser of its three lines"),
@@ -111,15 +118,21 @@ fn served() -> String {
         "| tool | version | options served | change nothing | refused | files read | output compared with |\n\
          |---|---|--:|--:|--:|---|---|\n",
     );
-    for Told { tool, version, counts: [served, idle, refused], changing, files, readers } in told() {
+    for Told { tool, version, counts: [served, idle, refused], changing, elsewhere, files, readers } in told()
+    {
         let all = served + idle + refused;
-        let part = 100 * (served + idle) / (all - changing).max(1);
-        let of = match changing {
-            0 => "taken".to_owned(),
-            count => format!("of the others taken; {count} change the drive"),
+        let part = |others: usize| format!("{} %", 100 * (served + idle) / (all - others).max(1));
+        let taken = match (changing, elsewhere) {
+            (0, 0) => format!("{} taken", part(0)),
+            (0, count) => format!(
+                "{} taken, {} without the {count} for other hardware, networks and systems",
+                part(0),
+                part(count)
+            ),
+            (count, _) => format!("{} of the others taken; {count} change the drive", part(count)),
         };
         table += &format!(
-            "| {tool} | {version} | {served} of {all} | {idle} | {refused} ({part} % {of}) | {files} | {readers} |\n"
+            "| {tool} | {version} | {served} of {all} | {idle} | {refused} ({taken}) | {files} | {readers} |\n"
         );
     }
     table

@@ -1,6 +1,7 @@
 //! `fathom as fio [OPTION|JOBFILE]...`
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use conduct::search::{LOOK_LEAST, SearchOptions, load_of};
 use formats::fio::Command;
@@ -12,7 +13,7 @@ use units::{Bytes, Nanos};
 
 use super::fio_logs::FioLogs;
 use super::fio_programs::Programs;
-use super::{Context, Scratch};
+use super::{Context, Scratch, fio_trigger};
 use crate::ending::{Ending, Failure};
 use crate::input::environment;
 use crate::output;
@@ -78,17 +79,14 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
         programs.before()?;
     }
     print_head(&command)?;
-    let recorded = match command.slo() {
-        Some(promise) => {
-            // As fio's line of what is done, for who waits before a terminal.
-            let is_watched = command.wanted.verbose || stderr_is_terminal();
-            let display = if is_watched { Display::Auto } else { Display::None };
-            let recorded = look_for(promise, session, display)?;
-            programs.iter().for_each(Programs::after_search);
-            recorded
-        }
-        None => session.measure(&mut |event| programs.iter().for_each(|programs| programs.hear(event))),
-    };
+    let is_over = AtomicBool::new(false);
+    let (recorded, pulled) = std::thread::scope(|scope| {
+        let watch = fio_trigger::watch(scope, &command.wanted.trigger, &is_over);
+        let recorded = measured(&command, session, programs.as_ref());
+        is_over.store(true, Ordering::Relaxed);
+        (recorded, watch.and_then(|watch| watch.join().ok()).flatten())
+    });
+    let recorded = recorded?;
     let text = command.report(&recorded.run);
     match &command.wanted.file {
         Some(path) => output::write_whole(path.as_ref(), &(command.head() + &text))?,
@@ -97,7 +95,7 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
     for (name, log) in command.logs(&recorded.run) {
         output::write_whole(name.as_ref(), &log)?;
     }
-    if let Some(what) = programs.and_then(|programs| programs.wrong()) {
+    if let Some(what) = pulled.or_else(|| programs.and_then(|programs| programs.wrong())) {
         return Ok(Ending { code: 1, reason: what });
     }
     if let Some(what) = logs.and_then(|logs| logs.finish()) {
@@ -109,6 +107,19 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
         (1.., 0) => Ok(Ending { code: 1, reason: format!("{failed} jobs ended with an error") }),
         _ => Ok(ending),
     }
+}
+
+/// What the jobs did, or the search that `latency_target` asks for.
+fn measured(command: &Command, session: Session, programs: Option<&Programs>) -> Result<Recorded, Failure> {
+    let Some(promise) = command.slo() else {
+        return Ok(session.measure(&mut |event| programs.iter().for_each(|programs| programs.hear(event))));
+    };
+    // As fio's line of what is done, for who waits before a terminal.
+    let is_watched = command.wanted.verbose || stderr_is_terminal();
+    let display = if is_watched { Display::Auto } else { Display::None };
+    let recorded = look_for(promise, session, display)?;
+    programs.iter().for_each(|programs| programs.after_search());
+    Ok(recorded)
 }
 
 /// The memory that its jobs lock, for as long as they run.

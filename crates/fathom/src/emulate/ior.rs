@@ -21,6 +21,9 @@ use crate::session::ranks;
 use crate::terminal;
 
 pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+    if let Some(ending) = dry(arguments)? {
+        return Ok(ending);
+    }
     if let Some(ending) = ranks::serve(|| {
         let Asked { command, job, files } = asked(arguments)?;
         let plain_of_others = of_others(&command, &job, ranks::number(), ranks::count().unwrap_or(1));
@@ -32,24 +35,101 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     let Asked { command, job, files } = asked(arguments)?;
     let session = context.open_plain("ior", &job.translated, files, Scratch::default(), command.writes)?;
     session.notes.iter().for_each(|note| terminal::say(&format!("ior: WARNING: {note}")));
-    let mut paper = Paper::of(&command, &job)?;
+    let held = Held::of(&command)?;
+    let mut paper = Paper::of(&command, &job, held.bytes())?;
     paper.begin()?;
     let mut lost = Ok(());
-    let mut under_way = None;
-    let recorded = session.measure(&mut |event| match event {
-        Event::PointStarted { name, .. } => under_way = Job::phase(name),
-        Event::PointEnded { point } if lost.is_ok() => {
-            let row = under_way.take().and_then(|(_, iteration)| Row::of(point, iteration));
-            lost = row.map_or(Ok(()), |row| paper.add(row));
-        }
-        _ => {}
-    });
+    let (mut under_way, mut filling_s) = (None, 0.0);
+    let mut repetitions = Repetitions { within: command.within, present: 0, has_ended: false };
+    let recorded =
+        session.measure_while(&mut |name, since| repetitions.go_on(name, since), &mut |event| match event {
+            Event::PointStarted { name, .. } => under_way = Some((Job::phase(name), Job::is_prefill(name))),
+            Event::PointEnded { point } if lost.is_ok() => match under_way.take() {
+                Some((_, true)) => filling_s += Row::of(point, 0).map_or(0.0, |row| row.seconds),
+                Some((Some((_, iteration)), _)) => {
+                    let row =
+                        Row::of(point, iteration).map(|row| Row { seconds: row.seconds + filling_s, ..row });
+                    filling_s = 0.0;
+                    lost = row.map_or(Ok(()), |row| paper.add(row, point));
+                }
+                _ => {}
+            },
+            _ => {}
+        });
     lost?;
     paper.end()?;
+    drop(held);
     if let Some(warning) = nothing_compared(&command, &recorded.run.points) {
         terminal::say(&warning);
     }
     Ok(context.end(recorded))
+}
+
+/// What `--dryRun` prints, where it is asked for: all but figures. Nothing is looked at or touched.
+fn dry(arguments: &[String]) -> Result<Option<Ending>, Failure> {
+    let command = Command::parse(arguments, ranks::count())?;
+    if !command.is_dry {
+        return Ok(None);
+    }
+    if ranks::is_first() {
+        let bytes = command.shape.hog.map(|hog| hog.of(memory()));
+        let nothing = formats::TranslatedJob { plan: String::new(), targets: Vec::new(), notes: Vec::new() };
+        let job = Job { translated: nothing, files: command.files()? };
+        let mut paper = Paper::of(&command, &job, bytes)?;
+        paper.begin()?;
+        paper.end()?;
+    }
+    Ok(Some(Ending::done()))
+}
+
+/// The memory of this host.
+fn memory() -> u64 {
+    Environment::read(&SysRoot::real()).ram.get()
+}
+
+/// Memory that is held for as long as the tests run (`-M`).
+struct Held(Option<Vec<u8>>);
+
+impl Held {
+    /// What the command asks for, each page of it written to.
+    fn of(command: &Command) -> Result<Held, Failure> {
+        let Some(hog) = command.shape.hog else { return Ok(Held(None)) };
+        let (all, mut held) = (memory(), Vec::new());
+        // Processes of one host share what it is to hold.
+        let processes = u64::from(ranks::count().unwrap_or(1).div_ceil(ranks::hosts().max(1)));
+        let bytes = hog.of(all);
+        if bytes > all / 10 * 9 {
+            let what = format!("-M: {bytes} of this host's {all} bytes of memory leave nothing to run with");
+            return Err(usage(what));
+        }
+        let own = narrow::<usize>(bytes / processes);
+        held.try_reserve_exact(own).map_err(|error| usage(format!("-M: {own} bytes of memory: {error}")))?;
+        held.resize(own, 1);
+        Ok(Held(Some(held)))
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        self.0.as_ref().map(|held| held.len() as u64)
+    }
+}
+
+/// Repetitions that begin no more once their time is over (`-T`).
+struct Repetitions {
+    within: Option<units::Nanos>,
+    present: u32,
+    has_ended: bool,
+}
+
+impl Repetitions {
+    /// Whether the phase of that name is carried out, so long after the first began. A repetition that has begun is done.
+    fn go_on(&mut self, name: &str, since: units::Nanos) -> bool {
+        let number = Job::repetition(name).unwrap_or(self.present);
+        if number > self.present {
+            self.present = number;
+            self.has_ended |= self.within.is_some_and(|within| since >= within);
+        }
+        !self.has_ended
+    }
 }
 
 /// What `-W` and `-R` have not looked at, where that is anything: blocks that no write of this call, and of no earlier one that
@@ -163,7 +243,7 @@ struct Paper {
 }
 
 impl Paper {
-    fn of(command: &Command, job: &Job) -> Result<Paper, Failure> {
+    fn of(command: &Command, job: &Job, hog: Option<u64>) -> Result<Paper, Failure> {
         let words: Vec<&str> =
             std::iter::once("ior").chain(command.words.iter().map(String::as_str)).collect();
         let sheet = Sheet {
@@ -171,6 +251,7 @@ impl Paper {
             command: words.join(" "),
             hostname: Environment::read(&SysRoot::real()).hostname,
             hosts: ranks::hosts(),
+            hog,
             file_system: if job.files.is_empty() { None } else { file_system(&job.files[0].path) },
             began: now(),
         };
@@ -192,8 +273,11 @@ impl Paper {
         }
     }
 
-    fn add(&mut self, row: Row) -> Result<(), Failure> {
+    fn add(&mut self, row: Row, point: &record::Point) -> Result<(), Failure> {
         self.rows.push(row);
+        if let Some(seconds) = self.sheet.asked.outlier_s.filter(|_| self.summary == Summary::Text) {
+            self.put(&formats::ior::outliers(point, &row, seconds, &self.sheet.hostname))?;
+        }
         match self.summary {
             Summary::Text => self.put(&self.sheet.line(&row)),
             Summary::Csv => self.put(&self.sheet.csv_line(&row)),
@@ -228,6 +312,18 @@ fn usage(what: String) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_repetition_begins_within_its_time_and_is_then_done() {
+        let minute = units::Nanos::from_secs(60);
+        let mut repetitions = Repetitions { within: Some(minute), present: 0, has_ended: false };
+        let mut goes_on =
+            |name: &str, seconds: u64| repetitions.go_on(name, units::Nanos::from_secs(seconds));
+        assert!(goes_on("write 0", 0) && goes_on("read 0", 90), "it has begun in time");
+        assert!(!goes_on("delay 1", 91) && !goes_on("write 1", 92));
+        let mut repetitions = Repetitions { within: None, present: 0, has_ended: false };
+        assert!(repetitions.go_on("write 1", minute));
+    }
 
     #[test]
     fn of_files_of_tasks_each_rank_writes_its_own() {

@@ -1,5 +1,8 @@
 //! `fathom as mdtest -n … -d DIRECTORY`
 
+use std::fs::File;
+use std::io::Write;
+
 use conduct::Event;
 use formats::Refusal;
 use formats::mdtest::{Command, Sheet, Tally, Test};
@@ -12,6 +15,7 @@ use crate::input::arrays;
 use crate::input::targets::look;
 use crate::output::print;
 use crate::session::ranks;
+use crate::terminal;
 
 pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     if let Some(ending) = ranks::serve(|| {
@@ -20,35 +24,131 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         return Ok(ending);
     }
     let command = asked(arguments)?;
+    let details = command.printed.details.as_deref().map(new_file).transpose()?;
     let session = context.open("mdtest", &command.translate(), Scratch::default())?;
     let is_array = arrays::address(std::slice::from_ref(&command.directory))?.is_some();
     let file_system = if is_array { None } else { file_system(&command.directory) };
     let sheet = Sheet { hosts: ranks::hosts(), file_system, ..Sheet::of(&command) };
     print(&sheet.heading(&now()))?;
-    let mut tally = Tally::default();
-    let mut under_way = None;
+    let mut courses: Vec<(u32, Tally)> =
+        command.courses.iter().map(|tasks| (*tasks, Tally::default())).collect();
+    let mut phases = Phases { command: &command, wrong: None };
+    let mut under_way = String::new();
     let recorded = session.measure(&mut |event| match event {
-        Event::PointStarted { name, .. } => under_way = Test::phase(name),
+        Event::PointStarted { name, .. } => {
+            under_way = (*name).to_owned();
+            phases.begin(name);
+        }
         Event::PointEnded { point } => {
-            if let Some((test, _)) = under_way.take() {
-                tally.add(test, point);
+            let tasks = Test::tasks(&under_way);
+            let of = courses.iter_mut().find(|(of, _)| tasks.is_none_or(|tasks| tasks == *of));
+            let Some((tasks, tally)) = of else { return };
+            match Test::phase(&under_way) {
+                Some((test, iteration)) => {
+                    tally.add(test, iteration, point);
+                    tally.add_after(phases.end(*tasks));
+                }
+                None if Test::is_collective(&under_way) => tally.add_before(point),
+                None => {}
             }
         }
         _ => {}
     });
-    print(&sheet.table(&tally, &now()))?;
+    for (tasks, tally) in &courses {
+        print(&sheet.course(*tasks, tally))?;
+    }
+    let wrong = recorded.run.points.iter().flat_map(|point| &point.workloads);
+    let wrong: u64 = wrong.filter_map(|workload| workload.verified.as_ref()).map(|of| of.corrupt).sum();
+    if wrong > 0 {
+        print(&format!(
+            "\nERROR: verifying the data on read ({wrong} errors)! Take the performance values with care!\n\n"
+        ))?;
+    }
+    print(&Sheet::end(&now()))?;
+    if let Some((path, mut file)) = details {
+        let text: String = courses.iter().map(|(_, tally)| tally.details(command.items)).collect();
+        let text = Tally::details_heading() + &text;
+        file.write_all(text.as_bytes())
+            .map_err(|source| Failure::System { what: format!("writing {path}"), source })?;
+    }
+    if let Some(wrong) = phases.wrong {
+        terminal::say(&format!("mdtest: WARNING: {wrong}"));
+    }
     Ok(context.end(recorded))
+}
+
+/// Commands around phases.
+struct Phases<'a> {
+    command: &'a Command,
+    /// The first that went wrong with one.
+    wrong: Option<String>,
+}
+
+impl Phases<'_> {
+    /// What each task runs before the phase of that name, where it is a test.
+    fn begin(&mut self, name: &str) {
+        let Some(tasks) = Test::phase(name).map(|_| Test::tasks(name).unwrap_or(self.command.tasks)) else {
+            return;
+        };
+        self.run(self.command.before_phase.as_deref(), tasks);
+    }
+
+    /// What each of so many tasks runs after a test, and how many seconds that took.
+    fn end(&mut self, tasks: u32) -> f64 {
+        let clock = host::clock::Clock::start();
+        let begun = clock.now();
+        self.run(self.command.after_phase.as_deref(), tasks);
+        clock.now().saturating_since(begun).as_secs_f64()
+    }
+
+    fn run(&mut self, command: Option<&str>, tasks: u32) {
+        let Some(command) = command else { return };
+        let failed = std::thread::scope(|scope| {
+            let running: Vec<_> =
+                (0..tasks).map(|_| scope.spawn(|| host::command::run(command, &[]))).collect();
+            running.into_iter().filter_map(|one| one.join().ok()?.err()).next()
+        });
+        if let Some(error) = failed {
+            self.wrong.get_or_insert_with(|| format!("`{command}`: {error}"));
+        }
+    }
+}
+
+/// A file that was not there before, and its path.
+fn new_file(path: &str) -> Result<(String, File), Failure> {
+    let made = File::create_new(units::name::path(path));
+    made.map(|file| (path.to_owned(), file))
+        .map_err(|error| usage(format!("--saveRankPerformanceDetails {path}: {error}")))
+}
+
+fn usage(what: String) -> Failure {
+    Failure::Tool(Refusal::Usage { tool: "mdtest", what })
 }
 
 /// The command line; under a launcher each of its processes is a task, unless `--tasks` has fewer take part.
 fn asked(arguments: &[String]) -> Result<Command, Failure> {
-    let command = Command::parse(arguments, ranks::count())?;
+    let command = with_status(Command::parse(arguments, ranks::count())?)?;
     let is_array = arrays::address(std::slice::from_ref(&command.directory))?.is_some();
     if !is_array && look(&command.directory)?.kind != LookKind::Directory {
-        let what = format!("{} is no directory; `-d` names one that is there", command.directory);
-        return Err(Failure::Tool(Refusal::Usage { tool: "mdtest", what }));
+        return Err(usage(format!("{} is no directory; `-d` names one that is there", command.directory)));
     }
     Ok(command)
+}
+
+/// The command with as many items of each task as the file of `-x` says, where none are made and it says so: what cannot be read
+/// is told of, as there.
+fn with_status(command: Command) -> Result<Command, Failure> {
+    let Some(path) = command.status_file.clone().filter(|_| !command.phases.create) else {
+        return Ok(command);
+    };
+    let items = std::fs::read_to_string(units::name::path(&path)).ok();
+    match items.and_then(|text| text.trim().parse().ok()) {
+        Some(items) => Ok(command.with_items(items)?),
+        None => {
+            terminal::say(&format!("mdtest: WARNING: {path} says no number of items; `-n` does"));
+            Ok(command)
+        }
+    }
 }
 
 fn now() -> String {

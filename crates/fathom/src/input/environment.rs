@@ -10,6 +10,8 @@ use crate::output;
 
 /// No job file is larger; a device that is named by mistake is not read to its end.
 const LARGEST: u64 = 16 << 20;
+/// No job measures more files.
+const MOST_FILES: usize = 65_535;
 
 /// Calls `reader` with the surroundings of the job file `name`, `targets` being what `--on` names.
 pub fn with<T>(name: &str, targets: &[String], reader: impl FnOnce(&JobEnvironment<'_>) -> T) -> T {
@@ -20,6 +22,7 @@ pub fn with<T>(name: &str, targets: &[String], reader: impl FnOnce(&JobEnvironme
             bytes(path).or_else(|error| beside(name, path).map_or(Err(error), |path| bytes(&path)))
         },
         kind: &kind,
+        files_below: &files_below,
         variable: &|variable| std::env::var(variable).ok(),
         size_bytes: &size_bytes,
         targets,
@@ -57,6 +60,28 @@ fn kind(name: &str) -> Option<NamedKind> {
         kind if kind.is_dir() => NamedKind::Directory,
         _ => NamedKind::Device,
     })
+}
+
+/// All files below a directory, in the order of their names; links are not followed.
+fn files_below(directory: &str) -> io::Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut left = vec![units::name::path(directory)];
+    while let Some(folder) = left.pop() {
+        for entry in std::fs::read_dir(&folder)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                left.push(entry.path());
+            } else if kind.is_file() {
+                found.push(units::name::text(entry.path().as_os_str()));
+            }
+            if found.len() > MOST_FILES {
+                return Err(io::Error::other(format!("more than {MOST_FILES} files are below it")));
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
 }
 
 fn beside(name: &str, path: &str) -> Option<String> {

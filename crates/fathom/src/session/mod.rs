@@ -22,6 +22,7 @@ use library::Library;
 use modelled::ModelledWorld;
 use real::{RealOptions, RealWorld};
 use record::Point;
+use units::Nanos;
 use workload::plan::Plan;
 
 use crate::ending::{Ending, Failure};
@@ -33,6 +34,9 @@ use crate::terminal::progress::Progress;
 use iologs::{Iologs, Trouble};
 use recorder::{Judge, ReadBack, Recorded, Recorder};
 use signals::Signals;
+
+/// How a plan is carried out, told whatever happens.
+type Runner<'a> = dyn FnMut(&Plan, &mut dyn World, &mut dyn FnMut(Event<'_>)) -> Outcome + 'a;
 
 /// A world that is open, and a record that has begun.
 pub struct Session {
@@ -143,10 +147,23 @@ impl Session {
     }
 
     /// Carries the plan out, and keeps the record after each point where there is a library.
-    pub fn measure(mut self, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
+    pub fn measure(self, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
+        self.measured(watch, &mut conduct::run)
+    }
+
+    /// The same for as long as `goes_on` says so before a point: with its name, and how long the run has gone on.
+    pub fn measure_while(
+        self,
+        goes_on: &mut dyn FnMut(&str, Nanos) -> bool,
+        watch: &mut dyn FnMut(&Event<'_>),
+    ) -> Recorded {
+        self.measured(watch, &mut |plan, world, watch| conduct::run_while(plan, world, goes_on, watch))
+    }
+
+    fn measured(mut self, watch: &mut dyn FnMut(&Event<'_>), run: &mut Runner<'_>) -> Recorded {
         let recorder = &mut self.recorder;
         let outcome = panics::caught(|| {
-            conduct::run(&self.planned.plan, &mut *self.world, &mut |event| {
+            run(&self.planned.plan, &mut *self.world, &mut |event| {
                 host::fault::here("main");
                 watch(&event);
                 metrics::hear(&event);

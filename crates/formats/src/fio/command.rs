@@ -11,6 +11,7 @@ use super::job::Job;
 use super::options;
 use super::pace::asks_nothing;
 use super::section::{Origin, Section, Setting};
+use super::value::{self, Bare};
 
 /// A command line of fio.
 #[derive(Clone, Debug)]
@@ -36,8 +37,28 @@ pub struct Wanted {
     pub terse_version: u8,
     /// Say on stderr what a job asks for and does not get.
     pub verbose: bool,
+    /// A command that is run beside the jobs.
+    pub trigger: Trigger,
     /// Write the bandwidth of all jobs together, by operation.
     pub all_bandwidth: Option<String>,
+}
+
+/// `--trigger`, and when.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trigger {
+    /// What is run, once.
+    pub command: Option<String>,
+    /// When this file is there, which is then removed.
+    pub file: Option<String>,
+    /// Or once the jobs have run for so long, in nanoseconds.
+    pub after_ns: Option<u64>,
+}
+
+impl Trigger {
+    /// Whether anything is waited for.
+    pub fn is_armed(&self) -> bool {
+        self.file.is_some() || self.after_ns.is_some()
+    }
 }
 
 /// The version whose job files and outputs are meant, as fio prints it.
@@ -260,7 +281,7 @@ pub(crate) const SYNTAX: Syntax<Line> = Syntax {
     operand: |_, word| Err(SYNTAX.unknown(word)),
 };
 
-const NO_SERVER: &str = "fathom has no server; run it on that host";
+const NO_SERVER: &str = "needs a network: fathom has no server; run it on that host";
 
 const OPTIONS: &[Opt<Line>] = &[
     parsed(
@@ -319,12 +340,27 @@ const OPTIONS: &[Opt<Line>] = &[
         "changes no request and prints nothing here",
         |_, _| Ok(()),
     ),
-    unsupported("--server --client --remote-config --daemonize", NO_SERVER),
+    unsupported("--server --client --remote-config --daemonize --trigger-remote", NO_SERVER),
     unsupported("--cpuclock-test", "`fathom doctor` looks at this machine"),
     unsupported("--crctest", "`fathom doctor --self-test` tests the tool"),
-    unsupported("--inflate-log", "there are no logs"),
+    unsupported("--inflate-log", "logs are text, and none is compressed"),
     unsupported("--merge-blktrace-only", "a trace is not a job"),
-    unsupported("--trigger --trigger-file --trigger-timeout --trigger-remote", "nothing is executed"),
+    text(
+        "--trigger",
+        "COMMAND",
+        "runs it once, when the file of --trigger-file is there or the time is over",
+        |line, command| {
+            line.wanted.trigger.command = Some(command.into());
+        },
+    ),
+    text("--trigger-file", "FILE", "what is waited for; it is removed", |line, file| {
+        line.wanted.trigger.file = Some(file.into());
+    }),
+    parsed("--trigger-timeout", "TIME", "after which the command is run", |line, given| {
+        let time = value::time_ns(given.value, Bare::Seconds).map_err(|want| given.wrong(want))?;
+        line.wanted.trigger.after_ns = (time > 0).then_some(time);
+        Ok(())
+    }),
 ];
 
 /// The sections of job files as options of a command line, as `--showcmd` prints them.

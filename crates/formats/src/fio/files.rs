@@ -114,6 +114,14 @@ impl Files {
             }
             return Files { unlink, ..base }.named(names, &folders, clones, environment);
         }
+        if let Some(setting) = options.get("opendir") {
+            let found = (environment.files_below)(&setting.value)
+                .map_err(|error| setting.wrong(format!("a directory that can be read: {error}")))?;
+            if found.is_empty() || found.len().saturating_mul(clones as usize) > MOST {
+                return Err(setting.wrong(format!("a directory with 1 to {MOST} files")));
+            }
+            return Files { unlink, ..base }.named(found, &[], clones, environment);
+        }
         // A job that is called as a device measures that.
         if count == 1 && (environment.kind)(job).is_some_and(|kind| kind == NamedKind::Device) {
             return Files { unlink, ..base }.named(vec![job.to_owned()], &[], clones, environment);

@@ -46,12 +46,12 @@ use crate::{JobEnvironment, JobFile, Refusal, TranslatedJob};
 
 #[cfg(test)]
 pub(crate) use command::SYNTAX;
-pub use command::{Command, Format, VERSION, Wanted};
+pub use command::{Command, Format, Trigger, VERSION, Wanted};
 pub use execution::{Execution, Executions};
 pub(crate) use figures::ctime;
 pub use log::RequestLog;
 #[cfg(test)]
-pub(crate) use options::{counts, markdown};
+pub(crate) use options::{counts, elsewhere, markdown};
 pub use output::{JSON, TERSE, TEXT};
 
 const TOOL: &str = "fio";

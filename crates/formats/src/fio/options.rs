@@ -116,12 +116,11 @@ const TABLE: &[Row] = &[
     noted("spr_cs", "what is written again is known without a cache"),
     // Where.
     supported(
-        "filename directory filename_format size io_size=io_limit filesize nrfiles=nr_files openfiles \
+        "filename directory opendir filename_format size io_size=io_limit filesize nrfiles=nr_files openfiles \
          file_service_type offset offset_increment offset_align number_ios fsync fdatasync \
          sync_file_range",
     ),
     ignored("unique_filename overwrite create_on_open create_serialize create_fsync"),
-    unsupported("opendir", &[], "name the files with `filename`, or write a plan of files and directories"),
     noted("filetype", "what a target is, is looked up"),
     supported("lockfile"),
     flags(
@@ -194,11 +193,23 @@ const TABLE: &[Row] = &[
         OFF,
         ZBD,
     ),
-    unsupported("fdp", OFF, "writes carry no placement hint"),
-    unsupported("fdp_pli plids plid_select dp_scheme", &[], "writes carry no placement hint"),
-    unsupported("dataplacement", &["none"], "writes carry no placement hint"),
-    unsupported("md_per_io_size", OFF, "requests carry no protection information"),
-    unsupported("pi_act pi_chk apptag apptag_mask", &[], "requests carry no protection information"),
+    unsupported("fdp", OFF, "needs an NVMe drive with placement: writes carry no placement hint"),
+    unsupported(
+        "fdp_pli plids plid_select dp_scheme",
+        &[],
+        "needs an NVMe drive with placement: writes carry no placement hint",
+    ),
+    unsupported(
+        "dataplacement",
+        &["none"],
+        "needs an NVMe drive with placement: writes carry no placement hint",
+    ),
+    unsupported("md_per_io_size", OFF, "needs an NVMe drive: requests carry no protection information"),
+    unsupported(
+        "pi_act pi_chk apptag apptag_mask",
+        &[],
+        "needs an NVMe drive: requests carry no protection information",
+    ),
     // Replay.
     supported(
         "read_iolog replay_redirect replay_align replay_scale replay_time_scale replay_skip write_iolog",
@@ -253,20 +264,20 @@ const TABLE: &[Row] = &[
     unsupported(
         "clustername clientname rbdname pool busy_poll touch_objects conf",
         &[],
-        "it belongs to ioengine=rbd or rados, which is not supported",
+        "needs Ceph: it belongs to ioengine=rbd or rados, which is not supported",
     ),
     unsupported(
         "hostname protocol port interface ttl nodelay listen pingpong window_size mss verb bindname \
          serverip direct_write_to_pmem busy_wait_polling",
         &[],
-        "it belongs to ioengine=net, rdma or librpma, which is not supported",
+        "needs a network: it belongs to ioengine=net, rdma or librpma, which is not supported",
     ),
     unsupported(
         "uri nfs_url libblkio_driver libblkio_path libblkio_pre_connect_props libblkio_num_entries \
          libblkio_queue_size libblkio_pre_start_props libblkio_vectored libblkio_write_zeroes_on_trim \
          libblkio_wait_mode libblkio_force_enable_completion_eventfd",
         &[],
-        "it belongs to ioengine=nbd, nfs or libblkio, which is not supported",
+        "needs a network or a driver in user space: it belongs to ioengine=nbd, nfs or libblkio, which is not supported",
     ),
     supported("cpuload cpuchunks cpumode"),
     unsupported("exit_on_io_done", OFF, "a job of ioengine=cpuio ends by runtime="),
@@ -277,17 +288,29 @@ const TABLE: &[Row] = &[
          http_s3_region http_s3_security_token http_s3_sse_customer_key http_s3_sse_customer_algorithm \
          http_s3_storage_class http_swift_auth_token http_object_mode",
         &[],
-        "it belongs to ioengine=http, which is not supported",
+        "needs a network: it belongs to ioengine=http, which is not supported",
     ),
     unsupported(
         "namenode hdfsdirectory chunk_size single_instance hdfs_use_direct",
         &[],
-        "it belongs to ioengine=libhdfs, which is not supported",
+        "needs Hadoop: it belongs to ioengine=libhdfs, which is not supported",
     ),
-    unsupported("volume brick", &[], "it belongs to ioengine=gfapi, which is not supported"),
-    unsupported("gpu_dev_ids cuda_io", &[], "it belongs to ioengine=libcufile, which is not supported"),
-    unsupported("cont object_class svcl", &[], "it belongs to ioengine=dfs, which is not supported"),
-    unsupported("skip_bad", &[], "it belongs to ioengine=mtd, which is not supported"),
+    unsupported("volume brick", &[], "needs Gluster: it belongs to ioengine=gfapi, which is not supported"),
+    unsupported(
+        "gpu_dev_ids cuda_io",
+        &[],
+        "needs a GPU: it belongs to ioengine=libcufile, which is not supported",
+    ),
+    unsupported(
+        "cont object_class svcl",
+        &[],
+        "needs DAOS: it belongs to ioengine=dfs, which is not supported",
+    ),
+    unsupported(
+        "skip_bad",
+        &[],
+        "needs a bare flash chip: it belongs to ioengine=mtd, which is not supported",
+    ),
     unsupported(
         "sg_write_mode readfua writefua stream_id",
         &[],
@@ -296,13 +319,13 @@ const TABLE: &[Row] = &[
     unsupported(
         "cmd_type write_mode verify_mode",
         &[],
-        "it belongs to ioengine=io_uring_cmd, which is not supported",
+        "needs an NVMe drive: it belongs to ioengine=io_uring_cmd, which is not supported",
     ),
-    unsupported("num_range", &["1"], "a trim is of one range"),
+    unsupported("num_range", &["1"], "needs an NVMe drive: a trim is of one range"),
     unsupported(
         "xnvme_async xnvme_sync xnvme_admin xnvme_dev_nsid xnvme_mem xnvme_be xnvme_iovec",
         &[],
-        "it belongs to ioengine=xnvme, which is not supported",
+        "needs an NVMe driver in user space: it belongs to ioengine=xnvme, which is not supported",
     ),
 ];
 
@@ -319,6 +342,14 @@ pub(crate) fn counts() -> [usize; 3] {
         counts[place] += row.names.split(' ').filter(|name| !name.is_empty()).count();
     }
     counts
+}
+
+/// How many of those that are refused are for other hardware, networks or systems.
+#[cfg(test)]
+pub(crate) fn elsewhere() -> usize {
+    let needs = crate::options::guide::NEEDS;
+    let is_it = |row: &&Row| matches!(row.verdict, Unsupported { why, .. } if why.starts_with(needs));
+    TABLE.iter().filter(is_it).map(|row| row.names.split(' ').count()).sum()
 }
 
 /// The table of the guide.

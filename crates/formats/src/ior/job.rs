@@ -40,6 +40,10 @@ pub struct Job {
     pub files: Vec<DataFile>,
 }
 
+/// How phases that fill a file before random writes are called, and what they write.
+const PREFILL: &str = "prefill";
+const INVALID: &str = "pattern(ffffffff)";
+
 /// The name of the phase of one repetition.
 fn phase_name(access: Access, iteration: u32) -> String {
     format!("{} {iteration}", access.name())
@@ -51,6 +55,16 @@ impl Job {
         let (access, iteration) = name.split_once(' ')?;
         let access = [Access::Write, Access::Read].into_iter().find(|known| known.name() == access)?;
         Some((access, iteration.parse().ok()?))
+    }
+
+    /// Whether the phase of that name fills what the next one writes at random, whose time is part of that one's.
+    pub fn is_prefill(name: &str) -> bool {
+        name.starts_with(PREFILL)
+    }
+
+    /// Whether the phase of that name is of a repetition after the first, and in which time that must begin (`-T`).
+    pub fn repetition(name: &str) -> Option<u32> {
+        name.rsplit_once(' ')?.1.parse().ok()
     }
 }
 
@@ -148,6 +162,9 @@ impl Command {
             if iteration > 0 && place == Place::Files && !self.multi_file && !self.uses_existing {
                 plan.phase(afresh(iteration));
             }
+            if let Some(piece) = self.prefill {
+                plan.phase(self.prefilled(iteration, place, piece));
+            }
             let written = self.phase(&phase_name(Access::Write, iteration), iteration, place, 0);
             plan.phase(self.written(written, place));
         }
@@ -160,12 +177,51 @@ impl Command {
         }
         if self.reads {
             let verify = self.checks_reads.then(|| self.compared());
-            plan.phase(
-                self.phase(&phase_name(Access::Read, iteration), iteration, place, 100)
-                    .maybe("verify", verify)
-                    .maybe("hosts_on", self.reads_of(self.shape.task_offset)),
-            );
+            let name = phase_name(Access::Read, iteration);
+            match super::reordering::readers(&self.shape, iteration) {
+                Some(readers) => self.reordered(&name, iteration, place, verify, &readers, plan),
+                None => plan.phase(
+                    self.phase(&name, iteration, place, 100)
+                        .maybe("verify", verify)
+                        .maybe("hosts_on", self.reads_of(self.shape.task_offset)),
+                ),
+            }
         }
+    }
+
+    /// Each task reads what the one of that number has written: a workload each.
+    fn reordered(
+        &self,
+        name: &str,
+        iteration: u32,
+        place: Place,
+        verify: Option<&'static str>,
+        readers: &[u32],
+        plan: &mut PlanText,
+    ) {
+        let of_one = Bytes::new(self.shape.of_task());
+        plan.phase(
+            self.transfers(name, 100).with("workers", 1u32).with("bytes", of_one).maybe("verify", verify),
+        );
+        let has_files = self.shape.file_per_task && place == Place::Files;
+        for (task, written_by) in readers.iter().enumerate() {
+            let keys = Keys::named(&format!("task {task}"));
+            let (places, step) = self.layout(place);
+            let keys = match has_files {
+                true => keys.with("on", (self.first_file(iteration) + written_by).to_string()),
+                false => keys
+                    .maybe("on", self.set(iteration, place))
+                    .maybe("offset", step.map(|step| Bytes::new(step * u64::from(*written_by)))),
+            };
+            plan.workload(keys.and(places));
+        }
+    }
+
+    /// What random writes will not fill at once is filled before, in larger pieces.
+    fn prefilled(&self, iteration: u32, place: Place, piece: u64) -> Keys {
+        let in_order = Shape { offsets: Offsets::InOrder, transfer: piece, ..self.shape.clone() };
+        let filling = Command { shape: in_order, ..self.clone() };
+        filling.phase(&format!("{PREFILL} {iteration}"), iteration, place, 0).with("content", INVALID)
     }
 
     /// The plan's `verify`: every block that is read, as IOR does; with random offsets, which leave blocks unwritten, those that carry a
@@ -196,22 +252,34 @@ impl Command {
 
     /// One load over all tasks.
     fn phase(&self, name: &str, iteration: u32, place: Place, reads: u32) -> Keys {
-        let Shape { tasks, transfer, stonewall, .. } = self.shape;
-        let keys = Keys::named(name)
-            .with("size", Bytes::new(transfer))
-            .with("reads", Percent(reads))
-            .with("workers", tasks)
-            .with("engine", "pread")
-            .with("direct", self.direct)
-            .with("content", "reused")
+        let keys = self
+            .transfers(name, reads)
+            .with("workers", self.shape.tasks)
             .with("bytes", Bytes::new(self.shape.total()))
-            .maybe("run", stonewall.map(|wall| wall.after))
             .maybe("on", self.set(iteration, place));
         let keys = match self.shape.file_per_task && place == Place::Files {
             true => keys.with("files", "per_worker(1)"),
             false => keys,
         };
-        keys.and(self.layout(place))
+        let (places, step) = self.layout(place);
+        keys.and(places.maybe("worker_offset", step.map(Bytes::new)))
+    }
+
+    /// What each transfer is.
+    fn transfers(&self, name: &str, reads: u32) -> Keys {
+        Keys::named(name)
+            .with("size", Bytes::new(self.shape.transfer))
+            .with("reads", Percent(reads))
+            .with("engine", if self.locks { "locked" } else { "pread" })
+            .with("direct", self.direct)
+            .maybe("content", (!Job::is_prefill(name)).then_some("reused"))
+            .maybe("run", self.shape.stonewall.map(|wall| wall.after))
+    }
+
+    /// The number of the first file of a repetition, from 1.
+    fn first_file(&self, iteration: u32) -> u32 {
+        let each = if self.shape.file_per_task { self.shape.tasks } else { 1 };
+        if self.multi_file { iteration * each + 1 } else { 1 }
     }
 
     /// The files of one repetition among all.
@@ -220,28 +288,29 @@ impl Command {
             return None;
         }
         let each = if self.shape.file_per_task { self.shape.tasks } else { 1 };
-        let first = iteration * each + 1;
+        let first = self.first_file(iteration);
         Some(if each == 1 { first.to_string() } else { format!("{first}-{}", first + each - 1) })
     }
 
-    /// Where the transfers of each task are, and in which order it goes through them.
-    fn layout(&self, place: Place) -> Keys {
+    /// Where the transfers of the first task are, in which order it goes through them, and how far on those of the next one
+    /// are.
+    fn layout(&self, place: Place) -> (Keys, Option<u64>) {
         let Shape { tasks, block, segments, offsets, file_per_task, .. } = self.shape;
         let of_task = self.shape.of_task();
         let is_alone = tasks == 1 || file_per_task && place == Place::Files;
         let own = |span: u64, pattern: &str, step: u64| {
-            let step = (!is_alone).then(|| Bytes::new(step));
-            Keys::default()
-                .with("span", Bytes::new(span))
-                .with("pattern", pattern)
-                .maybe("worker_offset", step)
+            let keys = Keys::default().with("span", Bytes::new(span)).with("pattern", pattern);
+            (keys, (!is_alone).then_some(step))
         };
         match offsets {
             Offsets::Shuffled => own(of_task, "random", of_task),
             Offsets::Random if is_alone => own(of_task, "random(repeats)", of_task),
-            Offsets::Random => Keys::default()
-                .with("span", Bytes::new(self.shape.total()))
-                .with("pattern", "random(repeats)"),
+            Offsets::Random => (
+                Keys::default()
+                    .with("span", Bytes::new(self.shape.total()))
+                    .with("pattern", "random(repeats)"),
+                None,
+            ),
             // A task has its stretch of each segment, the others have theirs between.
             Offsets::InOrder if segments > 1 && !is_alone && !file_per_task => {
                 let segment = block * u64::from(tasks);

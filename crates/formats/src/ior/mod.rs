@@ -4,16 +4,20 @@
 //! over all blocks of a segment. What is printed are the figures of the record. Files are open before the measured
 //! time begins, so the columns of opening and closing are 0 and the total is that of transfers and flushes.
 
+mod directives;
 mod job;
 mod options;
+mod outliers;
 mod output;
+mod reordering;
 #[cfg(test)]
 mod tests;
 mod text;
 
 pub use job::{DataFile, Job, Place};
 pub(crate) use options::SYNTAX;
-pub use options::{Command, Offsets, Shape, Stonewall, Summary};
+pub use options::{Command, Hog, Offsets, Shape, Stonewall, Summary};
+pub use outliers::outliers;
 pub use output::{CSV, JSON, TEXT};
 pub use text::{Access, Row, Sheet};
 

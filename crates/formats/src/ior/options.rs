@@ -67,6 +67,33 @@ pub struct Shape {
     pub reference: u32,
     /// `-D`.
     pub stonewall: Option<Stonewall>,
+    /// `-c`: of which the system calls of POSIX know nothing.
+    pub collective: bool,
+    /// `-Z`: 1, each task reads what a task that it draws has written; 2, each reads another one's.
+    pub random_reorders: u32,
+    /// `-X`.
+    pub reorder_seed: i32,
+    /// `-M`: bytes of memory that are held for as long as the tests run, on each host.
+    pub hog: Option<Hog>,
+}
+
+/// How much memory is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hog {
+    /// So many bytes.
+    Bytes(u64),
+    /// So many per cent of the host's memory.
+    Percent(u32),
+}
+
+impl Hog {
+    /// In bytes, of a host with so much memory.
+    pub fn of(self, memory: u64) -> u64 {
+        match self {
+            Hog::Bytes(bytes) => bytes,
+            Hog::Percent(percent) => memory / 100 * u64::from(percent),
+        }
+    }
 }
 
 impl Shape {
@@ -110,6 +137,16 @@ pub struct Command {
     pub flushes_each: bool,
     /// `--posix.odirect`.
     pub direct: bool,
+    /// `--posix.rangelocks`: what is read or written is locked as long as that takes.
+    pub locks: bool,
+    /// `--randomPrefill`: each write phase first writes all in pieces of so many bytes.
+    pub prefill: Option<u64>,
+    /// `--dryRun`: nothing is carried out.
+    pub is_dry: bool,
+    /// `-j`: seconds from the mean at which a task is told of.
+    pub outlier_s: Option<u32>,
+    /// `-T`: no repetition begins later.
+    pub within: Option<Nanos>,
     /// `-d`.
     pub delay: Option<Nanos>,
     /// Whether a launcher has started several processes for it.
@@ -150,6 +187,10 @@ impl Command {
                 repetitions: 1,
                 reference: 0,
                 stonewall: None,
+                collective: false,
+                random_reorders: 0,
+                reorder_seed: 0,
+                hog: None,
             },
             writes: false,
             reads: false,
@@ -162,6 +203,11 @@ impl Command {
             flushes: false,
             flushes_each: false,
             direct: false,
+            locks: false,
+            prefill: None,
+            is_dry: false,
+            outlier_s: None,
+            within: None,
             delay: None,
             is_over_ranks: false,
             seed: 0,
@@ -173,7 +219,7 @@ impl Command {
 }
 
 pub(crate) struct Draft {
-    command: Command,
+    pub(super) command: Command,
     tasks: Option<u32>,
     shuffles: u32,
 }
@@ -234,12 +280,50 @@ impl Command {
         if self.unique_dir && !self.shape.file_per_task {
             return Err(usage("`-u` is for a file of each task's own; say `-F` too"));
         }
+        self.check_order()?;
         if self.shape.stonewall.is_some() && (self.checks_writes || self.checks_reads) {
             return Err(usage(
                 "what a phase that `-D` ends has left out cannot be compared; leave `-W` and `-R` out",
             ));
         }
         Ok(())
+    }
+
+    /// That `-C`, `-Z`, `-z` and `--randomPrefill` go together.
+    fn check_order(&self) -> Result<(), Refusal> {
+        let Shape { tasks, block, random_reorders, reorders, offsets, file_per_task, .. } = self.shape;
+        if random_reorders > 0 {
+            let most = workload::plan::MOST_WORKLOADS;
+            if reorders {
+                return Err(usage("`-C` and `-Z` say both whose data a task reads; leave one out"));
+            }
+            if offsets != Offsets::InOrder && !file_per_task {
+                return Err(usage(
+                    "`-z` and `-Z` of a file that tasks share do not go together; say `-F`, or leave one out",
+                ));
+            }
+            if self.is_over_ranks || tasks as usize > most {
+                let what = format!(
+                    "`-Z` is done by up to {most} tasks of one process; `-C` has the tasks of several hosts read what others wrote"
+                );
+                return Err(usage(what));
+            }
+        }
+        let Some(prefill) = self.prefill else { return Ok(()) };
+        if offsets == Offsets::InOrder {
+            return Err(usage("`--randomPrefill` is for random offsets; say `-z` too"));
+        }
+        if !block.is_multiple_of(prefill) {
+            return Err(usage(format!(
+                "a block of {block} bytes is no multiple of the {prefill} of `--randomPrefill`"
+            )));
+        }
+        match self.shape.stonewall {
+            Some(_) => Err(usage(
+                "`--randomPrefill` takes as long as it takes, which `-D` does not allow; leave one out",
+            )),
+            None => Ok(()),
+        }
     }
 }
 
@@ -259,7 +343,9 @@ const OPTIONS: &[Opt<Draft>] = &[
         draft.command.shape.block = size(given)?;
         Ok(())
     }),
-    unsupported("-c --collective", "POSIX has no collective calls"),
+    flag("-c --collective", "printed as `collective`; system calls are the same, as there", |draft| {
+        draft.command.shape.collective = true;
+    }),
     flag(
         "-C",
         "over the hosts of `mpirun` each task reads what one on the next host has written; no effect on one host",
@@ -283,9 +369,11 @@ const OPTIONS: &[Opt<Draft>] = &[
     flag("-F", "a file for each task", |draft| draft.command.shape.file_per_task = true),
     ignored("-g", "all tasks start together once all files are open"),
     number("-G", "the seed of what is compared", 0..=u32::MAX, |draft, seed| draft.command.seed = seed),
-    unsupported(
+    number(
         "-j",
-        "`repeat` in a plan has the spread of a figure, and `fathom show` says which one is an outlier",
+        "warns of each task whose time is so many seconds from the mean of all",
+        0..=1_000_000,
+        |draft, seconds| draft.command.outlier_s = (seconds > 0).then_some(seconds),
     ),
     flag("-k", "the files stay", |draft| draft.command.keeps = true),
     ignored("-K", "what is wrong is in the record, and the files go"),
@@ -300,10 +388,10 @@ const OPTIONS: &[Opt<Draft>] = &[
         ],
     ),
     flag("-m", "a file for each repetition", |draft| draft.command.multi_file = true),
-    unsupported(
-        "-M",
-        "memory is not filled; `direct`, or a file larger than memory, has the page cache out of the way",
-    ),
+    parsed("-M", "SIZE", "memory of each host that is held meanwhile, such as 2g or 75%", |draft, given| {
+        draft.command.shape.hog = Some(hog(given)?);
+        Ok(())
+    }),
     number("-N", "tasks; under `mpirun` as many as processes", 0..=MOST_TASKS, |draft, tasks| {
         draft.tasks = Some(tasks);
     }),
@@ -312,7 +400,7 @@ const OPTIONS: &[Opt<Draft>] = &[
         "-O",
         "KEY=VALUE,...",
         "directives by name: summaryFormat, summaryFile, and the options above by their long names",
-        directive,
+        super::directives::read,
     ),
     number("-Q", "how many hosts away is the task whose data `-C` reads", 1..=MOST_TASKS, |draft, tasks| {
         draft.command.shape.task_offset = tasks;
@@ -327,16 +415,15 @@ const OPTIONS: &[Opt<Draft>] = &[
         draft.command.shape.transfer = size(given)?;
         Ok(())
     }),
-    unsupported(
-        "-T",
-        "all repetitions of a run are run; `-i` says how many, `-D` how long each phase may take",
-    ),
+    number("-T", "minutes after which no repetition begins", 0..=1_000_000, |draft, minutes| {
+        draft.command.within = (minutes > 0).then(|| Nanos::from_secs(60 * u64::from(minutes)));
+    }),
     flag("-u", "each task's file is in a directory of its own", |draft| draft.command.unique_dir = true),
     flag("-w", "writes", |draft| draft.command.writes = true),
     flag("-W", "reads after writing, and compares", |draft| draft.command.checks_writes = true),
     ignored("-x", "what was moved in part is a failed request"),
-    parsed("-X", "N", "changes nothing without `-Z`, which is not supported", |draft, given| {
-        draft.command.notes.push(given.ignored("`-Z` is not supported"));
+    parsed("-X", "N", "the seed of `-Z`; a negative one moves on with the repetitions", |draft, given| {
+        draft.command.shape.reorder_seed = given.number(i32::MIN + 1..=i32::MAX)?;
         Ok(())
     }),
     unsupported("-y", "a file system is mounted once; name its files with `-o`"),
@@ -344,16 +431,30 @@ const OPTIONS: &[Opt<Draft>] = &[
     flag("-z", "transfers of a task in random order; twice: drawn anew each time", |draft| {
         draft.shuffles += 1;
     }),
-    unsupported("-Z", "a task reads the block of another by `-C`, at a constant distance"),
+    flag("-Z", "each task reads what a task has written that it draws; twice: each another one's", |draft| {
+        draft.command.shape.random_reorders += 1;
+    }),
     flag("--posix.odirect", "past the page cache", |draft| draft.command.direct = true),
     parsed("--random-offset-seed", "N", "the seed of `-z`", |draft, given| {
         draft.command.seed = given.number(0..=u32::MAX)?;
         Ok(())
     }),
-    unsupported("--randomPrefill", "the file is written by `-w` before it is read"),
-    unsupported("--dryRun", "`fathom plan check` says what a plan comes to"),
+    parsed(
+        "--randomPrefill",
+        "SIZE",
+        "with `-z`: what is written is filled in such pieces before",
+        |draft, given| {
+            draft.command.prefill = Some(size(given)?);
+            Ok(())
+        },
+    ),
+    flag("--dryRun", "prints what is printed without figures, and touches nothing", |draft| {
+        draft.command.is_dry = true;
+    }),
     ignored("--warningAsErrors", "what is not supported is refused anyway"),
-    unsupported("--posix.rangelocks", "ranges are not locked"),
+    flag("--posix.rangelocks", "what is read or written is locked as long as that takes", |draft| {
+        draft.command.locks = true;
+    }),
 ];
 
 fn size(given: &Given<'_>) -> Result<u64, Refusal> {
@@ -363,75 +464,13 @@ fn size(given: &Given<'_>) -> Result<u64, Refusal> {
     )
 }
 
-/// The options that directives name, by what they are called there.
-const DIRECTIVES: &[(&str, &str)] = &[
-    ("blocksize", "-b"),
-    ("transfersize", "-t"),
-    ("segmentcount", "-s"),
-    ("repetitions", "-i"),
-    ("testfile", "-o"),
-    ("numtasks", "-N"),
-    ("deadlineforstonewalling", "-D"),
-    ("intertestdelay", "-d"),
-    ("taskpernodeoffset", "-Q"),
-    ("refnum", "-A"),
-    ("api", "-a"),
-];
-
-/// Directives that are on or off, and the option that says so.
-const SWITCHES: &[(&str, &str)] = &[
-    ("writefile", "-w"),
-    ("readfile", "-r"),
-    ("checkwrite", "-W"),
-    ("checkread", "-R"),
-    ("fsync", "-e"),
-    ("fsyncperwrite", "-Y"),
-    ("fileperproc", "-F"),
-    ("keepfile", "-k"),
-    ("multifile", "-m"),
-    ("randomoffset", "-z"),
-    ("reordertasks", "-C"),
-    ("reordertasksconstant", "-C"),
-    ("useexistingtestfile", "-E"),
-    ("uniquedir", "-u"),
-    ("intratestbarriers", "-g"),
-    ("useo_direct", "--posix.odirect"),
-];
-
-fn directive(draft: &mut Draft, given: &Given<'_>) -> Result<(), Refusal> {
-    let Some((key, value)) = given.value.split_once('=') else {
-        return Err(given.wrong("KEY=VALUE, such as summaryFormat=JSON"));
+/// A size, or a part of the memory in per cent.
+fn hog(given: &Given<'_>) -> Result<Hog, Refusal> {
+    let percent =
+        |text: &str| text.trim_end().parse().ok().filter(|percent| *percent <= 100).map(Hog::Percent);
+    let read = |text: &str| match text.strip_suffix('%') {
+        Some(text) => percent(text),
+        None => SIZES.read(text).filter(|bytes| *bytes <= 1 << 50).map(Hog::Bytes),
     };
-    let key = key.trim().to_ascii_lowercase();
-    let named = |table: &'static [(&str, &'static str)]| table.iter().find(|(name, _)| *name == key);
-    if let Some((_, option)) = named(DIRECTIVES) {
-        return SYNTAX.set(draft, option, value);
-    }
-    if let Some((_, option)) = named(SWITCHES) {
-        return match value {
-            "0" => Ok(()),
-            _ => SYNTAX.named(draft, option, None, &mut [].iter().peekable()),
-        };
-    }
-    match (key.as_str(), value) {
-        ("summaryformat", format) => draft.command.summary = summary(given, format)?,
-        ("summaryfile", file) => draft.command.summary_file = Some(file.into()),
-        ("stonewallingwearout" | "maxtimeduration", "0") => {}
-        ("maxtimeduration", _) => return SYNTAX.set(draft, "-T", value),
-        ("stonewallingwearout", _) => {
-            let why = "a phase ends for all tasks at once; tasks are not brought to the count of the fastest";
-            return Err(given.unsupported(why));
-        }
-        _ => return Err(given.unsupported("it is none of those that `fathom as ior --help` shows")),
-    }
-    Ok(())
-}
-
-fn summary(given: &Given<'_>, format: &str) -> Result<Summary, Refusal> {
-    match format.to_ascii_lowercase().as_str() {
-        "default" => Ok(Summary::Text),
-        "json" => Ok(Summary::Json),
-        "csv" => Ok(Summary::Csv),
-        _ => Err(given.wrong("summaryFormat=default, JSON or CSV")),
-    }
+    given.read(read, "a size such as 2g, or a part of the memory such as 75%")
 }

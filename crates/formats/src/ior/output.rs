@@ -3,6 +3,7 @@
 use record::{Point, Run};
 use workload::spec::{Extent, Files, Pattern, Span};
 
+use super::job::Job;
 use super::options::{Command, Offsets, Shape};
 use super::text::{Access, Row, Sheet};
 use crate::{NoFigures, Output, point};
@@ -50,8 +51,14 @@ fn finished(run: &Run) -> String {
 fn sheet(run: &Run, format: &'static str) -> Result<(Sheet, Vec<Row>), NoFigures> {
     let mut rows: Vec<Row> = Vec::new();
     let mut first: Option<&Point> = None;
+    let mut filling_s = 0.0;
     for point in &run.points {
         let Some(mut row) = Row::of(point, 0) else { continue };
+        if Job::is_prefill(&point.name) {
+            filling_s += row.seconds;
+            continue;
+        }
+        row.seconds += std::mem::take(&mut filling_s);
         row.iteration =
             units::convert::narrow(rows.iter().filter(|other| other.access == row.access).count());
         first.get_or_insert(point);
@@ -75,6 +82,7 @@ fn sheet(run: &Run, format: &'static str) -> Result<(Sheet, Vec<Row>), NoFigures
         command: run.command.join(" "),
         hostname: run.environment.hostname.clone(),
         hosts: point::hosts(first),
+        hog: None,
         file_system: None,
         began: crate::fio::ctime(&run.started),
     };
@@ -102,10 +110,7 @@ fn shape(run: &Run, point: &Point, rows: &[Row]) -> Shape {
         segments: (of_task / block.max(1)).max(1),
         file_per_task: matches!(spec.files, Files::PerWorker(_)),
         offsets: if point::is_in_order(&spec.pattern) { Offsets::InOrder } else { Offsets::Shuffled },
-        reorders: false,
-        task_offset: 1,
         repetitions,
-        reference: 0,
-        stonewall: None,
+        ..Command::new(&[]).shape
     }
 }

@@ -62,8 +62,13 @@ fn what_cannot_be_done_is_refused_by_name() {
             ("-a MPIIO", "POSIX"),
             ("-b 10 -t 3", "no multiple"),
             ("-f script", "script"),
-            ("-T 5", "-i"),
-            ("-O maxTimeDuration=5", "-i"),
+            ("-C -Z -w", "leave one out"),
+            ("-z -Z -w", "-F"),
+            ("-Z -N 65 -w", "64 tasks"),
+            ("--randomPrefill 64k -w", "-z"),
+            ("-z --randomPrefill 300k -w", "no multiple"),
+            ("-z --randomPrefill 64k -D 3 -w", "-D"),
+            ("-M 120%", "75%"),
             ("-O stoneWallingWearOut=1", "fastest"),
             ("-O nonsense=1", "none of those"),
             ("-u -w", "-F"),
@@ -87,6 +92,60 @@ fn files_are_named_as_ior_names_them() {
     assert_eq!(named("-o /d/f -F -N 2 -u"), ["/d/0/f.00000000", "/d/1/f.00000001"]);
     assert_eq!(named("-o /d/f -m -i 2"), ["/d/f.0", "/d/f.1"]);
     assert_eq!(named("-o /d/f -m -i 2 -F")[1], "/d/f.00000000.1");
+}
+
+#[test]
+fn tasks_read_what_they_draw_where_z_says_so() {
+    let of = |line: &str| {
+        let plan = plan(&job(line).1.translated);
+        let read = plan.points().iter().find(|point| point.name == "read 0").unwrap();
+        read.workloads().to_vec()
+    };
+    let shared = of("-w -r -Z -Z -X 3 -N 8 -s 2 -o /f");
+    let offsets: Vec<String> = shared.iter().map(|workload| workload.offset.to_string()).collect();
+    assert_eq!(offsets, ["2MiB", "6MiB", "0B", "3MiB", "5MiB", "1MiB", "4MiB", "7MiB"]);
+    assert!(shared.iter().all(|workload| workload.pattern.to_string() == "stride(8MiB, 1MiB)"));
+    assert!(shared.iter().all(|workload| workload.workers == 1 && workload.stop.bytes.is_some()));
+    let own = of("-w -r -Z -Z -X 3 -N 8 -F -o /f");
+    assert_eq!([&own[0].on, &own[2].on], [&vec![3], &vec![1]], "files are counted from 1");
+}
+
+#[test]
+fn what_is_written_at_random_is_filled_before_and_ranges_are_locked() {
+    let plan = plan(&job("-w -z -b 1m -t 64k --randomPrefill 512k --posix.rangelocks -o /f").1.translated);
+    assert_eq!(points(&plan), ["prefill 0", "write 0"]);
+    let [fill, write] = [0, 1].map(|at| plan.points()[at].workloads()[0].clone());
+    assert_eq!(fill.sizes.largest().get(), 512 << 10);
+    assert_eq!([fill.pattern.to_string(), write.pattern.to_string()], ["sequential", "random"]);
+    assert_eq!(write.engine.kind.to_string(), "locked");
+    assert!(Job::is_prefill("prefill 0") && !Job::is_prefill("write 0"));
+    assert_eq!((Job::repetition("write 3"), Job::repetition("afresh 12")), (Some(3), Some(12)));
+}
+
+#[test]
+fn the_heading_says_what_ior_says_of_its_options() {
+    let heading = |line: &str| {
+        let sheet = Sheet {
+            asked: read(line).unwrap(),
+            command: format!("ior {line}"),
+            hostname: "host".into(),
+            hosts: 1,
+            hog: Some(Hog::Percent(50).of(4 << 30)),
+            file_system: None,
+            began: String::new(),
+        };
+        sheet.heading()
+    };
+    let said = heading("-c -Z -X -3 --dryRun -M 50%");
+    for line in [
+        "type                : collective\n",
+        "ordering inter file : random task offset\ntask offset         : 1\nreorder random seed : -3\n",
+        "memoryPerNode       : 2.00 GiB\n",
+        "dryRun              : 1\n",
+    ] {
+        assert!(said.contains(line), "{line} {said}");
+    }
+    assert!(!heading("-Z -Z").contains("ordering inter file"), "of that IOR says nothing");
 }
 
 /// How each load of a call verifies, by its name.
@@ -192,6 +251,7 @@ fn lines_stand_below_their_heads() {
         command: "ior -w".into(),
         hostname: "h".into(),
         hosts: 1,
+        hog: None,
         file_system: Some(FileSystem {
             bytes: 252 << 30,
             free: 178 << 30,

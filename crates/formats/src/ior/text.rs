@@ -85,6 +85,7 @@ impl Row {
 enum Shown {
     Text(String),
     Count(u64),
+    Number(i32),
     Figure(f64),
 }
 
@@ -93,6 +94,7 @@ impl Shown {
         match self {
             Shown::Text(text) => text.clone(),
             Shown::Count(count) => count.to_string(),
+            Shown::Number(number) => number.to_string(),
             Shown::Figure(figure) => format!("{figure:.4}"),
         }
     }
@@ -127,6 +129,8 @@ pub struct Sheet {
     pub hostname: String,
     /// Hosts on which tasks run.
     pub hosts: u32,
+    /// Bytes of memory that are held on each host; `None` for none.
+    pub hog: Option<u64>,
     /// What the files are in; `None` where that is none, or is not known any more.
     pub file_system: Option<FileSystem>,
     /// When it began, as `ctime` writes it.
@@ -151,17 +155,18 @@ impl Sheet {
             ("apiVersion", word("")),
             ("test filename", word(file)),
             ("access", word(access)),
-            ("type", word("independent")),
+            ("type", word(if self.asked.shape.collective { "collective" } else { "independent" })),
             ("segments", count(*segments)),
             ("ordering in a file", word(order)),
         ];
-        let offset = if self.asked.shape.reorders { "constant task offset" } else { "no tasks offsets" };
-        pairs.push(("ordering inter file", word(offset)));
-        pairs.extend(self.asked.shape.reorders.then(|| ("task offset", count(self.asked.shape.task_offset))));
+        pairs.extend(self.order());
         pairs.extend([
             ("nodes", count(self.hosts)),
             ("tasks", count(*tasks)),
             ("clients per node", count(self.tasks_per_host())),
+        ]);
+        pairs.extend(self.hog.map(|bytes| ("memoryPerNode", word(human(bytes)))));
+        pairs.extend([
             ("memoryBuffer", word("CPU")),
             ("dataAccess", word("CPU")),
             ("GPUDirect", word("0")),
@@ -170,11 +175,28 @@ impl Sheet {
             ("blocksize", word(human(*block))),
             ("aggregate filesize", word(human(self.asked.shape.total()))),
         ]);
+        pairs.extend(self.asked.is_dry.then(|| ("dryRun", count(1u32))));
         if let Some(stonewall) = self.asked.shape.stonewall {
             pairs.push(("stonewallingTime", count(stonewall.after.get() / 1_000_000_000)));
             pairs.push(("stoneWallingWearOut", count(0u32)));
         }
         pairs
+    }
+
+    /// Whose data a task reads; of `-Z -Z` IOR says nothing.
+    fn order(&self) -> Pairs {
+        let Shape { reorders, random_reorders, task_offset, reorder_seed, .. } = self.asked.shape;
+        let offset = ("task offset", count(task_offset));
+        match (reorders, random_reorders) {
+            (true, _) => vec![("ordering inter file", word("constant task offset")), offset],
+            (_, 0) => vec![("ordering inter file", word("no tasks offsets"))],
+            (_, 1) => vec![
+                ("ordering inter file", word("random task offset")),
+                offset,
+                ("reorder random seed", Shown::Number(reorder_seed)),
+            ],
+            _ => Vec::new(),
+        }
     }
 
     /// The file of the first task.
@@ -244,9 +266,9 @@ impl Sheet {
             flags[0],
             flags[1]
         );
+        let Shape { task_offset, random_reorders, reorder_seed, .. } = self.asked.shape;
         text += &format!(
-            "{:8} {:9} {:4} {segments:6} {block:8} {transfer:8} ",
-            self.asked.shape.task_offset, 0, 0
+            "{task_offset:8} {random_reorders:9} {reorder_seed:4} {segments:6} {block:8} {transfer:8} "
         );
         text + &format!("{:9.1} POSIX {reference:6}\n", spread.bytes / MIB)
     }
@@ -291,13 +313,13 @@ impl Sheet {
             ("testFileName", word(&shape.file)),
             ("deadlineForStonewall", seconds(shape.stonewall.map(|wall| wall.after))),
             ("stoneWallingWearOut", none()),
-            ("maxTimeDuration", none()),
-            ("outlierThreshold", none()),
+            ("maxTimeDuration", count(asked.within.map_or(0, |time| time.get() / 60_000_000_000))),
+            ("outlierThreshold", count(asked.outlier_s.unwrap_or(0))),
             ("options", word("(null)")),
-            ("dryRun", none()),
+            ("dryRun", on(asked.is_dry)),
             ("nodes", count(self.hosts)),
             ("memoryPerTask", none()),
-            ("memoryPerNode", none()),
+            ("memoryPerNode", count(self.hog.unwrap_or(0))),
             ("tasksPerNode", count(self.tasks_per_host())),
             ("repetitions", count(shape.repetitions)),
             ("multiFile", on(asked.multi_file)),
@@ -311,8 +333,8 @@ impl Sheet {
             ("writeFile", on(asked.writes)),
             ("filePerProc", on(shape.file_per_task)),
             ("reorderTasks", on(shape.reorders)),
-            ("reorderTasksRandom", none()),
-            ("reorderTasksRandomSeed", none()),
+            ("reorderTasksRandom", count(shape.random_reorders)),
+            ("reorderTasksRandomSeed", Shown::Number(shape.reorder_seed)),
             ("randomOffset", on(shape.offsets != Offsets::InOrder)),
             ("checkWrite", on(asked.checks_writes)),
             ("checkRead", on(asked.checks_reads)),
@@ -323,7 +345,7 @@ impl Sheet {
             ("verbose", none()),
             ("data packet type", word("g")),
             ("setTimeStampSignature/incompressibleSeed", count(asked.seed)),
-            ("collective", none()),
+            ("collective", on(shape.collective)),
             ("segmentCount", count(shape.segments)),
             ("transferSize", count(shape.transfer)),
             ("blockSize", count(shape.block)),
@@ -363,8 +385,8 @@ impl Sheet {
             ("filePerProc", count(u32::from(shape.file_per_task))),
             ("reorderTasks", count(u32::from(shape.reorders))),
             ("taskPerNodeOffset", count(shape.task_offset)),
-            ("reorderTasksRandom", count(0u32)),
-            ("reorderTasksRandomSeed", count(0u32)),
+            ("reorderTasksRandom", count(shape.random_reorders)),
+            ("reorderTasksRandomSeed", Shown::Number(shape.reorder_seed)),
         ];
         pairs.extend(RATES.into_iter().zip(spread.rates.map(Shown::Figure)));
         pairs.extend(COUNTS.into_iter().zip(spread.per_second.map(Shown::Figure)));

@@ -13,6 +13,10 @@ use crate::translated::about;
 pub enum Test {
     /// A directory as an item is made.
     DirectoryCreation,
+    /// Its attributes are asked for.
+    DirectoryStat,
+    /// It gets the name of another one.
+    DirectoryRename,
     /// It is removed.
     DirectoryRemoval,
     /// A file is made, and written.
@@ -31,8 +35,10 @@ pub enum Test {
 
 impl Test {
     /// All of them, in the order of their lines.
-    pub const ALL: [Test; 8] = [
+    pub const ALL: [Test; 10] = [
         Test::DirectoryCreation,
+        Test::DirectoryStat,
+        Test::DirectoryRename,
         Test::DirectoryRemoval,
         Test::FileCreation,
         Test::FileStat,
@@ -46,6 +52,8 @@ impl Test {
     pub const fn name(self) -> &'static str {
         match self {
             Test::DirectoryCreation => "Directory creation",
+            Test::DirectoryStat => "Directory stat",
+            Test::DirectoryRename => "Directory rename",
             Test::DirectoryRemoval => "Directory removal",
             Test::FileCreation => "File creation",
             Test::FileStat => "File stat",
@@ -61,7 +69,9 @@ impl Test {
         match op {
             FileOp::Mkdir => Some(Test::TreeCreation),
             FileOp::Rmdir => Some(Test::TreeRemoval),
-            FileOp::Create => Some(Test::FileCreation),
+            FileOp::Statdir => Some(Test::DirectoryStat),
+            FileOp::Renamedir => Some(Test::DirectoryRename),
+            FileOp::Create | FileOp::Mknod => Some(Test::FileCreation),
             FileOp::Stat => Some(Test::FileStat),
             FileOp::Open | FileOp::Read => Some(Test::FileRead),
             FileOp::Delete => Some(Test::FileRemoval),
@@ -72,86 +82,185 @@ impl Test {
     /// The test of the phase of that name, and which repetition.
     pub fn phase(name: &str) -> Option<(Test, u32)> {
         let (test, iteration) = name.rsplit_once(' ')?;
+        let test = test.split(',').next()?;
         let test = Test::ALL.into_iter().find(|known| known.name() == test)?;
         Some((test, iteration.parse().ok()?))
     }
+
+    /// Whether the phase of that name makes what the next one writes, whose time is part of that one's.
+    pub fn is_collective(name: &str) -> bool {
+        name.starts_with(COLLECTIVE)
+    }
+
+    /// How many tasks the test of the phase of that name has, where there are tests of several numbers of them.
+    pub fn tasks(name: &str) -> Option<u32> {
+        name.split_once(", ")?.1.split_once(' ')?.0.parse().ok()
+    }
 }
+
+/// How phases are called in which the first task makes the files of all.
+const COLLECTIVE: &str = "Collective creation";
 
 impl Command {
     /// The plan that asks for what the command asks for.
     pub fn translate(&self) -> TranslatedJob {
         let mut plan = PlanText::new(TOOL, &about(TOOL, &self.words), Some(u64::from(self.seed) + 1));
-        for iteration in 0..self.iterations {
-            if let Some(delay) = self.delay {
-                plan.phase(
-                    Keys::named(&format!("delay {iteration}")).with("state", "idle").with("run", delay),
-                );
-            }
-            if self.directories {
-                self.directory_phases(iteration, &mut plan);
-            }
-            if self.files {
-                self.file_phases(iteration, &mut plan);
-            }
+        for tasks in &self.courses {
+            Course { command: self, tasks: *tasks }.phases(&mut plan);
         }
         TranslatedJob { plan: plan.text(), targets: vec![self.directory.clone()], notes: self.notes.clone() }
     }
+}
+
+/// The tests of one number of tasks.
+struct Course<'a> {
+    command: &'a Command,
+    tasks: u32,
+}
+
+impl Course<'_> {
+    fn phases(&self, plan: &mut PlanText) {
+        let command = self.command;
+        for iteration in 0..command.iterations {
+            if let Some(delay) = command.delay {
+                let name = self.name("delay", iteration);
+                plan.phase(Keys::named(&name).with("state", "idle").with("run", delay));
+            }
+            if command.directories {
+                self.directory_phases(iteration, plan);
+            }
+            if command.files {
+                self.file_phases(iteration, plan);
+            }
+        }
+    }
+
+    fn name(&self, what: &str, iteration: u32) -> String {
+        match self.command.courses.len() {
+            1 => format!("{what} {iteration}"),
+            _ => format!("{what}, {} tasks {iteration}", self.tasks),
+        }
+    }
 
     fn phase(&self, test: Test, iteration: u32, op: &str) -> Keys {
-        let changes = !matches!(test, Test::FileStat | Test::FileRead);
-        let fsync = match (self.flushes_end, self.flushes_each && test == Test::FileCreation) {
+        let command = self.command;
+        let changes = !matches!(test, Test::FileStat | Test::FileRead | Test::DirectoryStat);
+        let fsync = match (command.flushes_end, command.flushes_each && test == Test::FileCreation) {
             (true, _) if changes => "end",
             (_, true) => "each",
             _ => "none",
         };
-        let order = if self.random && test == Test::FileStat { "random" } else { "sequential" };
-        Keys::named(&format!("{} {iteration}", test.name()))
+        let order = if command.random && test == Test::FileStat { "random" } else { "sequential" };
+        Keys::named(&self.name(test.name(), iteration))
             .with("tree", op)
             .with("order", order)
             .with("fsync", fsync)
             .with("workers", self.tasks)
-            .with("unique_dirs", self.unique_dirs)
+            .with("unique_dirs", command.unique_dirs)
+            .with("visitors", self.visitors(test))
+    }
+
+    /// Which task visits what.
+    fn visitors(&self, test: Test) -> String {
+        let command = self.command;
+        let by_the_first =
+            matches!(test, Test::DirectoryCreation | Test::DirectoryRemoval | Test::FileRemoval);
+        let places = match test {
+            Test::DirectoryStat | Test::DirectoryRename | Test::FileStat => 1,
+            Test::FileRead => 2,
+            Test::DirectoryRemoval | Test::FileRemoval => 3,
+            _ => 0,
+        };
+        let is_of_files =
+            matches!(test, Test::FileCreation | Test::FileStat | Test::FileRead | Test::FileRemoval);
+        match command.stride.saturating_mul(places) % self.tasks.max(1) {
+            _ if command.is_shared && test == Test::FileRemoval => "first".into(),
+            _ if command.is_shared && is_of_files => "all".into(),
+            _ if command.is_collective && by_the_first => "first".into(),
+            0 => "own".into(),
+            places => format!("shifted({places})"),
+        }
     }
 
     /// Directories side by side, in the top of the tree.
     fn directory_phases(&self, iteration: u32, plan: &mut PlanText) {
-        let tops = if self.unique_dirs { 1 } else { u64::from(self.tasks) };
+        let Command { phases, items, unique_dirs, .. } = self.command;
+        let tops = if *unique_dirs { 1 } else { u64::from(self.tasks) };
         let side_by_side = |keys: Keys| {
-            let keys = keys.with("levels", 1u32).with("fanout", self.items.saturating_mul(tops));
+            let keys = keys.with("levels", 1u32).with("fanout", items.saturating_mul(tops));
             keys.with("count", u64::from(self.tasks)).with("file_size", "0B")
         };
-        if self.phases.create {
-            plan.phase(side_by_side(self.phase(Test::DirectoryCreation, iteration, "mkdir")));
-        }
-        if self.phases.remove {
-            plan.phase(side_by_side(self.phase(Test::DirectoryRemoval, iteration, "rmdir")));
-        }
-    }
-
-    fn file_phases(&self, iteration: u32, plan: &mut PlanText) {
-        let has_tree = self.depth > 0;
-        let read = if self.read_bytes > 0 && self.write_bytes > 0 { "read" } else { "open" };
         for (test, op, is_asked) in [
-            (Test::TreeCreation, "mkdir", has_tree && self.phases.create),
-            (Test::FileCreation, "create", self.phases.create),
-            (Test::FileStat, "stat", self.phases.stat),
-            (Test::FileRead, read, self.phases.read),
-            (Test::FileRemoval, "delete", self.phases.remove),
-            (Test::TreeRemoval, "rmdir", has_tree && self.phases.remove),
+            (Test::DirectoryCreation, "mkdir", phases.create),
+            (Test::DirectoryStat, "statdir", phases.stat),
+            (Test::DirectoryRename, "renamedir", phases.rename && *items > 1),
+            (Test::DirectoryRemoval, "rmdir", phases.remove),
         ] {
             if is_asked {
-                plan.phase(self.in_tree(self.phase(test, iteration, op)));
+                plan.phase(side_by_side(self.phase(test, iteration, op)));
             }
         }
     }
 
-    /// Files spread over the directories of the tree.
+    fn file_phases(&self, iteration: u32, plan: &mut PlanText) {
+        let command = self.command;
+        let (phases, has_tree) = (command.phases, command.depth > 0);
+        let read = if command.read_bytes > 0 && command.write_bytes > 0 { "read" } else { "open" };
+        let create = match () {
+            () if command.makes_nodes => "mknod",
+            // Each task opens what the first has made, as there.
+            () if command.is_collective => "write",
+            () => "create",
+        };
+        for (test, op, is_asked) in [
+            (Test::TreeCreation, "mkdir", has_tree && phases.create),
+            (Test::FileCreation, create, phases.create),
+            (Test::FileStat, "stat", phases.stat),
+            (Test::FileRead, read, phases.read),
+            (Test::FileRemoval, "delete", phases.remove),
+            (Test::TreeRemoval, "rmdir", has_tree && phases.remove),
+        ] {
+            if test == Test::FileCreation && is_asked && command.is_collective {
+                self.collective_creation(iteration, plan);
+            }
+            if is_asked {
+                let keys = self.in_tree(self.phase(test, iteration, op));
+                plan.phase(keys.and(self.content(op)));
+            }
+        }
+    }
+
+    /// The first task makes the files of all, which stay empty.
+    fn collective_creation(&self, iteration: u32, plan: &mut PlanText) {
+        let keys = Keys::named(&self.name(COLLECTIVE, iteration)).with("tree", "mknod");
+        let keys = keys.with("workers", self.tasks).with("unique_dirs", self.command.unique_dirs);
+        plan.phase(self.in_tree(keys.with("visitors", "first")));
+    }
+
+    /// How content is moved, where it is.
+    fn content(&self, op: &str) -> Keys {
+        let command = self.command;
+        let verify = match op {
+            "create" | "write" if command.verifies_writes => Some("all"),
+            "create" | "write" | "read" if command.verifies_reads => Some("written"),
+            _ => None,
+        };
+        let moves = matches!(op, "create" | "write" | "read");
+        Keys::default()
+            .maybe("verify", verify)
+            .maybe("direct_files", (command.direct && moves).then_some(true))
+            .maybe("engine", (command.locks && moves).then_some("locked"))
+    }
+
+    /// Files spread over the directories of the tree; those that all tasks share are there once.
     fn in_tree(&self, keys: Keys) -> Keys {
-        let places = if self.leaves_only { "leaves" } else { "all" };
-        keys.with("count", self.items.saturating_mul(self.tasks.into()))
-            .with("file_size", format!("{}B", self.write_bytes))
-            .with("levels", self.depth)
-            .with("fanout", self.branches)
+        let command = self.command;
+        let places = if command.leaves_only { "leaves" } else { "all" };
+        let shares = if command.is_shared { 1 } else { u64::from(self.tasks) };
+        keys.with("count", command.items.saturating_mul(shares))
+            .with("file_size", format!("{}B", command.write_bytes))
+            .with("levels", command.depth)
+            .with("fanout", command.branches)
             .with("files_in", places)
     }
 }

@@ -16,8 +16,18 @@ pub struct Command {
     pub words: Vec<String>,
     /// `-d`: a directory, or a virtual array.
     pub directory: String,
-    /// `--tasks`, or the processes of a launcher.
+    /// `--tasks`, or the processes of a launcher: the most that are tested with.
     pub tasks: u32,
+    /// `-f`, `-l` and `-s`: how many tasks each test has, one after the other.
+    pub courses: Vec<u32>,
+    /// `-N`: how many tasks on is the one whose files a task stats; twice and three times as many it reads and removes of.
+    pub stride: u32,
+    /// `-c`: the first task makes and removes all.
+    pub is_collective: bool,
+    /// `-S`: all tasks share files.
+    pub is_shared: bool,
+    /// `-k`: files are made by mknod.
+    pub makes_nodes: bool,
     /// `-n`, or what `-I` comes to: files, and directories, of each task.
     pub items: u64,
     /// `-b`: directories in each directory of the tree.
@@ -46,6 +56,22 @@ pub struct Command {
     pub random: bool,
     /// `--random-seed`.
     pub seed: u32,
+    /// `-X`: what is read is compared.
+    pub verifies_reads: bool,
+    /// `--verify-write`: what was written is read back at once, and compared.
+    pub verifies_writes: bool,
+    /// `--posix.odirect`: content goes past the page cache.
+    pub direct: bool,
+    /// `--posix.rangelocks`: files are locked while their content moves.
+    pub locks: bool,
+    /// `-P`, `-Z` and their like: what is printed.
+    pub printed: Printed,
+    /// `--run-cmd-before-phase`: before each phase, by each task.
+    pub before_phase: Option<String>,
+    /// `--run-cmd-after-phase`: the same after it, which is part of its time.
+    pub after_phase: Option<String>,
+    /// `-x`: holds how many items of each task there are, where none are made.
+    pub status_file: Option<String>,
     /// `-y`: each file is flushed once it is written.
     pub flushes_each: bool,
     /// `-Y`: the file system is flushed after each phase.
@@ -63,12 +89,29 @@ pub struct Phases {
     pub stat: bool,
     /// `-E`.
     pub read: bool,
+    /// `-U`.
+    pub rename: bool,
     /// `-r`.
     pub remove: bool,
 }
 
 impl Phases {
-    const ALL: Phases = Phases { create: true, stat: true, read: true, remove: true };
+    const ALL: Phases = Phases { create: true, stat: true, read: true, rename: true, remove: true };
+}
+
+/// What is printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// `-Z`: times in place of rates.
+    pub times: bool,
+    /// `-P`: rates, and then times.
+    pub both: bool,
+    /// `--showRankStatistics`: how far tasks are apart.
+    pub rank_statistics: bool,
+    /// `--print-all-procs`: what each task did.
+    pub all_tasks: bool,
+    /// `--saveRankPerformanceDetails`: goes to this file, too.
+    pub details: Option<String>,
 }
 
 impl Command {
@@ -82,10 +125,22 @@ impl Command {
             iterations: 1,
             ..Command::default()
         };
-        let mut draft = Draft { command, tasks: None, items: None, per_directory: None };
+        let mut draft =
+            Draft { command, tasks: None, items: None, per_directory: None, courses: Courses::default() };
         SYNTAX.read(&mut draft, arguments)?;
         draft.command.tasks = tasks_of(TOOL, "--tasks", draft.tasks, ranks)?;
         draft.finish()
+    }
+
+    /// The same with so many items of each task, as `-x` says.
+    pub fn with_items(self, items: u64) -> Result<Command, Refusal> {
+        let holders = self.nodes(true).unwrap_or(u64::MAX);
+        match items / holders * holders {
+            items @ 1..=1_000_000_000 => Ok(Command { items, ..self }),
+            _ => Err(usage(format!(
+                "`-x` says {items} items, and {holders} directories hold some; 1000000000 at most"
+            ))),
+        }
     }
 
     /// Directories of one tree, its top among them; of those that hold files, with `holders`.
@@ -104,6 +159,30 @@ pub(crate) struct Draft {
     tasks: Option<u32>,
     items: Option<u64>,
     per_directory: Option<u64>,
+    courses: Courses,
+}
+
+/// `-f`, `-l` and `-s`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Courses {
+    first: Option<u32>,
+    last: Option<u32>,
+    stride: Option<u32>,
+}
+
+impl Courses {
+    /// How many tasks each test has, of so many in all.
+    fn of(self, tasks: u32) -> Result<Vec<u32>, Refusal> {
+        // Without a last one there is one test, of all tasks, as there.
+        let Some(last) = self.last.filter(|last| *last > 0) else { return Ok(vec![tasks]) };
+        let first = self.first.unwrap_or(1);
+        if first > last || last > tasks {
+            return Err(usage(format!(
+                "tests of {first} to {last} tasks (`-f`, `-l`) are not those of {tasks} tasks at most; `--tasks` says how many there are"
+            )));
+        }
+        Ok((first..=last).step_by(self.stride.unwrap_or(1) as usize).collect())
+    }
 }
 
 impl Notes for Draft {
@@ -134,6 +213,8 @@ impl Draft {
         if command.files == command.directories {
             (command.files, command.directories) = (true, true);
         }
+        command.directories &= !command.is_shared;
+        command.courses = self.courses.of(command.tasks)?;
         command.check()?;
         Ok(command)
     }
@@ -172,10 +253,24 @@ impl Command {
         if self.read_bytes > 0 && self.read_bytes < self.write_bytes {
             self.notes.push(format!("a file is read whole, all of its {} bytes", self.write_bytes));
         }
-        if self.directories && self.phases.stat {
-            self.notes.push("directories are not statted: there is no `Directory stat`".into());
-        }
-        Ok(())
+        self.check_sharing()
+    }
+
+    /// What the original refuses, too.
+    fn check_sharing(&self) -> Result<(), Refusal> {
+        let wrong = [
+            (self.is_shared && self.is_collective, "`-c` and `-S` do not go together"),
+            (self.makes_nodes && self.is_collective, "`-c` has made what `-k` is to make; leave one out"),
+            (self.is_shared && self.unique_dirs, "`-u` and `-S` do not go together"),
+            (self.makes_nodes && self.write_bytes > 0, "`-k` makes empty files; leave `-w` out"),
+            (self.verifies_reads && !self.phases.read, "`-X` compares what is read; say `-E` too"),
+            (self.verifies_reads && self.read_bytes == 0, "`-X` compares what is read; `-e` says how much"),
+            (
+                self.direct && !self.write_bytes.is_multiple_of(512),
+                "`--posix.odirect` moves whole sectors; `-w` a multiple of 512, or of what the file system wants",
+            ),
+        ];
+        wrong.into_iter().find(|(is_so, _)| *is_so).map_or(Ok(()), |(_, what)| Err(usage(what)))
     }
 }
 
@@ -191,8 +286,24 @@ const OPTIONS: &[Opt<Draft>] = &[
     number("-b", "directories in each directory of the tree", 1..=1_000_000, |draft, branches| {
         draft.command.branches = branches;
     }),
-    unsupported("-B", "each phase begins once the one before has ended for all tasks"),
-    unsupported("-c", "each task makes its own files"),
+    parsed(
+        "-B",
+        "0",
+        "0 alone: without barriers mdtest 4.1 itself ends with an error",
+        |_, given| match given.value {
+            "0" => Ok(()),
+            _ => Err(usage(
+                "each phase begins once the one before has ended for all tasks: stone walls want barriers, as there",
+            )),
+        },
+    ),
+    flag(
+        "-c",
+        "the first task makes (by mknod) and removes the files and directories of all; each writes its own files",
+        |draft| {
+            draft.command.is_collective = true;
+        },
+    ),
     flag("-C", "makes files and directories", |draft| draft.command.phases.create = true),
     text("-d", "DIRECTORY", "where it works, or a virtual array", |draft, directory| {
         draft.command.directory = directory.into();
@@ -203,7 +314,14 @@ const OPTIONS: &[Opt<Draft>] = &[
         Ok(())
     }),
     flag("-E", "reads files", |draft| draft.command.phases.read = true),
-    unsupported("-f", "one number of tasks is tested at a time; `--tasks` says it"),
+    number(
+        "-f",
+        "tasks of the first test, where `-l` says those of the last",
+        1..=MOST_TASKS,
+        |draft, tasks| {
+            draft.courses.first = Some(tasks);
+        },
+    ),
     flag("-F", "files alone", |draft| draft.command.files = true),
     parsed("-G", "N", "changes nothing: what is written does not compress", |draft, given| {
         draft.command.notes.push(given.ignored("what is written does not compress"));
@@ -213,37 +331,42 @@ const OPTIONS: &[Opt<Draft>] = &[
         draft.per_directory = Some(given.number(1..=1_000_000_000u64)?);
         Ok(())
     }),
-    unsupported("-k", "files are made by open, not by mknod"),
-    unsupported("-l", "one number of tasks is tested at a time; `--tasks` says it"),
+    flag("-k", "makes files by mknod", |draft| draft.command.makes_nodes = true),
+    number("-l", "tasks of the last test", 0..=MOST_TASKS, |draft, tasks| draft.courses.last = Some(tasks)),
     flag("-L", "files in the lowest directories of the tree alone", |draft| draft.command.leaves_only = true),
     parsed("-n", "N", "files, and directories, of each task", |draft, given| {
         draft.items = Some(given.number(1..=1_000_000_000u64)?);
         Ok(())
     }),
-    parsed("-N", "N", "changes nothing: all tasks are of one host", |draft, given| {
-        draft
-            .command
-            .notes
-            .push(given.ignored("all tasks are of one host, which knows what any of them has made"));
-        Ok(())
-    }),
+    number(
+        "-N",
+        "how many tasks on is the one whose files are statted; twice and three times as many for reading and removing",
+        0..=MOST_TASKS,
+        |draft, tasks| draft.command.stride = tasks,
+    ),
     parsed("-p", "S", "seconds before each repetition", |draft, given| {
         draft.command.delay = delay(given)?;
         Ok(())
     }),
-    unsupported("-P", "`fathom show last` has rates and times"),
+    flag("-P", "prints rates, and then times", |draft| draft.command.printed.both = true),
     flag("-r", "removes files and directories", |draft| draft.command.phases.remove = true),
     flag("-R", "stats files in random order", |draft| draft.command.random = true),
     number("--random-seed", "the seed of `-R`", 0..=u32::MAX, |draft, seed| draft.command.seed = seed),
-    unsupported("-s", "one number of tasks is tested at a time; `--tasks` says it"),
-    unsupported("-S", "each task has files of its own"),
+    number("-s", "how many tasks more each further test has", 1..=MOST_TASKS, |draft, tasks| {
+        draft.courses.stride = Some(tasks);
+    }),
+    flag("-S", "all tasks share files, which the first removes; no directories", |draft| {
+        draft.command.is_shared = true;
+    }),
     ignored("-t", "the tree's own directories have lines of their own"),
-    flag("-T", "stats files", |draft| draft.command.phases.stat = true),
+    flag("-T", "stats files and directories", |draft| draft.command.phases.stat = true),
     number("--tasks", "tasks; under `mpirun` as many as processes", 1..=MOST_TASKS, |draft, tasks| {
         draft.tasks = Some(tasks);
     }),
     flag("-u", "a tree for each task", |draft| draft.command.unique_dirs = true),
-    unsupported("-U", "directories are not renamed"),
+    flag("-U", "renames directories, each to the name of the one before", |draft| {
+        draft.command.phases.rename = true;
+    }),
     parsed("-V", "N", "changes nothing: the record has it all", |draft, given| {
         draft.command.notes.push(given.ignored("the record has it all"));
         Ok(())
@@ -253,32 +376,53 @@ const OPTIONS: &[Opt<Draft>] = &[
         Ok(())
     }),
     unsupported("-W", "a phase ends once each task has done its items; `-n` says how many"),
-    unsupported("-x", "no phase is stopped by time, so nothing is kept of how far one came"),
-    unsupported(
-        "-X --verify-read --verify-write",
-        "files of a tree are not compared; `fathom as ior -W -R` compares",
+    text(
+        "-x",
+        "FILE",
+        "without `-C`: how many items of each task there are, as a stone wall left them",
+        |draft, file| {
+            draft.command.status_file = Some(file.into());
+        },
     ),
+    flag("-X --verify-read", "compares what is read", |draft| draft.command.verifies_reads = true),
+    flag("--verify-write", "reads back what was written at once, and compares it", |draft| {
+        draft.command.verifies_writes = true;
+    }),
     flag("-y", "flushes each file once it is written", |draft| draft.command.flushes_each = true),
     flag("-Y", "flushes the file system after each phase", |draft| draft.command.flushes_end = true),
     number("-z", "levels of the tree", 0..=20, |draft, depth| draft.command.depth = depth),
-    unsupported("-Z", "`fathom show last` has times in place of rates"),
-    unsupported("-g", "striping of directories is that of the file system"),
+    flag("-Z", "prints times in place of rates", |draft| draft.command.printed.times = true),
+    unsupported("-g", "needs Lustre: it is a layout of directories there"),
     one_of(
         "--dataPacketType",
         "what is written",
         &[flag("offset o timestamp t incompressible i random r", "data that do not compress", |_| {})],
     ),
-    unsupported("--posix.odirect", "files of a tree go through the page cache"),
-    unsupported("--posix.rangelocks", "ranges are not locked"),
+    flag("--posix.odirect", "content goes past the page cache", |draft| draft.command.direct = true),
+    flag("--posix.rangelocks", "a file is locked while its content moves", |draft| {
+        draft.command.locks = true
+    }),
+    flag("--print-all-procs", "prints what each task did", |draft| draft.command.printed.all_tasks = true),
+    flag("--showRankStatistics", "prints how far tasks are apart", |draft| {
+        draft.command.printed.rank_statistics = true;
+    }),
+    text("--saveRankPerformanceDetails", "FILE", "what each task did goes to a new file", |draft, file| {
+        draft.command.printed.details = Some(file.into());
+    }),
     unsupported(
-        "--print-all-procs --showRankStatistics --saveRankPerformanceDetails --savePerOpDataCSV",
-        "`fathom show last --json` has what each task did",
+        "--savePerOpDataCSV",
+        "operations on files are not kept one by one; `fathom show last` has how their times are distributed",
     ),
+    text("--run-cmd-before-phase", "COMMAND", "each task runs it before each phase", |draft, command| {
+        draft.command.before_phase = Some(command.into());
+    }),
+    text("--run-cmd-after-phase", "COMMAND", "the same after it, as part of its time", |draft, command| {
+        draft.command.after_phase = Some(command.into());
+    }),
     unsupported(
-        "--run-cmd-before-phase --run-cmd-after-phase",
-        "no command is run between phases; call `fathom as mdtest` with `-C`, `-T`, `-E` and `-r` one after the other",
+        "--allocateBufferOnGPU --GPUid --gpuDirect",
+        "needs a GPU: data are in the memory of the host",
     ),
-    unsupported("--allocateBufferOnGPU --GPUid --gpuDirect", "data are in the memory of the host"),
     ignored("--warningAsErrors", "what is not supported is refused anyway"),
 ];
 

@@ -21,6 +21,8 @@ fn phases_follow_each_other_as_in_mdtest() {
         phases("-n 100 -d /d"),
         [
             "Directory creation 0",
+            "Directory stat 0",
+            "Directory rename 0",
             "Directory removal 0",
             "File creation 0",
             "File stat 0",
@@ -41,7 +43,11 @@ fn phases_follow_each_other_as_in_mdtest() {
             "Tree removal 1"
         ]
     );
-    assert_eq!(phases("-n 5 -D -p 1"), ["delay 0", "Directory creation 0", "Directory removal 0"]);
+    assert_eq!(
+        phases("-n 5 -D -p 1"),
+        ["delay 0", "Directory creation 0", "Directory stat 0", "Directory rename 0", "Directory removal 0"]
+    );
+    assert_eq!(phases("-n 1 -D -C -U"), ["Directory creation 0"], "one directory has nowhere to go");
     assert_eq!(phases("-n 5 -D -C -p 1 -i 3").len(), 6, "a delay before each repetition");
     assert_eq!(Test::phase("File stat 3"), Some((Test::FileStat, 3)));
 }
@@ -69,6 +75,70 @@ fn what_a_file_holds_is_written_and_read() {
 }
 
 #[test]
+fn tasks_visit_what_others_made_where_options_say_so() {
+    let visited = |line: &str| {
+        let plan = plan(&read(line).unwrap().translate());
+        let tree = |point: &workload::plan::Point| {
+            let tree = point.workloads()[0].tree.clone().unwrap();
+            format!("{} {} {}", tree.op, tree.visitors, tree.count)
+        };
+        plan.points().iter().map(tree).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        visited("-n 10 -F -N 1 --tasks 4"),
+        ["create own 40", "stat shifted(1) 40", "open shifted(2) 40", "delete shifted(3) 40"]
+    );
+    assert_eq!(visited("-n 10 -N 2 --tasks 4 -T"), ["statdir shifted(2) 4", "stat shifted(2) 40"]);
+    assert_eq!(
+        visited("-n 10 -S --tasks 4"),
+        ["create all 10", "stat all 10", "open all 10", "delete first 10"],
+        "files are there once"
+    );
+    assert_eq!(
+        visited("-n 10 -c --tasks 4 -C -r"),
+        ["mkdir first 4", "rmdir first 4", "mknod first 40", "write own 40", "delete first 40"]
+    );
+    assert_eq!(visited("-n 10 -F -k -C"), ["mknod own 10"]);
+}
+
+#[test]
+fn tests_of_several_numbers_of_tasks_follow_each_other() {
+    let line = "-n 10 -F -C --tasks 6 -f 2 -l 6 -s 2";
+    assert_eq!(read(line).unwrap().courses, [2, 4, 6]);
+    let named = phases(line);
+    assert_eq!(named, ["File creation, 2 tasks 0", "File creation, 4 tasks 0", "File creation, 6 tasks 0"]);
+    assert_eq!(Test::phase(&named[1]), Some((Test::FileCreation, 0)));
+    assert_eq!((Test::tasks(&named[1]), Test::tasks("File creation 0")), (Some(4), None));
+    assert_eq!(read("-n 1 --tasks 3 -f 2").unwrap().courses, [3], "without a last one all");
+}
+
+#[test]
+fn content_is_compared_locked_and_moved_past_the_page_cache() {
+    let of = |line: &str| {
+        let plan = plan(&read(line).unwrap().translate());
+        let workload = |point: &workload::plan::Point| {
+            let workload = &point.workloads()[0];
+            (
+                workload.verify.to_string(),
+                workload.engine.kind.to_string(),
+                workload.tree.as_ref().unwrap().direct,
+            )
+        };
+        plan.points().iter().map(workload).collect::<Vec<_>>()
+    };
+    let line = "-n 2 -F -w 4k -e 4k -C -E -X --posix.odirect --posix.rangelocks";
+    assert!(
+        of(line).iter().all(|found| *found == ("written".into(), "locked".into(), true)),
+        "{:?}",
+        of(line)
+    );
+    assert_eq!(of("-n 2 -F -w 4k -C --verify-write")[0].0, "all");
+    let command = read("-n 100 -z 2 -b 2 -F -T -x status").unwrap();
+    assert_eq!(command.clone().with_items(30).unwrap().items, 28, "as many in each directory");
+    assert!(command.with_items(6).is_err());
+}
+
+#[test]
 fn what_cannot_be_done_is_refused_by_name() {
     refused(
         read,
@@ -78,9 +148,18 @@ fn what_cannot_be_done_is_refused_by_name() {
             ("-n 4 -z 2 -b 2 -F", "7 directories"),
             ("-n 100 -z 1 -b 2", "-F"),
             ("-n 1 -d a@b", "@"),
-            ("-n 1 -S", "of its own"),
+            ("-n 1 -S -c", "`-c` and `-S`"),
+            ("-n 1 -S -u", "`-u` and `-S`"),
+            ("-n 1 -k -w 1", "-k"),
+            ("-n 1 -k -c", "leave one out"),
+            ("-n 1 -X -T", "-E"),
+            ("-n 1 -X", "-e"),
+            ("-n 1 -B 1", "barriers"),
+            ("-n 1 -w 700 --posix.odirect", "512"),
+            ("-n 1 --tasks 2 -l 4", "2 tasks at most"),
+            ("-n 1 --tasks 4 -f 3 -l 2", "3 to 2"),
             ("-n 1 -W 3", "-n"),
-            ("-n 1 -U", "renamed"),
+            ("-n 1 -g", "Lustre"),
             ("-n 1 -e 5 -w 1", "-e"),
             ("-n 1 -q", "no option"),
             ("-I 1000000000 -z 20 -b 1000000 -F", "too large"),

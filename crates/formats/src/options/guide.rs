@@ -4,6 +4,8 @@ use super::{Does, Notes, Opt, Style, Syntax, UNLISTED};
 
 /// How a reason begins where what is measured would be changed.
 const CHANGES: &str = "it changes the drive";
+/// How one begins where the option is for hardware, a network or a system that a measurement of this host's storage has not.
+pub(crate) const NEEDS: &str = "needs ";
 
 impl<T: Notes> Syntax<T> {
     /// Every spelling of every option.
@@ -35,6 +37,14 @@ impl<T: Notes> Syntax<T> {
             matches!(row.does, Does::Unsupported) && row.value != UNLISTED && row.help.starts_with(CHANGES)
         };
         self.rows().filter(changes).map(|row| row.spellings().count()).sum()
+    }
+
+    /// How many of those that are refused are for other hardware, networks or systems.
+    pub fn elsewhere(&self) -> usize {
+        let is_it = |row: &&Opt<T>| {
+            matches!(row.does, Does::Unsupported) && row.value != UNLISTED && row.help.starts_with(NEEDS)
+        };
+        self.rows().filter(is_it).map(|row| row.spellings().count()).sum()
     }
 
     /// The tables of the guide: what is supported, and what is not and why.

@@ -4,7 +4,7 @@ use workload::spec::{Content, Pace, Pattern};
 
 use super::{TIMED, command, only, plan, refusal};
 use crate::JobEnvironment;
-use crate::fio::JOB_FILE;
+use crate::fio::{Command, JOB_FILE};
 
 #[test]
 fn a_job_with_a_log_asks_it_again() {
@@ -143,4 +143,22 @@ fn what_jobs_have_executed_stands_apart_from_their_plan() {
     assert_eq!([of(0), of(1), of(2)], [vec![], vec!["ls".to_owned(), "sync".into()], vec!["date".into()]]);
     assert_eq!(later.first().count(), 0);
     assert!(refusal("[a]\nioengine=exec\nprogram=/bin/true\n").contains("runtime="));
+}
+
+#[test]
+fn a_directory_gives_its_files_and_a_trigger_waits_for_its_own() {
+    let below = |directory: &str| match directory {
+        "/d" => Ok(vec!["/d/a".to_owned(), "/d/b/c".to_owned()]),
+        _ => Err(std::io::Error::from(std::io::ErrorKind::NotFound)),
+    };
+    let environment =
+        JobEnvironment { files_below: &below, size_bytes: &|_| Some(1 << 20), ..JobEnvironment::NONE };
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let read = |line: &str| Command::parse(&words(line), &environment);
+    let command = read("--name=a --opendir=/d --rw=randread").unwrap();
+    assert_eq!(command.translated().targets, ["/d/a", "/d/b/c"]);
+    assert!(read("--name=a --opendir=/e --rw=read").unwrap_err().to_string().contains("opendir"));
+    let armed = read("--trigger-timeout=2m --trigger=sync --name=a --size=1m").unwrap().wanted.trigger;
+    assert_eq!((armed.command.as_deref(), armed.after_ns), (Some("sync"), Some(120_000_000_000)));
+    assert!(armed.is_armed() && !read("--name=a --size=1m").unwrap().wanted.trigger.is_armed());
 }
