@@ -198,15 +198,16 @@ fn cells_that_deviate_unlike_each_other_make_no_more_claims_and_no_narrower_inte
 fn effects_are_found_as_often_as_was_planned() {
     let design = full(&[(2, true), (3, false), (2, false)]);
     let noise = Noise { whole_plot: 0.04, within: 0.05 };
-    let (blocks, alpha) = (4, 0.05);
+    let alpha = 0.05;
     let mut draws = Draws(4);
-    for (term, wanted) in [
+    let terms = [
         (Term::Main(0), 0.6),
         (Term::Main(1), 0.8),
         (Term::Main(2), 0.9),
         (Term::Pair(0, 1), 0.7),
         (Term::Pair(1, 2), 0.5),
-    ] {
+    ];
+    for (blocks, (term, wanted)) in [2, 3, 4, 6].into_iter().flat_map(|blocks| terms.map(|of| (blocks, of))) {
         let ratio = smallest(&design, term, blocks, noise, alpha, wanted).unwrap();
         // The first and the last level lie apart, all others in the middle.
         let side = |cell: &[usize], factor: usize| match cell[factor] {
@@ -223,7 +224,7 @@ fn effects_are_found_as_often_as_was_planned() {
             let values = campaign(&design, blocks, &truth, noise, Drift::None, &mut draws);
             analyse(&design, &values).unwrap().of(term).unwrap().p_value <= alpha
         });
-        assert!((found - wanted).abs() < 0.03, "{term}: {found} in place of {wanted}");
+        assert!((found - wanted).abs() < 0.03, "{blocks} blocks, {term}: {found} in place of {wanted}");
     }
 }
 
