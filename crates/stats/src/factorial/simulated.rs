@@ -164,7 +164,9 @@ fn cells_that_deviate_unlike_each_other_make_no_more_claims_and_no_narrower_inte
     // The first half of the cells hardly deviates; the last level of the first factor alone does.
     let halves = |place: usize, cells: usize| if place < cells / 2 { 1e-4 } else { 0.05 };
     let quarter = |place: usize, cells: usize| if place < cells - cells / 4 { 1e-4 } else { 0.05 };
-    let cases: [(Design, &dyn Fn(usize, usize) -> f64); 4] = [
+    /// By its place among so many cells.
+    type Deviation<'a> = &'a dyn Fn(usize, usize) -> f64;
+    let cases: [(Design, Deviation<'_>); 4] = [
         (full(&[(2, false), (2, false), (2, false)]), &halves),
         (full(&[(4, false), (2, false)]), &halves),
         (full(&[(4, false), (2, false), (2, false)]), &quarter),
