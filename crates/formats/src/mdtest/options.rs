@@ -400,7 +400,7 @@ const OPTIONS: &[Opt<Draft>] = &[
     ),
     flag("--posix.odirect", "content goes past the page cache", |draft| draft.command.direct = true),
     flag("--posix.rangelocks", "a file is locked while its content moves", |draft| {
-        draft.command.locks = true
+        draft.command.locks = true;
     }),
     flag("--print-all-procs", "prints what each task did", |draft| draft.command.printed.all_tasks = true),
     flag("--showRankStatistics", "prints how far tasks are apart", |draft| {
