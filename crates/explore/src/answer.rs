@@ -41,6 +41,7 @@ pub(crate) fn answer(
         price_unit: design.price_unit().into(),
         counts,
         margins: margins(search.margins),
+        spread: Some(margins(search.spread)),
         model_error: FORETOLD_ERROR,
         resolution: design.resolution,
         reliability: reliability(design),
@@ -102,6 +103,7 @@ fn row(search: &Search<'_>, at: usize, alike: u64, is_simulated: bool) -> FrontD
             .map(|figure| figure.name(&design.workloads))
             .collect(),
         requests: search.requests(at),
+        half_widths: search.objectives.iter().map(|figure| search.half_width(at, figure)).collect(),
     }
 }
 
@@ -177,8 +179,9 @@ fn rejected(search: &Search<'_>, cheapest: Option<usize>, at: usize) -> String {
             let is_known = !requirement.figure.is_simulated()
                 || search.value(at, &requirement.figure, Lean::Worst) == value;
             let sign = if is_known { "" } else { "about " };
+            let doubt = doubt(search, at, &requirement.figure);
             let shown = requirement.figure.shown_beside(value, requirement.bound.limit());
-            format!("{}: {sign}{shown}", requirement.text)
+            format!("{}: {sign}{shown}{doubt}", requirement.text)
         });
         let more = if missed.len() > 2 { format!(", and {} more", missed.len() - 2) } else { String::new() };
         return format!("misses {}{more}", why.collect::<Vec<_>>().join("; "));
@@ -195,11 +198,20 @@ fn rejected(search: &Search<'_>, cheapest: Option<usize>, at: usize) -> String {
     match worse {
         Some((figure, _)) => {
             let name = figure.name(&search.design.workloads);
-            let values = [at, cheapest].map(|at| figure.shown(search.value(at, figure, Lean::Plain)));
-            format!("as cheap, {name} {} for {}", values[0], values[1])
+            let shown = |at| figure.shown(search.value(at, figure, Lean::Plain));
+            let values = [at, cheapest].map(|at| shown(at) + doubt(search, at, figure));
+            let place = search.objectives.iter().position(|one| one == figure).unwrap_or(0);
+            let is_chance = search.chance()[place] >= own[place] - best[place];
+            let chance = if is_chance { ", no more than chance" } else { "" };
+            format!("as cheap, {name} {} for {}{chance}", values[0], values[1])
         }
         None => "the same price and figures".into(),
     }
+}
+
+/// What stands behind a figure that does not last.
+fn doubt(search: &Search<'_>, at: usize, figure: &Figure) -> &'static str {
+    if search.is_unsustained(at, figure) { " (not sustained)" } else { "" }
 }
 
 fn costs(search: &Search<'_>, cheapest: Option<usize>, without: &[Option<usize>]) -> Vec<RequirementCost> {
@@ -207,7 +219,9 @@ fn costs(search: &Search<'_>, cheapest: Option<usize>, without: &[Option<usize>]
     let of = |(requirement, without): (&crate::requirement::Requirement, &Option<usize>)| {
         let figure = &requirement.figure;
         let limit = requirement.bound.limit();
-        let shown = |at: usize| figure.shown_beside(search.value(at, figure, Lean::Plain), limit);
+        let shown = |at: usize| {
+            figure.shown_beside(search.value(at, figure, Lean::Plain), limit) + doubt(search, at, figure)
+        };
         let saves = |price: f64| cheapest.map(|at| search.candidates[at].price - price);
         let place = search.objectives.iter().position(|known| known == figure);
         let value = |at: usize| figure.base(search.value(at, figure, Lean::Plain));
@@ -265,7 +279,9 @@ fn close_calls(search: &Search<'_>, cheapest: Option<usize>) -> Vec<CloseCall> {
     if let Some(at) = cheapest {
         for number in (0..search.design.requirements.len()).filter(simulated) {
             let ahead = ahead(at, number);
-            if ahead < FORETOLD_ERROR {
+            // A figure that does not last says nothing of the one that does.
+            let is_open = search.is_unsustained(at, &search.design.requirements[number].figure);
+            if is_open || ahead < FORETOLD_ERROR.max(search.spread_of(number) - 1.0) {
                 found.push(call(at, number, ahead));
             }
         }

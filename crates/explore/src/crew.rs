@@ -3,7 +3,7 @@
 use conduct::in_order;
 use modelled::lab::spot::State;
 
-use crate::evaluate::{Depth, Outcome, Task};
+use crate::evaluate::{AGAIN, Depth, Outcome, Task};
 
 /// One simulation that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,8 @@ impl Errand {
     pub fn parse(text: &str) -> Option<Errand> {
         let words: Vec<&str> = text.split(' ').collect();
         let (&[depth, number, kind, key], rest) = words.split_first_chunk::<4>()?;
-        let depth = [Depth::Coarse, Depth::Fine].into_iter().find(|known| known.name() == depth)?;
+        let depths = [Depth::Coarse, Depth::Fine].into_iter().chain(AGAIN);
+        let depth = depths.into_iter().find(|known| known.name() == depth)?;
         let key = u64::from_str_radix(key, 16).ok()?;
         let task = match (kind, rest) {
             ("rebuild", []) => Task::Rebuild { key },
@@ -85,7 +86,7 @@ mod tests {
     fn an_errand_is_read_back_as_it_was_written_and_nothing_else_is_one() {
         let tasks = STATES.map(|state| Task::Load { key: u64::MAX, workload: 1, depth: 16, state });
         for task in tasks.into_iter().chain([Task::Rebuild { key: 0 }]) {
-            for depth in [Depth::Coarse, Depth::Fine] {
+            for depth in [Depth::Coarse, Depth::Fine].into_iter().chain(AGAIN) {
                 let errand = Errand { depth, task, number: 103_679 };
                 assert_eq!(Errand::parse(&errand.text()), Some(errand));
             }

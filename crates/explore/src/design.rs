@@ -137,6 +137,7 @@ fn read(fields: &Fields<'_>, library: &dyn Source) -> Option<Design> {
     for (table, bill) in [("prices", &prices), ("watts", &watts)] {
         if let Some(bill) = bill {
             check_bill(fields, table, bill, &space);
+            check_kinds(fields, table, &space);
             check_models(fields, table, bill, &space, library);
         }
     }
@@ -187,6 +188,25 @@ fn check_bill(fields: &Fields<'_>, table: &str, bill: &Bill, space: &Space) {
     }
     for level in levels.iter().filter(|level| !named.contains(&&bare(level))) {
         fields.wrong(table, unlisted("array", &bare(level)));
+    }
+}
+
+/// Kinds of parts of which a bill says nothing: disks, and arrays where there are several to choose from.
+fn check_kinds(fields: &Fields<'_>, table: &str, space: &Space) {
+    let Some(bill) = fields.all().find(|(key, _)| key.text == table).and_then(|(_, node)| node.table())
+    else {
+        return;
+    };
+    let lacks = |kind: &str| bill.get(kind).is_none();
+    if lacks("disk") {
+        fields.wrong(table, "`disk` is missing; add `disk = 100`, or `disk = 0` if disks add nothing");
+    }
+    if lacks("array") && space.factors[0].levels.len() > 1 {
+        let first = space.factors[0].levels[0].trim_start_matches("array:");
+        let why = format!(
+            "`array` is missing; add `array = {{ \"{first}\" = 100, … }}`, with 0 for those that add nothing"
+        );
+        fields.wrong(table, why);
     }
 }
 
@@ -350,6 +370,7 @@ impl Read for Meet {
             _ => Err(Self::not(node).at(&node.place)),
         };
         match &node.value {
+            Value::List(nodes) if nodes.is_empty() => Err(Self::not(node).at(&node.place)),
             Value::List(nodes) => nodes.iter().map(one).collect::<Result<_, _>>().map(Meet),
             _ => one(node).map(|only| Meet(vec![only])),
         }

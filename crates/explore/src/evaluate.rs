@@ -57,6 +57,9 @@ pub enum Outcome {
         /// Whether writes met free room of a write cache: the rate of the long run is lower.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         is_filling: bool,
+        /// Half the 95 % interval of the rate as a part of it, of the seconds that it was measured for; `None` where they are too few.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        half_width: Option<f64>,
         /// Requests that the times are from: of several operations that are asked for, the fewest; 0 where none are, and where an
         /// earlier version simulated.
         #[serde(skip_serializing_if = "is_zero", default)]
@@ -73,7 +76,12 @@ pub enum Depth {
     Coarse,
     /// As long as `fathom array lab` simulates.
     Fine,
+    /// As long, with the first or the second of other seeds: what differs is chance.
+    Again(bool),
 }
+
+/// Other seeds that a sample is simulated with.
+pub const AGAIN: [Depth; 2] = [Depth::Again(false), Depth::Again(true)];
 
 impl Depth {
     /// As it stands in a checkpoint.
@@ -81,13 +89,23 @@ impl Depth {
         match self {
             Depth::Coarse => "coarse",
             Depth::Fine => "fine",
+            Depth::Again(false) => "again",
+            Depth::Again(true) => "again-2",
+        }
+    }
+
+    /// The seed of a simulation, where that of the study is `seed`.
+    fn seed(self, seed: u64) -> u64 {
+        match self {
+            Depth::Coarse | Depth::Fine => seed,
+            Depth::Again(is_second) => seed.wrapping_add(1 + u64::from(is_second)),
         }
     }
 
     fn effort(self) -> Effort {
         match self {
             Depth::Coarse => Effort::Quick,
-            Depth::Fine => Effort::Full,
+            Depth::Fine | Depth::Again(_) => Effort::Full,
         }
     }
 }
@@ -207,7 +225,7 @@ impl<'a> Evaluator<'a> {
         self.crew.carry_out(&errands, &work, &mut take);
         debug_assert!(outcomes.len() <= open.len(), "no task has two outcomes");
         let is_whole = outcomes.len() == open.len();
-        self.fresh[usize::from(depth == Depth::Fine)] += outcomes.len() as u64;
+        self.fresh[usize::from(depth != Depth::Coarse)] += outcomes.len() as u64;
         for ((task, ..), outcome) in open.iter().zip(outcomes) {
             self.done.insert((depth, *task), outcome);
         }
@@ -240,20 +258,21 @@ impl<'a> Evaluator<'a> {
     fn simulated(&self, depth: Depth, task: &Task, number: u64) -> Result<Outcome, LabError> {
         assert!(number < self.design.space.count(), "design {number} is one of the space");
         let address = self.design.space.address(number);
-        let array = spec::array(self.library, &address)?;
-        let setting = |load| Setting {
-            array: format!("array:{address}"),
-            workload: load,
-            fail: Vec::new(),
-            seed: self.design.seed,
-        };
+        let mut array = spec::array(self.library, &address)?;
+        // Designs that differ in hot spares alone have one simulation, whichever of them asks: a rebuild onto a spare takes as long as
+        // onto a disk in the place of the failed one, but for where platters stand.
+        array.topology.spares.clear();
+        let seed = depth.seed(self.design.seed);
+        let setting =
+            |load| Setting { array: format!("array:{address}"), workload: load, fail: Vec::new(), seed };
         Ok(match task {
             Task::Rebuild { .. } => Outcome::Figures {
                 iops: 0.0,
                 bytes_per_s: 0.0,
-                rebuild_h: Some(rebuild_alone(&address, &array, self.design.seed)? / 3_600.0),
+                rebuild_h: Some(rebuild_alone(&address, &array, seed)? / 3_600.0),
                 times_ns: BTreeMap::new(),
                 is_filling: false,
+                half_width: None,
                 requests: 0,
             },
             Task::Load { workload, depth: in_flight, state, .. } => {
@@ -281,9 +300,17 @@ impl<'a> Evaluator<'a> {
             rebuild_h: found.rebuild_s.map(|seconds| seconds / 3_600.0),
             times_ns,
             is_filling: found.is_filling,
+            half_width: half_width(&found.point),
             requests: requests.unwrap_or(0),
         }
     }
+}
+
+/// Half the interval of the rate of `point` as a part of it; of several workloads the widest.
+fn half_width(point: &Point) -> Option<f64> {
+    let totals = point.workloads.iter().filter_map(|workload| workload.total());
+    let widths = totals.map(|total| total.ops_per_s.relative_half_width());
+    widths.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
 }
 
 /// The figure that an SLO is about, without its limit.

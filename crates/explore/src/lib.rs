@@ -8,6 +8,7 @@ mod answer;
 pub mod cost;
 pub mod crew;
 pub mod design;
+mod doubt;
 pub mod evaluate;
 pub mod exact;
 pub mod front;

@@ -14,10 +14,10 @@ use record::{DesignCounts, Exploration};
 use crate::answer::answer;
 use crate::crew::{Crew, Local};
 use crate::design::Design;
-use crate::evaluate::{Depth, Ended, Evaluator, Outcome, Task};
+use crate::evaluate::{AGAIN, Depth, Ended, Evaluator, Outcome, Task};
 use crate::exact::{Candidate, candidate};
 use crate::front::{dominates, front};
-use crate::requirement::{Figure, LoadFigure};
+use crate::requirement::Figure;
 use crate::value::{Lean, Margins, value};
 
 /// How a study is carried out.
@@ -88,8 +88,10 @@ pub fn search_by(
         candidates,
         objectives,
         margins: Margins::default(),
+        spread: Margins::NONE,
         brute: options.brute,
     };
+    search.sample(listener)?;
     if options.brute {
         let all: Vec<usize> = (0..search.candidates.len()).collect();
         search.fine(&all, listener)?;
@@ -123,6 +125,8 @@ pub(crate) struct Search<'a> {
     /// What a front is about, each once.
     pub objectives: Vec<Figure>,
     pub margins: Margins,
+    /// By what factors figures of one design differ with the seed.
+    pub spread: Margins,
     brute: bool,
 }
 
@@ -212,36 +216,6 @@ impl Search<'_> {
         found
     }
 
-    /// Whether a figure of the design at that place comes from a long simulation whose writes met free room of a write
-    /// cache. Of rates that is the one that was best; of times any.
-    pub fn is_unsustained(&self, at: usize, figure: &Figure) -> bool {
-        let Figure::Load { of, .. } = figure else { return false };
-        let best = self.value(at, figure, Lean::Plain);
-        let tasks = self.evaluator.tasks(&self.candidates[at], figure);
-        tasks.iter().filter_map(|task| self.evaluator.outcome(Depth::Fine, task)).any(|outcome| match outcome
-        {
-            Outcome::Figures { is_filling: true, iops, bytes_per_s, .. } => match of {
-                LoadFigure::Iops(_) => *iops >= best,
-                LoadFigure::Throughput(_) => *bytes_per_s >= best,
-                LoadFigure::Latency(_) => true,
-            },
-            _ => false,
-        })
-    }
-
-    /// The fewest requests that a time of the design at that place is from, of the figures that the front compares; `None` where
-    /// none of them is a time of requests, and where it is not known.
-    pub fn requests(&self, at: usize) -> Option<u64> {
-        let of_times = |figure: &&Figure| matches!(figure, Figure::Load { of: LoadFigure::Latency(_), .. });
-        let tasks = self.objectives.iter().filter(of_times);
-        let tasks = tasks.flat_map(|figure| self.evaluator.tasks(&self.candidates[at], figure));
-        let requests = tasks.filter_map(|task| match self.evaluator.outcome(Depth::Fine, &task)? {
-            Outcome::Figures { requests, .. } => Some(*requests).filter(|requests| *requests > 0),
-            Outcome::Refused(_) => None,
-        });
-        requests.min()
-    }
-
     /// Why no simulation that `figure` of the design at that place takes was possible; `None` where one was, or none is known.
     /// A set that nothing can be rebuilt from has a loss all the same.
     pub fn refusal(&self, at: usize, figure: &Figure) -> Option<&str> {
@@ -276,6 +250,7 @@ impl Search<'_> {
             let is_exact = matches!(figure, Figure::Price | Figure::Watts);
             let stepped = match !is_exact && step > 0.0 {
                 true => (value.ln() / step).floor(),
+                false if figure.is_simulated() => value.ln(),
                 false => value,
             };
             if figure.more_is_better() { -stepped } else { stepped }
@@ -325,14 +300,13 @@ impl Search<'_> {
         Some(())
     }
 
-    /// A sample for the margins, short simulations, and long ones of what may be on the front.
+    /// Short simulations, and long ones of what may be on the front.
     fn coarse_to_fine(&mut self, listener: &mut Listener<'_>) -> Option<()> {
-        self.sample(listener)?;
         self.coarse(listener)?;
         self.settle_front(listener)
     }
 
-    /// A few designs short and long.
+    /// A few designs short and long for the margins, and with other seeds for what is chance.
     fn sample(&mut self, listener: &mut Listener<'_>) -> Option<()> {
         let may: Vec<usize> = (0..self.candidates.len()).filter(|at| self.may_matter(*at)).collect();
         let many = may.len();
@@ -346,7 +320,17 @@ impl Search<'_> {
             }
         }
         self.run(Depth::Coarse, &wanted, listener)?;
-        self.fine(&chosen, listener)
+        self.fine(&chosen, listener)?;
+        for again in AGAIN {
+            self.run(again, &wanted, listener)?;
+            for task in wanted.keys() {
+                let [one, other] = [Depth::Fine, again].map(|depth| self.evaluator.outcome(depth, task));
+                if let (Some(one), Some(other)) = (one, other) {
+                    self.spread.reach(one, other);
+                }
+            }
+        }
+        Some(())
     }
 
     /// Whether it does not surely miss two requirements.
@@ -380,10 +364,11 @@ impl Search<'_> {
             .filter(|at| self.missed(**at, Lean::Worst).is_empty())
             .map(|at| self.costs(*at, Lean::Worst))
             .collect();
-        let best: Vec<&Vec<f64>> = front(&sure).iter().map(|(at, _)| &sure[*at]).collect();
+        let chance = self.chance();
+        let best: Vec<&Vec<f64>> = front(&sure, &chance).iter().map(|(at, _)| &sure[*at]).collect();
         let is_beaten = |at: &usize| {
             let own = self.costs(*at, Lean::Best);
-            best.iter().any(|sure| dominates(sure, &own))
+            best.iter().any(|sure| dominates(sure, &own, &chance))
         };
         may.into_iter().filter(|at| !is_beaten(at)).collect()
     }
@@ -405,7 +390,8 @@ impl Search<'_> {
             }
             // What looks best is settled first: it shows most of the others to be beaten.
             let costs: Vec<Vec<f64>> = open.iter().map(|at| self.costs(*at, Lean::Plain)).collect();
-            let mut batch: Vec<usize> = front(&costs).iter().take(BATCH).map(|(at, _)| open[*at]).collect();
+            let mut batch: Vec<usize> =
+                front(&costs, &self.chance()).iter().take(BATCH).map(|(at, _)| open[*at]).collect();
             let first: BTreeSet<usize> = batch.iter().copied().collect();
             let others = open.into_iter().filter(|at| !first.contains(at));
             batch.extend(others.take(BATCH_LEAST.saturating_sub(first.len())));
@@ -428,7 +414,7 @@ impl Search<'_> {
             .filter(|at| self.is_fine(*at) && self.missed(*at, Lean::Plain).is_empty())
             .collect();
         let costs: Vec<Vec<f64>> = kept.iter().map(|at| self.costs(*at, Lean::Plain)).collect();
-        front(&costs).into_iter().map(|(at, alike)| (kept[at], alike)).collect()
+        front(&costs, &self.chance()).into_iter().map(|(at, alike)| (kept[at], alike)).collect()
     }
 
     /// The cheapest design that meets every requirement; of several the best by the other figures in their order.
@@ -486,7 +472,7 @@ impl Search<'_> {
         let open: Vec<usize> = beside
             .iter()
             .filter_map(|beside| beside.found.clone().ok())
-            .filter(|at| !self.is_fine(*at) && self.missed(*at, Lean::Best).is_empty())
+            .filter(|at| !self.is_fine(*at))
             .collect();
         self.fine(&open, listener)?;
         Some(beside)

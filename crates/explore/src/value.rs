@@ -44,8 +44,35 @@ impl Default for Margins {
 }
 
 impl Margins {
+    /// Nothing differs.
+    pub const NONE: Margins = Margins { rate: 1.0, time: 1.0, hours: 1.0 };
+
+    /// The one of `figure`.
+    pub fn of(&self, figure: &Figure) -> f64 {
+        match figure {
+            Figure::Load { of: LoadFigure::Latency(_), .. } => self.time,
+            Figure::Load { .. } => self.rate,
+            Figure::Rebuild(_) | Figure::Loss => self.hours,
+            Figure::Price | Figure::Watts | Figure::Usable => 1.0,
+        }
+    }
+
+    /// Widened as far as two simulations of the same differ.
+    pub fn reach(&mut self, one: &Outcome, other: &Outcome) {
+        self.differing(one, other, |margin, ratio| *margin = ratio);
+    }
+
     /// Widened so that they hold for a simulation that was carried out short and long.
     pub fn widen(&mut self, short: &Outcome, long: &Outcome) {
+        self.differing(short, long, |margin, ratio| *margin = ratio.powf(BEYOND));
+        assert!(
+            [self.rate, self.time, self.hours].iter().all(|margin| (LEAST..f64::INFINITY).contains(margin)),
+            "a margin only widens, and stays one: {self:?}"
+        );
+    }
+
+    /// `beyond` is told of each margin that figures differ by more than.
+    fn differing(&mut self, short: &Outcome, long: &Outcome, beyond: impl Fn(&mut f64, f64)) {
         let (
             Outcome::Figures { iops, rebuild_h, times_ns, .. },
             Outcome::Figures { iops: long_iops, rebuild_h: long_h, times_ns: long_times, .. },
@@ -56,7 +83,7 @@ impl Margins {
         let widen = |margin: &mut f64, one: f64, other: f64| {
             let ratio = (one / other).max(other / one);
             if ratio.is_finite() && ratio > *margin {
-                *margin = ratio.powf(BEYOND);
+                beyond(margin, ratio);
             }
         };
         widen(&mut self.rate, *iops, *long_iops);
@@ -68,10 +95,6 @@ impl Margins {
         if let (Some(one), Some(other)) = (rebuild_h, long_h) {
             widen(&mut self.hours, *one, *other);
         }
-        assert!(
-            [self.rate, self.time, self.hours].iter().all(|margin| (LEAST..f64::INFINITY).contains(margin)),
-            "a margin only widens, and stays one: {self:?}"
-        );
     }
 }
 

@@ -17,6 +17,10 @@ pub struct Exploration {
     pub counts: DesignCounts,
     /// By what factor long simulations differed from short ones at most, and half as much again.
     pub margins: DesignMargins,
+    /// By what factor long simulations of the same designs differed with the seed, at most: chance. Absent in records of versions that
+    /// did not look.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub spread: Option<DesignMargins>,
     /// The share by which the models' figures may differ from published ones that they were not fitted to, in the median.
     pub model_error: f64,
     /// Simulated figures that differ by no more are the same to the front.
@@ -190,13 +194,18 @@ pub struct FrontDesign {
     /// simulated.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub loss_simulated: Option<Chance>,
-    /// Figures, by their names, of loads whose writes met free room of a write cache: in the long run they are worse.
+    /// Figures, by their names, of loads whose writes met free room of a write cache, or whose rate was not steady: in the long run they
+    /// may be worse.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub unsustained: Vec<String>,
     /// The fewest requests that a time of it is from: another sample of as many differs by chance. Absent where no figure is a time of
     /// requests, and in records of versions that did not count.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub requests: Option<u64>,
+    /// Half the 95 % interval of each figure as a part of it, in the order of the figures; `null` of what is no rate, and where a
+    /// simulation was too short for one. Empty in records of versions that kept none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub half_widths: Vec<Option<f64>>,
 }
 
 /// A probability with its 95 % interval.
@@ -362,6 +371,7 @@ mod tests {
             loss_simulated: None,
             unsustained: Vec::new(),
             requests: None,
+            half_widths: Vec::new(),
         };
         let front = vec![
             design(&[("raid", "5"), ("disks", "4"), ("paths", "1")]),

@@ -293,6 +293,7 @@ pub fn exploration() -> Exploration {
         loss_simulated: None,
         unsustained: Vec::new(),
         requests: None,
+        half_widths: Vec::new(),
     };
     let figure = |name: &str, unit: DesignUnit, more_is_better: bool| DesignFigure {
         name: name.into(),
@@ -311,6 +312,7 @@ pub fn exploration() -> Exploration {
             known: 0,
         },
         margins: DesignMargins { rate: 1.1, time: 1.2, hours: 1.05 },
+        spread: None,
         model_error: 0.12,
         resolution: 0.02,
         reliability: DesignReliability { mttf_h: 1e6, unreadable: 1e-15, replace_h: 24.0 },

@@ -51,11 +51,14 @@ fn headline(found: &Exploration, width: usize) -> String {
     };
     let price = amount(found, first.values.first().copied().unwrap_or(f64::NAN));
     let many = if found.requirements.len() == 1 { "the requirement" } else { "every requirement" };
+    // What does not last is not as sure as what does.
+    let meets = if first.unsustained.is_empty() { "meets" } else { "may meet" };
     let mut text =
-        wrapped(&format!("{price}  {} is the cheapest design that meets {many}", first.address), width, "");
+        wrapped(&format!("{price}  {} is the cheapest design that {meets} {many}", first.address), width, "");
     if !first.unsustained.is_empty() {
         let said = format!(
-            "Not sustained, the write cache was still filling: {}. In the long run the design may miss a requirement; \
+            "Not sustained, the write cache was still filling or the rate was not steady: {}. In the long run the design \
+             may miss a requirement; \
              measure it with `fathom run PLAN --on ADDRESS`, with a `warmup` long enough to fill the cache.",
             first.unsustained.join(", ")
         );
@@ -120,7 +123,10 @@ fn front(found: &Exploration, most: usize, width: usize) -> String {
     let mut rows = vec![heading];
     for row in &found.front[..shown] {
         let cell = |(place, (_, column)): (usize, &(char, &DesignFigure))| {
-            row.values.get(place).map_or_else(String::new, |value| column.unit.shown(*value))
+            let width = row.half_widths.get(place).copied().flatten().filter(|width| *width >= TOLD);
+            let width = width.map_or_else(String::new, |width| format!(" ± {:.0} %", width * 100.0));
+            let mark = if row.unsustained.contains(&column.name) { "!" } else { "" };
+            row.values.get(place).map_or_else(String::new, |value| column.unit.shown(*value) + &width + mark)
         };
         let mut cells: Vec<String> = lettered.iter().enumerate().map(cell).collect();
         let alike = if row.alike > 0 { format!("  (and {} alike)", row.alike) } else { String::new() };
@@ -129,8 +135,13 @@ fn front(found: &Exploration, most: usize, width: usize) -> String {
     }
     let mut right = vec![true; lettered.len()];
     right.push(false);
-    wrapped(&said, width, "") + &table(&rows, &right) + "\n"
+    let is_marked = found.front[..shown].iter().any(|row| !row.unsustained.is_empty());
+    let mark = if is_marked { "  !: not sustained, in the long run it may be worse\n" } else { "" };
+    wrapped(&said, width, "") + &table(&rows, &right) + mark + "\n"
 }
+
+/// Intervals of a rate that are narrower say no more than the figure.
+const TOLD: f64 = 0.05;
 
 fn neighbours(all: &[NeighbourDesign], most: usize, width: usize) -> String {
     if all.is_empty() {
@@ -200,6 +211,17 @@ fn closing(found: &Exploration, width: usize) -> String {
             thousands(requests)
         );
     }
+    if let Some(spread) = &found.spread
+        && found.figures.iter().any(|figure| figure.simulated)
+    {
+        said += &format!(
+            ". With another seed the same design differed by up to {} in rates, {} in times and {} in rebuilds: by no more one \
+             design is no better than another",
+            differing(spread.rate),
+            differing(spread.time),
+            differing(spread.hours)
+        );
+    }
     wrapped(&(said + &about_loss(found) + "."), width, "")
 }
 
@@ -262,6 +284,18 @@ mod tests {
     }
 
     #[test]
+    fn figures_are_told_with_their_interval_their_mark_and_what_another_seed_changes() {
+        let mut found = record::sample::exploration();
+        let name = found.figures[1].name.clone();
+        found.front[0].half_widths = vec![None, Some(1.42), None];
+        found.front[0].unsustained = vec![name];
+        found.spread = Some(record::DesignMargins { rate: 1.03, time: 1.25, hours: 1.0 });
+        let text = exploration(&found, 4_000, true);
+        assert!(text.contains(" ± 142 %!") && text.contains("!: not sustained, in the long run"), "{text}");
+        assert!(text.contains("differed by up to 3 % in rates, 25 % in times and 0 % in rebuilds"), "{text}");
+    }
+
+    #[test]
     fn a_search_is_told_on_one_screen_and_a_record_that_lacks_figures_is_no_panic() {
         let mut found = record::sample::exploration();
         let text = exploration(&found, 100, false);
@@ -271,7 +305,10 @@ mod tests {
         assert!(!text.contains("sustained"), "{text}");
         found.front[0].unsustained = vec!["oltp iops".into()];
         let text = exploration(&found, 100, false);
-        assert!(text.contains("! Not sustained, the write cache was still filling: oltp iops."), "{text}");
+        let told = "! Not sustained, the write cache was still filling or the rate was not steady:";
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(told) && flat.contains("oltp iops."), "{text}");
+        assert!(text.contains("is the cheapest design that may meet the requirement"), "{text}");
         found.front.iter_mut().for_each(|design| design.values.clear());
         assert!(exploration(&found, 40, true).contains("none EUR"));
         found.front.clear();

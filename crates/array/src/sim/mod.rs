@@ -116,6 +116,8 @@ pub struct Sim {
     traffic: Traffic,
     array: Array,
     works: Works,
+    /// How long the next run warms up.
+    warmup: Nanos,
 }
 
 impl Sim {
@@ -132,6 +134,7 @@ impl Sim {
             array: Array::new(topology, BackEnd::of(topology, sets, seed)),
             works: Works::new(&topology.background, &topology.luns),
             topology: topology.clone(),
+            warmup: Nanos::ZERO,
         };
         for &disk in &topology.failed {
             // A disk that is in no set fails without consequence.
@@ -170,6 +173,11 @@ impl Sim {
     /// Bytes that controllers have acknowledged and not yet written to members.
     pub fn dirty(&self) -> Bytes {
         self.array.dirty()
+    }
+
+    /// The next run warms up for so long: [`RunOutcome::unwritten`] is what was not on the media when that had ended.
+    pub fn warm_up(&mut self, warmup: Nanos) {
+        self.warmup = warmup;
     }
 
     /// Room for writes in the caches of those controllers that hold some: a volume writes to the cache of its owner.
@@ -433,6 +441,8 @@ impl Sim {
     ) -> (RunOutcome, Unwritten) {
         let (from, events) = (self.now(), self.traffic.time.entered());
         let mut courses = Courses::begin(from);
+        let measured = from.saturating_add(std::mem::take(&mut self.warmup));
+        let mut unwritten = (measured == from).then(|| self.dirty());
         self.clients.enter(running);
         self.restart_meters();
         self.clients.start(from);
@@ -444,6 +454,9 @@ impl Sim {
             // ends the queueing.
             if !self.step() && !self.hosts.paths.give_all_up(&mut self.traffic) {
                 break;
+            }
+            if unwritten.is_none() && self.now() >= measured {
+                unwritten = Some(self.dirty());
             }
             if courses.is_due(self.now()) {
                 self.sample(&mut courses);
@@ -465,7 +478,8 @@ impl Sim {
         let breakdown = self.breakdown(until.saturating_since(from));
         let (tallies, latency, held) = self.clients.finish();
         let events = self.traffic.time.entered() - events;
-        (RunOutcome { breakdown, courses, tallies, latency, from, until, events }, held)
+        let unwritten = unwritten.unwrap_or_else(|| self.dirty());
+        (RunOutcome { breakdown, courses, tallies, latency, from, until, events, unwritten }, held)
     }
 
     /// Has all jobs plan nothing more of their own accord.

@@ -26,6 +26,8 @@ pub struct RunOutcome {
     pub until: Instant,
     /// Events that it took.
     pub events: u64,
+    /// Bytes that were acknowledged and not yet on members when the warm-up had ended.
+    pub unwritten: Bytes,
 }
 
 /// What one part did during a run.

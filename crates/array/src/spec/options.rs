@@ -145,7 +145,8 @@ fn check(option: &Declared, value: &str, address: &Address) -> Result<(), Wrong>
     let message = format!("option `{name}` of `{}` cannot be `{value}`", address.name);
     let wrong = Wrong::new(message, instead(value, known.iter().map(String::as_str), &takes.text()));
     let is_unread = match takes {
-        Takes::Range(..) => value.parse::<i64>().is_err(),
+        // A count is none below zero, whatever stands beside it.
+        Takes::Range(least, _) => value.parse::<i64>().map_or(true, |number| number < 0 && *least >= 0),
         Takes::Values(_) | Takes::Any => true,
     };
     Err(if is_unread { wrong.unread() } else { wrong })

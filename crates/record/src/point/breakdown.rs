@@ -30,6 +30,9 @@ pub struct Breakdown {
 pub struct WriteCacheFill {
     /// Written bytes that had been acknowledged and were not on the media when the load began.
     pub unwritten_before_bytes: u64,
+    /// The same when its warm-up had ended and what is measured began; absent in older records.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unwritten_measured_bytes: Option<u64>,
     /// The same when it ended.
     pub unwritten_bytes: u64,
     /// Room for them in the write caches that hold some; where none does, in all of them together.
@@ -38,16 +41,20 @@ pub struct WriteCacheFill {
 
 /// More of what was written than this was still in a cache that had room: writes met the cache, and not the media.
 const FILLING: f64 = 0.25;
-/// A cache that is fuller has writes wait for its room.
+/// A cache that is fuller at the end of a load whose warm-up is not told apart may have had writes wait for its room.
 const FULL: f64 = 0.75;
 
 impl WriteCacheFill {
-    /// Whether `written` bytes went into free room, at a rate that is not sustained.
+    /// Whether of `written` bytes, those that were measured, many went into free room, at a rate that is not sustained.
+    ///
+    /// A cache that became full while it was measured is told as well: its rate is part that of the cache, part that of the media.
     pub fn is_filling(self, written: u64) -> bool {
-        let gained = self.unwritten_bytes.saturating_sub(self.unwritten_before_bytes) as f64;
-        written > 0
-            && gained > FILLING * written as f64
-            && (self.unwritten_bytes as f64) < FULL * self.room_bytes as f64
+        let since = self.unwritten_measured_bytes.unwrap_or(self.unwritten_before_bytes);
+        let gained = self.unwritten_bytes.saturating_sub(since) as f64;
+        // Without that a full cache may have been filled by the warm-up.
+        let may_be = self.unwritten_measured_bytes.is_some()
+            || (self.unwritten_bytes as f64) < FULL * self.room_bytes as f64;
+        written > 0 && gained > FILLING * written as f64 && may_be
     }
 }
 
@@ -148,4 +155,24 @@ pub struct ClassShare {
     pub wait_ns: f64,
     /// Mean time it was served there.
     pub service_ns: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_cache_takes_in_while_it_is_measured_is_not_sustained_though_it_becomes_full() {
+        let fill = |measured: Option<u64>, end: u64| WriteCacheFill {
+            unwritten_before_bytes: 0,
+            unwritten_measured_bytes: measured,
+            unwritten_bytes: end,
+            room_bytes: 1_000,
+        };
+        assert!(fill(Some(100), 990).is_filling(2_000), "full at the end, and half of the load went into it");
+        assert!(!fill(Some(980), 990).is_filling(2_000), "full when the warm-up had ended");
+        assert!(fill(Some(100), 600).is_filling(1_000));
+        assert!(!fill(None, 990).is_filling(2_000), "of older records the warm-up is not known");
+        assert!(fill(None, 600).is_filling(2_000));
+    }
 }

@@ -77,6 +77,8 @@ impl ModelledWorld {
             stop: &stop,
         };
         let before = self.sim.dirty();
+        let warmup = load.workloads.iter().map(|workload| workload.stop.warmup).max().unwrap_or(Nanos::ZERO);
+        self.sim.warm_up(warmup);
         let outcome = if is_of_trees {
             let held = std::mem::take(&mut self.held);
             let (outcome, held) = self.sim.run_files(&file_clients, held, |files| {
@@ -91,9 +93,8 @@ impl ModelledWorld {
         let histories = heard.histories;
         let mut series = self.series_of_works();
         series.extend(courses::series(&outcome.courses));
-        let warmup = load.workloads.iter().map(|workload| workload.stop.warmup).max().unwrap_or(Nanos::ZERO);
         let mut breakdown = breakdown(&outcome.breakdown, outcome.from, outcome.until, warmup);
-        breakdown.write_cache = self.write_cache_fill(before);
+        breakdown.write_cache = self.write_cache_fill(before, outcome.unwritten);
         if !is_of_trees {
             breakdown.shares = shares::of(load, &outcome, &workload_of);
         }
@@ -120,13 +121,15 @@ impl ModelledWorld {
         })
     }
 
-    /// What write caches hold now that a load has ended, of which they held `before` when it began.
-    fn write_cache_fill(&self, before: Bytes) -> Option<WriteCacheFill> {
+    /// What write caches hold now that a load has ended, of which they held `before` when it began and `measured` when its warm-up
+    /// had ended.
+    fn write_cache_fill(&self, before: Bytes, measured: Bytes) -> Option<WriteCacheFill> {
         let (all, used) = (self.spec.write_cache(), self.sim.write_room_in_use());
         // What a controller without a write has free is of no use to the others.
         let room = if used > Bytes::ZERO { used } else { all };
         (all > Bytes::ZERO).then(|| WriteCacheFill {
             unwritten_before_bytes: before.get(),
+            unwritten_measured_bytes: Some(measured.get()),
             unwritten_bytes: self.sim.dirty().get(),
             room_bytes: room.get(),
         })

@@ -285,7 +285,9 @@ impl Found<'_> {
         let figures = figures.map(|figure| Column::numbers(self.name(figure), unit(figure.unit)));
         // A column of its own only where there is something to say.
         let is_told = self.front().iter().any(|design| !design.unsustained.is_empty());
-        let unsustained = is_told.then(|| Column::words("not sustained: the write cache was still filling"));
+        let unsustained = is_told.then(|| {
+            Column::words("not sustained: the write cache was still filling, or the rate was not steady")
+        });
         let row = |(place, design): (usize, &FrontDesign)| {
             let levels = varied.iter().map(|factor| Cell::words(design.level(factor).unwrap_or_default()));
             let numbers =

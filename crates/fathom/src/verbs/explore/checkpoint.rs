@@ -14,11 +14,17 @@ use crate::ending::Failure;
 #[derive(PartialEq, Serialize, Deserialize)]
 struct Head {
     explored_by: String,
+    /// [`FIGURES`]; absent before they were counted.
+    #[serde(default)]
+    figures: u32,
 }
+
+/// Counts changes of what simulations give and keep: what was simulated before one is simulated again.
+const FIGURES: u32 = 2;
 
 impl Head {
     fn own() -> Head {
-        Head { explored_by: env!("CARGO_PKG_VERSION").into() }
+        Head { explored_by: env!("CARGO_PKG_VERSION").into(), figures: FIGURES }
     }
 }
 
@@ -101,6 +107,7 @@ mod tests {
             rebuild_h: None,
             times_ns: BTreeMap::new(),
             is_filling: false,
+            half_width: None,
             requests: 0,
         }
     }

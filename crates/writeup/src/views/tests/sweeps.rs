@@ -149,8 +149,12 @@ fn a_rate_that_a_filling_write_cache_gave_is_said_not_to_last() {
         for workload in &mut own.points[0].workloads {
             workload.totals = vec![record::OpTotal { op: record::Op::Write, ops: 1_000, bytes: 4_096_000 }];
         }
-        let write_cache =
-            Some(WriteCacheFill { unwritten_before_bytes: 0, unwritten_bytes, room_bytes: 512 << 20 });
+        let write_cache = Some(WriteCacheFill {
+            unwritten_before_bytes: 0,
+            unwritten_measured_bytes: None,
+            unwritten_bytes,
+            room_bytes: 512 << 20,
+        });
         own.points[0].breakdown = Some(Breakdown { write_cache, ..Breakdown::default() });
         report(vec![own], None)
     };
@@ -174,8 +178,12 @@ fn the_tile_of_a_campaign_says_what_its_finding_says_of_a_filling_write_cache() 
         let cell = json!({ "campaign": "levels", "key": "k", "block": block, "turn": 1, "levels": [level] });
         own.cell = Some(serde_json::from_value(cell).expect("a cell"));
         let unwritten_bytes = if raid == "10" { 3_000_000 } else { 0 };
-        let write_cache =
-            Some(WriteCacheFill { unwritten_before_bytes: 0, unwritten_bytes, room_bytes: 512 << 20 });
+        let write_cache = Some(WriteCacheFill {
+            unwritten_before_bytes: 0,
+            unwritten_measured_bytes: None,
+            unwritten_bytes,
+            room_bytes: 512 << 20,
+        });
         own.points[0].breakdown = Some(Breakdown { write_cache, ..Breakdown::default() });
         own
     };
