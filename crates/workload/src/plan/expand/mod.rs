@@ -21,7 +21,7 @@ use crate::plan::layers::{Layers, overrides, pair};
 use crate::plan::outline::{self, Outline, PhaseTable, outline};
 use crate::plan::rounds::{ROUND, Rounds};
 use crate::plan::settle::{PointOrder, Settle};
-use crate::plan::state::StateWord;
+use crate::plan::state::{State, StateWord};
 use crate::plan::suggest::sentence;
 use crate::plan::sweep::MOST_POINTS;
 use crate::plan::synonyms;
@@ -30,7 +30,7 @@ use crate::plan::text::SHARE_SLACK;
 use crate::plan::vars;
 use crate::plan::{Load, Metric, Objective, Overrides, Phase, Plan, Point, Promised, Task};
 use crate::rng::Streams;
-use crate::spec::Workload;
+use crate::spec::{Files, Workload};
 
 /// The plan in `text`; see [`Plan::parse`].
 pub(crate) fn plan(label: &str, text: &str, changes: &Overrides) -> Result<Plan, Errors> {
@@ -55,6 +55,7 @@ pub(crate) fn plan(label: &str, text: &str, changes: &Overrides) -> Result<Plan,
         let phase = builder.phase(&outline, &layers, index);
         phases.push(phase);
     }
+    builder.prepares_blocks(&outline);
     let Builder { points, objectives, mistakes, .. } = builder;
     let cautions = mistakes.into_result()?;
     let end = phases.iter().fold(0, |end, phase: &Phase| {
@@ -325,6 +326,7 @@ impl Builder {
                 "give each workload a log of its own",
             );
         }
+        self.mixes(members, &workloads, cell);
         let number = (head.rounds.most > 1).then(|| (ROUND.to_string(), round.to_string()));
         let swept = cell.axes.iter().zip(&cell.at);
         let swept = swept.map(|(axis, at)| (axis.label.clone(), short(&axis.values[*at])));
@@ -345,6 +347,45 @@ impl Builder {
             let (name, swept) = (name.clone(), swept.clone());
             let (group, task) = (self.groups - 1, Task::Load(load));
             self.points.push(Point { index, phase, name, swept, repeat, round, group, task });
+        }
+    }
+
+    /// That what is prepared is there: trees of files are prepared by the phases that work on them.
+    fn prepares_blocks(&mut self, outline: &Outline<'_>) {
+        let workloads = || self.points.iter().flat_map(Point::workloads);
+        if workloads().next().is_none() || workloads().any(|workload| workload.tree.is_none()) {
+            return;
+        }
+        let prepares = |point: &&Point| matches!(&point.task, Task::State(State::Prepare(_)));
+        let Some(phase) = self.points.iter().find(prepares).map(|point| point.phase) else { return };
+        self.mistakes.tell(
+            &outline.phases[phase].place,
+            "`prepare` fills what workloads read and write as blocks, and those of this plan work on trees of files alone",
+            "leave the phase out: a tree is made before the load that works on it",
+        );
+    }
+
+    /// A word of caution where requests that bypass the page cache and requests that go through it meet in one file.
+    fn mixes(&mut self, members: &[Member<'_>], workloads: &[Workload], cell: &Cell<'_>) {
+        let of = |direct: bool| {
+            let blocks = members.iter().zip(workloads).filter(|(_, workload)| workload.tree.is_none());
+            blocks.clone().filter(move |(_, workload)| workload.direct == direct).collect::<Vec<_>>()
+        };
+        let meet = |one: &Workload, other: &Workload| {
+            one.files == Files::Shared && other.files == Files::Shared && (one.writes() || other.writes())
+        };
+        for (_, direct) in of(true) {
+            let Some((member, buffered)) = of(false).into_iter().find(|(_, other)| meet(direct, other))
+            else {
+                continue;
+            };
+            let message = format!(
+                "`{}` goes through the page cache and `{}` past it, in the same file: the kernel may fail such requests (EIO)",
+                buffered.name, direct.name
+            );
+            let help = "write the same `direct` for both, or give each files of its own".to_owned();
+            let place = member.place_of("direct", cell);
+            return self.mistakes.add(Mistake::new(place, message, Some(help)).caution());
         }
     }
 

@@ -23,6 +23,16 @@ fn check(cases: &[Case]) {
     }
 }
 
+#[test]
+fn a_plan_of_trees_alone_has_nothing_to_prepare() {
+    let tree = "[[phase]]\ntree = \"create\"\ncount = 5\n";
+    let prepare = "[[phase]]\nstate = \"prepare\"\n";
+    let told = said(&format!("{tree}{prepare}"), &[]);
+    assert!(told.contains("t.toml:4:") && told.contains("work on trees of files alone"), "{told}");
+    let blocks = format!("{tree}{prepare}[[phase]]\nrun = \"1s\"\n");
+    assert!(Plan::parse("t.toml", &blocks, &Overrides::default()).is_ok());
+}
+
 const SYNTAX: &[Case] = &[
     ("[[phase]]\nsize = 8KiB\n", "t.toml:2:8", &["`8KiB` is a text and needs quotes", "\"8KiB\""]),
     ("[[phase]]\nsize = \"8KiB\nrun = \"1s\"\n", "t.toml:2:13", &["not TOML", "the quote it began with"]),

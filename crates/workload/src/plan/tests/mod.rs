@@ -236,6 +236,26 @@ fn what_is_odd_but_possible_is_a_caution() {
 }
 
 #[test]
+fn workloads_that_go_past_the_page_cache_and_through_it_in_one_file_are_warned_of() {
+    let text = |files: &str, reads: &str| {
+        format!(
+            "[[phase]]\nrun = \"1s\"\nreads = \"{reads}\"\n{files}\n[[phase.workload]]\nname = \"a\"\ndirect = true\n\
+             [[phase.workload]]\nname = \"b\"\ndirect = false\n"
+        )
+    };
+    let told = |files: &str, reads: &str| -> Vec<String> {
+        read(&text(files, reads)).cautions.iter().map(Mistake::plain).collect()
+    };
+    let mixed = told("", "50%");
+    assert!(
+        mixed[0].contains("t.toml:10:10") && mixed[0].contains("the kernel may fail such requests (EIO)"),
+        "{mixed:?}"
+    );
+    assert!(told("", "100%").is_empty(), "reads alone throw nothing out of the page cache");
+    assert!(told("files = \"per_worker\"", "50%").is_empty());
+}
+
+#[test]
 fn cautions_are_told_once_for_each_place() {
     let text =
         "[[phase]]\nrun = \"1s\"\nsize = \"1GiB\"\ndepth = { sweep = { from = 8, to = 80, step = 8 } }\n";
