@@ -13,7 +13,7 @@ pub enum ClusterError {
     Silent {
         /// Which.
         rank: usize,
-        /// Its host; `an unknown host` before it has told.
+        /// Its host, or that it has not told yet.
         host: String,
         /// For how many milliseconds.
         millis: u64,

@@ -16,14 +16,14 @@ pub(crate) fn greeted(link: &Link, own: &Hello) -> Result<Vec<Hello>, Refused> {
     while hellos.len() < link.size() {
         match link.receive(WAIT) {
             Ok(Some((from, Message::Hello(hello)))) => {
+                link.is_on(from, &hello.host);
                 hellos.insert(from, hello);
             }
             Ok(Some(_)) => {}
             Ok(None) => {
                 if let Some((rank, millis)) = link.silent() {
                     link.forget(rank);
-                    let host = hellos.get(&rank).map_or("an unknown host", |hello| &hello.host).to_owned();
-                    let why = ClusterError::Silent { rank, host, millis }.to_string();
+                    let why = ClusterError::Silent { rank, host: link.host(rank), millis }.to_string();
                     return Err(Refused { code: 7, why });
                 }
             }
@@ -50,7 +50,12 @@ fn fits(rank: usize, hello: &Hello, own: &Hello) -> Result<(), Refused> {
         return differ("version", version, &own.version, "install the same version of Fathom on all hosts");
     }
     if *plan != own.plan {
-        return differ("plan", plan, &own.plan, "give all ranks the same plan and the same `--set`");
+        return differ(
+            "plan",
+            plan,
+            &own.plan,
+            "give all ranks the same plan, `--set`, `--scratch` and `--output`",
+        );
     }
     Ok(())
 }

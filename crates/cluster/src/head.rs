@@ -11,7 +11,7 @@ use record::{Environment, RankClock, RankResult, Target};
 use units::convert::narrow;
 use units::{Instant, Nanos};
 use workload::Progress;
-use workload::plan::{Load, Plan, Settle, State, Task};
+use workload::plan::{Load, Plan, Point, Settle, State, Task};
 use workload::tally::Interval;
 
 use crate::clock::{ClockWatch, Sample, is_enough};
@@ -31,6 +31,9 @@ const WAIT: Duration = Duration::from_millis(5);
 
 /// How long after all are ready they start: the word of it must be there before, and may lie for 20 ms before it is seen.
 const AHEAD: Nanos = Nanos::from_millis(40);
+
+/// Why a state is not brought about.
+const OF_ALL: &str = "a state is that of a target that all ranks share; leave `--file-per-rank` out";
 
 /// Rank 0 of a plan.
 pub struct Head {
@@ -166,7 +169,7 @@ impl Shared {
     }
 
     fn host(&self, rank: usize) -> String {
-        self.hosts.get(rank).cloned().unwrap_or_else(|| "an unknown host".into())
+        self.hosts.get(rank).cloned().unwrap_or_else(|| "a host that it has not told yet".into())
     }
 }
 
@@ -231,6 +234,12 @@ impl Head {
     ) -> Result<Head, Refused> {
         let size = link.size();
         assert_eq!(link.rank(), 0, "a plan has one head");
+        let is_of_all = |task: &Task| matches!(task, Task::State(state) if !matches!(state, State::Idle(_)));
+        if has_own_files && plan.points().iter().any(|point| is_of_all(&point.task)) {
+            let why = Refused { code: 2, why: OF_ALL.into() };
+            refuse(&link, &why);
+            return Err(why);
+        }
         let shared =
             Arc::new(Mutex::new(Shared { clocks: vec![ClockWatch::default(); size], ..Shared::default() }));
         let gate = Box::new(HeadGate { link: link.clone(), shared: shared.clone() });
@@ -239,6 +248,10 @@ impl Head {
         let joined = joined.map_err(|error| Refused { code: error.exit_code(), why: error.to_string() });
         let greeted = joined.and_then(|()| greeted(&link, hello));
         let fitting = greeted.and_then(|hellos| same_addresses(plan, &hellos).map(|()| hellos));
+        let fitting = fitting.and_then(|hellos| match has_own_files {
+            true => own_trees(plan, &hellos).map(|()| hellos),
+            false => Ok(hellos),
+        });
         let hellos = fitting.inspect_err(|why| refuse(&link, why))?;
         assert_eq!(hellos.len(), size, "each rank has said what it is, and none twice");
         locked(&shared).hosts = hellos.iter().map(|hello| hello.host.clone()).collect();
@@ -461,6 +474,18 @@ impl Head {
     }
 }
 
+/// That ranks which make what they use do not make their trees in one place.
+fn own_trees(plan: &Plan, hellos: &[Hello]) -> Result<(), Refused> {
+    let mut workloads = plan.points().iter().flat_map(Point::workloads);
+    let places: BTreeSet<_> = hellos.iter().map(|hello| (&hello.host, &hello.targets)).collect();
+    if places.len() == hellos.len() || workloads.all(|workload| workload.tree.is_none()) {
+        return Ok(());
+    }
+    let why = "the ranks of a host would each make a tree in the same directory; leave `--file-per-rank` out, and all work in \
+               parts of one tree, or start one rank on each host";
+    Err(Refused { code: 2, why: why.into() })
+}
+
 /// Has all ranks end before anything is done.
 pub fn refuse(link: &Link, why: &Refused) {
     link.send_all(&Message::Refused(why.clone()));
@@ -602,9 +627,7 @@ impl World for Head {
     /// Rank 0 alone brings a target into a state that all use; where each has files of its own it cannot.
     fn state(&mut self, state: &State, live: &mut dyn FnMut(Live)) -> Result<MeasuredState, WorldError> {
         if self.has_own_files && !matches!(state, State::Idle(_)) {
-            return Err(WorldError::unfit(
-                "a state is that of a target that all ranks share; leave `--file-per-rank` out",
-            ));
+            return Err(WorldError::unfit(OF_ALL));
         }
         self.world.state(state, live)
     }

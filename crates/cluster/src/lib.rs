@@ -23,7 +23,7 @@ pub use clock::{ClockWatch, Sample};
 pub use errands::{Errands, Pieces, run_errands};
 pub use error::{ClusterError, Refused};
 pub use head::{Head, again, over, refuse};
-pub use link::Link;
+pub use link::{Link, parted};
 pub use message::Hello;
 #[cfg(feature = "mpi")]
 pub use mpi::Mpi;

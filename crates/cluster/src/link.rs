@@ -39,6 +39,8 @@ pub struct Link {
     gone: Arc<Vec<AtomicBool>>,
     /// Whether whoever has started the ranks ends them all.
     is_ending: fn() -> bool,
+    /// What the hosts of ranks are called, as far as they have told.
+    hosts: Mutex<Vec<Option<String>>>,
     /// Came while something else was waited for.
     kept: Mutex<VecDeque<(usize, Message)>>,
     beating: Option<(Sender<()>, JoinHandle<()>)>,
@@ -70,6 +72,7 @@ impl Link {
             heard: gone.iter().map(|_| AtomicU64::new(0)).collect(),
             gone,
             is_ending,
+            hosts: Mutex::new(vec![None; transport.size()]),
             kept: Mutex::default(),
             beating,
             transport,
@@ -121,6 +124,17 @@ impl Link {
         (0..self.size()).filter(|rank| *rank != self.rank() && !self.gone[*rank].load(Ordering::Relaxed))
     }
 
+    /// That rank has told its host.
+    pub(crate) fn is_on(&self, rank: usize, host: &str) {
+        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)[rank] = Some(host.to_owned());
+    }
+
+    /// Where that rank is: `host-b`, or that it has not told yet.
+    pub(crate) fn host(&self, rank: usize) -> String {
+        let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        hosts[rank].clone().unwrap_or_else(|| "a host that it has not told yet".into())
+    }
+
     /// That rank is waited for no more.
     pub(crate) fn forget(&self, rank: usize) {
         assert_ne!(rank, self.rank(), "a rank gives itself up");
@@ -165,9 +179,44 @@ impl Link {
         let since = |rank: usize| now.saturating_sub(self.heard[rank].load(Ordering::Relaxed));
         let patience = if (self.is_ending)() { IMPATIENCE } else { PATIENCE };
         let rank = listened.find(|rank| since(*rank) >= patience)?;
-        Some((rank, since(rank) * units::convert::narrow::<u64>(BEAT.as_millis())))
+        Some((rank, self.silence(rank)))
+    }
+
+    /// For how many milliseconds nothing was heard of that rank.
+    fn silence(&self, rank: usize) -> u64 {
+        let heard = self.heard[rank].load(Ordering::Relaxed);
+        let beats = self.beats.load(Ordering::Relaxed).saturating_sub(heard);
+        beats * units::convert::narrow::<u64>(BEAT.as_millis())
     }
 }
+
+/// On rank 0, once the others have been told that nothing more comes: waits until each has said that it leaves. On the others: says
+/// so. An error where one shows no sign of life any more.
+pub fn parted(link: &Link) -> Result<(), ClusterError> {
+    if link.rank() > 0 {
+        link.send(0, &Message::Leaves);
+        return Ok(());
+    }
+    let gone = (1..link.size()).find(|rank| link.gone[*rank].load(Ordering::Relaxed));
+    let mut lost =
+        gone.map(|rank| ClusterError::Silent { rank, host: link.host(rank), millis: link.silence(rank) });
+    while link.others().next().is_some() {
+        match link.receive(PARTING)? {
+            Some((rank, Message::Leaves)) => link.forget(rank),
+            Some(_) => {}
+            None => {
+                if let Some((rank, millis)) = link.silent() {
+                    link.forget(rank);
+                    lost.get_or_insert(ClusterError::Silent { rank, host: link.host(rank), millis });
+                }
+            }
+        }
+    }
+    lost.map_or(Ok(()), Err)
+}
+
+/// How long one look for those that leave may take.
+const PARTING: Duration = Duration::from_millis(5);
 
 impl Drop for Link {
     fn drop(&mut self) {

@@ -75,6 +75,8 @@ pub(crate) enum Message {
     Again { what: String },
     /// Nothing more comes.
     Over,
+    /// The sender leaves, and says nothing more.
+    Leaves,
     /// Carry out this piece of work.
     Errand { number: u64, text: String },
     /// What it gave.

@@ -47,6 +47,9 @@ const STEP: Duration = Duration::from_millis(1);
 /// How long ending all ranks may take, in steps of [`STEP`]: the thread may be held up by a rank that has gone.
 const ABORTED: u32 = 2000;
 
+/// How long ending together may take, in steps of [`STEP`].
+const FINISHED: u32 = 4000;
+
 /// How often messages are looked for unless told otherwise.
 const LATER: Duration = Duration::from_millis(20);
 
@@ -88,23 +91,26 @@ impl Mpi {
         }
     }
 
-    /// Ends together with all other ranks, which do the same.
-    pub fn finish(&self) {
+    /// Ends together with all other ranks, which do the same; whether they have in time. One that is stopped meanwhile would hold the
+    /// others up for ever.
+    pub fn finish(&self) -> bool {
         self.out.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        if let Some(thread) = self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
-            let _panicked = thread.join();
-        }
+        // The others leave it to rank 0 to say so.
+        let steps = if self.rank == 0 { FINISHED } else { 2 * FINISHED };
+        (0..steps).take_while(|_| !self.has_ended()).for_each(|_| std::thread::park_timeout(STEP));
+        self.has_ended()
+    }
+
+    fn has_ended(&self) -> bool {
+        let thread = self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// Ends all ranks at once, this one as well, with that exit code. Comes back where MPI does not do it in time: who ends
     /// now with that code has the launcher end the others.
     pub fn abort(&self, code: u8) {
         self.order(Order::Abort(code.into()));
-        let ended = || {
-            let thread = self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            thread.as_ref().is_none_or(JoinHandle::is_finished)
-        };
-        (0..ABORTED).take_while(|_| !ended()).for_each(|_| std::thread::park_timeout(STEP));
+        (0..ABORTED).take_while(|_| !self.has_ended()).for_each(|_| std::thread::park_timeout(STEP));
     }
 }
 

@@ -315,6 +315,82 @@ fn a_rank_that_falls_silent_ends_the_point_and_what_the_others_measured_is_kept(
     });
 }
 
+#[test]
+fn ranks_part_once_each_has_said_so_and_one_that_is_silent_by_then_is_named() {
+    for is_there in [true, false] {
+        let mut ends = Threads::ranks(3).into_iter();
+        let mut link = || Link::new(Arc::new(ends.next().unwrap()), || false);
+        let (head, one, two) = (link(), link(), link());
+        // What beats no more is as if it were stopped.
+        let other = is_there.then_some(two);
+        std::thread::scope(|scope| {
+            let others = [Some(one), other].into_iter().flatten();
+            let others: Vec<_> = others.map(|link| scope.spawn(move || cluster::parted(&link))).collect();
+            let parted = cluster::parted(&head).map_err(|error| error.to_string());
+            match is_there {
+                true => assert_eq!(parted, Ok(())),
+                false => {
+                    let why = parted.unwrap_err();
+                    assert!(
+                        why.starts_with(
+                            "rank 2 on a host that it has not told yet shows no sign of life for 3.5 s"
+                        ),
+                        "{why}"
+                    );
+                }
+            }
+            others.into_iter().for_each(|other| other.join().unwrap().unwrap());
+        });
+    }
+}
+
+/// Why rank 0 of two, each with files of its own in `target`, does not begin `plan`.
+fn refused_with_own_files(plan: &Plan, target: &str) -> Refused {
+    let mut ends = Threads::ranks(2).into_iter();
+    let mut link = || Arc::new(Link::new(Arc::new(ends.next().unwrap()), || false));
+    let (head, peer) = (link(), link());
+    // Both are on one host and name the same target.
+    let alike = || Hello { host: "host".into(), ..hello(0) };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(move || {
+            let stop: Arc<AtomicBool> = Arc::default();
+            let mut world = RealWorld::open(plan, &options(target), stop.clone()).unwrap();
+            serve(&peer, alike(), plan, &mut world, true, &stop)
+        });
+        let stop: Arc<AtomicBool> = Arc::default();
+        let world = RealWorld::open(plan, &options(target), stop.clone()).unwrap();
+        let opened = Head::open(Box::new(world), head, plan, &alike(), true, stop);
+        let why = opened.err().expect("it is refused");
+        assert_eq!(other.join().unwrap(), Ended::Refused(why.clone()));
+        why
+    })
+}
+
+#[test]
+fn what_ranks_with_files_of_their_own_cannot_do_is_refused_before_anything_is_measured() {
+    let home = tempfile::tempdir().unwrap();
+    let target = home.path().to_str().unwrap();
+    let load = "[defaults]\nspan = '1MiB'\nrun = '1s'\n[[phase]]\nworkers = 2\n";
+    let why = refused_with_own_files(&plan(&format!("{load}[[phase]]\nstate = 'prepare'\n")), target);
+    assert!(why.code == 2 && why.why.contains("leave `--file-per-rank` out"), "{why:?}");
+    let why = refused_with_own_files(&plan("[[phase]]\ntree = 'create'\ncount = 4\nworkers = 2\n"), target);
+    assert!(why.code == 2 && why.why.contains("make a tree in the same directory"), "{why:?}");
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
+fn a_size_of_scratch_files_says_nothing_to_a_plan_of_trees_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let plan = plan("[[phase]]\ntree = 'create'\ncount = 4\nfile_size = '0B'\n");
+    let sized =
+        RealOptions { scratch: Some(units::Bytes::MIB * 16), ..options(home.path().to_str().unwrap()) };
+    let mut world = RealWorld::open(&plan, &sized, Arc::default()).unwrap();
+    assert!(world.scratch_words().unwrap().contains("no workload of the plan reads or writes blocks"));
+    let outcome = conduct::run(&plan, &mut world, &mut |_| ());
+    assert!(outcome.complete && outcome.error.is_none(), "{:?}", outcome.error);
+    assert!(world.put_back().is_empty());
+}
+
 /// Whether the launcher's process of rank 1 has gone in the test below.
 static BEREFT: AtomicBool = AtomicBool::new(false);
 

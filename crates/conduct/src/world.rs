@@ -260,7 +260,7 @@ pub enum WorldError {
     #[error("internal error: {0}")]
     Internal(String),
     /// A process that drove its share has gone.
-    #[error("{0}; what was measured before is saved")]
+    #[error("{0}")]
     Lost(String),
     /// The user asked for an end while the target was prepared.
     #[error("interrupted while the target was prepared")]

@@ -46,8 +46,7 @@ fn main() -> ExitCode {
     };
     let ending = ranks::ended(ending);
     ending.say();
-    ranks::leave(ending.code);
-    ExitCode::from(ending.code)
+    ExitCode::from(ranks::leave(ending.code))
 }
 
 /// The ending of a verb that could not do what it was asked; of one that was interrupted, by the signal that came.

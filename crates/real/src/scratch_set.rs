@@ -266,6 +266,12 @@ impl Needs {
         environment: &Environment,
     ) -> Result<Sized, WorldError> {
         let mut files = self.all();
+        if files.is_empty() {
+            // Trees lie beside scratch files and have no size to be given.
+            let words =
+                options.scratch.map(|_| "none, for no workload of the plan reads or writes blocks".into());
+            return Ok(Sized { sizes: Vec::new(), words, is_auto: false });
+        }
         let settled = |(number, size): (&usize, &Bytes)| (!self.open.contains(number)).then_some(*size);
         let given = SizeEnvironment {
             taken: HEADER_SIZE * files.len() as u64 + self.explicit.iter().filter_map(settled).sum::<Bytes>(),

@@ -151,11 +151,11 @@ fn by_rate(point: &Point) -> Vec<&RankResult> {
 }
 
 fn slowest(point: &Point) -> Option<&RankResult> {
-    ranks::slowest(&point.ranks)
+    ranks::slowest(point)
 }
 
 fn evenness(point: &Point) -> f64 {
-    ranks::evenness(&point.ranks)
+    ranks::evenness(point)
 }
 
 #[cfg(test)]
@@ -192,6 +192,18 @@ mod tests {
         );
         assert!(text.lines().any(|line| line.starts_with('3') && line.ends_with("slowest")), "{text}");
         assert_eq!(text.matches("host-0").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn no_rank_is_the_slowest_where_ranks_drive_different_workloads() {
+        let mut run = run_of(&[40_000, 41_000, 40_500, 2_000]);
+        let mut second = run.points[0].workloads[0].clone();
+        second.name = "beside".into();
+        // One worker of it, which one of the four ranks drives.
+        second.workers.truncate(1);
+        run.points[0].workloads.push(second);
+        let text = lines(&run, STYLE, false).join("\n");
+        assert!(text.contains("4 ranks on 2 hosts at one") && !text.contains("slowest"), "{text}");
     }
 
     #[test]

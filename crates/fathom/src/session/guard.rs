@@ -163,7 +163,8 @@ fn ended(status: WaitStatus, store: &Store) -> u8 {
     }
     let why = if signal == libc::SIGKILL { ", as the kernel does where memory runs out" } else { "" };
     let code = ranks::code_of_killed(u8::try_from(128 + signal).unwrap_or(8));
-    said(code, format!("the measuring process was killed by {name}{why}; completed points are saved"))
+    let kept = if ranks::is_first() { "; completed points are saved" } else { "" };
+    said(code, format!("{}the measuring process was killed by {name}{why}{kept}", ranks::own_name()))
 }
 
 fn said(code: u8, reason: String) -> u8 {

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use conduct::search::{SearchOptions, run_search};
-use conduct::{Event, Listener, Outcome, World, run_interleaved};
+use conduct::{Event, Listener, Outcome, World, WorldError, run_interleaved};
 use library::Library;
 use modelled::ModelledWorld;
 use real::{RealOptions, RealWorld};
@@ -291,7 +291,12 @@ fn ending(outcome: &Outcome, signals: &Signals, lost: Option<String>) -> Ending 
             2 if !outcome.points.is_empty() => 5,
             code => code,
         };
-        return Ending { code, reason: error.to_string() };
+        let kept = match error {
+            WorldError::Lost(_) if outcome.points.is_empty() => "; nothing had been measured",
+            WorldError::Lost(_) => "; what was measured before is saved",
+            _ => "",
+        };
+        return Ending { code, reason: format!("{error}{kept}") };
     }
     let corrupt: u64 = outcome
         .points
@@ -319,6 +324,8 @@ fn ending(outcome: &Outcome, signals: &Signals, lost: Option<String>) -> Ending 
 fn interrupted(points: &[Point], watcher_was_killed: bool) -> String {
     let by = match watcher_was_killed {
         true => "interrupted: the process that watches over this one was killed",
+        // Why a launcher ends all ranks it knows alone.
+        false if ranks::are_several() => "interrupted (a launcher does that to all ranks where one has gone)",
         false => "interrupted",
     };
     match points.iter().any(|point| point.kind == record::PointKind::Load) {

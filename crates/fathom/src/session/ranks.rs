@@ -41,6 +41,8 @@ struct Joined {
     has_headed: AtomicBool,
     /// Which of several plans comes next.
     next: Mutex<String>,
+    /// What each was asked for beside its plan.
+    asked: Mutex<String>,
     /// On how many hosts they are; 0 before rank 0 has greeted them.
     hosts: AtomicU32,
     has_own_files: AtomicBool,
@@ -113,6 +115,18 @@ pub fn stand_alone() {
     }
 }
 
+/// `rank 2 on host-b: ` where this process is one of several, and nothing otherwise.
+pub fn own_name() -> String {
+    launched().map_or_else(String::new, |_| format!("rank {} on {}: ", number(), host_name()))
+}
+
+/// What this process was asked for beside its plan, in which all ranks are alike.
+pub fn asks(what: String) {
+    if let Some(joined) = joined() {
+        *joined.asked.lock().unwrap_or_else(PoisonError::into_inner) = what;
+    }
+}
+
 /// Why this rank does nothing, which the first one says for all.
 pub fn for_one_process(why: &str) -> Failure {
     terminal::be_silent(!is_first());
@@ -144,10 +158,21 @@ fn begin(_size: usize) -> Result<(), Failure> {
     let (rank, size) = (mpi.rank(), mpi.size());
     let link = Mutex::new(Some(Arc::new(Link::new(mpi.clone(), signals::guard_has_gone))));
     let no = || AtomicBool::new(false);
-    let (next, hosts) = (Mutex::default(), AtomicU32::new(0));
+    let (next, asked, hosts) = (Mutex::default(), Mutex::default(), AtomicU32::new(0));
     let (is_settled, has_headed, has_own_files, is_in_pieces) = (no(), no(), no(), no());
-    let joined =
-        Joined { link, rank, size, is_settled, has_headed, next, hosts, has_own_files, is_in_pieces, mpi };
+    let joined = Joined {
+        link,
+        rank,
+        size,
+        is_settled,
+        has_headed,
+        next,
+        asked,
+        hosts,
+        has_own_files,
+        is_in_pieces,
+        mpi,
+    };
     let _first = JOINED.set(joined);
     Ok(())
 }
@@ -190,7 +215,13 @@ pub fn headed(world: Box<dyn World>, plan: &Plan, signals: &Signals) -> Result<B
     }
     let has_own_files = joined.has_own_files.load(Ordering::Relaxed);
     let head = Head::open(world, link, plan, &hello, has_own_files, signals.stop());
-    let head = head.map_err(WorldError::from)?;
+    let nothing = |mut why: Refused| {
+        if why.code == 7 {
+            why.why += "; nothing had been measured";
+        }
+        WorldError::from(why)
+    };
+    let head = head.map_err(nothing)?;
     joined.hosts.store(head.hosts(), Ordering::Relaxed);
     Ok(Box::new(head))
 }
@@ -279,6 +310,8 @@ fn own_build() -> String {
 fn hello(plan: &Plan, world: &dyn World) -> Hello {
     let mut digest = DefaultHasher::new();
     format!("{plan:?}").hash(&mut digest);
+    let asked = joined().map(|joined| joined.asked.lock().unwrap_or_else(PoisonError::into_inner).clone());
+    asked.hash(&mut digest);
     let date = i128::from(injected_date_s()) * 1_000_000_000 + jiff::Timestamp::now().as_nanosecond();
     let began = date - i128::from(world.now().nanos());
     Hello {
@@ -411,15 +444,20 @@ pub fn ended(ending: Ending) -> Ending {
     ending
 }
 
-/// Leaves the other ranks: together with them, or where one has gone by ending all.
-pub fn leave(code: u8) {
-    let Some(joined) = joined() else { return };
+/// Leaves the other ranks: together with them, or where one has gone by ending all. The exit code of this one: a rank that is lost
+/// once all else is done ends the others as at any other time.
+pub fn leave(code: u8) -> u8 {
+    let Some(joined) = joined() else { return code };
     debug_assert!(joined.size > 1, "one process alone joins nobody");
+    let link = joined.link.lock().unwrap_or_else(PoisonError::into_inner).take();
+    // Of a run that has failed nobody is waited for.
+    let parted = link.as_deref().filter(|_| code < 2).map_or(Ok(()), cluster::parted);
     // The last message goes before the end, and nobody beats any more.
-    joined.link.lock().unwrap_or_else(PoisonError::into_inner).take();
+    drop(link);
+    let code = parted.map_or_else(|error| lost_at_the_end(&error.to_string()), |()| code);
     // Who has started the ranks ends them all, and nobody is there to end together with.
     if signals::guard_has_gone() {
-        return;
+        return code;
     }
     #[cfg(feature = "mpi")]
     match code {
@@ -429,10 +467,19 @@ pub fn leave(code: u8) {
             clock.sleep_until(clock.now().saturating_add(PRINTED));
             joined.mpi.abort(7);
         }
-        _ => joined.mpi.finish(),
+        _ if joined.mpi.finish() => {}
+        0 => return lost_at_the_end("another rank does not end: it is stopped, or its network is down"),
+        _ => {}
     }
-    #[cfg(not(feature = "mpi"))]
-    let _ = code;
+    code
+}
+
+/// The exit code where a rank is lost once all was measured, which is said.
+fn lost_at_the_end(why: &str) -> u8 {
+    let reason = format!("{why}; all had been measured by then, and is saved as a complete run");
+    let ending = Ending { code: 7, reason };
+    ending.say();
+    ending.code
 }
 
 /// The exit code of a rank whose measuring process was killed by a signal that would have given `code`: that of a rank that

@@ -10,7 +10,8 @@ use real::{Beside, RealOptions, UpkeepOptions};
 use record::Run;
 use units::Bytes;
 use units::name::path;
-use workload::plan::Work;
+use workload::plan::{Plan, Point, Work};
+use workload::spec::Verify;
 
 use crate::ending::{Ending, Failure};
 use crate::input::plans::{self, PlanChange, Planned};
@@ -123,6 +124,7 @@ impl RunArgs {
     pub fn read(&self) -> Result<(Planned, RealOptions), Failure> {
         let (planned, of_job) = plans::read_on(&self.plan, self.change.overrides(), &self.targets)?;
         let options = self.options_for(of_job, &planned.plan.targets)?;
+        self.check_verify_state(&planned.plan)?;
         Ok((planned, options))
     }
 
@@ -145,6 +147,7 @@ impl RunArgs {
             None => self.targets.clone(),
             Some(path) => hosts::targets_of(path, &ranks::host_name())?,
         };
+        ranks::asks(format!("{:?} {:?}", self.scratch, self.outputs));
         Ok(RealOptions {
             targets,
             consents: targets::consents(&self.destroy)?,
@@ -159,6 +162,25 @@ impl RunArgs {
             verify_state: self.verify_state.clone(),
             journal: Journal::default(),
         })
+    }
+
+    /// That there is something to keep in `--verify-state`, by one process.
+    fn check_verify_state(&self, plan: &Plan) -> Result<(), Failure> {
+        let Some(directory) = &self.verify_state else { return Ok(()) };
+        let mut workloads = plan.points().iter().flat_map(Point::workloads);
+        if ranks::are_several() {
+            return Err(ranks::for_one_process(
+                "--verify-state keeps what one process wrote; leave it out, or run the plan without `mpirun`",
+            ));
+        }
+        match workloads.any(|workload| workload.verify != Verify::None) {
+            true => Ok(()),
+            false => Err(Failure::Usage(format!(
+                "--verify-state {}: no workload of the plan verifies, so there is nothing to keep; write `verify = \"written\"`, or \
+                 leave the option out",
+                directory.display()
+            ))),
+        }
     }
 
     /// That every file for results can be written, as far as can be told before there are any.

@@ -15,10 +15,16 @@ pub fn by_rate(ranks: &[RankResult]) -> Vec<&RankResult> {
     ranks
 }
 
-/// The slowest one; `None` where all are as fast, to the percent.
-pub fn slowest(ranks: &[RankResult]) -> Option<&RankResult> {
-    let by_rate = by_rate(ranks);
-    (by_rate.len() > 1 && evenness(ranks) < ALIKE).then(|| by_rate[0])
+/// Whether each rank has as many workers of each workload as any other: what a worker did is otherwise that of different workloads.
+fn drive_alike(point: &Point) -> bool {
+    let ranks = point.ranks.len().max(1);
+    point.workloads.len() < 2 || point.workloads.iter().all(|workload| workload.workers.len() % ranks == 0)
+}
+
+/// The slowest one; `None` where all are as fast, to the percent, and where they drive different workloads.
+pub fn slowest(point: &Point) -> Option<&RankResult> {
+    let by_rate = by_rate(&point.ranks);
+    (by_rate.len() > 1 && evenness(point) < ALIKE).then(|| by_rate[0])
 }
 
 /// Requests and bytes a second of `rank` of `point`: over the window, of one that was lost over the time for which it is known
@@ -33,9 +39,12 @@ pub fn rates(point: &Point, rank: &RankResult) -> Option<(f64, f64)> {
     Some((rank.ops as f64 / seconds, rank.bytes as f64 / seconds))
 }
 
-/// What a worker of the slowest rank did of what one of the fastest did.
-pub fn evenness(ranks: &[RankResult]) -> f64 {
-    let ranks = by_rate(ranks);
+/// What a worker of the slowest rank did of what one of the fastest did; 1 where they drive different workloads.
+pub fn evenness(point: &Point) -> f64 {
+    if !drive_alike(point) {
+        return 1.0;
+    }
+    let ranks = by_rate(&point.ranks);
     match (ranks.first(), ranks.last()) {
         (Some(slow), Some(quick)) if quick.ops > 0 => slow.ops_per_worker() / quick.ops_per_worker(),
         _ => 1.0,

@@ -18,7 +18,7 @@ const DRAWN: usize = 16;
 pub(super) fn section(subject: &Subject<'_>) -> Option<Section> {
     let loads: Vec<Measured<'_>> =
         subject.measured().into_iter().filter(|one| one.point.ranks.len() > 1).collect();
-    let evenness = |one: &Measured<'_>| ranks::evenness(&one.point.ranks);
+    let evenness = |one: &Measured<'_>| ranks::evenness(one.point);
     let has_lost = |one: &Measured<'_>| one.point.ranks.iter().any(|rank| rank.lost.is_some());
     let most = loads.iter().copied().min_by(|one, other| {
         has_lost(other).cmp(&has_lost(one)).then(evenness(one).total_cmp(&evenness(other)))
@@ -117,7 +117,7 @@ impl<'a> Part<'a> {
     }
 
     fn remark(self) -> String {
-        let slowest = ranks::slowest(&self.load.point.ranks);
+        let slowest = ranks::slowest(self.load.point);
         match &self.rank.lost {
             Some(why) => format!("lost: {why}"),
             None if slowest.is_some_and(|slow| slow.rank == self.rank.rank) => "slowest".into(),
@@ -139,7 +139,7 @@ fn reading(subject: &Subject<'_>, load: Measured<'_>) -> Sentence {
     }
     let part = |rank: &RankResult| Part::all(load).find(|part| part.rank.rank == rank.rank);
     let by_rate = ranks::by_rate(&load.point.ranks);
-    let slow = ranks::slowest(&load.point.ranks).and_then(part);
+    let slow = ranks::slowest(load.point).and_then(part);
     if let (Some(slow), Some(quick)) = (slow, by_rate.last().and_then(|rank| part(rank))) {
         let share = super::ratio(&slow.each(), &quick.each(), Unit::Share);
         said = said.words(format!("; a worker of {}, the slowest, did ", slow.name())).number(share);
