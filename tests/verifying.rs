@@ -172,3 +172,12 @@ fn a_job_of_fio_that_keeps_its_state_is_verified_after_its_writer_was_killed() {
     fs::write(user.path("data"), content).unwrap();
     user.fathom("as fio verify.fio").with(1);
 }
+
+#[test]
+fn a_state_to_keep_is_refused_where_the_plan_verifies_nothing() {
+    let user = User::with_plan(PLAN);
+    let line = "run plan.toml --on . --set span=1MiB --verify-state state";
+    let refused = user.fathom(&format!("{line} --set verify=none")).with(2);
+    refused.saying(&["no workload of the plan verifies"]);
+    user.fathom(line).done();
+}

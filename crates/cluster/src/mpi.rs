@@ -96,7 +96,7 @@ impl Mpi {
     pub fn finish(&self) -> bool {
         self.out.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         // The others leave it to rank 0 to say so.
-        let steps = if self.rank == 0 { FINISHED } else { 2 * FINISHED };
+        let steps = if self.rank == 0 { FINISHED } else { FINISHED + FINISHED / 2 };
         (0..steps).take_while(|_| !self.has_ended()).for_each(|_| std::thread::park_timeout(STEP));
         self.has_ended()
     }

@@ -24,7 +24,7 @@ pub fn exploration(found: &Exploration, width: usize, full: bool) -> String {
     text += &requirements(found);
     text += &front(found, most(FRONT), width);
     text += &neighbours(&found.neighbours, most(NEIGHBOURS), width);
-    text += &close_calls(&found.close_calls, most(CLOSE), width);
+    text += &close_calls(found, most(CLOSE), width);
     harmless_lines(&(text + &closing(found, width)))
 }
 
@@ -159,7 +159,10 @@ fn neighbours(all: &[NeighbourDesign], most: usize, width: usize) -> String {
     text + "\n"
 }
 
-fn close_calls(calls: &[CloseCall], most: usize, width: usize) -> String {
+fn close_calls(found: &Exploration, most: usize, width: usize) -> String {
+    let calls: &[CloseCall] = &found.close_calls;
+    let spread = found.spread.map_or(1.0, |spread| spread.rate.max(spread.time).max(spread.hours));
+    let models = found.model_error.max(spread - 1.0);
     if calls.is_empty() {
         return String::new();
     }
@@ -167,7 +170,13 @@ fn close_calls(calls: &[CloseCall], most: usize, width: usize) -> String {
     for call in calls.iter().take(most) {
         let side = if call.ahead >= 0.0 { "inside" } else { "outside" };
         let off = call.ahead.abs() * 100.0;
-        text += &wrapped(&format!("{}: {off:.1} % {side}, {}", call.requirement, call.address), width, "  ");
+        // What is further inside is open for another reason.
+        let window = if call.ahead > models { " in a window that is not sustained" } else { "" };
+        text += &wrapped(
+            &format!("{}: {off:.1} % {side}{window}, {}", call.requirement, call.address),
+            width,
+            "  ",
+        );
     }
     if calls.len() > most {
         text += &format!("  and {} more, with --full\n", calls.len() - most);
@@ -290,7 +299,9 @@ mod tests {
         found.front[0].half_widths = vec![None, Some(1.42), None];
         found.front[0].unsustained = vec![name];
         found.spread = Some(record::DesignMargins { rate: 1.03, time: 1.25, hours: 1.0 });
+        found.close_calls[0].ahead = 9.785;
         let text = exploration(&found, 4_000, true);
+        assert!(text.contains("978.5 % inside in a window that is not sustained"), "{text}");
         assert!(text.contains(" ± 142 %!") && text.contains("!: not sustained, in the long run"), "{text}");
         assert!(text.contains("differed by up to 3 % in rates, 25 % in times and 0 % in rebuilds"), "{text}");
     }

@@ -291,12 +291,7 @@ fn ending(outcome: &Outcome, signals: &Signals, lost: Option<String>) -> Ending 
             2 if !outcome.points.is_empty() => 5,
             code => code,
         };
-        let kept = match error {
-            WorldError::Lost(_) if outcome.points.is_empty() => "; nothing had been measured",
-            WorldError::Lost(_) => "; what was measured before is saved",
-            _ => "",
-        };
-        return Ending { code, reason: format!("{error}{kept}") };
+        return Ending { code, reason: format!("{error}{}", kept(error, &outcome.points)) };
     }
     let corrupt: u64 = outcome
         .points
@@ -318,6 +313,15 @@ fn ending(outcome: &Outcome, signals: &Signals, lost: Option<String>) -> Ending 
         errors => format!("{errors} requests failed{}", first_error(&outcome.points)),
     };
     Ending { code: 5, reason }
+}
+
+/// What a run keeps of which a rank has gone before the load under way had begun.
+fn kept(error: &WorldError, points: &[Point]) -> &'static str {
+    match error {
+        WorldError::Lost(_) if points.is_empty() => "; nothing had been measured",
+        WorldError::Lost(_) => "; what was measured before is saved",
+        _ => "",
+    }
 }
 
 /// What became of a run that a signal ended, which is that of the end of its watcher where nobody else sent one.
@@ -382,6 +386,15 @@ pub fn final_ending(recorded: Recorded) -> Ending {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_measured_before_a_rank_was_lost_is_said_to_be_saved_where_there_is_some() {
+        let lost = WorldError::Lost("rank 1 has gone".into());
+        let load = [Point::before(0, "one", record::PointKind::Load, "iops")];
+        assert_eq!(kept(&lost, &[]), "; nothing had been measured");
+        assert_eq!(kept(&lost, &load), "; what was measured before is saved");
+        assert_eq!(kept(&WorldError::Interrupted, &load), "");
+    }
 
     #[test]
     fn a_run_that_was_interrupted_says_whether_anything_was_measured_and_who_ended_it() {

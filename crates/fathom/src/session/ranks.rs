@@ -468,7 +468,12 @@ pub fn leave(code: u8) -> u8 {
             joined.mpi.abort(7);
         }
         _ if joined.mpi.finish() => {}
-        0 => return lost_at_the_end("another rank does not end: it is stopped, or its network is down"),
+        0 => {
+            // Where rank 0 does not, one of the others says it for all.
+            terminal::be_silent(joined.rank > 1);
+            let which = if joined.rank == 0 { "another rank" } else { "rank 0" };
+            return lost_at_the_end(&format!("{which} does not end: it is stopped, or its network is down"));
+        }
         _ => {}
     }
     code
