@@ -252,7 +252,7 @@ fn workloads_that_go_past_the_page_cache_and_through_it_in_one_file_are_warned_o
         "{mixed:?}"
     );
     assert!(told("", "100%").is_empty(), "reads alone throw nothing out of the page cache");
-    assert!(told("files = \"per_worker\"", "50%").is_empty());
+    assert!(told("files = \"per_worker(1)\"", "50%").is_empty());
 }
 
 #[test]
