@@ -422,9 +422,11 @@ fn a_command_that_hangs_is_ended_by_an_interrupt_with_all_that_it_has_started() 
 #[test]
 fn a_campaign_whose_process_was_killed_is_taken_up_at_once() {
     // A person's command that takes its time lets the process that measures end late: here, when it may.
-    let user = user(&FIRMWARE.replace("set    = \"", "set    = \"until [ -e go ]; do sleep 0.05; done; "));
+    let set = "set    = \"touch begun; until [ -e go ]; do sleep 0.05; done; ";
+    let user = user(&FIRMWARE.replace("set    = \"", set));
     let mut running = user.start("campaign campaign.toml");
-    running.wait_for("setting firmware");
+    // It says so before it begins; ended between the two, nobody would have to wait for it.
+    crate::support::wait_until("the command has begun", || user.path("begun").exists());
     running.signal(Signal::KILL);
     running.wait();
     let mut second = user.start("campaign campaign.toml -q");
