@@ -63,7 +63,7 @@ impl FromStr for Visitors {
             ("shifted", Some(places)) => match places.parse() {
                 Ok(places @ 0..=FURTHEST) => Ok(Visitors::Shifted(places)),
                 _ => wrong(
-                    format!("`{places}` is no number of workers"),
+                    format!("`{places}` is not a number of workers"),
                     format!("0 to {FURTHEST}: shifted(1)"),
                 ),
             },
