@@ -217,13 +217,23 @@ fn decade_ticks(from: f64, to: f64, wanted: f64, unit: Unit) -> Vec<f64> {
             ticks.insert(ticks.partition_point(|tick| *tick < 2.0), 2.0);
             ticks.retain(|tick| *tick > 1.5);
         }
-        return ticks;
+        if ticks.len() >= 2 || unit == Unit::Tail {
+            return ticks;
+        }
     }
     let first = from.log10().floor();
     let powers = (0..=count_of(decades.ceil() + 1.0)).map(|index| 10f64.powf(first + f64::from(index)));
     let all = powers.flat_map(|power| [power, 2.0 * power, 5.0 * power]);
     let ticks: Vec<f64> = all.filter(|value| (from..=to).contains(value)).collect();
-    if ticks.len() >= 2 { ticks } else { linear_ticks(from, to, wanted.min(4.0), unit) }
+    if ticks.len() < 2 {
+        return linear_ticks(from, to, wanted.min(4.0), unit);
+    }
+    // A single power of ten tells nothing of how long the axis is; with all between there may be no room.
+    let most: usize = units::convert::truncated(wanted.max(2.0));
+    if decades * 3.0 <= wanted || ticks.len() <= most {
+        return ticks;
+    }
+    (0..most).map(|place| ticks[place * (ticks.len() - 1) / (most - 1)]).collect()
 }
 
 /// A number of ticks; more than a hundred are never drawn.
@@ -239,6 +249,16 @@ mod tests {
     fn texts(axis: &Axis, low: f64, high: f64, room: f64) -> Vec<String> {
         let laid = axis.laid([low, high].into_iter(), 0.0, 400.0);
         laid.ticks(room).into_iter().map(|(_, text)| text.replace('\u{a0}', " ")).collect()
+    }
+
+    #[test]
+    fn a_logarithmic_axis_with_one_power_of_ten_has_two_ticks_at_least() {
+        let axis = Axis::new("p99 latency", Unit::Nanos, Scale::Log10);
+        for room in [100.0, 150.0, 200.0] {
+            let texts = texts(&axis, 1.2e6, 4e7, room);
+            assert!((2..=4).contains(&texts.len()), "{texts:?}");
+        }
+        assert_eq!(texts(&axis, 1e6, 1e9, 100.0), ["1 ms", "10 ms", "100 ms", "1 s"]);
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Stack {
     }
 
     pub(crate) fn text(&self, width: usize, rows: usize, unicode: bool) -> String {
-        let each = (rows / self.plots.len().max(1)).max(5);
+        let each = (rows / self.plots.len().max(1)).max(7);
         self.aligned().iter().map(|plot| plot.text(width, each, unicode)).collect()
     }
 }

@@ -7,7 +7,7 @@ mod tests;
 use crate::axis::Laid;
 use crate::bars::Bars;
 use crate::density::Density;
-use crate::dots::Dots;
+use crate::dots::{Dots, Row};
 use crate::plot::{Line, Plot, Rule};
 
 /// Letters that mark the lines of a plot where there is no braille, and the dots of a row.
@@ -291,6 +291,22 @@ fn dot(x: usize, y: usize) -> u8 {
     }
 }
 
+/// Columns that are left for marks beside the names of their rows.
+const DOTS_LEAST: usize = 20;
+
+/// Sets `mark` at `at`; one of `marks` that stands there already moves to the nearest place beside it that none has.
+fn set_mark(line: &mut [char], at: usize, mark: char, marks: &[char]) {
+    let before = std::mem::replace(&mut line[at], mark);
+    if before == mark || !marks.contains(&before) {
+        return;
+    }
+    let beside = (1..=2).flat_map(|step| [at.checked_sub(step), Some(at + step)]).flatten();
+    let free = beside.filter(|place| *place < line.len()).find(|place| !marks.contains(&line[*place]));
+    if let Some(place) = free {
+        line[place] = before;
+    }
+}
+
 /// `name` in exactly `wide` columns.
 fn padded(name: &str, wide: usize) -> String {
     let cut: String = name.chars().take(wide).collect();
@@ -299,8 +315,11 @@ fn padded(name: &str, wide: usize) -> String {
 
 impl Dots {
     pub(crate) fn text(&self, width: usize, unicode: bool) -> String {
-        let names = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).min(width / 3);
         let right = self.told().map(|text| text.chars().count()).max().unwrap_or(0);
+        // Names tell what a row is: of what is too long for a place beside the marks, the whole stands above them.
+        let room = width.saturating_sub(right + 4 + DOTS_LEAST).max(width / 3);
+        let own = |row: &Row| row.name.chars().count();
+        let names = self.rows.iter().map(own).filter(|long| *long <= room).max().unwrap_or(room.min(8));
         let columns = width.saturating_sub(names + right + 4).clamp(10, 80);
         let axis = self.axis.laid(self.values().chain(self.neutral), 0.0, 1.0);
         let (dash, dots) =
@@ -308,9 +327,14 @@ impl Dots {
         let edge = if unicode { '▸' } else { '>' };
         let mut text = format!("{}\n", self.axis.title());
         for row in &self.rows {
+            let is_beside = own(row) <= names;
+            if !is_beside {
+                text += &format!("{}\n", row.name);
+            }
+            let beside = if is_beside { row.name.as_str() } else { "" };
             if row.dots.is_empty() {
                 let missing = if row.missing.is_empty() { "not measured" } else { &row.missing };
-                text += &format!("{}  {missing}\n", padded(&row.name, names));
+                text += &format!("{}  {missing}\n", padded(beside, names));
                 continue;
             }
             let mut lines: Vec<(Vec<char>, String)> = Vec::new();
@@ -329,7 +353,7 @@ impl Dots {
                     line[column_of(low, columns)..=column_of(high, columns)].fill(dash);
                 }
                 if let Some(at) = axis.at(dot.value) {
-                    line[column_of(at, columns)] = dots[dot.series % dots.len()];
+                    set_mark(line, column_of(at, columns), dots[dot.series % dots.len()], &dots);
                 }
             }
             // What lies beyond stands at the edge, whatever else does.
@@ -344,7 +368,7 @@ impl Dots {
                 }
             }
             for (index, (line, told)) in lines.into_iter().enumerate() {
-                let name = padded(if index == 0 { &row.name } else { "" }, names);
+                let name = padded(if index == 0 { beside } else { "" }, names);
                 let line: String = line.into_iter().collect();
                 text += &format!("{name}  {line}  {told:>right$}\n");
             }

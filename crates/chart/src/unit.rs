@@ -44,6 +44,7 @@ impl Unit {
             Unit::Share => format!("{} %", plain(value * 100.0)),
             Unit::Chance if value != 0.0 && value.abs() < 1e-3 => format!("{value:.1e}").replace('-', "−"),
             Unit::Chance => Unit::Share.written(value),
+            Unit::Ratio if value.abs() >= 1000.0 => format!("{}×", plain(value)),
             Unit::Ratio if value.abs() >= 100.0 => format!("{value:.0}×"),
             Unit::Ratio if value.abs() >= 0.1 || value == 0.0 => format!("{value:.2}×"),
             Unit::Ratio => format!("{}×", small(value)),

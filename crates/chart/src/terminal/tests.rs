@@ -1,5 +1,6 @@
 use super::*;
 use crate::axis::Axis;
+use crate::dots::{Dot, Row};
 use crate::plot::Mark;
 use crate::{Chart, Scale, Unit};
 
@@ -112,4 +113,42 @@ fn lines_whose_names_begin_alike_have_whole_names_and_their_letters_in_the_plot(
         assert!(rows.filter(|row| row.contains(letter)).count() >= 1, "{letter}: {text}");
         assert!(text.contains(&format!("{letter} {name}")), "{name}: {text}");
     }
+}
+
+/// Two rows with long names that differ at their ends, a claim where the first figure is.
+fn rows() -> Dots {
+    let row = |name: &str, values: &[f64]| Row {
+        name: name.into(),
+        dots: (0..).zip(values).map(|(series, value)| Dot { series, value: *value, band: None }).collect(),
+        missing: String::new(),
+        together: "1,106: 31 % of 3,600".into(),
+    };
+    Dots {
+        axis: Axis::new("rate", Unit::PerSecond, Scale::Linear),
+        series: vec!["vendor".into(), "measured".into()],
+        rows: vec![
+            row("RAID 10, disks 8, state healthy, p99", &[1000.0, 1001.0]),
+            row("RAID 10, disks 8, state rebuilding, IOPS", &[500.0, 1500.0]),
+        ],
+        neutral: None,
+        most: None,
+    }
+}
+
+#[test]
+fn the_whole_name_of_a_row_is_there_however_long() {
+    for width in [60, 80, 120] {
+        let text = rows().text(width, true);
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        for row in rows().rows {
+            assert!(text.contains(&row.name), "{width}: {text}");
+        }
+    }
+}
+
+#[test]
+fn two_marks_of_a_row_in_one_place_stand_beside_each_other() {
+    let text = rows().text(120, true);
+    let first = text.lines().find(|line| line.contains("p99")).unwrap_or_default();
+    assert!(first.contains("●■") || first.contains("■●"), "{text}");
 }
