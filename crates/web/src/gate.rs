@@ -91,7 +91,7 @@ impl Gate {
             error: format!(
                 "the request comes from a page of `{from}`, and only this server's own may change anything"
             ),
-            help: None,
+            help: Some(format!("use the page at http://{}/, or send no `Origin`", self.address)),
         };
         let site = HeaderName::from_static("sec-fetch-site");
         if let Some(site) =
@@ -187,13 +187,17 @@ mod tests {
     const OWN: &str = "127.0.0.1:7070";
 
     fn asked(gate: &str, method: &str, path: &str, headers: &[(&str, &str)]) -> u16 {
+        refusal(gate, method, path, headers).map_or(200, |refusal| refusal.status)
+    }
+
+    fn refusal(gate: &str, method: &str, path: &str, headers: &[(&str, &str)]) -> Option<Refusal> {
         let gate = Gate::new(gate.parse().unwrap(), "sesame".into());
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let parts = request.body(()).unwrap().into_parts().0;
-        gate.check(&parts).map_or_else(|refusal| refusal.status, |()| 200)
+        gate.check(&parts).err()
     }
 
     const HOST: (&str, &str) = ("host", OWN);
@@ -239,6 +243,20 @@ mod tests {
         assert_eq!(start(&[HOST, TOKEN, ("content-type", "text/plain")]), 415);
         assert_eq!(asked(OWN, "POST", "/api/start?token=sesame", &[HOST, KIND]), 401);
         assert_eq!(asked(OWN, "DELETE", "/api/runs/1", &[HOST, TOKEN]), 405);
+    }
+
+    #[test]
+    fn every_refusal_says_what_to_do() {
+        for headers in [
+            &[HOST, KIND, TOKEN, ("origin", "http://evil.example")][..],
+            &[HOST, KIND, TOKEN, ("sec-fetch-site", "cross-site")],
+            &[HOST, KIND],
+            &[HOST, TOKEN],
+            &[],
+        ] {
+            let refused = refusal(OWN, "POST", "/api/start", headers).expect("it is refused");
+            assert!(refused.help.is_some_and(|help| !help.is_empty()), "{headers:?}");
+        }
     }
 
     #[test]
