@@ -51,8 +51,12 @@ fn run(template: &Run, repeat: u32, varies: Varies, faster: f64, draw: &mut Draw
         let measured = series.values.iter().sum::<f64>() / series.values.len() as f64;
         let change = measured / workload.summary[0].ops_per_s.value;
         let summary = &mut workload.summary[0];
-        summary.ops_per_s.value = measured;
-        summary.bytes_per_s.value *= change;
+        let range = stats::dependent::mean_interval(&series.values).ok();
+        let (low, high) = (range.map(|range| range.low), range.map(|range| range.high));
+        summary.ops_per_s = record::Figure { value: measured, low, high };
+        let bytes = summary.bytes_per_s.value * change;
+        let scaled = |end: Option<f64>| end.map(|end| end / measured * bytes);
+        summary.bytes_per_s = record::Figure { value: bytes, low: scaled(low), high: scaled(high) };
         let response = summary.response.as_mut().unwrap();
         response.mean_ns /= change;
         for quantile in &mut response.quantiles {

@@ -5,7 +5,7 @@
 
 use record::names::series;
 use record::{Metric, OpSummary, Ops, Point, RUN_TO_RUN, WorkloadResult};
-use stats::difference::Estimate;
+use stats::difference::{BATCHES_LEAST, Estimate};
 
 /// Quantiles that are always compared where there were requests enough.
 const QUANTILES: [f64; 3] = [0.5, 0.99, 0.999];
@@ -48,14 +48,18 @@ impl Measured<'_> {
 
     /// A rate with the interval that the record has of it: also of a window that is too short for [`Measured::within`].
     pub fn recorded(&self, metric: Metric) -> Option<Estimate> {
+        Some(self.besides(self.stored(metric)?))
+    }
+
+    /// The same without what measurements differ by besides.
+    fn stored(&self, metric: Metric) -> Option<Estimate> {
         let figure = match metric {
             Metric::Iops => &self.summary.ops_per_s,
             Metric::Throughput => &self.summary.bytes_per_s,
             Metric::Mean | Metric::Max | Metric::Quantile(_) => return None,
         };
         let (low, high) = figure.low.zip(figure.high).filter(|(low, _)| *low > 0.0)?;
-        let found = Estimate::of_half_width(figure.value, (high / low).ln() / 2.0, self.freedom()?)?;
-        Some(self.besides(found))
+        Estimate::of_half_width(figure.value, (high / low).ln() / 2.0, self.freedom()?)
     }
 
     fn besides(&self, within: Estimate) -> Estimate {
@@ -66,16 +70,24 @@ impl Measured<'_> {
         stats::dependent::freedom((self.workload.measured_ns / 1_000_000_000) as usize)
     }
 
-    /// The figure with the variation between its own seconds.
+    /// The figure with the variation between its own seconds. Of a virtual array by the interval that the record has, which is what
+    /// is shown of it; of a rate without one by its seconds. On real storage, where what disturbs a second may last into the
+    /// next, a rate has the widest interval that its seconds allow.
     pub fn within(&self, metric: Metric) -> Option<Estimate> {
         let value = self.value(metric)?;
         let rate = || Estimate::of_stretches(self.summary.ops_per_s.value, &self.each_second(series::OPS));
-        match metric {
-            Metric::Iops => rate(),
+        let of_seconds = || match metric {
             Metric::Throughput => Estimate::of_stretches(value, &self.each_second(BYTES)).or_else(|| {
                 let rate = rate()?;
                 Estimate::new(value, rate.variance, rate.freedom)
             }),
+            _ => rate(),
+        };
+        match metric {
+            Metric::Iops | Metric::Throughput => {
+                let is_told = !self.is_real && self.each_second(series::OPS).len() >= BATCHES_LEAST;
+                self.stored(metric).filter(|_| is_told).or_else(of_seconds)
+            }
             Metric::Mean | Metric::Max | Metric::Quantile(_) => {
                 let (low, high) = self.interval(metric)?;
                 // A few groups of requests give fewer degrees of freedom for a tail than all seconds do.
@@ -200,12 +212,33 @@ mod tests {
     fn on_real_storage_a_single_measurement_deviates_by_what_measurements_are_known_to() {
         let point = point("iops");
         let (real, model) = (measured(&point, 0, true), measured(&point, 0, false));
-        let within = real.within(Metric::Iops).map(|estimate| estimate.variance).unwrap_or(f64::NAN);
-        let variance = |of: &Measured<'_>| of.alone(Metric::Iops).map_or(f64::NAN, |found| found.variance);
-        assert_eq!(variance(&model), within);
-        assert!((variance(&real) - within - 0.0009).abs() < 1e-12);
-        let throughput = model.within(Metric::Throughput).map(|found| (found.value, found.variance));
-        assert_eq!(throughput, Some((4_000.0 * 4096.0, within)), "as the rate, whose sizes are all alike");
+        let variance = |found: Option<Estimate>| found.map_or(f64::NAN, |found| found.variance);
+        let [own, of_model] = [&real, &model].map(|one| variance(one.within(Metric::Iops)));
+        assert_eq!(variance(model.alone(Metric::Iops)), of_model);
+        assert!((variance(real.alone(Metric::Iops)) - own - 0.0009).abs() < 1e-12);
+        let throughput = real.within(Metric::Throughput).map(|found| (found.value, found.variance));
+        assert_eq!(throughput, Some((4_000.0 * 4096.0, own)), "as the rate, whose sizes are all alike");
+    }
+
+    #[test]
+    fn a_rate_is_compared_with_the_interval_that_is_shown_of_it() {
+        let mut point = point("iops");
+        let rate = point.workloads[0].summary[0].ops_per_s.value;
+        let figure = &mut point.workloads[0].summary[0].ops_per_s;
+        (figure.low, figure.high) = (Some(rate * 0.902), Some(rate * 1.098));
+        let within = |point: &Point| measured(point, 0, false).within(Metric::Iops).expect("it has one");
+        let range = within(&point).interval();
+        assert!((range.high / range.low - 1.098 / 0.902).abs() < 1e-9, "{range:?}");
+        // Seconds that resemble those before change nothing of it; they tell where the record has none.
+        let held = |at: usize| if (at / 10).is_multiple_of(2) { 900.0 } else { 1_100.0 };
+        for series in &mut point.series {
+            series.values.iter_mut().enumerate().for_each(|(at, value)| *value = held(at));
+        }
+        assert_eq!(within(&point).interval(), range);
+        let figure = &mut point.workloads[0].summary[0].ops_per_s;
+        (figure.low, figure.high) = (None, None);
+        let of_seconds = within(&point).interval();
+        assert!(of_seconds.high / of_seconds.low > 1.3, "{of_seconds:?}");
     }
 
     #[test]
