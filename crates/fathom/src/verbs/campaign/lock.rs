@@ -1,7 +1,8 @@
 //! One process measures a campaign: the lock that it has meanwhile, and who has it.
 
-use std::fs::{File, TryLockError};
+use std::fs::{File, Metadata, TryLockError};
 use std::io::{ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use host::clock::Clock;
@@ -19,7 +20,33 @@ const PATIENCE: Nanos = Nanos::from_secs(60);
 const LOOK_AGAIN: Nanos = Nanos::from_millis(50);
 
 /// What one process has while it measures the campaign: a lock on a file beside the library, and on a server a claim.
-pub type Lock = (File, Option<Library>);
+pub type Lock = (Locked, Option<Library>);
+
+/// A locked file, which is removed when its process lets go of it: of a campaign that has ended nothing is left beside the
+/// library.
+pub struct Locked {
+    file: File,
+    path: PathBuf,
+}
+
+impl Locked {
+    /// Whether the path still leads to the file: the process that had the lock before may have removed it meanwhile, and then
+    /// another one is there for the next.
+    fn is_there(&self) -> bool {
+        let known = |one: std::io::Result<Metadata>| one.map(|one| (one.dev(), one.ino())).ok();
+        let own = known(self.file.metadata());
+        own.is_some() && own == known(std::fs::metadata(&self.path))
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        if self.is_there() {
+            // Where that fails, an empty lock is left, which is in nobody's way.
+            let _left = std::fs::remove_file(&self.path);
+        }
+    }
+}
 
 /// Takes the lock, or says who has it: on a server perhaps a process of another machine.
 pub fn lock(subject: &Subject, store: &Store) -> Result<Result<Lock, Holder>, Failure> {
@@ -114,19 +141,26 @@ fn parent_of(id: u32) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
-fn lock_beside(subject: &Subject, store: &Store) -> Result<Result<File, Holder>, Failure> {
+fn lock_beside(subject: &Subject, store: &Store) -> Result<Result<Locked, Holder>, Failure> {
     let path = beside(subject, store, "lock")?;
-    let told = |source| Failure::System { what: format!("{}", path.display()), source };
-    let mut file = File::options().create(true).truncate(false).write(true).open(&path).map_err(told)?;
-    match file.try_lock() {
-        Ok(()) => {
-            let guard = std::os::unix::process::parent_id();
-            file.set_len(0).map_err(told)?;
-            file.write_all(format!("{} {guard}\n", std::process::id()).as_bytes()).map_err(told)?;
-            Ok(Ok(file))
+    lock_file(&path).map_err(|source| Failure::System { what: format!("{}", path.display()), source })
+}
+
+fn lock_file(path: &Path) -> std::io::Result<Result<Locked, Holder>> {
+    loop {
+        let file = File::options().create(true).truncate(false).write(true).open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(Err(Holder::read(path))),
+            Err(TryLockError::Error(source)) => return Err(source),
         }
-        Err(TryLockError::WouldBlock) => Ok(Err(Holder::read(&path))),
-        Err(TryLockError::Error(source)) => Err(told(source)),
+        let mut locked = Locked { file, path: path.to_owned() };
+        if locked.is_there() {
+            let guard = std::os::unix::process::parent_id();
+            locked.file.set_len(0)?;
+            locked.file.write_all(format!("{} {guard}\n", std::process::id()).as_bytes())?;
+            return Ok(Ok(locked));
+        }
     }
 }
 
@@ -144,4 +178,29 @@ fn named(library: PathBuf, subject: &Subject, ending: &str) -> PathBuf {
     let mut path = library.into_os_string();
     path.push(format!(".campaign-{}.{ending}", subject.key));
     path.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_keeps_others_out_and_leaves_no_file_behind() {
+        let folder = std::env::temp_dir().join(format!("fathom-lock-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("runs.sqlite.campaign-1a2b3c4d.lock");
+        let first = lock_file(&path).unwrap();
+        let first = first.unwrap_or_else(|_| panic!("nobody has it"));
+        assert!(matches!(lock_file(&path), Ok(Err(_))), "one has it");
+        drop(first);
+        assert!(!path.exists());
+        // Who has opened the file that the one before removes has no lock on the next one's.
+        let opened = File::options().create(true).truncate(false).write(true).open(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert!(!Locked { file: opened, path: path.clone() }.is_there());
+        let next = lock_file(&path).unwrap();
+        assert!(next.is_ok() && path.exists());
+        drop(next);
+        std::fs::remove_dir(&folder).unwrap();
+    }
 }
