@@ -19,7 +19,7 @@ mod unfinished;
 
 pub use effects::{
     CellFigure, Change, Directions, Effect, Effects, FALSE_EFFECTS, FactorLevels, FigureEffects, HeldClaim,
-    RunFigure, effects, figures, figures_of, is_filling, mix,
+    RunFigure, Way, effects, figures, figures_of, is_filling, mix,
 };
 pub use factor::{Check, Factor, HEALTH, Means, fill};
 pub use file::{Campaign, Claim, RUNS_MOST};

@@ -42,6 +42,18 @@ pub(crate) fn shared_chance(blocks: usize) -> String {
     )
 }
 
+/// Figures that no run has: no effect is tested in them.
+pub(crate) fn absent(figures: &[String]) -> Option<String> {
+    let (shown, more) = figures.split_at(figures.len().min(NAMED));
+    let more = if more.is_empty() { String::new() } else { format!("; and {} more", more.len()) };
+    (!shown.is_empty()).then(|| {
+        format!(
+            "No run has {}{more}: too few requests, or none; no effect of it is tested. A longer `run` has more.",
+            shown.join("; ")
+        )
+    })
+}
+
 /// Runs that do not count, together where they have the same reason.
 pub(crate) fn lacks(lacking: &[(&Run, &CampaignCell)]) -> Vec<String> {
     let mut by_reason: Vec<(CellLack, Vec<String>)> = Vec::new();
@@ -154,8 +166,13 @@ pub fn aliases_told(design: &Design, name: impl Fn(Term) -> String) -> Vec<Strin
     let listed = |terms: &[Term]| terms.iter().map(|term| name(*term)).collect::<Vec<_>>().join(", ");
     let mut told: Vec<String> = Vec::new();
     for (alias, own) in aliases.iter().zip(&groups) {
-        let is_mutual = own.len() > 2 && own.iter().all(|term| has(term, own));
+        let is_mutual = own.iter().all(|term| has(term, own));
         let sentence = match is_mutual {
+            // Of two, either is told from the other.
+            true if own.len() == 2 => {
+                let two: Vec<String> = own.iter().map(|term| name(*term)).collect();
+                format!("{} cannot be told from {}", two[0], two[1])
+            }
             true => {
                 format!("{} cannot be told from each other", listed(&Vec::from_iter(own.iter().copied())))
             }

@@ -8,7 +8,7 @@ use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 use crate::style::{Look, Style};
 use crate::table::{Cell, Column, Table};
-use crate::words::{counted, harmless, percent, wrap};
+use crate::words::{counted, half_width, harmless, percent, wrap};
 
 /// What a screen has room for.
 const CELLS: usize = 24;
@@ -19,6 +19,8 @@ const LINES: usize = 60;
 const EFFECTS: usize = 6;
 const CLAIMS: usize = 4;
 const NOTES: usize = 5;
+/// Reasons for which figures have no effects, and figures of each.
+const REFUSALS: usize = 3;
 
 /// `effects` as text: a table of cells, which factors matter and by how much, and claims held against what was measured.
 pub fn effects(effects: &Effects, style: Style) -> String {
@@ -58,7 +60,10 @@ pub fn effects(effects: &Effects, style: Style) -> String {
     if !effects.claims.is_empty() {
         lines.push(String::new());
         lines.push(style.paint(Look::Title, "Claims"));
-        for claim in effects.claims.iter().take(CLAIMS) {
+        // What is furthest off comes first.
+        let mut claims: Vec<&HeldClaim> = effects.claims.iter().collect();
+        claims.sort_by(|one, other| other.off().total_cmp(&one.off()));
+        for claim in claims.into_iter().take(CLAIMS) {
             lines.extend(wrap(&style.spell(&harmless(&claimed(effects, claim))), style.width, "  ", "    "));
         }
         let more = effects.claims.len().saturating_sub(CLAIMS);
@@ -198,7 +203,7 @@ fn shown(figure: &FigureEffects, cell: Option<&CellFigure>, with_interval: bool)
 
 /// `± 1.8 %`; of an interval that reaches to more than twice the figure only that.
 fn around(half: f64) -> String {
-    if half <= 1.0 { format!("± {}", percent(half)) } else { "± over 100 %".into() }
+    if half <= 1.0 { format!("± {}", half_width(half)) } else { "± over 100 %".into() }
 }
 
 /// A figure as people read it, throughput without its unit.
@@ -243,7 +248,11 @@ fn told(effects: &Effects) -> Vec<String> {
             Some((figure, change)) => {
                 let directions = effects.directions(name, change);
                 debug_assert_eq!(directions.significant, seen.len(), "of the figures that were seen");
-                found.push((name.len(), change.ratio.ln().abs(), sentence(name, figure, change, directions)));
+                found.push((
+                    name.len(),
+                    change.ratio.ln().abs(),
+                    sentence(name, figure, change, &directions),
+                ));
             }
             None => not_found.push(name.join(" × ")),
         }
@@ -269,18 +278,24 @@ fn told(effects: &Effects) -> Vec<String> {
             counted(effects.blocks as usize, "block"),
         ));
     }
-    let refused: Vec<(&FigureEffects, &String)> =
-        effects.figures.iter().filter_map(|figure| Some((figure, figure.refused.as_ref()?))).collect();
     if effects.figures.is_empty() && effects.published.is_empty() {
         told.push("No effects: nothing was measured.".into());
     }
-    if let Some((figure, why)) = refused.first() {
-        let of = match refused.len() == effects.figures.len() {
-            true => String::new(),
-            false => format!(" of {}", subject(figure)),
-        };
-        told.push(format!("No effects{of}: {why}."));
-    }
+    let refusals = effects.refusals();
+    told.extend(refusals.iter().take(REFUSALS).map(|(why, figures)| {
+        if figures.len() == effects.figures.len() {
+            return format!("No effects: {why}.");
+        }
+        let (named, more) = figures.split_at(figures.len().min(REFUSALS));
+        let named: Vec<String> = named.iter().map(|figure| subject(figure)).collect();
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        format!("No effects of {}{more}: {why}.", named.join("; of "))
+    }));
+    let more = refusals.len().saturating_sub(REFUSALS);
+    told.extend((more > 0).then(|| {
+        let figures = refusals[REFUSALS..].iter().map(|(_, figures)| figures.len()).sum::<usize>();
+        format!("Nor of {}; the report says why.", counted(figures, "more figure"))
+    }));
     told
 }
 
@@ -294,7 +309,7 @@ fn largest<'e>(seen: &[&&(&'e FigureEffects, &'e Effect)]) -> Option<(&'e Figure
 }
 
 /// `RAID 10 against RAID 5: ×2.35 (2.33 to 2.37) IOPS of oltp, 8 KiB; significant in 1 of 2 figures: better in 1.`
-fn sentence(factors: &[String], figure: &FigureEffects, change: &Change, directions: Directions) -> String {
+fn sentence(factors: &[String], figure: &FigureEffects, change: &Change, directions: &Directions) -> String {
     let ratio = format!("×{} ({} to {})", factor(change.ratio), factor(change.low), factor(change.high));
     let of = subject(figure);
     let level = |place: usize| level_name(&factors[place], &change.levels[place]);
@@ -309,8 +324,7 @@ fn sentence(factors: &[String], figure: &FigureEffects, change: &Change, directi
         }
     };
     let Directions { tested, significant, .. } = directions;
-    let at = (factors.len() > 1).then(|| level(0));
-    let ways = directions.told(at.as_deref());
+    let ways = directions.told(&level(0), &from(0));
     format!("{said}; significant in {significant} of {tested} figures: {ways}.")
 }
 
@@ -468,7 +482,7 @@ mod tests {
         let text = effects(&sample(), Style { width: 200, ..STYLE });
         assert!(text.contains("significant in 2 of 2 figures: better in 1, worse in 1."), "{text}");
         // The step of the disks is larger at RAID 10.
-        assert!(text.contains("significant in 1 of 2 figures: better at RAID 10 in 1."), "{text}");
+        assert!(text.contains("significant in 1 of 2 figures: more gain at RAID 10 in 1."), "{text}");
         let mut open = sample();
         open.figures[1].effects[0].changes[0].low = 0.9;
         let text = effects(&open, Style { width: 200, ..STYLE });

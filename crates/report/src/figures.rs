@@ -13,7 +13,7 @@ use crate::grade;
 use crate::metric::quantiles;
 use crate::style::Look;
 use crate::table::{Cell, Column, Table};
-use crate::words::{harmless, thousands, without_interval};
+use crate::words::{half_width, harmless, thousands, without_interval};
 
 /// What one row is about.
 struct Line<'a> {
@@ -234,13 +234,7 @@ fn nanos(ns: f64) -> String {
 
 /// Half the interval of the rate in per cent.
 fn plus_minus(summary: &OpSummary) -> Option<String> {
-    let percent = summary.ops_per_s.relative_half_width()? * 100.0;
-    Some(match percent {
-        0.0 => "0 %".into(),
-        0.0..0.095 => format!("{percent:.2} %"),
-        0.095..9.95 => format!("{percent:.1} %"),
-        _ => format!("{percent:.0} %"),
-    })
+    summary.ops_per_s.relative_half_width().map(half_width)
 }
 
 /// Nothing where nothing is moved, as by flushes.

@@ -84,6 +84,18 @@ pub(crate) fn percent(part: f64) -> String {
     format!("{:.1} %", part * 100.0)
 }
 
+/// Half an interval as a part of its figure: `4.1 %`, `0.03 %`; zero only where it has no width.
+pub(crate) fn half_width(part: f64) -> String {
+    let percent = part * 100.0;
+    match percent {
+        0.0 => "0 %".into(),
+        0.0..0.005 => "<0.01 %".into(),
+        0.005..0.095 => format!("{percent:.2} %"),
+        0.095..9.95 => format!("{percent:.1} %"),
+        _ => format!("{percent:.0} %"),
+    }
+}
+
 /// The beginning of `text` in at most `width` columns, with `ellipsis` where something is left out.
 pub(crate) fn cut(text: &str, width: usize, ellipsis: &str) -> String {
     if text.width() <= width {
@@ -167,6 +179,12 @@ mod tests {
         assert_eq!(said(3, &["it was short", ALIKE, ALIKE]).as_deref(), Some(both));
         assert_eq!(said(1, &[ALIKE]).as_deref(), Some("It was the same in every second: ± 0 %."));
         assert_eq!(said(2, &[]), None);
+    }
+
+    #[test]
+    fn half_an_interval_reads_as_zero_only_where_it_is() {
+        let written = [0.0, 1e-7, 0.0002, 0.018, 0.5].map(half_width);
+        assert_eq!(written, ["0 %", "<0.01 %", "0.02 %", "1.8 %", "50 %"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use chart::{Chart, Unit};
 use record::{Grade, Severity};
 
-use crate::number::Number;
+use crate::number::{Number, Source};
 
 /// A report.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,11 +157,43 @@ impl Interval {
         }
     }
 
+    /// The ends as they are written beside their figure; where those read alike and are not, half their distance as a part of
+    /// it.
+    pub(crate) fn written(&self, figure: &Number) -> Option<Written<'_>> {
+        let (low, high) = self.ends()?;
+        if low.value >= high.value || low.bare() != high.bare() || figure.value <= 0.0 {
+            return Some(Written::Ends(low, high));
+        }
+        let less = |one: &Number, other: &Number| {
+            Source::Difference(Box::new((one.source.clone(), other.source.clone())))
+        };
+        let half = Source::Mean(vec![less(high, figure), less(figure, low)]);
+        let sum = (high.value - figure.value) + (figure.value - low.value);
+        Some(Written::Around(Number {
+            value: sum / 2.0 / figure.value,
+            unit: Unit::Share,
+            source: Source::Ratio(Box::new((half, figure.source.clone()))),
+        }))
+    }
+
     /// Of `ends`, or without them for the reason that `why` gives.
     pub(crate) fn of(ends: Option<(Number, Number)>, why: impl FnOnce() -> String) -> Interval {
         ends.map_or_else(|| Interval::Lacking(why()), |ends| Interval::Ends(Box::new(ends)))
     }
 }
+
+/// How an interval is written beside its figure.
+pub(crate) enum Written<'a> {
+    /// By its ends.
+    Ends(&'a Number, &'a Number),
+    /// By how far they are from the figure, as a part of it.
+    Around(Number),
+}
+
+/// A part that reads as nothing.
+pub(crate) const NOTHING: &str = "0 %";
+/// Said in place of it.
+pub(crate) const NEXT_TO_NOTHING: &str = "below 0.001 %";
 
 /// One of the figures at the top.
 #[derive(Clone, Debug, PartialEq)]
@@ -343,10 +375,17 @@ impl Cell {
         match self {
             Cell::Empty => String::new(),
             Cell::Words(words) => words.clone(),
-            Cell::Number(number, interval) => match interval.ends() {
-                None => number.bare(),
-                Some(ends) => format!("{} ({}–{})", number.bare(), ends.0.bare(), ends.1.bare()),
-            },
+            Cell::Number(number, interval) => {
+                let figure = number.bare();
+                match interval.written(number) {
+                    None => figure,
+                    Some(Written::Ends(low, high)) => format!("{figure} ({}–{})", low.bare(), high.bare()),
+                    Some(Written::Around(half)) => match half.text() {
+                        nothing if nothing == NOTHING => format!("{figure} (± {NEXT_TO_NOTHING})"),
+                        half => format!("{figure} (± {half})"),
+                    },
+                }
+            }
         }
     }
 }
@@ -388,6 +427,29 @@ impl WriteUp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_interval_whose_ends_read_alike_is_not_written_as_one_without_a_width() {
+        let at = |name: &str, value| Number {
+            value,
+            unit: Unit::PerSecond,
+            source: crate::number::Source::At(0, format!("/{name}")),
+        };
+        let cell = |low: f64, high: f64| {
+            let ends = (at("low", low), at("high", high));
+            Cell::Number(at("mean", 2859.0), Interval::Ends(Box::new(ends)))
+        };
+        assert_eq!(cell(2800.0, 2900.0).text(), "2,859 (2,800–2,900)");
+        assert_eq!(cell(2858.9, 2859.1).text(), "2,859 (± 0.003 %)");
+        assert_eq!(cell(2_858.999_99, 2_859.000_01).text(), "2,859 (± below 0.001 %)");
+        let Cell::Number(figure, interval) = cell(2858.9, 2859.1) else { panic!("it is a number") };
+        let Some(Written::Around(half)) = interval.written(&figure) else { panic!("{interval:?}") };
+        let records = [serde_json::json!({"mean": 2859.0, "low": 2858.9, "high": 2859.1})];
+        assert_eq!(
+            half.source.to_string().parse::<Source>().map(|source| source.read(&records)),
+            Ok(Some(half.value))
+        );
+    }
 
     #[test]
     fn a_sentence_is_parted_behind_its_first_full_stop_and_no_number_is() {

@@ -4,7 +4,8 @@ use chart::{Chart, Theme, Unit, escaped};
 use record::Severity;
 
 use crate::document::{
-    Block, Cell, Figure, KeyFigure, RunFacts, Section, Sentence, Span, Table, Warning, WriteUp,
+    Block, Cell, Figure, KeyFigure, NEXT_TO_NOTHING, NOTHING, RunFacts, Section, Sentence, Span, Table,
+    Warning, WriteUp, Written,
 };
 use crate::evidence::{Evidence, EvidenceError};
 use crate::number::Number;
@@ -72,9 +73,7 @@ fn header(report: &WriteUp) -> String {
 }
 
 fn key_figure(figure: &KeyFigure) -> String {
-    let band = figure.interval.ends().map(|(low, high)| {
-        format!("<span class=\"band\">{} to {}</span>", number(low, low.bare()), number(high, high.bare()))
-    });
+    let band = figure.interval.written(&figure.figure).map(|written| band(&written, " to "));
     let note = if figure.note.is_empty() {
         String::new()
     } else {
@@ -182,13 +181,22 @@ fn cell(cell: &Cell, is_number: bool, label: &str) -> String {
         Cell::Empty => format!("<td{class}><span class=\"faint\">–</span></td>"),
         Cell::Words(words) => format!("<td{class}>{}</td>", escaped(words)),
         Cell::Number(figure, interval) => {
-            let band = interval.ends().map(|(low, high)| {
-                let (low, high) = (number(low, low.bare()), number(high, high.bare()));
-                format!(" <span class=\"band\">{low}–{high}</span>")
-            });
+            let band = interval.written(figure).map(|written| format!(" {}", band(&written, "–")));
             format!("<td{class}>{}{}</td>", number(figure, figure.bare()), band.unwrap_or_default())
         }
     }
+}
+
+/// An interval, with `to` between its ends.
+fn band(written: &Written<'_>, to: &str) -> String {
+    let told = match written {
+        Written::Ends(low, high) => {
+            format!("{}{to}{}", number(low, low.bare()), number(high, high.bare()))
+        }
+        Written::Around(half) if half.text() == NOTHING => format!("± {NEXT_TO_NOTHING}"),
+        Written::Around(half) => format!("± {}", number(half, half.text())),
+    };
+    format!("<span class=\"band\">{told}</span>")
 }
 
 fn sentence(words: &Sentence) -> String {

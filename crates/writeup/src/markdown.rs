@@ -56,7 +56,11 @@ pub fn markdown(report: &WriteUp) -> String {
 }
 
 fn figure(figure: &Figure) -> String {
-    format!("\n**{}** {}\n{}", sentence(&figure.reading), escaped(&figure.subtitle), table(&figure.table))
+    // What stands out is one sentence.
+    let (heading, rest) = figure.reading.parted();
+    let words = [format!("**{}**", sentence(&heading)), sentence(&rest), escaped(&figure.subtitle)];
+    let told: Vec<String> = words.into_iter().filter(|part| !part.is_empty()).collect();
+    format!("\n{}\n{}", told.join(" "), table(&figure.table))
 }
 
 fn table(table: &Table) -> String {

@@ -170,7 +170,7 @@ impl<'a> Measured<'a> {
                 let number = at(format!("{key}/value"), figure.value);
                 // An interval without a width, as of a deterministic load in virtual time, tells nothing.
                 let ends = ends(&format!("{key}/"), figure.low, figure.high);
-                Some((number, ends.filter(|(low, high)| low.text() != high.text())))
+                Some((number, ends.filter(|(low, high)| low.value < high.value)))
             }
             _ => latency_of(summary.response.as_ref()?, metric, at),
         }

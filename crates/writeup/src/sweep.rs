@@ -14,6 +14,11 @@ const PHASE: &str = "workload";
 /// What load is swept by: more of it is more load.
 const LOADS: [&str; 4] = ["depth", "workers", "rate", "limit"];
 
+/// Whether more of what is swept by `key` is more load.
+pub(crate) fn is_load(key: &str) -> bool {
+    LOADS.iter().any(|load| is_named(key, load))
+}
+
 /// A phase with its points of all runs.
 #[derive(Debug)]
 pub(crate) struct Phase<'a> {
@@ -225,7 +230,7 @@ impl<'a> Phase<'a> {
 
     /// Whether load grows along the axis.
     pub fn is_load(&self) -> bool {
-        self.inner().is_some_and(|inner| LOADS.iter().any(|load| is_named(inner, load)))
+        self.inner().is_some_and(is_load)
     }
 
     /// Its points along the innermost key, for each run and each set of values of the others.

@@ -12,6 +12,9 @@ use super::measured::{Chance, Measured};
 use super::varied::{Varied, design, label, listed};
 use super::{CellFigure, Change, Effect, FigureEffects};
 
+/// The blocks in which each cell was measured, whether its run has the figure or not.
+pub(super) type Runs = BTreeMap<Vec<u32>, BTreeSet<u32>>;
+
 /// The figure of each cell in each block.
 type ByCell = BTreeMap<Vec<u32>, BTreeMap<u32, f64>>;
 
@@ -21,7 +24,7 @@ pub(super) fn figure_effects(
     point: String,
     metric: Metric,
     measured: &[Measured<'_>],
-    (cells, chance): (usize, Chance),
+    (runs, chance): (&Runs, Chance),
     too_few: Option<&str>,
 ) -> Option<FigureEffects> {
     let mut by_cell = ByCell::new();
@@ -34,6 +37,7 @@ pub(super) fn figure_effects(
     let blocks: BTreeSet<u32> = by_cell.values().flat_map(BTreeMap::keys).copied().collect();
     let whole: Vec<u32> =
         blocks.into_iter().filter(|block| by_cell.values().all(|cell| cell.contains_key(block))).collect();
+    let cells = runs.len();
     let lacking = cells - by_cell.len().min(cells);
     assert!(by_cell.values().all(|cell| !cell.is_empty()), "a cell is here for its values");
     let values: Vec<Vec<f64>> =
@@ -42,9 +46,18 @@ pub(super) fn figure_effects(
     let analysed = match lacking {
         0 => match too_few {
             Some(why) => Err(why.to_owned()),
-            None => analysis(factors, &by_cell, &values, chance),
+            None => analysis(factors, &by_cell, &values, chance)
+                .map_err(|refusal| refusal.told(|| what_to_repeat(factors, &by_cell, runs, metric))),
         },
-        _ => Err(format!("{lacking} of {cells} cells have no {}: too few requests, or none", metric.name())),
+        _ => Err(match metric {
+            Metric::Quantile(_) => {
+                let name = metric.name();
+                format!(
+                    "{lacking} of {cells} cells have no {name}: {TOO_FEW} {name}, which a longer `run` has"
+                )
+            }
+            _ => format!("{lacking} of {cells} cells have no {}", metric.name()),
+        }),
     };
     let (effects, refused, noise) = match &analysed {
         Ok((used, analysis)) => (told(factors, used, analysis, &by_cell), None, Some(analysis)),
@@ -69,41 +82,77 @@ fn analysis(
     by_cell: &ByCell,
     values: &[Vec<f64>],
     chance: Chance,
-) -> Result<(Vec<usize>, Analysis), String> {
-    let (used, design) = design(factors, by_cell.keys().map(Vec::as_slice))?;
+) -> Result<(Vec<usize>, Analysis), Refusal> {
+    let (used, design) = design(factors, by_cell.keys().map(Vec::as_slice)).map_err(Refusal::Other)?;
     let design = if chance == Chance::Shared { design.with_shared_chance() } else { design };
     if values.len() < 2 {
-        let whole = match values.len() {
-            0 => "no block has every cell",
-            _ => "one block has every cell",
-        };
-        return Err(format!(
-            "{whole}, and what differs by chance shows only where cells are repeated; {}",
-            what_to_repeat(factors, by_cell)
-        ));
+        return Err(Refusal::Unrepeated(values.len()));
     }
-    let analysis = analyse(&design, values).map_err(|refusal| refusal.to_string())?;
+    let analysis = analyse(&design, values).map_err(|refusal| Refusal::Other(refusal.to_string()))?;
     Ok((used, analysis))
 }
 
-/// What has to be measured for two whole blocks: another block, or the cells that blocks lack.
-fn what_to_repeat(factors: &[Varied], by_cell: &ByCell) -> String {
+/// Why a figure has no effects.
+enum Refusal {
+    /// So many blocks have it of every cell, which is fewer than two.
+    Unrepeated(usize),
+    /// Anything else, in words.
+    Other(String),
+}
+
+impl Refusal {
+    fn told(self, what_to_repeat: impl FnOnce() -> String) -> String {
+        let whole = match self {
+            Refusal::Other(why) => return why,
+            Refusal::Unrepeated(0) => "no block has every cell",
+            Refusal::Unrepeated(_) => "one block has every cell",
+        };
+        format!(
+            "{whole}, and what differs by chance shows only where cells are repeated; {}",
+            what_to_repeat()
+        )
+    }
+}
+
+/// Why a run has no percentile, before its name.
+const TOO_FEW: &str = "too few requests for a";
+
+/// What has to be measured for two whole blocks: another block, the cells that blocks lack, or cells for longer.
+fn what_to_repeat(factors: &[Varied], by_cell: &ByCell, runs: &Runs, metric: Metric) -> String {
     let blocks: BTreeSet<u32> = by_cell.values().flat_map(BTreeMap::keys).copied().collect();
     let lacking = |block: &u32| {
         let own = by_cell.iter().filter(|(_, values)| !values.contains_key(block));
-        own.map(|(places, _)| label(factors, places)).collect::<Vec<_>>()
+        own.map(|(places, _)| places).collect::<Vec<_>>()
     };
     // Where the least is missing, the least has to be repeated.
-    let mut lacks: Vec<(u32, Vec<String>)> = blocks.iter().map(|block| (*block, lacking(block))).collect();
+    let mut lacks: Vec<(u32, Vec<&Vec<u32>>)> = blocks.iter().map(|block| (*block, lacking(block))).collect();
     lacks.retain(|(_, cells)| !cells.is_empty());
     lacks.sort_by_key(|(_, cells)| cells.len());
     let wanted = 2usize.saturating_sub(blocks.len() - lacks.len());
     if lacks.len() < wanted {
         return "measure two blocks at least".into();
     }
-    let told =
-        lacks.iter().take(wanted).map(|(block, cells)| format!("block {block} lacks {}", listed(cells)));
-    format!("{}: the same command measures what is missing", told.collect::<Vec<_>>().join(", "))
+    let has_run = |block: u32, places: &Vec<u32>| runs.get(places).is_some_and(|own| own.contains(&block));
+    let named = |of_measured: bool| {
+        let of_block = move |(block, cells): &(u32, Vec<&Vec<u32>>)| {
+            let own = cells.iter().filter(|places| has_run(*block, places) == of_measured);
+            let labels: Vec<String> = own.map(|places| label(factors, places)).collect();
+            (!labels.is_empty()).then(|| (*block, listed(&labels)))
+        };
+        lacks.iter().take(wanted).filter_map(of_block).collect::<Vec<_>>()
+    };
+    let joined = |told: Vec<String>, what_to_do: &str| {
+        (!told.is_empty()).then(|| format!("{}: {what_to_do}", told.join(", ")))
+    };
+    let missing = named(false).into_iter().map(|(block, cells)| format!("block {block} lacks {cells}"));
+    let missing = joined(missing.collect(), "the same command measures what is missing");
+    let (name, is_tail) = (metric.name(), matches!(metric, Metric::Quantile(_)));
+    let lack = if is_tail { format!("{TOO_FEW} {name}") } else { format!("no {name}") };
+    let without =
+        named(true).into_iter().map(|(block, cells)| format!("in block {block}, {cells} has {lack}"));
+    let without =
+        joined(without.collect(), if is_tail { "set a longer `run`" } else { "see what its run says" });
+    [missing, without].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// The geometric mean of the cells in which each of these factors is at that level.

@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use stats::factorial::holm;
 use units::convert::narrow;
 
-use self::analysis::figure_effects;
+use self::analysis::{Runs, figure_effects};
 use self::claims::held;
 pub use self::claims::mix;
-pub use self::directions::Directions;
+pub use self::directions::{Directions, Way};
 use self::measured::{Chance, measured, subjects};
 pub use self::measured::{figures_of, is_filling};
 use self::varied::factors;
@@ -74,6 +74,13 @@ pub struct HeldClaim {
     pub claimed: f64,
     /// What was measured: the geometric mean over the blocks.
     pub measured: f64,
+}
+
+impl HeldClaim {
+    /// How far it is off: the logarithm of what was measured over what is claimed, without its sign.
+    pub fn off(&self) -> f64 {
+        (self.measured / self.claimed).ln().abs()
+    }
 }
 
 /// A factor as it was varied.
@@ -145,6 +152,21 @@ pub struct Effect {
     pub changes: Vec<Change>,
 }
 
+impl Effects {
+    /// Why figures have no effects, each reason with the figures that it is of; in the order of the figures.
+    pub fn refusals(&self) -> Vec<(&str, Vec<&FigureEffects>)> {
+        let mut refusals: Vec<(&str, Vec<&FigureEffects>)> = Vec::new();
+        for figure in &self.figures {
+            let Some(why) = figure.refused.as_deref() else { continue };
+            match refusals.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, own)) => own.push(figure),
+                None => refusals.push((why, vec![figure])),
+            }
+        }
+        refusals
+    }
+}
+
 /// By how much a level differs from the first one of its factor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
@@ -181,19 +203,26 @@ pub fn effects(runs: &[Run]) -> Effects {
     let factors = factors(&of);
     let blocks: BTreeSet<u32> = of.iter().map(|(_, cell)| cell.block).collect();
     let mut figures: Vec<FigureEffects> = Vec::new();
-    let mut is_shared = false;
+    let (mut absent, mut is_shared): (Vec<String>, bool) = (Vec::new(), false);
     for (plan, point, metric) in subjects(&of) {
-        let cells: BTreeSet<Vec<u32>> =
-            of.iter().filter(|(run, _)| run.plan.name == plan).map(|(_, cell)| cell.places()).collect();
+        let mut runs = Runs::new();
+        for (run, cell) in of.iter().filter(|(run, _)| run.plan.name == plan) {
+            let blocks = runs.entry(cell.places()).or_default();
+            blocks.extend(run.ending.complete.then_some(cell.block));
+        }
         let values = measured(&of, &plan, &point, metric);
         let chance = Chance::of(&of, &plan);
+        if values.is_empty() {
+            absent.push(format!("{} of {plan}, {point}", metric.name()));
+            continue;
+        }
         figures.extend(figure_effects(
             &factors,
             plan,
             point,
             metric,
             &values,
-            (cells.len(), chance),
+            (&runs, chance),
             too_few.as_deref(),
         ));
         is_shared |= chance == Chance::Shared;
@@ -211,7 +240,7 @@ pub fn effects(runs: &[Run]) -> Effects {
     let lacks = notes::lacks(&lacking);
     let shared = (is_shared && !all.is_empty()).then(|| notes::shared_chance(blocks.len()));
     let notes = notes::notes(&of, &factors, &claims, unfinished.as_ref());
-    let notes = lacks.into_iter().chain(notes).chain(shared).collect();
+    let notes = lacks.into_iter().chain(notes).chain(notes::absent(&absent)).chain(shared).collect();
     Effects {
         campaign: name.unwrap_or_default(),
         factors: factors.into_iter().map(|factor| factor.told).collect(),

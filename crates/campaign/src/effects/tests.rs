@@ -437,6 +437,37 @@ fn a_block_that_lacks_a_cell_does_not_count_and_a_cell_that_is_there_twice_count
 }
 
 #[test]
+fn a_run_with_too_few_requests_for_a_percentile_is_not_said_to_be_missing() {
+    let p99 = |told: &Effects| {
+        let own = told.figures.iter().find(|figure| figure.metric == "p99").cloned();
+        own.unwrap_or_else(|| panic!("{:?}", told.figures))
+    };
+    let mut some = runs(2);
+    some[0] = run(1, 0, 0, 0.02);
+    let told = effects(&some);
+    assert!(of_rate(&told).refused.is_none(), "{told:?}");
+    let refused = p99(&told).refused.unwrap_or_default();
+    let why = "in block 1, RAID 5, disks 4 has too few requests for a p99: set a longer `run`";
+    assert!(refused.ends_with(why) && !refused.contains("what is missing"), "{refused}");
+    some[5] = run(2, 0, 1, 0.02);
+    some.remove(6);
+    let refused = p99(&effects(&some)).refused.unwrap_or_default();
+    assert!(
+        refused.contains("no block has every cell") && refused.contains("block 2 lacks RAID 10, disks 4"),
+        "{refused}"
+    );
+    assert_eq!(told.refusals().len(), 1);
+    // Of a cell that has it in no block, and where no run has it at all.
+    some = runs(2);
+    (some[0], some[4]) = (run(1, 0, 0, 0.02), run(2, 0, 0, 0.02));
+    let refused = p99(&effects(&some)).refused.unwrap_or_default();
+    assert!(refused.ends_with("too few requests for a p99, which a longer `run` has"), "{refused}");
+    let short: Vec<Run> = (0..8).map(|at| run(at / 4 + 1, at / 2 % 2, at % 2, 0.02)).collect();
+    let note = "No run has p99 of oltp, 8 KiB: too few requests";
+    assert!(effects(&short).notes.iter().any(|own| own.starts_with(note)), "{:?}", effects(&short).notes);
+}
+
+#[test]
 fn a_factor_with_one_level_is_no_factor_and_runs_of_no_campaign_are_left_out() {
     let mut one_level: Vec<Run> = runs(2)
         .into_iter()

@@ -17,6 +17,8 @@ pub(crate) use cells::{BEHIND_ROWS, FAR};
 /// Figures whose effects have a chart, and effects in each; the table has all.
 const PANELS: usize = 4;
 const SHOWN: usize = 8;
+/// An interval of a ratio that reaches further from one tells nothing.
+const RATIO_MOST: f64 = 1000.0;
 /// Effects that the answer names.
 const ANSWERED: usize = 3;
 /// Figures at the top.
@@ -54,8 +56,9 @@ impl<'a> Subject<'a> {
     /// All sections of it; what says nothing is empty.
     pub fn sections(self) -> Vec<Section> {
         let mut effects: Vec<Block> = self.effects_figure().map(Block::Figure).into_iter().collect();
+        effects.extend(self.ways().map(Block::Table));
         effects.extend(self.effects.notes.iter().map(|note| Block::Text(Sentence::of(note.clone()))));
-        effects.extend(self.refused().map(Block::Text));
+        effects.extend(self.refused().into_iter().map(Block::Text));
         let cells = self.charted().into_iter().map(|figure| Block::Figure(self.cells_figure(figure)));
         let claims = self.claims_reading().map(Block::Text).into_iter();
         let claims = claims.chain((!self.effects.claims.is_empty()).then(|| Block::Table(self.claims())));
@@ -202,13 +205,9 @@ impl<'a> Subject<'a> {
         let interval = of.low.zip(of.high).map(|(low, high)| (at("low", low), at("high", high)));
         let why = || match of.values.len() {
             0 | 1 => "it was measured in one block".into(),
-            _ if of.values.iter().all(|value| at("mean", *value).text() == at("mean", of.mean).text()) => {
-                "every block gave the same".into()
-            }
-            _ => "it is narrower than the last digit".into(),
+            _ => "every block gave the same".into(),
         };
-        // An interval that rounds to its figure tells nothing.
-        let interval = interval.filter(|(low, high)| low.text() != high.text());
+        let interval = interval.filter(|(low, high)| low.value < high.value);
         (at("mean", of.mean), Interval::of(interval, why))
     }
 
@@ -309,7 +308,7 @@ impl<'a> Subject<'a> {
         let figures = self.effects.figures.len();
         let of_figure = |place: usize| all.iter().filter(|told| told.figure == place).count();
         let most = (0..figures).map(of_figure).max().unwrap_or(0);
-        let few = (most > SHOWN).then(|| format!("the {SHOWN} largest of up to {most} effects of a figure"));
+        let few = (most > SHOWN).then(|| format!("the {SHOWN} largest of up to {most} changes of a figure"));
         let some = (figures > PANELS).then(|| format!("{PANELS} of {figures} figures"));
         let told: Vec<String> = [few, some].into_iter().flatten().collect();
         if told.is_empty() { String::new() } else { format!("; {}; the table has all", told.join(", ")) }
@@ -327,8 +326,7 @@ impl<'a> Subject<'a> {
         }
         let Effects { tests, blocks, .. } = self.effects;
         let many = found.len() + not.len();
-        let ways: Vec<String> = largest.iter().map(|told| self.with_ways(told)).collect();
-        let matter = if ways.is_empty() { "nothing".into() } else { ways.join("; ") };
+        let matter = if found.is_empty() { "nothing".into() } else { found.join(", ") };
         let rest =
             if not.is_empty() { String::new() } else { format!(" Not significant: {}.", not.join(", ")) };
         let share = FALSE_EFFECTS * 100.0;
@@ -343,20 +341,28 @@ impl<'a> Subject<'a> {
         ))
     }
 
-    /// `RAID level (RAID 10 against RAID 5: better in 6 of 8 figures, worse in 2)`: a ratio of one figure hides that others go
-    /// the other way.
-    fn with_ways(self, told: &Told<'_>) -> String {
-        let (_, Effect { factors, .. }, change) = told.of;
-        let directions = self.effects.directions(factors, change);
-        let level = |at: usize| level_name(&factors[at], &change.levels[at]);
-        let from = |at: usize| level_name(&factors[at], &change.from[at]);
-        let (changed, at) = match factors.len() {
-            1 => (format!("{} against {}", level(0), from(0)), None),
-            _ => (format!("{} against {}", level(1), from(1)), Some(level(0))),
+    /// Which way each significant effect goes: a ratio of one figure hides that others go the other way.
+    fn ways(self) -> Option<Table> {
+        let row = |told: &Told<'_>| {
+            let (_, Effect { factors, .. }, change) = told.of;
+            let directions = self.effects.directions(factors, change);
+            let level = |at: usize| level_name(&factors[at], &change.levels[at]);
+            let from = |at: usize| level_name(&factors[at], &change.from[at]);
+            let last = factors.len() - 1;
+            vec![
+                Cell::words(told.name()),
+                Cell::words(format!("{} against {}", level(last), from(last))),
+                Cell::words(format!("{} of {}", directions.significant, directions.tested)),
+                Cell::words(directions.told(&level(0), &from(0))),
+            ]
         };
-        let campaign::Directions { significant, tested, .. } = directions;
-        let ways = directions.told(at.as_deref());
-        format!("{} ({changed}, in {significant} of {tested} figures: {ways})", told.name())
+        let rows: Vec<Vec<Cell>> = self.largest_of_each().iter().map(row).collect();
+        let columns = ["effect", "its largest change", "significant in figures", "which way"];
+        (!rows.is_empty()).then(|| Table {
+            title: "significant effects".into(),
+            columns: columns.map(Column::words).into(),
+            rows,
+        })
     }
 
     fn effects_table(self, all: &[Told<'_>]) -> Table {
@@ -371,12 +377,14 @@ impl<'a> Subject<'a> {
         let row = |told: &Told<'_>| {
             let (figure, effect, change) = told.of;
             let ends = (self.ratio(*told, "low", change.low), self.ratio(*told, "high", change.high));
+            let ends = (change.low >= 1.0 / RATIO_MOST && change.high <= RATIO_MOST).then_some(ends);
+            let interval = Interval::of(ends, || "blocks differ too much for the ratio to be told".into());
             vec![
                 Cell::words(told.name()),
                 Cell::words(level(change)),
                 Cell::words(change.from.join(", ")),
                 Cell::words(self.subject(figure)),
-                Cell::Number(self.ratio(*told, "ratio", change.ratio), Interval::Ends(Box::new(ends))),
+                Cell::Number(self.ratio(*told, "ratio", change.ratio), interval),
                 Cell::words(if effect.found { "yes" } else { "no" }),
             ]
         };
@@ -384,14 +392,20 @@ impl<'a> Subject<'a> {
     }
 
     /// Why some figures have no effects.
-    fn refused(self) -> Option<Sentence> {
+    fn refused(self) -> Vec<Sentence> {
         let is_told =
             self.effects.unfinished.as_ref().is_some_and(|unfinished| unfinished.too_few().is_some());
         if is_told {
-            return None;
+            return Vec::new();
         }
-        let refused = self.effects.figures.iter().find_map(|figure| Some((figure, figure.refused.as_ref()?)));
-        refused.map(|(figure, why)| Sentence::of(format!("No effects of {}: {why}.", self.subject(figure))))
+        let told = self.effects.refusals().into_iter().map(|(why, figures)| {
+            if figures.len() == self.effects.figures.len() {
+                return Sentence::of(format!("No effects: {why}."));
+            }
+            let named: Vec<String> = figures.iter().map(|figure| self.subject(figure)).collect();
+            Sentence::of(format!("No effects of {}: {why}.", named.join("; of ")))
+        });
+        told.collect()
     }
 
     /// Of each point the figure that it is about.
@@ -467,10 +481,13 @@ impl<'a> Subject<'a> {
             ]
         };
         let columns = columns.into_iter().chain([Column::numbers("measured of claimed", Unit::Share)]);
+        // What is furthest off comes first.
+        let mut claims: Vec<(usize, &HeldClaim)> = self.effects.claims.iter().enumerate().collect();
+        claims.sort_by(|one, other| other.1.off().total_cmp(&one.1.off()));
         Table {
             title: "claims".into(),
             columns: columns.collect(),
-            rows: self.effects.claims.iter().enumerate().map(row).collect(),
+            rows: claims.into_iter().map(row).collect(),
         }
     }
 }

@@ -180,6 +180,13 @@ impl Map<'_> {
         let by_value = |one: &(usize, Number), other: &(usize, Number)| one.1.value.total_cmp(&other.1.value);
         let (low, high) = (tails().min_by(by_value)?, tails().max_by(by_value)?);
         let each = Unit::Nanos.written(self.of.each_ns as f64);
+        if low.1.text() == high.1.text() {
+            let stretches =
+                format!("{}: each of the {} stretches of {each}", self.name, self.of.stretches.len());
+            return Some(
+                Sentence::of(format!("{stretches} has a p99 of at most ")).number(high.1).words("."),
+            );
+        }
         Some(
             Sentence::of(format!(
                 "{}: of the {} stretches of {each}, the best has a p99 of at most ",

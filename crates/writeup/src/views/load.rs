@@ -1,5 +1,7 @@
 //! How much at which load: rate and latency along the innermost key of a sweep.
 
+mod apart;
+
 use chart::{Axis, Chart, HUES, Line, Mark, Plot, Rule, Scale, Unit};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
@@ -378,23 +380,26 @@ fn latency(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]) -> Opt
         (title.clone(), Chart::Plot(plot))
     });
     let first = panels.panels.first().and_then(|(title, lines)| Some((title, lines.first()?)));
-    let reading = first.and_then(|(title, (name_of_line, _, line))| {
-        let (first, last) = (line.points.first()?, line.points.last()?);
-        let (low, high) = (first.median.figure(metric)?.0, last.median.figure(metric)?.0);
-        // A label keeps its case: it may be the name of a file.
-        let several = panels.lines().count() > 1;
-        let names = [name_of_line, title].into_iter().filter(|name| !name.is_empty());
-        let name_of_line = names.cloned().collect::<Vec<_>>().join(", ");
-        let of = if several { format!("{name_of_line}: ") } else { String::new() };
-        let told = measured::name(metric);
-        let told = if several { told } else { capital(&told) };
-        Some(
-            Sentence::of(format!("{of}{told} is "))
-                .number(low)
-                .words(format!(" at {}{} and ", name(&key), first.text))
-                .number(high)
-                .words(format!(" at {}.", last.text)),
-        )
+    let apart = apart::latencies(&panels, metric, &key);
+    let reading = apart.or_else(|| {
+        first.and_then(|(title, (name_of_line, _, line))| {
+            let (first, last) = (line.points.first()?, line.points.last()?);
+            let (low, high) = (first.median.figure(metric)?.0, last.median.figure(metric)?.0);
+            // A label keeps its case: it may be the name of a file.
+            let several = panels.lines().count() > 1;
+            let names = [name_of_line, title].into_iter().filter(|name| !name.is_empty());
+            let name_of_line = names.cloned().collect::<Vec<_>>().join(", ");
+            let of = if several { format!("{name_of_line}: ") } else { String::new() };
+            let told = measured::name(metric);
+            let told = if several { told } else { capital(&told) };
+            Some(
+                Sentence::of(format!("{of}{told} is "))
+                    .number(low)
+                    .words(format!(" at {}{} and ", name(&key), first.text))
+                    .number(high)
+                    .words(format!(" at {}.", last.text)),
+            )
+        })
     });
     Some(Figure {
         kind: "latency",

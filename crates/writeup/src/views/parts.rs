@@ -1,13 +1,12 @@
 //! Where the time goes, and how busy each part is: of virtual arrays, which know.
 
-use std::collections::BTreeSet;
-
 use chart::{Axis, Bar, Bars, Chart, HUES, Heat, Scale, Segment, Unit};
 use record::{Component, Metric, ResponseShare};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
 use crate::measured::Measured;
 use crate::number::{Number, Source};
+use crate::sweep::is_load;
 
 use super::{Subject, best, load, ratio};
 
@@ -169,7 +168,7 @@ pub(super) fn by_kind(components: &[Component]) -> Vec<(String, Vec<(usize, &Com
     groups
 }
 
-/// How busy the busiest of each kind of part is, at the point of each phase with the highest rate.
+/// How busy the busiest of each kind of part is, at the point of each load with the highest rate.
 pub(super) fn utilisation(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<Figure> {
     let is_known = |one: &&Measured<'_>| {
         one.point.breakdown.as_ref().is_some_and(|breakdown| !breakdown.components.is_empty())
@@ -212,7 +211,9 @@ pub(super) fn utilisation(subject: &Subject<'_>, points: &[Measured<'_>]) -> Opt
     Some(Figure {
         kind: "utilization",
         reading,
-        subtitle: "Utilization of the busiest part of each kind, at the highest rate of each load".into(),
+        subtitle:
+            "Utilization of the busiest part of each kind, at the highest rate of each load that is certain"
+                .into(),
         panels: vec![(String::new(), Chart::Heat(heat))],
         small: false,
         details: Vec::new(),
@@ -250,33 +251,37 @@ fn busiest_kinds(points: &[Measured<'_>]) -> Vec<String> {
     kinds.into_iter().take(KINDS).map(|(kind, _)| kind).collect()
 }
 
-/// Of each phase the point with the highest rate, the same of all runs that have it, so that like is set beside like; as
-/// many as there are hues.
+/// Of each run and load the point with the highest rate. A load is a phase at one setting of all that is swept besides it;
+/// where those are too many for a reader, a phase.
 fn busiest_points<'a>(points: &[Measured<'a>]) -> Vec<Measured<'a>> {
+    let setting = |one: &Measured<'a>| {
+        let around = one.point.swept.iter().filter(|(key, _)| !is_load(key));
+        (one.run, one.point.phase.as_str(), around.collect::<Vec<_>>())
+    };
+    let chosen = highest_of_each(points, setting);
+    if chosen.len() <= SHOWN {
+        return chosen;
+    }
+    let mut of_phases = highest_of_each(points, |one| (one.run, one.point.phase.as_str()));
+    of_phases.truncate(SHOWN);
+    of_phases
+}
+
+/// The point with the highest rate of those that `load` gives the same, in the order of the runs.
+fn highest_of_each<'a, L: PartialEq>(
+    points: &[Measured<'a>],
+    load: impl Fn(&Measured<'a>) -> L,
+) -> Vec<Measured<'a>> {
     let mut loads: Vec<Vec<Measured<'a>>> = Vec::new();
     for one in points {
-        match loads.iter_mut().find(|load| load[0].point.phase == one.point.phase) {
-            Some(load) => load.push(*one),
+        match loads.iter_mut().find(|own| load(&own[0]) == load(one)) {
+            Some(own) => own.push(*one),
             None => loads.push(vec![*one]),
         }
     }
-    let mut chosen: Vec<Measured<'a>> = loads.iter().flat_map(|load| of_phase(load)).collect();
+    let highest =
+        |own: &Vec<Measured<'a>>| best(own, Metric::Iops).map(|(one, _)| one).or(own.first().copied());
+    let mut chosen: Vec<Measured<'a>> = loads.iter().filter_map(highest).collect();
     chosen.sort_by_key(|one| one.run);
-    chosen.truncate(SHOWN);
     chosen
-}
-
-/// Of each run of one phase the point that most of them have and that has the highest rate; its own highest where it has not.
-fn of_phase<'a>(load: &[Measured<'a>]) -> Vec<Measured<'a>> {
-    let shared = super::lead::shared(load, Metric::Iops).unwrap_or_default();
-    let runs: BTreeSet<usize> = load.iter().map(|one| one.run).collect();
-    let of_run = |run: &usize| {
-        let own = |all: &[Measured<'a>]| -> Vec<Measured<'a>> {
-            all.iter().filter(|one| one.run == *run).copied().collect()
-        };
-        let (same, all) = (own(&shared), own(load));
-        let highest = best(if same.is_empty() { &all } else { &same }, Metric::Iops);
-        highest.map(|(one, _)| one).or(all.first().copied())
-    };
-    runs.iter().filter_map(of_run).collect()
 }

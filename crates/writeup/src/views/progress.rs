@@ -32,11 +32,18 @@ pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Fig
     let hidden =
         families.iter().any(|family| works.iter().filter(|work| work.family() == *family).count() > HUES);
     let rest = if hidden { "; the first six, the table has all" } else { "" };
+    // Where loads were measured from different instants on, no one line can mark them.
+    let is_unmarked = courses.iter().any(|course| course.warm_up.is_none());
+    let warming = if is_unmarked && works.iter().any(|work| measured_from(work).is_some()) {
+        ", its warm-up included"
+    } else {
+        ""
+    };
     vec![Figure {
         kind: "progress",
         reading,
         subtitle: format!(
-            "What is done of the work, and rate and p99 of the load beside it, against the time since the run began{rest}"
+            "What is done of the work, and rate and p99 of the load beside it{warming}, against the time since the run began{rest}"
         ),
         panels: courses.iter().map(|course| (course.title.clone(), stack(course))).collect(),
         small: false,
@@ -102,7 +109,27 @@ fn course(title: String, works: &[&Work<'_>]) -> Course {
         plot("rate", Unit::PerSecond, &|work| work.load(OPS)),
         plot("p99 latency", Unit::Nanos, &|work| work.load(RESPONSE_P99)),
     ];
-    Course { title, plots: plots.into_iter().filter(CoursePlot::has_samples).collect(), ..Course::default() }
+    Course {
+        title,
+        plots: plots.into_iter().filter(CoursePlot::has_samples).collect(),
+        warm_up: warm_up(works),
+        ..Course::default()
+    }
+}
+
+/// When the measured window of the load beside a work begins, in seconds since the start of the run; `None` where nothing comes
+/// before it.
+fn measured_from(work: &Work<'_>) -> Option<f64> {
+    let point = work.measured.point;
+    let from = point.workloads.iter().map(|workload| workload.measured_from_ns).min()?;
+    (from > point.started_ns).then_some(from as f64 / 1e9)
+}
+
+/// The same of several; `None` also where it differs from one to the other.
+fn warm_up(works: &[&Work<'_>]) -> Option<f64> {
+    let first = measured_from(works.first()?)?;
+    let is_same = |work: &&Work<'_>| measured_from(work).is_some_and(|own| (own - first).abs() < 1.0);
+    works.iter().all(is_same).then_some(first)
 }
 
 impl<'a> Work<'a> {

@@ -196,6 +196,29 @@ fn a_sweep_of_a_virtual_array_shows_where_the_busiest_part_of_each_line_is_at_it
     assert_eq!(told, ["100% reads: disk 100 % busy: 4,000", "0% reads: disk 100 % busy: 800"]);
 }
 
+#[test]
+fn the_utilization_of_each_load_of_each_run_has_a_row_where_its_own_rate_is_highest() {
+    let swept = |raid: &str, points: &[(u32, f64)]| {
+        let mut own = run(raid, points);
+        for (point, reads) in own.points.iter_mut().zip(["100%", "100%", "0%", "0%"]) {
+            point.phase = "{reads} reads x{workers}".into();
+            point.name = format!("{reads} reads x{}", point.swept["workers"]);
+            point.swept.insert("reads".into(), reads.into());
+        }
+        busy(own)
+    };
+    let runs = vec![
+        swept("5", &[(1, 1_000.0), (8, 2_000.0), (1, 400.0), (8, 300.0)]),
+        swept("10", &[(1, 1_000.0), (8, 2_100.0), (1, 500.0), (8, 4_000.0)]),
+    ];
+    let report = report(runs, None);
+    let figure = report.figures().find(|figure| figure.kind == "utilization").expect("it is there");
+    let rows: Vec<String> = figure.table.rows.iter().map(|row| row[0].text()).collect();
+    let own = ["100% reads x8", "0% reads x1", "100% reads x8", "0% reads x8"];
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    assert!(rows.iter().zip(own).all(|(row, own)| row.ends_with(own)), "{rows:?}");
+}
+
 /// A curve that is flat from eight workers on, with as many requests in flight as workers and what the findings say of it.
 fn saturated() -> Run {
     let mut own =
@@ -262,13 +285,13 @@ fn no_knee_is_drawn_that_the_findings_do_not_tell_of() {
 }
 
 #[test]
-fn utilization_is_of_the_same_point_of_all_runs() {
+fn utilization_is_of_the_point_of_each_run_whose_rate_is_highest() {
     let first = busy(run("5", &[(1, 1_400.0), (8, 1_404.0), (64, 1_415.0)]));
     let second = busy(run("10", &[(1, 3_100.0), (8, 3_295.0), (64, 3_280.0)]));
     let report = report(vec![first, second], None);
     let figure = report.figures().find(|figure| figure.kind == "utilization").expect("it is there");
     let names: Vec<String> = figure.table.rows.iter().map(|row| row[0].text()).collect();
-    assert_eq!(names, ["RAID 5, 8 KiB x8", "RAID 10, 8 KiB x8"]);
+    assert_eq!(names, ["RAID 5, 8 KiB x64", "RAID 10, 8 KiB x8"]);
 }
 
 #[test]
@@ -363,6 +386,11 @@ fn no_bucket_is_longer_than_the_longest_request() {
         record::ResponseMap::of(workload.measured_from_ns, 1_000_000_000, &stretches);
     let evidence = evidence(vec![own], None, None);
     let report = write_up(&evidence);
+    let text = reading(&report, "heatmap");
+    assert!(
+        text.contains("each of the 10 stretches of 1.00 s has a p99 of at most "),
+        "none is best: {text}"
+    );
     let table = report.tables().find(|table| table.title == "latency over time").expect("it is there");
     assert!(table.columns[2..].iter().all(|column| column.title.ends_with('≤')), "{:?}", table.columns);
     let records = evidence.records().expect("it is JSON");
@@ -386,7 +414,8 @@ fn labels_keep_their_case_and_runs_stand_apart_in_a_title() {
     let report = report(files, Some(Vec::new()));
     assert_eq!(report.title, "oltp: f256, file f256 vs g512, file g512");
     assert!(
-        reading(&report, "latency").starts_with("f256, file f256: p99 latency is"),
+        reading(&report, "latency").starts_with("workers 2: p99 latency is")
+            && reading(&report, "latency").contains(" with f256, file f256 and "),
         "{}",
         reading(&report, "latency")
     );

@@ -239,11 +239,16 @@ impl<'a> Subject<'a> {
                 .number(end(high))
                 .words(format!("{behind}; no cell is certain to be ahead."));
         }
+        let others = match cells().filter(|cell| end(*cell).text() == end(worst).text()).count() - 1 {
+            0 => String::new(),
+            1 => "; 1 more cell has the same".to_owned(),
+            others => format!("; {others} more cells have the same"),
+        };
         Sentence::of(about)
             .number(end(best))
             .words(format!("{behind} at best ({}), ", self.leader(figure, best.0)))
             .number(end(worst))
-            .words(format!("{behind} at worst ({}).", self.label(worst.1)))
+            .words(format!("{behind} at worst ({}{others}).", self.label(worst.1)))
     }
 
     fn cells_table(self, place: usize) -> Table {
@@ -375,6 +380,17 @@ mod tests {
             ),
             "{}",
             told(&effects)
+        );
+    }
+
+    #[test]
+    fn cells_that_are_as_bad_as_the_worst_are_counted() {
+        let mut effects = effects();
+        effects.figures[0].cells[2] = cell("10", "4", 500.1);
+        let reading = Subject { effects: &effects, place: 0 }.cells_figure(0).reading.text();
+        assert!(
+            reading.ends_with("500 IOPS at worst (RAID 5, disks 4; 1 more cell has the same)."),
+            "{reading}"
         );
     }
 

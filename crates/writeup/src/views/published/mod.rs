@@ -84,8 +84,7 @@ impl<'a> Group<'a> {
         let figure = &self.of.figures[place];
         let at = |key: &str, value| self.of_figure(place, key, value);
         let ends = figure.low.zip(figure.high).map(|(low, high)| (at("low", low), at("high", high)));
-        // An interval that rounds to its figure tells nothing.
-        let ends = ends.filter(|(low, high)| low.text() != high.text());
+        let ends = ends.filter(|(low, high)| low.value < high.value);
         let why = || match self.of.rounds {
             1 => "there was one round".into(),
             _ => "every round gave the same".into(),
