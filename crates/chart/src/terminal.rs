@@ -362,7 +362,8 @@ impl Dots {
                 if let (Some((line, _)), Some(at)) = (lines.get_mut(line), axis.at(dot.value)) {
                     let at = column_of(at, columns);
                     if at > 0 && dots.contains(&line[at]) {
-                        line[at - 1] = line[at];
+                        let mark = line[at];
+                        set_mark(line, at - 1, mark, &dots);
                     }
                     line[at] = edge;
                 }

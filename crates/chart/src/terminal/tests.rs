@@ -152,3 +152,17 @@ fn two_marks_of_a_row_in_one_place_stand_beside_each_other() {
     let first = text.lines().find(|line| line.contains("p99")).unwrap_or_default();
     assert!(first.contains("●■") || first.contains("■●"), "{text}");
 }
+
+#[test]
+fn a_mark_beyond_the_axis_hides_none_that_is_near_its_end() {
+    let mut beyond = rows();
+    beyond.rows.truncate(1);
+    for measured in [960.0, 990.0, 1000.0] {
+        beyond.rows[0].dots[0].value = 90_000.0;
+        beyond.rows[0].dots[1].value = measured;
+        beyond.most = Some(1000.0);
+        let text = beyond.text(80, true);
+        let marks = text.lines().rfind(|line| line.contains('▸') && !line.contains("beyond"));
+        assert!(marks.is_some_and(|line| line.contains('●') && line.contains('■')), "{text}");
+    }
+}
