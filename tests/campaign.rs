@@ -424,7 +424,7 @@ fn a_campaign_whose_process_was_killed_is_taken_up_at_once() {
     // A person's command that takes its time lets the process that measures end late: here, when it may.
     let set = "set    = \"touch begun; until [ -e go ]; do sleep 0.05; done; ";
     let user = user(&FIRMWARE.replace("set    = \"", set));
-    let mut running = user.start("campaign campaign.toml");
+    let running = user.start("campaign campaign.toml");
     // It says so before it begins; ended between the two, nobody would have to wait for it.
     crate::support::wait_until("the command has begun", || user.path("begun").exists());
     running.signal(Signal::KILL);
