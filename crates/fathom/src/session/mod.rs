@@ -3,6 +3,7 @@
 pub mod dry_run;
 pub mod guard;
 pub mod iologs;
+pub mod launched;
 pub mod memory;
 pub mod metrics;
 pub mod panics;

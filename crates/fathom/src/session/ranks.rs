@@ -16,6 +16,8 @@ use workload::plan::Plan;
 use crate::ending::{Ending, Failure};
 use crate::input::plans::Planned;
 use crate::session::iologs;
+pub use crate::session::launched::{are_several, is_first, number};
+use crate::session::launched::{launched, size};
 use crate::session::signals::{self, Signals};
 use crate::terminal;
 
@@ -75,33 +77,6 @@ impl Joined {
     fn link(&self) -> Option<Arc<Link>> {
         self.link.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
-}
-
-/// How many ranks the launcher of this process has started; `None` without one.
-fn size() -> Option<usize> {
-    let names = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
-    names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
-}
-
-/// The same, where there are several.
-fn launched() -> Option<usize> {
-    size().filter(|size| *size > 1)
-}
-
-/// Whether a launcher has started this process as one of several.
-pub fn are_several() -> bool {
-    launched().is_some()
-}
-
-/// Which rank the launcher says that this process is.
-pub fn number() -> usize {
-    let names = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"];
-    names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok()).unwrap_or(0)
-}
-
-/// Whether this process speaks for all that were started with it, before it has joined them.
-pub fn is_first() -> bool {
-    launched().is_none() || number() == 0
 }
 
 /// Puts the process that measures into a process group of its own: `mpirun` kills the group of the process that it has started one

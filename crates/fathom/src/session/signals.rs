@@ -14,7 +14,7 @@ use host::clock::Clock;
 use libc::{SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGXFSZ};
 use units::{Instant, Nanos};
 
-use crate::session::{ranks, restore};
+use crate::session::{launched, restore};
 use crate::terminal::{self, SignalHooks};
 
 /// Signals that end a run.
@@ -332,11 +332,13 @@ fn leave(is_attended: bool) {
     let code = exit_code().unwrap_or(130);
     let again = match is_attended {
         true => "interrupted again, and exited at once",
-        false if ranks::are_several() => "interrupted (a launcher does that to all ranks where one has gone)",
+        false if launched::are_several() => {
+            "interrupted (a launcher does that to all ranks where one has gone)"
+        }
         false => "interrupted",
     };
     // Of several that have measured nothing one says it for all; who has gone is named by what watched over it.
-    if is_attended || ranks::is_first() {
+    if is_attended || launched::is_first() {
         terminal::say_sentence(&format!("fathom: exit {code}: {again}{words}"));
     }
     #[expect(clippy::disallowed_methods, reason = "everything was restored, or cannot be")]
