@@ -90,7 +90,7 @@ mod tests {
         for visitors in [Visitors::Own, Visitors::Shifted(2), Visitors::First, Visitors::All] {
             assert_eq!(visitors.to_string().parse(), Ok(visitors));
         }
-        assert!("shifted(-1)".parse::<Visitors>().unwrap_err().to_string().contains("no number"));
+        assert!("shifted(-1)".parse::<Visitors>().unwrap_err().to_string().contains("not a number"));
         assert!("second".parse::<Visitors>().unwrap_err().to_string().contains("visitors"));
     }
 }
