@@ -13,7 +13,7 @@ pub enum ClusterError {
     Silent {
         /// Which.
         rank: usize,
-        /// Its host, or that it has not told yet.
+        /// Its host; `a host not yet known` before it has said so.
         host: String,
         /// For how many milliseconds.
         millis: u64,

@@ -62,7 +62,6 @@ struct Shared {
     lost: Option<ClusterError>,
     /// Who cannot take part in a load that has not begun, and why.
     refused: Option<Refused>,
-    hosts: Vec<String>,
 }
 
 /// Messages of the current round.
@@ -99,7 +98,7 @@ impl Shared {
         let mut wait = wait;
         loop {
             match link.receive(wait) {
-                Ok(Some((from, message))) => self.hear(from, message, now),
+                Ok(Some((from, message))) => self.hear(link, from, message, now),
                 Ok(None) => break,
                 Err(error) => {
                     if let ClusterError::Garbled { rank, .. } = error {
@@ -112,12 +111,11 @@ impl Shared {
         }
         while let Some((rank, millis)) = link.silent() {
             link.forget(rank);
-            let host = self.host(rank);
-            self.lost.get_or_insert(ClusterError::Silent { rank, host, millis });
+            self.lost.get_or_insert(ClusterError::Silent { rank, host: link.host(rank), millis });
         }
     }
 
-    fn hear(&mut self, from: usize, message: Message, now: &dyn Fn() -> Instant) {
+    fn hear(&mut self, link: &Link, from: usize, message: Message, now: &dyn Fn() -> Instant) {
         assert!((1..self.clocks.len()).contains(&from), "rank {from} speaks to rank 0");
         let of_this = |round: u64| round == self.heard.round;
         match message {
@@ -145,7 +143,7 @@ impl Shared {
             }
             Message::Seen { round, seen } if of_this(round) => {
                 if let Err(Refused { code, why }) = &seen {
-                    self.gave_up(from, *code, why);
+                    self.gave_up((from, link.host(from)), *code, why);
                 }
                 self.heard.seen.insert(from, seen);
             }
@@ -158,18 +156,13 @@ impl Shared {
     }
 
     /// Notes that a rank did not carry out the load. Before it has begun nothing was lost.
-    fn gave_up(&mut self, rank: usize, code: u8, why: &str) {
-        let host = self.host(rank);
+    fn gave_up(&mut self, (rank, host): (usize, String), code: u8, why: &str) {
         if self.heard.has_begun {
             self.lost.get_or_insert(ClusterError::Ended { rank, host, why: why.into() });
         } else {
             let why = format!("rank {rank} on {host}: {why}");
             self.refused.get_or_insert(Refused { code, why });
         }
-    }
-
-    fn host(&self, rank: usize) -> String {
-        self.hosts.get(rank).cloned().unwrap_or_else(|| "a host that it has not told yet".into())
     }
 }
 
@@ -254,7 +247,6 @@ impl Head {
         });
         let hellos = fitting.inspect_err(|why| refuse(&link, why))?;
         assert_eq!(hellos.len(), size, "each rank has said what it is, and none twice");
-        locked(&shared).hosts = hellos.iter().map(|hello| hello.host.clone()).collect();
         let plan = plan.clone();
         Ok(Head {
             world,
@@ -547,7 +539,8 @@ impl World for Head {
         self.ask_clocks();
         let (link, shared, stop, round) = (&self.link, &self.shared, &self.stop, self.round);
         let mut was_told_to_stop = false;
-        let mut hosts = Hosts::of(&locked(shared).hosts, load, self.shift);
+        let names: Vec<String> = self.hellos.iter().map(|hello| hello.host.clone()).collect();
+        let mut hosts = Hosts::of(&names, load, self.shift);
         let own = self.world.load(load, &mut |seen: Live<'_>| {
             let mut shared = locked(shared);
             let now = seen.now;

@@ -129,10 +129,10 @@ impl Link {
         self.hosts.lock().unwrap_or_else(PoisonError::into_inner)[rank] = Some(host.to_owned());
     }
 
-    /// Where that rank is: `host-b`, or that it has not told yet.
+    /// Where that rank is: `host-b`, or `a host not yet known` before it has said so.
     pub(crate) fn host(&self, rank: usize) -> String {
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        hosts[rank].clone().unwrap_or_else(|| "a host that it has not told yet".into())
+        hosts[rank].clone().unwrap_or_else(|| "a host not yet known".into())
     }
 
     /// That rank is waited for no more.

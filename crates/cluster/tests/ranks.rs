@@ -332,9 +332,7 @@ fn ranks_part_once_each_has_said_so_and_one_that_is_silent_by_then_is_named() {
                 false => {
                     let why = parted.unwrap_err();
                     assert!(
-                        why.starts_with(
-                            "rank 2 on a host that it has not told yet shows no sign of life for 3.5 s"
-                        ),
+                        why.starts_with("rank 2 on a host not yet known shows no sign of life for 3.5 s"),
                         "{why}"
                     );
                 }

@@ -26,3 +26,8 @@ pub fn number() -> usize {
 pub fn is_first() -> bool {
     launched().is_none() || number() == 0
 }
+
+/// How a process that was interrupted says so. A launcher interrupts all ranks where one has gone, and says to none which.
+pub fn interrupted() -> &'static str {
+    if are_several() { "interrupted (by the launcher, if a rank has gone)" } else { "interrupted" }
+}

@@ -329,9 +329,7 @@ fn kept(error: &WorldError, points: &[Point]) -> &'static str {
 fn interrupted(points: &[Point], watcher_was_killed: bool) -> String {
     let by = match watcher_was_killed {
         true => "interrupted: the process that watches over this one was killed",
-        // Why a launcher ends all ranks it knows alone.
-        false if ranks::are_several() => "interrupted (a launcher does that to all ranks where one has gone)",
-        false => "interrupted",
+        false => launched::interrupted(),
     };
     match points.iter().any(|point| point.kind == record::PointKind::Load) {
         true => format!("{by}; what was measured so far is a valid partial run"),

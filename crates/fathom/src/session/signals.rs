@@ -332,10 +332,7 @@ fn leave(is_attended: bool) {
     let code = exit_code().unwrap_or(130);
     let again = match is_attended {
         true => "interrupted again, and exited at once",
-        false if launched::are_several() => {
-            "interrupted (a launcher does that to all ranks where one has gone)"
-        }
-        false => "interrupted",
+        false => launched::interrupted(),
     };
     // Of several that have measured nothing one says it for all; who has gone is named by what watched over it.
     if is_attended || launched::is_first() {
