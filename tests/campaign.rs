@@ -421,8 +421,9 @@ fn a_command_that_hangs_is_ended_by_an_interrupt_with_all_that_it_has_started() 
 
 #[test]
 fn a_campaign_whose_process_was_killed_is_taken_up_at_once() {
-    // A person's command that takes its time lets the process that measures end late: here, when it may.
-    let set = "set    = \"touch begun; until [ -e go ]; do sleep 0.05; done; ";
+    // A person's command that will not end lets the process that measures end late: the first time alone, and when it may.
+    let set =
+        "set    = \"[ -e begun ] || { trap '' TERM; touch begun; until [ -e go ]; do sleep 0.05; done; }; ";
     let user = user(&FIRMWARE.replace("set    = \"", set));
     let running = user.start("campaign campaign.toml");
     // It says so before it begins; ended between the two, nobody would have to wait for it.

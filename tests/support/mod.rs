@@ -192,12 +192,16 @@ impl Running {
         Running { child: Some(child), err: Some(err), heard: String::new() }
     }
 
-    /// Waits until a line on stderr has `words` in it, and gives that line. Fails where the program ends before.
+    /// Waits until a line on stderr has `words` in it, and gives that line. Fails where the program ends before, and where it
+    /// says nothing for two minutes: a test that waits for ever would end all others without a word.
     #[track_caller]
     pub fn wait_for(&mut self, words: &str) -> String {
         loop {
             let before = self.heard.len();
-            self.err.as_mut().unwrap().read_line(&mut self.heard).unwrap();
+            let err = self.err.as_mut().unwrap();
+            let silent = err.buffer().is_empty() && !becomes_readable(err.get_ref(), 120);
+            assert!(!silent, "silent for two minutes, without `{words}`:\n{}", self.heard);
+            err.read_line(&mut self.heard).unwrap();
             assert!(self.heard.len() > before, "it ended without `{words}`:\n{}", self.heard);
             if self.heard[before..].contains(words) {
                 return self.heard[before..].to_owned();
@@ -284,6 +288,13 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
         assert!(std::time::Instant::now() < until, "waited for a minute: {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// Whether there is anything to read within `seconds`, be it the end.
+fn becomes_readable(stream: impl std::os::fd::AsFd, seconds: i64) -> bool {
+    let mut asked = [rustix::event::PollFd::new(&stream, rustix::event::PollFlags::IN)];
+    let patience = rustix::event::Timespec { tv_sec: seconds, tv_nsec: 0 };
+    rustix::event::poll(&mut asked, Some(&patience)).unwrap() > 0
 }
 
 /// Every file of the repository is found from here.

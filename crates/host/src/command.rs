@@ -188,8 +188,14 @@ mod tests {
         let answered = answer(&text, &[], Duration::from_secs(5), started).unwrap();
         assert_eq!(answered, None);
         let pid = std::fs::read_to_string(&file).unwrap();
-        let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-        assert!(state.is_empty() || state.contains(") Z "), "{state}");
+        // The shell is waited for; what it has started has its signal, and ends when it next runs.
+        let state = || std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        let is_gone = || state().is_empty() || state().contains(") Z ");
+        let until = std::time::Instant::now() + Duration::from_secs(60);
+        while !is_gone() {
+            assert!(std::time::Instant::now() < until, "{}", state());
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let whole = answer("echo 3; exit 4", &[], Duration::ZERO, || false).unwrap().unwrap();
         assert_eq!((whole.out.as_str(), whole.code), ("3", Some(4)));
     }
