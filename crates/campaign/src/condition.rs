@@ -110,7 +110,7 @@ pub(crate) fn rebuilt_at_ns(points: &[Point]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::{FactorLevel, Series, StateProof, sample};
+    use record::{Series, StateProof, sample};
 
     fn state(index: u32, state: &str, over_ns: Option<u64>) -> Point {
         let mut point = Point::before(index, state, PointKind::State, "");
@@ -136,22 +136,8 @@ mod tests {
     }
 
     fn run(disks: &str, points: Vec<Point>) -> Run {
-        let level = FactorLevel { factor: "disks".into(), level: disks.into(), place: 0, of: 2, hard: false };
-        let mut run = sample::run("mine", points);
-        run.cell = Some(CampaignCell {
-            campaign: "x".into(),
-            key: String::new(),
-            block: 1,
-            turn: 1,
-            levels: vec![level],
-            claims: Vec::new(),
-            proofs: Vec::new(),
-            toml: String::new(),
-            runs: 0,
-            blocks: 0,
-            lack: None,
-        });
-        run
+        let cell = sample::cell(vec![sample::level("disks", disks, 0)]);
+        Run { cell: Some(cell), ..sample::run("mine", points) }
     }
 
     fn told(runs: &[Run]) -> Vec<String> {

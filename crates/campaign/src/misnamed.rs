@@ -64,7 +64,7 @@ fn is_in(value: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::{FactorLevel, sample};
+    use record::sample;
 
     const PLAN: &str = "name = \"mine\"\n[defaults]\nrun = \"1s\"\n[[phase]]\nname = \"4 KiB random read\"\nsize = \"4KiB\"\n\
         [[phase]]\nname = \"32 at a time\"\ndepth = 32\n";
@@ -79,20 +79,7 @@ mod tests {
         });
         let mut run = sample::run("mine", points.into());
         run.plan.text = PLAN.into();
-        let level = FactorLevel { factor: factor.into(), level: value.into(), place: 0, of: 2, hard: false };
-        let cell = CampaignCell {
-            campaign: "x".into(),
-            key: String::new(),
-            block: 1,
-            turn: 1,
-            levels: vec![level],
-            claims: Vec::new(),
-            proofs: Vec::new(),
-            toml: String::new(),
-            runs: 0,
-            blocks: 0,
-            lack: None,
-        };
+        let cell = sample::cell(vec![sample::level(factor, value, 0)]);
         misnamed(&[(&run, &cell)])
     }
 

@@ -259,21 +259,8 @@ mod tests {
     }
 
     fn run(claims: Vec<FigureClaim>) -> Run {
-        let mut run = sample::run("published", Vec::new());
-        run.cell = Some(CampaignCell {
-            campaign: "x".into(),
-            key: "1".into(),
-            block: 1,
-            turn: 0,
-            levels: Vec::new(),
-            claims,
-            proofs: Vec::new(),
-            toml: String::new(),
-            runs: 0,
-            blocks: 0,
-            lack: None,
-        });
-        run
+        let cell = CampaignCell { turn: 0, claims, ..sample::cell(Vec::new()) };
+        Run { cell: Some(cell), ..sample::run("published", Vec::new()) }
     }
 
     fn told(runs: &[Run]) -> Vec<Published> {

@@ -2,7 +2,7 @@
 
 use explain::compare::{MARGIN, by, compare};
 use record::sample::{self, Stream};
-use record::{Basis, CampaignCell, FactorLevel, Run, Severity, StateProof};
+use record::{Basis, CampaignCell, Run, Severity, StateProof};
 
 use crate::{find, found, reads};
 
@@ -14,19 +14,7 @@ fn with(proofs: &[(&str, &str)]) -> Run {
         expected: "3.88".into(),
         found: (*found).into(),
     };
-    let cell = CampaignCell {
-        campaign: "firmware".into(),
-        key: String::new(),
-        block: 1,
-        turn: 1,
-        levels: Vec::new(),
-        claims: Vec::new(),
-        proofs: proofs.iter().map(proof).collect(),
-        toml: String::new(),
-        runs: 0,
-        blocks: 0,
-        lack: None,
-    };
+    let cell = CampaignCell { proofs: proofs.iter().map(proof).collect(), ..sample::cell(Vec::new()) };
     Run { cell: Some(cell), ..reads() }
 }
 
@@ -55,13 +43,7 @@ fn a_state_that_does_not_hold_makes_the_run_invalid_and_one_that_holds_says_noth
 fn cell(raid: u32, disks: u32, block: u32, per_s: u64) -> Run {
     let stream = Stream { op: "read", size_bytes: 4096, per_s, median_ns: 400_000, spread: 0.5 };
     let points = vec![sample::point(0, "4k", vec![sample::workload("main", &[stream])])];
-    let level = |factor: &str, level: u32| FactorLevel {
-        factor: factor.into(),
-        level: level.to_string(),
-        place: u32::from(level > 5),
-        of: 2,
-        hard: false,
-    };
+    let level = |factor: &str, level: u32| sample::level(factor, &level.to_string(), u32::from(level > 5));
     let mut run = Run { cell: with(&[]).cell, ..sample::run("quick", points) };
     run.cell.iter_mut().for_each(|cell| {
         cell.block = block;

@@ -261,28 +261,10 @@ impl StateProof {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample;
 
     fn cell() -> CampaignCell {
-        let level = |factor: &str, level: &str, place| FactorLevel {
-            factor: factor.into(),
-            level: level.into(),
-            place,
-            of: 2,
-            hard: false,
-        };
-        CampaignCell {
-            campaign: "levels".into(),
-            key: "1a2b".into(),
-            block: 1,
-            turn: 3,
-            levels: vec![level("raid", "5", 0), level("disks", "8", 1)],
-            claims: Vec::new(),
-            proofs: Vec::new(),
-            toml: String::new(),
-            runs: 8,
-            blocks: 2,
-            lack: None,
-        }
+        sample::cell(vec![sample::level("raid", "5", 0), sample::level("disks", "8", 1)])
     }
 
     #[test]

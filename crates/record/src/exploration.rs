@@ -318,6 +318,7 @@ impl FrontDesign {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample;
 
     #[test]
     fn a_figure_is_shown_in_the_unit_that_a_person_reads() {
@@ -355,16 +356,7 @@ mod tests {
     fn a_factor_is_varied_where_two_designs_differ_in_it_or_one_does_not_take_it() {
         let design = |levels: &[(&str, &str)]| FrontDesign {
             address: String::new(),
-            levels: levels
-                .iter()
-                .map(|(factor, level)| FactorLevel {
-                    factor: (*factor).into(),
-                    level: (*level).into(),
-                    place: 0,
-                    of: 2,
-                    hard: false,
-                })
-                .collect(),
+            levels: levels.iter().map(|(factor, level)| sample::level(factor, level, 0)).collect(),
             values: Vec::new(),
             alike: 0,
             loss: None,
@@ -377,7 +369,7 @@ mod tests {
             design(&[("raid", "5"), ("disks", "4"), ("paths", "1")]),
             design(&[("raid", "5"), ("disks", "6")]),
         ];
-        let found = Exploration { front, ..crate::sample::exploration() };
+        let found = Exploration { front, ..sample::exploration() };
         assert_eq!(found.varied(), ["disks", "paths"]);
         assert_eq!(found.front[1].words(&found.varied()), "disks=6");
     }

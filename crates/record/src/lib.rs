@@ -21,7 +21,7 @@ mod phase;
 mod point;
 pub mod response_map;
 mod run;
-#[cfg(feature = "sample")]
+#[cfg(any(test, feature = "sample"))]
 pub mod sample;
 mod search;
 mod steady;

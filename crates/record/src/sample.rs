@@ -11,10 +11,10 @@ use units::convert::{narrow, truncated};
 
 use crate::names::{fact, series};
 use crate::{
-    CheaperDesign, Class, ClassSecond, CloseCall, CpuUse, DesignCounts, DesignFigure, DesignMargins,
-    DesignReliability, DesignUnit, DeviceCounters, Edges, Ending, Engine, EngineUsed, Environment,
-    Exploration, FactorLevel, FrontDesign, Histogram, NeighbourDesign, Op, OpTotal, PlanSource, Point,
-    PointKind, RequirementCost, ResponseMap, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult,
+    CampaignCell, CheaperDesign, Class, ClassSecond, CloseCall, CpuUse, DesignCounts, DesignFigure,
+    DesignMargins, DesignReliability, DesignUnit, DeviceCounters, Edges, Ending, Engine, EngineUsed,
+    Environment, Exploration, FactorLevel, FrontDesign, Histogram, NeighbourDesign, Op, OpTotal, PlanSource,
+    Point, PointKind, RequirementCost, ResponseMap, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult,
     WorkloadResult, World, summarise,
 };
 
@@ -273,17 +273,33 @@ pub fn ends() -> Vec<u64> {
     (1..=SECONDS).map(|second| 500_000_000 + second * 1_000_000_000).collect()
 }
 
+/// A level of a factor that has two, `place` of them.
+pub fn level(factor: &str, level: &str, place: u32) -> FactorLevel {
+    FactorLevel { factor: factor.into(), level: level.into(), place, of: 2, hard: false }
+}
+
+/// The first cell of a campaign that was measured, with nothing claimed and nothing proven of it.
+pub fn cell(levels: Vec<FactorLevel>) -> CampaignCell {
+    CampaignCell {
+        campaign: "levels".into(),
+        key: "1a2b3c4d".into(),
+        block: 1,
+        turn: 1,
+        levels,
+        claims: Vec::new(),
+        proofs: Vec::new(),
+        toml: String::new(),
+        runs: 0,
+        blocks: 0,
+        lack: None,
+    }
+}
+
 /// What a search over designs found: a front of four, by level and disks, of which more money buys more of everything.
 pub fn exploration() -> Exploration {
     const LEVELS: [&str; 2] = ["5", "10"];
     const DISKS: [&str; 2] = ["4", "6"];
-    let level = |factor: &str, levels: [&str; 2], place: u32| FactorLevel {
-        factor: factor.into(),
-        level: levels[place as usize].into(),
-        place,
-        of: 2,
-        hard: false,
-    };
+    let level = |factor: &str, levels: [&str; 2], place: u32| level(factor, levels[place as usize], place);
     let design = |raid: u32, disks: u32, values: [f64; 3]| FrontDesign {
         address: format!("array:px6-300d?raid={}&disks={}", LEVELS[raid as usize], DISKS[disks as usize]),
         levels: vec![level("raid", LEVELS, raid), level("disks", DISKS, disks)],

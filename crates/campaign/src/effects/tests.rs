@@ -13,26 +13,10 @@ fn run(block: u32, raid: u32, disks: u32, factor: f64) -> Run {
     };
     let mut run =
         sample::run("oltp", vec![sample::point(0, "8 KiB", vec![sample::workload("load", &[stream])])]);
-    let level = |factor: &str, names: [&str; 2], place: u32| FactorLevel {
-        factor: factor.into(),
-        level: names[place as usize].into(),
-        place,
-        of: 2,
-        hard: false,
-    };
-    run.cell = Some(CampaignCell {
-        campaign: "levels".into(),
-        key: "1a2b3c4d".into(),
-        block,
-        turn: 1,
-        levels: vec![level("raid", ["5", "10"], raid), level("disks", ["4", "8"], disks)],
-        claims: Vec::new(),
-        proofs: Vec::new(),
-        toml: String::new(),
-        runs: 0,
-        blocks: 0,
-        lack: None,
-    });
+    let level =
+        |factor: &str, names: [&str; 2], place: u32| sample::level(factor, names[place as usize], place);
+    let levels = vec![level("raid", ["5", "10"], raid), level("disks", ["4", "8"], disks)];
+    run.cell = Some(CampaignCell { block, ..sample::cell(levels) });
     run
 }
 
