@@ -1,14 +1,11 @@
 //! What ranks say of themselves before anything is done, and whether they fit together.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use crate::error::{ClusterError, Refused};
+use crate::heard::WAIT;
 use crate::link::Link;
 use crate::message::{Hello, Message};
-
-/// How long one look for messages may take.
-const WAIT: Duration = Duration::from_millis(5);
 
 /// What all ranks say of themselves, in order, once all have; or why they do not fit together.
 pub(crate) fn greeted(link: &Link, own: &Hello) -> Result<Vec<Hello>, Refused> {

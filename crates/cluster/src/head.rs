@@ -1,36 +1,29 @@
 //! Rank 0: a world that drives its share of each load itself, has the other ranks drive theirs, and merges what comes back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use conduct::listener::Listener;
-use conduct::{Gate, Live, MeasuredLoad, MeasuredState, Rank, World, WorldError};
+use conduct::{Live, MeasuredLoad, MeasuredState, Rank, World, WorldError};
 use record::{Environment, RankClock, RankResult, Target};
+use units::Instant;
 use units::convert::narrow;
-use units::{Instant, Nanos};
 use workload::Progress;
 use workload::plan::{Load, Plan, Point, Settle, State, Task};
-use workload::tally::Interval;
 
-use crate::clock::{ClockWatch, Sample, is_enough};
+use crate::clock::{ClockWatch, is_enough};
 use crate::error::{ClusterError, Refused};
+use crate::gate::HeadGate;
 use crate::greeting::greeted;
+use crate::heard::{Heard, Orders, Shared, WAIT, locked};
 use crate::hosts::Hosts;
 use crate::lengths::same_addresses;
 use crate::link::Link;
 use crate::merge::{add, counted, driven_by, in_order, ways};
-use crate::message::{
-    Asked, Hello, Message, Shift, Unknown, WireInterval, WireLoad, WireWrote, interval_in, progress_in,
-    wrote_in, wrote_out,
-};
-
-/// How long one look for messages may take.
-const WAIT: Duration = Duration::from_millis(5);
-
-/// How long after all are ready they start: the word of it must be there before, and may lie for 20 ms before it is seen.
-const AHEAD: Nanos = Nanos::from_millis(40);
+use crate::message::{Asked, Hello, Message};
+use crate::wire::{Unknown, WireWrote, wrote_in, wrote_out};
 
 /// Why a state is not brought about.
 const OF_ALL: &str = "a state is that of a target that all ranks share; leave `--file-per-rank` out";
@@ -50,166 +43,6 @@ pub struct Head {
     shift: usize,
     /// What the others wrote in the last round.
     wrote: Vec<(u32, WireWrote)>,
-}
-
-/// What the gate and the world behind it share.
-#[derive(Default)]
-struct Shared {
-    /// By rank; nothing of rank 0.
-    clocks: Vec<ClockWatch>,
-    heard: Heard,
-    /// Who has gone, and why.
-    lost: Option<ClusterError>,
-    /// Who cannot take part in a load that has not begun, and why.
-    refused: Option<Refused>,
-}
-
-/// Messages of the current round.
-#[derive(Default)]
-struct Heard {
-    round: u64,
-    load: Option<Orders>,
-    ready: Vec<bool>,
-    /// By rank: until when, on the clock of rank 0, it has counted what.
-    progress: BTreeMap<usize, (Instant, Progress)>,
-    intervals: BTreeMap<usize, Vec<(usize, WireInterval)>>,
-    /// The newest of them by rank, on the clock of rank 0, for whoever watches.
-    fresh: Vec<(usize, Vec<Interval>)>,
-    seen: BTreeMap<usize, Result<Box<WireLoad>, Refused>>,
-    settled: BTreeMap<usize, Result<(), Refused>>,
-    told: Vec<(usize, Sample)>,
-    left: Vec<(usize, Vec<String>)>,
-    is_stopping: bool,
-    /// Whether all were ready, and have been told when to start.
-    has_begun: bool,
-}
-
-/// The load of a round, as rank 0 asks the other ranks for it.
-struct Orders {
-    load: Asked,
-    /// How many ranks on from each is the one whose share it drives.
-    shift: usize,
-    wrote: Vec<(u32, WireWrote)>,
-}
-
-impl Shared {
-    /// Takes in all that has come, waiting for the first no longer than `wait`; notes who has gone.
-    fn listen(&mut self, link: &Link, wait: Duration, now: &dyn Fn() -> Instant) {
-        let mut wait = wait;
-        loop {
-            match link.receive(wait) {
-                Ok(Some((from, message))) => self.hear(link, from, message, now),
-                Ok(None) => break,
-                Err(error) => {
-                    if let ClusterError::Garbled { rank, .. } = error {
-                        link.forget(rank);
-                    }
-                    self.lost.get_or_insert(error);
-                }
-            }
-            wait = Duration::ZERO;
-        }
-        while let Some((rank, millis)) = link.silent() {
-            link.forget(rank);
-            self.lost.get_or_insert(ClusterError::Silent { rank, host: link.host(rank), millis });
-        }
-    }
-
-    fn hear(&mut self, link: &Link, from: usize, message: Message, now: &dyn Fn() -> Instant) {
-        assert!((1..self.clocks.len()).contains(&from), "rank {from} speaks to rank 0");
-        let of_this = |round: u64| round == self.heard.round;
-        match message {
-            Message::Told { sent_ns, answered_ns } => {
-                let back_ns = now().nanos();
-                self.heard.told.push((from, Sample { sent_ns, answered_ns, back_ns }));
-            }
-            Message::Ready { round } if of_this(round) => {
-                // None is waited for before the first load, whoever says that it is ready.
-                if let Some(ready) = self.heard.ready.get_mut(from) {
-                    *ready = true;
-                }
-            }
-            Message::News { round, now_ns, progress, intervals } if of_this(round) => {
-                let counted = Shift(-self.clocks[from].offset_ns()).of(now_ns);
-                self.heard.progress.insert(from, (counted, progress_in(progress)));
-                let flat = intervals
-                    .into_iter()
-                    .flat_map(|(workload, some)| some.into_iter().map(move |interval| (workload, interval)));
-                let flat: Vec<_> = flat.collect();
-                let shift = Shift(-self.clocks[from].offset_ns());
-                let fresh = flat.iter().filter_map(|(_, interval)| interval_in(interval.clone(), shift).ok());
-                self.heard.fresh.push((from, fresh.collect()));
-                self.heard.intervals.entry(from).or_default().extend(flat);
-            }
-            Message::Seen { round, seen } if of_this(round) => {
-                if let Err(Refused { code, why }) = &seen {
-                    self.gave_up((from, link.host(from)), *code, why);
-                }
-                self.heard.seen.insert(from, seen);
-            }
-            Message::Settled(settled) => {
-                self.heard.settled.insert(from, settled);
-            }
-            Message::Left(left) => self.heard.left.push((from, left)),
-            _ => {}
-        }
-    }
-
-    /// Notes that a rank did not carry out the load. Before it has begun nothing was lost.
-    fn gave_up(&mut self, (rank, host): (usize, String), code: u8, why: &str) {
-        if self.heard.has_begun {
-            self.lost.get_or_insert(ClusterError::Ended { rank, host, why: why.into() });
-        } else {
-            let why = format!("rank {rank} on {host}: {why}");
-            self.refused.get_or_insert(Refused { code, why });
-        }
-    }
-}
-
-struct HeadGate {
-    link: Arc<Link>,
-    shared: Arc<Mutex<Shared>>,
-}
-
-fn locked(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Gate for HeadGate {
-    fn prepared(&mut self) {
-        let mut shared = locked(&self.shared);
-        let round = shared.heard.round;
-        let Some(Orders { load, shift, wrote }) = shared.heard.load.take() else { return };
-        for rank in self.link.others() {
-            let drives = narrow((rank + shift) % self.link.size());
-            let (load, wrote) = (load.clone(), wrote.clone());
-            self.link.send(rank, &Message::Load { round, load, drives, wrote });
-        }
-    }
-
-    fn start(&mut self, now: &dyn Fn() -> Instant) -> Option<Instant> {
-        let mut shared = locked(&self.shared);
-        let round = shared.heard.round;
-        loop {
-            shared.listen(&self.link, WAIT, now);
-            let failed = shared.heard.seen.values().any(Result::is_err);
-            if shared.lost.is_some() || failed || shared.heard.is_stopping {
-                self.link.send_all(&Message::Stop { round });
-                return None;
-            }
-            if self.link.others().all(|rank| shared.heard.ready[rank]) {
-                break;
-            }
-        }
-        shared.heard.has_begun = true;
-        let at = now().saturating_add(AHEAD);
-        for rank in self.link.others() {
-            let at_ns = shared.clocks[rank].there_ns(at.nanos());
-            self.link.send(rank, &Message::Start { round, at_ns });
-        }
-        self.link.is_loaded(true);
-        Some(at)
-    }
 }
 
 impl Head {

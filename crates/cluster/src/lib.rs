@@ -7,8 +7,10 @@
 mod clock;
 mod errands;
 mod error;
+mod gate;
 mod greeting;
 mod head;
+mod heard;
 mod hosts;
 mod lengths;
 mod link;
@@ -18,6 +20,7 @@ mod message;
 mod mpi;
 mod peer;
 mod transport;
+mod wire;
 
 pub use clock::{ClockWatch, Sample};
 pub use errands::{Errands, Pieces, run_errands};

@@ -6,7 +6,7 @@ use stats::Histogram;
 use units::convert::narrow;
 use workload::tally::Interval;
 
-use crate::message::{Shift, Unknown, WireInterval, WireLoad, interval_in, worker_in};
+use crate::wire::{Shift, Unknown, WireInterval, WireLoad, interval_in, worker_in};
 
 /// Notes of workers whose rank is not known yet that it is `rank`.
 pub(crate) fn driven_by(load: &mut MeasuredLoad, rank: u32) {

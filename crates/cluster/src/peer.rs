@@ -11,9 +11,9 @@ use workload::plan::{Load, Plan, Settle, Task};
 
 use crate::error::Refused;
 use crate::link::Link;
-use crate::message::{
-    Asked, Hello, Message, WireLoad, WireWorkload, WireWrote, interval_out, load_of, progress_out,
-    worker_out, wrote_in, wrote_out,
+use crate::message::{Asked, Hello, Message, load_of};
+use crate::wire::{
+    WireLoad, WireWorkload, WireWrote, interval_out, progress_out, worker_out, wrote_in, wrote_out,
 };
 
 /// How a rank ended.
