@@ -3,14 +3,12 @@
 //! Only what no target could answer is a mistake here; what depends on the target (its block size, its capacity)
 //! is found where the target is known.
 
-use units::{Bytes, Nanos, SECTOR_BYTES};
+use units::{Bytes, SECTOR_BYTES};
 
-use super::replay;
+use super::{replay, trees};
 use crate::spec::{
-    Content, EngineKind, Extent, Files, FlushKind, LunLayout, Pace, Pattern, Span, Stamp, Stop, Verify,
-    Workload,
+    Content, EngineKind, Extent, Files, LunLayout, Pace, Pattern, Span, Stamp, Stop, Verify, Workload,
 };
-use crate::tree::{FileOp, MOST_NODES, Shape, Tree, Visitors};
 
 /// One contradiction in a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +31,7 @@ pub fn faults(workload: &Workload) -> Vec<Fault> {
     let mut faults = Vec::new();
     log(workload, &mut faults);
     if let Some(tree) = &workload.tree {
-        faults.extend(tree_faults(workload, tree));
+        faults.extend(trees::faults(workload, tree));
         return faults;
     }
     if let Some(replay) = workload.replay() {
@@ -79,76 +77,16 @@ pub(super) fn fault(key: &'static str, message: String, help: impl Into<String>)
     Fault { key, message, help: help.into(), caution: false }
 }
 
+/// The fault of a size that direct I/O cannot have; without the key `switch` it can.
+pub(super) fn off_sectors(key: &'static str, size: Bytes, switch: &str) -> Fault {
+    let message = format!("{} is not a multiple of 512B, which direct I/O needs", size.exact());
+    let right = size.round_up(Bytes::new(SECTOR_BYTES));
+    fault(key, message, format!("write {}, or `{switch} = false`", right.exact()))
+}
+
 /// The distance all offsets are a multiple of.
 fn unit(workload: &Workload) -> Bytes {
     workload.align.unwrap_or(workload.sizes.smallest())
-}
-
-/// A tree asks for names: what is said of blocks does not matter.
-fn tree_faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    if workload.depth != 1 {
-        let message = format!("a worker works on one name at a time, not {}", workload.depth);
-        faults.push(fault("depth", message, "write `depth = 1` and more `workers`"));
-    }
-    if workload.pace != Pace::Closed {
-        let message = format!("names are worked on in a closed loop, not at {}", workload.pace);
-        faults.push(fault("pace", message, "write `pace = \"closed\"`"));
-    }
-    if workload.durability.flush == FlushKind::SyncFileRange {
-        let message = "`fsync` makes the files of a tree durable, and sync_file_range does not".into();
-        faults.push(fault("flush", message, "write `flush = \"fsync\"`, or fdatasync"));
-    }
-    if workload.sequence.reopen_every.is_some() {
-        let message = "each file of a tree is opened by itself".into();
-        faults.push(fault("reopen_every", message, "leave it out"));
-    }
-    if tree.op.is_of_directories() && tree.op != FileOp::Readdir && tree.levels == 0 {
-        let message = format!("{} has no directories in a tree without levels", tree.op);
-        faults.push(fault("levels", message, "write `levels = 1` or more"));
-    }
-    if tree.op == FileOp::Sync {
-        let message = "nothing is done to files by `sync` alone".into();
-        faults.push(fault("tree", message, "write what is done to the files, and `fsync = \"end\"`"));
-    }
-    faults.extend(tree_data_faults(workload, tree));
-    if Shape::of(tree, workload.workers).is_none() {
-        let message = format!("its trees would have more than {MOST_NODES} directories");
-        faults.push(fault("levels", message, "fewer levels, a smaller `fanout`, or `unique_dirs = false`"));
-    }
-    if tree.op.repeats() && workload.stop.run.is_some_and(Nanos::is_zero) {
-        faults.push(fault("run", "a run of zero length measures nothing".into(), "for example 30s, or none"));
-    }
-    faults
-}
-
-/// What is said of the content of a tree's files, and of who visits them.
-fn tree_data_faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    let op = tree.op;
-    if workload.verify == Verify::Content || workload.verify != Verify::None && !op.moves_content() {
-        let message = format!("{op} compares no content of files with {}", workload.verify);
-        faults.push(fault(
-            "verify",
-            message,
-            "write `verify = \"written\"` where files are created, written or read",
-        ));
-    }
-    if op == FileOp::Renamedir && (tree.levels != 1 || workload.stop.ops.is_some()) {
-        let message = "names go round among all directories side by side".into();
-        faults.push(fault("levels", message, "write `levels = 1` and no `ops`"));
-    }
-    if tree.visitors == Visitors::All && (!op.may_be_shared() || tree.unique_dirs) {
-        let message = format!("{op} cannot be done to the same names by all workers");
-        faults.push(fault("visitors", message, "write `visitors = \"first\"`, and `unique_dirs = false`"));
-    }
-    let sector = Bytes::new(SECTOR_BYTES);
-    let odd = tree.sizes.told_apart().into_iter().find(|size| !size.is_multiple_of(sector));
-    if let Some(size) = odd.filter(|_| tree.direct && op.moves_content()) {
-        let message = format!("{} is not a multiple of 512B, which direct I/O needs", size.exact());
-        faults.push(fault("file_size", message, format!("write {}", size.round_up(sector).exact())));
-    }
-    faults
 }
 
 fn alignment(workload: &Workload, faults: &mut Vec<Fault>) {
@@ -163,20 +101,14 @@ fn alignment(workload: &Workload, faults: &mut Vec<Fault>) {
     }
     let odd_size = workload.sizes.0.iter().find(|(size, _)| !size.is_multiple_of(sector));
     if let Some((size, _)) = odd_size {
-        let message = format!("{} is not a multiple of 512B, which direct I/O needs", size.exact());
-        let help = format!("write {}, or `direct = false`", size.round_up(sector).exact());
-        faults.push(fault("size", message, help));
+        faults.push(off_sectors("size", *size, "direct"));
     } else if !align.is_multiple_of(sector) {
-        let message = format!("{} is not a multiple of 512B, which direct I/O needs", align.exact());
-        let help = format!("write {}, or `direct = false`", align.round_up(sector).exact());
-        faults.push(fault("align", message, help));
+        faults.push(off_sectors("align", align, "direct"));
     }
     if let Extent::Bytes(offset) = workload.offset
         && !offset.is_multiple_of(sector)
     {
-        let message = format!("{} is not a multiple of 512B, which direct I/O needs", offset.exact());
-        let help = format!("write {}, or `direct = false`", offset.round_up(sector).exact());
-        faults.push(fault("offset", message, help));
+        faults.push(off_sectors("offset", offset, "direct"));
     }
 }
 
@@ -275,9 +207,7 @@ fn lines(workload: &Workload, faults: &mut Vec<Fault>) {
             return;
         }
         if workload.direct && !align.is_multiple_of(sector) {
-            let message = format!("{} is not a multiple of 512B, which direct I/O needs", align.exact());
-            let help = format!("write {}, or `direct = false`", align.round_up(sector).exact());
-            faults.push(fault("mix", message, help));
+            faults.push(off_sectors("mix", align, "direct"));
             return;
         }
     }

@@ -26,6 +26,7 @@ mod summary;
 mod sweep;
 pub(crate) mod synonyms;
 mod template;
+mod trees;
 mod vars;
 
 #[cfg(test)]
