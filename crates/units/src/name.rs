@@ -24,6 +24,7 @@ pub fn text(name: &OsStr) -> String {
         }
         text.extend(chunk.invalid().iter().copied().map(letter_of));
     }
+    debug_assert_eq!(os(&text), name, "a name comes back to the byte");
     text
 }
 
@@ -77,6 +78,7 @@ pub fn xml(text: &str) -> String {
 }
 
 fn letter_of(byte: u8) -> char {
+    debug_assert!(byte >= 0x80, "byte {byte} is a letter of its own, and is read as one");
     char::from_u32(FIRST + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
