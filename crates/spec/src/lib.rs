@@ -7,6 +7,7 @@
 //! language nor a world.
 
 mod about;
+mod fields;
 mod form;
 mod op;
 mod plain;
@@ -19,7 +20,7 @@ pub mod tree;
 mod workload;
 
 pub use about::about;
-pub use form::Value;
+pub use fields::Value;
 pub use op::{Action, Op};
 pub use priority::*;
 pub use stamp::{HEADER_LEN, Header, HeaderKind, Stamp};

@@ -15,6 +15,15 @@ pub enum Op {
     Flush,
 }
 
+// A packed request names its operation by its place.
+const _: () = {
+    let mut at = 0;
+    while at < Op::ALL.len() {
+        assert!(Op::ALL[at] as usize == at, "an operation stands in the place of another");
+        at += 1;
+    }
+};
+
 impl Op {
     /// All of them, in the order of their numbers.
     pub const ALL: [Op; 4] = [Op::Read, Op::Write, Op::Trim, Op::Flush];

@@ -60,6 +60,14 @@ pub enum HeaderKind {
     PatternHeader,
 }
 
+const _: () = {
+    let mut at = 1;
+    while at < HeaderKind::ALL.len() {
+        assert!(HeaderKind::ALL[at - 1].2 < HeaderKind::ALL[at].2, "two kinds have one number in a header");
+        at += 1;
+    }
+};
+
 impl HeaderKind {
     /// All of them with fio's word and its number in the header.
     pub const ALL: [(HeaderKind, &str, u16); 16] = [

@@ -66,13 +66,15 @@ impl Entry {
             "file {} has no room beside the operation",
             request.file
         );
-        Entry {
+        let entry = Entry {
             at_ns: request.at.get(),
             offset: request.offset.get(),
             len: request.len,
             line: request.line,
             what: ((request.op as u16) << 14) | request.file,
-        }
+        };
+        debug_assert_eq!(entry.request(), request, "a request comes back as another");
+        entry
     }
 
     /// The same request, that does something else.

@@ -8,7 +8,7 @@ use units::{Bytes, Nanos, Share};
 
 use super::{Entry, Trace};
 use crate::Op;
-use crate::text::MOST_SIZES;
+use crate::text::{MOST_SIZES, SHARE_SLACK};
 use crate::{OpMix, SizeSplit};
 
 /// The most that offsets are divided by.
@@ -84,6 +84,15 @@ pub fn asked(trace: &Trace) -> (SizeSplit, OpMix) {
     let total = ops.iter().sum::<u64>().max(1) as f64;
     let part = |op: Op| Share::new(ops[op as usize] as f64 / total).unwrap_or(Share::ALL);
     let mix = OpMix { reads: part(Op::Read), trims: part(Op::Trim), flushes: part(Op::Flush) };
+    debug_assert_eq!(
+        sizes.values().sum::<u64>() + ops[Op::Flush as usize],
+        ops.iter().sum::<u64>(),
+        "each request has a size or is a flush"
+    );
+    assert!(
+        mix.reads.get() + mix.trims.get() + mix.flushes.get() <= 1.0 + SHARE_SLACK,
+        "parts of all requests are more than all"
+    );
     (split(sizes), mix)
 }
 
@@ -95,11 +104,13 @@ fn split(sizes: BTreeMap<u32, u64>) -> SizeSplit {
     if sizes.len() <= MOST_SIZES {
         return SizeSplit(sizes.into_iter().map(entry).collect());
     }
+    let all: u64 = sizes.values().sum();
     let mut by_count: Vec<(u32, u64)> = sizes.into_iter().collect();
     by_count.sort_by_key(|(size, count)| (*size != largest, std::cmp::Reverse(*count), *size));
     let others: u64 = by_count.drain(MOST_SIZES - 1..).map(|(_, count)| count).sum();
     by_count.push((0, others));
     by_count.sort_unstable();
+    assert_eq!(by_count.iter().map(|(_, count)| count).sum::<u64>(), all, "a request has left its split");
     assert!(by_count.len() <= MOST_SIZES, "{} sizes in one split", by_count.len());
     SizeSplit(by_count.into_iter().map(entry).collect())
 }

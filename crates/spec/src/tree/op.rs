@@ -39,6 +39,14 @@ pub enum FileOp {
     Sync,
 }
 
+const _: () = {
+    let mut at = 0;
+    while at < FileOp::ALL.len() {
+        assert!(FileOp::ALL[at] as usize == at, "an operation stands in the place of another");
+        at += 1;
+    }
+};
+
 impl FileOp {
     /// All of them, in the order of their numbers.
     pub const ALL: [FileOp; 16] = [

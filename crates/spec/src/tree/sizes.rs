@@ -35,7 +35,10 @@ impl FileSizes {
     /// The mean.
     pub fn mean(&self) -> f64 {
         match self {
-            FileSizes::Range { least, most } => (least.as_f64() + most.as_f64()) / 2.0,
+            FileSizes::Range { least, most } => {
+                debug_assert!(least <= most, "sizes from {least} down to {most}");
+                (least.as_f64() + most.as_f64()) / 2.0
+            }
             FileSizes::Split(split) => {
                 let total: f64 = split.0.iter().map(|(_, weight)| weight).sum();
                 split.0.iter().map(|(size, weight)| size.as_f64() * weight / total).sum()

@@ -27,6 +27,7 @@ impl Visitors {
     /// The workers of whom `worker` visits the shares, where there are so many.
     pub fn owners(self, worker: u32, workers: u32) -> Range<u32> {
         let workers = workers.max(1);
+        assert!(worker < workers, "worker {worker} of {workers}");
         match self {
             Visitors::Own => worker..worker + 1,
             Visitors::Shifted(places) => {

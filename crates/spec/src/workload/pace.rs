@@ -61,6 +61,7 @@ impl Schedule {
     pub fn mean_rate(&self) -> OpsPerSecond {
         match self.spacing {
             Spacing::OnOff { on, off } => {
+                debug_assert!(!on.is_zero(), "a schedule that is never on issues nothing");
                 let part = on.as_secs_f64() / (on.as_secs_f64() + off.as_secs_f64());
                 OpsPerSecond::new(self.rate.get() * part)
             }

@@ -16,6 +16,7 @@ impl SizeSplit {
 
     /// The smallest size.
     pub fn smallest(&self) -> Bytes {
+        debug_assert!(!self.0.is_empty(), "a split without a size");
         self.0.iter().map(|(size, _)| *size).min().unwrap_or(Bytes::ZERO)
     }
 
@@ -69,6 +70,7 @@ impl OpMix {
     /// The operations of several mixes together, each with its weight; their sum must be positive.
     pub fn sum<'a>(parts: impl Iterator<Item = (f64, &'a OpMix)> + Clone) -> OpMix {
         let total: f64 = parts.clone().map(|(weight, _)| weight).sum();
+        debug_assert!(total > 0.0, "requests of no kind");
         let part = |share: fn(&OpMix) -> Share| {
             let sum: f64 = parts.clone().map(|(weight, mix)| weight * share(mix).get()).sum();
             Share::new((sum / total).clamp(0.0, 1.0)).expect("between 0 and 1")
