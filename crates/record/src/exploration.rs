@@ -115,6 +115,7 @@ impl DesignUnit {
     }
 
     fn with_digits(self, value: f64, digits: usize) -> String {
+        assert!((DIGITS..=DIGITS_MOST).contains(&digits), "a figure of {digits} digits");
         let scaled = |units: &[(f64, &str)]| {
             let fits = units.iter().find(|(size, _)| value >= *size).or(units.last());
             fits.map_or_else(String::new, |(size, name)| format!("{} {name}", number(value / size, digits)))

@@ -41,12 +41,18 @@ impl ResponseMap {
         let whole = stretches.chunks_exact(together);
         assert!(whole.len() <= ResponseMap::STRETCHES_MOST, "stretches are put together");
         debug_assert!(each_ns > 0, "a stretch has a length");
-        Some(ResponseMap {
+        let map = ResponseMap {
             from_ns,
             each_ns: each_ns.saturating_mul(together as u64),
             sub_bucket_bits: BITS,
-            stretches: whole.map(|chunk| coarse(chunk.iter().flatten())).collect(),
-        })
+            stretches: whole.clone().map(|chunk| coarse(chunk.iter().flatten())).collect(),
+        };
+        debug_assert_eq!(
+            map.stretches.iter().flatten().map(|(_, count)| count).sum::<u64>(),
+            whole.flatten().flatten().map(|bucket| bucket.count).sum::<u64>(),
+            "a request that ended in a stretch is in no bucket of it"
+        );
+        Some(map)
     }
 
     /// Whether its buckets are those that this version knows, so that [`edges`] and [`quantile`] are about them.
@@ -89,6 +95,7 @@ pub fn edges(index: u32) -> (Nanos, Nanos) {
     };
     let ends = (low(index), low(index.saturating_add(1)));
     debug_assert!(ends.0 <= ends.1, "a bucket ends where the next begins");
+    debug_assert!(ends.1 == Nanos::MAX || index_of(ends.0) == index, "a bucket begins in another");
     ends
 }
 

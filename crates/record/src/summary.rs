@@ -10,6 +10,13 @@ use crate::words::{Op, Ops};
 
 /// The quantiles of a summary. One list for tables, exports and charts.
 pub const LATENCY_QUANTILES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999];
+const _: () = {
+    let mut at = 1;
+    while at < LATENCY_QUANTILES.len() {
+        assert!(LATENCY_QUANTILES[at - 1] < LATENCY_QUANTILES[at], "percentiles rise");
+        at += 1;
+    }
+};
 
 const _: () = {
     let mut rank = 1;
@@ -309,6 +316,7 @@ fn summary(
         .filter(|(_, class)| belongs(class))
         .map(|(index, _)| index)
         .collect();
+    assert!(!chosen.is_empty(), "{op} has no class of requests");
     let mut response = stats::Histogram::new();
     for index in &chosen {
         if let Some(histogram) = workload.classes[*index].response.to_stats() {

@@ -45,8 +45,10 @@ pub fn evenness(point: &Point) -> f64 {
         return 1.0;
     }
     let ranks = by_rate(&point.ranks);
-    match (ranks.first(), ranks.last()) {
+    let evenness = match (ranks.first(), ranks.last()) {
         (Some(slow), Some(quick)) if quick.ops > 0 => slow.ops_per_worker() / quick.ops_per_worker(),
         _ => 1.0,
-    }
+    };
+    assert!((0.0..=1.0).contains(&evenness), "the slowest rank is {evenness} times as fast as the quickest");
+    evenness
 }

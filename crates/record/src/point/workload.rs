@@ -115,14 +115,16 @@ impl WorkloadResult {
     /// `series` are those of the workload's point.
     pub fn whole_seconds<'a>(&self, series: impl IntoIterator<Item = &'a Series>, ending: &str) -> Vec<f64> {
         const SECOND_NS: u64 = 1_000_000_000;
+        /// 48 days: a file may claim a window of any length.
+        const SECONDS_MOST: u64 = 1 << 22;
         let own = |series: &&Series| {
             series.workload.as_deref() == Some(self.name.as_str()) && series.name.ends_with(ending)
         };
         let mut own = series.into_iter().filter(own).peekable();
-        let mut seconds = vec![0.0; (self.measured_ns / SECOND_NS) as usize];
         if own.peek().is_none() {
             return Vec::new();
         }
+        let mut seconds = vec![0.0; (self.measured_ns / SECOND_NS).min(SECONDS_MOST) as usize];
         for series in own {
             let mut from = series.from_ns;
             for (at, value) in series.at_ns.iter().zip(&series.values) {
@@ -291,4 +293,21 @@ pub struct WorkerResult {
     /// after the point: no storage could have been asked for more. Absent where that was not measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ceiling_per_s: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sample::{self, Stream};
+
+    #[test]
+    fn a_window_that_a_file_claims_to_be_of_centuries_takes_no_more_memory_than_days() {
+        let stream = Stream { op: "read", size_bytes: 4096, per_s: 100, median_ns: 100_000, spread: 0.2 };
+        let mut workload = sample::workload("main", &[stream]);
+        let series = sample::point(0, "4k", vec![workload.clone()]).series;
+        let measured = workload.whole_seconds(&series, " ops");
+        assert_eq!(measured.len() as u64, sample::SECONDS);
+        workload.measured_ns = u64::MAX;
+        let claimed = workload.whole_seconds(&series, " ops");
+        assert_eq!((claimed.len(), &claimed[..measured.len()]), (1 << 22, &measured[..]));
+    }
 }
