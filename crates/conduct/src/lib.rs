@@ -5,6 +5,7 @@
 //! of their own, and none of them is a dependency of this one.
 
 pub mod checks;
+mod curves;
 mod event;
 mod history;
 mod in_order;
