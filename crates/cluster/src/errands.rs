@@ -1,7 +1,7 @@
 //! Work in pieces that do not depend on each other: rank 0 hands them out one by one, so that a quick rank does more of
 //! them, and takes what comes back in their order.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -54,6 +54,7 @@ impl Pieces {
     /// ended. Fewer towards the end: the last ones go to whoever has ended.
     fn at_once(self, open: usize, ranks: usize) -> usize {
         const MOST: usize = 16;
+        assert!(ranks > 0, "nobody carries pieces out");
         match self {
             Pieces::Short => (open / (2 * ranks)).clamp(1, MOST),
             Pieces::Long => 1,
@@ -155,27 +156,27 @@ struct Out<'a> {
     texts: &'a [String],
     /// The number of the first piece.
     first: u64,
-    /// How many each rank has.
-    with: Vec<usize>,
+    /// Those that each rank has.
+    with: Vec<BTreeSet<usize>>,
 }
 
 impl<'a> Out<'a> {
     fn new(errands: &'a Errands, texts: &'a [String]) -> Out<'a> {
         let first = errands.first_number(texts.len());
-        Out { errands, texts, first, with: vec![0; errands.link.size()] }
+        Out { errands, texts, first, with: vec![BTreeSet::new(); errands.link.size()] }
     }
 
     /// Whether no other rank has a piece.
     fn is_idle(&self) -> bool {
-        self.with.iter().all(|count| *count == 0)
+        self.with.iter().all(BTreeSet::is_empty)
     }
 
     /// Gives each rank as many pieces as it may have.
     fn fill(&mut self, open: &Open) {
         for rank in self.errands.link.others() {
-            while self.with[rank] < self.errands.pieces.at_once(left(open), self.with.len()) {
+            while self.with[rank].len() < self.errands.pieces.at_once(left(open), self.with.len()) {
                 let Some(position) = next(open) else { return };
-                self.with[rank] += 1;
+                self.with[rank].insert(position);
                 let number = self.first + units::convert::narrow::<u64>(position);
                 self.errands.link.send(rank, &Message::Errand { number, text: self.texts[position].clone() });
             }
@@ -193,11 +194,10 @@ impl<'a> Out<'a> {
         // What a call that was ended has left out there.
         let Some(position) = number.checked_sub(self.first) else { return Ok(None) };
         let position: usize = units::convert::narrow(position);
-        if self.with[rank] == 0 || position >= self.texts.len() {
+        if !self.with[rank].remove(&position) {
             let why = format!("piece {position} was not given to it");
             return Err(ClusterError::Garbled { rank, why });
         }
-        self.with[rank] -= 1;
         match read(&text) {
             Some(result) => Ok(Some((position, result))),
             None => Err(ClusterError::Garbled { rank, why: format!("`{text}` is no result") }),

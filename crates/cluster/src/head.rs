@@ -260,10 +260,11 @@ impl Head {
         let told = |figure: fn(&RankResult) -> u64| {
             own.ranks.iter().filter(|rank| rank.lost.is_none()).map(figure).sum::<u64>()
         };
+        let (workers, ops, bytes) = counted(&own);
         debug_assert_eq!(
-            (told(|rank| rank.ops), told(|rank| rank.bytes)),
-            (counted(&own).1, counted(&own).2),
-            "requests and bytes of the ranks are those of the workers"
+            (told(|rank| rank.workers.into()), told(|rank| rank.ops), told(|rank| rank.bytes)),
+            (workers.into(), ops, bytes),
+            "workers, requests and bytes of the ranks are those of the load"
         );
         own
     }

@@ -33,6 +33,11 @@ impl Hosts {
             hosts.rows[at].workers += narrow::<u32>(workers.sum::<usize>());
             hosts.of.push(at);
         }
+        assert_eq!(
+            hosts.rows.iter().map(|row| row.workers).sum::<u32>(),
+            load.workloads.iter().map(|workload| workload.workers).sum::<u32>(),
+            "each worker is on one host"
+        );
         hosts
     }
 

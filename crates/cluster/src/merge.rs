@@ -16,6 +16,10 @@ pub(crate) fn driven_by(load: &mut MeasuredLoad, rank: u32) {
 
 /// Workers in order of their ranks, in the order of their numbers: the first ones are those of rank `first`, where that is one.
 pub(crate) fn in_order(workers: &mut [MeasuredWorker], first: u32) {
+    debug_assert!(
+        workers.is_sorted_by_key(|worker| worker.rank),
+        "shares were added out of the ranks' order"
+    );
     let before = workers.iter().filter(|worker| worker.rank.is_some_and(|rank| rank < first)).count();
     workers.rotate_left(before);
 }
