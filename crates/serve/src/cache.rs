@@ -296,6 +296,11 @@ impl WriteCache {
                 None => runs.push((place, vec![piece.clone()])),
             }
         }
+        debug_assert!(
+            runs.iter()
+                .all(|(run, pieces)| pieces.iter().map(|piece| piece.sectors).sum::<u64>() == run.sectors),
+            "a run is as long as its pieces"
+        );
         (runs, state.generation)
     }
 
@@ -322,6 +327,11 @@ impl WriteCache {
         for &place in &gone {
             taken.extend(state.carve(place, |_| true));
         }
+        assert_eq!(
+            taken.iter().map(|(_, piece)| piece.sectors).sum::<u64>(),
+            gone.iter().map(|place| place.sectors).sum::<u64>(),
+            "what has gone was here, once"
+        );
         self.recount(&state);
         if state.dirty == 0 && self.is_log_full() { self.begin_log(&mut state) } else { Ok(()) }
     }
@@ -427,6 +437,11 @@ impl WriteCache {
     }
 
     fn write_table(&self, state: &mut State) -> io::Result<()> {
+        debug_assert_eq!(
+            state.dirty,
+            state.all().filter_map(|(_, piece)| Some(piece.data()?.len() as u64)).sum::<u64>(),
+            "what is counted as dirty is what is held"
+        );
         let Some(kept) = &self.kept else { return Ok(()) };
         let lost = state.all().filter(|(_, piece)| piece.is_lost()).map(|(place, _)| place);
         let table = Table {

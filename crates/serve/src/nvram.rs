@@ -213,11 +213,13 @@ impl Nvram {
             }
             let Position { at, sequence, encoded, .. } = &mut *position;
             record.encode(*sequence, set, encoded);
+            assert!(encoded.len() as u64 <= len, "a record is longer than the place it was given");
             self.medium.write(self.journal + *at, encoded)?;
             if self.is_synced {
                 self.medium.sync()?;
             }
             *at += len;
+            assert!(*at <= self.room, "the journal keeps to its room");
             *sequence += 1;
             return Ok(Appended(gate));
         }

@@ -52,6 +52,9 @@ pub(super) fn joined(places: impl Iterator<Item = Place>) -> Vec<Place> {
         }
         is_next
     });
-    debug_assert!(all.is_sorted(), "ranges come back in order");
+    debug_assert!(
+        all.is_sorted_by(|one, next| (one.set, one.lba + one.sectors) < (next.set, next.lba)),
+        "ranges are in order, and those that touch are one"
+    );
     all
 }

@@ -142,7 +142,9 @@ impl Work {
             WorkKind::Initialise => SetWork::Initialise,
             WorkKind::Rebuild | WorkKind::Clone => return None,
         };
-        let done_to = self.from + self.done.load(Ordering::Relaxed);
+        let done = self.done.load(Ordering::Relaxed);
+        debug_assert!(done <= self.all, "{done} sectors of {} are done", self.all);
+        let done_to = self.from + done;
         Some(WorkConfig { kind, set: self.set, done_to, is_cleared: self.kind == WorkKind::Initialise })
     }
 }

@@ -115,6 +115,10 @@ impl Works {
         let pass = work.came_to(number, found, is_complete);
         ended.retain(|one| (&one.kind, one.set, one.slot) != (&pass.kind, pass.set, pass.slot));
         ended.push(pass.clone());
+        debug_assert!(
+            ended.is_sorted_by(|one, next| one.number < next.number),
+            "passes are in the order they ended in"
+        );
         pass
     }
 
@@ -311,6 +315,12 @@ impl Machine {
         extent: Extent,
         is_automatic: bool,
     ) -> Result<(), OperateError> {
+        assert_eq!(
+            slot.is_some(),
+            matches!(kind, WorkKind::Rebuild | WorkKind::Clone),
+            "a {} fills a slot, or goes over all of them",
+            kind.name()
+        );
         let store = &self.sets[set as usize];
         let refused = |why: &dyn std::fmt::Display| OperateError::NothingToDo { set, why: why.to_string() };
         // One that has done what it does may begin what follows.

@@ -118,6 +118,7 @@ impl Maps {
         }
         // A pair of numbers does not lie across two sectors.
         bytes.extend(self.losses.iter().flat_map(Loss::encode).flatten());
+        assert_eq!(INTENTS + bytes.len() as u64, self.unchanged_at(), "what follows is written by itself");
         self.medium.write(INTENTS, &bytes)
     }
 
@@ -137,6 +138,7 @@ impl Maps {
         if self.unchanged[group as usize].load(Ordering::Relaxed) != 0 {
             self.write_unchanged(group, 0, self.is_synced)?;
         }
+        assert!(*regions.end() < REGIONS, "a region of another group");
         let first = u64::from(group) * REGIONS;
         for region in regions {
             let at = first + region;

@@ -51,6 +51,7 @@ impl SetStore {
 
     /// The numbers of a group's slots among those of all sets.
     fn slot_numbers(&self, group: u32) -> std::ops::Range<u32> {
+        debug_assert!(group < self.geometry.groups(), "a group of the set");
         let of_one = self.geometry.group_width();
         let first = self.first.slot + group * of_one;
         first..first + of_one
