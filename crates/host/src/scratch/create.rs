@@ -8,7 +8,8 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with, unlinkat};
 use rustix::io::Errno;
 
-use super::{Header, ScratchError, lock, not_noted, os};
+use super::error::{ScratchError, not_noted, os};
+use super::{Header, lock};
 use crate::handle;
 use crate::restore::{Change, Journal, MadeFile, Noted, unfinished};
 

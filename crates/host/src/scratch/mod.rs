@@ -8,20 +8,21 @@
 //! error.
 
 mod create;
+mod error;
 mod extents;
 mod header;
 mod layout;
+mod room;
 mod size;
 #[cfg(test)]
 mod tests;
 
-use std::fs::{File, OpenOptions};
-use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{Advice, FallocateFlags, FlockOperation, Mode, OFlags, fadvise, fallocate, flock, statvfs};
+use rustix::fs::{Advice, FallocateFlags, FlockOperation, Mode, OFlags, fadvise, fallocate, flock};
 use rustix::io::Errno;
 use units::Bytes;
 
@@ -30,10 +31,14 @@ use crate::safety::{Permit, loop_over};
 use crate::sysroot::SysRoot;
 use crate::{handle, random};
 use create::create;
+use error::{is_full, not_noted, os};
+use room::free;
 
+pub use error::ScratchError;
 pub use extents::{Extents, Gaps, Place, extents, gaps, places};
 pub(crate) use header::fnv1a;
 pub use header::{HEADER_SIZE, Header, header_of};
+pub use room::{Left, Room, enough_room, left_behind, room};
 pub use size::{Budget, DIRECT, LEAST, SizeChoice, SizeEnvironment, auto_size, requested_size, reserve};
 
 /// How much is written.
@@ -69,124 +74,6 @@ pub struct Spec {
     pub reserve: Option<Bytes>,
     /// Where it is noted that the file is to be removed.
     pub journal: Journal,
-}
-
-/// Why there is no scratch file.
-#[derive(Debug, thiserror::Error)]
-pub enum ScratchError {
-    /// Somebody else's file is there.
-    #[error("{path} exists and is not one of Fathom's scratch files; it was not touched; name another path")]
-    NotOurs {
-        /// The path.
-        path: PathBuf,
-    },
-    /// A file of its name without a byte: a run that was killed before it could mark it, or somebody's.
-    #[error(
-        "{path} exists and is empty, so its owner is unknown; a run that was killed may have left it: \
-         remove it, or name another path"
-    )]
-    Empty {
-        /// The path.
-        path: PathBuf,
-    },
-    /// Another run uses it.
-    #[error("{path} is in use by another run; wait for it or name another path")]
-    InUse {
-        /// The path.
-        path: PathBuf,
-    },
-    /// A loop device reads and writes it, and perhaps a mount that.
-    #[error(
-        "{path} is behind {by}, so it is neither written nor removed; detach that: `losetup --detach {by}`"
-    )]
-    BehindLoop {
-        /// The path.
-        path: PathBuf,
-        /// The loop device.
-        by: String,
-    },
-    /// Its name leads to something else by now.
-    #[error("{path} is no longer the scratch file, which was moved; remove it at its new place")]
-    Moved {
-        /// The path.
-        path: PathBuf,
-    },
-    /// That it is to be removed cannot be noted.
-    #[error(
-        "{path}: not created, because its removal cannot be recorded: {source}; free some space for the \
-         library, or name another one with `--store`"
-    )]
-    NotNoted {
-        /// The path.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// Rank 0 has laid it out, and it is not there.
-    #[error(
-        "{path} is not there although rank 0 has laid it out: the directory is not shared with its host; name one that \
-         is, or give each rank files of its own with `--file-per-rank`"
-    )]
-    NotShared {
-        /// The path.
-        path: PathBuf,
-    },
-    /// It would not fit, or leave too little.
-    #[error(
-        "{path}: {asked} do not fit: {free} are free, of which {reserve} are reserved; use a smaller size, \
-         or free some space"
-    )]
-    TooLarge {
-        /// The path.
-        path: PathBuf,
-        /// What was asked for.
-        asked: Bytes,
-        /// What is free.
-        free: Bytes,
-        /// What must stay free.
-        reserve: Bytes,
-    },
-    /// The file system was full before its own figures said so, or a quota was reached.
-    #[error(
-        "{path}: no space left while laying out {asked} ({source}); {written} were written, {free} are \
-         free; the partial file was removed; use a smaller size, or check for a quota"
-    )]
-    Full {
-        /// The path.
-        path: PathBuf,
-        /// What was asked for.
-        asked: Bytes,
-        /// What was written by then.
-        written: Bytes,
-        /// What is free once it was removed.
-        free: Bytes,
-        /// The system's words.
-        source: io::Error,
-    },
-    /// It was given up on request.
-    #[error("{path}: laying out was interrupted; the partial file was removed")]
-    Aborted {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The data is not on the storage although it was written.
-    #[error("{path}: {what} although every byte was written; figures on it would be false")]
-    Hollow {
-        /// The path.
-        path: PathBuf,
-        /// Hole or unwritten extent, and where.
-        what: String,
-    },
-    /// The system refused.
-    #[error("{path}: cannot {action}: {source}")]
-    Os {
-        /// The path.
-        path: PathBuf,
-        /// What was tried.
-        action: &'static str,
-        /// Why not.
-        source: io::Error,
-    },
 }
 
 /// A scratch file, laid out and locked against other runs.
@@ -487,73 +374,4 @@ fn lock(path: &Path, file: &File) -> Result<(), ScratchError> {
         // A file system without locks (some network ones) is used without.
         _ => Ok(()),
     }
-}
-
-/// What is free for this user, and the size of the file system, where `path` is or would be.
-fn free(path: &Path) -> io::Result<(Bytes, Bytes)> {
-    let space = statvfs(handle::parent_of(path))?;
-    let bytes = |blocks: u64| Bytes::new(blocks.saturating_mul(space.f_frsize));
-    Ok((bytes(space.f_bavail), bytes(space.f_blocks)))
-}
-
-/// The room there is for scratch files on one file system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
-    /// Which file system: paths of one have the same number.
-    pub file_system: u64,
-    /// What is free for this user.
-    pub free: Bytes,
-    /// How large it is.
-    pub total: Bytes,
-}
-
-/// The room where `path` is or would be.
-pub fn room(path: &Path) -> Result<Room, ScratchError> {
-    let (free, total) = free(path).map_err(os(path, "read its free space"))?;
-    let stat = std::fs::metadata(handle::parent_of(path)).map_err(os(path, "read its directory"))?;
-    Ok(Room { file_system: stat.dev(), free, total })
-}
-
-/// A scratch file that an earlier run has left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Left {
-    /// Its data region.
-    pub data: Bytes,
-    /// What it takes of the file system, which it gives back when it is replaced.
-    pub held: Bytes,
-    /// Whether all of it was written.
-    pub complete: bool,
-}
-
-/// What an earlier run has left at `path`; `None` where nothing is, or nothing of Fathom's.
-pub fn left_behind(path: &Path) -> Option<Left> {
-    let file =
-        OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).ok()?;
-    let Header { data, complete, .. } = header_of(&file).ok()??;
-    let held = Bytes::new(file.metadata().ok()?.blocks().saturating_mul(512));
-    Some(Left { data, held, complete })
-}
-
-/// Whether `size` more fit where `path` is or would be, and [`reserve`] stays free unless told otherwise.
-pub fn enough_room(path: &Path, size: Bytes, wanted_reserve: Option<Bytes>) -> Result<(), ScratchError> {
-    let (free, total) = free(path).map_err(os(path, "read its free space"))?;
-    let reserve = wanted_reserve.unwrap_or_else(|| reserve(total, free));
-    let needed = size.get().saturating_add(HEADER_SIZE.get()).saturating_add(reserve.get());
-    match needed <= free.get() {
-        true => Ok(()),
-        false => Err(ScratchError::TooLarge { path: path.into(), asked: size, free, reserve }),
-    }
-}
-
-fn not_noted(path: &Path) -> impl FnOnce(io::Error) -> ScratchError {
-    let path = path.to_owned();
-    move |source| ScratchError::NotNoted { path, source }
-}
-
-fn is_full(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG))
-}
-
-fn os<'a>(path: &'a Path, action: &'static str) -> impl FnOnce(io::Error) -> ScratchError + use<'a> {
-    move |source| ScratchError::Os { path: path.into(), action, source }
 }

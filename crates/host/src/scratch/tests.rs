@@ -1,3 +1,5 @@
+use std::io;
+
 use super::create::{create_named, create_noted};
 use super::*;
 use crate::fixture::as_nobody;
