@@ -63,7 +63,13 @@ pub(crate) fn values(entry: &Entry) -> Vec<Value> {
         entry.tags.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
     let count = |count: u64| Value::Integer(narrow::<i64>(count));
     // SQLite keeps -0.0 as 0.0, of which the checksum is another.
-    let figure = |figure: Option<f64>| Value::from(figure.map(|figure| figure + 0.0));
+    let figure = |figure: Option<f64>| {
+        debug_assert!(
+            figure.is_none_or(|figure| !figure.is_nan()),
+            "it comes back as none, with another checksum"
+        );
+        Value::from(figure.map(|figure| figure + 0.0))
+    };
     vec![
         entry.id.clone().into(),
         entry.started.clone().into(),

@@ -91,7 +91,7 @@ fn salvage(tables: &Tables, filter: &Filter) -> Result<Listed, Fault> {
     }
     debug_assert!(filter.limit.is_none_or(|limit| listed.entries.len() as u64 <= limit));
     let saved = tables.number("SELECT runs FROM tally").unwrap_or(0);
-    listed.lost = u64::try_from(saved - found).unwrap_or(0).max(1);
+    listed.lost = u64::try_from(saved.saturating_sub(found)).unwrap_or(0).max(1);
     Ok(listed)
 }
 

@@ -105,7 +105,10 @@ impl Tables {
     pub fn end(&self, is_good: bool) -> Result<(), Fault> {
         let sql = if is_good { "COMMIT" } else { "ROLLBACK" };
         match self {
-            Tables::File(connection) => Ok(connection.execute_batch(sql)?),
+            Tables::File(connection) => {
+                debug_assert!(!is_good || !connection.is_autocommit(), "what was done is in a transaction");
+                Ok(connection.execute_batch(sql)?)
+            }
             Tables::Server(server) => server.batch(sql),
         }
     }
