@@ -312,6 +312,7 @@ impl Search<'_> {
         let many = may.len();
         let chosen: BTreeSet<usize> =
             (0..SAMPLE.min(many)).map(|number| may[number * many / SAMPLE.min(many)]).collect();
+        debug_assert_eq!(chosen.len(), SAMPLE.min(many), "a design is in the sample twice");
         let chosen: Vec<usize> = chosen.into_iter().collect();
         let mut wanted = BTreeMap::new();
         for at in &chosen {
@@ -419,7 +420,14 @@ impl Search<'_> {
 
     /// The cheapest design that meets every requirement; of several the best by the other figures in their order.
     fn cheapest(&self) -> Option<usize> {
-        self.front().into_iter().map(|(at, _)| at).next()
+        let front = self.front();
+        let (first, _) = *front.first()?;
+        let price = |at: usize| self.candidates[at].price;
+        assert!(
+            front.iter().all(|(at, _)| price(*at) >= price(first)),
+            "a front begins with what costs least"
+        );
+        Some(first)
     }
 
     /// For each requirement the cheapest design that meets all others, where it is cheaper than `cheapest`.
