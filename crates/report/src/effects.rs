@@ -25,7 +25,7 @@ const REFUSALS: usize = 3;
 /// `effects` as text: a table of cells, which factors matter and by how much, and claims held against what was measured.
 pub fn effects(effects: &Effects, style: Style) -> String {
     let mut lines = Vec::new();
-    let headlines: Vec<&FigureEffects> = headlines(effects);
+    let headlines: Vec<&FigureEffects> = headlines(effects).collect();
     let mut notes = Vec::new();
     let shown = cells(effects, &headlines, style);
     lines.extend(shown.lines);
@@ -73,17 +73,8 @@ pub fn effects(effects: &Effects, style: Style) -> String {
 }
 
 /// Of each point the figure that it is about.
-fn headlines(effects: &Effects) -> Vec<&FigureEffects> {
-    let mut known: Vec<(&str, &str)> = Vec::new();
-    let mut headlines = Vec::new();
-    for figure in &effects.figures {
-        let point = (figure.plan.as_str(), figure.point.as_str());
-        if !known.contains(&point) {
-            known.push(point);
-            headlines.push(figure);
-        }
-    }
-    headlines
+fn headlines(effects: &Effects) -> impl Iterator<Item = &FigureEffects> {
+    effects.headlines().into_iter().map(|place| &effects.figures[place])
 }
 
 /// Tables of cells, and of how many points.
@@ -222,7 +213,7 @@ fn subject(figure: &FigureEffects) -> String {
 
 /// What was found, the largest first; what was not; and what was refused.
 fn told(effects: &Effects) -> Vec<String> {
-    let headlines = headlines(effects);
+    let headlines: Vec<&FigureEffects> = headlines(effects).collect();
     let is_headline = |figure: &FigureEffects| headlines.iter().any(|one| std::ptr::eq(*one, figure));
     let all: Vec<(&FigureEffects, &Effect)> = effects
         .figures

@@ -130,7 +130,7 @@ impl Table {
             let fields = shown.iter().map(|column| {
                 let cut = if self.columns[*column].words { cut_within } else { cut };
                 let text = cut(&cells[*column], widths[*column], style.ellipsis());
-                let pad = " ".repeat(widths[*column] - text.width());
+                let pad = " ".repeat(widths[*column].saturating_sub(text.width()));
                 let text = style.paint(look(*column), &text);
                 if self.columns[*column].words { text + &pad } else { pad + &text }
             });

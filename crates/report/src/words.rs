@@ -23,7 +23,6 @@ pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
         empty = false;
     }
     lines.push(line);
-    assert!(!lines.is_empty(), "even nothing is a line");
     lines
 }
 
@@ -65,6 +64,7 @@ fn lacking<'a>(figures: usize, reasons: impl Iterator<Item = &'a str>) -> Option
     }
     by_reason.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let lacking: usize = by_reason.iter().map(|(_, count)| count).sum();
+    debug_assert!(lacking <= figures, "{lacking} reasons of {figures} figures");
     let told: Vec<String> = match by_reason[..] {
         [] => return None,
         [(why, _)] => vec![why.to_owned()],
@@ -144,6 +144,16 @@ pub fn harmless(text: &str) -> String {
         }
     }
     shown
+}
+
+/// A word of a command line as a shell reads it, in quotes where it needs them.
+pub fn shell_word(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// A cell of a table that a spreadsheet may read: harmless, and never a formula. A number is left as it is.
@@ -238,5 +248,13 @@ mod tests {
     #[test]
     fn a_name_cannot_speak_to_the_terminal() {
         assert_eq!(harmless("a\x1b[31mb\n"), "a\u{FFFD}[31mb\u{FFFD}");
+    }
+
+    #[test]
+    fn a_command_can_be_pasted_into_a_shell() {
+        assert_eq!(shell_word("--on"), "--on");
+        assert_eq!(shell_word("array:md3000?raid=5&disks=8"), "'array:md3000?raid=5&disks=8'");
+        assert_eq!(shell_word("it's"), "'it'\\''s'");
+        assert_eq!(shell_word(""), "''");
     }
 }

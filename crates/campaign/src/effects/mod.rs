@@ -153,6 +153,20 @@ pub struct Effect {
 }
 
 impl Effects {
+    /// Of each point the figure that it is about, by its place.
+    pub fn headlines(&self) -> Vec<usize> {
+        let mut known: Vec<(&str, &str)> = Vec::new();
+        let mut headlines = Vec::new();
+        for (place, figure) in self.figures.iter().enumerate() {
+            let point = (figure.plan.as_str(), figure.point.as_str());
+            if !known.contains(&point) {
+                known.push(point);
+                headlines.push(place);
+            }
+        }
+        headlines
+    }
+
     /// Why figures have no effects, each reason with the figures that it is of; in the order of the figures.
     pub fn refusals(&self) -> Vec<(&str, Vec<&FigureEffects>)> {
         let mut refusals: Vec<(&str, Vec<&FigureEffects>)> = Vec::new();
