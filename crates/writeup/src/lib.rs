@@ -9,6 +9,7 @@
 mod csv;
 mod document;
 mod evidence;
+mod facts;
 mod html;
 mod labels;
 mod markdown;
@@ -23,6 +24,7 @@ mod summary;
 mod sweep;
 mod verify;
 mod views;
+mod warnings;
 mod xlsx;
 
 use std::borrow::Cow;

@@ -1,26 +1,20 @@
-//! The top of a report: title, answer, key figures; and its end: warnings and what the runs are.
+//! A report, and its top: title, answer, key figures.
 
-use record::names::fact;
-use record::{Finding, Grade, Metric, Point, PointKind, Run, Severity, World};
-use units::{Bytes, Nanos};
+use record::{Finding, Grade, Metric, PointKind, Run};
 
-use crate::document::{Interval, KeyFigure, RunFacts, Section, Sentence, Span, Table, Warning, WriteUp};
+use crate::document::{Interval, KeyFigure, Section, Sentence, Span, Table, WriteUp};
+use crate::facts::{facts, told_runs};
 use crate::measured::{self, Measured};
 use crate::number::Number;
 use crate::sweep::{Phase, phases};
 use crate::views::{Subject, best, capital, exploration_answer, exploration_figures, leads, search_answer};
+use crate::warnings::{filling, warnings};
 
 /// Figures at the top: what a reader takes in at a glance.
 const KEY_FIGURES: usize = 6;
 
-/// Places of a finding of a campaign that are named.
-const PLACES: usize = 5;
-
 /// Cases of one kind of headline that the answer names.
 const CASES: usize = 1;
-
-/// The finding of a run that was ended before all of its points.
-const INTERRUPTED: &str = "interrupted";
 
 /// What is said of a rate that writes reached in free room of a write cache.
 pub(crate) const UNSUSTAINED: &str = "Not sustained, the write cache was still filling";
@@ -44,16 +38,6 @@ pub(crate) fn write_up(subject: &Subject<'_>, sections: Vec<Section>, title: Opt
         "what is most severe comes first"
     );
     report
-}
-
-/// The runs whose facts are told: of a campaign the first of each plan, as the others differ in their cells alone.
-fn told_runs<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = (&'a Run, &'a String)> {
-    let is_first = |(place, run): (usize, &Run)| {
-        !subject.runs[..place].iter().any(|before| before.plan.name == run.plan.name)
-    };
-    let all = subject.runs.iter().zip(subject.labels).enumerate();
-    all.filter(move |(place, (run, _))| subject.campaign.is_none() || is_first((*place, run)))
-        .map(|(_, one)| one)
 }
 
 fn title(subject: &Subject<'_>) -> String {
@@ -341,170 +325,6 @@ fn key_figure(subject: &Subject<'_>, one: Measured<'_>, metric: Metric, case: &s
     Some(KeyFigure { name: format!("{unit}{of}"), figure, interval, note })
 }
 
-/// Findings of all runs, equal sentences once, the most severe first.
-fn warnings(subject: &Subject<'_>) -> Vec<Warning> {
-    let mut warnings: Vec<Warning> = Vec::new();
-    for (run, label) in subject.runs.iter().zip(subject.labels) {
-        for finding in &run.findings {
-            let point = finding.point.and_then(|index| run.point(index));
-            let place = place(subject, label, point);
-            match warnings.iter_mut().find(|known| {
-                // Of the many runs of a campaign one sentence stands for all of its kind.
-                known.code == finding.code
-                    && (subject.campaign.is_some() || known.sentence == finding.sentence)
-            }) {
-                Some(known) => known.places.push(place),
-                None => warnings.push(Warning {
-                    code: finding.code.clone(),
-                    severity: finding.severity,
-                    sentence: finding.sentence.clone(),
-                    remedy: finding.remedy.clone(),
-                    places: vec![place],
-                }),
-            }
-        }
-        // Runs of a campaign that lack are named with their reason beside its effects.
-        let is_told = subject.campaign.is_some() && run.lack().is_some();
-        let is_found = run.findings.iter().any(|finding| finding.code == INTERRUPTED);
-        if !run.ending.complete && !is_told && !is_found {
-            warnings.push(Warning {
-                code: "incomplete".into(),
-                severity: Severity::Warning,
-                sentence: format!("Not every point was measured: {}.", run.ending.reason),
-                remedy: String::new(),
-                places: vec![label.clone()],
-            });
-        }
-    }
-    warnings.extend(filling(subject));
-    warnings.sort_by_key(|warning| std::cmp::Reverse(warning.severity));
-    for warning in &mut warnings {
-        warning.places.retain(|place| !place.is_empty());
-        let more = warning.places.len().saturating_sub(PLACES);
-        if subject.campaign.is_some() && more > 0 {
-            warning.places.truncate(PLACES);
-            warning.places.push(format!("{more} more"));
-        }
-    }
-    warnings
-}
-
-/// Where writes went into a write cache that still had room.
-fn filling(subject: &Subject<'_>) -> Option<Warning> {
-    let is_filling = |one: &Measured<'_>| one.point.is_filling();
-    let all = subject.measured().into_iter().filter(is_filling);
-    let places: Vec<String> =
-        all.map(|one| place(subject, subject.label(one.run), Some(one.point))).collect();
-    (!places.is_empty()).then(|| Warning {
-        code: "cache-filling".into(),
-        severity: Severity::Warning,
-        sentence:
-            "The write cache was still filling: writes met its free room, and the sustained rate may be lower."
-                .into(),
-        remedy: "Run for longer than the cache takes to fill, or let writes warm up for that long.".into(),
-        places,
-    })
-}
-
-fn place(subject: &Subject<'_>, label: &str, point: Option<&Point>) -> String {
-    let point = point.map_or("", |point| point.name.as_str());
-    match (subject.labels.len(), point) {
-        (1, point) => point.to_owned(),
-        (_, "") => label.to_owned(),
-        (_, point) => format!("{label}, {point}"),
-    }
-}
-
-/// What is to be known of a run, by name.
-fn facts(run: &Run, label: &str) -> RunFacts {
-    let mut facts: Vec<(String, String)> = Vec::new();
-    let mut add = |name: &str, value: String| {
-        if !value.is_empty() {
-            facts.push((name.to_owned(), value));
-        }
-    };
-    add("run", run.id.clone());
-    add("began", run.started.clone());
-    add(
-        "plan",
-        if run.plan.about.is_empty() {
-            run.plan.name.clone()
-        } else {
-            format!("{}: {}", run.plan.name, run.plan.about)
-        },
-    );
-    add("changed in the plan", run.plan.overrides.join(", "));
-    for target in &run.targets {
-        let used = match target.size_bytes {
-            0 => String::new(),
-            bytes => format!(", {} used", Bytes::new(bytes)),
-        };
-        let kind = if target.kind.is_empty() { String::new() } else { format!(" ({})", target.kind) };
-        add("target", format!("{}{kind}{used}", target.address));
-        for key in [
-            fact::VENDOR,
-            fact::MODEL,
-            fact::FIRMWARE,
-            fact::SERIAL,
-            fact::FILE_SYSTEM,
-            fact::SCHEDULER,
-            fact::WRITE_CACHE,
-            "about",
-        ] {
-            add(key, target.facts.get(key).cloned().unwrap_or_default());
-        }
-    }
-    add(
-        "labels",
-        run.tags.iter().map(|(key, value)| format!("{key} {value}")).collect::<Vec<_>>().join(", "),
-    );
-    if run.world == World::Host {
-        let machine = &run.environment;
-        add("machine", machine.hostname.clone());
-        add("kernel", machine.kernel.clone());
-        // A run that ended before it looked knows neither.
-        if machine.cpus > 0 {
-            add("processors", format!("{} × {}", machine.cpus, machine.cpu_model));
-        }
-        if machine.ram_bytes > 0 {
-            add("memory", Bytes::new(machine.ram_bytes).to_string());
-        }
-    } else {
-        add("world", "a virtual array, in virtual time".into());
-    }
-    add("version", format!("{} {}", run.tool.name, run.tool.version));
-    if !run.points.is_empty() {
-        let measured: u64 =
-            run.points.iter().map(|point| point.ended_ns.saturating_sub(point.started_ns)).sum();
-        add("points", format!("{}, {} in all", run.points.len(), Nanos::new(measured)));
-    }
-    if let Some(cost) = run.display.as_ref().filter(|cost| cost.shown_s > 0.0) {
-        let kind = if cost.kind == "full" { "full screen" } else { cost.kind.as_str() };
-        let (cpu, share) = (Nanos::from_secs_f64(cost.cpu_s), cost.cpu_s / cost.shown_s * 100.0);
-        add("display", format!("{kind}, {cpu} of processor time: {share:.2} % of one processor"));
-    }
-    add("grade", run.grading.as_ref().map(|grading| grading.grade.to_string()).unwrap_or_default());
-    add("ending", format!("{} (exit code {})", run.ending.reason, run.ending.code));
-    RunFacts {
-        label: label.to_owned(),
-        id: run.id.clone(),
-        facts,
-        command: run.command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
-        plan: run.plan.text.clone(),
-        campaign: run.cell.as_ref().map(|cell| cell.toml.clone()).unwrap_or_default(),
-    }
-}
-
-/// A word of a command line as a shell reads it.
-fn quoted(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
 /// What a grade means, in a few words.
 pub(crate) fn meaning(grade: Grade) -> &'static str {
     match grade {
@@ -514,30 +334,5 @@ pub(crate) fn meaning(grade: Grade) -> &'static str {
         Grade::D => "what was measured is in doubt",
         Grade::E => "what was measured is in doubt for several reasons",
         Grade::F => "a figure does not mean what it seems to",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_run_never_came_to_know_is_no_fact_of_it() {
-        let mut run = record::sample::run("oltp", Vec::new());
-        run.world = World::Host;
-        (run.environment.cpus, run.environment.ram_bytes) = (0, 0);
-        (run.targets[0].address, run.targets[0].kind) = ("null:".into(), String::new());
-        let facts = facts(&run, "").facts;
-        assert!(facts.iter().all(|(name, _)| name != "processors" && name != "memory"), "{facts:?}");
-        let target = facts.iter().find(|(name, _)| name == "target").expect("it has one");
-        assert!(!target.1.contains("()"), "{target:?}");
-    }
-
-    #[test]
-    fn a_command_can_be_pasted_into_a_shell() {
-        assert_eq!(quoted("--on"), "--on");
-        assert_eq!(quoted("array:md3000?raid=5&disks=8"), "'array:md3000?raid=5&disks=8'");
-        assert_eq!(quoted("it's"), "'it'\\''s'");
-        assert_eq!(quoted(""), "''");
     }
 }

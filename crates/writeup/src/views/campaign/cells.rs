@@ -25,7 +25,7 @@ const BAR: &str = "; the bar is the 95 % interval of the mean over the blocks";
 impl<'a> Subject<'a> {
     /// Points that have a chart: all, or those whose cells differ most, in the order of the plan.
     pub(super) fn charted(self) -> Vec<usize> {
-        let mut places = self.headlines();
+        let mut places = self.effects.headlines();
         let spread = |place: &usize| {
             let means = || self.effects.figures[*place].cells.iter().map(|cell| cell.mean);
             means().fold(0.0, f64::max) / means().fold(f64::INFINITY, f64::min)
