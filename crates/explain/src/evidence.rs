@@ -87,6 +87,9 @@ pub(crate) fn sampled<'a>(point: &'a Point, name: &str) -> Vec<f64> {
     series.map(|series| within(series, point.started_ns, point.ended_ns)).unwrap_or_default()
 }
 
+/// Values of a series at most: as many seconds are 48 days, and a file may claim stretches of any length.
+const VALUES_MOST: usize = 1 << 22;
+
 /// Values of `series` whose stretches ended after `from` and no later than `until`. That of a stretch which is several
 /// times as long as the shortest, as in an old part of a long load, is there as often.
 pub(crate) fn within(series: &Series, from: u64, until: u64) -> Vec<f64> {
@@ -102,6 +105,7 @@ pub(crate) fn within(series: &Series, from: u64, until: u64) -> Vec<f64> {
     let all = series.at_ns.iter().zip(&series.values).zip(lengths);
     let own = all.filter(|((at, _), _)| **at > from && **at <= until);
     own.flat_map(|((_, value), length)| std::iter::repeat_n(*value, narrow::<usize>(times(length).max(1))))
+        .take(VALUES_MOST)
         .collect()
 }
 
@@ -180,6 +184,12 @@ mod tests {
         assert_eq!(within(&series(None, &[500, 510, 520], &[1.0, 2.0, 3.0]), 0, 999), [1.0, 2.0, 3.0]);
         assert_eq!(within(&series(None, &[], &[]), 0, 999), [] as [f64; 0]);
         assert_eq!(within(&series(Some(7), &[7], &[1.0]), 0, 9), [1.0], "a stretch of no length is one");
+    }
+
+    #[test]
+    fn a_stretch_that_a_file_claims_to_be_of_centuries_takes_no_more_memory_than_days() {
+        let claimed = series(Some(0), &[1, u64::MAX], &[1.0, 2.0]);
+        assert_eq!(within(&claimed, 0, u64::MAX).len(), VALUES_MOST);
     }
 
     #[test]

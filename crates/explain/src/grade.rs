@@ -77,6 +77,17 @@ pub const CHECKS: [CheckAbout; 11] = [
     ),
     check(About::Clock, "clock", false, "the CPU clock did not change"),
 ];
+const _: () = {
+    let mut one = 0;
+    while one < CHECKS.len() {
+        let mut other = 0;
+        while other < one {
+            assert!(CHECKS[one].about as u8 != CHECKS[other].about as u8, "each is checked once");
+            other += 1;
+        }
+        one += 1;
+    }
+};
 
 /// Which check a finding belongs to, and the best grade that it allows as a note, a warning, or where it makes a figure
 /// invalid; `None` for those that do not affect the grade.
@@ -131,6 +142,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         | Code::BelowModel
         | Code::AboveModel => return None,
     };
+    debug_assert!(answer.1.is_sorted(), "{}: what is graver gives a better grade", code.name());
     Some(answer)
 }
 

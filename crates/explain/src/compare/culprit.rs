@@ -12,6 +12,8 @@
 //! **Invariant:** a part is named by what was measured alone: no suspect is likelier than another beforehand, and no degree
 //! on the scale of logarithms. Source: MacKay, *Bayesian interpolation*, Neural Computation 4 (1992), on evidence.
 
+use std::collections::BTreeSet;
+
 use record::judgement::{Culprit, Suspect};
 use stats::gate::{log_likelihood, quantile};
 
@@ -126,6 +128,10 @@ fn held<'s>(measured: &'s [Shift], modelled: impl Fn(&Shift) -> Option<(f64, f64
     let cells: Vec<&str> = all.iter().map(|one| one.measured.counts_with()).collect();
     let weights: Vec<f64> =
         cells.iter().map(|cell| 1.0 / cells.iter().filter(|other| *other == cell).count() as f64).collect();
+    debug_assert!(
+        (weights.iter().sum::<f64>() - cells.iter().collect::<BTreeSet<_>>().len() as f64).abs() < 1e-6,
+        "the figures of a cell count for one together"
+    );
     all.iter_mut().zip(weights).for_each(|(one, weight)| one.weight = weight);
     all
 }
@@ -133,6 +139,7 @@ fn held<'s>(measured: &'s [Shift], modelled: impl Fn(&Shift) -> Option<(f64, f64
 /// The logarithm of a figure that has gone the part `part` of the way from one to the other, as times go: a rate is that of
 /// requests which take so long.
 fn evenly(metric: &str, [from, to]: [f64; 2], part: f64) -> f64 {
+    debug_assert!((0.0..=1.0).contains(&part), "{part} lies between no two degrees");
     let sign = if metric == "iops" { -1.0 } else { 1.0 };
     let time = (sign * from).exp() * (1.0 - part) + (sign * to).exp() * part;
     sign * time.ln()
@@ -159,6 +166,7 @@ impl Suspicion {
         }
         let none = (1.0, Vec::new());
         let knots: Vec<&(f64, Vec<Shift>)> = std::iter::once(&none).chain(&self.tried).collect();
+        assert!(knots.is_sorted_by(|one, next| one.0 < next.0), "{}: degrees that do not rise", self.part);
         let stretches = knots.windows(2);
         let each = stretches.flat_map(|two| (1..=STEPS).map(move |step| (two[0], two[1], step)));
         let mut all: Vec<(f64, Traced)> = Vec::new();

@@ -56,6 +56,10 @@ pub fn gate(asked: &Asked<'_>) -> Gate {
     pairs.iter_mut().for_each(|pair| pair.learn(&equal));
     let level = asked.false_alarms / pairs.len().max(1) as f64;
     let rows: Vec<GateRow> = pairs.iter().map(|pair| row(pair, &pairs, asked.tolerance, level)).collect();
+    debug_assert!(
+        level * rows.len() as f64 <= asked.false_alarms * (1.0 + 1e-12),
+        "all rows together raise more false alarms than are allowed"
+    );
     let verdict = rows.iter().map(|row| row.verdict).max().unwrap_or(Verdict::Inconclusive);
     let ids = |runs: &[&Run]| runs.iter().map(|run| run.id.clone()).collect();
     Gate {

@@ -10,8 +10,8 @@ use record::Point;
 use stats::difference::{Estimate, Noise};
 use stats::geometric_mean;
 
-use super::RESOLUTION;
 use super::cells::Cell;
+use super::estimate::RESOLUTION;
 use super::pairs::same_in;
 use super::shifts::Shift;
 

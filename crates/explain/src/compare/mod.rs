@@ -10,6 +10,7 @@
 
 mod cells;
 mod culprit;
+mod estimate;
 mod gate;
 mod host_time;
 mod limit;
@@ -23,12 +24,10 @@ mod shifts;
 mod strata;
 mod stretches;
 
-use std::collections::BTreeMap;
-
 use record::{
     Basis, Compared, Comparison, Grading, PointKind, Run, Severity, Side, Unmatched, Verdict, World,
 };
-use stats::difference::{BATCHES_LEAST as SECONDS_LEAST, Estimate, Noise, Ratio, false_discovery};
+use stats::difference::{BATCHES_LEAST as SECONDS_LEAST, Noise, Ratio, false_discovery};
 use stats::geometric_mean;
 
 pub use culprit::{LIKELIER, Suspicion, Traced, culprit, likely};
@@ -39,15 +38,12 @@ pub use pivot::{by, value_of};
 pub use shifts::{Shift, modelled, shifts};
 
 use cells::Cell;
+use estimate::{estimates, noise, own};
 use record::Metric;
 use strata::Strata;
 
 /// Of the reported differences no more than this part is chance on average.
 pub const FALSE_DISCOVERIES: f64 = 0.05;
-
-/// No two figures differ by less than the width of a histogram's bucket: the variance of a value that lies
-/// anywhere in one of 1/1,024.
-const RESOLUTION: f64 = 1.0 / (12.0 * 1024.0 * 1024.0);
 
 /// One side of a comparison: runs that count as repeats of each other.
 #[derive(Clone, Debug)]
@@ -77,6 +73,14 @@ pub fn compare(by: Option<&str>, groups: &[Group<'_>], margin: f64) -> Compariso
     comparison.unmatched = unmatched(&cells);
     comparison.notes = strata.note(groups).into_iter().chain(notes(groups, &comparison.rows)).collect();
     comparison.notes.extend(too_short(&comparison, &cells));
+    assert!(
+        comparison.rows.iter().all(|row| (1..groups.len()).contains(&(row.side as usize))),
+        "each figure is one of a side that is compared with the first"
+    );
+    assert!(
+        comparison.settings.iter().all(|setting| setting.values.len() == groups.len()),
+        "each side has its place beside a setting, also where it lacks it"
+    );
     comparison
 }
 
@@ -122,18 +126,6 @@ fn rows(cells: &[Vec<Cell<'_>>]) -> Vec<Compared> {
     rows
 }
 
-/// What repeats of all cells and sides show together, for each figure.
-fn noise(cells: &[Vec<Cell<'_>>]) -> BTreeMap<String, Noise> {
-    let mut groups: BTreeMap<String, Vec<Vec<f64>>> = BTreeMap::new();
-    for cell in cells.iter().flatten() {
-        for metric in cell.metrics() {
-            groups.entry(metric.name()).or_default().push(cell.values(metric));
-        }
-    }
-    let pooled = |groups: Vec<Vec<f64>>| Noise::of(groups.iter().map(Vec::as_slice));
-    groups.into_iter().filter_map(|(name, groups)| Some((name, pooled(groups)?))).collect()
-}
-
 fn row(
     first: &Cell<'_>,
     second: &Cell<'_>,
@@ -169,59 +161,6 @@ fn row(
         basis,
         verdict: Verdict::Inconclusive,
     })
-}
-
-/// The estimates of both figures, and their basis.
-fn estimates(
-    first: &Cell<'_>,
-    second: &Cell<'_>,
-    metric: Metric,
-    noise: Option<Noise>,
-) -> (Basis, Option<(Estimate, Estimate)>) {
-    let repeated = [first, second].map(|cell| cell.values(metric).len() >= 2);
-    let of = |cell| estimate(cell, metric, noise);
-    let estimates = of(first).zip(of(second));
-    let basis = match (repeated, noise) {
-        _ if estimates.is_none() => Basis::Nothing,
-        ([true, true], _) => Basis::Repeats,
-        (_, Some(_)) => Basis::Noise,
-        _ => Basis::Seconds,
-    };
-    (basis, estimates)
-}
-
-/// The range of one side's figure itself: its interval, and where requests depend on each other too much for one, what
-/// all stretches of the window lie between.
-fn own(cell: &Cell<'_>, metric: Metric, noise: Option<Noise>) -> (Option<f64>, Option<f64>) {
-    if let Some(estimate) = estimate(cell, metric, noise) {
-        let interval = estimate.interval();
-        return (Some(interval.low), Some(interval.high));
-    }
-    stretches::range(cell, metric).map_or((None, None), |range| (range.low, range.high))
-}
-
-/// One side's figure: from its repeats, or from the one measurement and what others' repeats show.
-///
-/// It is never surer than its seconds and the resolution of a histogram allow: two repeats may agree by chance.
-fn estimate(cell: &Cell<'_>, metric: Metric, noise: Option<Noise>) -> Option<Estimate> {
-    let values = cell.values(metric);
-    let within = cell.within(metric);
-    let found = match (values.as_slice(), noise) {
-        ([], _) => None,
-        ([one], Some(noise)) => {
-            let of_noise = Estimate::new(*one, noise.variance, noise.freedom);
-            within.map(|within| within.at_least(noise.variance, noise.freedom)).or(of_noise)
-        }
-        ([_], None) => cell.alone(metric),
-        (several, _) => {
-            let count = several.len() as f64;
-            let repeats = Estimate::of_repeats(several)?;
-            Some(within.map_or(repeats, |within| repeats.at_least(within.variance / count, within.freedom)))
-        }
-    };
-    let found = found.map(|found| found.at_least(RESOLUTION, f64::INFINITY));
-    debug_assert!(found.is_none_or(|found| found.variance >= RESOLUTION));
-    found
 }
 
 /// Corrects the probabilities for their number, and sets the verdicts.
@@ -431,20 +370,6 @@ mod tests {
             assert_eq!(of(unit, 0.7, 1.0, Some(0.01)), Verdict::Inconclusive);
         }
         assert_eq!(verdict(&row("per_s", None, Some(0.01)), 0.05), Verdict::Inconclusive);
-    }
-
-    #[test]
-    fn repeats_that_agree_by_chance_are_as_sure_as_the_mean_of_so_many_measurements() {
-        use record::sample::Stream;
-        let stream = Stream { op: "read", size_bytes: 4096, per_s: 1_000, median_ns: 400_000, spread: 0.0 };
-        let mut run =
-            sample::run("quick", vec![sample::point(0, "p", vec![sample::workload("a", &[stream])])]);
-        let rate = |at: usize| if (at / 6).is_multiple_of(2) { 900.0 } else { 1_100.0 };
-        run.points[0].series[0].values.iter_mut().enumerate().for_each(|(at, value)| *value = rate(at));
-        let cells = cells::of(&[&run, &run, &run]);
-        let own = cells[0].within(Metric::Iops).expect("its seconds vary");
-        let found = estimate(&cells[0], Metric::Iops, None).expect("three repeats");
-        assert_eq!((found.variance, found.freedom), (own.variance / 3.0, own.freedom));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use stats::geometric_mean;
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 use super::cells::{self, Cell};
-use super::estimate;
+use super::estimate::estimate;
 use super::stretches::{self, Range};
 
 /// How sure either end of an interval of 95 % is.
@@ -159,6 +159,11 @@ fn row(promise: &Promise, cell: &Cell<'_>) -> ObjectiveRow {
         (Verdict::Inconclusive, None) => (verdict, seen.why.to_owned()),
         _ => (verdict, String::new()),
     };
+    debug_assert!(
+        verdict == Verdict::Inconclusive || seen.low.is_some() || seen.high.is_some() || !why.is_empty(),
+        "{}: a verdict by a figure alone",
+        promise.text
+    );
     ObjectiveRow {
         value: seen.value,
         low: seen.low,

@@ -5,7 +5,7 @@ use stats::difference::{Estimate, Noise};
 use stats::geometric_mean;
 
 use super::cells::{self, Cell};
-use super::{RESOLUTION, estimate};
+use super::estimate::{RESOLUTION, estimate};
 
 /// With fewer degrees of freedom a cell's own noise is not relied on alone.
 pub(super) const FREEDOM_ENOUGH: f64 = 4.0;
