@@ -94,52 +94,40 @@ impl Targets {
 
 /// A run to be started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Start {
     /// A ready plan; or else `toml`.
-    #[serde(default)]
     pub plan: Option<String>,
     /// The text of a plan.
-    #[serde(default)]
     pub toml: Option<String>,
     /// The targets.
-    #[serde(default)]
     pub on: Targets,
     /// Keys that are set over the plan, `KEY=VALUE`.
-    #[serde(default)]
     pub set: Vec<String>,
     /// Labels.
-    #[serde(default)]
     pub tags: BTreeMap<String, String>,
     /// What may be destroyed, as the command line takes it.
-    #[serde(default)]
     pub destroy: Option<String>,
 }
 
 /// A campaign to be checked or started; one that was started before is resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct CampaignAsked {
     /// A ready campaign; or else `toml`.
-    #[serde(default)]
     pub campaign: Option<String>,
     /// The text of a campaign.
-    #[serde(default)]
     pub toml: Option<String>,
     /// The target of all cells, in place of those of the text.
-    #[serde(default)]
     pub on: Targets,
     /// Keys of all plans, `KEY=VALUE`.
-    #[serde(default)]
     pub set: Vec<String>,
     /// Blocks, in place of those of the text.
-    #[serde(default)]
     pub repeats: Option<u32>,
     /// One cell of so many is measured, likewise.
-    #[serde(default)]
     pub fraction: Option<u32>,
     /// What may be destroyed, as the command line takes it. Nobody is told it again.
-    #[serde(default, skip_serializing)]
+    #[serde(skip_serializing)]
     pub destroy: Option<String>,
 }
 
