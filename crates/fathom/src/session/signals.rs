@@ -22,6 +22,13 @@ const ENDING: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ, SIGPIPE];
 
 /// Signals that the guard passes on: those, and the one that asks dd how far it is.
 const PASSED: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ, SIGPIPE, SIGUSR1];
+const _: () = {
+    let mut at = 0;
+    while at < ENDING.len() {
+        assert!(PASSED[at] == ENDING[at], "a signal that ends a run does not reach it");
+        at += 1;
+    }
+};
 
 /// Set by the first signal.
 static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();

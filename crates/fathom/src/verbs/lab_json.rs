@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::verbs::lab::{self, LabRefusal};
 use crate::verbs::lab_loads::with_loads;
+use crate::verbs::lab_rebuild::rebuild_answer;
 
 /// `POST /api/lab`: the load curve that `body` asks for.
 pub fn curve(body: Value) -> Result<Value, LabRefusal> {
@@ -16,7 +17,7 @@ pub fn curve(body: Value) -> Result<Value, LabRefusal> {
 
 /// `POST /api/lab/rebuild`: what the rebuild that `body` asks for costs.
 pub fn rebuild(body: Value) -> Result<Value, LabRefusal> {
-    json(&lab::rebuild_answer(&read(body)?, &Shipped)?)
+    json(&rebuild_answer(&read(body)?, &Shipped)?)
 }
 
 /// `GET /api/lab/arrays`: every array of the library with its knobs, and the loads of which figures are published.

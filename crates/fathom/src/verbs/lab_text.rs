@@ -11,7 +11,8 @@ use crate::input::arrays::LIBRARY;
 use crate::input::candidates;
 use crate::output::{self, TextOrJson, TreeFormat};
 use crate::terminal::{self, Appearance};
-use crate::verbs::lab::{self, Answer, LabRefusal, LabRequest, RebuildRequest, usual_depths};
+use crate::verbs::lab::{self, Answer, LabRefusal, LabRequest, usual_depths};
+use crate::verbs::lab_rebuild::{RebuildRequest, rebuild_answer, usual_depth};
 
 #[derive(Debug, Args)]
 pub struct LabArgs {
@@ -61,8 +62,8 @@ pub fn lab(arguments: &LabArgs) -> Result<String, Failure> {
     let style = terminal::style(&arguments.appearance);
     let array = arguments.array.clone();
     if let Some(fail) = arguments.rebuild {
-        let ask = RebuildRequest { array, workload, fail, depth: lab::usual_depth(), seed };
-        let answer = lab::rebuild_answer(&ask, &LIBRARY).map_err(refused)?;
+        let ask = RebuildRequest { array, workload, fail, depth: usual_depth(), seed };
+        let answer = rebuild_answer(&ask, &LIBRARY).map_err(refused)?;
         return match arguments.printed.wanted() {
             TreeFormat::Text => Ok(lines(&answer.answer, style)),
             TreeFormat::Json => output::json(&answer),

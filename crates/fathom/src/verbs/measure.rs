@@ -279,9 +279,10 @@ impl RebuildArgs {
 
 /// What an operator would say to a served array.
 fn served(server: &str) -> UpkeepOptions {
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
     let program = std::env::current_exe().map_or("fathom".into(), |path| path.display().to_string());
-    let say = |what: &str| format!("{} array {what} --server {}", quoted(&program), quoted(server));
+    let say = |what: &str| {
+        format!("{} array {what} --server {}", report::shell_word(&program), report::shell_word(server))
+    };
     let begin = [
         (Work::Rebuild, "rebuild 0"),
         (Work::Clone, "clone 0"),

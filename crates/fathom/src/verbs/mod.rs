@@ -22,6 +22,7 @@ pub mod judging;
 pub mod lab;
 pub mod lab_json;
 mod lab_loads;
+mod lab_rebuild;
 mod lab_text;
 pub mod library;
 pub mod loss;

@@ -1,21 +1,18 @@
-//! The course of a campaign: which runs are there, which are left, one after the other; resumed after any end.
+//! The course of a campaign: the runs that are left, one after the other; resumed after any end.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::process::{Command, Stdio};
-
-use campaign::{Turn, TurnKey};
+use campaign::Turn;
 use conduct::{Taker, in_order, processors};
 use host::clock::Clock;
-use library::{Filter, Library};
+use library::Library;
 use real::{Beside, RealOptions};
 use record::{CellLack, LackKind, Run};
 use units::{Instant, Nanos};
 
 use super::CampaignArgs;
 use super::crew::{Ahead, Crew};
+use super::kept::Kept;
 use super::lacking::{self, is_same_lack, unmeasured};
-use super::lock::{beside, is_running, lock_in_time};
+use super::lock::{is_running, lock_in_time};
 use super::published::{self, Asked};
 use super::state::{Prepared, State, readings};
 use super::subject::{Request, Subject, distinct};
@@ -36,67 +33,13 @@ const FAILURES_MOST: usize = 3;
 /// Fathom itself is wrong.
 const ENDS_ALL: [u8; 4] = [2, 3, 7, 8];
 
-/// What a library has of a campaign.
-pub struct Kept {
-    /// Its runs that hold, of every turn the last.
-    pub runs: Vec<Run>,
-    /// The turns that they are.
-    pub done: BTreeSet<TurnKey>,
-    /// Of every other turn the last run that does not count, with its reason: not measured, void or failed.
-    pub lacks: Vec<Run>,
-    /// Runs of the same name of a file that asked something else.
-    pub others: usize,
-}
-
-/// What `store` has of the campaign.
-pub fn kept(subject: &Subject, store: &Store) -> Result<Kept, Failure> {
-    let mut kept = Kept { runs: Vec::new(), done: BTreeSet::new(), lacks: Vec::new(), others: 0 };
-    let mut lacking = BTreeMap::new();
-    if !store.is_there()? {
-        return Ok(kept);
-    }
-    let library = store.open()?;
-    let tags = vec![("campaign".to_owned(), Some(subject.campaign.name.clone()))];
-    // The newest first.
-    for entry in library.list(&Filter { tags, ..Filter::default() })? {
-        // What was cut short says nothing of its cell.
-        if !entry.complete && entry.points > 0 {
-            continue;
-        }
-        let run = library.get(entry.id.as_str())?;
-        let Some(cell) = &run.cell else { continue };
-        match subject.key_of(cell, &run.plan) {
-            None => kept.others += 1,
-            Some(key) if run.counts() => {
-                if kept.done.insert(key) {
-                    kept.runs.push(run);
-                }
-            }
-            // It is measured again.
-            Some(key) if run.lack().is_some() => drop(lacking.entry(key).or_insert(run)),
-            Some(_) => {}
-        }
-    }
-    kept.runs.reverse();
-    kept.lacks =
-        lacking.into_iter().filter(|(key, _)| !kept.done.contains(key)).map(|(_, run)| run).collect();
-    debug_assert!(kept.runs.len() <= kept.done.len(), "each cell of a block counts with one run");
-    Ok(kept)
-}
-
-/// The turns that are left.
-pub fn left(subject: &Subject, kept: &Kept) -> Vec<Turn> {
-    let turns = subject.schedule().into_iter();
-    turns.filter(|turn| !kept.done.contains(&turn.key(&subject.campaign))).collect()
-}
-
 /// Measures what is left, and prints what all of it says.
 pub fn carry_out(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failure> {
     // Made where it is not there: what is measured is to be kept.
     store.open_to_save(false)?;
     let _lock = lock_in_time(subject, store)?;
-    let kept = kept(subject, store)?;
-    let left = left(subject, &kept);
+    let kept = Kept::of(subject, store)?;
+    let left = kept.left(subject);
     let crew = Crew::open(subject, arguments)?;
     let published = published::left(subject, &kept);
     say_begin(subject, &kept, left.len() + published.len());
@@ -123,7 +66,7 @@ pub fn carry_out(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> 
 
 /// Prints how far the campaign is, and what is known so far.
 pub fn status(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failure> {
-    let kept = kept(subject, store)?;
+    let kept = Kept::of(subject, store)?;
     let all = subject.schedule().len() + published::all(subject).len();
     let running = if is_running(subject, store)? { "running" } else { "not running" };
     let void = lacking::counts(&kept.lacks);
@@ -132,14 +75,14 @@ pub fn status(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Res
         report::harmless(&subject.campaign.name),
         kept.done.len()
     ))?;
-    say_others(&kept);
+    kept.say_others();
     conclude(subject, arguments, store)?;
     Ok(Ending::done())
 }
 
 /// What the runs so far say.
 fn conclude(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<(), Failure> {
-    let mut kept = kept(subject, store)?;
+    let mut kept = Kept::of(subject, store)?;
     if kept.runs.is_empty() && kept.lacks.is_empty() {
         return Ok(());
     }
@@ -162,10 +105,7 @@ fn conclude(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Resul
 
 /// The command that shows more: the report, or where no run counts, of which there is none, the list of runs with their reasons.
 fn next_command(name: &str, has_figures: bool, store: &Store) -> String {
-    let word = |name: String| {
-        let plain = name.chars().all(|one| one.is_ascii_alphanumeric() || ":-_.=".contains(one));
-        if plain { name } else { format!("'{}'", name.replace('\'', "'\\''")) }
-    };
+    let word = |name: String| report::shell_word(&name);
     let option = store.option();
     match has_figures {
         true => {
@@ -183,17 +123,7 @@ fn say_begin(subject: &Subject, kept: &Kept, left: usize) {
         done => format!("{name}: {left} of {all} runs are left, {done} are in the library"),
     };
     terminal::say_sentence(&resumed);
-    say_others(kept);
-}
-
-/// Runs of another campaign of the same name.
-pub fn say_others(kept: &Kept) {
-    if kept.others > 0 {
-        terminal::say_sentence(&format!(
-            "{} runs in the library are of a campaign of this name whose file measures something else; they are ignored",
-            kept.others
-        ));
-    }
+    kept.say_others();
 }
 
 /// The runs one after the other.
@@ -509,35 +439,4 @@ fn interrupted() -> Result<Option<u8>, Failure> {
     let signals =
         listened.map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
     Ok(signals.exit_code())
-}
-
-/// Starts the same command in the background, in a process group of its own.
-pub fn detach(subject: &Subject, store: &Store) -> Result<Ending, Failure> {
-    use std::os::unix::process::CommandExt;
-    store.open_to_save(false)?;
-    let told = |what: &str| {
-        let what = what.to_owned();
-        move |source| Failure::System { what, source }
-    };
-    let path = beside(subject, store, "log")?;
-    let log = File::options().create(true).append(true).open(&path).map_err(told("the log"))?;
-    let program = std::env::current_exe().map_err(told("the program"))?;
-    let words = std::env::args_os().skip(1).filter(|word| word != "--detach");
-    let errors = log.try_clone().map_err(told("the log"))?;
-    let started = Command::new(program)
-        .args(words)
-        .stdin(Stdio::null())
-        .stdout(log)
-        .stderr(errors)
-        .process_group(0)
-        .spawn();
-    let child = started.map_err(told("the campaign cannot be started"))?;
-    output::print(&format!(
-        "{}: continues as process {}; what it says is in {}\nHow far it is: the same command with --status; to end it: kill -INT {}\n",
-        report::harmless(&subject.campaign.name),
-        child.id(),
-        path.display(),
-        child.id()
-    ))?;
-    Ok(Ending::done())
 }

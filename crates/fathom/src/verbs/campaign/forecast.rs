@@ -5,7 +5,7 @@ use stats::factorial::{self, Noise, Term};
 use units::Nanos;
 
 use super::CampaignArgs;
-use super::course::{self, Kept};
+use super::kept::Kept;
 use super::subject::Subject;
 use crate::ending::{Ending, Failure};
 use crate::output;
@@ -71,8 +71,8 @@ fn of_a_block(subject: &Subject) -> Result<Option<Nanos>, Failure> {
 /// Prints the runs in their order, what they take, and the smallest effect that would be seen.
 pub fn dry_run(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failure> {
     debug_assert!(arguments.dry_run, "nothing is measured");
-    let kept = course::kept(subject, store)?;
-    course::say_others(&kept);
+    let kept = Kept::of(subject, store)?;
+    kept.say_others();
     let most = if arguments.order { usize::MAX } else { TURNS };
     let mut text = foreseen(subject, &kept, most)?;
     let more = subject.schedule().len().saturating_sub(most);
@@ -96,7 +96,7 @@ pub fn foreseen(subject: &Subject, kept: &Kept, most: usize) -> Result<String, F
         report::counted(turns.len(), "run")
     );
     // Published figures are runs of the campaign too, and of no turn.
-    let left = course::left(subject, kept).len();
+    let left = kept.left(subject).len();
     if left < turns.len() {
         text += &format!("{} are in the library, {left} are left\n", turns.len() - left);
     }

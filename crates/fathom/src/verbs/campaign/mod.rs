@@ -2,7 +2,9 @@
 
 pub mod course;
 mod crew;
+mod detach;
 pub mod forecast;
+pub mod kept;
 mod lacking;
 mod lock;
 mod published;
@@ -132,7 +134,7 @@ pub fn campaign(arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failu
     match arguments {
         CampaignArgs { dry_run: true, .. } => forecast::dry_run(&subject, arguments, store),
         CampaignArgs { status: true, .. } => course::status(&subject, arguments, store),
-        CampaignArgs { detach: true, .. } => course::detach(&subject, store),
+        CampaignArgs { detach: true, .. } => detach::detach(&subject, store),
         _ => {
             if let Some(ending) = over_ranks(&subject, arguments)? {
                 return Ok(ending);

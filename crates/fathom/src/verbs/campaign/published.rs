@@ -18,7 +18,7 @@ use units::{Nanos, Share};
 use workload::plan::Overrides;
 
 use super::CampaignArgs;
-use super::course::Kept;
+use super::kept::Kept;
 use super::subject::{self, Request, Subject};
 use crate::ending::Failure;
 use crate::input::arrays::LIBRARY;

@@ -18,8 +18,9 @@ use super::plans;
 use crate::ending::Failure;
 use crate::session::dry_run::Foreseen;
 use crate::session::store::Store;
+use crate::verbs::campaign::forecast;
+use crate::verbs::campaign::kept::Kept;
 use crate::verbs::campaign::subject::{Change, Subject, targets_of};
-use crate::verbs::campaign::{course, forecast};
 use crate::verbs::compare::CampaignRuns;
 
 /// What errors call a text that came from the page.
@@ -127,7 +128,7 @@ pub fn check(asked: &CampaignAsked, trusted: bool, store: &Store) -> Answer {
 
 fn foreseen(asked: &CampaignAsked, label: &str, text: &str, store: &Store) -> Result<Value, Failure> {
     let subject = subject(asked, label, text)?;
-    let kept = course::kept(&subject, store)?;
+    let kept = Kept::of(&subject, store)?;
     let mut text = forecast::foreseen(&subject, &kept, usize::MAX)?;
     let mut refused = None;
     for request in first_on_each(&subject)? {
@@ -135,7 +136,7 @@ fn foreseen(asked: &CampaignAsked, label: &str, text: &str, store: &Store) -> Re
         refused = refused.or(why);
         text += &format!("\nthe first run on it\n{own}");
     }
-    let left = course::left(&subject, &kept).len();
+    let left = kept.left(&subject).len();
     Ok(json!({
         "ok": true, "name": subject.campaign.name, "dry_run": text, "refused": refused, "cautions": [],
         "runs": subject.schedule().len(), "left": left, "real": is_real(&subject.campaign),
