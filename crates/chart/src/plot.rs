@@ -271,6 +271,15 @@ mod tests {
     }
 
     #[test]
+    fn a_point_without_a_place_on_an_axis_moves_none_of_those_behind_it() {
+        let mut plot = plot();
+        plot.lines.truncate(1);
+        plot.lines[0].points[0].x = 0.0;
+        let drawing = plot.svg(640.0, "rates");
+        assert!(drawing.contains(" at 8</title>") && !drawing.contains(" at 0</title>"), "{drawing}");
+    }
+
+    #[test]
     fn a_ceiling_far_above_everything_does_not_press_the_lines_to_the_ground() {
         let mut plot = plot();
         plot.rules = vec![Rule::Level(1e6, "link".into())];

@@ -606,3 +606,33 @@ fn a_rank_that_goes_with_a_piece_of_work_ends_it_and_what_came_before_is_there()
     let why = ended.unwrap_err();
     assert!(taken.len() < 20 && why.contains("rank 1 on host-1 shows no sign of life"), "{why}");
 }
+
+#[test]
+fn a_rank_that_answers_one_piece_of_work_twice_ends_it_with_an_error_that_names_the_piece() {
+    let mut ends: Vec<Arc<dyn Transport>> =
+        Threads::ranks(2).into_iter().map(|end| Arc::new(end) as Arc<dyn Transport>).collect();
+    let (other, head) = (ends.remove(1), ends.remove(0));
+    let texts: Vec<String> = (0..50).map(|number| number.to_string()).collect();
+    let ended = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let say = |message| other.send(0, serde_json::to_vec(&message).unwrap());
+            say(serde_json::json!({ "Hello": hello(1) }));
+            let asked = |bytes: Vec<u8>| {
+                let message: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+                message.get("Errand").map(|errand| errand["number"].clone())
+            };
+            let number = loop {
+                let came = other.receive(Duration::from_millis(10));
+                if let Some(number) = came.and_then(|(_, bytes)| asked(bytes)) {
+                    break number;
+                }
+            };
+            (0..2).for_each(|_| say(serde_json::json!({ "Done": { "number": number, "text": "0" } })));
+        });
+        let errands = Errands::open(Arc::new(Link::new(head, || false)), &hello(0), Pieces::Short).unwrap();
+        let slowly = |_| std::thread::park_timeout(Duration::from_millis(2));
+        errands.carry_out(&texts, &slowly, &|_| Some(()), &mut |_, ()| true)
+    });
+    let why = ended.unwrap_err().to_string();
+    assert!(why.contains("rank 1") && why.contains("was not given to it"), "{why}");
+}
