@@ -400,22 +400,6 @@ fn a_users_file_is_not_written_on_a_jobs_word() {
     assert!(std::fs::read(user.path("mine")).unwrap().iter().any(|byte| *byte != 7));
 }
 
-#[test]
-fn a_latency_target_is_searched_and_the_load_that_keeps_it_reported() {
-    let user = User::new();
-    let line = "as fio --name=a --filename=array:md3000 --rw=randread --bs=8k --size=100g --direct=1 --runtime=9 \
-                --latency_target=20ms --latency_percentile=90 --output-format=json";
-    let ended = user.fathom(line).done();
-    assert_eq!(ended.err, "", "nobody waits before a terminal");
-    let out = ended.json();
-    let kept = user.last()["search"]["met_per_s"].as_f64().unwrap();
-    let job = &out["jobs"][0];
-    assert!((job["read"]["iops"].as_f64().unwrap() - kept).abs() < kept * 0.05, "{kept}");
-    let p90 = job["read"]["clat_ns"]["percentile"]["90.000000"].as_u64().unwrap();
-    assert!(p90 < 20_500_000, "{p90}");
-    assert_eq!(job["latency_target"], 20_000_000);
-}
-
 /// Every key of an object and of the objects in it, with the kind of its value.
 fn shape(value: &Value, path: &str, found: &mut BTreeMap<String, &'static str>) {
     let kind = match value {

@@ -1,6 +1,6 @@
 //! What a search for the highest rate found.
 
-use record::{Point, Run, Rung, Search, Severity};
+use record::{Depths, Point, Run, Rung, Search, Severity};
 use units::{Bytes, Nanos, OpsPerSecond};
 
 use crate::Code;
@@ -39,6 +39,9 @@ const CLIENT: &str = "load generator saturated";
 pub(crate) fn edge(run: &Run) -> Option<Draft> {
     let search = run.search.as_ref()?;
     let kept = search.met_per_s?;
+    if let Some(depths) = &search.depths {
+        return deepest(search, depths, kept);
+    }
     let mut sentence = format!("Maximum sustained rate {} within the SLO {}", per_s(kept), slo(search));
     match (search.violated_per_s, &search.violated_by) {
         (Some(broken), Some(by)) => {
@@ -63,10 +66,44 @@ pub(crate) fn edge(run: &Run) -> Option<Draft> {
     Some(draft.number("edge_per_s", search.edge_per_s.unwrap_or(f64::NAN)))
 }
 
+/// The same of a search for the deepest queue.
+fn deepest(search: &Search, depths: &Depths, kept: f64) -> Option<Draft> {
+    let met = depths.met?;
+    let least = if search.complete { "" } else { "at least " };
+    let mut sentence =
+        format!("Deepest queue within the SLO {}: {least}{met}, at {}", slo(search), per_s(kept));
+    match (depths.violated, &search.violated_by) {
+        (Some(broken), Some(by)) => sentence += &format!("; not {broken} ({})", cause(by)),
+        _ if met == depths.most => sentence += ", the deepest allowed",
+        _ => {}
+    }
+    if let Some(budget_s) = search.budget_s.filter(|_| search.out_of_time) {
+        sentence += &format!("; not searched further: its time of {} was over", time(budget_s));
+    }
+    let (severity, remedy) = match (search.complete, search.confirmed) {
+        (false, _) => (Severity::Warning, "Allow the search more time."),
+        (true, true) => (
+            Severity::Note,
+            "It was judged by single windows, each as it was seen; `fathom search` finds the rate that is kept, with its \
+             confidence.",
+        ),
+        (true, false) => (Severity::Warning, "Search again: the depth did not meet the SLO a second time."),
+    };
+    let draft = Draft::new(Code::SloMaximum, severity, sentence + ".").remedy(remedy);
+    let draft = draft.number("met_per_s", kept).number("met_depth", f64::from(met));
+    Some(draft.number("violated_depth", depths.violated.map_or(f64::NAN, f64::from)))
+}
+
 /// How well the rate is confirmed, and what to do about it.
 fn held(search: &Search) -> (Severity, String) {
     let again = || search.ladder.iter().filter(|rung| is_again(search, rung));
     let seconds = again().map(|rung| rung.seconds).fold(0.0, f64::max);
+    if search.out_of_time {
+        return (
+            Severity::Warning,
+            "Allow the search more time: it may be more, and was not confirmed.".into(),
+        );
+    }
     if !search.complete {
         return (Severity::Warning, "Search again: this search did not run to its end.".into());
     }
@@ -114,6 +151,15 @@ pub(crate) fn unkept(run: &Run) -> Option<Draft> {
     let lowest = search.ladder.iter().map(|rung| rung.rate_per_s).fold(f64::INFINITY, f64::min);
     if !lowest.is_finite() {
         return None;
+    }
+    if search.depths.is_some() {
+        let sentence = format!("No queue depth met the SLO {}, not even one request in flight.", slo(search));
+        let draft = Draft::new(Code::SloViolated, Severity::Warning, sentence);
+        return Some(
+            draft
+                .remedy("Relax the SLO: with one request in flight none waits for another.")
+                .number("lowest_per_s", lowest),
+        );
     }
     if let Some(draft) = generator_saturated(search, lowest) {
         return Some(draft);

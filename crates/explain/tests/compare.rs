@@ -267,6 +267,9 @@ fn searches_are_compared_by_the_rates_that_they_found_and_not_by_their_trials() 
         write_cache: None,
         relaxation_s: None,
         complete: true,
+        budget_s: None,
+        out_of_time: false,
+        depths: None,
         ladder: Vec::new(),
     };
     let with = |kept, broken| Run { search: Some(search(kept, broken)), ..template() };

@@ -7,6 +7,7 @@ use crate::{codes, find, found, reads, workload};
 fn searched() -> Run {
     let rung = |rate_per_s: f64, verdict: &str, cause: Option<&str>, point: u32| Rung {
         rate_per_s,
+        depth: None,
         purpose: "grid".into(),
         verdict: verdict.into(),
         cause: cause.map(str::to_owned),
@@ -36,6 +37,9 @@ fn searched() -> Run {
         recovery_s: Some(0.0),
         relaxation_s: None,
         complete: true,
+        budget_s: None,
+        out_of_time: false,
+        depths: None,
         ladder: vec![
             rung(9_000.0, "pass", None, 0),
             rung(9_150.0, "fail", Some("p99<5ms"), 1),
@@ -47,6 +51,38 @@ fn searched() -> Run {
 
 fn search(run: &mut Run) -> &mut Search {
     run.search.as_mut().unwrap()
+}
+
+#[test]
+fn the_deepest_queue_is_told_and_that_more_was_not_searched() {
+    let mut run = searched();
+    let depths = record::Depths { met: Some(12), violated: Some(16), most: 64 };
+    *search(&mut run) = Search { depths: Some(depths), violated_per_s: None, ..search(&mut run).clone() };
+    let finding = found(&run, "slo-maximum");
+    assert_eq!(finding.severity, Severity::Note);
+    assert_eq!(finding.sentence, "Deepest queue within the SLO p99<5ms: 12, at 9,000/s; not 16 (p99<5ms).");
+    let cut = Search {
+        complete: false,
+        confirmed: false,
+        out_of_time: true,
+        budget_s: Some(5.0),
+        ..search(&mut run).clone()
+    };
+    *search(&mut run) = cut.clone();
+    let finding = found(&run, "slo-maximum");
+    assert_eq!(finding.severity, Severity::Warning);
+    assert!(finding.sentence.contains("at least 12,"), "{}", finding.sentence);
+    assert!(
+        finding.sentence.ends_with("not searched further: its time of 5.00 s was over."),
+        "{}",
+        finding.sentence
+    );
+    // None below the first that failed: that is what was found, and not for want of time.
+    let none = record::Depths { met: None, violated: Some(1), most: 64 };
+    *search(&mut run) =
+        Search { depths: Some(none), met_per_s: None, complete: true, out_of_time: false, ..cut };
+    let finding = found(&run, "slo-violated");
+    assert!(finding.sentence.contains("not even one request in flight"), "{}", finding.sentence);
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub use run::{
     Cache, DisplayCost, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World,
     read, read_point, schema, version,
 };
-pub use search::{Recovery, Rung, Search, WriteCache};
+pub use search::{Depths, Recovery, Rung, Search, WriteCache};
 pub use steady::{Rounds, Window};
 pub use summary::{
     ClassSecond, Figure, LATENCY_QUANTILES, LatencySummary, OpSummary, QuantileFigure, summarise,

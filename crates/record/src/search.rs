@@ -57,6 +57,15 @@ pub struct Search {
     pub relaxation_s: Option<f64>,
     /// Whether it was carried to its end.
     pub complete: bool,
+    /// How long the whole search was allowed to take, in seconds; absent where it took what it needed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub budget_s: Option<f64>,
+    /// Whether it ended because that time was over: what is not known then was not searched further.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub out_of_time: bool,
+    /// The queue depths, where these were searched and not rates; the rates are then those that were reached.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub depths: Option<Depths>,
     /// Every rate that was tried, in order.
     pub ladder: Vec<Rung>,
 }
@@ -80,6 +89,19 @@ pub struct WriteCache {
     pub fill_s: Option<f64>,
 }
 
+/// Between which queue depths the edge lies: requests in flight of each worker at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Depths {
+    /// The deepest that was seen to keep every SLO; absent where none did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub met: Option<u32>,
+    /// The least deep that was seen to break one; absent where none did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub violated: Option<u32>,
+    /// The deepest that was allowed.
+    pub most: u32,
+}
+
 /// How a target came back from a rate that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Recovery {
@@ -92,9 +114,12 @@ pub struct Recovery {
 /// One rate that was tried.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rung {
-    /// Requests a second that were asked for.
+    /// Requests a second that were asked for; those that were reached where queue depths were searched.
     pub rate_per_s: f64,
-    /// Why it was tried: `grid`, `bisection`, `confirm`, `after a rest`, `overload`, `after overload`.
+    /// Requests in flight of each worker at most; absent where rates were searched.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub depth: Option<u32>,
+    /// Why it was tried: `grid`, `doubling`, `bisection`, `confirm`, `after a rest`, `overload`, `after overload`.
     pub purpose: String,
     /// `pass`, `fail` or `undecided`.
     pub verdict: String,

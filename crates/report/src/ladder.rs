@@ -1,6 +1,6 @@
 //! A search: what it found, and every rate that it tried.
 
-use record::{Recovery, Run, Rung, Search};
+use record::{Depths, Recovery, Run, Rung, Search};
 use units::{Nanos, OpsPerSecond};
 
 use crate::style::{Look, Style};
@@ -15,23 +15,33 @@ pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
     lines.push(String::new());
     lines.extend(ladder(search).draw(style).lines);
     if !style.colour && search.met_per_s.is_some() {
-        lines.push("*: the maximum sustained rate.".into());
+        lines.push(match search.depths {
+            Some(_) => "*: with the deepest queue that meets it.".into(),
+            None => "*: the maximum sustained rate.".into(),
+        });
     }
     lines
 }
 
 fn answer(search: &Search) -> String {
     let slos = search.slos.iter().map(|one| harmless(one)).collect::<Vec<_>>().join(" and ");
+    if let Some(depths) = &search.depths {
+        return depths_answer(search, depths, &slos);
+    }
     let rate = |per_s: f64| format!("{}/s", OpsPerSecond::new(per_s));
     let Some(kept) = search.met_per_s else {
         return match search.complete {
             true => format!("No rate meets {slos}."),
+            false if search.out_of_time => {
+                format!("No rate was seen to meet {slos}{}.", cut_short(search))
+            }
             false => {
                 format!("The search for {slos} did not run to its end, and no rate met it.")
             }
         };
     };
     let state = match (search.complete, search.confirmed) {
+        (false, _) if search.out_of_time => "at least: the search's time was over",
         (false, _) => "so far: the search did not run to its end",
         (_, true) => "confirmed",
         (_, false) => "not confirmed",
@@ -51,18 +61,48 @@ fn answer(search: &Search) -> String {
     )
 }
 
+/// The deepest queue that kept the SLOs, and how far that is known.
+fn depths_answer(search: &Search, depths: &Depths, slos: &str) -> String {
+    let Some(met) = depths.met else {
+        return match search.complete {
+            true => format!("No queue depth meets {slos}, not even one request in flight."),
+            false => format!("No queue depth was seen to meet {slos}{}.", cut_short(search)),
+        };
+    };
+    let rate = search.met_per_s.map(|rate| format!(" ({}/s)", OpsPerSecond::new(rate))).unwrap_or_default();
+    let above = match depths.violated {
+        Some(violated) => format!("; violated at {violated}"),
+        None if met == depths.most => ", the deepest allowed".into(),
+        None => String::new(),
+    };
+    let (least, cut) = match search.complete {
+        true => ("", String::new()),
+        false => ("at least ", cut_short(search)),
+    };
+    format!("Deepest queue within {slos}: {least}{met}{rate}{above}{cut}.")
+}
+
+/// Why a search knows no more.
+fn cut_short(search: &Search) -> String {
+    match search.budget_s.filter(|_| search.out_of_time) {
+        Some(budget_s) => {
+            format!("; not searched further: its time of {} was over", Nanos::from_secs_f64(budget_s))
+        }
+        None => "; the search did not run to its end".into(),
+    }
+}
+
 fn ladder(search: &Search) -> Table {
     let mut columns = vec![Column::figures("rate/s", 0), Column::words("verdict")];
+    if search.depths.is_some() {
+        columns.insert(0, Column::figures("depth", 0));
+    }
     columns.extend(search.slos.iter().map(|slo| Column::figures(&heading(slo), 1)));
     columns.extend([Column::figures("requests", 2), Column::figures("time", 3), Column::words("tried as")]);
     let recovers = search.ladder.iter().any(|rung| rung.recovery.is_some());
     columns.extend(recovers.then(|| Column::figures("recovery", 4)));
     let mut rungs: Vec<&Rung> = search.ladder.iter().collect();
-    rungs.sort_by(|one, other| one.rate_per_s.total_cmp(&other.rate_per_s));
-    debug_assert!(
-        rungs.is_sorted_by(|one, next| one.rate_per_s.total_cmp(&next.rate_per_s).is_le()),
-        "rates rise"
-    );
+    rungs.sort_by(|one, other| one.depth.cmp(&other.depth).then(one.rate_per_s.total_cmp(&other.rate_per_s)));
     let rows = rungs.into_iter().map(|rung| row(search, rung)).collect();
     Table { columns, rows }
 }
@@ -82,6 +122,9 @@ fn row(search: &Search, rung: &Rung) -> Vec<Cell> {
         figures.map(|(slo, figure)| Cell::plain(figure.map_or_else(String::new, |it| figure_text(slo, it)))),
     );
     row.resize(2 + search.slos.len(), Cell::default());
+    if search.depths.is_some() {
+        row.insert(0, Cell::plain(rung.depth.map_or_else(String::new, |depth| depth.to_string())));
+    }
     row.extend([
         Cell::plain(thousands(rung.requests)),
         Cell::plain(Nanos::from_secs_f64(rung.seconds).to_string()),

@@ -7,7 +7,9 @@ use units::{Bytes, Nanos, OpsPerSecond};
 use workload::plan::{self, Load, Plan, Slo, State, Task};
 use workload::spec::{Pace, Workload};
 
+use super::budget::Budget;
 use super::choose::{check, load_of};
+use super::drive_depths::counts_from;
 use super::evidence::{Cause, Evidence, Verdict, is_tail};
 use super::ladder::{Bracket, Prober, Purpose, Rung, SearchResult, Settings, Trial, search};
 use crate::event::Event;
@@ -37,6 +39,8 @@ pub struct SearchOptions {
     pub from: Option<OpsPerSecond>,
     /// No rate above is offered, in whatever part of the search.
     pub to: Option<OpsPerSecond>,
+    /// How long the whole search may take, from its first load on; `None` for as long as it needs.
+    pub budget: Option<Nanos>,
 }
 
 impl SearchOptions {
@@ -59,6 +63,7 @@ impl SearchOptions {
             load: None,
             from: None,
             to: None,
+            budget: None,
         }
     }
 }
@@ -87,25 +92,7 @@ pub fn run_search(
     world: &mut dyn World,
     watch: &mut dyn FnMut(Event<'_>),
 ) -> (Outcome, Option<record::Search>) {
-    let outcome = Outcome::begin();
-    world.keep_seconds();
-    let mut driver = match Driver::new(plan, options, world, watch, outcome) {
-        Ok(driver) => driver,
-        Err(error) => return (Outcome { complete: false, error: Some(error), ..Outcome::begin() }, None),
-    };
-    let found = driver.whole();
-    let mut outcome = driver.outcome;
-    match found {
-        Ok(found) => {
-            outcome.complete = found.as_ref().is_some_and(|found| found.complete);
-            (outcome, found)
-        }
-        Err(error) => {
-            outcome.complete = false;
-            outcome.error = Some(error);
-            (outcome, None)
-        }
-    }
+    Driver::carried_out(plan, options, world, watch, Driver::whole)
 }
 
 pub(super) struct Driver<'a, 'w> {
@@ -131,12 +118,42 @@ pub(super) struct Driver<'a, 'w> {
     pub(super) quiet_ns: Option<f64>,
     pub(super) relaxation_s: Option<f64>,
     pub(super) write_cache: Option<WriteCache>,
-    rungs: Vec<record::Rung>,
+    pub(super) rungs: Vec<record::Rung>,
     /// The first point of the rate that is being looked at.
-    rung_from: usize,
+    pub(super) rung_from: usize,
+    pub(super) budget: Budget,
 }
 
 impl<'a, 'w> Driver<'a, 'w> {
+    /// A driver of that search, having done `all`, with what came of it.
+    pub(super) fn carried_out(
+        plan: &'a Plan,
+        options: &'a SearchOptions,
+        world: &'w mut dyn World,
+        watch: &'w mut dyn FnMut(Event<'_>),
+        all: impl FnOnce(&mut Self) -> Result<Option<record::Search>, WorldError>,
+    ) -> (Outcome, Option<record::Search>) {
+        world.keep_seconds();
+        let mut driver = match Driver::new(plan, options, world, watch, Outcome::begin()) {
+            Ok(driver) => driver,
+            Err(error) => return (Outcome { complete: false, error: Some(error), ..Outcome::begin() }, None),
+        };
+        let found = all(&mut driver);
+        let mut outcome = driver.outcome;
+        match found {
+            Ok(found) => {
+                // A search whose time is over has done what was asked for.
+                outcome.complete = found.as_ref().is_some_and(|found| found.complete || found.out_of_time);
+                (outcome, found)
+            }
+            Err(error) => {
+                outcome.complete = false;
+                outcome.error = Some(error);
+                (outcome, None)
+            }
+        }
+    }
+
     fn new(
         plan: &'a Plan,
         options: &'a SearchOptions,
@@ -182,20 +199,21 @@ impl<'a, 'w> Driver<'a, 'w> {
             write_cache: None,
             rungs: Vec::new(),
             rung_from: 0,
+            budget: Budget::of(options.budget),
         })
     }
 
     fn whole(&mut self) -> Result<Option<record::Search>, WorldError> {
         self.states()?;
         self.reach()?;
-        if self.world.is_stopped() || self.top_per_s <= 0.0 {
-            return Ok(None);
+        if self.is_over() || self.top_per_s <= 0.0 {
+            return Ok(self.without_rates());
         }
         self.overrun()?;
         // Closed loops and writes as fast as they go are overloads too.
         self.recover()?;
-        if self.world.is_stopped() {
-            return Ok(None);
+        if self.is_over() {
+            return Ok(self.without_rates());
         }
         self.rung_from = self.outcome.points.len();
         let (part, least) = LOWEST;
@@ -216,8 +234,14 @@ impl<'a, 'w> Driver<'a, 'w> {
         Ok(Some(self.found(&result)))
     }
 
+    /// What there is to say before a rate was tried: that the time was over, or nothing.
+    fn without_rates(&self) -> Option<record::Search> {
+        let out_of_time = self.is_out_of_time() && !self.world.is_stopped();
+        out_of_time.then(|| record::Search { out_of_time, ..self.so_far() })
+    }
+
     /// The states that stand before the load.
-    fn states(&mut self) -> Result<(), WorldError> {
+    pub(super) fn states(&mut self) -> Result<(), WorldError> {
         let before = self.plan.points().iter().take_while(|point| point.index < self.searched.index);
         for point in before {
             if let Task::State(state) = &point.task {
@@ -242,6 +266,7 @@ impl<'a, 'w> Driver<'a, 'w> {
 
     /// Makes a load, keeps it as a point and gives what it showed.
     pub(super) fn load(&mut self, name: &str, load: &Load) -> Result<Evidence, WorldError> {
+        let load = &self.budget.cut(self.world.now(), load);
         let index = self.outcome.points.len();
         let headline = self.base.headlines.first().map(ToString::to_string).unwrap_or_default();
         let expected = load.workloads[0].stop;
@@ -254,6 +279,7 @@ impl<'a, 'w> Driver<'a, 'w> {
         });
         let watch = &mut *self.watch;
         let answer = self.world.load(load, &mut |live| watch(Event::Live { index, live, so_far: None }))?;
+        self.budget.begin(counts_from(answer.started, load));
         let evidence = self.evidence(load, &answer);
         let point = load_point(frame(index, name, PointKind::Load, &headline), load, answer, self.world);
         (self.watch)(Event::PointEnded { point: &point });
@@ -271,12 +297,13 @@ impl<'a, 'w> Driver<'a, 'w> {
             confirm_needs_s: result.confirm_needs_s,
             after_overload_per_s: result.after_overload_per_s,
             complete: result.complete,
+            out_of_time: !result.complete && !self.world.is_stopped(),
             ..self.so_far()
         }
     }
 
     /// The search without an answer.
-    fn so_far(&self) -> record::Search {
+    pub(super) fn so_far(&self) -> record::Search {
         let recoveries = self.rungs.iter().filter_map(|rung| rung.recovery);
         record::Search {
             slos: self.options.slos.iter().map(ToString::to_string).collect(),
@@ -297,6 +324,9 @@ impl<'a, 'w> Driver<'a, 'w> {
             write_cache: self.write_cache.clone(),
             relaxation_s: self.relaxation_s,
             complete: false,
+            budget_s: self.options.budget.map(Nanos::as_secs_f64),
+            out_of_time: false,
+            depths: None,
             ladder: self.rungs.clone(),
         }
     }
@@ -306,12 +336,19 @@ impl Prober for Driver<'_, '_> {
     type Error = WorldError;
 
     fn look(&mut self, trial: Trial) -> Result<Option<Evidence>, WorldError> {
+        if self.is_over() {
+            return Ok(None);
+        }
         if trial.purpose == Purpose::AfterRest && self.outcome.points.len() == self.rung_from {
-            self.state("rest", &State::Idle(REST))?;
+            let left = self.budget.left(self.world.now()).unwrap_or(REST);
+            self.state("rest", &State::Idle(REST.min(left)))?;
         }
         let after_overload = trial.purpose == Purpose::AfterOverload;
         if self.outcome.points.len() == self.rung_from && !after_overload {
             self.fill()?;
+        }
+        if self.is_over() {
+            return Ok(None);
         }
         // What is left of an overload is what is looked for.
         let warm_up = if after_overload { self.warm_up } else { self.relaxed_warm_up() };
@@ -331,6 +368,7 @@ impl Prober for Driver<'_, '_> {
         let points = (self.rung_from..self.outcome.points.len()).map(|index| narrow::<u32>(index));
         self.rungs.push(record::Rung {
             rate_per_s: rung.rate_per_s,
+            depth: None,
             purpose: rung.purpose.words().into(),
             verdict: verdict.into(),
             cause,
@@ -366,7 +404,7 @@ fn has_rate(workload: &Workload) -> bool {
     matches!(workload.pace, Pace::Open(_))
 }
 
-fn cause_words(cause: Cause, slos: &[Slo]) -> String {
+pub(super) fn cause_words(cause: Cause, slos: &[Slo]) -> String {
     match cause {
         Cause::Slo(index) => slos[index].to_string(),
         Cause::Short => "rate not reached".into(),

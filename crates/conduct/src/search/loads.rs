@@ -56,7 +56,7 @@ impl Driver<'_, '_> {
                 self.quieten()?;
             }
             depth *= 4;
-            if !gained || self.world.is_stopped() || u64::from(depth) * workers > u64::from(DEPTH_MOST) {
+            if !gained || self.is_over() || u64::from(depth) * workers > u64::from(DEPTH_MOST) {
                 return Ok(());
             }
         }

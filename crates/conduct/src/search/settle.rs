@@ -49,7 +49,7 @@ impl Driver<'_, '_> {
         self.light_per_s = (self.top_per_s * part).max(least).min(self.top_per_s / 2.0);
         let mut all = Histogram::new();
         for _ in 0..QUIET_LOOKS {
-            if self.world.is_stopped() {
+            if self.is_over() {
                 return Ok(());
             }
             all.merge(&self.light()?.0);
@@ -70,6 +70,7 @@ impl Driver<'_, '_> {
 
     /// A load that is no point.
     fn apart(&mut self, load: &Load) -> Result<MeasuredLoad, WorldError> {
+        let load = &self.budget.cut(self.world.now(), load);
         let index = self.outcome.points.len();
         let watch = &mut *self.watch;
         self.world.load(load, &mut |live| watch(Event::Live { index, live, so_far: None }))
@@ -81,7 +82,7 @@ impl Driver<'_, '_> {
         let Some(quiet_ns) = self.quiet_ns else { return Ok(None) };
         let most = f64::from(RECOVERY_MOST);
         let mut waited_s = 0.0;
-        while waited_s < most && !self.world.is_stopped() {
+        while waited_s < most && !self.is_over() {
             let (response, seconds) = self.light()?;
             let (Some(mean), Some(spread)) = (response.mean(), response.std_dev()) else { return Ok(None) };
             let chance = 2.0 * spread / (response.count() as f64).sqrt();
@@ -95,7 +96,7 @@ impl Driver<'_, '_> {
             }
             waited_s += seconds;
         }
-        Ok((!self.world.is_stopped()).then_some(Recovery { seconds: waited_s, complete: false }))
+        Ok((!self.is_over()).then_some(Recovery { seconds: waited_s, complete: false }))
     }
 
     /// Writes until the cache in front of the storage is full, as far as there is one: what was reached behind it is
@@ -134,7 +135,7 @@ impl Driver<'_, '_> {
             expected: Nanos::from_secs_f64(most_s),
         });
         let mut writes = Writes::default();
-        while writes.seconds() < most_s && !self.world.is_stopped() {
+        while writes.seconds() < most_s && !self.is_over() {
             let answer = self.apart(&self.fast(SLICE))?;
             writes.add(&answer);
             let enough = found.bytes.is_some_and(|bytes| writes.bytes() > bytes as f64 * WRITTEN_ENOUGH);
@@ -165,6 +166,9 @@ impl Driver<'_, '_> {
     /// Has the write cache full before a rate is looked at.
     pub(super) fn fill(&mut self) -> Result<(), WorldError> {
         let Some(fill_s) = self.write_cache.as_ref().and_then(|cache| cache.fill_s) else { return Ok(()) };
+        if self.is_over() {
+            return Ok(());
+        }
         let time = Nanos::from_secs_f64(fill_s);
         (self.watch)(Event::Aside { what: "filling the write cache", expected: time });
         self.apart(&self.fast(time))?;

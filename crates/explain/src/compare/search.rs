@@ -78,6 +78,9 @@ mod tests {
             write_cache: None,
             relaxation_s: None,
             complete: true,
+            budget_s: None,
+            out_of_time: false,
+            depths: None,
             ladder: Vec::new(),
         }
     }

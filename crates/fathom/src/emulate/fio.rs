@@ -3,12 +3,11 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use conduct::search::{LOOK_LEAST, SearchOptions, load_of};
+use conduct::search::{DepthOptions, SearchOptions, load_of};
 use formats::fio::Command;
 use host::niceness;
 use host::pinned::Pinned;
 use real::PlainFile;
-use record::World;
 use units::{Bytes, Nanos};
 
 use super::fio_logs::FioLogs;
@@ -117,7 +116,8 @@ fn measured(command: &Command, session: Session, programs: Option<&Programs>) ->
     // As fio's line of what is done, for who waits before a terminal.
     let is_watched = command.wanted.verbose || stderr_is_terminal();
     let display = if is_watched { Display::Auto } else { Display::None };
-    let recorded = look_for(promise, session, display)?;
+    let (window, goes_on) = command.latency_window();
+    let recorded = look_for(promise, window, goes_on, session, display)?;
     programs.iter().for_each(|programs| programs.after_search());
     Ok(recorded)
 }
@@ -155,37 +155,37 @@ fn print_head(command: &Command) -> Result<(), Failure> {
     }
 }
 
-/// The search that `latency_target` asks for: of rates, where fio tries depths. `display` is how far it is, on stderr.
-fn look_for(promise: &str, session: Session, display: Display) -> Result<Recorded, Failure> {
+/// The search of the depth that `latency_target` asks for, over with `runtime`. `display` is how far it is, on stderr.
+fn look_for(
+    promise: &str,
+    window: Option<Nanos>,
+    goes_on: bool,
+    session: Session,
+    display: Display,
+) -> Result<Recorded, Failure> {
     let promise = promise.parse().map_err(|error| Failure::Usage(format!("latency_target: {error}")))?;
     let load = load_of(session.plan(), None).map_err(Failure::Usage)?;
-    let run = load.workloads().first().and_then(|workload| workload.stop.run);
-    // fio looks for the depth, up to iodepth=, so that no more is ever in flight.
-    let most = load.workloads().iter().map(|workload| workload.workers.saturating_mul(workload.depth)).sum();
-    let search = SearchOptions { depth: Some(most), ..SearchOptions::of(vec![promise]) };
-    let search = within(run.filter(|_| session.kind() == World::Host), search);
+    let budget = load.workloads().iter().filter_map(|workload| workload.stop.run).max();
+    let search = SearchOptions { budget, ..SearchOptions::of(vec![promise]) };
+    let depths = DepthOptions { window: window.unwrap_or_else(|| window_of(budget)), goes_on };
     let mut progress = Progress::new(display);
     progress.of_world(session.kind());
     progress.say(&format!(
-        "latency_target: searches the highest rate that meets it, each rate for {} to {}",
-        search.look, search.longest
+        "latency_target: searches the deepest queue that meets it, each depth for {}",
+        depths.window
     ));
-    let recorded = session.search(&search, &mut |event| progress.show(event));
+    let recorded = session.search_depth(&search, depths, &mut |event| progress.show(event));
     progress.finish();
     Ok(recorded)
 }
 
-/// As many rates are tried.
-const RATES: u64 = 20;
+/// The windows that `runtime` has room for where nothing says how long they are.
+const WINDOWS: u64 = 20;
 
-/// `search` with looks so short that all of them fit into `run`, as far as a look can be that short.
-///
-/// On real storage it is the user's time that passes, of which `runtime=` says how much there is.
-fn within(run: Option<Nanos>, search: SearchOptions) -> SearchOptions {
-    let Some(run) = run else { return search };
-    let each = Nanos::new(run.get() / RATES);
-    let look = each.clamp(LOOK_LEAST, search.look);
-    SearchOptions { look, longest: each.clamp(look, search.longest), ..search }
+/// For how long a depth is tried where `latency_window` does not say it: so short that a search fits into `run`.
+fn window_of(run: Option<Nanos>) -> Nanos {
+    let (least, most) = (Nanos::from_millis(100), Nanos::from_secs(1));
+    run.map_or(most, |run| Nanos::new(run.get() / WINDOWS).clamp(least, most))
 }
 
 /// Whether no log or report takes the place of what is measured, whatever each of them is called.
@@ -228,16 +228,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_looks_at_rates_fit_into_runtime_within_bounds() {
-        let looks = |run_s: Option<u64>| {
-            let search = within(run_s.map(Nanos::from_secs), SearchOptions::of(Vec::new()));
-            (search.look.as_secs_f64(), search.longest.as_secs_f64())
-        };
-        assert_eq!(looks(None), (15.0, 240.0));
-        assert_eq!(looks(Some(4)), (10.0, 10.0), "as many seconds as there must be batches");
-        assert_eq!(looks(Some(240)), (12.0, 12.0));
-        assert_eq!(looks(Some(1200)), (15.0, 60.0));
-        assert_eq!(looks(Some(36_000)), (15.0, 240.0));
+    fn a_window_that_nobody_gives_lets_a_search_fit_into_runtime() {
+        let window = |run_ms: u64| window_of(Some(Nanos::from_millis(run_ms)));
+        assert_eq!(window_of(None), Nanos::from_secs(1));
+        assert_eq!(
+            [window(500), window(4_000), window(240_000)].map(|one| one.get() / 1_000_000),
+            [100, 200, 1_000]
+        );
     }
 
     #[test]

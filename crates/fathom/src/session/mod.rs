@@ -17,7 +17,7 @@ pub mod store;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use conduct::search::{SearchOptions, run_search};
+use conduct::search::{DepthOptions, SearchOptions, run_depth_search, run_search};
 use conduct::{Event, Listener, Outcome, World, WorldError, run_interleaved};
 use library::Library;
 use modelled::ModelledWorld;
@@ -219,10 +219,28 @@ impl Session {
     }
 
     /// Searches the highest rate at which the plan's load keeps its SLOs; likewise.
-    pub fn search(mut self, options: &SearchOptions, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
+    pub fn search(self, options: &SearchOptions, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
+        self.searched(watch, |plan, world, watch| run_search(plan, options, world, watch))
+    }
+
+    /// Searches the deepest queue with which it does; likewise.
+    pub fn search_depth(
+        self,
+        options: &SearchOptions,
+        depths: DepthOptions,
+        watch: &mut dyn FnMut(&Event<'_>),
+    ) -> Recorded {
+        self.searched(watch, |plan, world, watch| run_depth_search(plan, options, depths, world, watch))
+    }
+
+    fn searched(
+        mut self,
+        watch: &mut dyn FnMut(&Event<'_>),
+        search: impl FnOnce(&Plan, &mut dyn World, &mut dyn FnMut(Event<'_>)) -> (Outcome, Option<record::Search>),
+    ) -> Recorded {
         let recorder = &mut self.recorder;
         let searched = panics::caught(|| {
-            run_search(&self.planned.plan, options, &mut *self.world, &mut |event| {
+            search(&self.planned.plan, &mut *self.world, &mut |event| {
                 watch(&event);
                 metrics::hear(&event);
                 recorder.hear(&event);
@@ -230,9 +248,7 @@ impl Session {
         });
         let (outcome, found) = searched.unwrap_or_else(|what| (self.recorder.cut_short(what), None));
         let mut ending = ending(&outcome, &self.signals, self.world.lost());
-        let unkept = found.as_ref().filter(|found| found.complete && found.met_per_s.is_none());
-        if let (0, Some(found)) = (ending.code, unkept) {
-            let reason = format!("no rate meets {}", found.slos.join(" and "));
+        if let (0, Some(reason)) = (ending.code, found.as_ref().and_then(unkept)) {
             ending = Ending { code: 1, reason };
         }
         let ending = self.settled(ending);
@@ -242,6 +258,22 @@ impl Session {
             self.recorder.set_search(found);
         }
         self.recorder.finish(outcome.complete, ending)
+    }
+}
+
+/// Why a search that ended by itself has no answer; `None` where it has one.
+fn unkept(found: &record::Search) -> Option<String> {
+    if found.met_per_s.is_some() {
+        return None;
+    }
+    let slos = found.slos.join(" and ");
+    let what = if found.depths.is_some() { "queue depth" } else { "rate" };
+    match found.budget_s.filter(|_| found.out_of_time) {
+        Some(budget_s) => Some(format!(
+            "no {what} was seen to meet {slos} within the {} that the search was allowed; give it more time",
+            Nanos::from_secs_f64(budget_s)
+        )),
+        None => found.complete.then(|| format!("no {what} meets {slos}")),
     }
 }
 

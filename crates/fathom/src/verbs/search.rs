@@ -46,6 +46,10 @@ pub struct SearchArgs {
     /// Highest rate to try; the search then does not start without a rate limit [default: no maximum]
     #[arg(long, value_name = "RATE", help_heading = SEARCH)]
     pub to: Option<OpsPerSecond>,
+    /// Maximum duration of the whole search from its first load on: what is known by then is the answer [default: as long
+    /// as it needs]
+    #[arg(long, value_name = "TIME", help_heading = SEARCH)]
+    pub budget: Option<Nanos>,
     #[command(flatten)]
     pub run: RunArgs,
 }
@@ -104,6 +108,12 @@ fn search_options(arguments: &SearchArgs) -> Result<SearchOptions, Failure> {
     {
         return usage(format!("--from {} is not below --to {}", from.exact(), to.exact()));
     }
+    if let Some(budget) = arguments.budget.filter(|budget| *budget < arguments.trial) {
+        return usage(format!(
+            "--budget {budget} is shorter than one trial of {} (--trial)",
+            arguments.trial
+        ));
+    }
     if arguments.depth == Some(0) {
         return usage("--depth 0: the queue depth is at least 1".into());
     }
@@ -117,6 +127,7 @@ fn search_options(arguments: &SearchArgs) -> Result<SearchOptions, Failure> {
         load: arguments.load.clone(),
         from: arguments.from,
         to: arguments.to,
+        budget: arguments.budget,
     })
 }
 
@@ -131,10 +142,14 @@ fn what_it_would_do(search: &SearchOptions) -> String {
         Some(to) => format!("never more than {}/s", to.exact()),
         None => "a closed loop first, 5s at each depth".into(),
     };
+    let end = search
+        .budget
+        .map(|budget| format!("  after {budget} it ends with what is known\n"))
+        .unwrap_or_default();
     format!(
         "search  the maximum sustained rate with {}, to {}\n  {first}; then about {RATES_USUAL} rates, {} to {} each: {} to {} \
          together\n  after a rate that fails up to 2min until the target has recovered; a load that writes fills the write \
-         cache before each rate\n  `run` of the plan does not apply\n",
+         cache before each rate\n  `run` of the plan does not apply\n{end}",
         slos.join(" and "),
         Share::new(search.within).map_or_else(|| "2%".into(), percent),
         search.look,

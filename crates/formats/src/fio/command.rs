@@ -2,6 +2,7 @@
 
 use crate::options::{Given, Notes, Opt, Style, Syntax, flag, optional, parsed, split, text, unsupported};
 use crate::{JobEnvironment, Refusal, TranslatedJob};
+use units::Nanos;
 use units::convert::narrow;
 
 use super::TOOL;
@@ -195,9 +196,18 @@ impl Command {
         self.arrangement.unlink
     }
 
-    /// The SLO whose highest load is searched, in place of running the plan: `p99<5ms`.
+    /// The SLO whose deepest queue is searched, in place of running the plan: `p99<5ms`.
     pub fn slo(&self) -> Option<&str> {
         self.jobs.iter().find_map(|job| job.slo.as_deref())
+    }
+
+    /// For how long `latency_window` has each depth tried, where it says so, and whether `latency_run` has the depth that
+    /// was found go on to the end of `runtime`.
+    pub fn latency_window(&self) -> (Option<Nanos>, bool) {
+        let Some(job) = self.jobs.iter().find(|job| job.slo.is_some()) else { return (None, false) };
+        let window = job.options.time_ns("latency_window", Bare::Microseconds).ok().flatten();
+        let goes_on = job.options.flag("latency_run").ok().flatten() == Some(true);
+        (window.filter(|window| *window > 0).map(Nanos::new), goes_on)
     }
 
     /// A search is of one phase, and has one SLO.

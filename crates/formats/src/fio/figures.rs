@@ -62,11 +62,13 @@ pub(super) struct Target {
     pub ns: u64,
     pub percent: f64,
     pub window_us: u64,
+    /// The depth that its search came to; `None` without one.
+    pub depth: Option<u32>,
 }
 
 impl Default for Target {
     fn default() -> Target {
-        Target { ns: 0, percent: 100.0, window_us: 0 }
+        Target { ns: 0, percent: 100.0, window_us: 0, depth: None }
     }
 }
 
@@ -192,6 +194,11 @@ pub(super) fn loads(run: &Run) -> impl Iterator<Item = &Point> {
 }
 
 impl Entry {
+    /// The depth that a search of `latency_target` came to, or the one that was given.
+    pub(super) fn latency_depth(&self) -> u32 {
+        self.target.depth.map_or(self.queue, |depth| depth.min(self.queue))
+    }
+
     /// The figures of `workloads` of `point` together.
     pub(super) fn of(run: &Run, point: &Point, workloads: &[&WorkloadResult], since: Since) -> Entry {
         let mut directions = [Op::Read, Op::Write, Op::Trim].map(|op| direction(point, workloads, op, since));

@@ -56,7 +56,7 @@ pub(super) struct Job {
     pub halves: Option<Box<[Job; 2]>>,
     /// Keys of a plan that need no more thought, with their values as TOML.
     pub keys: Vec<(&'static str, String)>,
-    /// The SLO of `latency_target`, whose highest load is searched.
+    /// The SLO of `latency_target`, whose deepest queue is searched.
     pub slo: Option<String>,
     /// Its part of the requests of all jobs that have one.
     pub flow: Option<u32>,

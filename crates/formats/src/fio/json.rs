@@ -139,7 +139,7 @@ fn job(job: &Entry, bins: bool) -> Json {
         keys.push(entry("first_error", Json::Signed(first.into())));
     }
     keys.extend([
-        entry("latency_depth", Json::Count(job.queue.into())),
+        entry("latency_depth", Json::Count(job.latency_depth().into())),
         entry("latency_target", Json::Count(job.target.ns)),
         entry("latency_target_ns", Json::Count(job.target.ns)),
         entry("latency_percentile", Json::Figure(job.target.percent)),

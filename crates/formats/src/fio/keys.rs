@@ -314,17 +314,20 @@ fn refuse_idle(options: &Options, notes: &mut Vec<String>) -> Result<(), Refusal
     Ok(())
 }
 
-/// The SLO of `latency_target`, as `fathom search` takes it: `p99<5ms`.
+/// All requests of a window, as the percentile of an SLO: so near to 100 that one request of a billion is too many.
+pub(super) const ALL_PERCENT: &str = "99.9999999";
+
+/// The SLO of `latency_target`, as a search takes it: `p99<5ms`.
 pub(super) fn slo(options: &Options) -> Result<Option<String>, Refusal> {
     let target_ns = options.time_ns("latency_target", super::value::Bare::Microseconds)?;
     let Some(target_ns) = target_ns.filter(|target| *target > 0) else { return Ok(None) };
     let percent = options.share("latency_percentile")?.unwrap_or(100.0);
-    // No sample can show that all requests meet an SLO: the last of a thousand stands for the last of all.
-    let percent = if percent == 100.0 { 99.9 } else { percent };
-    if !(50.0..100.0).contains(&percent) {
-        let setting = options.get("latency_percentile").or_else(|| options.get("latency_target"));
-        let why = "the search holds a percentile from 50 to below 100; say latency_percentile=99.9 (100, fio's default, is taken as that)";
-        return Err(setting.expect("the target is set").unsupported(why));
+    if percent == 100.0 {
+        return Ok(Some(format!("p{ALL_PERCENT}<{}", Nanos::new(target_ns).exact())));
+    }
+    if !(percent > 0.0 && percent < 100.0) {
+        let setting = options.get("latency_percentile").expect("it is not what it is by itself");
+        return Err(setting.wrong("above 0 and up to 100"));
     }
     Ok(Some(format!("p{}<{}", super::access::figure(percent), Nanos::new(target_ns).exact())))
 }

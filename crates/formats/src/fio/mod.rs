@@ -73,6 +73,8 @@ fn read(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<Tran
     }
     if let Some((job, slo)) = jobs.iter().find_map(|job| Some((job, job.slo.as_ref()?))) {
         let setting = job.options.get("latency_target").expect("an SLO comes from it");
+        // No sample can show that all requests meet an SLO: the last of a thousand stands for the last of all.
+        let slo = slo.replace(keys::ALL_PERCENT, "99.9");
         return Err(setting.unsupported(format!(
             "a plan is not a search; `fathom as fio {name}` searches, or leave latency_* out and run \
              `fathom search {name} --slo '{slo}'`"

@@ -215,7 +215,7 @@ impl Command {
         entry.description = job.options.text("description").map(str::to_owned);
         entry.options = job.options.own();
         entry.percentiles = percentiles(job);
-        entry.target = target(job);
+        entry.target = target(job, run);
         entry.steady = job.steady.map(|rule| Attained::of(rule, &entry));
         let goes_on =
             job.options.text("continue_on_error").is_some_and(|value| !matches!(value, "0" | "none"));
@@ -243,13 +243,18 @@ fn add(files: &mut Vec<(String, String)>, name: String, text: &str) {
     }
 }
 
-fn target(job: &Job) -> Target {
+fn target(job: &Job, run: &Run) -> Target {
+    let of_search = |search: &record::Search| {
+        let last = || search.ladder.last().and_then(|rung| rung.depth);
+        search.depths.and_then(|depths| depths.met).or_else(last)
+    };
     let time = |name: &str| job.options.time_ns(name, Bare::Microseconds).ok().flatten().unwrap_or(0);
     let percent = job.options.share("latency_percentile").ok().flatten();
     Target {
         ns: time("latency_target"),
         percent: percent.unwrap_or(100.0),
         window_us: time("latency_window") / 1000,
+        depth: run.search.as_ref().and_then(of_search),
     }
 }
 

@@ -119,7 +119,10 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
     let _ = writeln!(
         text,
         "     latency   : target={}, window={}, percentile={:.2}%, depth={}",
-        entry.target.ns, entry.target.window_us, entry.target.percent, entry.queue
+        entry.target.ns,
+        entry.target.window_us,
+        entry.target.percent,
+        entry.latency_depth()
     );
     if let Some((count, first)) = entry.failed {
         let _ = writeln!(

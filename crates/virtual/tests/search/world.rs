@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use conduct::Outcome;
-use conduct::search::{SearchOptions, run_search};
+use conduct::search::{DepthOptions, SearchOptions, run_depth_search, run_search};
 use modelled::ModelledWorld;
 use units::{Bytes, Nanos, OpsPerSecond};
 use workload::plan::{Overrides, Plan};
@@ -184,4 +184,94 @@ fn one_load_of_a_plan_with_several_is_searched_by_its_name() {
     let (outcome, _) = searched(text, &options());
     let said = outcome.error.unwrap().to_string();
     assert!(said.contains("--load NAME") && said.contains("\"a x1\", \"b\""), "{said}");
+}
+
+const DEEP: &str = "[[phase]]\npattern = 'random'\nsize = '4KiB'\nrun = '1s'\ndepth = 64\n";
+
+fn deepest(slo: &str, budget: Option<u64>, goes_on: bool) -> (Outcome, record::Search) {
+    let plan = plan(DEEP);
+    let mut world = ModelledWorld::shipped(&plan, "array:queue", Arc::default()).unwrap();
+    let options = SearchOptions {
+        budget: budget.map(Nanos::from_millis),
+        ..SearchOptions::of(vec![slo.parse().unwrap()])
+    };
+    let depths = DepthOptions { window: Nanos::from_millis(500), goes_on };
+    let (outcome, found) = run_depth_search(&plan, &options, depths, &mut world, &mut |_| ());
+    assert!(outcome.complete && outcome.error.is_none());
+    (outcome, found.unwrap())
+}
+
+/// When the last load ended, after the first began.
+fn took_s(outcome: &Outcome) -> f64 {
+    let ends = outcome.points.iter().map(|point| point.ended_ns);
+    let from = outcome.points.iter().map(|point| point.started_ns).min().unwrap();
+    (ends.max().unwrap() - from) as f64 / 1e9
+}
+
+#[test]
+fn the_deepest_queue_that_keeps_a_mean_is_that_of_littles_law() {
+    // A closed loop on one server of 0.1 ms: each request waits for all before it.
+    let (outcome, found) = deepest("mean<1.25ms", None, false);
+    let depths = found.depths.unwrap();
+    assert_eq!((depths.met, depths.violated, depths.most), (Some(12), Some(13), 64), "{:?}", found.ladder);
+    assert!(found.complete && found.confirmed && !found.out_of_time);
+    let tried: Vec<u32> = found.ladder.iter().filter_map(|rung| rung.depth).collect();
+    assert_eq!(tried, [1, 2, 4, 8, 16, 12, 14, 13, 12]);
+    assert!((found.met_per_s.unwrap() / 10_000.0 - 1.0).abs() < 0.05, "{found:?}");
+    assert!((took_s(&outcome) - 4.5).abs() < 0.3, "nine windows of half a second: {}", took_s(&outcome));
+}
+
+#[test]
+fn a_search_for_the_deepest_queue_ends_with_its_budget_and_says_what_is_known() {
+    let (outcome, found) = deepest("mean<1.25ms", Some(2_700), false);
+    let depths = found.depths.unwrap();
+    assert_eq!((depths.met, depths.violated), (Some(8), Some(16)), "{:?}", found.ladder);
+    assert!(found.out_of_time && !found.complete && !found.confirmed);
+    assert_eq!(
+        found.ladder.last().map(|rung| rung.verdict.as_str()),
+        Some("undecided"),
+        "the sixth is cut short"
+    );
+    assert!(took_s(&outcome) < 2.8, "{}", took_s(&outcome));
+    let (outcome, found) = deepest("mean<1.25ms", Some(200), false);
+    assert_eq!((found.depths.unwrap().met, found.met_per_s, found.out_of_time), (None, None, true));
+    assert!(took_s(&outcome) < 0.3, "{}", took_s(&outcome));
+}
+
+#[test]
+fn a_depth_that_was_found_goes_on_to_the_end_of_the_budget_where_that_is_asked_for() {
+    let (outcome, found) = deepest("mean<1.25ms", Some(9_000), true);
+    assert_eq!(found.depths.unwrap().met, Some(12));
+    assert!(found.confirmed && !found.out_of_time, "{found:?}");
+    let last = found.ladder.last().unwrap();
+    assert!((last.seconds - 5.0).abs() < 0.2, "{last:?}");
+    assert!((took_s(&outcome) - 9.0).abs() < 0.1, "{}", took_s(&outcome));
+}
+
+#[test]
+fn where_one_in_flight_breaks_the_slo_no_depth_keeps_it() {
+    let (_, found) = deepest("mean<20us", Some(5_000), false);
+    let depths = found.depths.unwrap();
+    assert_eq!(
+        (depths.met, depths.violated, found.complete, found.out_of_time),
+        (None, Some(1), true, false)
+    );
+    assert_eq!(found.violated_by.as_deref(), Some("mean<20us"));
+}
+
+#[test]
+fn a_search_for_a_rate_ends_with_its_budget_too() {
+    for seconds in [3, 40, 100] {
+        let budget = Some(Nanos::from_secs(seconds));
+        let (outcome, found) = searched(READS, &SearchOptions { budget, ..options() });
+        let found = found.unwrap();
+        assert!(outcome.complete && !found.complete && found.out_of_time, "{found:?}");
+        assert_eq!(found.budget_s, Some(seconds as f64));
+        // What is in flight when the time is over ends by itself.
+        let took = took_s(&outcome);
+        assert!(took < seconds as f64 + 1.5, "{took} of {seconds}");
+        // Two windows are room for a verdict, less is not.
+        assert_eq!(found.met_per_s.is_some(), seconds > 3, "{:?}", found.ladder);
+        assert!(!found.confirmed);
+    }
 }
