@@ -18,6 +18,7 @@ mod docs;
 mod doctor;
 mod emulate;
 mod explore;
+mod exports;
 mod faults;
 mod fitting;
 mod formats;

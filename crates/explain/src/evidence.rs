@@ -16,7 +16,12 @@ pub(crate) fn on_nothing(run: &Run) -> bool {
 
 /// Whether requests passed by the page cache. Loads and stores on a mapping go through it whatever was requested.
 pub(crate) fn is_direct(workload: &WorkloadResult) -> bool {
-    workload.engine.name != Engine::Mmap && workload.spec.direct
+    match workload.engine.name {
+        Engine::Mmap => false,
+        // A socket has no page cache on this side.
+        Engine::Nbd => true,
+        _ => workload.spec.direct,
+    }
 }
 
 /// Bytes of all requests of `op` that completed without an error, from the start of the point.

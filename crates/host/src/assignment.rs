@@ -6,11 +6,12 @@ use workload::spec::{Verify, Workload};
 use workload::{Job, JobSpec};
 
 use crate::engine::{
-    EngineChoice, EngineError, FileRef, HasPayload, Mmap, Null, OpenFiles, Payload, Priorities, Stdio, Sync,
-    ThreadPool, UringOptions, UringRing, Verifying, choose, open_files,
+    EngineChoice, EngineError, FileRef, HasPayload, Mmap, Nbd, Null, OpenFiles, Payload, Priorities, Stdio,
+    Sync, ThreadPool, UringOptions, UringRing, Verifying, choose, open_files, serves_exports,
 };
 use crate::environment::{self, UringState};
 use crate::load::{Assigned, EngineReport, Seen, Worker, WorkerOutcome};
+use crate::nbd::Uri;
 use crate::sysroot::SysRoot;
 use crate::verify::{Checks, Verification};
 
@@ -35,6 +36,8 @@ pub struct Opened {
     files: Arc<OpenFiles>,
     /// Why there is no io_uring, if there is none.
     refusal: Option<String>,
+    /// In place of files; empty where there are files.
+    exports: Vec<Uri>,
 }
 
 impl Assigned for Assignment {
@@ -53,12 +56,17 @@ impl Assigned for Assignment {
             UringState::Allowed { .. } => None,
             UringState::Refused { why } => Some(why),
         };
-        Ok(Opened { files: self.open()?, refusal })
+        let exports = self.exports()?;
+        let files = if exports.is_empty() { self.open()? } else { Arc::new(OpenFiles(Vec::new())) };
+        Ok(Opened { files, refusal, exports })
     }
 
     fn work(&self, shared: &Opened, worker: &Worker<'_>) -> Result<WorkerOutcome, EngineError> {
         let (workload, job) = (&self.workload, &self.jobs[worker.number as usize]);
-        let (chosen, fallback) = choose(workload, shared.refusal.as_deref())?;
+        let (chosen, fallback) = match shared.exports.is_empty() {
+            true => choose(workload, shared.refusal.as_deref())?,
+            false => (EngineChoice::Nbd, None),
+        };
         let mut engine = EngineReport { choice: Some(chosen), details: Vec::new(), fallback };
         let (clock, files) = (worker.clock.clone(), shared.files.clone());
         let flush = workload.durability.flush;
@@ -68,6 +76,10 @@ impl Assigned for Assignment {
         let checks = checks.map(|known| Checks::new(known, workload, job));
         let seen = match chosen {
             EngineChoice::Null => self.run(job, &mut Null::new(clock, job.depth), worker)?,
+            EngineChoice::Nbd => {
+                let engine = Nbd::connect(clock, &shared.exports, workload, payload()?)?;
+                self.run_with(job, engine, checks.as_ref(), worker)?
+            }
             EngineChoice::Sync(call) => {
                 let engine = Sync::new(clock, call, flush, files, payload()?);
                 self.run_with(job, engine, checks.as_ref(), worker)?
@@ -99,6 +111,25 @@ impl Assigned for Assignment {
 }
 
 impl Assignment {
+    /// The exports that it asks in place of files; none where it asks files, and an error where it asks both.
+    fn exports(&self) -> Result<Vec<Uri>, EngineError> {
+        let exports: Vec<Uri> = self.files.iter().filter_map(FileRef::export).collect();
+        if exports.is_empty() {
+            return Ok(Vec::new());
+        }
+        if exports.len() < self.files.len() {
+            let why =
+                "exports of NBD servers cannot be joined with files; use `on`, or targets of one kind".into();
+            return Err(EngineError::Unfit { engine: "nbd", why });
+        }
+        serves_exports(&self.workload)?;
+        let unpermitted = self.files.iter().find(|file| file.permit.is_none());
+        match unpermitted.filter(|_| self.workload.changes_data()) {
+            Some(file) => Err(EngineError::NoPermit { path: file.path.clone() }),
+            None => Ok(exports),
+        }
+    }
+
     fn open(&self) -> Result<Arc<OpenFiles>, EngineError> {
         open_files(&self.workload, &self.files).map(Arc::new)
     }

@@ -19,6 +19,7 @@ mod fixture;
 pub mod handle;
 pub mod load;
 pub mod monitor;
+pub mod nbd;
 pub mod niceness;
 pub mod pages;
 mod passthrough;

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 #![allow(clippy::print_stdout, reason = "a skipped test says so")]
 
+mod served;
+
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
@@ -23,8 +25,8 @@ use workload::{Errno, compile, files_needed};
 const BLOCKS: u64 = 1024;
 const LEN: Bytes = Bytes::new(BLOCKS * 4096);
 
-/// Every engine at the depths it can serve.
-const ENGINES: [(EngineKind, u32); 9] = [
+/// Every engine at the depths it can serve. `Auto` stands for an export of an NBD server, whose engine has no other name.
+const ENGINES: [(EngineKind, u32); 11] = [
     (EngineKind::Null, 16),
     (EngineKind::Pread, 1),
     (EngineKind::Pread, 8),
@@ -34,6 +36,8 @@ const ENGINES: [(EngineKind, u32); 9] = [
     (EngineKind::Stdio, 1),
     (EngineKind::IoUring, 1),
     (EngineKind::IoUring, 16),
+    (EngineKind::Auto, 1),
+    (EngineKind::Auto, 16),
 ];
 
 /// Random reads of 4 KiB, as many as a file has blocks.
@@ -73,8 +77,18 @@ fn refs(paths: &[PathBuf]) -> Vec<FileRef> {
 /// Leave to write to a file that this test made.
 fn permitted(path: &Path) -> Option<Arc<Permit>> {
     let target = Target::parse(path.to_str()?).ok()?;
-    let consent = Consent::parse(target.path()?.to_str()?).ok()?;
+    // An export is known by its name, and this one is not blank.
+    let consent = match target.path() {
+        Some(path) => Consent::parse(path.to_str()?).ok()?,
+        None => Consent::parse(&format!("data:{}", target.name)).ok()?,
+    };
     Some(Arc::new(permit(&SysRoot::real(), &target, Some(&consent)).unwrap()))
+}
+
+/// The export that a server has of `path`, with the leave to write to it.
+fn exported(path: &Path) -> FileRef {
+    let server = served::Server::unix(path, served::GOOD);
+    FileRef { path: server.uri.clone().into(), permit: permitted(&PathBuf::from(server.uri)) }
 }
 
 fn outcomes(workload: &Workload, paths: &[PathBuf]) -> Vec<WorkerOutcome> {
@@ -86,14 +100,29 @@ fn outcomes_with(
     paths: &[PathBuf],
     event: &mut dyn FnMut(LoadEvent),
 ) -> Vec<WorkerOutcome> {
-    let jobs = compile(workload, &vec![LEN; paths.len()]).unwrap();
-    let assignment =
-        Assignment { workload: workload.clone(), jobs, files: refs(paths), verify: None, is_logged: false };
+    outcomes_on(workload, refs(paths), event)
+}
+
+fn outcomes_on(
+    workload: &Workload,
+    files: Vec<FileRef>,
+    event: &mut dyn FnMut(LoadEvent),
+) -> Vec<WorkerOutcome> {
+    let jobs = compile(workload, &vec![LEN; files.len()]).unwrap();
+    let assignment = Assignment { workload: workload.clone(), jobs, files, verify: None, is_logged: false };
     run(&[assignment], &Clock::start(), &AtomicBool::new(false), event).unwrap()
 }
 
 fn tally(workload: &Workload, path: &Path) -> Tally {
-    outcomes(workload, &[path.to_path_buf()]).remove(0).tally
+    tally_with(workload, path, &mut |_| ())
+}
+
+fn tally_with(workload: &Workload, path: &Path, event: &mut dyn FnMut(LoadEvent)) -> Tally {
+    let file = match workload.engine.kind {
+        EngineKind::Auto => exported(path),
+        _ => refs(&[path.to_path_buf()]).remove(0),
+    };
+    outcomes_on(workload, vec![file], event).remove(0).tally
 }
 
 #[test]
@@ -149,19 +178,17 @@ fn a_file_cut_short_meanwhile_gives_counted_failures_and_no_crash() {
         let mut cut = false;
         let stop = Stop { ops: Some(BLOCKS), ..workload(engine, depth).stop };
         let asked = Workload { stop, ..workload(engine, depth) };
-        let tally = outcomes_with(&asked, &bed.paths, &mut |event| {
+        let tally = tally_with(&asked, &path.clone(), &mut |event| {
             if matches!(event, LoadEvent::Started(..)) && !cut {
                 cut = true;
                 File::options().write(true).open(&path).unwrap().set_len(LEN.get() / 2).unwrap();
             }
-        })
-        .remove(0)
-        .tally;
+        });
         assert_eq!(tally.errors, BLOCKS / 2, "{engine:?} at depth {depth}: {:?}", tally.error_samples);
         assert_eq!(tally.completed, BLOCKS);
         assert!(tally.error_samples.iter().all(|sample| sample.offset.get() >= LEN.get() / 2));
         let expected = |failure: &Failure| match engine {
-            EngineKind::Mmap => *failure == Failure::Errno(Errno(libc_eio())),
+            EngineKind::Mmap | EngineKind::Auto => *failure == Failure::Errno(Errno(libc_eio())),
             _ => *failure == Failure::Short { moved: 0 },
         };
         assert!(tally.error_samples.iter().all(|sample| expected(&sample.failure)), "{engine:?}");

@@ -1,7 +1,7 @@
 //! What is said no to before anything is touched: plans that do not go with their targets or with this machine.
 
 use conduct::{WorldError, checks};
-use host::engine::URING_DEPTH_MAX;
+use host::engine::{URING_DEPTH_MAX, serves_exports};
 use host::target::TargetKind;
 use units::{Bytes, SECTOR_BYTES};
 use workload::files_needed;
@@ -61,6 +61,7 @@ pub(crate) fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldEr
             ));
         }
         check_depth(workload, targets)?;
+        check_exports(workload, targets)?;
         let used = targets.iter().enumerate().filter(|(number, _)| workload.uses(*number));
         for each in used.map(|(_, each)| each).filter(|each| !is_null(each) && workload.direct) {
             check_direct(workload, each)?;
@@ -73,7 +74,9 @@ pub(crate) fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldEr
 fn check_depth(workload: &Workload, targets: &[Resolved]) -> Result<(), WorldError> {
     let takes_ring = matches!(workload.engine.kind, EngineKind::Auto | EngineKind::IoUring)
         && workload.tree.is_none()
-        && !targets.iter().any(|each| matches!(each.target.kind, TargetKind::Null { .. }));
+        && !targets
+            .iter()
+            .any(|each| matches!(each.target.kind, TargetKind::Null { .. } | TargetKind::Nbd(_)));
     if !takes_ring || workload.depth <= URING_DEPTH_MAX {
         return Ok(());
     }
@@ -83,6 +86,17 @@ fn check_depth(workload: &Workload, targets: &[Resolved]) -> Result<(), WorldErr
          {URING_DEPTH_MAX}` or less, and use more `workers`",
         workload.name, workload.depth
     )))
+}
+
+/// Says no to what no export of an NBD server can do.
+fn check_exports(workload: &Workload, targets: &[Resolved]) -> Result<(), WorldError> {
+    let is_export = |each: &&Resolved| matches!(each.target.kind, TargetKind::Nbd(_));
+    let used = targets.iter().enumerate().filter(|(number, _)| workload.uses(*number));
+    if !used.map(|(_, each)| each).any(|each| is_export(&each)) {
+        return Ok(());
+    }
+    serves_exports(workload)
+        .map_err(|error| WorldError::unfit(format!("workload `{}`: {error}", workload.name)))
 }
 
 fn check_direct(workload: &Workload, each: &Resolved) -> Result<(), WorldError> {

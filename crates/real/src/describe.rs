@@ -54,6 +54,7 @@ pub(crate) fn target(each: &Resolved, scratch: &ScratchSet, number: usize) -> re
         TargetKind::NewFile(path) => ("file", Some(path)),
         TargetKind::Directory(path) => ("directory", Some(path)),
         TargetKind::Block { node, .. } => ("block device", Some(node)),
+        TargetKind::Nbd(_) => ("NBD export", None),
     };
     let scratched = scratch.planned(number);
     let laid_out = scratched.is_some();

@@ -112,6 +112,7 @@ fn engine_of(choice: Option<EngineChoice>) -> Engine {
         Some(EngineChoice::Sync(Call::Locked) | EngineChoice::Pool(Call::Locked)) => Engine::Locked,
         Some(EngineChoice::Mmap) => Engine::Mmap,
         Some(EngineChoice::Stdio) => Engine::Stdio,
+        Some(EngineChoice::Nbd) => Engine::Nbd,
         Some(EngineChoice::Null) => Engine::Null,
         None => Engine::Files,
     }

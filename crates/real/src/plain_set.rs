@@ -87,7 +87,7 @@ impl PlainSet {
                     let why = format!("{} is a directory; name a file in it", each.target.name);
                     return Err(WorldError::unfit(why));
                 }
-                TargetKind::Block { .. } | TargetKind::Null { .. } => continue,
+                TargetKind::Block { .. } | TargetKind::Null { .. } | TargetKind::Nbd(_) => continue,
             }
             let kept = wanted.cut.map_or(each.facts.size, |cut| cut.min(each.facts.size));
             each.facts.size = kept.max(wanted.size);
@@ -230,7 +230,10 @@ impl PlainSet {
                 }
                 Ok(Some(file))
             }
-            TargetKind::Directory(_) | TargetKind::Block { .. } | TargetKind::Null { .. } => Ok(None),
+            TargetKind::Directory(_)
+            | TargetKind::Block { .. }
+            | TargetKind::Null { .. }
+            | TargetKind::Nbd(_) => Ok(None),
         }
     }
 }

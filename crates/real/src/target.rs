@@ -39,7 +39,7 @@ pub struct Look {
 /// What a target is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookKind {
-    /// A block device, or `null:`.
+    /// A block device, an export of an NBD server, or `null:`.
     Device,
     /// A file that is there.
     File,
@@ -54,7 +54,7 @@ impl Look {
     pub fn at(name: &str) -> Result<Look, WorldError> {
         let (target, facts) = find(&SysRoot::real(), name)?;
         let kind = match target.kind {
-            TargetKind::Null { .. } | TargetKind::Block { .. } => LookKind::Device,
+            TargetKind::Null { .. } | TargetKind::Block { .. } | TargetKind::Nbd(_) => LookKind::Device,
             TargetKind::File(_) => LookKind::File,
             TargetKind::NewFile(_) => LookKind::NewFile,
             TargetKind::Directory(_) => LookKind::Directory,

@@ -226,7 +226,11 @@ impl RealWorld {
             return (FileRef { path: scratch.path().into(), permit: Some(scratch.permit()) }, scratch.size());
         }
         let resolved = &self.targets[number];
-        let path = resolved.target.path().map(Into::into).unwrap_or_default();
+        let path = match &resolved.target.kind {
+            // Its engine finds it by that.
+            TargetKind::Nbd(export) => export.uri.to_string().into(),
+            _ => resolved.target.path().map(Into::into).unwrap_or_default(),
+        };
         (FileRef { path, permit: resolved.permit.clone() }, resolved.facts.size)
     }
 
@@ -248,7 +252,8 @@ impl RealWorld {
     /// Where the system does not say, what was known stays.
     fn look_again(&mut self) {
         for Resolved { target, facts, .. } in &mut self.targets {
-            if matches!(target.kind, TargetKind::Null { .. }) {
+            // Asking a server again would be a request of its own.
+            if matches!(target.kind, TargetKind::Null { .. } | TargetKind::Nbd(_)) {
                 continue;
             }
             if let Ok(now) = Facts::read(&self.root, target) {
@@ -330,7 +335,7 @@ impl World for RealWorld {
     fn lengths(&self) -> Vec<Option<Bytes>> {
         let was_there = |(number, each): (usize, &Resolved)| match each.target.kind {
             TargetKind::Null { size } => Some(size),
-            TargetKind::File(_) | TargetKind::Block { .. } => {
+            TargetKind::File(_) | TargetKind::Block { .. } | TargetKind::Nbd(_) => {
                 self.scratch.planned(number).is_none().then_some(each.facts.size)
             }
             _ => None,

@@ -186,6 +186,8 @@ words! {
         Splice = "splice",
         /// pread(2) and pwrite(2), each with its bytes locked.
         Locked = "locked",
+        /// Requests over a socket to an NBD server.
+        Nbd = "nbd",
         /// None: each request ends at once.
         Null = "null",
         /// Calls that take names of files and directories.

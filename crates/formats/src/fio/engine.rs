@@ -32,7 +32,7 @@ impl Engine {
     };
 }
 
-const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, splice, falloc, ftruncate, null, cpuio, exec, filecreate, \
+const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, splice, falloc, ftruncate, nbd, null, cpuio, exec, filecreate, \
                        filestat, filedelete, dircreate, dirstat and dirdelete are";
 
 /// Engines of fio that are refused, each with its reason.
@@ -47,7 +47,6 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     ("nfs", "mount the export and measure a file with psync or io_uring"),
     ("http libhdfs", "an object store has no blocks; `fathom` measures files and devices"),
-    ("nbd", "attach the export (`nbd-client HOST DEVICE`) and measure the device"),
     ("libiscsi", "log in (`iscsiadm --login`) and measure the device"),
     (
         "net netsplice rdma librpma_apm_client librpma_apm_server librpma_gpspm_client librpma_gpspm_server",
@@ -105,6 +104,8 @@ pub(super) fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engin
         "falloc" => ("fallocate", false),
         "ftruncate" => ("ftruncate", false),
         "splice" => ("splice", false),
+        // A URI is what makes it one.
+        "nbd" => ("auto", true),
         "null" | "cpp_null" => ("null", true),
         "cpuio" | "exec" => ("null", false),
         "page_fault" => {

@@ -96,6 +96,16 @@ impl Files {
             let apart = options.get("filename").is_none();
             return Ok(Files { of_clone: everywhere(names), each, known_size, apart, ..base });
         }
+        if options.text("ioengine") == Some("nbd") {
+            let Some(setting) = options.get("uri") else {
+                return Err(section.refuse("ioengine=nbd needs uri=, such as nbd://localhost/EXPORT".into()));
+            };
+            if count > 1 {
+                return Err(section.refuse("an export is one file; leave nrfiles out".into()));
+            }
+            let base = Files { unlink: false, origin: setting.origin.clone(), ..base };
+            return base.named(vec![setting.value.clone()], &[], clones, environment);
+        }
         let folders = options.text("directory").map(split).unwrap_or_default();
         if let Some(setting) = options.get("filename") {
             let is_folder = |name: &String| (environment.kind)(name) == Some(NamedKind::Directory);

@@ -345,7 +345,10 @@ fn pace(job: &Job, workers: u32, keys: &mut Vec<Key>) {
 /// requests are a pass.
 fn passes(job: &Job) -> Result<Option<u32>, Refusal> {
     let comes_again = job.options.flag("time_based")? == Some(true) || job.options.count("loops")? > Some(1);
-    let may_reopen = matches!(job.engine.name, "pread" | "preadv2" | "splice" | "auto" | "io_uring");
+    // A socket has no page cache that would forget anything.
+    let is_export = job.options.text("ioengine") == Some("nbd");
+    let may_reopen =
+        !is_export && matches!(job.engine.name, "pread" | "preadv2" | "splice" | "auto" | "io_uring");
     if !comes_again || !may_reopen || !forgets_of(job)? {
         return Ok(None);
     }

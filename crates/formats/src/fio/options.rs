@@ -273,12 +273,13 @@ const TABLE: &[Row] = &[
         "needs a network: it belongs to ioengine=net, rdma or librpma, which is not supported",
     ),
     unsupported(
-        "uri nfs_url libblkio_driver libblkio_path libblkio_pre_connect_props libblkio_num_entries \
+        "nfs_url libblkio_driver libblkio_path libblkio_pre_connect_props libblkio_num_entries \
          libblkio_queue_size libblkio_pre_start_props libblkio_vectored libblkio_write_zeroes_on_trim \
          libblkio_wait_mode libblkio_force_enable_completion_eventfd",
         &[],
-        "needs a network or a driver in user space: it belongs to ioengine=nbd, nfs or libblkio, which is not supported",
+        "needs a network or a driver in user space: it belongs to ioengine=nfs or libblkio, which is not supported",
     ),
+    supported("uri"),
     supported("cpuload cpuchunks cpumode"),
     unsupported("exit_on_io_done", OFF, "a job of ioengine=cpuio ends by runtime="),
     unsupported("donorname inplace", &[], super::engine::DEFRAG),

@@ -65,7 +65,7 @@ fn unequal(options: &Options, files: &Files, rw: Rw, sizes: Vec<u64>) -> Result<
 
 /// Whether a name is that of a file, which can grow.
 pub(super) fn is_regular(name: &str) -> bool {
-    !["/dev/", "array:", "null:"].iter().any(|prefix| name.starts_with(prefix))
+    !["/dev/", "array:", "null:", "nbd://", "nbd+unix://"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Which part of each of `files` the job uses; `ends` are the smallest and the largest of its requests.

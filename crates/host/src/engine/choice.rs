@@ -21,6 +21,8 @@ pub enum EngineChoice {
     Mmap,
     /// A buffer in user space before the kernel.
     Stdio,
+    /// A socket to an NBD server.
+    Nbd,
     /// Nothing.
     Null,
 }

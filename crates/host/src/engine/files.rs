@@ -14,6 +14,7 @@ use workload::Op;
 use workload::spec::{OpenSync, Workload, WriteHint};
 
 use super::EngineError;
+use crate::nbd::Uri;
 use crate::safety::{Permit, SafetyError};
 
 /// One open file or device.
@@ -46,10 +47,17 @@ impl OpenFiles {
 /// A file or device to be opened.
 #[derive(Clone, Debug)]
 pub struct FileRef {
-    /// Where it is.
+    /// Where it is; of an export of an NBD server its URI, which no absolute path is.
     pub path: PathBuf,
     /// The leave to write to it; `None` for what is only read.
     pub permit: Option<Arc<Permit>>,
+}
+
+impl FileRef {
+    /// The export of an NBD server that this is in place of a file; `None` for what is opened.
+    pub fn export(&self) -> Option<Uri> {
+        Uri::of_path(&self.path)
+    }
 }
 
 /// Opens `files` for `workload`: for writing only if it changes data, direct if it says so.

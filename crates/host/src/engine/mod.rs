@@ -11,6 +11,7 @@ mod fixture;
 mod flush;
 mod locked;
 mod mmap;
+mod nbd;
 mod null;
 mod payload;
 mod pool;
@@ -37,6 +38,7 @@ pub use choice::{EngineChoice, URING_DEPTH_MAX, choose};
 pub use files::{FileRef, OpenFile, OpenFiles, open_files};
 pub(crate) use flush::flush;
 pub use mmap::Mmap;
+pub use nbd::{Nbd, serves as serves_exports};
 pub use null::Null;
 pub use payload::{HasPayload, Payload};
 pub use pool::ThreadPool;
@@ -98,6 +100,9 @@ pub enum EngineError {
         /// The system's reason.
         source: io::Error,
     },
+    /// The server of an export does not answer as it should.
+    #[error(transparent)]
+    Nbd(crate::nbd::NbdError),
     /// It may not be written, or is no longer what was looked at.
     #[error(transparent)]
     Unsafe(#[from] crate::safety::SafetyError),

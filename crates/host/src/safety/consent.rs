@@ -5,6 +5,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::nbd::{Uri, UriError};
 use crate::target::Device;
 
 /// What may be destroyed, and whether that was said in the knowledge that it holds data.
@@ -19,7 +20,8 @@ pub struct Consent {
 /// What may be destroyed, named so that it can mean one thing only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// A device: its serial number, world-wide name, name in `/dev/disk/by-id`, or `loop:<path of its file>`.
+    /// A device: its serial number, world-wide name, name in `/dev/disk/by-id`, `loop:<path of its file>`, or the URI of an
+    /// export.
     Device(String),
     /// A regular file, by its absolute path with no symbolic link in it.
     File(PathBuf),
@@ -49,6 +51,9 @@ pub enum ConsentError {
     /// `loop:` without an absolute path.
     #[error("`{0}` names no file; write loop: and the absolute path of the file behind the loop device")]
     LoopWithoutFile(String),
+    /// A URI that names no export.
+    #[error("consent: {0}")]
+    NoExport(#[from] UriError),
 }
 
 impl Consent {
@@ -85,6 +90,9 @@ impl Subject {
         let text = text.trim();
         if text.is_empty() {
             return Err(ConsentError::Empty);
+        }
+        if Uri::is_meant(text) {
+            return Ok(Subject::Device(text.parse::<Uri>()?.to_string()));
         }
         if let Some(file) = text.strip_prefix("loop:") {
             return match Path::new(file).is_absolute() {

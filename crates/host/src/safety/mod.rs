@@ -11,6 +11,7 @@ mod blank;
 mod blkid;
 mod consent;
 mod device;
+mod export;
 mod reason;
 mod signatures;
 #[cfg(test)]
@@ -81,6 +82,7 @@ pub fn judge(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Judg
         TargetKind::NewFile(path) => harmless(format!("the new file {}", path.display())),
         TargetKind::File(path) => judge_file(root, path, &open_to_look(path), consent),
         TargetKind::Block { node, devno } => judge_device(root, node, *devno, consent),
+        TargetKind::Nbd(export) => export::judge(export, consent),
     }
 }
 
@@ -135,6 +137,7 @@ pub fn permit(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Res
             let sequence = Device::read(root, *devno).and_then(|device| device.disk_sequence);
             Seal::Block { root: root.clone(), node: node.clone(), devno: *devno, sequence, held }
         }
+        (None, TargetKind::Nbd(_)) => Seal::Export,
         (None, _) => Seal::OwnFiles,
     };
     Ok(Permit { what: judgement.what, consent: given, seal })
@@ -154,8 +157,19 @@ pub struct Permit {
 #[derive(Debug)]
 enum Seal {
     OwnFiles,
-    File { path: PathBuf, file: File },
-    Block { root: SysRoot, node: PathBuf, devno: DevNo, sequence: Option<u64>, held: File },
+    /// What its engine connects to by itself.
+    Export,
+    File {
+        path: PathBuf,
+        file: File,
+    },
+    Block {
+        root: SysRoot,
+        node: PathBuf,
+        devno: DevNo,
+        sequence: Option<u64>,
+        held: File,
+    },
 }
 
 impl Permit {
@@ -173,7 +187,7 @@ impl Permit {
     /// what was asked for is no longer there.
     pub fn open(&self, flags: i32) -> Result<Option<File>, SafetyError> {
         let (path, first) = match &self.seal {
-            Seal::OwnFiles => return Ok(None),
+            Seal::OwnFiles | Seal::Export => return Ok(None),
             Seal::File { path, file } => (path, file),
             Seal::Block { node, held, .. } => (node, held),
         };
@@ -206,7 +220,7 @@ impl Seal {
     /// Whether the path still leads to what was looked at.
     fn fits(&self) -> io::Result<bool> {
         match self {
-            Seal::OwnFiles => Ok(true),
+            Seal::OwnFiles | Seal::Export => Ok(true),
             Seal::File { path, file } => handle::is_at(path, file),
             Seal::Block { root, devno, sequence, held, .. } => {
                 let now = Device::read(root, *devno).and_then(|device| device.disk_sequence);

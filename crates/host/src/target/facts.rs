@@ -7,6 +7,7 @@ use std::path::Path;
 
 use units::Bytes;
 
+use crate::nbd::{Address, Export};
 use crate::sysroot::{DevNo, SysRoot};
 use crate::target::device::Device;
 use crate::target::direct::{Direct, direct_of};
@@ -39,6 +40,7 @@ impl Facts {
     pub fn read(root: &SysRoot, target: &Target) -> Result<Facts, TargetError> {
         match &target.kind {
             TargetKind::Null { size } => Ok(Facts::of_null(*size)),
+            TargetKind::Nbd(export) => Ok(Facts::of_export(export)),
             TargetKind::Block { node, devno } => Ok(Facts::of_device(root, node, *devno)),
             TargetKind::File(path) => Facts::of_path(root, path, true),
             TargetKind::Directory(path) => Facts::of_path(root, path, false),
@@ -61,6 +63,18 @@ impl Facts {
     fn of_null(size: Bytes) -> Facts {
         let (direct, mount, free, remote) = (None, None, None, None);
         Facts { size, direct, mount, free, remote, devices: Vec::new(), members: Vec::new() }
+    }
+
+    fn of_export(export: &Export) -> Facts {
+        let block = export.offered.block;
+        let direct = Direct::Aligned { memory: block, offset: block, basis: "told by the NBD server" };
+        let address = match &export.uri.address {
+            Address::Tcp(host, _) => Some(host.clone()),
+            Address::Unix(_) => None,
+        };
+        let share = Some(export.uri.to_string());
+        let remote = Some(Remote { protocol: "nbd".into(), share, address });
+        Facts { direct: Some(direct), remote, ..Facts::of_null(export.size()) }
     }
 
     fn of_device(root: &SysRoot, node: &Path, devno: DevNo) -> Facts {

@@ -1,4 +1,4 @@
-//! What a user names, resolved: a file, a directory, a block device, or nothing at all (`null:`).
+//! What a user names, resolved: a file, a directory, a block device, an export of an NBD server, or nothing at all (`null:`).
 //!
 //! **Invariant:** resolving opens nothing for writing and creates nothing.
 
@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use units::{Bytes, UnitError};
 
+use crate::nbd::{Export, NbdError, Uri, UriError};
 use crate::sysroot::DevNo;
 
 pub use device::{Device, DeviceKind, Identity, Queue};
@@ -61,6 +62,8 @@ pub enum TargetKind {
         /// Its number.
         devno: DevNo,
     },
+    /// An export of an NBD server, which is talked to without the kernel's client.
+    Nbd(Export),
 }
 
 /// Why a name stands for nothing that can be asked.
@@ -69,6 +72,12 @@ pub enum TargetError {
     /// Nothing was written.
     #[error("the target is empty; name a directory, a file, a block device, or `null:`")]
     Empty,
+    /// A URI that is none.
+    #[error(transparent)]
+    Uri(#[from] UriError),
+    /// An export that is not there, or a server that does not answer.
+    #[error(transparent)]
+    Nbd(#[from] NbdError),
     /// A world that is not this one.
     #[error("`{name}` is a virtual array, not storage of this host")]
     Array {
@@ -122,7 +131,7 @@ pub enum TargetError {
 }
 
 impl Target {
-    /// Resolves `/mnt/array`, `/dev/sdX`, `/path/file`, `null:` and `null:4TiB`.
+    /// Resolves `/mnt/array`, `/dev/sdX`, `/path/file`, `nbd://host/export`, `null:` and `null:4TiB`.
     ///
     /// Relative paths count from the working directory; symbolic links are followed. A path that does not
     /// exist is a new file if its directory exists.
@@ -131,15 +140,16 @@ impl Target {
             _ if name.trim().is_empty() => return Err(TargetError::Empty),
             Some(("null", size)) => TargetKind::Null { size: null_size(name, size)? },
             Some(("array", _)) => return Err(TargetError::Array { name: name.into() }),
+            _ if Uri::is_meant(name) => TargetKind::Nbd(Export::look(&name.parse()?)?),
             _ => kind_of(&units::name::path(name))?,
         };
         Ok(Target { name: name.into(), kind })
     }
 
-    /// The file, directory or node; `None` for `null:`.
+    /// The file, directory or node; `None` for `null:` and for exports.
     pub fn path(&self) -> Option<&Path> {
         match &self.kind {
-            TargetKind::Null { .. } => None,
+            TargetKind::Null { .. } | TargetKind::Nbd(_) => None,
             TargetKind::File(path) | TargetKind::NewFile(path) | TargetKind::Directory(path) => Some(path),
             TargetKind::Block { node, .. } => Some(node),
         }

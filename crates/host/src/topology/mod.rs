@@ -39,6 +39,11 @@ pub fn read(root: &SysRoot, target: &Target, facts: &Facts) -> PathComponent {
     if let TargetKind::Null { .. } = target.kind {
         return PathComponent::new("null:", "nothing: requests end at once");
     }
+    if let TargetKind::Nbd(export) = &target.kind {
+        let mut part = PathComponent::new(export.uri.to_string(), "export of an NBD server");
+        part.unknown.push("what the server keeps it on, and the network to it".into());
+        return part;
+    }
     match (&facts.mount, facts.devices.as_slice()) {
         (Some(mount), devices) => volume::file_system(&mut reader, mount, devices),
         (None, [device]) => volume::device(&mut reader, device),

@@ -4,9 +4,10 @@ use std::io;
 
 use conduct::{Live, WorldError};
 use host::load::{LoadEvent, run};
+use host::nbd::Connection;
 use host::pages;
 use host::restore::ReadAhead;
-use host::target::Device;
+use host::target::{Device, TargetKind};
 use units::{Bytes, Share};
 use workload::compile;
 use workload::plan::Prepare;
@@ -113,6 +114,14 @@ impl RealWorld {
             let Some(scratch) = self.scratch.file(number) else { break };
             scratch.sync().map_err(HostError::told)?;
             has_scratch = true;
+        }
+        for each in &self.targets {
+            if let TargetKind::Nbd(export) = &each.target.kind {
+                let flushed = Connection::to(&export.uri).and_then(|mut connection| connection.flush());
+                flushed.map_err(|error| {
+                    WorldError::failed("flushing an export")(std::io::Error::other(error))
+                })?;
+            }
         }
         for path in self.targets.iter().filter_map(|each| each.target.path()) {
             // Of a directory with scratch files these are what was written.
