@@ -45,7 +45,7 @@ const fn check(about: About, name: &'static str, main: bool, question: &'static 
 
 /// All checks, in the order of the guide.
 pub const CHECKS: [CheckAbout; 11] = [
-    check(About::Requests, "requests", true, "every request was issued and completed"),
+    check(About::Requests, "requests", true, "every request was issued when it was due, and completed"),
     check(About::Bookkeeping, "bookkeeping", true, "requests, bytes, rate and latency agree"),
     check(About::Direct, "direct", true, "requests bypassed the page cache, and reached the device"),
     check(About::Cache, "cache", true, "the working set is larger than every cache of the storage"),
@@ -94,9 +94,12 @@ const _: () = {
 pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
     use Grade::{A, B, C, D, F};
     let answer = match code {
-        Code::Errors | Code::Interrupted | Code::NotIssued | Code::GaveUp | Code::NothingMeasured => {
-            (About::Requests, [B, C, F])
-        }
+        Code::Errors
+        | Code::Interrupted
+        | Code::NotIssued
+        | Code::GaveUp
+        | Code::NothingMeasured
+        | Code::Lag => (About::Requests, [B, C, F]),
         Code::DataCorrupt => (About::Requests, [F, F, F]),
         Code::DataVerified => (About::Requests, [A, B, F]),
         Code::Accounting | Code::LittleLaw => (About::Bookkeeping, [B, D, F]),
@@ -112,7 +115,6 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::GeneratorSaturated | Code::CpuSaturated | Code::HostLimit => (About::Client, [B, D, F]),
         Code::UnequalPaths | Code::Straggler | Code::UnequalResponses => (About::Client, [B, C, F]),
         Code::RankClocks => (About::Client, [A, C, F]),
-        Code::Lag => (About::Client, [B, C, F]),
         Code::EngineFallback => (About::Client, [A, B, F]),
         Code::ExternalIo | Code::CpuSteal => (About::ExternalIo, [B, C, F]),
         Code::Throttled | Code::ClockChanged => (About::Clock, [B, C, F]),

@@ -42,14 +42,23 @@ pub(crate) fn edge(run: &Run) -> Option<Draft> {
     if let Some(depths) = &search.depths {
         return deepest(search, depths, kept);
     }
-    let mut sentence = format!("Maximum sustained rate {} within the SLO {}", per_s(kept), slo(search));
-    match (search.violated_per_s, &search.violated_by) {
-        (Some(broken), Some(by)) => {
-            sentence += &format!("; not at {} ({})", per_s(broken), cause(by));
+    let mut sentence = match (search.violated_per_s, &search.violated_by) {
+        (Some(broken), Some(by)) => format!(
+            "Maximum sustained rate {} within the SLO {}; not at {} ({})",
+            per_s(kept),
+            slo(search),
+            per_s(broken),
+            cause(by)
+        ),
+        _ => {
+            let bound = if search.to_per_s == Some(kept) { "allowed" } else { "tried" };
+            format!(
+                "At least {} is sustained within the SLO {}, the highest rate {bound}",
+                per_s(kept),
+                slo(search)
+            )
         }
-        _ if search.to_per_s == Some(kept) => sentence += ", the highest rate allowed",
-        _ => sentence += ", the highest rate tried",
-    }
+    };
     if let Some(edge) = search.edge_per_s {
         sentence += &format!("; the breakpoint is near {}", per_s(edge));
     }

@@ -159,7 +159,7 @@ fn a_bound_that_is_kept_is_no_edge() {
     let own = search(&mut run);
     (own.to_per_s, own.violated_per_s, own.edge_per_s, own.ceiling_per_s) = (Some(9_000.0), None, None, 0.0);
     let sentence = found(&run, "slo-maximum").sentence;
-    assert_eq!(sentence, "Maximum sustained rate 9,000/s within the SLO p99<5ms, the highest rate allowed.");
+    assert_eq!(sentence, "At least 9,000/s is sustained within the SLO p99<5ms, the highest rate allowed.");
 }
 
 fn with_cache(bytes: Option<u64>, overrun: bool, fill_s: Option<f64>) -> Run {

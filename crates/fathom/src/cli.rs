@@ -71,9 +71,9 @@ Examples:
 
 Exit codes:
   0  done                               5  I/O errors, or the storage went away
-  1  an assertion failed                6  data integrity
+  1  an SLO, limit or baseline failed   6  data integrity
   2  usage; nothing was touched         7  a rank of `mpirun` was lost
-  3  refused as unsafe; likewise        8  internal, or the run was not saved
+  3  refused as unsafe, not touched     8  internal, or the run was not saved
   4  finished, but the result is invalid
   128 + signal  interrupted, and saved: 130 Ctrl-C, 143 TERM, 129 HUP
 

@@ -105,7 +105,7 @@ fn doubt(name: &str) -> String {
         "direct" => "was answered by the page cache",
         "cache" => "was answered by a cache",
         "content" => "moved data that compress, repeat or were never written",
-        "generator" => "was limited by the load generator",
+        "generator" => "was limited by the load generator or its machine",
         other => return format!("failed the check `{other}`"),
     }
     .into()

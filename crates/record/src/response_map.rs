@@ -108,11 +108,12 @@ pub fn quantile(stretch: &[(u32, u64)], q: f64) -> Option<Nanos> {
 /// Both ends of the bucket in which the quantile `q` of one stretch lies. `None` for an empty stretch.
 pub fn quantile_edges(stretch: &[(u32, u64)], q: f64) -> Option<(Nanos, Nanos)> {
     assert!((0.0..=1.0).contains(&q), "a quantile is a part");
-    let count: u64 = stretch.iter().map(|(_, count)| count).sum();
+    // A record from elsewhere may count anything.
+    let count = stretch.iter().fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
     let rank = (count as f64 * q).ceil().max(1.0);
-    let mut seen = 0;
+    let mut seen = 0u64;
     let reaches = |(_, count): &&(u32, u64)| {
-        seen += count;
+        seen = seen.saturating_add(*count);
         seen as f64 >= rank
     };
     let (index, _) = stretch.iter().find(reaches)?;
@@ -127,6 +128,12 @@ mod tests {
         let mut histogram = stats::Histogram::new();
         values_ns.iter().for_each(|ns| histogram.record(Nanos::new(*ns)));
         histogram.buckets().collect()
+    }
+
+    #[test]
+    fn counts_that_no_sum_holds_are_no_fault() {
+        let hostile = [(1, u64::MAX), (2, u64::MAX)];
+        assert_eq!(quantile_edges(&hostile, 0.5), Some(edges(1)));
     }
 
     #[test]

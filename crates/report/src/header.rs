@@ -8,12 +8,22 @@ use crate::words::{counted, harmless};
 
 /// The lines above the table, most important first. The first is the title.
 pub(crate) fn lines(run: &Run) -> Vec<String> {
-    let mut lines = vec![title(run)];
+    let mut lines = vec![title(run), changed(run)];
     lines.extend(run.targets.iter().map(|target| identity(target, run.targets.len() > 1)));
     lines.push(joined([how(run), where_(run)]));
     lines.push(joined([when(run), tags(run)]));
     lines.retain(|line| !line.is_empty());
     lines
+}
+
+/// What `--set` changed, which the names of the points may contradict; empty where it changed nothing.
+fn changed(run: &Run) -> String {
+    let all: Vec<String> = run.plan.overrides.iter().map(|one| harmless(one)).collect();
+    if all.is_empty() {
+        String::new()
+    } else {
+        format!("with {}; points keep the names that the plan has", all.join(", "))
+    }
 }
 
 fn title(run: &Run) -> String {
@@ -67,12 +77,13 @@ fn identity(target: &Target, named: bool) -> String {
     let size = fact(fact::DEVICE_SIZE).parse::<Bytes>().ok().map(sold_size).unwrap_or_default();
     let labelled =
         |label: &str, value: String| if value.is_empty() { value } else { format!("{label} {value}") };
-    let used = if target.size_bytes == 0 {
+    let is_null = target.kind == "null";
+    let used = if target.size_bytes == 0 || is_null {
         String::new()
     } else {
-        format!("{} used", Bytes::new(target.size_bytes))
+        format!("{} tested", Bytes::new(target.size_bytes))
     };
-    let kind = if target.kind == "null" { "no storage at all".into() } else { harmless(&target.kind) };
+    let kind = if is_null { "no storage at all".into() } else { harmless(&target.kind) };
     let named = if named { harmless(&target.address) + ":" } else { String::new() };
     let rest = joined([
         maker_and_model(&fact(fact::VENDOR), &fact(fact::MODEL)),

@@ -54,8 +54,14 @@ fn answer(search: &Search) -> String {
         true => format!("; right after an overload only {}", rate(after)),
         false => "; right after an overload no rate".into(),
     });
+    // Where no higher rate failed, there may be one that holds.
+    let (least, bound) = match (search.violated_per_s, search.to_per_s == Some(kept)) {
+        (Some(_), _) => ("", ""),
+        (None, true) => ("at least ", ", the highest rate allowed"),
+        (None, false) => ("at least ", ", the highest rate tried"),
+    };
     format!(
-        "Maximum sustained rate within {slos}: {} ({state}){above}{edge}{}.",
+        "Maximum sustained rate within {slos}: {least}{} ({state}){bound}{above}{edge}{}.",
         rate(kept),
         after.unwrap_or_default()
     )

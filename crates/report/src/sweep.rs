@@ -89,7 +89,7 @@ fn line(sweep: &Sweep<'_>, style: Style) -> String {
     let peak = if most.to_string() == OpsPerSecond::new(highest).to_string() {
         format!("most at {key} {at}: {most}")
     } else {
-        format!("{most} at {key} {at}, no more is certain")
+        format!("{most} at {key} {at}, none significantly more")
     };
     let text = format!(
         "IOPS by {key} {} to {}{}  {curve}  {peak}",
@@ -148,7 +148,10 @@ mod tests {
             run.points.push(point);
         }
         let style = Style { colour: false, unicode: true, width: 80 };
-        assert_eq!(lines(&run, style), ["IOPS by depth 1 to 4  ███  999 at depth 2, no more is certain"],);
+        assert_eq!(
+            lines(&run, style),
+            ["IOPS by depth 1 to 4  ███  999 at depth 2, none significantly more"],
+        );
     }
 
     #[test]

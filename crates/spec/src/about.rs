@@ -4,11 +4,14 @@
 /// Every key with its line, in the order of the reference page.
 const ABOUT: [(&str, &str); 80] = [
     ("pattern", "Access pattern: the address of the next request (fio: `rw`, `random_distribution`)."),
-    ("size", "Block size: bytes of one request."),
-    ("reads", "Share of requests that read."),
+    ("size", "Block size: bytes of one request (fio: `bs`; what fio calls `size` is `span`)."),
+    ("reads", "Share of requests that read (fio: `rwmixread`)."),
     ("trims", "Share of requests that trim."),
     ("flushes", "Share of requests that flush."),
-    ("random", "Share of requests whose address follows the pattern."),
+    (
+        "random",
+        "Share of requests whose address is drawn at random (fio: `percentage_random`; diskspd: `-rs`).",
+    ),
     (
         "consecutive",
         "Requests in a sequential run from each address that the pattern draws (fio: `rw=randread:8`).",
@@ -32,12 +35,12 @@ const ABOUT: [(&str, &str); 80] = [
     ("on", "Which targets are used, of several given with --on."),
     ("luns", "How several targets, each given with --on, are laid out as one address space."),
     ("direct", "Direct I/O: bypass the page cache of the host (`O_DIRECT`; fio: `direct`)."),
-    ("workers", "Threads that issue requests of this workload."),
+    ("workers", "Threads that issue requests of this workload (fio: `numjobs`)."),
     (
         "hosts_on",
         "Over the ranks of `mpirun`: each rank drives the workers of a rank so many hosts on (IOR: `-C -Q`).",
     ),
-    ("depth", "Queue depth: requests that each worker keeps outstanding."),
+    ("depth", "Queue depth: requests that each worker keeps outstanding (fio: `iodepth`)."),
     (
         "low_water",
         "Once `depth` is reached, no request is issued until no more than this many are in flight.",
@@ -50,8 +53,8 @@ const ABOUT: [(&str, &str); 80] = [
     ("flow", "Ratio of this workload's requests to those of the others that have a `flow` (fio: `flow`)."),
     ("pace", "Arrival process or rate limit: when the next request is due."),
     ("start", "Delay before the first request."),
-    ("warmup", "Warm-up: load before the measured window, not counted."),
-    ("run", "Duration of the measured window."),
+    ("warmup", "Warm-up: load before the measured window, not counted (fio: `ramp_time`)."),
+    ("run", "Duration of the measured window (fio: `runtime`)."),
     ("cooldown", "Cool-down: load after the measured window, not counted."),
     ("ops", "Stops after this many requests, all workers together."),
     ("bytes", "Stops after this many bytes, all workers together (fio: `io_size`, there of each job)."),

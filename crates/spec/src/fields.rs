@@ -334,7 +334,7 @@ pub(crate) static FIELDS: [Field; 80] = [
     field!(tree switch "direct_files" direct),
 ];
 const _: () = assert!(FIELDS.len() == crate::about::KEYS, "each key has its line");
-const _: () = assert!(is_each_once(&FIELDS), "every key stands here once");
+const _: () = assert!(is_each_once(&FIELDS), "every key is listed once");
 
 /// Whether no two of `fields` have the same key.
 const fn is_each_once(fields: &[Field]) -> bool {

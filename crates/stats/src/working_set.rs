@@ -26,7 +26,7 @@ pub struct SpanPoint {
 pub struct Step {
     /// Its size, in the unit of the spans.
     pub size: f64,
-    /// Sizes that explain the points nearly as well, at 95 %; no wider than the spans.
+    /// Sizes that explain the points nearly as well, at 95 %, to the next that was tried on either side.
     pub interval: Interval<f64>,
     /// Mean response of what it holds.
     pub before: f64,
@@ -200,7 +200,9 @@ impl Fit {
                 .filter(|other| self.moved(points, index, *other).is_some_and(|fit| fit.error <= most));
             let (low, high) =
                 as_good.fold((*size, *size), |(low, high), size| (size.min(low), size.max(high)));
-            let interval = Interval { low, high };
+            // What lies between two candidates was not tried.
+            let apart = (1.0 / CANDIDATES).exp2();
+            let interval = Interval { low: low / apart, high: high * apart };
             Step { size: *size, interval, before: levels[index], after: levels[index + 1] }
         };
         self.sizes.iter().enumerate().map(step).collect()
@@ -306,8 +308,8 @@ mod tests {
             .iter()
             .map(|step| [step.interval.low, step.size, step.interval.high].map(|size| octaves(size).round()))
             .collect();
-        // Steps of a candidate from 1 MiB on, computed apart from this program.
-        assert_eq!(told, [[120.0, 122.0, 124.0], [216.0, 217.0, 219.0]]);
+        // Steps of a candidate from 1 MiB on, computed apart from this program, and one on either side.
+        assert_eq!(told, [[119.0, 122.0, 125.0], [215.0, 217.0, 220.0]]);
     }
 
     #[test]

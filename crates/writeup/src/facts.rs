@@ -39,7 +39,7 @@ pub(crate) fn facts(run: &Run, label: &str) -> RunFacts {
     for target in &run.targets {
         let used = match target.size_bytes {
             0 => String::new(),
-            bytes => format!(", {} used", Bytes::new(bytes)),
+            bytes => format!(", {} tested", Bytes::new(bytes)),
         };
         let kind = if target.kind.is_empty() { String::new() } else { format!(" ({})", target.kind) };
         add("target", format!("{}{kind}{used}", target.address));

@@ -66,7 +66,7 @@ fn of_run(run: &Run) -> Values {
     };
     add("plan", run.plan.name.clone());
     add("set", run.plan.overrides.join(", "));
-    add("world", if run.world == World::Host { "real" } else { "virtual array" }.into());
+    add("storage", if run.world == World::Host { "real" } else { "virtual array" }.into());
     for (number, target) in (1..).zip(&run.targets) {
         let name = if run.targets.len() == 1 { "target".to_owned() } else { format!("target {number}") };
         add(&name, target.address.clone());
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!((of(&run, "target").as_deref(), of(&run, "target 1")), (Some("/mnt/array"), None));
         run.targets.push(run.targets[0].clone());
         assert_eq!((of(&run, "target"), of(&run, "target 2").as_deref()), (None, Some("/mnt/array")));
-        assert_eq!(of(&run, "world").as_deref(), Some("real"));
+        assert_eq!(of(&run, "storage").as_deref(), Some("real"));
         assert_eq!(of(&run, "set"), None, "what is empty is left out");
     }
 

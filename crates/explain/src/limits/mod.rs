@@ -122,8 +122,7 @@ const DEEPER: &str = "Measure half and twice the queue depth (sweep `depth`), or
                       kernel does not see with `fathom explain --parts FILE`.";
 
 /// What to do about a bottleneck.
-const MORE_OF_IT: &str =
-    "Add more of that part, use a faster one, or put less load on it: nothing else raises the rate.";
+const MORE_OF_IT: &str = "Add more of that part, use a faster one, or put less load on it.";
 
 /// What to do about a part that requests wait for while the rate still grows with what is in flight.
 const MORE_OR_DEEPER: &str = "Add more of that part, or use a faster one; until it is saturated a higher queue depth may raise the rate too.";
@@ -157,7 +156,10 @@ fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy: &str) -> D
 
 fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     let verb = if first.is_even { "are" } else { "is" };
-    let mut sentence = format!("{} {verb} the bottleneck: {}.", first.part, first.in_words());
+    // Below its ceiling, and with a rate that still grows, a part is where requests wait and no end of the rate.
+    let is_end = first.share >= FULL || answer.is_some_and(|answer| answer.is_flat());
+    let yet = if is_end { "" } else { "; requests wait there, and it is not saturated yet" };
+    let mut sentence = format!("{} {verb} the bottleneck: {}{yet}.", first.part, first.in_words());
     let not: Vec<String> = others
         .iter()
         .filter(|other| other.share < FULL && other.part != first.part)
@@ -179,8 +181,6 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     if let Some(answer) = answer.filter(|answer| answer.is_flat() || first.share < FULL) {
         sentence += &format!(" {}", answer.in_words());
     }
-    // Below its ceiling, and with a rate that still grows, a part is where requests wait and no end of the rate.
-    let is_end = first.share >= FULL || answer.is_some_and(|answer| answer.is_flat());
     let remedy = if is_end { MORE_OF_IT } else { MORE_OR_DEEPER };
     let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(remedy);
     let uses = [first].into_iter().chain(others);
@@ -190,20 +190,18 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
 fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
     debug_assert!(first.share < FULL, "no part is saturated");
     let mut sentence = format!(
-        "Latency-bound: queue depth {:.1} / {:.3} ms = {} IOPS. No part is saturated; the busiest, {}, is at {} of its \
-         limit.",
+        "Latency-bound: queue depth {:.1} / {:.3} ms = {} IOPS. No part that is counted is saturated; the busiest: {}, {}.",
         load.in_flight,
         load.response_s * 1e3,
         OpsPerSecond::new(load.rate),
         first.part,
-        percent(first.share)
+        first.in_words()
     );
     if let Some(answer) = answer.filter(Answer::follows) {
         sentence += &format!(" {}", answer.in_words());
     }
-    let draft = Draft::new(Code::LatencyBound, Severity::Note, sentence).remedy(
-        "Increase the queue depth, or lower the latency of each request; more bandwidth gains nothing.",
-    );
+    let draft = Draft::new(Code::LatencyBound, Severity::Note, sentence)
+        .remedy("Increase the queue depth, or lower the latency of each request.");
     let draft = draft
         .number("in_flight", load.in_flight)
         .number("response_ms", load.response_s * 1e3)
@@ -343,7 +341,8 @@ mod tests {
         let sentence = |loads: &[(f64, u64, f64)]| first(loads).expect("something is found").sentence;
         let scales = sentence(&[(8.0, 10_000, 0.5), (16.0, 20_000, 0.5)]);
         assert!(scales.ends_with("a factor of 1.00: the rate scales with the queue depth."), "{scales}");
-        assert!(sentence(&[(1.0, 1_000, 0.5)]).ends_with("the busiest, sda, is at 50 % of its limit."));
+        let alone = sentence(&[(1.0, 1_000, 0.5)]);
+        assert!(alone.contains("the busiest: sda, 500 MB/s") && alone.contains(" 50 % of its "), "{alone}");
         let flat = sentence(&[(8.0, 10_000, 0.97), (16.0, 10_000, 0.97)]);
         assert!(flat.ends_with(": a higher queue depth only adds latency."), "{flat}");
         assert!(sentence(&[(8.0, 10_000, 0.97), (16.0, 20_000, 0.97)]).ends_with("(as given)."));

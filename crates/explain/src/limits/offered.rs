@@ -4,7 +4,7 @@ use record::{Point, RankResult, Severity, WorkloadResult};
 use spec::Pace;
 use units::{Nanos, OpsPerSecond};
 
-use super::FAR;
+use super::FULL;
 use super::usage::Use;
 use crate::Code;
 use crate::draft::{Draft, percent};
@@ -19,14 +19,14 @@ const REACHED: f64 = 0.9;
 const EARLY: f64 = 0.01;
 
 /// That the schedules of `point` bound its rate, where every workload has one, all requests of the ranks that took part to the end
-/// were issued with slots to spare, and no part of `uses` is near its ceiling; else nothing. A trial of a search is not told to
+/// were issued with slots to spare, and no part of `uses` is saturated; else nothing. A trial of a search is not told to
 /// search.
 pub(super) fn met(point: &Point, uses: &[Use], is_searched: bool) -> Option<Draft> {
     let offered = Offered::of(point);
     let kept = |workload| kept(workload, offered.share);
     let rates: Vec<OpsPerSecond> = point.workloads.iter().map(kept).collect::<Option<_>>()?;
     let busiest = uses.iter().max_by(|one, other| one.share.total_cmp(&other.share))?;
-    if rates.is_empty() || busiest.share >= FAR {
+    if rates.is_empty() || busiest.share >= FULL {
         return None;
     }
     let rate: f64 = rates.iter().map(|rate| rate.get()).sum();
@@ -138,7 +138,8 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_that_is_kept_far_from_every_ceiling_is_what_bounds_the_rate() {
+    fn a_schedule_that_is_kept_below_every_ceiling_is_what_bounds_the_rate() {
+        assert!(met(&point(), &[part(0.94)], false).is_some(), "busy, but not saturated");
         let found = met(&point(), &[part(0.12)], false).expect("it is kept").about_run();
         assert_eq!(found.code, Code::OfferedLoad.name());
         assert!(
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_full_part_a_full_queue_or_a_request_left_out_says_nothing_of_the_schedule() {
-        assert!(met(&point(), &[part(0.7)], false).is_none() && met(&point(), &[], false).is_none());
+        assert!(met(&point(), &[part(0.95)], false).is_none() && met(&point(), &[], false).is_none());
         let with = |change: fn(&mut WorkloadResult)| {
             let mut point = point();
             change(&mut point.workloads[0]);

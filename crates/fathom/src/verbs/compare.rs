@@ -203,7 +203,10 @@ fn pivot(arguments: &CompareArgs, key: &str, store: &Store) -> Result<Comparison
         groups[..=place].rotate_right(1);
     }
     if groups.len() < 2 {
-        let found = if groups.is_empty() { "none".to_owned() } else { names(&groups) };
+        let found = match &groups[..] {
+            [] => "none".to_owned(),
+            [only, ..] => format!("only {key}={}", only.name),
+        };
         return Err(Failure::Usage(format!(
             "--by {key}: two values are needed, and there is {found}; label runs with --tag {key}=VALUE, or name a \
              fact of `fathom show --format json`"
@@ -453,7 +456,7 @@ pub fn judge(comparison: &Comparison, wanted: &[FailOn]) -> Result<Ending, Failu
 fn told(comparison: &Comparison, row: &Compared) -> String {
     let range = match (row.low, row.high) {
         (Some(low), Some(high)) => format!("{:+.1} % to {:+.1} %", (low - 1.0) * 100.0, (high - 1.0) * 100.0),
-        _ => "an unknown range".into(),
+        _ => "no 95 % CI".into(),
     };
     let side = comparison.sides.get(row.side as usize).map_or("", |side| &side.name);
     let change = (row.ratio - 1.0) * 100.0;

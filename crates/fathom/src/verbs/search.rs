@@ -29,8 +29,8 @@ pub struct SearchArgs {
     /// Duration of the first trial at a rate, at least 10s; until the trials decide, each further one doubles the total
     #[arg(long, value_name = "TIME", default_value = "15s", help_heading = SEARCH)]
     pub trial: Nanos,
-    /// Maximum total duration of the trials at one rate, which then counts as undecided [default: 4min, 16min for SLOs
-    /// beyond p99]
+    /// Once the trials at a rate took this long together, no further one starts and it counts as undecided; trials that
+    /// confirm a rate are counted apart [default: 4min, 16min for SLOs beyond p99]
     #[arg(long, value_name = "TIME", help_heading = SEARCH)]
     pub max_trial: Option<Nanos>,
     /// Maximum queue depth [default: twice what the SLO allows at the highest rate, up to 1024]
@@ -59,6 +59,9 @@ const RATE_LEAST: f64 = 1.0;
 
 /// Rates that a search looks at, if the edge lies where the grid expects it and the first winner is confirmed.
 const RATES_USUAL: u64 = 17;
+
+/// The same where the grid has to continue upwards, or the edge from above is another one.
+const RATES_MANY: u64 = 25;
 
 pub fn search(arguments: &SearchArgs, store: &Store) -> Result<Ending, Failure> {
     let run = &arguments.run;
@@ -137,7 +140,7 @@ fn percent(share: Share) -> String {
 
 fn what_it_would_do(search: &SearchOptions) -> String {
     let slos: Vec<String> = search.slos.iter().map(ToString::to_string).collect();
-    let times = |each: Nanos| Nanos::new(each.get().saturating_mul(RATES_USUAL));
+    let times = |each: Nanos, rates: u64| Nanos::new(each.get().saturating_mul(rates));
     let first = match search.to {
         Some(to) => format!("never more than {}/s", to.exact()),
         None => "a closed loop first, 5s at each depth".into(),
@@ -147,14 +150,15 @@ fn what_it_would_do(search: &SearchOptions) -> String {
         .map(|budget| format!("  after {budget} it ends with what is known\n"))
         .unwrap_or_default();
     format!(
-        "search  the maximum sustained rate with {}, to {}\n  {first}; then about {RATES_USUAL} rates, {} to {} each: {} to {} \
-         together\n  after a rate that fails up to 2min until the target has recovered; a load that writes fills the write \
-         cache before each rate\n  `run` of the plan does not apply\n{end}",
+        "search  the maximum sustained rate with {}, to {}\n  {first}; then about {RATES_USUAL} to {RATES_MANY} rates, {} to {} \
+         each: {} to {} together\n  besides, after a rate that fails up to 2min until the target has recovered, and for a load that \
+         writes, before each rate what filling the write cache takes\n  the time and the writes above are those of `fathom run`, not \
+         of this search\n{end}",
         slos.join(" and "),
         Share::new(search.within).map_or_else(|| "2%".into(), percent),
         search.look,
         search.longest,
-        times(search.look),
-        times(search.longest),
+        times(search.look, RATES_USUAL),
+        times(search.longest, RATES_MANY),
     )
 }

@@ -42,7 +42,7 @@ pub fn serves(workload: &Workload) -> Result<(), EngineError> {
     };
     Err(EngineError::Unfit {
         engine: "nbd",
-        why: format!("an NBD export is asked over a socket, which has no {what}; leave it out"),
+        why: format!("requests of an NBD export go over a socket, which has no {what}; leave it out"),
     })
 }
 
@@ -339,7 +339,7 @@ impl Link {
         let mut header = [0; REPLY_LEN];
         header.copy_from_slice(&self.gathered[self.unused.start..][..REPLY_LEN]);
         self.unused.start += REPLY_LEN;
-        let strange = || io::Error::new(ErrorKind::InvalidData, "the server answered what was not asked");
+        let strange = || io::Error::new(ErrorKind::InvalidData, "the server replied to no request in flight");
         let (error, cookie) = reply(&header).ok_or_else(strange)?;
         let slot = usize::try_from(cookie).ok().and_then(|slot| self.asked.get_mut(slot));
         let request = slot.and_then(Option::take).ok_or_else(strange)?;

@@ -48,6 +48,9 @@ pub enum ConsentError {
          /dev/disk/by-id (`ls -l /dev/disk/by-id` shows it)"
     )]
     MovingName(String),
+    /// A path that begins nowhere.
+    #[error("`{0}` is a relative path; write the absolute path of the file, without symbolic links")]
+    Relative(String),
     /// `loop:` without an absolute path.
     #[error("`{0}` names no file; write loop: and the absolute path of the file behind the loop device")]
     LoopWithoutFile(String),
@@ -108,6 +111,9 @@ impl Subject {
         };
         if identity.contains(['*', '?', '[']) {
             return Err(ConsentError::Wildcard(text.into()));
+        }
+        if identity.contains('/') && !text.starts_with('/') {
+            return Err(ConsentError::Relative(text.into()));
         }
         if identity.is_empty() || identity.contains('/') {
             return Err(ConsentError::MovingName(text.into()));

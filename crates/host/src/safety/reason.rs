@@ -162,7 +162,7 @@ pub enum Reason {
         names: Vec<String>,
     },
     /// Something else may be destroyed.
-    #[error("consent was given for `{given}`, which is another target; {}", advice(names))]
+    #[error("consent was given for `{given}`, which does not name this target; {}", advice(names))]
     OtherConsent {
         /// What was consented to.
         given: String,

@@ -38,6 +38,9 @@ pub(super) fn table_rows(comparison: &Comparison) -> Vec<&Compared> {
     comparison.rows.iter().filter(|row| !repeats_the_rate(comparison, row)).collect()
 }
 
+/// The verdict where the change has no interval.
+const NO_INTERVAL: &str = "no CI";
+
 /// The heading of the change that would have been found.
 const EFFECT: &str = "min. effect";
 
@@ -127,6 +130,7 @@ fn cells(row: &Compared, cell: String, side: String, is_doubted: bool) -> Vec<Ce
         Verdict::Better => (Look::Title, "better"),
         Verdict::Worse => (Look::Wrong, "worse"),
         Verdict::Equivalent => (Look::Plain, "equivalent"),
+        Verdict::Inconclusive if row.low.is_none() => (Look::Faint, NO_INTERVAL),
         Verdict::Inconclusive => (Look::Faint, "inconclusive"),
     };
     let part = |part: Option<f64>| part.map(percent).unwrap_or_default();

@@ -89,26 +89,34 @@ fn one_screen(comparison: &Comparison, style: Style) -> String {
     lines.join("\n") + "\n"
 }
 
+/// `A`; of sides that a key parts, key and value: `raid=5`.
 fn name_of(comparison: &Comparison, side: u32) -> String {
-    comparison.sides.get(side as usize).map(|side| harmless(&side.name)).unwrap_or_default()
+    let name = comparison.sides.get(side as usize).map(|side| harmless(&side.name)).unwrap_or_default();
+    match &comparison.by {
+        Some(key) if !name.is_empty() => format!("{}={name}", harmless(key)),
+        _ => name,
+    }
 }
 
 fn title(comparison: &Comparison) -> String {
-    let names: Vec<String> = comparison.sides.iter().map(|side| harmless(&side.name)).collect();
-    match &comparison.by {
-        Some(by) => format!("{} by {}", names.join(", "), harmless(by)),
-        None => format!("{} compared", names.join(", ")),
-    }
+    let names: Vec<String> =
+        (0u32..).zip(&comparison.sides).map(|(side, _)| name_of(comparison, side)).collect();
+    format!("{} compared", names.join(", "))
 }
 
 fn sides(comparison: &Comparison, style: Style) -> Vec<String> {
     const NAMED: usize = 3;
     let mut lines = vec![style.paint(Look::Title, &title(comparison))];
-    for side in &comparison.sides {
+    for (number, side) in (0u32..).zip(&comparison.sides) {
         let more = side.runs.len().saturating_sub(NAMED);
         let runs = side.runs.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let text = harmless(&format!("{}: {} (run {runs}{more}){}", side.name, side.about, graded(side)));
+        let text = harmless(&format!(
+            "{}: {} (run {runs}{more}){}",
+            name_of(comparison, number),
+            side.about,
+            graded(side)
+        ));
         lines.extend(wrap(&style.spell(&text), style.width, "  ", "    "));
     }
     lines
@@ -130,19 +138,26 @@ fn doubts(comparison: &Comparison, style: Style) -> Vec<String> {
 fn summary(comparison: &Comparison, rows: &[&Compared], is_effect_shown: bool) -> String {
     let count = |wanted: &[Verdict]| rows.iter().filter(|row| wanted.contains(&row.verdict)).count();
     let differ = count(&[Verdict::Better, Verdict::Worse]);
-    let (equivalent, open) = (count(&[Verdict::Equivalent]), count(&[Verdict::Inconclusive]));
-    debug_assert_eq!(differ + equivalent + open, rows.len(), "each figure has one verdict");
+    let is_bare = |row: &&&Compared| row.verdict == Verdict::Inconclusive && row.low.is_none();
+    let bare = rows.iter().filter(is_bare).count();
+    let (equivalent, open) = (count(&[Verdict::Equivalent]), count(&[Verdict::Inconclusive]) - bare);
+    debug_assert_eq!(differ + equivalent + open + bare, rows.len(), "each figure has one verdict");
     let margin = percent(comparison.margin);
     let are = |count: usize| if count == 1 { "is" } else { "are" };
     let mut text = format!(
-        "{differ} of {} {}, {equivalent} {} equivalent within \u{b1} {margin}, {open} {} inconclusive.",
+        "{differ} of {} {}, {equivalent} {} equivalent within \u{b1} {margin}, {open} {} inconclusive{}.",
         counted(rows.len(), "figure"),
         if differ == 1 { "differs" } else { "differ" },
         are(equivalent),
-        are(open)
+        are(open),
+        if bare > 0 { format!(", {bare} without a CI") } else { String::new() }
     );
     if differ > 0 {
         text += " Of such differences no more than one in twenty is chance.";
+    }
+    if bare > 0 {
+        text += " `No CI`: nothing is known of how far chance moves that change, so it has no verdict, however large; measure \
+                 longer, or repeat.";
     }
     if open > 0 {
         text += " `Inconclusive` does not mean equal: too little was measured, or the figures vary too much; measure longer, or \
@@ -184,7 +199,8 @@ mod tests {
     const NARROW: Style = Style { colour: false, unicode: true, width: 80 };
 
     fn row(metric: &str, unit: &str, ratio: f64, verdict: Verdict) -> Compared {
-        let interval = (verdict != Verdict::Inconclusive).then_some((ratio * 0.9, ratio * 1.1));
+        let off = if verdict == Verdict::Inconclusive { 5.0 } else { 1.1 };
+        let interval = Some((ratio / off, ratio * off));
         Compared {
             cell: "100% reads, queue depth 16".into(),
             workload: "main".into(),
@@ -249,6 +265,24 @@ mod tests {
             text.contains("1 of 2 figures differs, 0 are equivalent within ± 5.0 %, 1 is inconclusive."),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_change_without_an_interval_has_no_verdict_and_is_counted_apart() {
+        let mut rows = rates();
+        (rows[2].low, rows[2].high) = (None, None);
+        let text = comparison(&held(rows), NARROW, false).replace("\n  ", " ");
+        assert!(text.contains("no CI") && text.contains("0 are inconclusive, 1 without a CI."), "{text}");
+        assert!(!text.contains("`Inconclusive` does not mean"), "{text}");
+    }
+
+    #[test]
+    fn sides_that_a_key_parts_are_named_by_key_and_value() {
+        let mut held = held(rates());
+        held.by = Some("raid".into());
+        (held.sides[0].name, held.sides[1].name) = ("5".into(), "10".into());
+        let text = comparison(&held, Style { width: 200, ..NARROW }, false);
+        assert!(text.starts_with("raid=5, raid=10 compared\n") && text.contains("against raid=5"), "{text}");
     }
 
     #[test]

@@ -365,8 +365,7 @@ fn stranger(key: &Key, within: Within, mistakes: &Mistakes) {
         Some(_) => format!("`{text}` does not belong {at}"),
         None => format!("`{text}` is not a key {of}"),
     };
-    let help =
-        elsewhere.or_else(near).unwrap_or_else(|| "the page about the plan language lists all keys".into());
+    let help = elsewhere.or_else(near).unwrap_or_else(|| "`fathom plan help` lists all keys".into());
     mistakes.tell(&key.place, message, help);
 }
 

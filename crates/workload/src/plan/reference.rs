@@ -97,7 +97,7 @@ fn plain(doc: &KeyDoc) -> String {
     let example = doc.example.replace('\n', "\n            ");
     let others = match others(doc) {
         others if others.is_empty() => others,
-        others => format!("  Accepts:  {others}\n"),
+        others => format!("  Also as:  {others}\n"),
     };
     format!(
         "{}: {}\n{long}\n  Value:    {}{}\n  Default:  {default}\n  Where:    {}{}\n{others}  Example:  {example}\n",
@@ -137,7 +137,7 @@ fn entry(doc: &KeyDoc) -> String {
     text += &format!("- Stands {}{}\n", level(doc.level), swept(doc));
     let others = others(doc);
     if !others.is_empty() {
-        text += &format!("- Accepts: {others}\n");
+        text += &format!("- Also as: {others}\n");
     }
     text += &format!("\n```toml\n{}\n```\n\n", doc.example);
     text
@@ -205,7 +205,7 @@ mod tests {
         let depth = help("depth").unwrap();
         assert!(depth.starts_with("depth: ") && depth.contains("Default:  1\n"), "{depth}");
         assert_eq!(help("iodepth").unwrap(), depth, "fio's name of it");
-        assert!(depth.contains("Accepts:  fio: iodepth\n"), "{depth}");
+        assert!(depth.contains("Also as:  fio: iodepth\n"), "{depth}");
         assert!(help("qd").unwrap_err().contains("`depth`"));
         assert!(help("dpeth").unwrap_err().contains("did you mean `depth`?"));
         assert!(help("nothing of the kind").unwrap_err().contains("fathom plan help"));

@@ -18,8 +18,14 @@ const FOREIGN: [(&str, &str); 22] = [
     ("threads", "write `workers` for threads, `depth` for what vdbench calls threads"),
     ("jobs", "write `workers`"),
     ("time_based", "leave it out: `run = \"30s\"` always means thirty seconds"),
-    ("rate_iops", "write `pace = \"rate(500/s)\"`"),
-    ("rate", "write `pace = \"rate(500/s)\"`"),
+    (
+        "rate_iops",
+        "write `pace = \"cap(500/s)\"`; `rate(500/s)` is an open loop, whose response times count from when a request was due",
+    ),
+    (
+        "rate",
+        "write `pace = \"cap(500/s)\"`; `rate(500/s)` is an open loop, whose response times count from when a request was due",
+    ),
     ("iorate", "write `pace = \"rate(500/s)\"`"),
     ("thinktime", "write `pace = \"think(5ms)\"`"),
     ("io_size", "write `bytes` for how much is moved, `span` for how much of the target is used"),

@@ -40,7 +40,7 @@ impl fmt::Display for Summary<'_> {
             }
         }
         let estimate = plan.estimate();
-        writeln!(f, "time    {estimate}, besides layout and draining")?;
+        writeln!(f, "time    {estimate}, besides laying out files and waiting for what is in flight")?;
         writeln!(f, "writes  {}", estimate.written)?;
         let changes = if estimate.changes_data { "changes what the target holds" } else { "changes nothing" };
         writeln!(f, "data    {changes}")
@@ -246,7 +246,7 @@ mod tests {
 oltp: 8 KiB random, two reads to a write, more and more workers until it no longer pays
    1  8 KiB 2:1 x{workers}  9 points, workers 1 to 256, until iops grows by no more than 3%
                               begins with 8KiB random, 66.7 % reads + 33.3 % writes, 1 worker x 1 in flight
-time    9 points in at most 13 min 30 s, besides layout and draining
+time    9 points in at most 13 min 30 s, besides laying out files and waiting for what is in flight
 writes  as much as the target takes in 13 min 30 s
 data    changes what the target holds
 ";

@@ -50,8 +50,8 @@ keys! {
     random (Share, "auto", "70%") [spec.random] _
         "The others continue where the last request of the same worker ended, and from the start of the \
          span after its end. `auto` leaves it to the pattern: all of them for a random one, none for \
-         `sequential`. With `sequential` and a share, that share goes to independently drawn blocks of the \
-         span."
+         `sequential`. A random pattern draws these addresses by its own rule; with `sequential` they are drawn \
+         independently from the whole span."
     consecutive (Count(1, MOST_U32), "1", 8) [spec.sequence.consecutive] _
         "For random patterns: 8 is one request to a drawn address and seven that continue where it ended. With `random`, its share goes to drawn addresses, and each of these starts \
          a run."
