@@ -16,7 +16,7 @@ fn a_file_of_the_user_is_written_only_under_its_own_name() {
     user.fathom(&line).with(3).saying(&["no consent was given", &allowed]);
     user.fathom(&format!("{line} --destroy={}", user.path("other").display()))
         .with(3)
-        .saying(&["which is another target", &allowed]);
+        .saying(&["which does not name this target", &allowed]);
     user.fathom(&format!("{line} --destroy=*")).with(2).saying(&["wildcard"]);
     assert_eq!(fs::read(&file).unwrap(), content);
     assert!(user.fathom("ls").done().out.contains("No run"), "what was refused is not kept");
@@ -36,7 +36,9 @@ fn a_device_is_written_only_under_a_name_that_cannot_move() {
     let line = format!("run plan.toml --on {} {WRITES}", device.node);
     let allowed = format!("--destroy={}", device.consent());
     user.fathom(&line).with(3).saying(&["no consent was given", &allowed]);
-    user.fathom(&format!("{line} --destroy=WD-WX11")).with(3).saying(&["`WD-WX11`, which is another target"]);
+    user.fathom(&format!("{line} --destroy=WD-WX11"))
+        .with(3)
+        .saying(&["`WD-WX11`, which does not name this target"]);
     user.fathom(&format!("{line} --destroy={}", device.node)).with(2).saying(&["after the next boot"]);
     assert_eq!(fs::read(&device.image).unwrap(), content);
 

@@ -134,6 +134,18 @@ fn what_this_machine_has_no_room_for_is_refused_with_its_figures_before_anything
 }
 
 #[test]
+fn a_block_size_as_large_as_a_region_is_told_what_it_is_to_whoever_knows_fio() {
+    let user = User::with_plan(SMALL);
+    user.directory("d");
+    let said = |size: &str| {
+        user.fathom(&format!("run plan.toml --on d --dry-run --set span=auto --set size={size}")).done().err
+    };
+    let flat = said("64MiB").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("`size` is the block size (fio: `bs`), so each request moves up to 64"), "{flat}");
+    assert!(!said("8MiB").contains("fio"), "requests of 8 MiB are nothing unusual");
+}
+
+#[test]
 fn a_limit_of_the_address_space_is_told_before_anything_is_made() {
     let user = User::with_plan(SMALL);
     user.directory("d");

@@ -70,7 +70,13 @@ const NARROW: &str = "--slo p99<5s --tolerance 50% --trial 10s --max-trial 10s -
 fn a_search_on_real_storage_reads_a_scratch_file_within_its_bounds_and_keeps_the_ladder() {
     let user = User::with_plan(READS);
     let ended = user.fathom(&format!("search plan.toml --on . --scratch 64MiB {NARROW}")).done();
-    assert!(ended.out.contains("Maximum sustained rate within p99<5s: 80.0/s (confirmed)"), "{}", ended.out);
+    assert!(
+        ended.out.contains(
+            "Maximum sustained rate within p99<5s: at least 80.0/s (confirmed), the highest rate allowed"
+        ),
+        "{}",
+        ended.out
+    );
     let run = user.last();
     assert_eq!((&run["world"], &run["search"]["complete"]), (&"host".into(), &true.into()));
     assert!(run["search"]["quiet_ns"].as_f64().unwrap() > 0.0);

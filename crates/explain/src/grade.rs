@@ -46,7 +46,7 @@ const fn check(about: About, name: &'static str, main: bool, question: &'static 
 /// All checks, in the order of the guide.
 pub const CHECKS: [CheckAbout; 11] = [
     check(About::Requests, "requests", true, "every request was issued when it was due, and completed"),
-    check(About::Bookkeeping, "bookkeeping", true, "requests, bytes, rate and latency agree"),
+    check(About::Bookkeeping, "accounting", true, "requests, bytes, rate and latency agree"),
     check(About::Direct, "direct", true, "requests bypassed the page cache, and reached the device"),
     check(About::Cache, "cache", true, "the working set is larger than every cache of the storage"),
     check(
@@ -75,7 +75,7 @@ pub const CHECKS: [CheckAbout; 11] = [
         false,
         "no external I/O on the device, and no processor time stolen",
     ),
-    check(About::Clock, "clock", false, "the CPU clock did not change"),
+    check(About::Clock, "cpu-clock", false, "the CPU clock did not change"),
 ];
 const _: () = {
     let mut one = 0;
@@ -339,7 +339,7 @@ mod tests {
             .map(|about| about.name)
             .filter(|name| is_main(&check(name, Outcome::Passed, Grade::A)))
             .collect();
-        assert_eq!(main, ["requests", "bookkeeping", "direct", "cache", "content", "generator"]);
+        assert_eq!(main, ["requests", "accounting", "direct", "cache", "content", "generator"]);
         assert!(!is_main(&check("", Outcome::Passed, Grade::A)));
     }
 

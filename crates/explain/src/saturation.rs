@@ -209,7 +209,7 @@ fn law(found: &Saturation) -> String {
     let Some(fit) = found.scaling.filter(|fit| fit.explained > LAW_FITS) else { return String::new() };
     let peak =
         fit.peak.map_or_else(|| "no peak".to_owned(), |peak| format!("its peak at {peak:.0} in flight"));
-    format!(" The Universal Scalability Law explains {} of the rates, with {peak}.", percent(fit.explained))
+    format!(" The Universal Scalability Law fits with R\u{b2} = {:.3}, with {peak}.", fit.explained)
 }
 
 fn knee_at(name: &str, points: &[LoadPoint], found: &Saturation, knee: f64) -> Draft {

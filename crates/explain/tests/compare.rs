@@ -247,6 +247,27 @@ fn single_measurements_of_real_storage_are_never_surer_than_runs_repeat() {
 }
 
 #[test]
+fn where_a_rate_was_still_changing_a_difference_is_told_to_be_perhaps_of_the_moment() {
+    let mut draw = Draw(17);
+    let first = run(&template(), 1, Varies { runs: 0.0, seconds: 0.01 }, 0.0, &mut draw);
+    let mut second = run(&template(), 1, Varies { runs: 0.0, seconds: 0.01 }, 0.5, &mut draw);
+    let told = |second: &Run| {
+        held(&first, second).notes.iter().any(|note| note.starts_with("Still changing within the window: "))
+    };
+    assert!(!told(&second), "nothing was found of it");
+    let point = second.points[0].index;
+    second.findings.push(record::Finding {
+        code: "drift".into(),
+        severity: record::Severity::Warning,
+        sentence: "The rate fell by 20 %.".into(),
+        remedy: String::new(),
+        numbers: [].into(),
+        point: Some(point),
+    });
+    assert!(told(&second));
+}
+
+#[test]
 fn searches_are_compared_by_the_rates_that_they_found_and_not_by_their_trials() {
     let search = |kept: f64, broken: f64| record::Search {
         slos: vec!["p99<5ms".into()],

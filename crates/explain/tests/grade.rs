@@ -60,7 +60,7 @@ fn no_a_follows_from_the_absence_of_evidence() {
         ("generator", |run| workload(run).workers[0].cpu = None),
         ("steady", |run| point(run).series.retain(|series| !series.name.ends_with(" ops"))),
         ("external-io", |run| point(run).devices.clear()),
-        ("clock", |run| point(run).series.retain(|series| series.name != series::CPU_FREQUENCY)),
+        ("cpu-clock", |run| point(run).series.retain(|series| series.name != series::CPU_FREQUENCY)),
     ];
     for (name, spoil) in without {
         let mut run = known(reads());
@@ -147,7 +147,7 @@ fn a_virtual_array_is_held_to_what_applies_to_it() {
     let run = judged(run);
     let names: Vec<&str> =
         run.points[0].grading.as_ref().unwrap().checks.iter().map(|check| check.name.as_str()).collect();
-    assert_eq!(names, ["requests", "bookkeeping", "steady", "samples"]);
+    assert_eq!(names, ["requests", "accounting", "steady", "samples"]);
 }
 
 #[test]

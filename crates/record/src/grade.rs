@@ -101,7 +101,7 @@ impl Grading {
 fn doubt(name: &str) -> String {
     match name {
         "requests" => "had requests that failed or were not issued",
-        "bookkeeping" => "has figures that do not agree",
+        "accounting" | "bookkeeping" => "has figures that do not agree",
         "direct" => "was answered by the page cache",
         "cache" => "was answered by a cache",
         "content" => "moved data that compress, repeat or were never written",

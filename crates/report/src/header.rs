@@ -161,13 +161,12 @@ fn where_(run: &Run) -> String {
         if machine.ram_bytes == 0 { String::new() } else { format!("{} RAM", Bytes::new(machine.ram_bytes)) };
     let hypervisor =
         machine.facts.get(fact::HYPERVISOR).map(|name| format!("virtual machine ({})", harmless(name)));
-    joined([
-        harmless(&machine.hostname),
-        harmless(&machine.kernel),
-        cpus,
-        ram,
-        hypervisor.unwrap_or_default(),
-    ])
+    let host = if machine.hostname.is_empty() {
+        String::new()
+    } else {
+        format!("host {}", harmless(&machine.hostname))
+    };
+    joined([host, harmless(&machine.kernel), cpus, ram, hypervisor.unwrap_or_default()])
 }
 
 /// The run's name, when it was, and how long its points took.

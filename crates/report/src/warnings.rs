@@ -68,10 +68,15 @@ fn answers(group: &Group<'_>) -> usize {
     ANSWERS.iter().position(|code| *code == group.first.code).unwrap_or(ANSWERS.len())
 }
 
-/// The part that a bottleneck is about, `disks are the bottleneck`: another part at other points is another finding.
+/// The part that a bottleneck is about, `disks are the bottleneck`, and the percentiles that lack: another part or other
+/// percentiles at other points are another finding.
 fn subject(finding: &Finding) -> &str {
     match finding.code.as_str() {
         "bottleneck" => finding.sentence.split([':', ',']).next().unwrap_or_default(),
+        "few-samples" => {
+            let lacking = finding.sentence.split_once(" too few for ").map_or("", |(_, rest)| rest);
+            lacking.split(':').next().unwrap_or_default()
+        }
         _ => "",
     }
 }

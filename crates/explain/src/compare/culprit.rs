@@ -280,7 +280,7 @@ fn unknown(model: &str, suspects: &[Suspect]) -> String {
     };
     if !first.fits {
         return format!(
-            "no change of a part of {model} explains the pattern; nearest comes {} {}, with which {} changes by {} \
+            "no change of a part of {model} explains the pattern; nearest comes {} {}, which changes {} by {} \
              instead of {}",
             first.part,
             first.change,

@@ -25,10 +25,12 @@ mod strata;
 mod stretches;
 
 use record::{
-    Basis, Compared, Comparison, Grading, PointKind, Run, Severity, Side, Unmatched, Verdict, World,
+    Basis, Compared, Comparison, Finding, Grading, PointKind, Run, Severity, Side, Unmatched, Verdict, World,
 };
 use stats::difference::{BATCHES_LEAST as SECONDS_LEAST, Noise, Ratio, false_discovery};
 use stats::geometric_mean;
+
+use crate::Code;
 
 pub use culprit::{LIKELIER, Suspicion, Traced, culprit, likely};
 pub use gate::{Asked, FALSE_ALARMS, POWER, gate};
@@ -73,6 +75,7 @@ pub fn compare(by: Option<&str>, groups: &[Group<'_>], margin: f64) -> Compariso
     comparison.unmatched = unmatched(&cells);
     comparison.notes = strata.note(groups).into_iter().chain(notes(groups, &comparison.rows)).collect();
     comparison.notes.extend(too_short(&comparison, &cells));
+    comparison.notes.extend(changing(&comparison, groups));
     assert!(
         comparison.rows.iter().all(|row| (1..groups.len()).contains(&(row.side as usize))),
         "each figure is one of a side that is compared with the first"
@@ -216,9 +219,13 @@ fn notes(groups: &[Group<'_>], rows: &[Compared]) -> Vec<String> {
     let mut notes = Vec::new();
     let based = |basis: Basis| rows.iter().any(|row| row.basis == basis);
     if rows.is_empty() {
-        notes.push(
-            "Nothing to compare: no two sides share a phase, swept values, workload and operation.".into(),
-        );
+        let are_searches = groups.iter().flat_map(|group| &group.runs).all(|run| run.search.is_some());
+        notes.push(match are_searches {
+            true => "Nothing to compare: two searches are compared where both found a rate for the same SLOs and the same \
+                     load."
+                .into(),
+            false => "Nothing to compare: no two sides share a phase, swept values, workload and operation.".into(),
+        });
     }
     if based(Basis::Seconds) {
         notes.push(format!(
@@ -264,6 +271,41 @@ fn notes(groups: &[Group<'_>], rows: &[Compared]) -> Vec<String> {
         }
     }
     notes
+}
+
+/// That a rate was still changing in the window, where a difference is told: it is then one of moments as well.
+fn changing(comparison: &Comparison, groups: &[Group<'_>]) -> Option<String> {
+    let is_changing =
+        |finding: &&Finding| [Code::Drift.name(), Code::Trend.name()].contains(&finding.code.as_str());
+    let differs = |phase: &str| {
+        comparison
+            .rows
+            .iter()
+            .any(|row| matches!(row.verdict, Verdict::Better | Verdict::Worse) && row.cell.starts_with(phase))
+    };
+    let mut named: Vec<String> = Vec::new();
+    for group in groups {
+        for run in &group.runs {
+            let found = run.findings.iter().filter(is_changing);
+            for point in
+                found.filter_map(|finding| run.point(finding.point?)).filter(|point| differs(&point.phase))
+            {
+                let name = format!("{} on {}", point.phase, group.name);
+                if !named.contains(&name) {
+                    named.push(name);
+                }
+            }
+        }
+    }
+    let more = named.len().saturating_sub(TOLD);
+    named.truncate(TOLD);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!named.is_empty()).then(|| {
+        format!(
+            "Still changing within the window: {}{more}. What differs there may be the moment; warm up longer, and compare again.",
+            named.join(", ")
+        )
+    })
 }
 
 /// Rates without an interval of their change that are told with those that their runs have, at most.

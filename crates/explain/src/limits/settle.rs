@@ -68,8 +68,9 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
         && second.is_none_or(|second| effect(first) >= FIRST * effect(second))
     {
         let verb = if first.change.ends_with('s') && !first.change.ends_with("bus") { "are" } else { "is" };
+        let more = if first.change.ends_with("size") { "more of it" } else { "more speed" };
         let sentence = format!(
-            "{} {verb} the bottleneck, by trial: {speed} more speed raises the rate by {}{next}{deeper}.",
+            "{} {verb} the bottleneck, by trial: {speed} {more} raises the rate by {}{next}{deeper}.",
             first.change,
             percent(first.ops.change)
         );

@@ -244,7 +244,7 @@ mod tests {
         assert!(
             load().line(80).ends_with("point 7 s left by the plan, run 2 min 3 s  19,025 IOPS  77.9 MB/s")
         );
-        assert!(load().line(140).contains("to its end  7 s left"));
+        assert!(load().line(140).contains("to its end  point 7 s left"));
         let waiting = Glance { waiting: Some("waiting for storage since 9 s".into()), ..load() };
         assert!(waiting.line(60).ends_with("  waiting for storage since 9 s"), "{}", waiting.line(60));
     }

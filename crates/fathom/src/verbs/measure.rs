@@ -43,7 +43,7 @@ pub struct RunArgs {
     #[arg(long = "on", value_name = "TARGET", help_heading = TARGET, add = candidates::targets())]
     pub targets: Vec<String>,
     /// Consent to destroy the data on the target: its serial number, by-id name, or a file's absolute path, with
-    /// `data:` before it where a device is not blank; once for each target
+    /// `data:` before it where a device is not blank (data:Z1X2AB34); once for each target
     #[arg(long, value_name = "IDENTITY", help_heading = TARGET)]
     pub destroy: Vec<String>,
     /// Keep the scratch files, so that the next run need not lay them out
@@ -59,9 +59,8 @@ pub struct RunArgs {
     /// makes them, in a directory that all hosts share
     #[arg(long, help_heading = TARGET)]
     pub file_per_rank: bool,
-    /// Keep in this directory what was written where, block by block, as the plan goes: after the end of this program, however
-    /// it came, the same plan with the same seed knows with this option what had been acknowledged and what was in flight
-    /// (fio: `verify_state_save`, `verify_state_load`). For plans that verify
+    /// Save the verify state in this directory, block by block as the plan goes, so that a later run of the same plan and
+    /// seed can verify after a crash (fio: `verify_state_save`, `verify_state_load`). For plans that verify
     #[arg(long, value_name = "DIRECTORY", help_heading = TARGET)]
     pub verify_state: Option<PathBuf>,
     /// Under `mpirun`: the targets of each host, in place of --on; a line for each host, its name and its targets
@@ -119,10 +118,30 @@ pub struct RebuildArgs {
     pub served: Option<String>,
 }
 
+/// From this block size on, fio's `size`, which is how much of a file is used, may have been meant.
+const REGION: Bytes = Bytes::new(16 << 20);
+
+/// Tells whoever knows fio's `size` what ours is, where what was set is large enough for it.
+fn say_what_size_is(plan: &Plan) {
+    let workloads = plan.points().iter().flat_map(Point::workloads);
+    let largest =
+        workloads.map(|workload| workload.sizes.largest()).max().filter(|largest| *largest >= REGION);
+    if let Some(largest) = largest {
+        terminal::say_sentence(&format!(
+            "`size` is the block size (fio: `bs`), so each request moves up to {largest}; the working set (fio: `size`) is `span`"
+        ));
+    }
+}
+
 impl RunArgs {
     /// The plan, and how its targets are opened.
     pub fn read(&self) -> Result<(Planned, RealOptions), Failure> {
-        let (planned, of_job) = plans::read_on(&self.plan, self.change.overrides(), &self.targets)?;
+        let overrides = self.change.overrides();
+        let sets_size = overrides.set.iter().any(|set| set.starts_with("size=") || set.contains(".size="));
+        let (planned, of_job) = plans::read_on(&self.plan, overrides, &self.targets)?;
+        if sets_size {
+            say_what_size_is(&planned.plan);
+        }
         let options = self.options_for(of_job, &planned.plan.targets)?;
         self.check_verify_state(&planned.plan)?;
         Ok((planned, options))

@@ -28,7 +28,7 @@ pub const JSON: Output = Output {
 pub const TEXT: Output = Output {
     name: "fio-text",
     ending: "fio.txt",
-    about: "fio's report to read",
+    about: "fio's normal output",
     write: |run| Ok(text::report(run, &any(run)?)),
 };
 
