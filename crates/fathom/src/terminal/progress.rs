@@ -331,6 +331,6 @@ fn done(running: &Running, live: &Live<'_>) -> Option<f64> {
 fn words_of(left: Nanos, after: Nanos, basis: &str) -> String {
     match after.is_zero() {
         true => format!("{} left {basis}", rounded(left)),
-        false => format!("point {} left {basis}, run {}", rounded(left), rounded(left + after)),
+        false => format!("{} left {basis}, run {}", rounded(left), rounded(left + after)),
     }
 }
