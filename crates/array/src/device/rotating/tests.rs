@@ -10,6 +10,7 @@ use crate::streams::Stream;
 
 #[path = "../../../tests/model/fixture/cheetah.rs"]
 mod cheetah;
+mod depth;
 pub(crate) use cheetah::cheetah_9lp;
 
 fn micros(us: u64) -> Nanos {

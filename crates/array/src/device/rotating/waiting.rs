@@ -20,6 +20,8 @@ pub struct Entry {
     pub place: SectorPosition,
     /// When it came, in nanoseconds.
     pub arrived: u64,
+    /// From when on the drive sees it: a command that waits in front of a full window does not age.
+    pub seen: u64,
 }
 
 /// Commands that wait: those the drive sees, and the rest in order of arrival.
@@ -66,11 +68,11 @@ impl Waiting {
         self.window.iter().chain(&self.rest)
     }
 
-    /// Takes one that the drive sees, by its place there; the drive sees the next of the rest.
+    /// Takes one that the drive sees, by its place there; the drive sees the next of the rest from `now` on.
     #[inline]
-    pub fn take(&mut self, index: usize) -> Entry {
+    pub fn take(&mut self, index: usize, now: u64) -> Entry {
         let entry = self.window.swap_remove(index);
-        self.window.extend(self.rest.pop_front());
+        self.window.extend(self.rest.pop_front().map(|next| Entry { seen: now, ..next }));
         debug_assert!(self.is_consistent(), "the rest must be empty unless the window is full");
         entry
     }
@@ -79,18 +81,14 @@ impl Waiting {
         self.window.len() <= self.limit && (self.rest.is_empty() || self.window.len() == self.limit)
     }
 
-    fn oldest(&self) -> usize {
-        first_of_least(self.window.iter().map(|entry| entry.arrived))
-            .expect("there must be a command to choose")
-    }
-
-    /// The place of the oldest that the drive sees, if it has waited for too long.
+    /// The place of the one that the drive has seen for longest, if that is too long.
     pub fn overdue(&self, now: u64) -> Option<usize> {
         if self.age_limit == u64::MAX {
             return None;
         }
-        let oldest = self.oldest();
-        (now.saturating_sub(self.window[oldest].arrived) > self.age_limit).then_some(oldest)
+        let oldest = first_of_least(self.window.iter().map(|entry| entry.seen))
+            .expect("there must be a command to choose");
+        (now.saturating_sub(self.window[oldest].seen) > self.age_limit).then_some(oldest)
     }
 
     /// When the oldest of a class that the drive sees arrived; [`u64::MAX`] where it sees none.

@@ -107,7 +107,7 @@ impl Drive {
     pub fn submit(&mut self, now: Instant, command: Command) -> Option<Instant> {
         self.meter.arrive(now);
         let place = self.mechanics.layout.place(command.first);
-        let entry = Entry { command, place, arrived: now.nanos() };
+        let entry = Entry { command, place, arrived: now.nanos(), seen: now.nanos() };
         if self.serving.is_some() {
             self.waiting.push(entry);
             return None;

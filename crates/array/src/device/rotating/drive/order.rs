@@ -10,23 +10,24 @@ impl Drive {
     /// Takes the next command by the drive's rule, the arm being free from `ready`.
     pub(super) fn choose(&mut self, ready: u64, now: u64) -> Entry {
         let ordered = if self.ordered { self.waiting.first_of(Class::Background) } else { u64::MAX };
+        let coming = self.coming();
         let index = match self.waiting.overdue(now) {
             Some(index) => index,
             None if ordered < u64::MAX => {
                 self.waiting.least(|entry, above| match entry.arrived.cmp(&ordered) {
-                    std::cmp::Ordering::Less => self.cost(entry, ready, above),
+                    std::cmp::Ordering::Less => self.cost(entry, coming, ready, above),
                     std::cmp::Ordering::Equal => u64::MAX - 1,
                     std::cmp::Ordering::Greater => u64::MAX,
                 })
             }
-            None => self.waiting.least(|entry, above| self.cost(entry, ready, above)),
+            None => self.waiting.least(|entry, above| self.cost(entry, coming, ready, above)),
         };
-        self.waiting.take(index)
+        self.waiting.take(index, now)
     }
 
     /// What the drive's rule goes by: the least is served next. Where it is above `above`, perhaps less, but still above.
     #[inline]
-    fn cost(&self, entry: &Entry, ready: u64, above: u64) -> u64 {
+    fn cost(&self, entry: &Entry, coming: Option<Coming>, ready: u64, above: u64) -> u64 {
         match self.params.queue.order {
             Order::Fcfs => entry.arrived,
             Order::CLook => {
@@ -37,13 +38,46 @@ impl Drive {
                     | entry.command.first & 0xff_ffff
             }
             Order::Sstf => u64::from(entry.place.cylinder.abs_diff(self.mechanics.arm.cylinder)),
-            Order::Sptf => self.positioning(entry, ready, above),
+            Order::Sptf => match coming.and_then(|coming| coming.reaches(entry)) {
+                Some(instant) => instant.saturating_sub(ready),
+                None => self.positioning(entry, ready, above),
+            },
         }
+    }
+
+    /// What the read-ahead under way has and comes to, where a read may wait for it.
+    fn coming(&self) -> Option<Coming> {
+        let (ahead, buffer) = self.ahead.zip(self.buffer.as_ref())?;
+        self.params.cache.is_some_and(|cache| cache.almost_hits).then(|| Coming {
+            from: buffer.segment(ahead.segment).start,
+            limit: ahead.limit,
+            since: ahead.since,
+            clock: ahead.clock,
+        })
     }
 
     #[inline]
     fn positioning(&self, entry: &Entry, ready: u64, above: u64) -> u64 {
         let access = if entry.command.write { Access::DESTAGE } else { Access::Read };
         self.mechanics.reach_within(entry.place, access, ready, above.saturating_add(1))
+    }
+}
+
+/// Sectors `from..limit`, over which the head passes without being sent: at `since` it was at stream clock `clock`.
+#[derive(Clone, Copy)]
+struct Coming {
+    from: u64,
+    limit: u64,
+    since: u64,
+    clock: u64,
+}
+
+impl Coming {
+    /// When the head is at the first sector of a read, where that is among them.
+    #[inline]
+    fn reaches(self, entry: &Entry) -> Option<u64> {
+        let Coming { from, limit, since, clock } = self;
+        let is_among = !entry.command.write && (from..limit).contains(&entry.command.first);
+        is_among.then(|| since + entry.place.clock.saturating_sub(clock))
     }
 }

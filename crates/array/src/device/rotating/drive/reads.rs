@@ -57,11 +57,13 @@ impl Drive {
         }
         let ahead = self.ahead.filter(|ahead| ahead.segment == found)?;
         let begun = first < segment.end;
-        let soon = || {
-            end <= ahead.limit
-                && (almost
-                    || ahead.since + (self.mechanics.layout.end_clock(first, end - first) - ahead.clock)
-                        <= now)
+        let soon = || match almost {
+            // What is asked for beyond its limit moves that.
+            true => first < ahead.limit,
+            false => {
+                let passed = self.mechanics.layout.end_clock(first, end - first) - ahead.clock;
+                end <= ahead.limit && ahead.since + passed <= now
+            }
         };
         (begun || soon()).then_some(found)
     }
@@ -97,9 +99,13 @@ impl Drive {
         if let Some(ahead) = self.ahead.as_mut().filter(|ahead| ahead.segment == found) {
             // The stream is being read: keep the read-ahead that far in front of it.
             ahead.limit = ahead.limit.max(limit);
+            let passed =
+                self.mechanics.layout.end(entry.place, first, sectors).clock.saturating_sub(ahead.clock);
+            // What leaves was read by the arm, which was nowhere else until then.
+            let read = ahead.since + passed;
+            self.mechanics.arm.free_at = self.mechanics.arm.free_at.max(read);
             if end > buffer.segment(found).end {
-                let passed = self.mechanics.layout.end(entry.place, first, sectors).clock - ahead.clock;
-                last_byte = last_byte.max(ahead.since + passed + self.sector_ns);
+                last_byte = last_byte.max(read + self.sector_ns);
                 // From here it is not as far to the limit as from where it began.
                 ahead.least = passed + self.mechanics.layout.least(ahead.limit.saturating_sub(end));
                 buffer.extend(found, end);
