@@ -332,7 +332,7 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
         dies_per_channel: at_least_one(fields, "dies_per_channel", None),
         planes: at_least_one(fields, "planes", Some(1)),
         page,
-        mapping: fields.or("mapping", Bytes::KIB * 4),
+        mapping: mapping(fields, page),
         keeps_page: fields.or("keeps_page", false),
         pages_per_block: at_least_one(fields, "pages_per_block", None),
         read_page: fields.need::<PageTimes>("read_page").0,
@@ -358,9 +358,9 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
         state: fields.one_of(
             "state",
             Written::Steady,
-            &[("steady", Written::Steady), ("fob", Written::Fresh)],
+            &[("steady", Written::Steady), ("in-order", Written::InOrder), ("fob", Written::Fresh)],
         ),
-        incremental: fields.or("incremental", false),
+        incremental: fields.or("incremental", true),
         write_path: fields.get::<BytesPerSecond>("write_path").map(|_| moving(fields, "write_path")),
         slc_cache: fields.table("slc_cache").map(|table| slc_cache(table, capacity)),
     }
@@ -393,6 +393,18 @@ fn slc_cache(fields: Fields<'_>, capacity: Bytes) -> SlcParams {
 }
 
 /// How many pages of a drive one of its page map stands for: 64, or the nearest that its size allows.
+/// What a drive moves as one: 4 KiB or a page where nothing is said; of drives of much capacity several pages.
+fn mapping(fields: &Fields<'_>, page: Bytes) -> Bytes {
+    let mapping: Bytes = fields.or("mapping", page.min(Bytes::KIB * 4));
+    let possible = (Bytes::new(units::SECTOR_BYTES)..=Bytes::MIB * 16).contains(&mapping);
+    fields.check(
+        &["mapping"],
+        possible,
+        "give 512B to 16MiB, such as 4KiB, or 64KiB for a large indirection unit",
+    );
+    mapping
+}
+
 fn map_scale(fields: &Fields<'_>, pages: u64) -> u32 {
     let (least, most) = (pages.div_ceil(MOST_PAGES.into()).max(1), (pages / u64::from(LEAST_PAGES)).max(1));
     let usual = u32::try_from(64.clamp(least, most)).unwrap_or(u32::MAX);

@@ -142,13 +142,19 @@ impl Collection {
 const NOBODY: u32 = u32::MAX;
 
 impl PageMap {
-    /// A map as [`PageMap::fresh`] gives it, filled and then overwritten at random until collection is steady.
-    pub fn new(pages: u32, over_provisioning: f64, victims: Victims, seed: u64) -> PageMap {
+    /// A map as [`PageMap::fresh`] gives it, filled once from its first page to its last.
+    pub fn in_order(pages: u32, over_provisioning: f64, victims: Victims) -> PageMap {
         let mut map = PageMap::fresh(pages, over_provisioning, victims);
-        let logical = map.pages();
-        for page in 0..logical {
+        for page in 0..map.pages() {
             map.write(page);
         }
+        map
+    }
+
+    /// A map as [`PageMap::in_order`] gives it, then overwritten at random until collection is steady.
+    pub fn new(pages: u32, over_provisioning: f64, victims: Victims, seed: u64) -> PageMap {
+        let mut map = PageMap::in_order(pages, over_provisioning, victims);
+        let logical = map.pages();
         let mut draws = Stream::open(seed, "flash/precondition");
         for _ in 0..PRECONDITION * u64::from(logical) {
             map.write(narrow::<u32>(draws.below(u64::from(logical))));

@@ -27,8 +27,8 @@ pub struct FlashParams {
     pub planes: u32,
     /// Bytes in a page.
     pub page: Bytes,
-    /// What is mapped, checked and moved as one: a smaller read fetches all of it from its page, and a smaller
-    /// random write rewrites all of it. At most a page.
+    /// What is mapped, checked and moved as one, the indirection unit: a smaller read fetches all of it that lies on its
+    /// page, and a smaller random write rewrites all of it, though it be several pages.
     pub mapping: Bytes,
     /// Whether the page that a stream of reads stopped in stays in the controller's memory for the next of them.
     pub keeps_page: bool,
@@ -107,6 +107,9 @@ pub enum Victims {
 pub enum Written {
     /// All of it, at random, until garbage collection is steady: SNIA's steady state.
     Steady,
+    /// All of it, once, from its first sector to its last, as a set of mirrors or with parity is when it is made, or a drive
+    /// by a pass in order: all of its spare room is free.
+    InOrder,
     /// Nothing since it was made or purged, SNIA's FOB, fresh out of the box: no garbage is collected until its flash has
     /// been programmed once.
     Fresh,

@@ -49,11 +49,12 @@ impl FlashDrive {
     /// they fill together.
     pub(super) fn map(&mut self, offset: u64, bytes: u64, sequential: bool, rewritten: u64) {
         let State::Mapped { map, scale, begun, owed } = &mut self.translation else { return };
-        let page = self.params.page.get().max(1);
-        let first = offset / page;
+        let (page, mapping) = (self.params.page.get().max(1), self.params.mapping.get().max(1));
+        let mut first = offset / page;
         let count = if sequential {
             (offset + bytes) / page - first
         } else {
+            first = offset / mapping * mapping / page;
             *begun += rewritten;
             let count = *begun / page;
             *begun %= page;

@@ -13,7 +13,7 @@ impl FlashDrive {
         let sequential = self.writes.continues(offset, bytes.get());
         let buffered = self.buffer.fits(bytes.get());
         let room = if buffered { self.buffer.room(arrived, bytes.get()) } else { arrived };
-        let mapping = self.params.mapping.get().clamp(1, self.params.page.get());
+        let mapping = self.params.mapping.get().max(1);
         let rewritten = (offset + bytes.get()).next_multiple_of(mapping) - offset / mapping * mapping;
         self.gathered += if sequential { bytes.get() } else { rewritten };
         self.gathers_stream = sequential;

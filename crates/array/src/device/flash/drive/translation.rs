@@ -31,6 +31,7 @@ impl State {
                 amplification: write_amplification(params.over_provisioning),
                 fresh: match params.state {
                     Written::Steady => 0,
+                    Written::InOrder => params.physical_pages().saturating_sub(params.pages_of_map(1)),
                     Written::Fresh => params.physical_pages(),
                 },
             },
@@ -42,6 +43,7 @@ impl State {
         let pages = narrow::<u32>(params.pages_of_map(scale).min(u64::from(MOST_PAGES)));
         let map = match params.state {
             Written::Steady => PageMap::new(pages, params.over_provisioning, params.victims, seed),
+            Written::InOrder => PageMap::in_order(pages, params.over_provisioning, params.victims),
             Written::Fresh => PageMap::fresh(pages, params.over_provisioning, params.victims),
         };
         State::Mapped {

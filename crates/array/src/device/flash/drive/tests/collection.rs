@@ -283,3 +283,47 @@ fn only_pages_that_lie_in_a_trim_whole_are_dropped() {
     assert_eq!((dropped(1, 32), dropped(31, 34)), (Vec::new(), vec![1]));
     assert!(dropped(5, 0).is_empty());
 }
+
+#[test]
+fn a_write_smaller_than_the_indirection_unit_rewrites_all_of_it_though_it_is_several_pages() {
+    let rate = |mapping: Bytes| {
+        let params = FlashParams { mapping, write_buffer: Bytes::MIB, ..nvme() };
+        closed(&params, 64, 200_000, 8, true, true)
+    };
+    let times = rate(Bytes::KIB * 4) / rate(Bytes::KIB * 64);
+    assert!((15.0..17.0).contains(&times), "{times} times slower with sixteen sectors to a unit");
+}
+
+#[test]
+fn a_drive_that_was_filled_in_order_has_its_spare_room_for_the_part_that_is_written_on() {
+    // A twentieth of the drive, written so often that the spare room is used twice.
+    let rate = |state: Written| {
+        let translation = Translation::Mapped { scale: 1 };
+        let capacity = Bytes::MIB * 512;
+        let program_page = Nanos::from_millis(20);
+        let params =
+            FlashParams { state, translation, capacity, program_page, write_buffer: Bytes::MIB, ..nvme() };
+        let mut drive = FlashDrive::new(&params, 1);
+        let mut draws = Stream::open(2, "test");
+        let mut now = Instant::START;
+        for _ in 0..30_000 {
+            now = drive.submit(now, command(draws.below(6_500) * 8, 8, true));
+        }
+        30_000.0 / now.since_start().as_secs_f64()
+    };
+    let (in_order, fresh, steady) = (rate(Written::InOrder), rate(Written::Fresh), rate(Written::Steady));
+    assert!(in_order > 0.9 * fresh, "{in_order} writes a second, {fresh} of a fresh drive");
+    assert!(
+        steady < 0.8 * in_order,
+        "{steady} writes a second of a drive written at random, {in_order} in order"
+    );
+}
+
+#[test]
+fn by_the_law_a_drive_that_was_filled_in_order_collects_once_its_spare_room_is_used() {
+    let params = FlashParams { state: Written::InOrder, ..nvme() };
+    let spare = State::new(&params, 1);
+    let State::Steady { fresh, .. } = spare else { panic!("a drive by the law") };
+    let all = params.physical_pages();
+    assert_eq!(fresh, all - params.capacity.get() / params.page.get(), "of {all} pages");
+}
