@@ -38,7 +38,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     port.or_else(|_| text.parse()).map_err(|_| "use a port, such as 9464, or ADDRESS:PORT".into())
 }
 
-/// Each metric: its name, whether it counts or is a state, and what it says.
+/// Each metric: its name, its type, and what it says.
 const METRICS: [(&str, &str, &str); 14] = [
     ("fathom_info", "gauge", "1; the version, the plan and the targets as labels"),
     ("fathom_point_info", "gauge", "1; the name of the point and what it does as labels"),
@@ -49,7 +49,8 @@ const METRICS: [(&str, &str, &str); 14] = [
     ("fathom_bytes_total", "counter", "Bytes that they moved"),
     ("fathom_errors_total", "counter", "Requests that failed"),
     ("fathom_in_flight", "gauge", "Requests in flight"),
-    ("fathom_response_seconds", "gauge", "Response time of the last second by quantile; 1 is the longest"),
+    // Without a sum and a count: what ended in the last second is no part of what is counted.
+    ("fathom_response_seconds", "summary", "Response time of the last second by quantile; 1 is the longest"),
     (
         "fathom_lag_seconds",
         "gauge",
@@ -223,8 +224,7 @@ impl Now {
     /// In the text format of Prometheus, version 0.0.4, or as OpenMetrics 1.0.0.
     fn text(&self, is_open: bool) -> String {
         let mut text = String::new();
-        for Metric { name, counts, help, values } in self.samples() {
-            let kind = if counts { "counter" } else { "gauge" };
+        for (Metric { name, counts, help, values }, (_, kind, _)) in self.samples().into_iter().zip(METRICS) {
             // OpenMetrics names what is counted, and each value of it ends in `_total`.
             let family = if is_open && counts { name.trim_end_matches("_total") } else { name };
             // Writing to a string cannot fail.
