@@ -70,9 +70,12 @@ fn code_map() -> Vec<(String, BTreeSet<String>)> {
     for paragraph in map.split("\n\n").filter(|paragraph| paragraph.contains("` – ")) {
         let name = between(paragraph, "`", "`").to_owned();
         let uses = between(paragraph, "**Uses:**", "**Invariant:**");
-        let named = match uses.trim() {
-            "all of them." => crates.iter().map(|(name, _)| name.clone()).collect(),
-            uses => uses.split('`').skip(1).step_by(2).map(str::to_owned).collect(),
+        let listed: BTreeSet<String> = uses.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        let named = match uses.trim().starts_with("all of them but") {
+            true => {
+                crates.iter().map(|(name, _)| name.clone()).filter(|name| !listed.contains(name)).collect()
+            }
+            false => listed,
         };
         crates.push((name, named));
     }

@@ -1,6 +1,6 @@
 //! Network block device: the LUNs of an array as exports.
 //!
-//! The protocol is that of the NBD project (`doc/proto.md` of `NetworkBlockDevice/nbd`): fixed newstyle negotiation
+//! A server's part of the protocol, of which the crate `nbd` has the numbers and the headers: fixed newstyle negotiation
 //! with LIST, INFO and GO, structured replies and extended headers, `base:allocation`, FUA, flush, trim, write-zeroes
 //! several connections to one export, and TLS. No library has a whole server of it in Rust, so this one is our own; a fuzz
 //! target feeds it.
@@ -15,7 +15,6 @@ mod server;
 mod session;
 mod stream;
 mod tls;
-mod wire;
 
 pub use handshake::{Export, Security};
 pub use server::{Address, Server, bind, end_accepting};

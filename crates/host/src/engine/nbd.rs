@@ -4,9 +4,11 @@
 //! side waits for the other. Replies come in any order.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, Write};
 use std::time::Duration;
 
+use ::nbd::replies::{Asker, Replies};
+use ::nbd::wire::{self, REQUEST_LEN, command, flag};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use units::Instant;
 use units::convert::narrow;
@@ -16,11 +18,7 @@ use workload::{Completion, Errno, Op, Outcome, Request};
 use super::payload::HasPayload;
 use super::{Engine, EngineError, Payload, Wait};
 use crate::clock::Clock;
-use crate::nbd::wire::*;
 use crate::nbd::{Connection, Export, NbdError, Uri};
-
-/// Bytes that one call takes from a socket, where they do not go straight to their place.
-const GATHERED: usize = 64 << 10;
 
 /// Requests without data that go out in one call, at most.
 const TOGETHER: usize = 64;
@@ -69,13 +67,35 @@ struct Link {
     sent: usize,
     /// The write whose data follows the headers.
     data: Option<Request>,
-    /// By slot, what was asked and not answered.
-    asked: Vec<Option<Request>>,
-    gathered: Box<[u8]>,
-    /// Which of the gathered bytes are not used yet.
-    unused: std::ops::Range<usize>,
-    /// A reply whose data is coming, and how much of it is there.
-    coming: Option<(Request, usize)>,
+    replies: Replies<Request>,
+}
+
+/// Where data go, and what has ended.
+struct Ends<'a> {
+    payload: &'a mut Payload,
+    ended: &'a mut Vec<(Request, Outcome, Instant)>,
+}
+
+impl Asker<Request> for Ends<'_> {
+    fn place(&mut self, asked: &Request) -> &mut [u8] {
+        match asked.op {
+            Op::Read => self.payload.bytes(asked),
+            Op::Write | Op::Trim | Op::Flush => &mut [],
+        }
+    }
+
+    fn ended(&mut self, asked: Request, outcome: Result<(), u32>) {
+        let outcome = match outcome {
+            Ok(()) if asked.op == Op::Flush => Outcome::moved(0),
+            Ok(()) => Outcome::moved(asked.len),
+            // The protocol's numbers are those of Linux.
+            Err(errno) => {
+                let errno = i32::try_from(errno).ok().filter(|errno| *errno < 4096);
+                Outcome::failed(Errno(errno.unwrap_or(libc::EIO)))
+            }
+        };
+        self.ended.push((asked, outcome, Instant::START));
+    }
 }
 
 impl Nbd {
@@ -98,7 +118,9 @@ impl Nbd {
         let Nbd { links, payload, ended, .. } = self;
         for link in links.iter_mut() {
             let sent = link.send(payload);
-            let received = sent.and_then(|sent| Ok(sent | link.receive(payload, ended)?));
+            let received = sent.and_then(|sent| {
+                Ok(sent | link.replies.receive(&mut link.connection, &mut Ends { payload, ended })?)
+            });
             moved |= received.map_err(|source| link.lost(source))?;
         }
         if ended.len() > before {
@@ -188,10 +210,7 @@ impl Link {
             headers: Vec::with_capacity(TOGETHER * REQUEST_LEN),
             sent: 0,
             data: None,
-            asked: vec![None; depth],
-            gathered: vec![0; GATHERED].into_boxed_slice(),
-            unused: 0..0,
-            coming: None,
+            replies: Replies::new(depth),
         })
     }
 
@@ -204,8 +223,8 @@ impl Link {
     /// What the server said it does not do, which it is not asked for.
     fn refuses(&self, request: &Request) -> Option<Errno> {
         let needs = match request.op {
-            Op::Trim => SEND_TRIM,
-            Op::Flush => SEND_FLUSH,
+            Op::Trim => flag::SEND_TRIM,
+            Op::Flush => flag::SEND_FLUSH,
             Op::Read | Op::Write => return None,
         };
         (!self.connection.offered.has(needs)).then_some(Errno(libc::EOPNOTSUPP))
@@ -252,113 +271,25 @@ impl Link {
     fn gather(&mut self) {
         while self.headers.len() < TOGETHER * REQUEST_LEN && self.data.is_none() && self.sent == 0 {
             let Some(request) = self.waiting.pop_front() else { return };
-            let (command, flags) = match request.op {
-                Op::Read => (COMMAND_READ, 0),
-                Op::Write => (COMMAND_WRITE, if self.through { COMMAND_FUA } else { 0 }),
-                Op::Trim => (COMMAND_TRIM, 0),
-                Op::Flush => (COMMAND_FLUSH, 0),
+            let command = match request.op {
+                Op::Read => command::READ,
+                Op::Write => command::WRITE,
+                Op::Trim => command::TRIM,
+                Op::Flush => command::FLUSH,
             };
+            let flags = if self.through && request.op == Op::Write { command::FUA } else { 0 };
             // A flush is of the whole export, and says so by neither place nor length.
             let (offset, len) = match request.op {
                 Op::Flush => (0, 0),
-                _ => (request.offset.get(), request.len),
+                _ => (request.offset.get(), request.len.into()),
             };
             let slot = request.token.0;
-            self.headers.extend(wire_request(flags, command, slot, offset, len));
+            let asked = wire::Request { flags, command, cookie: slot.into(), offset, len };
+            self.headers.extend(asked.header());
             self.data = (request.op == Op::Write).then_some(request);
-            let before = self.asked[slot as usize].replace(request);
-            debug_assert!(before.is_none(), "a slot must have one request at a time");
+            self.replies.ask(slot as usize, request);
         }
     }
-
-    /// Receives what there is; whether there was any.
-    fn receive(
-        &mut self,
-        payload: &mut Payload,
-        ended: &mut Vec<(Request, Outcome, Instant)>,
-    ) -> io::Result<bool> {
-        let mut moved = false;
-        loop {
-            while self.take_gathered(payload, ended)? {}
-            let into: &mut [u8] = match &self.coming {
-                // What is long goes straight to its place.
-                Some((request, there)) if request.len as usize - there >= GATHERED => {
-                    debug_assert!(self.unused.is_empty(), "what was gathered is used first");
-                    &mut payload.bytes(request)[*there..]
-                }
-                _ => {
-                    // A part of a header, at most, is kept.
-                    self.gathered.copy_within(self.unused.clone(), 0);
-                    self.unused = 0..self.unused.len();
-                    &mut self.gathered[self.unused.end..]
-                }
-            };
-            let is_direct =
-                self.coming.is_some_and(|(request, there)| request.len as usize - there >= GATHERED);
-            match self.connection.read(into) {
-                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-                Ok(taken) if is_direct => {
-                    if let Some((_, there)) = &mut self.coming {
-                        *there += taken;
-                    }
-                    moved = true;
-                }
-                Ok(taken) => {
-                    self.unused.end += taken;
-                    moved = true;
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(moved),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// Uses what was gathered for one step; whether there was enough for one.
-    fn take_gathered(
-        &mut self,
-        payload: &mut Payload,
-        ended: &mut Vec<(Request, Outcome, Instant)>,
-    ) -> io::Result<bool> {
-        if let Some((request, there)) = &mut self.coming {
-            let missing = &mut payload.bytes(request)[*there..];
-            let taken = missing.len().min(self.unused.len());
-            missing[..taken].copy_from_slice(&self.gathered[self.unused.start..][..taken]);
-            *there += taken;
-            self.unused.start += taken;
-            if *there < request.len as usize {
-                return Ok(false);
-            }
-            ended.push((*request, Outcome::moved(request.len), Instant::START));
-            self.coming = None;
-            return Ok(true);
-        }
-        if self.unused.len() < REPLY_LEN {
-            return Ok(false);
-        }
-        let mut header = [0; REPLY_LEN];
-        header.copy_from_slice(&self.gathered[self.unused.start..][..REPLY_LEN]);
-        self.unused.start += REPLY_LEN;
-        let strange = || io::Error::new(ErrorKind::InvalidData, "the server replied to no request in flight");
-        let (error, cookie) = reply(&header).ok_or_else(strange)?;
-        let slot = usize::try_from(cookie).ok().and_then(|slot| self.asked.get_mut(slot));
-        let request = slot.and_then(Option::take).ok_or_else(strange)?;
-        match (error, request.op) {
-            (0, Op::Read) => self.coming = Some((request, 0)),
-            (0, Op::Flush) => ended.push((request, Outcome::moved(0), Instant::START)),
-            (0, _) => ended.push((request, Outcome::moved(request.len), Instant::START)),
-            // The protocol's numbers are those of Linux.
-            (errno, _) => {
-                let errno = i32::try_from(errno).ok().filter(|errno| *errno < 4096).unwrap_or(libc::EIO);
-                ended.push((request, Outcome::failed(Errno(errno)), Instant::START));
-            }
-        }
-        Ok(true)
-    }
-}
-
-fn wire_request(flags: u16, command: u16, slot: u32, offset: u64, len: u32) -> [u8; REQUEST_LEN] {
-    request(flags, command, slot.into(), offset, len)
 }
 
 /// Says no before anything is asked to what the export does not take.
@@ -370,7 +301,7 @@ fn can_do(export: &Export, workload: &Workload, through: bool) -> Result<(), Eng
     if workload.changes_data() && offered.is_read_only() {
         return refused("writing", "the server exports it read-only".into());
     }
-    if through && !offered.has(SEND_FUA) {
+    if through && !offered.has(flag::SEND_FUA) {
         return refused("sync", "its server cannot write through (FUA); use `flush`, or leave it out".into());
     }
     let largest = workload.sizes.largest();

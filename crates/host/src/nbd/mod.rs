@@ -1,20 +1,20 @@
 //! Exports of NBD servers: what a URI names, and a connection to it.
 //!
-//! Source: the protocol, <https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md>, and its URIs,
-//! `doc/uri.md` there. TLS is not spoken.
+//! The protocol is that of the crate `nbd`. Source of the URIs:
+//! <https://github.com/NetworkBlockDevice/nbd/blob/master/doc/uri.md>. TLS is not spoken.
 //!
 //! **Invariant:** nothing is written to an export but by the engine, which needs a permit.
 
 mod connection;
 mod uri;
-pub(crate) mod wire;
 
 use std::fmt;
 use std::io;
 
 use units::Bytes;
 
-pub use connection::{Connection, Offered};
+pub use ::nbd::client::Offered;
+pub use connection::Connection;
 pub use uri::{Address, Uri, UriError};
 
 /// Why there is no talking to an export.
@@ -44,7 +44,7 @@ pub enum NbdError {
         /// Whose.
         uri: String,
         /// What was unexpected.
-        why: String,
+        why: &'static str,
     },
 }
 

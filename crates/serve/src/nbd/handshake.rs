@@ -2,11 +2,14 @@
 
 use std::io::{self, Read, Write};
 
+use ::nbd::wire::{
+    FIXED_NEWSTYLE, IHAVEOPT, NBDMAGIC, NO_ZEROES, OPTION_LEN, be16, be32, flag, info, option, option_of,
+    option_reply_header, reply,
+};
 use units::convert::narrow;
 
 use super::limits;
 use super::stream::{Incoming, Outgoing};
-use super::wire::{FIXED_NEWSTYLE, IHAVEOPT, NBDMAGIC, NO_ZEROES, OPTION_REPLY, flag, info, option, reply};
 use crate::clock::Clock;
 
 /// Something that a client can use.
@@ -102,11 +105,9 @@ pub fn agree<R: Read, W: Write>(
         if clock.now() > limits::NEGOTIATION {
             return Ok(Negotiated::End);
         }
-        let Some(header) = negotiation.input.take(16)? else { return Ok(Negotiated::End) };
-        let (magic, option, len) = (be64(header), be32(&header[8..]), be32(&header[12..]));
-        if magic != IHAVEOPT {
+        let Some((option, len)) = negotiation.input.take(OPTION_LEN)?.and_then(option_of) else {
             return Ok(Negotiated::End);
-        }
+        };
         if len > limits::OPTION {
             if option == option::EXPORT_NAME {
                 return Ok(Negotiated::End);
@@ -304,10 +305,7 @@ impl<R: Read, W: Write> Negotiation<'_, R, W> {
     }
 
     fn reply(&mut self, option: u32, kind: u32, data: &[u8]) {
-        self.output.put(&OPTION_REPLY.to_be_bytes());
-        self.output.put(&option.to_be_bytes());
-        self.output.put(&kind.to_be_bytes());
-        self.output.put(&narrow::<u32>(data.len()).to_be_bytes());
+        self.output.put(&option_reply_header(option, kind, data.len()));
         self.output.put(data);
     }
 }
@@ -346,20 +344,9 @@ impl<'a> Fields<'a> {
 
     /// A count, and as many numbers, which are all that is left.
     fn numbers(&mut self) -> Option<Vec<u16>> {
-        let count = self.bytes(2)?;
-        let count = usize::from(u16::from_be_bytes([count[0], count[1]]));
+        let count = usize::from(be16(self.bytes(2)?));
         let numbers = self.bytes(2 * count)?;
         let numbers = numbers.as_chunks().0.iter().map(|two| u16::from_be_bytes(*two)).collect();
         self.0.is_empty().then_some(numbers)
     }
-}
-
-/// The number in the first four bytes.
-pub fn be32(bytes: &[u8]) -> u32 {
-    u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
-}
-
-/// The number in the first eight bytes.
-pub fn be64(bytes: &[u8]) -> u64 {
-    u64::from(be32(bytes)) << 32 | u64::from(be32(&bytes[4..]))
 }

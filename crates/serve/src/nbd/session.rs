@@ -4,29 +4,19 @@ use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 
+use ::nbd::wire::{
+    EINVAL, EIO, ENOSPC, EOVERFLOW, EPERM, EXTENDED_REPLY, EXTENDED_REQUEST_LEN, HOLE_AND_ZERO, REQUEST_LEN,
+    Request, STRUCTURED_REPLY, chunk, command, simple_reply,
+};
 use units::SECTOR_BYTES;
 use units::convert::narrow;
 
-use super::handshake::{ALLOCATION_ID, Agreed, Export, Negotiated, Security, agree, be32, be64};
+use super::handshake::{ALLOCATION_ID, Agreed, Export, Negotiated, Security, agree};
 use super::limits;
 use super::stream::{Incoming, Outgoing};
-use super::wire::{
-    EINVAL, EIO, ENOSPC, EOVERFLOW, EPERM, EXTENDED_REPLY, EXTENDED_REQUEST, HOLE_AND_ZERO, REQUEST,
-    SIMPLE_REPLY, STRUCTURED_REPLY, chunk, command,
-};
 use crate::machine::Machine;
 use crate::pace::{Asked, Op, Pacer, Pending};
 use crate::set::{Fault, Scratch};
-
-/// A request.
-#[derive(Clone, Copy, Debug)]
-struct Request {
-    flags: u16,
-    command: u16,
-    cookie: u64,
-    offset: u64,
-    len: u64,
-}
 
 /// What `offset` and `len` of requests that change parts of sectors exclude each other by.
 static UNALIGNED: Mutex<()> = Mutex::new(());
@@ -103,7 +93,7 @@ struct Session<'a, W> {
 
 impl<W: Write> Session<'_, W> {
     fn answer_all<R: Read>(&mut self, input: &mut Incoming<R>, pacing: Option<Pacing<'_>>) -> io::Result<()> {
-        let header = if self.agreed.is_extended { 32 } else { 28 };
+        let header = self.header_len();
         while let Some(request) = self.next(input)? {
             if request.command == command::DISCONNECT {
                 break;
@@ -145,23 +135,17 @@ impl<W: Write> Session<'_, W> {
         pending.answer(Box::new(move |is_answered| deliver(if is_answered { answer } else { refusal })));
     }
 
+    /// Bytes of a request without its data.
+    fn header_len(&self) -> usize {
+        if self.agreed.is_extended { EXTENDED_REQUEST_LEN } else { REQUEST_LEN }
+    }
+
     fn next<R: Read>(&mut self, input: &mut Incoming<R>) -> io::Result<Option<Request>> {
-        let is_extended = self.agreed.is_extended;
-        let Some(header) = input.take(if is_extended { 32 } else { 28 })? else { return Ok(None) };
-        let magic = if is_extended { EXTENDED_REQUEST } else { REQUEST };
-        if be32(header) != magic {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                "a request does not begin with its magic",
-            ));
-        }
-        Ok(Some(Request {
-            flags: u16::from_be_bytes([header[4], header[5]]),
-            command: u16::from_be_bytes([header[6], header[7]]),
-            cookie: be64(&header[8..]),
-            offset: be64(&header[16..]),
-            len: if is_extended { be64(&header[24..]) } else { be32(&header[24..]).into() },
-        }))
+        let Some(header) = input.take(self.header_len())? else { return Ok(None) };
+        let request = Request::of(header, self.agreed.is_extended);
+        let strange =
+            || io::Error::new(io::ErrorKind::InvalidData, "a request does not begin with its magic");
+        request.ok_or_else(strange).map(Some)
     }
 
     fn carry_out<R: Read>(&mut self, input: &mut Incoming<R>, request: Request) -> io::Result<()> {
@@ -396,9 +380,7 @@ impl<W: Write> Session<'_, W> {
     }
 
     fn simple_header(&mut self, request: Request, error: u32) {
-        self.output.put(&SIMPLE_REPLY.to_be_bytes());
-        self.output.put(&error.to_be_bytes());
-        self.output.put(&request.cookie.to_be_bytes());
+        self.output.put(&simple_reply(error, request.cookie));
     }
 
     fn chunk_header(&mut self, request: Request, flags: u16, kind: u16, len: u64) {
