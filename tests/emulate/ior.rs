@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::mdtest::operations;
 use crate::support::{Ended, User};
 
 /// A line of the table of phases.
@@ -251,4 +252,20 @@ fn ior_carries_out_nothing_where_it_is_told_so() {
         ended.out
     );
     assert!(table(&ended.out).is_empty() && !path.exists());
+}
+
+#[test]
+fn ior_writes_a_line_for_each_transfer_of_each_task() {
+    let user = User::new();
+    let path = user.path("shared");
+    user.fathom(&format!(
+        "as ior -N 2 -b 256k -t 64k -s 3 -i 2 -w -o {} -O savePerOpDataCSV=ops",
+        path.display()
+    ))
+    .done();
+    for (repetition, task) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let lines = operations(&user, &format!("ops-{repetition}-{task:05}.csv"));
+        assert_eq!(lines.len(), 12);
+        assert!(lines.iter().all(|[_, took, tp]| (tp * took / 65536.0 - 1.0).abs() < 1e-5), "{lines:?}");
+    }
 }

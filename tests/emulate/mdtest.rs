@@ -151,3 +151,43 @@ fn mdtest_makes_as_many_items_as_a_stone_wall_has_left() {
     user.fathom(&line).done();
     assert_eq!(user.last()["points"][0]["workloads"][0]["classes"][0]["ops"], 17);
 }
+
+/// The lines of a file of `savePerOpDataCSV`: when each operation began, how long it took, and bytes a second.
+pub fn operations(user: &User, name: &str) -> Vec<[f64; 3]> {
+    let text = std::fs::read_to_string(user.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let (head, lines) = text.split_once('\n').unwrap();
+    assert_eq!(head, "time,runtime,tp");
+    let figures = |line: &str| {
+        let figures: Vec<f64> = line.split(',').map(|figure| figure.parse().unwrap()).collect();
+        figures.try_into().unwrap()
+    };
+    let lines: Vec<[f64; 3]> = lines.lines().map(figures).collect();
+    assert!(lines.is_sorted_by(|one, next| one[0] + one[1] <= next[0] + 1e-6), "one after the other: {text}");
+    lines
+}
+
+#[test]
+fn mdtest_writes_a_line_for_each_operation_on_a_file_of_each_task() {
+    for on in ["dir", "array:md3000"] {
+        let user = User::new();
+        let directory = user.directory("md");
+        let on = if on == "dir" { directory.display().to_string() } else { on.into() };
+        let line = format!("as mdtest -n 30 --tasks 2 -w 4k -e 4k -i 2 -Y --savePerOpDataCSV ops -d {on}");
+        let ended = user.fathom(&line).done();
+        for (test, bytes) in [("creation", 4096.0), ("stat", 1.0), ("read", 4096.0), ("removal", 4096.0)] {
+            let least = table(&ended.out)[&format!("File {test}")][1];
+            for task in 0..2 {
+                let lines = operations(&user, &format!("ops-File {test}-{task:05}.csv"));
+                assert_eq!(lines.len(), 30, "of the last repetition alone, and no flush at its end");
+                let slow = lines.iter().filter(|[_, took, tp]| (tp * took / bytes - 1.0).abs() > 1e-5);
+                assert_eq!(slow.count(), 0, "{lines:?}");
+                let [began, took, _] = lines[29];
+                assert!(began + took <= 60.0 / least * 1.001, "{test}: {began} {took} {least}");
+            }
+        }
+        let written = std::fs::read_dir(user.path(""))
+            .unwrap()
+            .filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+        assert_eq!(written.filter(|name| name.ends_with(".csv")).count(), 8, "none of directories");
+    }
+}

@@ -45,5 +45,5 @@ pub use output::{NoFigures, Output, outputs};
 pub use plan::quoted;
 pub use refusal::Refusal;
 pub use target::{TargetInfo, TargetKind};
-pub use tasks::FileSystem;
+pub use tasks::{FileSystem, OP_HEAD, OpFile, op_line};
 pub use translated::TranslatedJob;

@@ -108,3 +108,77 @@ pub(crate) fn delay(given: &Given<'_>) -> Result<Option<Nanos>, Refusal> {
     let seconds = given.number(0..=86_400u32)?;
     Ok((seconds > 0).then(|| Nanos::from_secs(seconds.into())))
 }
+
+/// Refuses files of operations of several processes: what each does stays with it.
+pub(crate) fn check_op_files(
+    tool: &'static str,
+    op_files: &Option<String>,
+    ranks: Option<u32>,
+) -> Result<(), Refusal> {
+    let is_of_several = op_files.is_some() && ranks.is_some_and(|ranks| ranks > 1);
+    let what = "`savePerOpDataCSV` is of one process; start one with as many tasks, on one host";
+    if is_of_several { Err(Refusal::usage(tool, what)) } else { Ok(()) }
+}
+
+/// Files of `savePerOpDataCSV`, one for each task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpFile {
+    /// How their names begin.
+    pub prefix: String,
+    /// Of what they are: a test, or the number of a repetition.
+    pub of: String,
+    /// Bytes that each operation is said to move: 1 where it moves none.
+    pub bytes: u64,
+}
+
+impl OpFile {
+    /// The name that ends with the task's `end`.
+    pub fn name(&self, end: &str) -> String {
+        format!("{}-{}-{end}", self.prefix, self.of)
+    }
+}
+
+/// The first line of such a file.
+pub const OP_HEAD: &str = "time,runtime,tp\n";
+
+/// Adds the line of an operation of so many bytes that began so long after its phase, and took so long.
+pub fn op_line(since: Nanos, took: Nanos, bytes: u64, text: &mut String) {
+    let (since, took) = (since.as_secs_f64(), took.as_secs_f64());
+    let line = [scientific(since, 8), scientific(took, 8), scientific(bytes as f64 / took, 6)].join(",");
+    text.push_str(&line);
+    text.push('\n');
+}
+
+/// As C writes it: `3.701945e+04`.
+pub(crate) fn scientific(number: f64, digits: usize) -> String {
+    let text = format!("{number:.digits$e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) => match exponent.strip_prefix('-') {
+            Some(exponent) => format!("{digits}e-{exponent:0>2}"),
+            None => format!("{digits}e+{exponent:0>2}"),
+        },
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_c_writes_them() {
+        assert_eq!(scientific(37_019.452_78, 6), "3.701945e+04");
+        assert_eq!(scientific(0.000_270_128_25, 10), "2.7012825000e-04");
+        assert_eq!(scientific(0.0, 6), "0.000000e+00");
+    }
+
+    #[test]
+    fn an_operation_is_a_line_as_ior_writes_it() {
+        let mut text = String::new();
+        op_line(Nanos::from_micros(1_500), Nanos::from_micros(20), 4096, &mut text);
+        op_line(Nanos::ZERO, Nanos::ZERO, 1, &mut text);
+        assert_eq!(text, "1.50000000e-03,2.00000000e-05,2.048000e+08\n0.00000000e+00,0.00000000e+00,inf\n");
+        let file = OpFile { prefix: "ops".into(), of: "File stat".into(), bytes: 1 };
+        assert_eq!(file.name("00003.csv"), "ops-File stat-00003.csv");
+    }
+}

@@ -159,7 +159,7 @@ impl Assignment {
     ) -> Result<Seen, EngineError> {
         let mut job: Job = Job::new(job.clone());
         if self.is_logged {
-            job.keep_journal();
+            job.keep_journal(worker.number);
         }
         worker.run(job, engine, &|| self.open())
     }

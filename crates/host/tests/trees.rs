@@ -42,7 +42,7 @@ fn prepare(trees: &mut Trees, workload: &Workload) -> Result<(), TreeError> {
 
 fn act(trees: &Trees, workload: &Workload) -> Vec<Tally> {
     let jobs = compile_tree(workload, workload.tree.as_ref().unwrap()).unwrap();
-    let assignments = [trees.assign(workload, jobs)];
+    let assignments = [trees.assign(workload, jobs, false)];
     let outcomes = run(&assignments, &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap();
     outcomes.into_iter().map(|outcome| outcome.tally).collect()
 }

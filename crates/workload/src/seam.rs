@@ -50,10 +50,8 @@ pub trait IoRequest: Copy + Debug {
     /// Takes it into the digest of all requests before it. Order matters.
     fn fold(&self, digest: u64) -> u64;
 
-    /// Its entry in a journal once it is issued; `None` for what journals have no word for.
-    fn logged(&self, _issued: Instant) -> Option<Logged> {
-        None
-    }
+    /// Its entry in the journal of that worker once it is issued.
+    fn logged(&self, issued: Instant, worker: u32) -> Logged;
 }
 
 impl IoRequest for Request {
@@ -93,9 +91,9 @@ impl IoRequest for Request {
         (digest.rotate_left(29) ^ request ^ (request >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
     }
 
-    fn logged(&self, issued: Instant) -> Option<Logged> {
+    fn logged(&self, issued: Instant, worker: u32) -> Logged {
         let Request { offset, len, file, op, .. } = *self;
-        Some(Logged { issued, finished: Instant::NEVER, offset, len, file, op })
+        Logged { issued, finished: Instant::NEVER, offset, len, file, op, worker }
     }
 }
 

@@ -34,7 +34,7 @@ fn a_journal_has_every_request_in_the_order_of_issue_with_its_end() {
         [&ALL_KINDS[..], &[("depth", "3"), ("ops", "9000")], &[("pattern", "sequential"), ("ops", "50")]]
     {
         let mut job = job(&asked(keys));
-        job.keep_journal();
+        job.keep_journal(7);
         let answers = drive(&mut job, &mut Servers::new(2, US * 10));
         let wanted: Vec<Logged> = answers
             .iter()
@@ -45,6 +45,7 @@ fn a_journal_has_every_request_in_the_order_of_issue_with_its_end() {
                 len: answer.request.len,
                 file: answer.request.file,
                 op: answer.request.op,
+                worker: 7,
             })
             .collect();
         assert!(job.has_logged() == (wanted.len() > 4096));
@@ -69,7 +70,7 @@ fn a_job_with_a_journal_asks_what_it_asks_without_one() {
         let [with, without] = [true, false].map(|keeps| {
             let mut job = job(&asked(keys));
             if keeps {
-                job.keep_journal();
+                job.keep_journal(7);
             }
             drive(&mut job, &mut Servers::new(2, US * 10));
             job.into_tally()
@@ -94,7 +95,7 @@ fn a_job_with_a_journal_asks_what_it_asks_without_one() {
 #[test]
 fn nothing_is_handed_out_before_what_was_asked_before_it_has_ended() {
     let mut job: Job = job(&asked(&[("depth", "2"), ("ops", "3")]));
-    job.keep_journal();
+    job.keep_journal(7);
     job.start(Instant::START);
     let mut batch = Vec::new();
     while batch.len() < 2 {
@@ -115,7 +116,7 @@ fn nothing_is_handed_out_before_what_was_asked_before_it_has_ended() {
 #[test]
 fn a_log_reads_back_to_the_requests_it_was_written_of() {
     let mut job = job(&asked(&ALL_KINDS));
-    job.keep_journal();
+    job.keep_journal(7);
     drive(&mut job, &mut Servers::new(2, US * 10));
     let logged = job.take_logged();
     let writer = IologWriter::new(&["/mnt/a b".to_owned()], Instant::START, FlushKind::Fdatasync);
@@ -160,7 +161,7 @@ fn one_worker_of_blocks_writes_a_log() {
 fn a_journal_can_be_taken_while_requests_are_in_flight() {
     let at = |ms: u64| Instant::START + US * 1000 * ms;
     let mut job: Job = job(&asked(&[("depth", "2"), ("ops", "9")]));
-    job.keep_journal();
+    job.keep_journal(7);
     job.start(at(0));
     let (mut open, mut batch) = (VecDeque::new(), Vec::new());
     let mut issue = |job: &mut Job, open: &mut VecDeque<_>, ms| {

@@ -62,6 +62,8 @@ impl Unwritten {
 pub struct FileClient {
     /// What it does to which names.
     pub job: TreeJobSpec,
+    /// Whether each of its requests is told of.
+    pub is_logged: bool,
     /// Workers of its workload.
     pub workers: u32,
     /// Whether content is on stable storage when it has been written: `O_DSYNC`.
@@ -141,6 +143,10 @@ impl FileSystem {
         held: Unwritten,
     ) -> FileSystem {
         let worker = |client: &FileClient| {
+            let mut job = TreeJob::new(client.job.clone());
+            if client.is_logged {
+                job.keep_journal(client.job.worker);
+            }
             let (shape, sizes) = (&client.job.shape, &client.job.sizes);
             let files: u64 = (0..client.workers).map(|worker| shape.files_of(worker)).sum();
             let names = files as f64 * params.name.as_f64();
@@ -149,7 +155,7 @@ impl FileSystem {
                 |memory: f64, needed: f64| if needed > memory { memory.max(0.0) / needed } else { 1.0 };
             let memory = params.memory.as_f64();
             Worker {
-                job: TreeJob::new(client.job.clone()),
+                job,
                 places: Places::new(shape, client.workers, sizes.largest(), capacity),
                 names_held: share(memory, names),
                 content_held: share(memory - names, content),

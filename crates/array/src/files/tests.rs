@@ -29,7 +29,9 @@ fn clients(keys: &str) -> Vec<FileClient> {
     let workload = &load.workloads[0];
     let jobs = compile_tree(workload, workload.tree.as_ref().expect("a tree")).expect("a small tree");
     let durable = workload.durability.open != OpenSync::None;
-    jobs.into_iter().map(|job| FileClient { job, workers: workload.workers, durable }).collect()
+    jobs.into_iter()
+        .map(|job| FileClient { job, is_logged: false, workers: workload.workers, durable })
+        .collect()
 }
 
 fn run_with(params: FilesParams, keys: &str, outcome: impl Fn(&Request) -> Outcome) -> Seen {

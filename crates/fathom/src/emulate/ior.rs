@@ -13,6 +13,7 @@ use real::{LookKind, PlainFile, RealOptions};
 use units::Bytes;
 use units::convert::narrow;
 
+use super::op_files::OpFiles;
 use super::{Context, Scratch, file_system};
 use crate::ending::{Ending, Failure};
 use crate::input::targets::{look, look_all};
@@ -33,7 +34,9 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         return Ok(ending);
     }
     let Asked { command, job, files } = asked(arguments)?;
-    let session = context.open_plain("ior", &job.translated, files, Scratch::default(), command.writes)?;
+    let mut session =
+        context.open_plain("ior", &job.translated, files, Scratch::default(), command.writes)?;
+    let op_files = OpFiles::told_by(&mut session, command.op_files.is_some());
     session.notes.iter().for_each(|note| terminal::say(&format!("ior: WARNING: {note}")));
     let held = Held::of(&command)?;
     let mut paper = Paper::of(&command, &job, held.bytes())?;
@@ -43,7 +46,10 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     let mut repetitions = Repetitions { within: command.within, present: 0, has_ended: false };
     let recorded =
         session.measure_while(&mut |name, since| repetitions.go_on(name, since), &mut |event| match event {
-            Event::PointStarted { name, .. } => under_way = Some((Job::phase(name), Job::is_prefill(name))),
+            Event::PointStarted { name, .. } => {
+                under_way = Some((Job::phase(name), Job::is_prefill(name)));
+                op_files.begin(command.op_file(name));
+            }
             Event::PointEnded { point } if lost.is_ok() => match under_way.take() {
                 Some((_, true)) => filling_s += Row::of(point, 0).map_or(0.0, |row| row.seconds),
                 Some((Some((_, iteration)), _)) => {
@@ -59,6 +65,9 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     lost?;
     paper.end()?;
     drop(held);
+    if let Some(what) = op_files.finish() {
+        return Ok(Ending { code: 5, reason: what });
+    }
     if let Some(warning) = nothing_compared(&command, &recorded.run.points) {
         terminal::say(&warning);
     }

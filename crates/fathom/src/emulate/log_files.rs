@@ -22,9 +22,19 @@ impl LogFiles {
         LogFiles { files: Vec::new(), is_added_to: false, head: "", trouble: None }
     }
 
+    /// The same, each with `head` above.
+    pub fn headed(head: &'static str) -> LogFiles {
+        LogFiles { head, ..LogFiles::anew() }
+    }
+
     /// Files that what is there stays in, with `head` behind it.
     pub fn added_to(head: &'static str) -> LogFiles {
-        LogFiles { is_added_to: true, head, ..LogFiles::anew() }
+        LogFiles { is_added_to: true, ..LogFiles::headed(head) }
+    }
+
+    /// Has none of the files whose names begin like this, so that what is added next is all of them.
+    pub fn forget(&mut self, prefix: &str) {
+        self.files.retain(|(name, _)| !name.starts_with(prefix));
     }
 
     /// Adds `text` to the file of that name.

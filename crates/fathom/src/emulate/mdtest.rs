@@ -9,6 +9,7 @@ use formats::mdtest::{Command, Sheet, Tally, Test};
 use jiff::Zoned;
 use real::LookKind;
 
+use super::op_files::OpFiles;
 use super::{Context, Scratch, file_system};
 use crate::ending::{Ending, Failure};
 use crate::input::arrays;
@@ -25,7 +26,8 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     }
     let command = asked(arguments)?;
     let details = command.printed.details.as_deref().map(new_file).transpose()?;
-    let session = context.open("mdtest", &command.translate(), Scratch::default())?;
+    let mut session = context.open("mdtest", &command.translate(), Scratch::default())?;
+    let op_files = OpFiles::told_by(&mut session, command.op_files.is_some());
     let is_array = arrays::address(std::slice::from_ref(&command.directory))?.is_some();
     let file_system = if is_array { None } else { file_system(&command.directory) };
     let sheet = Sheet { hosts: ranks::hosts(), file_system, ..Sheet::of(&command) };
@@ -37,6 +39,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     let recorded = session.measure(&mut |event| match event {
         Event::PointStarted { name, .. } => {
             under_way = (*name).to_owned();
+            op_files.begin(command.op_file(name));
             phases.begin(name);
         }
         Event::PointEnded { point } => {
@@ -70,6 +73,9 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         let text = Tally::details_heading() + &text;
         file.write_all(text.as_bytes())
             .map_err(|source| Failure::System { what: format!("writing {path}"), source })?;
+    }
+    if let Some(what) = op_files.finish() {
+        return Ok(Ending { code: 5, reason: what });
     }
     if let Some(wrong) = phases.wrong {
         terminal::say(&format!("mdtest: WARNING: {wrong}"));

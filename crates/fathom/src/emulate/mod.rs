@@ -22,6 +22,7 @@ mod iozone;
 mod latencies;
 mod log_files;
 mod mdtest;
+mod op_files;
 mod orion;
 mod seeker;
 mod sqlio;

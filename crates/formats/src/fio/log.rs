@@ -436,7 +436,7 @@ mod tests {
     fn request(at_ms: u64, took_us: u64, offset: u64) -> Logged {
         let issued = Instant::START.saturating_add(Nanos::from_millis(at_ms));
         let finished = issued.saturating_add(Nanos::from_micros(took_us));
-        Logged { issued, finished, offset: Bytes::new(offset), len: 4096, file: 0, op: Op::Read }
+        Logged { issued, finished, offset: Bytes::new(offset), len: 4096, file: 0, op: Op::Read, worker: 0 }
     }
 
     fn written(logs: &Logs, requests: &[Logged]) -> Vec<(String, String)> {

@@ -67,6 +67,7 @@ pub(super) fn read(draft: &mut Draft, given: &Given<'_>) -> Result<(), Refusal> 
     match (key.as_str(), value) {
         ("summaryformat", format) => draft.command.summary = summary(given, format)?,
         ("summaryfile", file) => draft.command.summary_file = Some(file.into()),
+        ("saveperopdatacsv", prefix) => draft.command.op_files = Some(prefix.into()),
         ("stonewallingwearout", "0") => {}
         ("stonewallingwearout", _) => {
             let why = "a phase ends for all tasks at once; tasks are not brought to the count of the fastest";

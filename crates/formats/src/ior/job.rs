@@ -7,6 +7,7 @@ use super::options::{Command, Offsets, Shape};
 use super::text::Access;
 use crate::plan::{Keys, Percent, PlanText};
 use crate::target::with_luns;
+use crate::tasks::OpFile;
 use crate::translated::about;
 use crate::{Refusal, TargetInfo, TranslatedJob};
 
@@ -69,6 +70,12 @@ impl Job {
 }
 
 impl Command {
+    /// The files of transfers of the phase of that name; `None` where it has none.
+    pub fn op_file(&self, phase: &str) -> Option<OpFile> {
+        let (prefix, (_, iteration)) = (self.op_files.clone()?, Job::phase(phase)?);
+        Some(OpFile { prefix, of: iteration.to_string(), bytes: self.shape.transfer })
+    }
+
     /// The files of a call, those of one repetition after those of the one before.
     pub fn files(&self) -> Result<Vec<DataFile>, Refusal> {
         let Shape { file, tasks, repetitions, file_per_task, .. } = &self.shape;

@@ -7,7 +7,7 @@ use crate::Refusal;
 use crate::options::{
     Given, Notes, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, some_assigned, text, unsupported,
 };
-use crate::tasks::{Common, MOST_TASKS, SIZES, Tasks, delay, tasks_of};
+use crate::tasks::{Common, MOST_TASKS, SIZES, Tasks, check_op_files, delay, tasks_of};
 
 /// In which order a task goes through its transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -157,6 +157,8 @@ pub struct Command {
     pub summary: Summary,
     /// `-O summaryFile`.
     pub summary_file: Option<String>,
+    /// `-O savePerOpDataCSV`: how files of transfers are called, a file for each repetition and task.
+    pub op_files: Option<String>,
     /// What was understood but changes nothing.
     pub notes: Vec<String>,
 }
@@ -167,6 +169,7 @@ impl Command {
     pub fn parse(arguments: &[String], ranks: Option<u32>) -> Result<Command, Refusal> {
         let mut draft = Draft { command: Command::new(arguments), tasks: None, shuffles: 0 };
         SYNTAX.read(&mut draft, arguments)?;
+        check_op_files(TOOL, &draft.command.op_files, ranks)?;
         draft.finish(ranks)
     }
 
@@ -213,6 +216,7 @@ impl Command {
             seed: 0,
             summary: Summary::Text,
             summary_file: None,
+            op_files: None,
             notes: Vec::new(),
         }
     }
@@ -399,7 +403,7 @@ const OPTIONS: &[Opt<Draft>] = &[
     some_assigned(
         "-O",
         "KEY=VALUE,...",
-        "directives by name: summaryFormat, summaryFile, and the options above by their long names",
+        "directives by name: summaryFormat, summaryFile, savePerOpDataCSV (each transfer is a line of a file of its task), and the options above by their long names",
         super::directives::read,
     ),
     number("-Q", "how many hosts away is the task whose data `-C` reads", 1..=MOST_TASKS, |draft, tasks| {

@@ -6,6 +6,7 @@ use super::TOOL;
 use super::options::Command;
 use crate::TranslatedJob;
 use crate::plan::{Keys, PlanText};
+use crate::tasks::OpFile;
 use crate::translated::about;
 
 /// A line of the output.
@@ -102,6 +103,18 @@ impl Test {
 const COLLECTIVE: &str = "Collective creation";
 
 impl Command {
+    /// The files of operations of the phase of that name; `None` where it has none.
+    pub fn op_file(&self, phase: &str) -> Option<OpFile> {
+        let (prefix, (test, _)) = (self.op_files.clone()?, Test::phase(phase)?);
+        let bytes = match test {
+            Test::FileCreation | Test::FileRemoval => self.write_bytes,
+            Test::FileRead => self.read_bytes,
+            Test::FileStat => 1,
+            _ => return None,
+        };
+        Some(OpFile { prefix, of: test.name().into(), bytes: bytes.max(1) })
+    }
+
     /// The plan that asks for what the command asks for.
     pub fn translate(&self) -> TranslatedJob {
         let mut plan = PlanText::new(TOOL, &about(TOOL, &self.words), Some(u64::from(self.seed) + 1));

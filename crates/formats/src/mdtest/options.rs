@@ -7,7 +7,7 @@ use crate::Refusal;
 use crate::options::{
     Given, Notes, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, text, unsupported,
 };
-use crate::tasks::{Common, MOST_TASKS, SIZES, Tasks, delay, tasks_of};
+use crate::tasks::{Common, MOST_TASKS, SIZES, Tasks, check_op_files, delay, tasks_of};
 
 /// A command line of mdtest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,6 +66,8 @@ pub struct Command {
     pub locks: bool,
     /// `-P`, `-Z` and their like: what is printed.
     pub printed: Printed,
+    /// `--savePerOpDataCSV`: how files of operations are called, a file for each test of files and each task.
+    pub op_files: Option<String>,
     /// `--run-cmd-before-phase`: before each phase, by each task.
     pub before_phase: Option<String>,
     /// `--run-cmd-after-phase`: the same after it, which is part of its time.
@@ -129,6 +131,7 @@ impl Command {
             Draft { command, tasks: None, items: None, per_directory: None, courses: Courses::default() };
         SYNTAX.read(&mut draft, arguments)?;
         draft.command.tasks = tasks_of(TOOL, "--tasks", draft.tasks, ranks)?;
+        check_op_files(TOOL, &draft.command.op_files, ranks)?;
         draft.finish()
     }
 
@@ -409,9 +412,11 @@ const OPTIONS: &[Opt<Draft>] = &[
     text("--saveRankPerformanceDetails", "FILE", "what each task did goes to a new file", |draft, file| {
         draft.command.printed.details = Some(file.into());
     }),
-    unsupported(
+    text(
         "--savePerOpDataCSV",
-        "operations on files are not kept one by one; `fathom show last` has how their times are distributed",
+        "PREFIX",
+        "each operation on files is a line of PREFIX-TEST-TASK.csv; not under `mpirun`",
+        |draft, prefix| draft.command.op_files = Some(prefix.into()),
     ),
     text("--run-cmd-before-phase", "COMMAND", "each task runs it before each phase", |draft, command| {
         draft.command.before_phase = Some(command.into());

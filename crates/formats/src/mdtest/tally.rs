@@ -7,6 +7,7 @@ use record::{Op, Point, WorkerResult};
 use super::job::Test;
 use super::options::Printed;
 use crate::point;
+use crate::tasks::scientific;
 
 /// What each test measured.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -245,28 +246,9 @@ fn extent(values: &[f64]) -> Option<[f64; 3]> {
     Some([most, least, values.iter().sum::<f64>() / values.len() as f64])
 }
 
-/// As C writes it: `3.701945e+04`.
-fn scientific(number: f64, digits: usize) -> String {
-    let text = format!("{number:.digits$e}");
-    match text.split_once('e') {
-        Some((digits, exponent)) => match exponent.strip_prefix('-') {
-            Some(exponent) => format!("{digits}e-{exponent:0>2}"),
-            None => format!("{digits}e+{exponent:0>2}"),
-        },
-        None => text,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_written_as_c_writes_them() {
-        assert_eq!(scientific(37_019.452_78, 6), "3.701945e+04");
-        assert_eq!(scientific(0.000_270_128_25, 10), "2.7012825000e-04");
-        assert_eq!(scientific(0.0, 6), "0.000000e+00");
-    }
 
     #[test]
     fn tables_tell_of_rates_times_and_tasks() {

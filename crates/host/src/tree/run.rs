@@ -20,6 +20,8 @@ pub struct TreeAssignment<'a> {
     pub workload: Workload,
     /// Of whom: one for each worker.
     pub jobs: Vec<TreeJobSpec>,
+    /// Whether each request is told of.
+    pub is_logged: bool,
     pub(super) tree: OpenTree<'a>,
 }
 
@@ -42,7 +44,10 @@ impl Assigned for TreeAssignment<'_> {
         let spec = self.jobs[worker.number as usize].clone();
         let executor = TreeExecutor::new(self.tree, spec.worker, &self.workload);
         let mut engine = TreeEngine { executor, clock: worker.clock.clone(), taken: None };
-        let job = TreeJob::new(spec);
+        let mut job = TreeJob::new(spec);
+        if self.is_logged {
+            job.keep_journal(worker.number);
+        }
         let seen = worker.run(job, &mut engine, &|| Ok(Arc::new(OpenFiles(Vec::new()))))?;
         let report = EngineReport { choice: None, details: Vec::new(), fallback: None };
         let verified = engine.executor.verified();

@@ -124,12 +124,12 @@ impl Trees {
         self.path().join(self.trees.get(workload).map_or("", |stored| &stored.folder))
     }
 
-    /// `jobs` of a workload in its tree, which has been prepared.
-    pub fn assign(&self, workload: &Workload, jobs: Vec<TreeJobSpec>) -> TreeAssignment<'_> {
+    /// `jobs` of a workload in its tree, which has been prepared, and whether each of their requests is told of.
+    pub fn assign(&self, workload: &Workload, jobs: Vec<TreeJobSpec>, is_logged: bool) -> TreeAssignment<'_> {
         let stored = self.trees.get(&workload.name).expect("its tree has been prepared");
         let names = stored.holding.unwrap_or_default().names;
         let tree = OpenTree { top: stored.top.as_fd(), shape: &stored.shape, names };
-        TreeAssignment { workload: workload.clone(), jobs, tree }
+        TreeAssignment { workload: workload.clone(), jobs, is_logged, tree }
     }
 
     /// Brings about what `tree.op` needs, without being measured: what is missing is made, what is in the way removed.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use conduct::{FileNames, Live, MeasuredLoad, WorldError};
+use conduct::{FileNames, Live, MeasuredLoad, WorldError, listener};
 use host::restore::Journal;
 use host::target::TargetKind;
 use host::tree::{self, FOLDER, FolderState, TreeError, Trees};
@@ -137,7 +137,8 @@ impl RealWorld {
         }
         let (mut assignments, mut answers) = (Vec::new(), Vec::new());
         for (workload, tree) in &asked {
-            assignments.push(trees.assign(workload, self.own_share(compile_tree(workload, tree)?)));
+            let jobs = self.own_share(compile_tree(workload, tree)?);
+            assignments.push(trees.assign(workload, jobs, listener::wants(&self.listener, workload)));
             let shape = Shape::of(tree, workload.workers).expect("it was compiled");
             let files = FileNames::Tree { top: trees.top_of(&workload.name), shape, op: tree.op };
             let span = Bytes::new(truncated(tree.sizes.mean() * tree.count as f64));

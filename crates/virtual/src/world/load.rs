@@ -49,7 +49,8 @@ impl ModelledWorld {
     ) -> Result<MeasuredLoad, WorldError> {
         let is_of_trees = load.workloads.iter().any(|workload| workload.tree.is_some());
         self.is_forgetful &= !is_of_trees;
-        let asked = if is_of_trees { ask_for_files(load)? } else { self.ask_for_blocks(load)? };
+        let asked =
+            if is_of_trees { ask_for_files(load, &self.listener)? } else { self.ask_for_blocks(load)? };
         let Asked { clients, file_clients, workload_of, mut answers } = asked;
         let (started, stop, since) = (self.sim.now(), self.stop.clone(), self.since);
         if let Some(listener) = &mut self.listener {
@@ -143,14 +144,14 @@ impl ModelledWorld {
             let (files, lengths) = self.files(workload);
             let jobs = compile(workload, &lengths)?;
             asked.answers.push(answer(workload, &jobs, &files));
-            for job in jobs {
+            for (worker, job) in (0..).zip(jobs) {
                 let files = files.clone();
                 let (host, buffered) = (narrow::<u32>(asked.workload_of.len()), !workload.direct);
                 let durable = workload.durability.open != OpenSync::None;
                 let mut job = Job::new(job);
                 job.share_flow(&flows);
                 if listener::wants(&self.listener, workload) {
-                    job.keep_journal();
+                    job.keep_journal(worker);
                 }
                 asked.clients.push(Client { job, files, host, buffered, durable });
                 asked.workload_of.push(index);
@@ -161,13 +162,14 @@ impl ModelledWorld {
 }
 
 /// Jobs on the file system of the first host.
-fn ask_for_files(load: &Load) -> Result<Asked, WorldError> {
+fn ask_for_files(load: &Load, listener: &Option<Box<dyn Listener>>) -> Result<Asked, WorldError> {
     let mut asked = Asked::default();
     let trees = load.workloads.iter().filter_map(|workload| Some((workload, workload.tree.as_ref()?)));
     for (index, (workload, tree)) in trees.enumerate() {
         for job in compile_tree(workload, tree)? {
             let durable = workload.durability.open != OpenSync::None;
-            asked.file_clients.push(FileClient { job, workers: workload.workers, durable });
+            let is_logged = listener::wants(listener, workload);
+            asked.file_clients.push(FileClient { job, is_logged, workers: workload.workers, durable });
             asked.workload_of.push(index);
         }
         asked.answers.push(answer_of_files(workload, tree));

@@ -26,10 +26,12 @@ pub struct Logged {
     pub offset: Bytes,
     /// Bytes asked for; zero for a flush.
     pub len: u32,
-    /// Which of the job's files or LUNs.
+    /// Which of the job's files or LUNs; 0 of a tree.
     pub file: u16,
-    /// What was asked.
+    /// What was asked; in a tree a write is whatever changes it, and a flush what makes changes durable.
     pub op: Op,
+    /// Of which of its workload's workers.
+    pub worker: u32,
 }
 
 impl Logged {
@@ -42,6 +44,7 @@ impl Logged {
 /// The requests of a job that were not taken yet.
 #[derive(Debug)]
 pub(super) struct Journal {
+    worker: u32,
     entries: VecDeque<Logged>,
     /// How many were taken before the first of them.
     taken: u64,
@@ -50,17 +53,17 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// An empty one of a job with so many slots.
-    pub fn new(depth: u32) -> Journal {
-        Journal { entries: VecDeque::with_capacity(CHUNK), taken: 0, of_slot: vec![0; depth as usize] }
+    /// An empty one of that worker's job with so many slots.
+    pub fn new(worker: u32, depth: u32) -> Journal {
+        let of_slot = vec![0; depth as usize];
+        Journal { worker, entries: VecDeque::with_capacity(CHUNK), taken: 0, of_slot }
     }
 
     /// Takes down requests that are issued now.
     pub fn issued(&mut self, now: Instant, requests: &[impl IoRequest]) {
         for request in requests {
-            let Some(entry) = request.logged(now) else { continue };
             self.of_slot[request.token().0 as usize] = self.taken + self.entries.len() as u64;
-            self.entries.push_back(entry);
+            self.entries.push_back(request.logged(now, self.worker));
         }
     }
 

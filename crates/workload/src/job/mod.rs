@@ -153,10 +153,10 @@ impl<S: RequestSource> Job<S> {
         &self.options
     }
 
-    /// Keeps each request until [`Job::take_logged`] takes it. Call before the start.
-    pub fn keep_journal(&mut self) {
+    /// Keeps each request, as one of that worker's, until [`Job::take_logged`] takes it. Call before the start.
+    pub fn keep_journal(&mut self, worker: u32) {
         self.is_particular = true;
-        self.journal = Some(Journal::new(self.options.depth));
+        self.journal = Some(Journal::new(worker, self.options.depth));
     }
 
     /// Fixes the window and the schedule to the world's clock. Call once, before the first `plan`.

@@ -6,14 +6,14 @@
 //! **Invariant:** each file or directory is visited once before any comes again.
 
 use units::convert::narrow;
-use units::{Bytes, Nanos};
+use units::{Bytes, Instant, Nanos};
 
 use super::sizes::DrawnSizes;
 use super::{FileOp, FileSizes, Fsync, Order, Shape, Visitors};
 use crate::job::{JobOptions, Next, RequestSource};
 use crate::seam::IoRequest;
 use crate::tally::{Action, Class};
-use crate::{Job, Permutation, Streams, Token};
+use crate::{Job, Logged, Op, Permutation, Streams, Token};
 
 /// One worker's share of a tree.
 pub type TreeJob = Job<TreeRequests>;
@@ -106,6 +106,16 @@ impl IoRequest for TreeRequest {
 
     fn offset(&self) -> Bytes {
         Bytes::ZERO
+    }
+
+    fn logged(&self, issued: Instant, worker: u32) -> Logged {
+        let op = match self.op {
+            FileOp::Sync => Op::Flush,
+            op if op.changes() => Op::Write,
+            _ => Op::Read,
+        };
+        let (finished, offset) = (Instant::NEVER, Bytes::ZERO);
+        Logged { issued, finished, offset, len: self.size, file: 0, op, worker }
     }
 
     fn fold(&self, digest: u64) -> u64 {
