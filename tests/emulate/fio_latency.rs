@@ -84,3 +84,14 @@ fn a_latency_target_on_a_file_takes_no_longer_than_runtime() {
         assert_eq!(out["jobs"][0]["latency_depth"], run["search"]["depths"]["met"], "{more}");
     }
 }
+
+#[test]
+fn a_latency_target_of_all_requests_is_told_as_such() {
+    let user = User::new();
+    let line = "as fio --name=a --filename=array:md3000 --rw=randread --bs=8k --size=100g --direct=1 --runtime=60 \
+                --ioengine=libaio --iodepth=16 --latency_window=2s --latency_target=40ms";
+    user.fathom(line).done();
+    assert_eq!(user.last()["search"]["slos"][0], "p100<40ms");
+    let shown = user.fathom("show last").done().out;
+    assert!(shown.contains("Deepest queue within p100<40ms"), "{shown}");
+}

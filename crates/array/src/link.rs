@@ -96,11 +96,11 @@ impl Link {
         if is_long { self.burst } else { answer }
     }
 
-    /// Its wires with their names: one where it is half duplex.
+    /// Its wires with their names, seen from the host: one where it is half duplex.
     pub fn ways(&self) -> impl Iterator<Item = (&'static str, u32)> {
         let half = self.out == self.back;
-        let back = (!half).then_some(("back", self.back));
-        std::iter::once((if half { "both" } else { "out" }, self.out)).chain(back)
+        let back = (!half).then_some(("rx", self.back));
+        std::iter::once((if half { "tx+rx" } else { "tx" }, self.out)).chain(back)
     }
 }
 
@@ -141,8 +141,8 @@ mod tests {
         let mut wires = Vec::new();
         let half = Link::lay(&params(Duplex::Half), &mut wires);
         let full = Link::lay(&params(Duplex::Full), &mut wires);
-        assert_eq!(half.ways().collect::<Vec<_>>(), [("both", 0)]);
-        assert_eq!(full.ways().collect::<Vec<_>>(), [("out", 1), ("back", 2)]);
+        assert_eq!(half.ways().collect::<Vec<_>>(), [("tx+rx", 0)]);
+        assert_eq!(full.ways().collect::<Vec<_>>(), [("tx", 1), ("rx", 2)]);
         assert_eq!((wires.len(), half.back), (3, 0));
     }
 }

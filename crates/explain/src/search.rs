@@ -44,7 +44,9 @@ pub(crate) fn edge(run: &Run) -> Option<Draft> {
     }
     let mut sentence = match (search.violated_per_s, &search.violated_by) {
         (Some(broken), Some(by)) => format!(
-            "Maximum sustained rate {} within the SLO {}; not at {} ({})",
+            "Maximum sustained rate {}{} within the SLO {}; not at {} ({})",
+            // Rates between the two were not tried.
+            if search.complete { "" } else { "at least " },
             per_s(kept),
             slo(search),
             per_s(broken),

@@ -269,30 +269,7 @@ fn where_a_rate_was_still_changing_a_difference_is_told_to_be_perhaps_of_the_mom
 
 #[test]
 fn searches_are_compared_by_the_rates_that_they_found_and_not_by_their_trials() {
-    let search = |kept: f64, broken: f64| record::Search {
-        slos: vec!["p99<5ms".into()],
-        load: None,
-        tolerance: 0.02,
-        from_per_s: None,
-        to_per_s: None,
-        ceiling_per_s: 0.0,
-        met_per_s: Some(kept),
-        violated_per_s: Some(broken),
-        edge_per_s: None,
-        violated_by: None,
-        confirmed: true,
-        confirm_needs_s: None,
-        after_overload_per_s: None,
-        quiet_ns: None,
-        recovery_s: None,
-        write_cache: None,
-        relaxation_s: None,
-        complete: true,
-        budget_s: None,
-        out_of_time: false,
-        depths: None,
-        ladder: Vec::new(),
-    };
+    let search = |kept: f64, broken: f64| record::sample::search(Some(kept), Some(broken));
     let with = |kept, broken| Run { search: Some(search(kept, broken)), ..template() };
     let comparison = held(&with(1000.0, 1020.0), &with(1500.0, 1530.0));
     let [only] = comparison.rows.as_slice() else { panic!("{:?}", comparison.rows) };

@@ -249,7 +249,7 @@ fn the_kind_of_part_that_is_busy_and_waited_for_is_the_limit() {
     );
     let buses = modelled(&[("controller 0 bus", 0.98, 8.0), ("controller 1 bus", 0.97, 7.0)]);
     assert!(found(&buses, "bottleneck").sentence.starts_with("controller buses are the bottleneck"));
-    let one = modelled(&[("disk 0", 0.99, 12.0), ("disk 1", 0.2, 0.0), ("link 0 back", 0.4, 0.1)]);
+    let one = modelled(&[("disk 0", 0.99, 12.0), ("disk 1", 0.2, 0.0), ("link 0 rx", 0.4, 0.1)]);
     assert!(found(&one, "bottleneck").sentence.starts_with("disk 0 is the bottleneck"));
 }
 
@@ -264,9 +264,9 @@ fn a_part_that_is_not_quite_busy_is_the_limit_where_what_is_in_flight_gathers() 
 
 #[test]
 fn a_part_that_is_busy_with_what_nobody_waits_for_is_not_named() {
-    let busy = modelled(&[("disk 0", 1.0, 0.0), ("link 0 back", 0.4, 12.0)]);
+    let busy = modelled(&[("disk 0", 1.0, 0.0), ("link 0 rx", 0.4, 12.0)]);
     assert!(find(&busy, "bottleneck").is_none() && find(&busy, "bottleneck-undetermined").is_some());
-    let parts = [("disk 0", 0.97, 12.0), ("link 0 back", 0.4, 0.1)];
+    let parts = [("disk 0", 0.97, 12.0), ("link 0 rx", 0.4, 0.1)];
     let rebuilt = with_background(modelled(&parts), 0.6);
     let finding = found(&rebuilt, "bottleneck-undetermined");
     assert!(finding.sentence.contains("60 % of it background work"), "{}", finding.sentence);
@@ -314,13 +314,13 @@ fn reads_ahead_that_pile_up_name_a_part_only_where_requests_may_wait_for_them() 
 
 #[test]
 fn of_two_parts_that_are_full_the_record_names_neither() {
-    let run = modelled(&[("controller 0 bus", 0.97, 9.0), ("link 0 back", 0.96, 3.0)]);
+    let run = modelled(&[("controller 0 bus", 0.97, 9.0), ("link 0 rx", 0.96, 3.0)]);
     assert!(find(&run, "bottleneck").is_none() && find(&run, "bottleneck-undetermined").is_some());
 }
 
 #[test]
 fn many_in_flight_that_wait_at_no_part_are_not_told_to_be_latency_bound_without_another_depth() {
-    let run = modelled(&[("disk 0", 0.1, 0.1), ("disk 1", 0.12, 0.1), ("link 0 back", 0.05, 0.0)]);
+    let run = modelled(&[("disk 0", 0.1, 0.1), ("disk 1", 0.12, 0.1), ("link 0 rx", 0.05, 0.0)]);
     assert!(find(&run, "latency-bound").is_none() && find(&run, "bottleneck").is_none());
     assert!(find(&run, "bottleneck-undetermined").is_some());
     let mut alone = run;
@@ -352,7 +352,7 @@ fn tried(trials: Vec<Trial>) -> WhatIf {
 
 #[test]
 fn trials_settle_what_the_record_leaves_open() {
-    let mut run = modelled(&[("controller 0 bus", 0.97, 9.0), ("link 0 back", 0.96, 3.0)]);
+    let mut run = modelled(&[("controller 0 bus", 0.97, 9.0), ("link 0 rx", 0.96, 3.0)]);
     run.findings = explain::findings(&run);
     assert_eq!(explain::open_points(&run), [0]);
     let parts = |bus, link| vec![trial("controller bus", 1.5, bus), trial("link", 1.5, link)];
@@ -375,7 +375,7 @@ fn trials_settle_what_the_record_leaves_open() {
 
 #[test]
 fn trials_that_settle_nothing_tell_what_they_brought_and_send_nobody_to_where_he_is() {
-    let mut run = modelled(&[("controller 0 bus", 0.97, 9.0), ("link 0 back", 0.96, 3.0)]);
+    let mut run = modelled(&[("controller 0 bus", 0.97, 9.0), ("link 0 rx", 0.96, 3.0)]);
     run.findings = explain::findings(&run);
     let open = find(&run, "bottleneck-undetermined").unwrap();
     assert!(open.remedy.contains("`fathom explain`"), "{}", open.remedy);
@@ -456,7 +456,7 @@ fn a_rate_that_is_the_same_in_nearly_every_second_and_at_every_depth_looks_impos
 
 #[test]
 fn reads_that_no_member_was_asked_for_were_answered_by_the_cache() {
-    let run = with_background(modelled(&[("disk 0", 0.1, 0.0), ("link 0 back", 0.6, 0.3)]), 0.0);
+    let run = with_background(modelled(&[("disk 0", 0.1, 0.0), ("link 0 rx", 0.6, 0.3)]), 0.0);
     let finding = found(&run, "cache-hits");
     assert!(finding.numbers["answered_share"] > 0.9, "{finding:?}");
     let mut asked = run;
@@ -526,7 +526,7 @@ fn what_the_kernel_counts_is_held_against_the_limit_of_its_own_kind() {
 
 #[test]
 fn half_of_random_reads_from_the_cache_are_told_and_less_or_sequential_ones_are_not() {
-    let mut run = with_background(modelled(&[("disk 0", 0.1, 0.0), ("link 0 back", 0.6, 0.3)]), 0.0);
+    let mut run = with_background(modelled(&[("disk 0", 0.1, 0.0), ("link 0 rx", 0.6, 0.3)]), 0.0);
     let reads = run.points[0].workloads[0].totals[0].ops;
     let asked = |run: &Run, component: &str, visits: u64| {
         let mut run = run.clone();
@@ -537,12 +537,12 @@ fn half_of_random_reads_from_the_cache_are_told_and_less_or_sequential_ones_are_
         find(&run, "cache-hits").is_some()
     };
     assert!(asked(&run, "disk 0", reads / 2) && !asked(&run, "disk 0", reads / 2 + 1));
-    assert!(asked(&run, "link 0 back", 7) && !asked(&run, "link 0 back", 0), "nothing was counted");
+    assert!(asked(&run, "link 0 rx", 7) && !asked(&run, "link 0 rx", 0), "nothing was counted");
     run.points[0].workloads[0].spec.set("pattern", "sequential").unwrap();
     assert!(!asked(&run, "disk 0", 5));
     run.points[0].workloads[0].spec.set("pattern", "random").unwrap();
     run.points[0].workloads[0].totals.clear();
-    assert!(!asked(&run, "disk 0", 0) && !asked(&run, "link 0 back", 7), "nothing was read");
+    assert!(!asked(&run, "disk 0", 0) && !asked(&run, "link 0 rx", 7), "nothing was read");
 }
 
 #[test]

@@ -19,32 +19,17 @@ fn searched() -> Run {
     };
     let mut run = reads();
     run.search = Some(Search {
-        slos: vec!["p99<5ms".into()],
-        load: None,
-        tolerance: 0.02,
         ceiling_per_s: 10_000.0,
-        met_per_s: Some(9_000.0),
-        violated_per_s: Some(9_150.0),
         edge_per_s: Some(9_079.0),
-        violated_by: Some("p99<5ms".into()),
-        confirmed: true,
         confirm_needs_s: Some(41.0),
-        from_per_s: None,
-        to_per_s: None,
         quiet_ns: Some(110_000.0),
-        write_cache: None,
-        after_overload_per_s: None,
         recovery_s: Some(0.0),
-        relaxation_s: None,
-        complete: true,
-        budget_s: None,
-        out_of_time: false,
-        depths: None,
         ladder: vec![
             rung(9_000.0, "pass", None, 0),
             rung(9_150.0, "fail", Some("p99<5ms"), 1),
             Rung { purpose: "confirm".into(), seconds: 42.0, ..rung(9_000.0, "pass", None, 0) },
         ],
+        ..record::sample::search(Some(9_000.0), Some(9_150.0))
     });
     run
 }

@@ -1,6 +1,6 @@
 //! What is known of a run without reading its record.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Grade, Metric, Point, PointKind, Run, Severity, World};
 
@@ -32,9 +32,9 @@ pub struct Entry {
     pub peak_ops_per_s: Option<f64>,
     /// The best throughput likewise.
     pub peak_bytes_per_s: Option<f64>,
-    /// Findings that warn.
+    /// Kinds of findings that warn, as a page shows them: one of several points counts once.
     pub warnings: u64,
-    /// Findings that make a figure invalid.
+    /// Kinds of findings that make a figure invalid, likewise.
     pub invalid: u64,
     /// How far its figures can be relied on; absent where nothing was judged.
     pub grade: Option<Grade>,
@@ -51,8 +51,12 @@ pub struct Entry {
 impl Entry {
     /// The entry of `run`, whose record is so many bytes long. Without a number yet.
     pub fn of(run: &Run, json_bytes: usize) -> Entry {
-        let found =
-            |severity| run.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
+        // As a page shows them: a finding of several points once.
+        let found = |severity| {
+            let codes =
+                run.findings.iter().filter(|finding| finding.severity == severity).map(|one| &one.code);
+            codes.collect::<BTreeSet<_>>().len() as u64
+        };
         let (peak_ops_per_s, peak_bytes_per_s) = peaks_of_search(run).unwrap_or_else(|| peaks(&run.points));
         Entry {
             number: 0,

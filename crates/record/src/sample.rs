@@ -14,8 +14,8 @@ use crate::{
     CampaignCell, CheaperDesign, Class, ClassSecond, CloseCall, CpuUse, DesignCounts, DesignFigure,
     DesignMargins, DesignReliability, DesignUnit, DeviceCounters, Edges, Ending, Engine, EngineUsed,
     Environment, Exploration, FactorLevel, FrontDesign, Histogram, NeighbourDesign, Op, OpTotal, PlanSource,
-    Point, PointKind, RequirementCost, ResponseMap, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult,
-    WorkloadResult, World, summarise,
+    Point, PointKind, RequirementCost, ResponseMap, Run, SCHEMA_VERSION, Search, Series, Target, Tool,
+    WorkerResult, WorkloadResult, World, summarise,
 };
 
 /// Requests of one kind that a sample workload makes.
@@ -93,6 +93,36 @@ pub fn run(plan: &str, points: Vec<Point>) -> Run {
         judgement: None,
         display: None,
         ending: Ending { complete: true, code: 0, reason: "done".into() },
+    }
+}
+
+/// A confirmed search for `p99<5ms` that met it at one rate and broke it at another, each where it is given; its ladder
+/// is empty.
+pub fn search(met_per_s: Option<f64>, violated_per_s: Option<f64>) -> Search {
+    let slo = "p99<5ms";
+    Search {
+        slos: vec![slo.into()],
+        load: None,
+        tolerance: 0.02,
+        from_per_s: None,
+        to_per_s: None,
+        ceiling_per_s: 0.0,
+        met_per_s,
+        violated_per_s,
+        edge_per_s: None,
+        violated_by: violated_per_s.map(|_| slo.into()),
+        confirmed: true,
+        confirm_needs_s: None,
+        after_overload_per_s: None,
+        quiet_ns: None,
+        recovery_s: None,
+        write_cache: None,
+        relaxation_s: None,
+        complete: true,
+        budget_s: None,
+        out_of_time: false,
+        depths: None,
+        ladder: Vec::new(),
     }
 }
 

@@ -77,7 +77,7 @@ fn columns(quantiles: &[f64], headlines: &[Metric]) -> Vec<Column> {
     let mut columns = vec![
         Column::words("point"),
         Column::figures("IOPS", dispensable(Metric::Iops, 2)),
-        Column::figures("± 95 %", 5),
+        Column::figures("95 % CI", 5),
         Column::figures("MB/s", dispensable(Metric::Throughput, 3)),
         Column::figures("mean", dispensable(Metric::Mean, 9)),
     ];
@@ -232,9 +232,9 @@ fn nanos(ns: f64) -> String {
     Nanos::from_secs_f64(ns / 1e9).to_string()
 }
 
-/// Half the interval of the rate in per cent.
+/// Half the interval of the rate in per cent: `±1.4 %`.
 fn plus_minus(summary: &OpSummary) -> Option<String> {
-    summary.ops_per_s.relative_half_width().map(half_width)
+    summary.ops_per_s.relative_half_width().map(|half| format!("±{}", half_width(half)))
 }
 
 /// Nothing where nothing is moved, as by flushes.

@@ -19,11 +19,7 @@ pub(crate) fn lines(run: &Run) -> Vec<String> {
 /// What `--set` changed, which the names of the points may contradict; empty where it changed nothing.
 fn changed(run: &Run) -> String {
     let all: Vec<String> = run.plan.overrides.iter().map(|one| harmless(one)).collect();
-    if all.is_empty() {
-        String::new()
-    } else {
-        format!("with {}; points keep the names that the plan has", all.join(", "))
-    }
+    if all.is_empty() { String::new() } else { format!("changed in the plan: {}", all.join(", ")) }
 }
 
 fn title(run: &Run) -> String {
@@ -74,7 +70,7 @@ fn by_host(run: &Run) -> Vec<String> {
 /// Model, size, firmware, name by id; file system; how much of it was used.
 fn identity(target: &Target, named: bool) -> String {
     let fact = |key: &str| target.facts.get(key).map(|value| harmless(value)).unwrap_or_default();
-    let size = fact(fact::DEVICE_SIZE).parse::<Bytes>().ok().map(sold_size).unwrap_or_default();
+    let size = fact(fact::DEVICE_SIZE).parse::<Bytes>().ok().map(Bytes::as_sold).unwrap_or_default();
     let labelled =
         |label: &str, value: String| if value.is_empty() { value } else { format!("{label} {value}") };
     let is_null = target.kind == "null";
@@ -104,20 +100,6 @@ fn identity(target: &Target, named: bool) -> String {
 /// Many a model's name begins with its maker's.
 fn maker_and_model(maker: &str, model: &str) -> String {
     if model.starts_with(maker) { model.into() } else { format!("{maker} {model}").trim_end().to_owned() }
-}
-
-/// Decimal and rounded, as storage is sold: `960 GB`, `3.84 TB`.
-fn sold_size(size: Bytes) -> String {
-    let (value, unit) = match size.get() {
-        0..1_000_000_000 => (size.as_f64() / 1e6, "MB"),
-        1_000_000_000..1_000_000_000_000 => (size.as_f64() / 1e9, "GB"),
-        _ => (size.as_f64() / 1e12, "TB"),
-    };
-    if value < 99.5 {
-        format!("{} {unit}", (value * 100.0).round() / 100.0)
-    } else {
-        format!("{value:.0} {unit}")
-    }
 }
 
 /// Direct or not, and by which engine.
@@ -194,13 +176,6 @@ fn joined<const N: usize>(parts: [String; N]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_told_as_storage_is_sold() {
-        assert_eq!(sold_size(Bytes::new(960_197_124_096)), "960 GB");
-        assert_eq!(sold_size(Bytes::new(3_840_755_982_336)), "3.84 TB");
-        assert_eq!(sold_size(Bytes::new(32_000_000_000)), "32 GB");
-    }
 
     #[test]
     fn a_title_names_the_targets_of_each_host_where_they_are_not_the_same() {

@@ -36,7 +36,7 @@ pub fn held(loads: &[Held], style: Style) -> String {
         Column::figures("measured", 0),
         Column::figures("modelled", 0),
         Column::figures("ratio", 0),
-        Column::figures("± 95 %", 1),
+        Column::figures("95 % CI", 1),
     ];
     let row = |load: &Held| {
         vec![
@@ -56,7 +56,7 @@ fn per_s(rate: f64) -> String {
 
 fn half(ratio: &Figure) -> String {
     match (ratio.low, ratio.high) {
-        (Some(low), Some(high)) => format!("{:.2}", (high - low) / 2.0),
+        (Some(low), Some(high)) => format!("±{:.2}", (high - low) / 2.0),
         _ => String::new(),
     }
 }
@@ -78,7 +78,7 @@ mod tests {
         let row = text.lines().last().unwrap();
         assert_eq!(
             row.split_whitespace().collect::<Vec<_>>(),
-            ["cold", "6,200/s", "10,000/s", "0.62", "0.01"]
+            ["cold", "6,200/s", "10,000/s", "0.62", "±0.01"]
         );
     }
 

@@ -41,8 +41,8 @@ fn answer(search: &Search) -> String {
         };
     };
     let state = match (search.complete, search.confirmed) {
-        (false, _) if search.out_of_time => "at least: the search's time was over",
-        (false, _) => "so far: the search did not run to its end",
+        (false, _) if search.out_of_time => "not confirmed: the search's time was over",
+        (false, _) => "not confirmed: the search did not run to its end",
         (_, true) => "confirmed",
         (_, false) => "not confirmed",
     };
@@ -54,11 +54,12 @@ fn answer(search: &Search) -> String {
         true => format!("; right after an overload only {}", rate(after)),
         false => "; right after an overload no rate".into(),
     });
-    // Where no higher rate failed, there may be one that holds.
-    let (least, bound) = match (search.violated_per_s, search.to_per_s == Some(kept)) {
-        (Some(_), _) => ("", ""),
-        (None, true) => ("at least ", ", the highest rate allowed"),
-        (None, false) => ("at least ", ", the highest rate tried"),
+    // Where no higher rate failed, or rates between were not tried, there may be a higher one that holds.
+    let least = if search.complete && search.violated_per_s.is_some() { "" } else { "at least " };
+    let bound = match (search.violated_per_s, search.to_per_s == Some(kept)) {
+        (Some(_), _) => "",
+        (None, true) => ", the highest rate allowed",
+        (None, false) => ", the highest rate tried",
     };
     format!(
         "Maximum sustained rate within {slos}: {least}{} ({state}){bound}{above}{edge}{}.",
@@ -99,14 +100,15 @@ fn cut_short(search: &Search) -> String {
 }
 
 fn ladder(search: &Search) -> Table {
-    let mut columns = vec![Column::figures("rate/s", 0), Column::words("verdict")];
+    let rates = if search.depths.is_some() { "IOPS" } else { "offered IOPS" };
+    let mut columns = vec![Column::figures(rates, 0), Column::words("verdict")];
     if search.depths.is_some() {
         columns.insert(0, Column::figures("depth", 0));
     }
     columns.extend(search.slos.iter().map(|slo| Column::figures(&heading(slo), 1)));
-    columns.extend([Column::figures("requests", 2), Column::figures("time", 3), Column::words("tried as")]);
+    columns.extend([Column::figures("requests", 2), Column::figures("time", 3), Column::words("step")]);
     let recovers = search.ladder.iter().any(|rung| rung.recovery.is_some());
-    columns.extend(recovers.then(|| Column::figures("recovery", 4)));
+    columns.extend(recovers.then(|| Column::figures("recovered in", 4)));
     let mut rungs: Vec<&Rung> = search.ladder.iter().collect();
     rungs.sort_by(|one, other| one.depth.cmp(&other.depth).then(one.rate_per_s.total_cmp(&other.rate_per_s)));
     let rows = rungs.into_iter().map(|rung| row(search, rung)).collect();
@@ -175,6 +177,23 @@ fn figure_text(slo: &str, figure: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_above_which_others_may_hold_is_told_as_the_least() {
+        let whole = record::sample::search(Some(100.0), Some(200.0));
+        let said = |search: Search| answer(&search);
+        assert!(said(whole.clone()).contains(": 100/s (confirmed); violated at 200/s"), "{}", said(whole));
+        let cut =
+            Search { complete: false, confirmed: false, ..record::sample::search(Some(100.0), Some(200.0)) };
+        for (search, state) in [
+            (cut.clone(), "(not confirmed: the search did not run to its end)"),
+            (Search { out_of_time: true, ..cut.clone() }, "(not confirmed: the search's time was over)"),
+            (record::sample::search(Some(100.0), None), "(confirmed), the highest rate tried"),
+        ] {
+            let said = said(search);
+            assert!(said.contains("at least 100/s") && said.contains(state), "{said}");
+        }
+    }
 
     #[test]
     fn a_column_is_called_by_what_its_figures_are() {

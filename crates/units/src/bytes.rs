@@ -91,6 +91,21 @@ impl Bytes {
     }
 }
 
+impl Bytes {
+    /// Decimal and rounded, as storage is sold: `960 GB`, `3.84 TB`; in `MB` below 1 GB.
+    pub fn as_sold(self) -> String {
+        let (scale, unit) = match self.0 {
+            0..1_000_000_000 => (1e6, "MB"),
+            1_000_000_000..1_000_000_000_000 => (1e9, "GB"),
+            _ => (1e12, "TB"),
+        };
+        match self.as_f64() / scale {
+            value if value < 99.5 => format!("{} {unit}", (value * 100.0).round() / 100.0),
+            value => format!("{value:.0} {unit}"),
+        }
+    }
+}
+
 impl fmt::Display for Bytes {
     /// Binary units; exact where three digits or a whole number say it, otherwise two decimals: `64 KiB`,
     /// `1.46 GiB`.
@@ -239,6 +254,18 @@ impl Sub for Sectors {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_size_is_told_as_storage_is_sold() {
+        for (bytes, told) in [
+            (960_197_124_096, "960 GB"),
+            (3_840_755_982_336, "3.84 TB"),
+            (32_000_000_000, "32 GB"),
+            (64_000_000, "64 MB"),
+        ] {
+            assert_eq!(Bytes::new(bytes).as_sold(), told);
+        }
+    }
 
     #[test]
     fn binary_and_decimal_units_are_never_mixed_up() {

@@ -48,7 +48,7 @@ fn a_path_that_fails_moves_its_requests_to_its_twin_and_gets_them_back() {
     let during = sim.run(vec![client(&small, sim.lun_sizes()[0])]);
     let used =
         |outcome: &RunOutcome, name: &str| outcome.breakdown.iter().any(|part| part.name.starts_with(name));
-    assert!(!used(&during, "link 0 out") && used(&during, "link 1 out"));
+    assert!(!used(&during, "link 0 tx") && used(&during, "link 1 tx"));
     sim.mend_link(0);
     let after = run(&mut sim, &small);
     assert!((after / before - 1.0).abs() < 0.1, "{after} against {before}");
@@ -68,7 +68,7 @@ fn round_robin_of_a_host_takes_all_its_paths_whatever_other_hosts_do() {
     let outcome = sim.run(vec![of_host(0), of_host(1)]);
     for host in 0..2 {
         let adapters = outcome.breakdown.iter().filter(|part| {
-            part.name.starts_with(&format!("host {host} adapter")) && part.name.ends_with(" out")
+            part.name.starts_with(&format!("host {host} adapter")) && part.name.ends_with(" tx")
         });
         let came = adapters.map(|part| part.visits.iter().map(|(_, visits)| visits.count).sum::<u64>());
         let came: Vec<u64> = came.collect();

@@ -71,11 +71,11 @@ mod tests {
     #[test]
     fn columns_without_room_for_figures_are_named_below_within_the_width() {
         let mut grid = heat();
-        grid.columns = ["controller processor", "disks", "link out"].map(String::from).into();
+        grid.columns = ["controller processor", "disks", "link tx"].map(String::from).into();
         let text = grid.text(40, true);
         assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
         let named = text.split_once("from left:").expect("they are named").1.replace('\n', "");
-        assert_eq!(named, " controller processor, disks, link out");
+        assert_eq!(named, " controller processor, disks, link tx");
         assert!(!heat().text(80, true).contains("from left"));
     }
 

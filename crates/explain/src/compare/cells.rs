@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Ops, Point, PointKind, Run, World, is_named, phase_title};
+use record::{Compared, Ops, Point, PointKind, Run, World, is_named, phase_title};
 use stats::difference::Estimate;
 
 use record::Metric;
@@ -122,6 +122,16 @@ fn name(point: &Point) -> String {
 }
 
 impl<'a> Cell<'a> {
+    /// Whether `row` compares what was measured here.
+    pub fn is_of(&self, row: &Compared) -> bool {
+        self.name == row.cell && self.key.workload == row.workload && self.key.op == row.op
+    }
+
+    /// Whether `point` is one of its measurements.
+    pub fn has(&self, point: &Point) -> bool {
+        self.measured.iter().any(|measured| std::ptr::eq(measured.point, point))
+    }
+
     /// The figures that its first measurement has.
     pub fn metrics(&self) -> Vec<Metric> {
         debug_assert!(!self.measured.is_empty(), "a cell is made for a measurement");

@@ -75,7 +75,7 @@ pub fn compare(by: Option<&str>, groups: &[Group<'_>], margin: f64) -> Compariso
     comparison.unmatched = unmatched(&cells);
     comparison.notes = strata.note(groups).into_iter().chain(notes(groups, &comparison.rows)).collect();
     comparison.notes.extend(too_short(&comparison, &cells));
-    comparison.notes.extend(changing(&comparison, groups));
+    comparison.notes.extend(changing(&comparison, groups, &cells));
     assert!(
         comparison.rows.iter().all(|row| (1..groups.len()).contains(&(row.side as usize))),
         "each figure is one of a side that is compared with the first"
@@ -274,23 +274,20 @@ fn notes(groups: &[Group<'_>], rows: &[Compared]) -> Vec<String> {
 }
 
 /// That a rate was still changing in the window, where a difference is told: it is then one of moments as well.
-fn changing(comparison: &Comparison, groups: &[Group<'_>]) -> Option<String> {
+fn changing(comparison: &Comparison, groups: &[Group<'_>], cells: &[Vec<Cell<'_>>]) -> Option<String> {
     let is_changing =
         |finding: &&Finding| [Code::Drift.name(), Code::Trend.name()].contains(&finding.code.as_str());
-    let differs = |phase: &str| {
-        comparison
-            .rows
-            .iter()
-            .any(|row| matches!(row.verdict, Verdict::Better | Verdict::Worse) && row.cell.starts_with(phase))
-    };
+    let differs = |row: &&Compared| matches!(row.verdict, Verdict::Better | Verdict::Worse);
     let mut named: Vec<String> = Vec::new();
-    for group in groups {
+    for (group, cells) in groups.iter().zip(cells) {
         for run in &group.runs {
-            let found = run.findings.iter().filter(is_changing);
-            for point in
-                found.filter_map(|finding| run.point(finding.point?)).filter(|point| differs(&point.phase))
-            {
-                let name = format!("{} on {}", point.phase, group.name);
+            let points = run.findings.iter().filter(is_changing).filter_map(|found| run.point(found.point?));
+            for point in points {
+                let is_told = |cell: &&Cell<'_>| {
+                    cell.has(point) && comparison.rows.iter().filter(differs).any(|row| cell.is_of(row))
+                };
+                let Some(cell) = cells.iter().find(is_told) else { continue };
+                let name = format!("{} on {}", cell.name, group.name);
                 if !named.contains(&name) {
                     named.push(name);
                 }
@@ -316,10 +313,7 @@ fn too_short(comparison: &Comparison, cells: &[Vec<Cell<'_>>]) -> Option<String>
     let lacks = |row: &&Compared| row.basis == Basis::Nothing && row.total && row.metric == "iops";
     let lacking: Vec<&Compared> = comparison.rows.iter().filter(lacks).collect();
     let of = |side: u32, row: &Compared| {
-        let is_it = |cell: &&Cell<'_>| {
-            cell.total && cell.name == row.cell && cell.key.workload == row.workload && cell.key.op == row.op
-        };
-        cells.get(side as usize)?.iter().find(is_it)
+        cells.get(side as usize)?.iter().find(|cell| cell.total && cell.is_of(row))
     };
     let pairs = || lacking.iter().filter_map(|row| Some((*row, of(0, row)?, of(row.side, row)?)));
     let seconds = pairs().flat_map(|(_, first, second)| [first.seconds(), second.seconds()]).min()?;

@@ -56,34 +56,9 @@ fn row(first: &Search, second: &Search, side: u32) -> Option<Compared> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use record::sample::search;
 
-    fn search(met_per_s: Option<f64>, violated_per_s: Option<f64>) -> Search {
-        Search {
-            slos: vec!["p99<5ms".into()],
-            load: None,
-            tolerance: 0.02,
-            from_per_s: None,
-            to_per_s: None,
-            ceiling_per_s: 0.0,
-            met_per_s,
-            violated_per_s,
-            edge_per_s: None,
-            violated_by: None,
-            confirmed: true,
-            confirm_needs_s: None,
-            after_overload_per_s: None,
-            quiet_ns: None,
-            recovery_s: None,
-            write_cache: None,
-            relaxation_s: None,
-            complete: true,
-            budget_s: None,
-            out_of_time: false,
-            depths: None,
-            ladder: Vec::new(),
-        }
-    }
+    use super::*;
 
     #[test]
     fn rates_are_compared_from_edge_to_edge_where_both_are_confirmed() {

@@ -146,8 +146,8 @@ mod tests {
     #[test]
     fn kinds_are_names_without_numbers_and_have_a_plural() {
         assert_eq!(
-            ["controller 0 processor", "disk 17", "link 0 back"].map(kind),
-            ["controller processor", "disk", "link back"]
+            ["controller 0 processor", "disk 17", "link 0 rx"].map(kind),
+            ["controller processor", "disk", "link rx"]
         );
         assert_eq!(kind("disk a1"), "disk a1");
         assert_eq!(

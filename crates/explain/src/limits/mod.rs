@@ -158,8 +158,8 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     let verb = if first.is_even { "are" } else { "is" };
     // Below its ceiling, and with a rate that still grows, a part is where requests wait and no end of the rate.
     let is_end = first.share >= FULL || answer.is_some_and(|answer| answer.is_flat());
-    let yet = if is_end { "" } else { "; requests wait there, and it is not saturated yet" };
-    let mut sentence = format!("{} {verb} the bottleneck: {}{yet}.", first.part, first.in_words());
+    let yet = if is_end { "" } else { ", not yet saturated" };
+    let mut sentence = format!("{} {verb} the bottleneck{yet}: {}.", first.part, first.in_words());
     let not: Vec<String> = others
         .iter()
         .filter(|other| other.share < FULL && other.part != first.part)
@@ -190,7 +190,7 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
 fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
     debug_assert!(first.share < FULL, "no part is saturated");
     let mut sentence = format!(
-        "Latency-bound: queue depth {:.1} / {:.3} ms = {} IOPS. No part that is counted is saturated; the busiest: {}, {}.",
+        "Latency-bound: queue depth {:.1} / {:.3} ms = {} IOPS. No part that is counted is saturated; the busiest, {}: {}.",
         load.in_flight,
         load.response_s * 1e3,
         OpsPerSecond::new(load.rate),
@@ -213,10 +213,10 @@ fn unseen(first: &Use, answer: Answer) -> Draft {
     debug_assert!(first.share < FULL, "no part is saturated");
     debug_assert!(answer.is_flat(), "a part that is not counted is full");
     let sentence = format!(
-        "Bottleneck not identified: no counted part is saturated; the busiest, {}, is at {} of its limit. It lies in \
-         the device itself or behind it. {}",
+        "Bottleneck not identified: no counted part is saturated; the busiest, {}: {}. It lies in the device itself \
+         or behind it. {}",
         first.part,
-        percent(first.share),
+        first.in_words(),
         answer.in_words()
     );
     let draft = Draft::new(Code::BottleneckUncounted, Severity::Note, sentence).remedy(
@@ -342,7 +342,7 @@ mod tests {
         let scales = sentence(&[(8.0, 10_000, 0.5), (16.0, 20_000, 0.5)]);
         assert!(scales.ends_with("a factor of 1.00: the rate scales with the queue depth."), "{scales}");
         let alone = sentence(&[(1.0, 1_000, 0.5)]);
-        assert!(alone.contains("the busiest: sda, 500 MB/s") && alone.contains(" 50 % of its "), "{alone}");
+        assert!(alone.contains("the busiest, sda: 500 MB/s") && alone.contains(" 50 % of its "), "{alone}");
         let flat = sentence(&[(8.0, 10_000, 0.97), (16.0, 10_000, 0.97)]);
         assert!(flat.ends_with(": a higher queue depth only adds latency."), "{flat}");
         assert!(sentence(&[(8.0, 10_000, 0.97), (16.0, 20_000, 0.97)]).ends_with("(as given)."));

@@ -7,7 +7,7 @@ use units::{Nanos, OpsPerSecond};
 use super::FULL;
 use super::usage::Use;
 use crate::Code;
-use crate::draft::{Draft, percent};
+use crate::draft::Draft;
 
 /// With this part of its slots taken a schedule may soon have to wait.
 const HALF: f64 = 0.5;
@@ -39,9 +39,9 @@ pub(super) fn met(point: &Point, uses: &[Use], is_searched: bool) -> Option<Draf
         ),
     };
     let sentence = format!(
-        "Offered load: the plan schedules {rate} requests/s, {what}. No part is saturated; the busiest, {}, is at {}.",
+        "Offered load: the plan schedules {rate} requests/s, {what}. No part is saturated; the busiest, {}: {}.",
         busiest.part,
-        percent(busiest.share)
+        busiest.in_words()
     );
     let draft = Draft::new(Code::OfferedLoad, Severity::Note, sentence);
     let draft = match is_searched {

@@ -9,6 +9,7 @@ use host::niceness;
 use host::pinned::Pinned;
 use real::PlainFile;
 use units::{Bytes, Nanos};
+use workload::plan::Slo;
 
 use super::fio_logs::FioLogs;
 use super::fio_programs::Programs;
@@ -110,14 +111,14 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
 
 /// What the jobs did, or the search that `latency_target` asks for.
 fn measured(command: &Command, session: Session, programs: Option<&Programs>) -> Result<Recorded, Failure> {
-    let Some(promise) = command.slo() else {
+    let Some(slo) = command.slo() else {
         return Ok(session.measure(&mut |event| programs.iter().for_each(|programs| programs.hear(event))));
     };
     // As fio's line of what is done, for who waits before a terminal.
     let is_watched = command.wanted.verbose || stderr_is_terminal();
     let display = if is_watched { Display::Auto } else { Display::None };
     let (window, goes_on) = command.latency_window();
-    let recorded = look_for(promise, window, goes_on, session, display)?;
+    let recorded = look_for(slo, window, goes_on, session, display)?;
     programs.iter().for_each(|programs| programs.after_search());
     Ok(recorded)
 }
@@ -157,16 +158,15 @@ fn print_head(command: &Command) -> Result<(), Failure> {
 
 /// The search of the depth that `latency_target` asks for, over with `runtime`. `display` is how far it is, on stderr.
 fn look_for(
-    promise: &str,
+    slo: Slo,
     window: Option<Nanos>,
     goes_on: bool,
     session: Session,
     display: Display,
 ) -> Result<Recorded, Failure> {
-    let promise = promise.parse().map_err(|error| Failure::Usage(format!("latency_target: {error}")))?;
     let load = load_of(session.plan(), None).map_err(Failure::Usage)?;
     let budget = load.workloads().iter().filter_map(|workload| workload.stop.run).max();
-    let search = SearchOptions { budget, ..SearchOptions::of(vec![promise]) };
+    let search = SearchOptions { budget, ..SearchOptions::of(vec![slo]) };
     let depths = DepthOptions { window: window.unwrap_or_else(|| window_of(budget)), goes_on };
     let mut progress = Progress::new(display);
     progress.of_world(session.kind());

@@ -148,7 +148,7 @@ fn curve(answer: &Answer, pattern: LabPattern) -> Chart {
 fn table(answer: &Answer) -> String {
     let mut text = format!(
         "{:>5} {:>10} {:>8} {:>11} {:>9} {:>9} {:>9}\n",
-        "depth", "IOPS", "± 95 %", "MB/s", "mean", "p50", "p99"
+        "depth", "IOPS", "95 % CI", "MB/s", "mean", "p50", "p99"
     );
     for point in &answer.points {
         let half = point.low.zip(point.high).map(|(low, high)| (high - low) / 2.0 / point.iops * 100.0);
@@ -157,7 +157,7 @@ fn table(answer: &Answer) -> String {
             "{:>5} {:>10} {:>8} {:>11} {:>9} {:>9} {:>9}\n",
             point.depth,
             OpsPerSecond::new(point.iops).to_string(),
-            half.map_or_else(String::new, |half| format!("{half:.1} %")),
+            half.map_or_else(String::new, |half| format!("±{half:.1} %")),
             BytesPerSecond::new(point.mb_s * 1e6).to_string().trim_end_matches(" MB/s"),
             time(point.mean_us),
             time(point.p50_us),

@@ -4,6 +4,7 @@ use crate::options::{Given, Notes, Opt, Style, Syntax, flag, optional, parsed, s
 use crate::{JobEnvironment, Refusal, TranslatedJob};
 use units::Nanos;
 use units::convert::narrow;
+use workload::plan::Slo;
 
 use super::TOOL;
 use super::arrange::{self, Arrangement};
@@ -197,8 +198,8 @@ impl Command {
     }
 
     /// The SLO whose deepest queue is searched, in place of running the plan: `p99<5ms`.
-    pub fn slo(&self) -> Option<&str> {
-        self.jobs.iter().find_map(|job| job.slo.as_deref())
+    pub fn slo(&self) -> Option<Slo> {
+        self.jobs.iter().find_map(|job| job.slo)
     }
 
     /// For how long `latency_window` has each depth tried, where it says so, and whether `latency_run` has the depth that
@@ -213,7 +214,7 @@ impl Command {
     /// A search is of one phase, and has one SLO.
     fn check_search(&self) -> Result<(), Refusal> {
         let Some(slo) = self.slo() else { return Ok(()) };
-        let other = self.jobs.iter().find(|job| job.slo.as_deref() != Some(slo));
+        let other = self.jobs.iter().find(|job| job.slo != Some(slo));
         match other {
             Some(job) => Err(job.origin.refuse(format!(
                 "job `{}` has another latency_target, or none; a search has one SLO",

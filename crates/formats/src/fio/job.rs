@@ -1,5 +1,7 @@
 //! One job of fio with its values read: what each of its clones does.
 
+use workload::plan::Slo;
+
 use crate::{JobEnvironment, Refusal};
 
 use super::access::{self, Places, READ, Rw, Sizes, WRITE};
@@ -57,7 +59,7 @@ pub(super) struct Job {
     /// Keys of a plan that need no more thought, with their values as TOML.
     pub keys: Vec<(&'static str, String)>,
     /// The SLO of `latency_target`, whose deepest queue is searched.
-    pub slo: Option<String>,
+    pub slo: Option<Slo>,
     /// Its part of the requests of all jobs that have one.
     pub flow: Option<u32>,
     /// When it is steady and ends.

@@ -1,6 +1,7 @@
 //! Options that are a key of a plan by themselves: caches, durability, content, processors.
 
-use units::{Bytes, Nanos};
+use units::{Bytes, Nanos, Share};
+use workload::plan::{LatencyFigure, Slo, Time};
 
 use crate::{JobEnvironment, Refusal};
 
@@ -314,20 +315,15 @@ fn refuse_idle(options: &Options, notes: &mut Vec<String>) -> Result<(), Refusal
     Ok(())
 }
 
-/// All requests of a window, as the percentile of an SLO: so near to 100 that one request of a billion is too many.
-pub(super) const ALL_PERCENT: &str = "99.9999999";
-
-/// The SLO of `latency_target`, as a search takes it: `p99<5ms`.
-pub(super) fn slo(options: &Options) -> Result<Option<String>, Refusal> {
+/// The SLO of `latency_target`; of all requests where `latency_percentile` does not say otherwise.
+pub(super) fn slo(options: &Options) -> Result<Option<Slo>, Refusal> {
     let target_ns = options.time_ns("latency_target", super::value::Bare::Microseconds)?;
     let Some(target_ns) = target_ns.filter(|target| *target > 0) else { return Ok(None) };
     let percent = options.share("latency_percentile")?.unwrap_or(100.0);
-    if percent == 100.0 {
-        return Ok(Some(format!("p{ALL_PERCENT}<{}", Nanos::new(target_ns).exact())));
-    }
-    if !(percent > 0.0 && percent < 100.0) {
+    let Some(share) = Share::new(percent / 100.0).filter(|share| *share > Share::NONE) else {
         let setting = options.get("latency_percentile").expect("it is not what it is by itself");
         return Err(setting.wrong("above 0 and up to 100"));
-    }
-    Ok(Some(format!("p{}<{}", super::access::figure(percent), Nanos::new(target_ns).exact())))
+    };
+    let figure = LatencyFigure::Quantile(share);
+    Ok(Some(Slo::Latency { of: None, time: Time::Response, figure, below: Nanos::new(target_ns) }))
 }

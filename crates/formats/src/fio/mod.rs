@@ -42,6 +42,9 @@ mod starred;
 #[cfg(test)]
 mod tests;
 
+use units::Share;
+use workload::plan::{LatencyFigure, Slo};
+
 use crate::{JobEnvironment, JobFile, Refusal, TranslatedJob};
 
 #[cfg(test)]
@@ -71,10 +74,15 @@ fn read(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<Tran
         let what = "there is no job: write a [section] that is not [global]".into();
         return Err(Refusal::Line { file: name.into(), line: 1, what });
     }
-    if let Some((job, slo)) = jobs.iter().find_map(|job| Some((job, job.slo.as_ref()?))) {
+    if let Some((job, slo)) = jobs.iter().find_map(|job| Some((job, job.slo?))) {
         let setting = job.options.get("latency_target").expect("an SLO comes from it");
         // No sample can show that all requests meet an SLO: the last of a thousand stands for the last of all.
-        let slo = slo.replace(keys::ALL_PERCENT, "99.9");
+        let slo = match slo {
+            Slo::Latency { figure: LatencyFigure::Quantile(Share::ALL), below, .. } => {
+                format!("p99.9<{}", below.exact())
+            }
+            other => other.to_string(),
+        };
         return Err(setting.unsupported(format!(
             "a plan is not a search; `fathom as fio {name}` searches, or leave latency_* out and run \
              `fathom search {name} --slo '{slo}'`"

@@ -165,7 +165,7 @@ impl Device {
 
     /// One line for people: `/dev/sdb (1.82 TiB, ST2000DM, serial Z1X)`.
     pub fn in_words(&self) -> String {
-        let mut words = vec![self.size.to_string()];
+        let mut words = vec![self.size.as_sold()];
         match &self.kind {
             DeviceKind::Loop { backing: Some(file), .. } => {
                 words.push(format!("loop over {}", file.display()));

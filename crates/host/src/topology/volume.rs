@@ -58,7 +58,7 @@ fn btrfs(reader: &Reader<'_>, mut part: PathComponent, devices: &[Device]) -> Pa
 pub(super) fn device(reader: &mut Reader<'_>, device: &Device) -> PathComponent {
     reader.once(&device.name, kind(device), |reader, mut part| {
         part.series = Some(format!("disk.{}", device.name));
-        part = part.fact("size", Some(device.size.to_string()));
+        part = part.fact("size", Some(device.size.as_sold()));
         match &device.kind {
             DeviceKind::Partition { of, .. } => {
                 let disk = Device::read(reader.root, *of);

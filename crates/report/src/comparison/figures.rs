@@ -62,7 +62,7 @@ pub(super) fn table_of(comparison: &Comparison, chosen: &[&Compared], wanted: Co
         Column::figures(&titles[0], 1),
         Column::figures(&titles[1], 1),
         Column::figures("change", 0),
-        Column::figures("95 %", 2),
+        Column::figures("95 % CI", 2),
         Column::figures("A/A noise", 6),
         Column::figures(EFFECT, 3),
         Column::words("verdict"),

@@ -24,6 +24,9 @@ fn sentence(comparison: &Comparison, side: u32, rows: &[&Compared]) -> Option<St
             "Overall: no verdict on {own} against {base}: one of them is no measurement of what it seems to be."
         ));
     }
+    if rows.iter().all(|row| row.low.is_none()) {
+        return Some(format!("Overall: no verdict on {own} against {base}: no change has a CI."));
+    }
     let all = counted(rows.len(), "figure");
     let said = match (of(rows, Verdict::Better), of(rows, Verdict::Worse)) {
         (0, 0) => undecided(comparison, rows, &base, &own),

@@ -42,7 +42,8 @@ pub enum Time {
 /// A figure of many times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LatencyFigure {
-    /// The time that this share does not exceed; above 0 and below 1.
+    /// The time that this share does not exceed; above 0. Of all requests ([`Share::ALL`], fio's `latency_target` without a
+    /// percentile) only a window can be judged, not a rate: no text is read as that.
     Quantile(Share),
     /// The mean.
     Mean,

@@ -542,7 +542,7 @@ fn of_the_parts_of_an_array_the_busiest_of_each_kind_is_shown_and_has_its_hue_in
         ..point(index, 4, 1_000.0, None)
     };
     let first = vec![part("disk 0", 0.1), part("disk 7", 0.5), part("controller 0 xor", 0.9)];
-    let second = vec![part("link 0 out", 0.3), part("disk 1", 0.2), part("disk 2", 0.1)];
+    let second = vec![part("link 0 tx", 0.3), part("disk 1", 0.2), part("disk 2", 0.1)];
     let run = sample::run("parts", vec![point(0, "one", first), point(1, "other", second)]);
     let report = write_up(&evidence(vec![run], None, None));
     let figure = report.figures().find(|figure| figure.kind == "devices").expect("parts were sampled");
@@ -556,5 +556,5 @@ fn of_the_parts_of_an_array_the_busiest_of_each_kind_is_shown_and_has_its_hue_in
         .collect();
     let named = |name: &str, hue| (name.to_owned(), hue);
     assert_eq!(lines[0], [named("controller 0 xor", 0), named("disk 7", 1)]);
-    assert_eq!(lines[1], [named("link 0 out", 2), named("disk 1", 1)]);
+    assert_eq!(lines[1], [named("link 0 tx", 2), named("disk 1", 1)]);
 }
