@@ -353,7 +353,7 @@ impl Prober for Driver<'_, '_> {
         // What is left of an overload is what is looked for.
         let warm_up = if after_overload { self.warm_up } else { self.relaxed_warm_up() };
         let load = self.at_rate(trial.rate_per_s, trial.seconds, warm_up);
-        let name = format!("{}, {}", OpsPerSecond::new(trial.rate_per_s), trial.purpose.words());
+        let name = format!("{}/s, {}", OpsPerSecond::new(trial.rate_per_s), trial.purpose.words());
         let evidence = self.load(&name, &load)?;
         Ok((!self.world.is_stopped()).then_some(evidence))
     }
