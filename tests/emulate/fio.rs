@@ -490,6 +490,21 @@ fn a_job_of_cpuio_burns_beside_others_and_reports_no_request() {
 }
 
 #[test]
+fn a_job_of_cpuio_ends_with_the_jobs_beside_it() {
+    let user = User::new();
+    let line = "as fio --output-format=json --name=burn --ioengine=cpuio --cpuload=20 --exit_on_io_done=1 --name=read \
+                --rw=read --size=1m --number_ios=60 --rate_iops=50";
+    let out = user.fathom(line).done().json();
+    assert_eq!(out["jobs"][1]["read"]["total_ios"], 60);
+    let ran = |job: usize| out["jobs"][job]["job_runtime"].as_u64().unwrap();
+    assert!((900..5000).contains(&ran(0)), "{} ms beside {} ms", ran(0), ran(1));
+    // Nobody is beside it.
+    user.fathom("as fio --name=burn --ioengine=cpuio --cpuload=20 --exit_on_io_done=1").done();
+    let never = user.fathom("as fio --name=burn --ioengine=cpuio --cpuload=20");
+    assert!(never.err.contains("exit_on_io_done=1"), "{}", never.err);
+}
+
+#[test]
 fn commands_of_a_job_run_before_beside_and_after_it() {
     let user = User::new();
     let jobs = "[io]\nrw=read\nsize=1m\nruntime=2\ntime_based\nrate_iops=50\nexec_prerun=echo before\n\

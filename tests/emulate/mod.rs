@@ -7,6 +7,7 @@ mod diskspd;
 mod fio;
 mod fio_data;
 mod fio_latency;
+mod fio_zones;
 mod hdparm;
 mod iometer;
 mod ior;

@@ -34,7 +34,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("bonnie++ -K", &["there is no option `-K`"]),
     ("bonnie -n 1:-1 -s 0 -u root", &["-n"]),
     ("fio --name=a --size=1m --iodeth=4", &["did you mean `iodepth`"]),
-    ("fio --name=a --size=1m --zonemode=zbd", &["`zonemode=zbd` is not supported"]),
+    ("fio --name=a --size=1m --rw=trim --zonemode=zbd --zonesize=64k", &["`zonemode=zbd` is not supported"]),
     ("fio --name=a --size=1m --nice=50", &["nice", "from -20 to 19"]),
     ("fio --name=a --size=1m --nice=5 --name=b --size=1m", &["equally nice"]),
     ("fio --name=a --size=1m --ioengine=rados", &["`ioengine=rados` is not supported", "rbd map"]),

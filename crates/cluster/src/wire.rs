@@ -127,6 +127,7 @@ pub(crate) struct WireWorker {
     errors: u64,
     samples: Vec<WireSample>,
     gave_up: bool,
+    zone_resets: u64,
     verified: Option<WireVerified>,
 }
 
@@ -358,6 +359,7 @@ pub(crate) fn worker_out(worker: &MeasuredWorker) -> WireWorker {
         errors: tally.errors,
         samples: tally.error_samples.iter().map(sample).collect(),
         gave_up: tally.gave_up,
+        zone_resets: tally.zone_resets,
         verified: worker.verified.as_ref().map(verified_out),
     }
 }
@@ -416,6 +418,7 @@ pub(crate) fn worker_in(wire: WireWorker, shift: Shift) -> Result<MeasuredWorker
         errors: wire.errors,
         error_samples: wire.samples.into_iter().map(sample).collect::<Result<_, _>>()?,
         gave_up: wire.gave_up,
+        zone_resets: wire.zone_resets,
     };
     let ceiling = wire.ceiling.map(OpsPerSecond::new);
     let verified = wire.verified.map(verified_in);

@@ -147,6 +147,7 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
             .collect(),
         verified: verified(checks.iter().filter_map(|(_, check)| check.as_ref())),
         gave_up: tallies.iter().any(|tally| tally.gave_up),
+        zone_resets: sum(|tally| tally.zone_resets),
         workers: results,
     };
     let kinds: Vec<tally::Class> = merged.iter().map(|class| class.class).collect();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use workload::spec::{Verify, Workload};
-use workload::{Job, JobSpec};
+use workload::{Job, JobSpec, ZoneStates};
 
 use crate::engine::{
     EngineChoice, EngineError, FileRef, HasPayload, Mmap, Nbd, Null, OpenFiles, Payload, Priorities, Stdio,
@@ -26,6 +26,8 @@ pub struct Assignment {
     pub files: Vec<FileRef>,
     /// What was written to them so far; `None` where nothing of the run is held against it.
     pub verify: Option<Verification>,
+    /// How far the zones of its files are written.
+    pub zones: ZoneStates,
     /// Whether its requests are told one by one.
     pub is_logged: bool,
 }
@@ -158,6 +160,8 @@ impl Assignment {
         worker: &Worker<'_>,
     ) -> Result<Seen, EngineError> {
         let mut job: Job = Job::new(job.clone());
+        let name = |file: u16| self.files.get(usize::from(file)).map(|file| file.path.display().to_string());
+        job.share_zones(&self.zones, |file| name(file).unwrap_or_default());
         if self.is_logged {
             job.keep_journal(worker.number);
         }

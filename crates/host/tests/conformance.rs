@@ -109,7 +109,14 @@ fn outcomes_on(
     event: &mut dyn FnMut(LoadEvent),
 ) -> Vec<WorkerOutcome> {
     let jobs = compile(workload, &vec![LEN; files.len()]).unwrap();
-    let assignment = Assignment { workload: workload.clone(), jobs, files, verify: None, is_logged: false };
+    let assignment = Assignment {
+        workload: workload.clone(),
+        jobs,
+        files,
+        verify: None,
+        zones: Default::default(),
+        is_logged: false,
+    };
     run(&[assignment], &Clock::start(), &AtomicBool::new(false), event).unwrap()
 }
 
@@ -272,7 +279,14 @@ fn a_file_that_is_neither_scratch_nor_permitted_is_not_written() {
     let asked = Workload { mix: reading(0.5), ..workload(EngineKind::Auto, 1) };
     let jobs = compile(&asked, &[LEN]).unwrap();
     let files = vec![FileRef { path: bed.paths[0].clone(), permit: None }];
-    let assignment = Assignment { workload: asked, jobs, files, verify: None, is_logged: false };
+    let assignment = Assignment {
+        workload: asked,
+        jobs,
+        files,
+        verify: None,
+        zones: Default::default(),
+        is_logged: false,
+    };
     let error = run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
     assert!(error.to_string().contains("no permit"), "{error}");
 }
@@ -284,8 +298,14 @@ fn setting_stop_ends_the_load_and_keeps_what_was_measured() {
     let asked = Workload { stop, ..workload(EngineKind::Auto, 8) };
     let jobs = compile(&asked, &[LEN]).unwrap();
     let (clock, flag) = (Clock::start(), AtomicBool::new(false));
-    let assignment =
-        Assignment { workload: asked, jobs, files: refs(&bed.paths), verify: None, is_logged: false };
+    let assignment = Assignment {
+        workload: asked,
+        jobs,
+        files: refs(&bed.paths),
+        verify: None,
+        zones: Default::default(),
+        is_logged: false,
+    };
     let outcomes = run(&[assignment], &clock, &flag, &mut |event| {
         if matches!(event, LoadEvent::Progress(progress) if progress.ops > 0) {
             flag.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -315,6 +335,7 @@ fn the_first_worker_that_has_done_its_part_ends_the_load_of_all() {
         jobs: compile(workload, &[LEN]).unwrap(),
         files: refs(&bed.paths),
         verify: None,
+        zones: Default::default(),
         is_logged: false,
     };
     let assignments: Vec<Assignment> = asked.iter().map(assign).collect();
@@ -357,8 +378,14 @@ fn polling_a_device_without_poll_queues_is_refused_with_a_reason() {
     let mut asked = workload(EngineKind::IoUring, 4);
     asked.engine.iopoll = true;
     let jobs = compile(&asked, &[LEN]).unwrap();
-    let assignment =
-        Assignment { workload: asked, jobs, files: refs(&bed.paths), verify: None, is_logged: false };
+    let assignment = Assignment {
+        workload: asked,
+        jobs,
+        files: refs(&bed.paths),
+        verify: None,
+        zones: Default::default(),
+        is_logged: false,
+    };
     let error = run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
     assert!(error.to_string().contains("poll queues"), "{error}");
 }
@@ -372,6 +399,7 @@ fn a_target_that_is_not_there_is_an_error_that_names_it() {
         jobs,
         files: refs(&["/nonexistent/target".into()]),
         verify: None,
+        zones: Default::default(),
         is_logged: false,
     };
     let error = run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();

@@ -66,6 +66,7 @@ impl Bed {
             workload,
             files: vec![FileRef { path: self.path.clone(), permit }],
             verify: Some(Verification { books: self.books.clone(), files: vec![ledger] }),
+            zones: Default::default(),
             is_logged: false,
         };
         run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap()

@@ -73,6 +73,7 @@ fn on_null(assignment: &Assignment, time: Nanos) -> Assignment {
         pace: Pace::Closed,
         // Proportions, pauses and reading back would have workers wait for each other.
         sequence: Sequence::PLAIN,
+        zones: None,
         start: Nanos::ZERO,
         warmup: WARMUP,
         run: Some(time),
@@ -82,8 +83,16 @@ fn on_null(assignment: &Assignment, time: Nanos) -> Assignment {
         flush_every: None,
         flush_at_end: false,
         exit_all: false,
+        with_others: false,
         ..job.clone()
     };
     let jobs = assignment.jobs.iter().map(closed).collect();
-    Assignment { workload, jobs, files: Vec::new(), verify: None, is_logged: false }
+    Assignment {
+        workload,
+        jobs,
+        files: Vec::new(),
+        verify: None,
+        zones: Default::default(),
+        is_logged: false,
+    }
 }

@@ -23,11 +23,11 @@ use host::{DevNo, SysRoot};
 use record::Environment;
 use units::convert::narrow;
 use units::{Bytes, Instant, Nanos};
-use workload::files_needed;
 use workload::plan::{Load, Plan, SETTLE_IDLE, Settle, State, Watch};
 use workload::room::Need;
 use workload::spec::{EngineKind, Workload};
 use workload::tree::FileOp;
+use workload::{ZoneStates, files_needed};
 
 use crate::checks::{check_fit, check_there, is_changed};
 use crate::describe;
@@ -56,6 +56,8 @@ pub struct RealWorld {
     upkeep: Upkeep,
     /// What was written where; `None` where nothing is to be held against it.
     books: Option<Arc<Books>>,
+    /// How far zones are written.
+    zones: ZoneStates,
     /// Whether what targets hold is still to be looked at.
     looks_inside: bool,
     listener: Option<Box<dyn Listener>>,
@@ -139,6 +141,7 @@ impl RealWorld {
             trees,
             upkeep: Upkeep::new(&options.upkeep),
             books: books(plan, options.verify_state.as_deref()),
+            zones: ZoneStates::default(),
             looks_inside: options.looks_inside,
             listener: None,
             keeps_seconds: false,
@@ -480,6 +483,8 @@ fn shareable(plan: &Plan) -> Result<(), WorldError> {
             _ if workload.stop.steady.is_some() => "ends once its figure is steady",
             _ if workload.stop.exit_all => "ends the others when it ends",
             _ if workload.sequence.flow.is_some() => "keeps a proportion to others",
+            _ if workload.zones.layout().is_some() => "shares write pointers of zones",
+            _ if workload.stop.with_others => "ends with the others",
             _ => continue,
         };
         return Err(WorldError::unfit(format!(

@@ -203,6 +203,7 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
         error_samples: Vec::new(),
         verified: None,
         gave_up: false,
+        zone_resets: 0,
         workers: vec![WorkerResult {
             index: 0,
             ops,

@@ -2,7 +2,7 @@
 //! record's schema.
 
 /// Every key with its line, in the order of the reference page.
-const ABOUT: [(&str, &str); 80] = [
+const ABOUT: [(&str, &str); 89] = [
     ("pattern", "Access pattern: the address of the next request (fio: `rw`, `random_distribution`)."),
     ("size", "Block size: bytes of one request (fio: `bs`; what fio calls `size` is `span`)."),
     ("reads", "Share of requests that read (fio: `rwmixread`)."),
@@ -34,6 +34,23 @@ const ABOUT: [(&str, &str); 80] = [
     ("files", "Number of files in a directory target, and which workers use which (fio: `nrfiles`)."),
     ("on", "Which targets are used, of several given with --on."),
     ("luns", "How several targets, each given with --on, are laid out as one address space."),
+    (
+        "zone_size",
+        "Zones of this size, each written in order from its start, as on a zoned device (fio: `zonemode=zbd`, `zonesize`).",
+    ),
+    ("zone_capacity", "Bytes of each zone that can be written (fio: `zonecapacity`)."),
+    ("zone_skip", "Bytes that a stream leaves out after each zone (fio: `zoneskip`)."),
+    (
+        "open_zones",
+        "Zones that are written in part at a time, by all workers on a target (fio: `max_open_zones`).",
+    ),
+    ("worker_open_zones", "The same for each worker (fio: `job_max_open_zones`)."),
+    ("read_beyond_wp", "Reads go past the write pointer of a zone, too (fio: `read_beyond_wp`)."),
+    ("zone_resets", "Share of writes that reset their zone before (fio: `zone_reset_frequency`)."),
+    (
+        "zone_resets_above",
+        "Written share of the span above which `zone_resets` holds (fio: `zone_reset_threshold`).",
+    ),
     ("direct", "Direct I/O: bypass the page cache of the host (`O_DIRECT`; fio: `direct`)."),
     ("workers", "Threads that issue requests of this workload (fio: `numjobs`)."),
     (
@@ -60,6 +77,7 @@ const ABOUT: [(&str, &str); 80] = [
     ("bytes", "Stops after this many bytes, all workers together (fio: `io_size`, there of each job)."),
     ("loops", "Stops once each worker has moved this many times the bytes of its working set."),
     ("exit_all", "Stops all workers as soon as the first one has completed its share."),
+    ("end_with_others", "Ends once all workloads beside it have ended (fio: `exit_on_io_done`)."),
     ("steady", "Stops all workloads once the rate or latency of this one is steady (fio: `steadystate`)."),
     ("sync", "Synchronous I/O: how the target is opened (fio: `sync`)."),
     ("flush_every", "Flushes after this many writes of a worker (fio: `fsync`, `fdatasync`)."),

@@ -146,6 +146,20 @@ macro_rules! field {
             |w, said| optional(said, "none", str::parse).map(|value| w.$($field).+ = value)
         )
     };
+    (asked unit $key:literal $($field:ident).+) => {
+        field!(
+            text $key,
+            |w| w.$($field).+.map(|value| text(value.exact())),
+            |w, said| optional(said, "none", unit).map(|value| w.$($field).+ = value)
+        )
+    };
+    (asked count $key:literal $($field:ident).+) => {
+        field!(
+            CountOrWord $key,
+            |w| w.$($field).+.map(count),
+            |w, said| optional(said, "none", number).map(|value| w.$($field).+ = value)
+        )
+    };
     // Of a tree of files, where there is one.
     (tree count $key:literal $field:ident) => {
         field!(
@@ -177,7 +191,7 @@ macro_rules! field {
 }
 
 /// In the order of the reference page.
-pub(crate) static FIELDS: [Field; 80] = [
+pub(crate) static FIELDS: [Field; 89] = [
     field!(word "pattern" pattern),
     field!(text "size", |w| asked(w).map(|w| text(&w.sizes)), |w, said| said.parse().map(|sizes| w.sizes = sizes)),
     field!(text "reads", |w| asked(w).map(|w| share(w.mix.reads)), |w, said| unit(said).map(|part| w.mix.reads = part)),
@@ -205,6 +219,14 @@ pub(crate) static FIELDS: [Field; 80] = [
     field!(word "files" files),
     field!(list "on" TargetList on),
     field!(word "luns" luns),
+    field!(asked unit "zone_size" zones.size),
+    field!(asked unit "zone_capacity" zones.capacity),
+    field!(asked unit "zone_skip" zones.skip),
+    field!(asked count "open_zones" zones.open),
+    field!(asked count "worker_open_zones" zones.open_of_worker),
+    field!(asked switch "read_beyond_wp" zones.reads_beyond),
+    field!(asked unit "zone_resets" zones.resets),
+    field!(asked unit "zone_resets_above" zones.resets_above),
     field!(switch "direct" direct),
     field!(count "workers" workers),
     field!(
@@ -216,11 +238,7 @@ pub(crate) static FIELDS: [Field; 80] = [
     field!(count "low_water" or "none" sequence.low_water),
     // Records from before it have none.
     field!(asked switch "reopen_cold" sequence.reopen_cold),
-    field!(
-        CountOrWord "reopen_every",
-        |w| w.sequence.reopen_every.map(count),
-        |w, said| optional(said, "none", number).map(|every| w.sequence.reopen_every = every)
-    ),
+    field!(asked count "reopen_every" sequence.reopen_every),
     field!(count "flow" or "none" sequence.flow),
     field!(word "pace" pace),
     field!(time "start" stop.start),
@@ -231,6 +249,7 @@ pub(crate) static FIELDS: [Field; 80] = [
     field!(unit "bytes" or "none" stop.bytes),
     field!(count "loops" or "none" stop.loops),
     field!(switch "exit_all" stop.exit_all),
+    field!(asked switch "end_with_others" stop.with_others),
     field!(
         text "steady",
         |w| or_word(w.stop.steady, "none", text),

@@ -4,7 +4,7 @@ use units::{Bytes, Share};
 
 use crate::{
     Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace,
-    Pattern, Priorities, RequestFlags, Sequence, SizeSplit, Span, Stamp, Stop, Verify, Workload,
+    Pattern, Priorities, RequestFlags, Sequence, SizeSplit, Span, Stamp, Stop, Verify, Workload, Zones,
 };
 
 impl Workload {
@@ -46,6 +46,7 @@ impl Workload {
             luns: LunLayout::Concatenated,
             pace: Pace::Closed,
             sequence: Sequence::PLAIN,
+            zones: Zones::NONE,
             stop: Stop::default(),
             durability: end,
             content: Content::Random { compress: 1.0, dedupe: 1.0 },

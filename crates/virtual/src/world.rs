@@ -22,7 +22,7 @@ use units::{Bytes, Instant, Nanos, Share};
 use workload::plan::{self, Background, Load, Plan, Settle, State, Work};
 use workload::room::Need;
 use workload::spec::{Files, Workload};
-use workload::{file_size_needed, files_needed};
+use workload::{ZoneStates, file_size_needed, files_needed};
 
 /// What is waited for at the longest until caches are clean. The largest of the library take minutes; a set that has
 /// failed never takes what is left.
@@ -44,6 +44,8 @@ pub struct ModelledWorld {
     /// Whether rest leaves nothing behind but these: no page map, no background work, no file system.
     is_forgetful: bool,
     sizes: Vec<Bytes>,
+    /// How far zones of its LUNs are written.
+    zones: ZoneStates,
     stop: Arc<AtomicBool>,
     /// Background work that goes on beside the phases that follow, and since when.
     works: Vec<(u32, &'static str, Instant)>,
@@ -121,6 +123,7 @@ impl ModelledWorld {
             since: Nanos::ZERO,
             failed: Vec::new(),
             sizes,
+            zones: ZoneStates::default(),
             stop,
             works: Vec::new(),
             held: Unwritten::default(),

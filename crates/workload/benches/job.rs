@@ -31,6 +31,7 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
         complete_batch: 1,
         pace: Pace::Closed,
         sequence: Sequence::PLAIN,
+        zones: None,
         start: Nanos::ZERO,
         warmup: Nanos::ZERO,
         run: Some(Nanos::from_secs(3600)),
@@ -41,6 +42,7 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
         flush: workload::spec::FlushKind::Fsync,
         flush_at_end: false,
         exit_all: false,
+        with_others: false,
     }
 }
 

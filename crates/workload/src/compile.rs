@@ -6,8 +6,9 @@ use units::{Bytes, Nanos, Share};
 use crate::address::{Part, Region};
 use crate::job::{FileMap, JobSpec};
 use crate::lines::JobLine;
-use crate::spec::{Extent, Files, Line, LunLayout, Pattern, Span, Workload};
+use crate::spec::{Extent, Files, Line, LunLayout, Pattern, Span, Verify, Workload};
 use crate::trace;
+use crate::zones::ZoneRules;
 
 /// Why a workload does not fit a target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,6 +68,22 @@ pub enum CompileError {
         zones: Bytes,
         /// The span there is.
         span: Bytes,
+    },
+    /// The span holds no whole zone for each worker, or too many.
+    #[error("workload `{workload}`: {what} zones of {size} lie within {span} from {offset}; {help}")]
+    ZonesUnfit {
+        /// The workload's name.
+        workload: String,
+        /// How many.
+        what: String,
+        /// Of one zone.
+        size: Bytes,
+        /// The span there is.
+        span: Bytes,
+        /// Where it begins.
+        offset: Bytes,
+        /// What would be right.
+        help: &'static str,
     },
     /// A request could cross from one LUN to the next.
     #[error("workload `{workload}`: {why}, so a request could cross from one LUN to the next; {remedy}")]
@@ -138,9 +155,39 @@ pub fn compile(workload: &Workload, lengths: &[Bytes]) -> Result<Vec<JobSpec>, C
     let region = region(workload, &joined)?;
     check_room(workload, region, &joined)?;
     (0..workload.workers)
-        .map(|index| Ok(job_spec(workload, index, own_region(workload, index, region, &joined)?, &joined)))
+        .map(|index| {
+            let region = whole_zones(workload, own_region(workload, index, region, &joined)?, &joined)?;
+            Ok(job_spec(workload, index, region, &joined))
+        })
         .collect()
 }
+
+/// The whole zones of a region; without zones all of it.
+fn whole_zones(workload: &Workload, region: Region, joined: &Joined) -> Result<Region, CompileError> {
+    let Some((size, _)) = workload.zones.layout() else { return Ok(region) };
+    let (start, end) = (region.start.round_up(size), (region.start + region.len).round_down(size));
+    let len = end.saturating_sub(start);
+    let count = len.get() / size.get();
+    let sharers = match joined.layout {
+        Layout::Map(_) if workload.worker_offset.is_none() => workload.workers,
+        Layout::SharedInGroups(group) => group,
+        _ => 1,
+    };
+    let least = if workload.pattern == Pattern::Sequential { u64::from(sharers) } else { 1 };
+    let help = match count {
+        _ if matches!(joined.layout, Layout::Map(FileMap::Concatenated(_) | FileMap::Striped { .. })) => {
+            "they lie within one target: name one with `on`, or write `files = \"per_worker(1)\"`"
+        }
+        count if count < least => "let `span` hold a zone for each worker, or let zones be smaller",
+        count if count > MOST_ZONES => "let zones be larger, so that there are a million at most",
+        _ => return Ok(Region { start, len }),
+    };
+    let (name, what) = (workload.name.clone(), count.to_string());
+    Err(CompileError::ZonesUnfit { workload: name, what, size, span: region.len, offset: region.start, help })
+}
+
+/// The most zones that a worker keeps account of.
+const MOST_ZONES: u64 = 1_000_000;
 
 /// The address space that one worker sees.
 struct Joined {
@@ -389,6 +436,11 @@ pub(crate) fn job_spec_of(
         complete_batch: workload.engine.complete_batch,
         pace: workload.pace,
         sequence: workload.sequence,
+        zones: workload.zones.layout().map(|_| ZoneRules {
+            zones: workload.zones,
+            keeps: workload.verify != Verify::None && workload.writes(),
+            streams: workload.pattern == Pattern::Sequential,
+        }),
         start: workload.stop.start,
         warmup: workload.stop.warmup,
         run: workload.stop.run,
@@ -399,6 +451,7 @@ pub(crate) fn job_spec_of(
         flush: workload.durability.flush,
         flush_at_end: workload.durability.at_end,
         exit_all: workload.stop.exit_all,
+        with_others: workload.stop.with_others,
     }
 }
 

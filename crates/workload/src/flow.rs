@@ -1,4 +1,4 @@
-//! Workloads that go on in a fixed proportion, however fast each of them could.
+//! Workloads that go on in a fixed proportion, however fast each of them could, and those that end with the others.
 //!
 //! Each job counts its requests and those of all; one that is ahead of its part waits. The rule is that of fio's
 //! `flow`.
@@ -6,13 +6,41 @@
 //! **Invariant:** a job that has ended counts no more, so that the others go on by their own parts.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// What all jobs of one load that have a flow share.
+/// What all jobs of one load share: how many requests those of a flow have asked, and how many jobs have not ended that others
+/// end with.
 #[derive(Debug, Default)]
 pub struct FlowTotals {
     requests: AtomicU64,
     weights: AtomicU64,
+    working: AtomicU32,
+}
+
+/// A job among those of its load.
+#[derive(Debug)]
+pub(crate) struct Member {
+    totals: Arc<FlowTotals>,
+    works: bool,
+}
+
+impl Member {
+    /// One that the others wait for where it `works`.
+    pub(crate) fn new(totals: &Arc<FlowTotals>, works: bool) -> Member {
+        totals.working.fetch_add(works.into(), Ordering::Relaxed);
+        Member { totals: totals.clone(), works }
+    }
+
+    /// Whether all that others wait for have ended.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.totals.working.load(Ordering::Relaxed) == 0
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.totals.working.fetch_sub(self.works.into(), Ordering::Relaxed);
+    }
 }
 
 /// One job's part.

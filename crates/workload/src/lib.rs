@@ -26,6 +26,7 @@ pub mod trace;
 pub mod tree;
 mod verified;
 mod window;
+mod zones;
 
 pub use address::{Addresses, Grain, Part, Region, Step};
 pub use compile::{CompileError, compile, file_size_needed, files_needed};
@@ -39,3 +40,4 @@ pub use rng::{Stream, Streams};
 pub use seam::{Completion, Errno, IoRequest, Outcome, Request, Token, Wake};
 pub use spec::{self, Op};
 pub use verified::{Verified, Wrong};
+pub use zones::{Placing, ZoneRules, ZoneStates};

@@ -264,6 +264,8 @@ pub struct Tally {
     pub error_samples: Vec<ErrorSample>,
     /// Whether the job gave up because too many failed.
     pub gave_up: bool,
+    /// Zones that it reset.
+    pub zone_resets: u64,
 }
 
 impl Tally {

@@ -329,12 +329,10 @@ impl Strides<'_> {
         let mode = options.get("zonemode");
         // A size of zones alone means strides.
         let setting = match (mode.map_or("", |mode| &mode.value), moved) {
-            ("none", _) | ("", None) => return Ok(None),
+            // What it says of zones is another matter.
+            ("none" | "zbd", _) | ("", None) => return Ok(None),
             ("", Some(_)) => options.get("zonesize").expect("it has a value"),
             ("strided", _) => mode.expect("it has a value"),
-            ("zbd", _) => {
-                return Err(mode.expect("it has a value").unsupported("zoned devices are not supported"));
-            }
             _ => return Err(mode.expect("it has a value").wrong("none, strided or zbd")),
         };
         let Some(moved) = moved else { return Err(setting.wrong("it goes with zonesize=")) };

@@ -45,6 +45,7 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
     check_trees(jobs, &targets)?;
     check_logs(jobs)?;
     check_locks(jobs)?;
+    super::zones::check_written(jobs)?;
     let bases = bases(jobs);
     let seed = seed_of(jobs, salt)?;
     let mut plan = PlanText::new("fio", &format!("what fio does with {origin}"), Some(seed));

@@ -54,7 +54,10 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     ("libpmem pmemblk dev-dax", "a mount with `-o dax` is measured as a file, with mmap or psync"),
     ("mtd", "a flash chip without a block layer is not measured; its block device, /dev/mtdblockN, is"),
-    ("libzbc", "zoned devices are not supported"),
+    (
+        "libzbc",
+        "a zoned device is told of its zones by commands of its own, which are not sent; zonemode=zbd with psync or io_uring is for files and devices that are not zoned",
+    ),
     ("libblkio xnvme", "the driver runs in user space; measure the device that the kernel has, /dev/nvmeXnY"),
     (
         "libcufile libhipfile",

@@ -54,6 +54,8 @@ pub(super) struct Entry {
     pub together: record::Together,
     /// Requests that failed, and the number of the first error, where the job was to go on after errors.
     pub failed: Option<(u64, i32)>,
+    /// Zones that its writes reset; `None` where it has none.
+    pub zone_resets: Option<u64>,
 }
 
 /// A latency that a part of the requests is to keep.
@@ -243,6 +245,7 @@ impl Entry {
             failed: None,
             queue: workloads.iter().map(|each| each.spec.depth).max().unwrap_or(1),
             together: together(workloads),
+            zone_resets: zone_resets(workloads),
         }
     }
 
@@ -425,6 +428,11 @@ fn means(point: &Point, workloads: &[&WorkloadResult], op: Op) -> Samples {
 }
 
 /// Of all workloads; nothing of a record that was kept without it.
+fn zone_resets(workloads: &[&WorkloadResult]) -> Option<u64> {
+    let zoned = workloads.iter().filter(|workload| workload.spec.zones.layout().is_some());
+    zoned.map(|workload| workload.zone_resets).reduce(u64::saturating_add)
+}
+
 fn together(workloads: &[&WorkloadResult]) -> record::Together {
     let mut sum = record::Together::default();
     for one in workloads.iter().filter_map(|workload| workload.together.as_ref()) {

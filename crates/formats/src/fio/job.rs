@@ -177,6 +177,11 @@ impl Job {
         let keys = with_log(keys, &options, tree.is_some())?;
         let (checks, logs) =
             (Checks::read(&options)?, Logs::read(&options, &name, smallest.unwrap_or(4096))?);
+        let largest = all_sizes().max().unwrap_or(4096);
+        let mut keys = keys;
+        if tree.is_none() && replay.is_none() && !creates_only {
+            keys.extend(super::zones::keys(&options, rw, largest)?);
+        }
         let steady = super::steady::rule(&options, &mut notes)?;
         Ok(Job {
             section: section.name.clone(),

@@ -94,8 +94,9 @@ pub(super) fn length(
         );
     }
     let mut passes = None;
+    let ends_with_others = asks_nothing(options) && options.flag("exit_on_io_done")? == Some(true);
     let bytes = match whole {
-        _ if time_based => None,
+        _ if time_based || ends_with_others => None,
         None if requests.is_none() && (ramp_ns == 0 || run_ns.is_none()) => {
             passes = Some(loops);
             None

@@ -208,6 +208,9 @@ fn sequence(job: &Job, keys: &mut Vec<Key>) -> Result<(), Refusal> {
     if job.options.flag("exitall")? == Some(true) {
         keys.push(("exit_all", "true".into()));
     }
+    if super::pace::asks_nothing(&job.options) && job.options.flag("exit_on_io_done")? == Some(true) {
+        keys.push(("end_with_others", "true".into()));
+    }
     Ok(())
 }
 

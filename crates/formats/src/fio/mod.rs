@@ -36,6 +36,7 @@ mod tree;
 mod unified;
 mod value;
 mod verify;
+mod zones;
 
 #[cfg(test)]
 mod starred;

@@ -98,7 +98,6 @@ const fn unsupported(names: &'static str, idle: &'static [&'static str], why: &'
 const REPEATS: &str =
     "what repeats are blocks that the worker wrote before, in the part that dedupe_percentage says";
 const OFF: &[&str] = &["0"];
-const ZBD: &str = "it goes with zonemode=zbd, and zoned devices are not supported";
 
 const TABLE: &[Row] = &[
     // Access pattern.
@@ -186,12 +185,13 @@ const TABLE: &[Row] = &[
         "rw=randtrim, or `trims` in a plan",
     ),
     // Zones and NVMe.
-    supported("zonemode zonesize zonerange zoneskip"),
-    unsupported(
-        "zonecapacity read_beyond_wp max_open_zones job_max_open_zones ignore_zone_limits \
-         recover_zbd_write_error write_zone_remainder zone_reset_threshold zone_reset_frequency",
-        OFF,
-        ZBD,
+    supported("zonemode zonesize zonerange zoneskip zonecapacity"),
+    supported("max_open_zones job_max_open_zones zone_reset_threshold zone_reset_frequency"),
+    flags("read_beyond_wp write_zone_remainder=write_zone_remainders"),
+    noted("ignore_zone_limits", "a file, and a device that is not zoned, has no limit of its own"),
+    noted(
+        "recover_zbd_write_error",
+        "zones are those of a file or of a device that is not zoned, and a write pointer moves on whatever becomes of a write",
     ),
     unsupported("fdp", OFF, "needs an NVMe drive with placement: writes carry no placement hint"),
     unsupported(
@@ -281,7 +281,7 @@ const TABLE: &[Row] = &[
     ),
     supported("uri"),
     supported("cpuload cpuchunks cpumode"),
-    unsupported("exit_on_io_done", OFF, "a job of ioengine=cpuio ends by runtime="),
+    flags("exit_on_io_done"),
     unsupported("donorname inplace", &[], super::engine::DEFRAG),
     supported("program arguments grace_time std_redirect"),
     unsupported(

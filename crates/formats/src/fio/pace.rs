@@ -99,8 +99,13 @@ fn burnt(options: &Options, notes: &mut Vec<String>) -> Result<Pace, Refusal> {
             "percent of a processor, from 1 to 100; ioengine=cpuio needs it",
         ));
     }
-    if options.time_ns("runtime", Bare::Seconds)?.unwrap_or(0) == 0 {
-        return Err(refuse(options, "runtime", "ioengine=cpuio needs it: nothing else ends the job"));
+    let ends = options.time_ns("runtime", Bare::Seconds)?.unwrap_or(0) > 0;
+    if !ends && options.flag("exit_on_io_done")? != Some(true) {
+        return Err(refuse(
+            options,
+            "runtime",
+            "ioengine=cpuio needs it, or exit_on_io_done=1: nothing else ends the job",
+        ));
     }
     let busy_ns =
         options.time_ns("cpuchunks", Bare::Microseconds)?.filter(|busy| *busy > 0).unwrap_or(50_000_000);

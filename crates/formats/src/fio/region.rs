@@ -130,6 +130,14 @@ pub(super) fn region(options: &Options, files: &Files, rw: Rw, ends: (u64, u64))
         (None, Some(Amount::Percent(part))) if part >= 100.0 && offset == Amount::Bytes(0) => None,
         (None, Some(Amount::Percent(part))) => Some(Amount::Percent(part.min(100.0))),
     };
+    let (offset, span) = match (offset, span) {
+        (Amount::Bytes(at), None) => (Amount::Bytes(super::zones::whole(options, rw, (at, None))?.0), None),
+        (Amount::Bytes(at), Some(Amount::Bytes(len))) => {
+            let (at, len) = super::zones::whole(options, rw, (at, Some(len)))?;
+            (Amount::Bytes(at), len.map(Amount::Bytes))
+        }
+        parts => parts,
+    };
     let known = |amount: Amount| match amount {
         Amount::Bytes(bytes) => Some(bytes),
         Amount::Percent(part) => files.known_size.map(|size| truncated::<u64>(size as f64 * part / 100.0)),

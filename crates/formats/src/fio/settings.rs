@@ -26,7 +26,25 @@ impl Options {
                 _ => return Err(base.wrong("1024 or 1000")),
             };
         }
+        options.count_zones()?;
         Ok(options)
+    }
+
+    /// Writes sizes in zones, such as `8z`, in bytes.
+    fn count_zones(&mut self) -> Result<(), Refusal> {
+        const MAY: [&str; 5] = ["size", "io_size", "offset", "offset_increment", "zoneskip"];
+        let zone = self.size("zonesize")?.unwrap_or(0);
+        for setting in self.settings.iter_mut().filter(|setting| MAY.contains(&setting.known.name)) {
+            let Some(count) = setting.value.strip_suffix(['z', 'Z']) else { continue };
+            let bytes = count.trim().parse::<u64>().ok().and_then(|count| count.checked_mul(zone));
+            match bytes.filter(|_| zone > 0) {
+                Some(bytes) => setting.value = bytes.to_string(),
+                None => {
+                    return Err(setting.wrong("zones are counted where zonesize= says how large they are"));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Every option once, in the order in which they were said last.

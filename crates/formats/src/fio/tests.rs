@@ -352,7 +352,7 @@ fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
         ("verify=pattern\nverify_pattern=0xabcdef\nverify_pattern_interval=512", "multiple of the 3 bytes"),
         ("rw=randrw\nbs=4k,8k\nbs_is_seq_rand\npercentage_random=50", "two sizes"),
         ("ioengine=rbd", "ioengine"),
-        ("zonemode=zbd", "zoned devices"),
+        ("zonemode=zbd", "zonesize="),
         ("read_iolog=x", "read_iolog"),
         ("read_iolog=x:y", "a job for each"),
         ("read_iolog=x\nfilename=f\nreplay_skip=look", "replay_skip"),

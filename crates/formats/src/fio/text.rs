@@ -146,9 +146,11 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
 
 fn direction(text: &mut String, name: &str, of: &Direction, entry: &Entry) {
     let (bw, runtime) = (of.bytes_per_second(), of.runtime_ms);
+    let resets = entry.zone_resets.filter(|_| name.trim() == "write");
+    let resets = resets.map(|resets| format!("; {resets} zone resets")).unwrap_or_default();
     let _ = writeln!(
         text,
-        "  {name}: IOPS={}, BW={}/s ({}/s)({}/{runtime}msec)",
+        "  {name}: IOPS={}, BW={}/s ({}/s)({}/{runtime}msec){resets}",
         short(truncated::<u64>(of.per_second()), 4, 1000, ""),
         short(bw, 4, 1024, "B"),
         short(bw, 4, 1000, "B"),

@@ -117,7 +117,9 @@ fn read_back_every(job: &Job) -> Result<Option<u32>, Refusal> {
     }
     let backlog = job.options.count("verify_backlog")?.filter(|every| *every > 0);
     let is_timed = job.length.bytes.is_none() && job.length.requests.is_none() && job.length.passes.is_none();
-    let every = backlog.or(is_timed.then_some(u64::from(u32::MAX)));
+    // Where write pointers were is known to the job alone.
+    let is_late = is_timed || super::zones::asked(&job.options)?.is_some();
+    let every = backlog.or(is_late.then_some(u64::from(u32::MAX)));
     Ok(every.map(|every| u32::try_from(every).unwrap_or(u32::MAX)))
 }
 

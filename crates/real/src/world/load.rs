@@ -65,7 +65,7 @@ impl RealWorld {
             let books = self.books.as_ref();
             let verify = books.map(|books| verification(books, &files, &lengths)).transpose()?;
             let is_logged = listener::wants(&self.listener, &workload);
-            Ok(Assignment { workload, jobs, files, verify, is_logged })
+            Ok(Assignment { workload, jobs, files, verify, zones: self.zones.clone(), is_logged })
         };
         workloads.iter().map(assign).collect()
     }

@@ -78,6 +78,9 @@ pub struct WorkloadResult {
     /// Whether it gave up because too many failed.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub gave_up: bool,
+    /// Zones that writes reset, from the start; absent where it has no zones, and where none was.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub zone_resets: u64,
     /// Each worker's part.
     pub workers: Vec<WorkerResult>,
 }

@@ -10,6 +10,7 @@ mod pattern;
 mod requests;
 mod sequence;
 mod target;
+mod zones;
 
 use units::{Bytes, Share};
 
@@ -20,6 +21,7 @@ pub use self::pattern::*;
 pub use self::requests::*;
 pub use self::sequence::*;
 pub use self::target::*;
+pub use self::zones::*;
 use crate::stamp::Stamp;
 use crate::trace::Replay;
 use crate::tree::Tree;
@@ -68,6 +70,8 @@ pub struct Workload {
     pub pace: Pace,
     /// How a worker continues from one request to the next.
     pub sequence: Sequence,
+    /// Zones that it writes in order.
+    pub zones: Zones,
     /// When it begins and ends.
     pub stop: Stop,
     /// What makes writes durable.
@@ -148,7 +152,8 @@ impl Workload {
         };
         let sizes = self.sizes.0.iter().map(|(size, _)| *size);
         let aligns = self.lines.iter().filter_map(|line| line.align);
-        sizes.chain(aligns).chain([self.alignment()]).chain(begins).chain(self.worker_offset)
+        let zones = [self.zones.size, self.worker_offset].into_iter().flatten();
+        sizes.chain(aligns).chain([self.alignment()]).chain(begins).chain(zones)
     }
 
     /// The trace that is asked again, if one is.

@@ -62,6 +62,8 @@ pub struct Stop {
     pub loops: Option<u32>,
     /// The first of its workers that has done its part ends the load of all others, whichever workload they belong to.
     pub exit_all: bool,
+    /// It ends once all workloads beside it that are not to end so have ended.
+    pub with_others: bool,
     /// Ends the load of all once a figure of this workload is steady.
     pub steady: Option<Steady>,
 }

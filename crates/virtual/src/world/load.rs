@@ -150,6 +150,7 @@ impl ModelledWorld {
                 let durable = workload.durability.open != OpenSync::None;
                 let mut job = Job::new(job);
                 job.share_flow(&flows);
+                job.share_zones(&self.zones, |file| format!("{:?}", files[usize::from(file)]));
                 if listener::wants(&self.listener, workload) {
                     job.keep_journal(worker);
                 }

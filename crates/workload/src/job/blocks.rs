@@ -15,6 +15,7 @@ use crate::rng::{Stream, Streams};
 use crate::spec::{OpMix, Pace, Pattern};
 use crate::tally::Class;
 use crate::trace::{Arrivals, Cursor, Replay};
+use crate::zones::{Placing, Zoned};
 use crate::{Op, Request, Token};
 
 use super::source::{JobOptions, Next, RequestSource};
@@ -31,6 +32,10 @@ pub struct BlockRequests {
     /// Where places are those that no request has covered yet: all sizes, of which the largest that fits is taken.
     fits: Option<Vec<u32>>,
     lines: Option<Lines>,
+    /// Boxed: most workers have none.
+    pub(super) zoned: Option<Box<Zoned>>,
+    /// All sizes in the order of their classes.
+    sizes_by_class: Vec<u32>,
     /// Where the worker is in the trace that it asks again, if it does.
     trace: Option<Cursor>,
     mix: OpMix,
@@ -50,6 +55,8 @@ impl RequestSource for BlockRequests {
         let (classes, base) = classes(spec);
         let source = BlockRequests {
             fits: None,
+            zoned: zoned(spec),
+            sizes_by_class: all_sizes(spec),
             addresses: generators(spec, streams),
             trace: match &spec.pattern {
                 Pattern::Trace(replay) => {
@@ -71,15 +78,16 @@ impl RequestSource for BlockRequests {
             last_flushes: if spec.flush_at_end { spec.files.numbers() } else { 0..0 },
         };
         let covers = source.addresses.first().is_some_and(Addresses::covers);
-        let all = || spec.sizes.0.iter().map(|(size, _)| narrow::<u32>(size.get())).collect();
-        let source = BlockRequests { fits: covers.then(all), ..source };
+        let source = BlockRequests { fits: covers.then(|| source.sizes_by_class.clone()), ..source };
         let options = JobOptions {
             submit_batch: spec.submit_batch,
             complete_batch: spec.complete_batch,
             exit_all: spec.exit_all,
+            with_others: spec.with_others,
             pacer: pacer(spec, source.lines.as_ref(), own("arrival")),
             varies: source.lines.is_some() || source.trace.is_some(),
             sequence: spec.sequence,
+            is_zoned: source.zoned.is_some(),
             rewrites: spec.rewrites,
             start: spec.start,
             warmup: spec.warmup,
@@ -117,6 +125,37 @@ impl RequestSource for BlockRequests {
         let size = || class - self.class(request.op, 0);
         (Some(request.op) == self.mix.followed())
             .then(|| (Request { op: Op::Write, ..*request }, self.class(Op::Write, size())))
+    }
+
+    fn place(&mut self, next: &mut Next<Request>, token: Token, budget: u64) -> Placing {
+        let zoned = self.zoned.as_ref().expect("a source without zones is not asked");
+        // Of a mix the first request writes, since there is nothing to read before.
+        if next.request.op == Op::Read && self.mix.has_writes() && zoned.is_empty(next.request.file) {
+            while next.request.op != Op::Write {
+                *next = self.next();
+            }
+        }
+        let zoned = self.zoned.as_mut().expect("it was there");
+        let Request { op, file, offset, len, .. } = next.request;
+        let placing = zoned.place((op, file, offset, len), token, budget);
+        if let Placing::Placed { at, len: fitting, .. } = placing {
+            (next.request.offset, next.request.len) = (at, fitting);
+            let position = |len: u32| self.sizes_by_class.iter().position(|size| *size == len).unwrap_or(0);
+            if fitting != len {
+                next.class = narrow::<u16>(usize::from(next.class) + position(fitting) - position(len));
+            }
+        }
+        placing
+    }
+
+    fn ended(&mut self, token: Token) {
+        if let Some(zoned) = &mut self.zoned {
+            zoned.ended(token);
+        }
+    }
+
+    fn zone_resets(&self) -> u64 {
+        self.zoned.as_ref().map_or(0, |zoned| zoned.resets)
     }
 
     fn read_back(&self, request: &Request, class: u16) -> Option<(Request, u16)> {
@@ -208,6 +247,16 @@ impl BlockRequests {
     }
 }
 
+fn all_sizes(spec: &JobSpec) -> Vec<u32> {
+    spec.sizes.0.iter().map(|(size, _)| narrow::<u32>(size.get())).collect()
+}
+
+fn zoned(spec: &JobSpec) -> Option<Box<Zoned>> {
+    let place = (spec.region, spec.part);
+    let zoned = |rules| Zoned::new(rules, place, all_sizes(spec), spec.files.numbers(), spec.depth);
+    spec.zones.map(zoned).map(Box::new)
+}
+
 /// A generator for each file that is visited in turn, otherwise one; none where a trace says where requests go. Files
 /// have orders of their own.
 fn generators(spec: &JobSpec, streams: Streams) -> Vec<Addresses> {
@@ -216,7 +265,8 @@ fn generators(spec: &JobSpec, streams: Streams) -> Vec<Addresses> {
     }
     let keeps_slots = matches!(spec.files, FileMap::Concatenated(_) | FileMap::Striped { .. });
     let continues = spec.lines.iter().any(|line| line.jumps.is_some());
-    let mixed = spec.lines.is_empty() && spec.sizes.smallest() < spec.sizes.largest();
+    // Where zones are, places are found anew in any case.
+    let mixed = spec.lines.is_empty() && spec.zones.is_none() && spec.sizes.smallest() < spec.sizes.largest();
     let grain = Grain { align: spec.align, largest: spec.sizes.largest(), keeps_slots, mixed };
     let make = if continues { Addresses::continued } else { Addresses::new };
     let generator = |name: &str| make(&spec.pattern, spec.region, spec.part, grain, streams, name);

@@ -17,6 +17,9 @@ impl<S: RequestSource> Job<S> {
     /// one is due in it now.
     pub(super) fn is_followed(&mut self, at: Instant, ended: &Slot<S::Request>, went_well: bool) -> bool {
         let token = ended.request.token();
+        if self.options.is_zoned {
+            self.source.ended(token);
+        }
         if let Some(journal) = &mut self.journal {
             journal.ended(token, at);
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use units::{Instant, Nanos};
 
 use crate::Wake;
-use crate::flow::{Flow, FlowTotals};
+use crate::flow::{Flow, FlowTotals, Member};
 
 use super::{Job, RequestSource};
 
@@ -21,6 +21,8 @@ pub(super) struct GoingOn {
     /// Whether the next request is counted in its flow already.
     pub is_admitted: bool,
     pub flow: Option<Flow>,
+    /// Until it ends.
+    pub member: Option<Member>,
     /// Whether slots wait for the low water mark.
     draining: bool,
     /// Requests since files were opened.
@@ -30,9 +32,10 @@ pub(super) struct GoingOn {
 }
 
 impl<S: RequestSource> Job<S> {
-    /// Lets it keep its part of the flow that all jobs with these totals have. Call before any of them starts; without
-    /// it, and where the specification has no flow, the job goes on by itself.
+    /// Lets it keep its part of the flow that all jobs with these totals have, and end with the others where it is to. Call
+    /// before any of them starts; without it, and where the specification has no flow, the job goes on by itself.
     pub fn share_flow(&mut self, totals: &Arc<FlowTotals>) {
+        self.going_on.member = Some(Member::new(totals, !self.options.with_others));
         let at_once = self.options.start.is_zero();
         self.going_on.flow = self.options.sequence.flow.map(|weight| Flow::new(totals, weight, at_once));
     }

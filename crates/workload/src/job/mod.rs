@@ -20,6 +20,7 @@ mod source;
 mod spec;
 mod statistics;
 mod together;
+mod zoned;
 
 use units::convert::narrow;
 use units::{Bytes, Instant};
@@ -30,6 +31,7 @@ use self::lateness::Lateness;
 use self::slots::{Slot, Slots};
 use self::statistics::Statistics;
 use crate::backlog::Backlog;
+use crate::flow::Member;
 use crate::pace::Pacer;
 use crate::rewrites::Rewrites;
 use crate::seam::IoRequest;
@@ -78,6 +80,8 @@ pub struct Job<S: RequestSource = BlockRequests> {
     source: S,
     /// What waits for a slot, where requests are looked through for those that write.
     drawn: Option<Next<S::Request>>,
+    /// The slot of a request that waits for its zone, and when it was due.
+    waiting: Option<(Instant, Token)>,
     options: JobOptions,
     /// Whether requests may be held back or followed by others: most workloads do not pay for it.
     is_particular: bool,
@@ -137,6 +141,7 @@ impl<S: RequestSource> Job<S> {
             error_samples: Vec::with_capacity(ERROR_SAMPLES_MAX),
             journal: None,
             drawn: None,
+            waiting: None,
             source,
             options,
             spec,
@@ -175,6 +180,10 @@ impl<S: RequestSource> Job<S> {
         self.statistics.count_in_flight(now, self.in_flight());
         let before = out.len();
         let wake = self.plan_batch(now, out);
+        if wake == Wake::Done {
+            // Others may wait for its end.
+            self.going_on.member = None;
+        }
         debug_assert!(
             out.len() - before <= self.options.submit_batch as usize,
             "no more requests are handed over in one call than `submit_batch`"
@@ -305,6 +314,7 @@ impl<S: RequestSource> Job<S> {
             error_samples: self.error_samples,
             late: self.lateness.map(Lateness::into_histogram),
             gave_up: self.errors >= ERRORS_MAX,
+            zone_resets: self.source.zone_resets(),
         }
     }
 
@@ -339,6 +349,9 @@ impl<S: RequestSource> Job<S> {
         self.looks_at_schedule(now);
         let mut left = self.options.submit_batch;
         if self.is_particular {
+            if self.options.with_others && self.going_on.member.as_ref().is_none_or(Member::is_alone) {
+                self.stop();
+            }
             if now < self.going_on.begins && !self.stopped {
                 return Wake::At(self.going_on.begins);
             }
@@ -363,11 +376,18 @@ impl<S: RequestSource> Job<S> {
                     return self.wind_up(now, out);
                 }
             }
-            let (due, token) = match self.next_slot(now) {
+            let (mut due, token) = match self.waiting.take().map_or_else(|| self.next_slot(now), Ok) {
                 Ok(found) => found,
                 Err(wake) => return wake,
             };
             if self.is_particular {
+                if self.options.is_zoned {
+                    due = match self.find_place(now, (due, token)) {
+                        Ok(due) => due,
+                        Err(Some(wake)) => return wake,
+                        Err(None) => return self.wind_up(now, out),
+                    };
+                }
                 self.goes_ahead();
             }
             let request = self.next_request(due, now, token);
@@ -381,7 +401,7 @@ impl<S: RequestSource> Job<S> {
 
     #[inline]
     fn next_request(&mut self, due: Instant, now: Instant, token: Token) -> S::Request {
-        if self.options.flush_every.is_some_and(|every| self.writes_since_flush >= every) {
+        if self.flush_is_due() {
             self.writes_since_flush = 0;
             let (flush, class) = self.source.flush();
             let request = self.issue(due, now, flush.in_slot(token), class);
@@ -399,6 +419,11 @@ impl<S: RequestSource> Job<S> {
             self.decide_rewrite(&request, class);
         }
         self.issue(due, now, request, class)
+    }
+
+    #[inline]
+    fn flush_is_due(&self) -> bool {
+        self.options.flush_every.is_some_and(|every| self.writes_since_flush >= every)
     }
 
     #[inline]

@@ -4,10 +4,12 @@ use std::fmt::Debug;
 
 use units::{Bytes, Nanos, Share};
 
+use crate::Token;
 use crate::pace::Pacer;
 use crate::seam::IoRequest;
 use crate::spec::Sequence;
 use crate::tally::Class;
+use crate::zones::Placing;
 
 /// Draws the requests of one worker: [`BlockRequests`](super::BlockRequests) or
 /// [`TreeRequests`](crate::tree::TreeRequests).
@@ -34,6 +36,20 @@ pub trait RequestSource: Debug + Sized {
     /// The write that may follow `request`, and its class; `None` where nothing ever does.
     fn rewrite(&self, _request: &Self::Request, _class: u16) -> Option<(Self::Request, u16)> {
         None
+    }
+
+    /// Where a request goes that was drawn and now has its slot, where that is found out then; `budget` is what the job may
+    /// move from here on. Asked only of sources with zones.
+    fn place(&mut self, _next: &mut Next<Self::Request>, _token: Token, _budget: u64) -> Placing {
+        unreachable!("what is drawn has its place")
+    }
+
+    /// The request in that slot has ended. Told only to sources with zones.
+    fn ended(&mut self, _token: Token) {}
+
+    /// Zones that were reset.
+    fn zone_resets(&self) -> u64 {
+        0
     }
 
     /// What reads back what `request` has written, and its class; `None` where it wrote nothing.
@@ -64,10 +80,14 @@ pub struct JobOptions {
     pub complete_batch: u32,
     /// Once it has done its part, whoever drives it stops all others.
     pub exit_all: bool,
+    /// It ends once all jobs beside it that are not to end so have ended.
+    pub(crate) with_others: bool,
     pub(crate) pacer: Pacer,
     /// Whether requests come from several lines, or from a trace.
     pub(crate) varies: bool,
     pub(crate) sequence: Sequence,
+    /// Whether requests are placed among zones.
+    pub(crate) is_zoned: bool,
     /// Part of the requests that are followed by a write.
     pub(crate) rewrites: Share,
     /// The pause before the first request.
@@ -93,9 +113,11 @@ impl JobOptions {
             submit_batch: 1,
             complete_batch: 1,
             exit_all: false,
+            with_others: false,
             pacer: Pacer::Closed,
             varies: false,
             sequence: Sequence::PLAIN,
+            is_zoned: false,
             rewrites: Share::NONE,
             start: Nanos::ZERO,
             warmup: Nanos::ZERO,
@@ -113,6 +135,8 @@ impl JobOptions {
     pub(crate) fn is_particular(&self) -> bool {
         let is_plain = (matches!(self.pacer, Pacer::Closed) || self.pacer.is_scheduled())
             && !self.varies
+            && !self.is_zoned
+            && !self.with_others
             && self.flush_every.is_none()
             && self.rewrites == Share::NONE
             && self.sequence == Sequence::PLAIN

@@ -8,6 +8,7 @@ use units::{Bytes, Nanos, Share};
 use crate::address::{Part, Region};
 use crate::lines::JobLine;
 use crate::spec::{FlushKind, OpMix, Pace, Pattern, Sequence, SizeSplit};
+use crate::zones::ZoneRules;
 
 /// A workload compiled for one worker: numbers only.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +47,8 @@ pub struct JobSpec {
     pub pace: Pace,
     /// How it continues from one request to the next.
     pub sequence: Sequence,
+    /// How it goes through zones; `None` where there are none.
+    pub zones: Option<ZoneRules>,
     /// The pause before its first request.
     pub start: Nanos,
     /// Load before the measured window.
@@ -66,6 +69,8 @@ pub struct JobSpec {
     pub flush_at_end: bool,
     /// Once it has done its part, whoever drives it stops all others.
     pub exit_all: bool,
+    /// It ends once all jobs beside it that are not to end so have ended.
+    pub with_others: bool,
 }
 
 /// How a job's addresses map to files.

@@ -5,7 +5,7 @@
 
 use units::{Bytes, SECTOR_BYTES};
 
-use super::{replay, trees};
+use super::{replay, trees, zones};
 use crate::spec::{
     Content, EngineKind, Extent, Files, LunLayout, Pace, Pattern, Span, Stamp, Stop, Verify, Workload,
 };
@@ -53,6 +53,7 @@ pub fn faults(workload: &Workload) -> Vec<Fault> {
     stripes(workload, &mut faults);
     length(workload, &mut faults);
     sequence(workload, &mut faults);
+    zones::faults(workload, &mut faults);
     engine(workload, &mut faults);
     stamps(workload, &mut faults);
     memory(workload, &mut faults);
@@ -292,7 +293,7 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
     };
     match (stop.run, counted) {
         // A trace has an end.
-        (None, None) if workload.replay().is_some() => {}
+        (None, None) if workload.replay().is_some() || stop.with_others => {}
         (None, None) => faults.push(fault(
             "run",
             "no stop condition".into(),

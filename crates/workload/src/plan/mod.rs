@@ -28,6 +28,7 @@ pub(crate) mod synonyms;
 mod template;
 mod trees;
 mod vars;
+mod zones;
 
 #[cfg(test)]
 mod tests;

@@ -25,6 +25,9 @@ pub(super) fn faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
         let message = "each file of a tree is opened by itself".into();
         faults.push(fault("reopen_every", message, "leave it out"));
     }
+    if workload.zones.layout().is_some() {
+        faults.push(fault("zone_size", "files of a tree have no zones".into(), "leave it out"));
+    }
     if tree.op.is_of_directories() && tree.op != FileOp::Readdir && tree.levels == 0 {
         let message = format!("{} has no directories in a tree without levels", tree.op);
         faults.push(fault("levels", message, "write `levels = 1` or more"));

@@ -106,6 +106,34 @@ keys! {
     luns (Choice(&LAYOUTS), "concatenated", "striped(1MiB)") [spec.luns] _
         "`concatenated`: one after the other in one address space. `striped(1MiB)`: in turn, so many bytes \
          each; no request may cross from one to the next."
+    zone_size (Size, "none", "256MiB") [|d, n| n.optional(some_bytes).map(|size| d.spec.zones.size = size)] _
+        "A write goes to the write pointer of the zone that its address lies in, which is where the last \
+         write to that zone ended; a zone that is full is reset, which means that it is written from its start again. \
+         `sequential` goes through the zones in turn. Zones are those of a file or a conventional device, counted from \
+         its start: resets reach no device, and a device that is zoned itself is refused. All are empty \
+         when the run begins; all workloads and phases with the same zones on a target share their write \
+         pointers. While requests of one worker are in flight in a zone, others wait for it. With \
+         `verify` no full zone is written again, and a load ends once all are full. The span is rounded to \
+         whole zones."
+    zone_capacity (Size, "none", "200MiB")
+        [|d, n| n.optional(some_bytes).map(|size| d.spec.zones.capacity = size)] _
+        "`none`: all of it. The rest of each zone is neither written nor read."
+    zone_skip (Size, "none", "256MiB") [|d, n| n.optional(some_bytes).map(|size| d.spec.zones.skip = size)] _
+        "With `sequential`; a multiple of `zone_size`."
+    open_zones (Count(1, 4096), "none", 32) [spec.zones.open] _
+        "1 to 4096. Once so many are open, writes go to these alone, by their address to one or another; one that is \
+         full makes room for the next that is not open. `none`: any number."
+    worker_open_zones (Count(1, 4096), "none", 4) [spec.zones.open_of_worker] _
+        "It goes with `open_zones`."
+    read_beyond_wp (Switch, "false", true) [spec.zones.reads_beyond] _
+        "Otherwise a read goes to what is written of its zone, or of the nearest zone that has anything; a \
+         load that finds nothing ends, or waits where `run` says how long it lasts."
+    zone_resets (Share, "none", "12.5%") [|d, n| n.optional(a_share).map(|part| d.spec.zones.resets = part)] _
+        "`12.5%`: every eighth write, once more is written than `zone_resets_above` says. It stands for the \
+         garbage collection of an application."
+    zone_resets_above (Share, "none", "70%")
+        [|d, n| n.optional(a_share).map(|part| d.spec.zones.resets_above = part)] _
+        "It goes with `zone_resets`. `none`: from the start."
     direct (Switch, "true", false) [spec.direct] _
         "With `false` the page cache is measured too, and often nothing else."
 
@@ -169,6 +197,9 @@ keys! {
     exit_all (Switch, "false", true) [spec.stop.exit_all] _
         "Each worker has an equal part of `ops` or `bytes`; a load that ends by time alone is not changed. \
          Without it the last figures come from slow workers without the load of the others."
+    end_with_others (Switch, "false", true) [spec.stop.with_others] _
+        "For a load that is there for the sake of others. It needs no `run`, `ops` or `bytes` then; of these, whatever is \
+         reached first ends it. Workloads that end so themselves are not waited for."
     steady (
         Choice(&["iops(10%, 30s)", "throughput(10%, 30s)", "latency_slope(1%, 30s, 10s)"]),
         "none",
@@ -423,6 +454,10 @@ fn some_share(node: &Node) -> Result<Share, Wrong> {
         Share::NONE => Err(Wrong::new("a share of 0 % issues no requests", "leave the workload out")),
         share => Ok(share),
     }
+}
+
+fn a_share(node: &Node) -> Result<Share, Wrong> {
+    node.read("12.5%")
 }
 
 fn a_seed(node: &Node) -> Result<u64, Wrong> {

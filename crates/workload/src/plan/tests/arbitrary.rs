@@ -169,6 +169,7 @@ fn stop() -> impl Strategy<Value = Stop> {
             bytes,
             loops: passes,
             exit_all: ops.is_some_and(|ops| ops % 2 == 1),
+            with_others: ops.is_some_and(|ops| ops % 3 == 1),
             steady,
         },
     )
@@ -203,6 +204,24 @@ fn sequence() -> impl Strategy<Value = Sequence> {
             read_back,
         },
     )
+}
+
+/// Zones of which some keys are asked, by a number.
+fn zones_from(seed: u64) -> Zones {
+    let asked = |bit: u32| seed >> bit & 1 == 1;
+    let bytes = |bit: u32| asked(bit).then(|| Bytes::new((seed >> 20 | 1) % (1 << 40)));
+    let count = |bit: u32| asked(bit).then(|| (seed >> 32) as u32 % 4096 + 1);
+    let share = |bit: u32| asked(bit).then(|| Share::new((seed % 101) as f64 / 100.0).unwrap());
+    Zones {
+        size: bytes(0),
+        capacity: bytes(1),
+        skip: bytes(2),
+        open: count(3),
+        open_of_worker: count(4),
+        reads_beyond: asked(5),
+        resets: share(6),
+        resets_above: share(7),
+    }
 }
 
 fn durability() -> impl Strategy<Value = Durability> {
@@ -322,6 +341,7 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
                 luns,
                 pace,
                 sequence,
+                zones: zones_from(seed),
                 stop,
                 durability,
                 content,
