@@ -246,6 +246,47 @@ fn a_bad_trace_is_told_with_file_and_line_before_anything_is_touched() {
 }
 
 #[test]
+fn what_blktrace_has_recorded_of_several_devices_is_merged_by_time_and_asked_as_one() {
+    let user = User::new();
+    let (read, write) = (1 << 16, 1 << 17);
+    user.write("one", [event(100_000, 8, 4096, read, 0), event(300_000, 16, 4096, read, 0)].concat());
+    user.write("two", [event(200_000, 80, 4096, write, 0), event(350_000, 88, 4096, write, 0)].concat());
+    let merge = "as fio --name=m --read_iolog=one:two --merge_blktrace_file=merged";
+    let merged = |more: &str| -> Vec<(u64, u64)> {
+        user.fathom(&format!("{merge} --merge-blktrace-only {more}")).done();
+        let number = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().unwrap());
+        let bytes = std::fs::read(user.path("merged")).unwrap();
+        bytes.chunks(48).map(|event| (number(&event[8..16]) / 1000, number(&event[16..24]))).collect()
+    };
+    assert_eq!(merged(""), [(100, 8), (200, 80), (300, 16), (350, 88)]);
+    let more = "--merge_blktrace_scalars=50:100 --merge_blktrace_iters=2:1";
+    assert_eq!(merged(more), [(50, 8), (150, 16), (200, 8), (200, 80), (300, 16), (350, 88)]);
+    let asked = user
+        .fathom(&format!("{merge} --replay_redirect=array:queue --output-format=json {more}"))
+        .done()
+        .json();
+    let ios = |op: &str| asked["jobs"][0][op]["total_ios"].as_u64();
+    assert_eq!((ios("read"), ios("write")), (Some(4), Some(2)));
+    for (more, word) in [
+        ("--merge_blktrace_scalars=50", "for each trace"),
+        ("--replay_redirect=merged", "is to be written"),
+        ("--merge_blktrace_file=two", "is to be written"),
+    ] {
+        let said = user.fathom(&format!("{merge} {more} --merge-blktrace-only"));
+        assert!(said.code == Some(1) && said.err.contains(word), "{more}: {}", said.err);
+    }
+    // The real one takes the merged trace for what it recorded; its own merge reads no event in version 3.33.
+    user.write("f", vec![0; 1 << 20]);
+    let line = "--name=a --read_iolog=merged --replay_redirect=f --replay_no_stall=1 --output-format=json --output=out";
+    match Command::new("fio").args(line.split_whitespace()).current_dir(user.path("")).output() {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(_) => return lacks("fio", "needs fio, to ask a merged trace again"),
+    }
+    let theirs: Value = serde_json::from_str(&std::fs::read_to_string(user.path("out")).unwrap()).unwrap();
+    assert_eq!(theirs["jobs"][0]["read"]["total_ios"], 4);
+}
+
+#[test]
 fn what_fio_has_recorded_is_asked_again_by_a_plan_and_by_its_own_job_file() {
     let user = User::new();
     let line = "--name=a --filename=f --size=1m --bs=4k --rw=randrw --ioengine=psync --number_ios=50 \

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use conduct::search::{DepthOptions, SearchOptions, load_of};
-use formats::fio::Command;
+use formats::fio::{Command, Merge, MergedTrace};
 use host::niceness;
 use host::pinned::Pinned;
 use real::PlainFile;
@@ -40,6 +40,12 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
     let mut order = command.translated().clone();
     if !command.wanted.verbose {
         order.notes.clear();
+    }
+    if !command.wanted.parse_only {
+        command.merges().iter().try_for_each(|one| merge(one, &command.translated().targets))?;
+    }
+    if command.wanted.merge_only {
+        return Ok(Ending::done());
     }
     if command.wanted.parse_only {
         if !command.awaits_trace() {
@@ -107,6 +113,19 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
         (1.., 0) => Ok(Ending { code: 1, reason: format!("{failed} jobs ended with an error") }),
         _ => Ok(ending),
     }
+}
+
+/// Writes the traces that a job has merged into one.
+fn merge(merge: &Merge, targets: &[String]) -> Result<(), Failure> {
+    let own: Vec<String> = merge.parts.iter().map(|part| part.file.clone()).collect();
+    check_apart(std::slice::from_ref(&merge.into), targets)?;
+    check_apart(std::slice::from_ref(&merge.into), &own)?;
+    let read = |part: &MergedTrace| {
+        let told = |error| Failure::Usage(format!("{}: the trace cannot be read: {error}", part.file));
+        std::fs::read(units::name::path(&part.file)).map_err(told)
+    };
+    let traces = merge.parts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    output::write_whole(merge.into.as_ref(), merge.merged(&traces).map_err(Failure::Usage)?)
 }
 
 /// What the jobs did, or the search that `latency_target` asks for.

@@ -33,6 +33,8 @@ pub struct Wanted {
     pub file: Option<String>,
     /// Only check the jobs.
     pub parse_only: bool,
+    /// Only merge the traces that the jobs name.
+    pub merge_only: bool,
     /// Only print this: the version, help, or jobs as a command line.
     pub answer: Option<String>,
     /// Which terse lines, 2 to 5; 0 stands for 3.
@@ -100,6 +102,10 @@ impl Command {
         let later = |name: &str| (environment.size_bytes)(name).or(Some(1 << 40));
         let of_later = JobEnvironment { size_bytes: &later, ..*environment };
         let environment = if wanted.parse_only { &of_later } else { environment };
+        // What only merges traces asks nothing.
+        let nothing = ["null:".to_owned()];
+        let of_nothing = JobEnvironment { targets: &nothing, ..*environment };
+        let environment = if wanted.merge_only { &of_nothing } else { environment };
         let mut jobs = Vec::new();
         for mut sections in line.job_files(environment)? {
             if !line.only.is_empty() {
@@ -309,6 +315,7 @@ const OPTIONS: &[Opt<Line>] = &[
     text("--section", "NAME", "only that job of the job files", |line, name| line.only.push(name.into())),
     flag("--readonly", "jobs that write are refused", |line| line.is_readonly = true),
     flag("--parse-only", "only checks the jobs", |line| line.wanted.parse_only = true),
+    flag("--merge-blktrace-only", "only merges the traces of the jobs", |line| line.wanted.merge_only = true),
     flag("--version --v", "prints the version", |line| line.answer(format!("{VERSION}\n"))),
     flag("--help --h", "prints this", |line| line.answer(help())),
     flag("--showcmd", "prints a job file as a command line", |line| line.shows_command = true),
@@ -355,7 +362,6 @@ const OPTIONS: &[Opt<Line>] = &[
     unsupported("--cpuclock-test", "`fathom doctor` looks at this machine"),
     unsupported("--crctest", "`fathom doctor --self-test` tests the tool"),
     unsupported("--inflate-log", "logs are text, and none is compressed"),
-    unsupported("--merge-blktrace-only", "a trace is not a job"),
     text(
         "--trigger",
         "COMMAND",

@@ -109,7 +109,8 @@ fn in_shell(word: &str) -> String {
 
 /// What a plan leaves out.
 pub(super) fn notes(job: &Job) -> Vec<String> {
-    const LEFT_OUT: [(&str, &str); 5] = [
+    const LEFT_OUT: [(&str, &str); 6] = [
+        ("merge_blktrace_file", "a plan merges no traces"),
         ("exec_prerun", "a plan executes nothing"),
         ("exec_postrun", "a plan executes nothing"),
         ("program", "a plan executes nothing"),

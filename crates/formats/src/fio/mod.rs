@@ -20,6 +20,7 @@ mod keys;
 mod length;
 mod log;
 mod member;
+mod merge;
 mod options;
 mod output;
 mod pace;
@@ -54,6 +55,7 @@ pub use command::{Command, Format, Trigger, VERSION, Wanted};
 pub use execution::{Execution, Executions};
 pub(crate) use figures::ctime;
 pub use log::RequestLog;
+pub use merge::{Merge, MergedTrace};
 #[cfg(test)]
 pub(crate) use options::{counts, elsewhere, markdown};
 pub use output::{JSON, TERSE, TEXT};
@@ -92,7 +94,9 @@ fn read(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<Tran
     for job in &jobs {
         let Some(setting) = job.options.get("read_iolog").filter(|_| job.replay.is_some()) else { continue };
         // A plan is checked with its traces.
-        let is_there = || (environment.kind)(&setting.value).is_some();
+        let merge = merge::of(&job.options)?;
+        let trace = merge.as_ref().map_or(&setting.value, |merge| &merge.into);
+        let is_there = || (environment.kind)(trace).is_some();
         if !job.replay.as_ref().is_some_and(|replay| replay.is_text) && !is_there() {
             return Err(setting.wrong("a log that is there; a job before it writes one with write_iolog="));
         }

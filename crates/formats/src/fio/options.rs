@@ -216,11 +216,7 @@ const TABLE: &[Row] = &[
     ),
     ignored("read_iolog_chunked"),
     flags("replay_no_stall"),
-    unsupported(
-        "merge_blktrace_file merge_blktrace_scalars merge_blktrace_iters",
-        &[],
-        "traces are not merged; give each a job of its own",
-    ),
+    supported("merge_blktrace_file merge_blktrace_scalars merge_blktrace_iters"),
     // Around the job.
     supported(
         "exec_prerun exec_postrun nice prio prioclass priohint cmdprio_percentage cmdprio_class cmdprio cmdprio_hint \

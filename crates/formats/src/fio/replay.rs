@@ -41,9 +41,13 @@ impl Replay {
         let Some(setting) = options.get("read_iolog").filter(|setting| !setting.value.is_empty()) else {
             return Ok(None);
         };
-        let file = &setting.value;
+        let merge = super::merge::of(options)?;
+        let file = merge.as_ref().map_or(&setting.value, |merge| &merge.into);
         if file.contains(':') {
-            return Err(setting.unsupported("clones with traces of their own; write a job for each"));
+            return Err(setting.unsupported(
+                "clones with traces of their own; write a job for each, or merge what blktrace has recorded with \
+                 merge_blktrace_file=",
+            ));
         }
         if let Some(other) =
             options.get("verify").filter(|other| !["0", "none"].contains(&other.value.as_str()))
@@ -56,7 +60,8 @@ impl Replay {
         if file == "-" {
             return Err(setting.unsupported("a trace is read from a file"));
         }
-        let head = (environment.file)(file).ok();
+        // What is merged only when the job begins is not looked at.
+        let head = if merge.is_some() { None } else { (environment.file)(file).ok() };
         let files = match (named(options), environment.targets) {
             (_, [_, ..]) => environment.targets.to_vec(),
             _ if is_null => vec!["null:".into()],
