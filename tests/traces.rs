@@ -267,11 +267,9 @@ fn what_blktrace_has_recorded_of_several_devices_is_merged_by_time_and_asked_as_
         .json();
     let ios = |op: &str| asked["jobs"][0][op]["total_ios"].as_u64();
     assert_eq!((ios("read"), ios("write")), (Some(4), Some(2)));
-    for (more, word) in [
-        ("--merge_blktrace_scalars=50", "for each trace"),
-        ("--replay_redirect=merged", "is to be written"),
-        ("--merge_blktrace_file=two", "is to be written"),
-    ] {
+    for (more, word) in
+        [("--merge_blktrace_scalars=50", "for each trace"), ("--merge_blktrace_file=two", "is to be written")]
+    {
         let said = user.fathom(&format!("{merge} {more} --merge-blktrace-only"));
         assert!(said.code == Some(1) && said.err.contains(word), "{more}: {}", said.err);
     }

@@ -499,7 +499,8 @@ fn a_job_of_cpuio_ends_with_the_jobs_beside_it() {
     let ran = |job: usize| out["jobs"][job]["job_runtime"].as_u64().unwrap();
     assert!((900..5000).contains(&ran(0)), "{} ms beside {} ms", ran(0), ran(1));
     // Nobody is beside it.
-    user.fathom("as fio --name=burn --ioengine=cpuio --cpuload=20 --exit_on_io_done=1").done();
+    let alone = user.fathom("as fio --name=burn --ioengine=cpuio --cpuload=20 --exit_on_io_done=1").with(1);
+    assert!(alone.err.contains("No request"), "it ends at once: {}", alone.err);
     let never = user.fathom("as fio --name=burn --ioengine=cpuio --cpuload=20");
     assert!(never.err.contains("exit_on_io_done=1"), "{}", never.err);
 }

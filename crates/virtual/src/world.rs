@@ -370,8 +370,12 @@ impl World for ModelledWorld {
     }
 
     fn apart(&self, index: usize, load: &Load) -> Option<Apart> {
-        let is_of_trees = load.workloads.iter().any(|workload| workload.tree.is_some());
-        if !self.is_forgetful || is_of_trees || self.listener.is_some() {
+        // Files that were made stay, and so do write pointers.
+        let leaves = load
+            .workloads
+            .iter()
+            .any(|workload| workload.tree.is_some() || workload.zones.layout().is_some());
+        if !self.is_forgetful || leaves || self.listener.is_some() {
             return None;
         }
         let (asked, environment, spec) = (self.asked.clone(), self.environment.clone(), self.spec.clone());
@@ -391,6 +395,7 @@ impl World for ModelledWorld {
                 failed: failed.clone(),
                 is_forgetful: true,
                 sizes: sizes.clone(),
+                zones: ZoneStates::default(),
                 stop: stop.clone(),
                 works: Vec::new(),
                 held: Unwritten::default(),

@@ -8,7 +8,7 @@ use crate::job::{FileMap, JobSpec};
 use crate::lines::JobLine;
 use crate::spec::{Extent, Files, Line, LunLayout, Pattern, Span, Verify, Workload};
 use crate::trace;
-use crate::zones::ZoneRules;
+use crate::zones::{MOST_ZONES, ZoneRules};
 
 /// Why a workload does not fit a target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -70,18 +70,16 @@ pub enum CompileError {
         span: Bytes,
     },
     /// The span holds no whole zone for each worker, or too many.
-    #[error("workload `{workload}`: {what} zones of {size} lie within {span} from {offset}; {help}")]
+    #[error("workload `{workload}`: {count} zones of {size} lie within {span} at `offset`; {help}")]
     ZonesUnfit {
         /// The workload's name.
         workload: String,
         /// How many.
-        what: String,
+        count: u64,
         /// Of one zone.
         size: Bytes,
         /// The span there is.
         span: Bytes,
-        /// Where it begins.
-        offset: Bytes,
         /// What would be right.
         help: &'static str,
     },
@@ -179,15 +177,13 @@ fn whole_zones(workload: &Workload, region: Region, joined: &Joined) -> Result<R
             "they lie within one target: name one with `on`, or write `files = \"per_worker(1)\"`"
         }
         count if count < least => "let `span` hold a zone for each worker, or let zones be smaller",
-        count if count > MOST_ZONES => "let zones be larger, so that there are a million at most",
+        _ if end.get() / size.get() > MOST_ZONES => {
+            "let zones be larger, so that there are a million at most"
+        }
         _ => return Ok(Region { start, len }),
     };
-    let (name, what) = (workload.name.clone(), count.to_string());
-    Err(CompileError::ZonesUnfit { workload: name, what, size, span: region.len, offset: region.start, help })
+    Err(CompileError::ZonesUnfit { workload: workload.name.clone(), count, size, span: region.len, help })
 }
-
-/// The most zones that a worker keeps account of.
-const MOST_ZONES: u64 = 1_000_000;
 
 /// The address space that one worker sees.
 struct Joined {

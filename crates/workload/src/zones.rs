@@ -22,6 +22,9 @@ use crate::{Op, Token};
 pub use state::ZoneStates;
 use state::{FileZones, Limits};
 
+/// The most zones of a target that are kept account of.
+pub(crate) const MOST_ZONES: u64 = 1_000_000;
+
 /// How one worker goes through zones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ZoneRules {
@@ -161,6 +164,10 @@ impl Zoned {
             true => (self.files[own].cursor, self.files[own].left_out),
             false => (drawn.get(), 0),
         };
+        // Before a zone is reset for what is not written any more.
+        if left_out > 0 && left_out >= budget {
+            return Placing::Nothing;
+        }
         let found = match op {
             Op::Read if self.rules.zones.reads_beyond => Ok(Found { at: from, len, left_out, zone: None }),
             Op::Read if self.rules.streams => self.next_written(&state, from, (len, left_out)),

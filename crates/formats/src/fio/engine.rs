@@ -56,7 +56,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("mtd", "a flash chip without a block layer is not measured; its block device, /dev/mtdblockN, is"),
     (
         "libzbc",
-        "a zoned device is told of its zones by commands of its own, which are not sent; zonemode=zbd with psync or io_uring is for files and devices that are not zoned",
+        "commands that report and reset the zones of a zoned device are not sent; zonemode=zbd with psync or io_uring \
+         is for files and devices that are not zoned",
     ),
     ("libblkio xnvme", "the driver runs in user space; measure the device that the kernel has, /dev/nvmeXnY"),
     (

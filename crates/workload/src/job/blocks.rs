@@ -128,7 +128,7 @@ impl RequestSource for BlockRequests {
     }
 
     fn place(&mut self, next: &mut Next<Request>, token: Token, budget: u64) -> Placing {
-        let zoned = self.zoned.as_ref().expect("a source without zones is not asked");
+        let zoned = self.zoned.as_ref().expect("only what has zones is placed");
         // Of a mix the first request writes, since there is nothing to read before.
         if next.request.op == Op::Read && self.mix.has_writes() && zoned.is_empty(next.request.file) {
             while next.request.op != Op::Write {

@@ -78,7 +78,7 @@ fn company(workload: &Workload, faults: &mut Vec<Fault>) {
         (
             workload.continues(),
             "random",
-            "a request that goes on from the last one does so in its zone anyway",
+            "a request that continues from the last one does so in its zone anyway",
         ),
         (workload.discards(), "trims", "zones are reset by writes; `zone_resets` says how often"),
         (workload.rewrites != Share::NONE, "rewrites", "a zone is written in order"),
