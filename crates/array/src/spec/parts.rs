@@ -341,7 +341,7 @@ fn cache(fields: Fields<'_>) -> CacheParams {
         fields.check(&["line"], false, "a cache line is a power of two from 512B on, such as 16KiB");
     }
     let no_prefetch = PrefetchParams { streams: 0, confirm: 2, start: Bytes::ZERO, max: Bytes::ZERO };
-    let destage_window = count(&fields, "destage_window", 8);
+    let destage_window = count(&fields, "destage_window", 64);
     let params = CacheParams {
         size,
         line,

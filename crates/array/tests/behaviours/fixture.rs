@@ -145,6 +145,7 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         region: Region { start: load.offset, len: size.round_down(load.size) },
         part: Part { index: 0, of: 1 },
         files: FileMap::One,
+        zones: None,
         depth: load.depth,
         submit_batch: 64,
         complete_batch: 1,
@@ -160,6 +161,7 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         flush: workload::spec::FlushKind::Fsync,
         flush_at_end: false,
         exit_all: false,
+        with_others: false,
     };
     let client = Client {
         job: Job::new(spec),

@@ -27,14 +27,16 @@ pub(super) struct StripeCut {
 }
 
 impl StripeCut {
-    /// Full stripes where they make sense as units of work; else half a mebibyte, which one seek is worth.
+    /// Full stripes of a group with parity, and full rows of a set without, where they make sense as units of work: either way
+    /// each member has a chunk of one. Else half a mebibyte, which one seek is worth.
     pub fn of(geometry: &Geometry, stripes: Bytes) -> StripeCut {
-        let full = geometry.full_stripe().0;
+        let parity = geometry.spec().level.parity() > 0;
+        let full = if parity { geometry.full_stripe() } else { geometry.full_row() }.0;
         let stripe = if (64..=16_384).contains(&full) { full } else { 1024 };
         let grain = stripe.div_ceil(GRAINS);
         assert!(stripe > 0, "a stripe must have sectors");
         assert!(stripe.div_ceil(grain) <= GRAINS, "a stripe must have a bit for each grain");
-        let (parity, chunk) = (geometry.spec().level.parity() > 0, geometry.spec().chunk.0.max(1));
+        let chunk = geometry.spec().chunk.0.max(1);
         // What is no stripe of the set cannot be kept as one.
         let kept = if parity && stripe == full { stripes.get() / (chunk * SECTOR_BYTES) } else { 0 };
         StripeCut { stripe, grain, parity, kept: usize::try_from(kept).unwrap_or(usize::MAX) }
@@ -121,5 +123,23 @@ impl Passed {
             self.grains.remove(&oldest);
         }
         debug_assert_eq!(self.order.len(), self.grains.len(), "a stripe is known as long as it has its turn");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::raid::{Level, SetSpec};
+
+    #[test]
+    fn of_a_stripe_that_leaves_each_member_has_a_chunk_with_parity_and_without() {
+        let sectors = |level, disks| {
+            let spec = SetSpec::new(level, disks, Sectors(128), Sectors(1 << 20));
+            StripeCut::of(&Geometry::new(spec).expect("a set of these"), Bytes::ZERO).stripe
+        };
+        assert_eq!(sectors(Level::Raid0, 8), 8 * 128);
+        assert_eq!(sectors(Level::Raid10, 8), 4 * 128);
+        assert_eq!(sectors(Level::Raid5, 8), 7 * 128);
+        assert_eq!(sectors(Level::Jbod, 1), 1024, "what does not stripe goes by half a mebibyte");
     }
 }
