@@ -106,7 +106,7 @@ pub(crate) fn neighbours(run: &Run, point: &Point) -> Option<Draft> {
         false => "Another program, or a file system's journal,",
     };
     let sentence = format!(
-        "External I/O detected: the device moved {} more than the {} of this run. {who} used it.",
+        "External I/O detected: the device moved {} more than the {} of this point. {who} used it.",
         Bytes::new(excess),
         Bytes::new(issued)
     );

@@ -62,7 +62,7 @@ pub(crate) fn edge(run: &Run) -> Option<Draft> {
         }
     };
     if let Some(edge) = search.edge_per_s {
-        sentence += &format!("; the breakpoint is near {}", per_s(edge));
+        sentence += &format!("; the limit is estimated at {}", per_s(edge));
     }
     if search.ceiling_per_s > 0.0 {
         let part = percent(kept / search.ceiling_per_s);

@@ -48,8 +48,10 @@ fn answer(search: &Search) -> String {
     };
     let above =
         search.violated_per_s.map(|broken| format!("; violated at {}", rate(broken))).unwrap_or_default();
-    let edge =
-        search.edge_per_s.map(|edge| format!("; the breakpoint is near {}", rate(edge))).unwrap_or_default();
+    let edge = search
+        .edge_per_s
+        .map(|edge| format!("; the limit is estimated at {}", rate(edge)))
+        .unwrap_or_default();
     let after = search.after_overload_per_s.map(|after| match after > 0.0 {
         true => format!("; right after an overload only {}", rate(after)),
         false => "; right after an overload no rate".into(),

@@ -72,7 +72,7 @@ fn answers(group: &Group<'_>) -> usize {
 /// percentiles at other points are another finding.
 fn subject(finding: &Finding) -> &str {
     match finding.code.as_str() {
-        "bottleneck" => finding.sentence.split([':', ',']).next().unwrap_or_default(),
+        "bottleneck" => finding.sentence.split(':').next().unwrap_or_default(),
         "few-samples" => {
             let lacking = finding.sentence.split_once(" too few for ").map_or("", |(_, rest)| rest);
             lacking.split(':').next().unwrap_or_default()

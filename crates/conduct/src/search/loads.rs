@@ -87,7 +87,7 @@ impl Driver<'_, '_> {
     }
 
     pub(super) fn closed(&self, depth: u32, run: Nanos, warm_up: Nanos) -> Load {
-        let mut load = self.base.clone();
+        let mut load = self.afresh();
         for workload in &mut load.workloads {
             workload.pace = Pace::Closed;
             workload.depth = depth;
@@ -97,7 +97,7 @@ impl Driver<'_, '_> {
     }
 
     pub(super) fn at_rate(&self, rate_per_s: f64, seconds: f64, warm_up: Nanos) -> Load {
-        let mut load = self.base.clone();
+        let mut load = self.afresh();
         for (workload, part) in load.workloads.iter_mut().zip(&self.parts) {
             let (spacing, overflow) = match workload.pace {
                 Pace::Open(schedule) => (schedule.spacing, schedule.overflow),
@@ -107,7 +107,15 @@ impl Driver<'_, '_> {
             workload.pace = Pace::Open(Schedule { rate, spacing, overflow });
             workload.depth = self.depth;
             workload.stop = stop(Nanos::from_secs(truncated::<u64>(seconds.ceil())), warm_up);
-            // Looks at one rate are only worth as much as they differ.
+        }
+        load
+    }
+
+    /// The load with addresses that no point before has asked: looks are only worth as much as they differ, and a cache
+    /// that still has those of the point before would make the next one look faster than the storage is.
+    pub(super) fn afresh(&self) -> Load {
+        let mut load = self.base.clone();
+        for workload in &mut load.workloads {
             workload.seed = workload.seed.wrapping_add(self.outcome.points.len() as u64);
         }
         load

@@ -17,6 +17,7 @@ use record::{Point, PointKind, Run, Severity, World};
 use units::OpsPerSecond;
 
 use crate::Code;
+use crate::company;
 use crate::draft::{Draft, percent};
 use crate::evidence::on_nothing;
 use curve::{Answer, Sweeps};
@@ -111,7 +112,9 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
     }
     // A single request does not queue; but where the next load of the sweep gained little, a higher depth is no advice.
     let alone = load.in_flight <= ONE && answer.is_none();
-    if first.share < FAR && (alone || follows) {
+    // A processor that is never idle bounds the rate, and no depth helps against it.
+    let has_processors = company::cpu_saturated(run, point).is_none();
+    if first.share < FAR && (alone || follows) && has_processors {
         return Some(latency(first, &load, answer));
     }
     (first.share >= FAR || answer.is_some()).then(|| open(&uses, load.in_flight, answer, DEEPER))
@@ -136,15 +139,18 @@ fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy: &str) -> D
     let mut sentence = match near_by.is_empty() {
         true => "Bottleneck not identified: no counted part did any work.".into(),
         false => format!(
-            "Bottleneck not identified: no single part queues the {}; {}.",
-            match format!("{in_flight:.1}").trim_end_matches(".0") {
-                "1" => "one request in flight".to_owned(),
-                many => format!("{many} requests in flight"),
+            "Bottleneck not identified: {}; {}.",
+            match in_flight <= ONE {
+                true => "one request in flight queues nowhere".to_owned(),
+                false => {
+                    let many = format!("{in_flight:.1}");
+                    format!("no single part queues the {} requests in flight", many.trim_end_matches(".0"))
+                }
             },
             near_by.join(", ")
         ),
     };
-    if let Some(why) = queues::why_not(uses, answer) {
+    if let Some(why) = queues::why_not(uses, answer).filter(|_| in_flight > ONE) {
         sentence += &format!(" {why}");
     }
     if let Some(answer) = answer {
@@ -373,7 +379,7 @@ mod tests {
         assert!(told.ends_with(": c (94 %), d (50 %), e (40 %), f (30 %)."), "{told}");
         let told = open(&uses, 8.0, None, DEEPER).about_run();
         assert!(
-            told.sentence.contains("queues the 8 requests in flight; a 100 % busy with 0.0 waiting, b 95 %")
+            told.sentence.contains("queues the 8 requests in flight; a 100 % busy, mean queue 0.0, b 95 %")
         );
         assert!(!told.sentence.contains("e 40 %"), "{}", told.sentence);
         assert_eq!(told.numbers["in_flight"], 8.0);

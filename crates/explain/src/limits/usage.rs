@@ -60,17 +60,17 @@ impl Use {
         }
     }
 
-    /// `disks 72 % busy with 3.1 waiting`.
+    /// `disks 72 % busy, mean queue 3.1`.
     pub(super) fn in_short(&self) -> String {
         let share = percent(self.share);
         match (self.what.as_str(), self.queue) {
             ("busy", Some(Queue { load, background })) => {
                 let own = if background >= 0.1 {
-                    format!(", {} of it background work,", percent(background))
+                    format!(" ({} of it background work)", percent(background))
                 } else {
                     String::new()
                 };
-                format!("{} {share} busy{own} with {load:.1} waiting", self.part)
+                format!("{} {share} busy{own}, mean queue {load:.1}", self.part)
             }
             ("busy", None) => format!("{} {share} busy", self.part),
             (what, _) => format!("{} {share} ({what})", self.part),
@@ -155,8 +155,8 @@ mod tests {
     fn in_short_a_use_names_what_waits_and_background_work_from_a_tenth_on() {
         let queued =
             |background| Use { queue: Some(Queue { load: 3.12, background }), ..used("disks", "busy", 0.72) };
-        assert_eq!(queued(0.099).in_short(), "disks 72 % busy with 3.1 waiting");
-        assert_eq!(queued(0.1).in_short(), "disks 72 % busy, 10 % of it background work, with 3.1 waiting");
+        assert_eq!(queued(0.099).in_short(), "disks 72 % busy, mean queue 3.1");
+        assert_eq!(queued(0.1).in_short(), "disks 72 % busy (10 % of it background work), mean queue 3.1");
         assert_eq!(used("sda", "busy", 0.72).in_short(), "sda 72 % busy");
         assert_eq!(used("eth0", "reads", 0.72).in_short(), "eth0 72 % (reads)");
         assert_eq!((queued(0.0).weight(), used("sda", "busy", 0.72).weight()), (3.12 + 0.72, 0.72));

@@ -19,7 +19,7 @@ use crate::verbs::{caches, parts};
 
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// A directory, file or device to check; it is only read
+    /// A directory, file or device to check; it is only read, but for scratch files of --caches
     #[arg(add = candidates::targets())]
     pub target: Option<String>,
     /// Parts and ceilings of the path to the media that the kernel does not know, in TOML

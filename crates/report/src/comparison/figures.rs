@@ -143,7 +143,7 @@ fn cells(row: &Compared, cell: String, side: String, is_doubted: bool) -> Vec<Ce
         Cell::plain(change(row.ratio)),
         Cell::of(Look::Faint, interval.unwrap_or_default()),
         Cell::of(Look::Faint, part(row.noise_floor)),
-        Cell::of(Look::Faint, part(row.detectable_effect)),
+        Cell::of(Look::Faint, row.detectable_effect.map(effect).unwrap_or_default()),
         Cell::of(look, verdict),
     ]
 }
@@ -153,6 +153,17 @@ fn figure(row: &Compared, value: f64) -> String {
         "per_s" => OpsPerSecond::new(value).to_string(),
         "bytes_per_s" => BytesPerSecond::new(value).to_string().trim_end_matches(" MB/s").to_owned(),
         _ => Nanos::from_secs_f64(value / 1e9).to_string(),
+    }
+}
+
+/// From where on the two directions of a least effect are far apart in per cent.
+const FAR_APART: f64 = 0.1;
+
+/// The least rise that would be seen, and where it is large the least fall too: they are alike as factors.
+fn effect(rise: f64) -> String {
+    match rise {
+        FAR_APART.. => format!("{} / {}", change(1.0 / (1.0 + rise)), change(1.0 + rise)),
+        small => percent(small),
     }
 }
 

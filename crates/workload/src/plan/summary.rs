@@ -42,7 +42,11 @@ impl fmt::Display for Summary<'_> {
         let estimate = plan.estimate();
         writeln!(f, "time    {estimate}, besides laying out files and waiting for what is in flight")?;
         writeln!(f, "writes  {}", estimate.written)?;
-        let changes = if estimate.changes_data { "changes what the target holds" } else { "changes nothing" };
+        let changes = if estimate.changes_data {
+            "writes to the target: a device or file named is overwritten, in a directory only scratch files"
+        } else {
+            "changes nothing"
+        };
         writeln!(f, "data    {changes}")
     }
 }
@@ -248,7 +252,7 @@ oltp: 8 KiB random, two reads to a write, more and more workers until it no long
                               begins with 8KiB random, 66.7 % reads + 33.3 % writes, 1 worker x 1 in flight
 time    9 points in at most 13 min 30 s, besides laying out files and waiting for what is in flight
 writes  as much as the target takes in 13 min 30 s
-data    changes what the target holds
+data    writes to the target: a device or file named is overwritten, in a directory only scratch files
 ";
         assert_eq!(summary("oltp", &[]), expected);
     }

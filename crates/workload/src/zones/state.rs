@@ -9,10 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone, Debug, Default)]
 pub struct ZoneStates(Arc<States>);
 
+/// A file's name, and the size and the capacity of its zones.
+type Zoned = (String, u64, u64);
+
 #[derive(Debug, Default)]
 struct States {
-    /// By name, size and capacity.
-    files: Mutex<BTreeMap<(String, u64, u64), Arc<Mutex<FileZones>>>>,
+    files: Mutex<BTreeMap<Zoned, Arc<Mutex<FileZones>>>>,
     workers: AtomicU32,
 }
 

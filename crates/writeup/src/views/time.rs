@@ -2,7 +2,7 @@
 
 use chart::{Axis, Chart, Line, Mark, Plot, Rule, Scale, Unit};
 use record::names::series::{OPS, RESPONSE_P99};
-use record::{Metric, Series, phase_title};
+use record::{Metric, Series, WorkloadResult, phase_title};
 
 use crate::document::{self, Cell, Column, CoursePlot, Detail, Figure, Sentence, Table};
 use crate::measured::Measured;
@@ -167,12 +167,23 @@ fn samples(subject: &Subject<'_>, title: &str, courses: &[Course<'_>]) -> docume
     }
 }
 
-/// Where each point's latency second by second is to be had: the largest p99 of any second.
+/// Where each point's latency second by second is to be had: the largest p99 of any second of
+/// the measured window.
 fn worst(measured: Measured<'_>) -> Option<Number> {
     let is_tail = |series: &&(usize, &Series)| series.1.name.ends_with(RESPONSE_P99);
     let series: Vec<(usize, &Series)> = measured.point.series.iter().enumerate().collect();
+    let is_measured = |series: &Series, at: usize| {
+        let own = |workload: &&WorkloadResult| series.workload.as_deref() == Some(workload.name.as_str());
+        measured.point.workloads.iter().find(own).zip(series.at_ns.get(at)).is_some_and(
+            |(workload, ended)| {
+                let from = workload.measured_from_ns;
+                *ended > from && *ended <= from.saturating_add(workload.measured_ns)
+            },
+        )
+    };
     let numbers = series.iter().filter(is_tail).flat_map(|(index, series)| {
-        series.values.iter().enumerate().map(move |(at, value)| {
+        let own = series.values.iter().enumerate().filter(move |(at, _)| is_measured(series, *at));
+        own.map(move |(at, value)| {
             let pointer = format!("/points/{}/series/{index}/values/{at}", measured.at);
             Number { value: *value, unit: Unit::Nanos, source: Source::At(measured.run, pointer) }
         })

@@ -337,7 +337,10 @@ fn nothing_follows_a_flush_at_the_end() {
 #[test]
 fn what_rewrites_says_that_it_changes_data() {
     let summary = read("[[phase]]\nrun = \"1s\"\nrewrites = \"10%\"\n").summary().to_string();
-    assert!(summary.contains("10 % of the reads rewritten") && summary.contains("changes what"), "{summary}");
+    assert!(
+        summary.contains("10 % of the reads rewritten") && summary.contains("writes to the target"),
+        "{summary}"
+    );
 }
 
 #[test]
