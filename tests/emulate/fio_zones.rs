@@ -46,6 +46,8 @@ fn streams_among_zones_ask_as_those_of_the_real_fio() {
         let (own, resets) = ours(&user, more);
         // It makes no zones in a file that it would have to lay out.
         user.write("f", vec![0; 16 << 20]);
+        // It adds to a log that is there.
+        let _ = std::fs::remove_file(user.path("theirs"));
         let words = format!("--name=x {ZONES} --write_iolog=theirs {more}");
         let real = Command::new("fio").args(words.split(' ')).current_dir(user.path("")).output();
         let Ok(real) = real else {

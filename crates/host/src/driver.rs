@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use units::convert::narrow;
 use workload::{Job, JobOptions, Progress, RequestSource, Wake};
@@ -9,6 +10,9 @@ use workload::{Job, JobOptions, Progress, RequestSource, Wake};
 use crate::clock::Clock;
 use crate::engine::{Engine, EngineError, OpenFiles, Wait};
 use crate::load::LoadEvent;
+
+/// A worker that waits for a zone looks so often whether the load has ended.
+const ZONE_WAIT: Duration = Duration::from_millis(1);
 
 /// What the outside may say to a worker, and see of it, while it runs.
 #[derive(Debug, Default)]
@@ -84,6 +88,9 @@ pub fn drive<S: RequestSource>(
         // Some engines carry requests out as they are handed over.
         hooks.live.issued(job.progress().in_flight);
         engine.submit(&batch)?;
+        if let Some(zone) = job.waits_for_zone() {
+            zone.block(ZONE_WAIT);
+        }
         let ended = match wake {
             Wake::Done => break,
             Wake::Again => engine.wait(Wait::No, &mut |done| job.complete(done))?,

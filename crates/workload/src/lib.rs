@@ -40,4 +40,4 @@ pub use rng::{Stream, Streams};
 pub use seam::{Completion, Errno, IoRequest, Outcome, Request, Token, Wake};
 pub use spec::{self, Op};
 pub use verified::{Verified, Wrong};
-pub use zones::{Placing, ZoneRules, ZoneStates};
+pub use zones::{Placing, ZoneRules, ZoneStates, ZoneWait};

@@ -19,8 +19,8 @@ use crate::address::{Part, Region};
 use crate::spec::Zones;
 use crate::{Op, Token};
 
-pub use state::ZoneStates;
 use state::{FileZones, Limits};
+pub use state::{ZoneStates, ZoneWait};
 
 /// The most zones of a target that are kept account of.
 pub(crate) const MOST_ZONES: u64 = 1_000_000;
@@ -66,6 +66,9 @@ pub(crate) struct Zoned {
     region: (u64, u64),
     first_file: u16,
     files: Vec<File>,
+    states: ZoneStates,
+    /// Where its zone was in other hands when it was placed last.
+    pub wait: Option<ZoneWait>,
     /// Tells it from the others on the same zones.
     worker: u32,
     /// The file and zone of the request in each slot.
@@ -109,6 +112,8 @@ impl Zoned {
             region: own,
             first_file: files.start,
             files: Vec::new(),
+            states: ZoneStates::default(),
+            wait: None,
             worker: 0,
             in_hand: vec![None; depth as usize],
             is_counted: false,
@@ -121,6 +126,7 @@ impl Zoned {
     /// From now on its zones are those of `states` under these names, one for each of its files.
     pub(crate) fn share(&mut self, states: &ZoneStates, names: impl Iterator<Item = String>) {
         self.worker = states.next_worker();
+        self.states = states.clone();
         let zones = narrow::<usize>(self.region.1 / self.size);
         // What is verified begins with empty zones: none of them may be reset later.
         let emptied = if self.rules.keeps { self.own_zones() } else { 0..0 };
@@ -148,7 +154,15 @@ impl Zoned {
 
     /// Where the request goes that was drawn for `drawn`, of `len` bytes; a flush goes where it would. Placed, it has its
     /// zone in hand until [`Zoned::ended`]. A stream that would leave out all of `budget` before it finds nothing.
-    pub(crate) fn place(
+    pub(crate) fn place(&mut self, request: (Op, u16, Bytes, u32), token: Token, budget: u64) -> Placing {
+        // Noted before zones are looked at: what is let go meanwhile is not waited for.
+        let wait = self.states.wait();
+        let placing = self.placed(request, token, budget);
+        self.wait = (placing == Placing::Held).then_some(wait);
+        placing
+    }
+
+    fn placed(
         &mut self,
         (op, file, drawn, len): (Op, u16, Bytes, u32),
         token: Token,
@@ -207,8 +221,13 @@ impl Zoned {
         let its = &mut state.zones[zone as usize];
         debug_assert!(its.holder == self.worker && its.in_flight > 0, "who ends a request has its zone");
         its.in_flight -= 1;
-        if its.in_flight == 0 && self.is_full(its.written) {
+        let is_free = its.in_flight == 0;
+        if is_free && self.is_full(its.written) {
             state.close(zone);
+        }
+        drop(state);
+        if is_free {
+            self.states.release();
         }
     }
 

@@ -15,7 +15,7 @@ use crate::rng::{Stream, Streams};
 use crate::spec::{OpMix, Pace, Pattern};
 use crate::tally::Class;
 use crate::trace::{Arrivals, Cursor, Replay};
-use crate::zones::{Placing, Zoned};
+use crate::zones::{Placing, ZoneWait, Zoned};
 use crate::{Op, Request, Token};
 
 use super::source::{JobOptions, Next, RequestSource};
@@ -152,6 +152,10 @@ impl RequestSource for BlockRequests {
         if let Some(zoned) = &mut self.zoned {
             zoned.ended(token);
         }
+    }
+
+    fn waits_for_zone(&self) -> Option<&ZoneWait> {
+        self.zoned.as_ref()?.wait.as_ref()
     }
 
     fn zone_resets(&self) -> u64 {

@@ -9,7 +9,7 @@ use crate::pace::Pacer;
 use crate::seam::IoRequest;
 use crate::spec::Sequence;
 use crate::tally::Class;
-use crate::zones::Placing;
+use crate::zones::{Placing, ZoneWait};
 
 /// Draws the requests of one worker: [`BlockRequests`](super::BlockRequests) or
 /// [`TreeRequests`](crate::tree::TreeRequests).
@@ -46,6 +46,11 @@ pub trait RequestSource: Debug + Sized {
 
     /// The request in that slot has ended. Told only to sources with zones.
     fn ended(&mut self, _token: Token) {}
+
+    /// What the request waits for that found its zone in other hands.
+    fn waits_for_zone(&self) -> Option<&ZoneWait> {
+        None
+    }
 
     /// Zones that were reset.
     fn zone_resets(&self) -> u64 {

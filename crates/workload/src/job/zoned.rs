@@ -3,7 +3,7 @@
 use units::{Instant, Nanos};
 
 use crate::seam::IoRequest;
-use crate::zones::{Placing, ZoneStates};
+use crate::zones::{Placing, ZoneStates, ZoneWait};
 use crate::{Token, Wake};
 
 use super::{BlockRequests, Job, RequestSource};
@@ -25,6 +25,12 @@ impl Job<BlockRequests> {
 }
 
 impl<S: RequestSource> Job<S> {
+    /// What it waits for once it has nothing in flight itself: a zone that another job has in hand.
+    pub fn waits_for_zone(&self) -> Option<&ZoneWait> {
+        self.waiting.filter(|_| self.in_flight() == 0)?;
+        self.source.waits_for_zone()
+    }
+
     /// Finds the place of the next request, which stays drawn, and says when it was due; otherwise when to ask again, or
     /// `None` where nothing is left to ask for.
     pub(super) fn find_place(
@@ -60,7 +66,12 @@ impl<S: RequestSource> Job<S> {
             Placing::Nothing => NOTHING_LOOK,
             Placing::Held => HELD_LOOK,
         };
+        let is_held = look == HELD_LOOK;
         (self.drawn, self.waiting) = (Some(next), Some((due, token)));
+        // As fio, which lets its own requests end first.
+        if is_held && self.in_flight() > 0 {
+            return Err(Some(Wake::OnCompletion));
+        }
         Err(Some(Wake::At(now.saturating_add(look).min(self.statistics.load_end))))
     }
 }

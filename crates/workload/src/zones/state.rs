@@ -1,8 +1,9 @@
 //! What all workers on a file know of its zones.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The zones of all files and devices of a run, by the names that whoever drives its jobs has for them. All are empty at
 /// first. Clones are the same.
@@ -16,6 +17,32 @@ type Zoned = (String, u64, u64);
 struct States {
     files: Mutex<BTreeMap<Zoned, Arc<Mutex<FileZones>>>>,
     workers: AtomicU32,
+    /// How often a zone was let go.
+    released: AtomicU64,
+    /// Workers that wait for one.
+    waiting: Mutex<u32>,
+    released_one: Condvar,
+}
+
+/// That a worker waits until another one lets go of a zone.
+#[derive(Clone, Debug)]
+pub struct ZoneWait {
+    states: ZoneStates,
+    /// How often zones had been let go when it found its own in other hands.
+    seen: u64,
+}
+
+impl ZoneWait {
+    /// Blocks until a zone was let go since, for so long at most. For drivers whose workers have threads of their own: one
+    /// that looks again and again takes the processor from the worker that it waits for.
+    pub fn block(&self, most: Duration) {
+        let states = &self.states.0;
+        let mut waiting = states.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        *waiting += 1;
+        let is_held = |_: &mut u32| states.released.load(Ordering::SeqCst) == self.seen;
+        let waited = states.released_one.wait_timeout_while(waiting, most, is_held);
+        *waited.unwrap_or_else(PoisonError::into_inner).0 -= 1;
+    }
 }
 
 impl ZoneStates {
@@ -23,6 +50,20 @@ impl ZoneStates {
     pub(super) fn of(&self, name: String, size: u64, capacity: u64) -> Arc<Mutex<FileZones>> {
         let mut files = self.0.files.lock().unwrap_or_else(PoisonError::into_inner);
         files.entry((name, size, capacity)).or_default().clone()
+    }
+
+    /// What waits for the next zone that is let go.
+    pub(super) fn wait(&self) -> ZoneWait {
+        ZoneWait { states: self.clone(), seen: self.0.released.load(Ordering::SeqCst) }
+    }
+
+    /// Tells those that wait that a zone was let go.
+    pub(super) fn release(&self) {
+        self.0.released.fetch_add(1, Ordering::SeqCst);
+        let waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if *waiting > 0 {
+            self.0.released_one.notify_all();
+        }
     }
 
     /// A number that no other worker has.
