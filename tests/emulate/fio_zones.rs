@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use units::convert::truncated;
+
 use crate::support::{User, lacks};
 
 const ZONES: &str = "--filename=f --size=16m --zonemode=zbd --zonesize=4m --bs=512k";
@@ -71,7 +73,7 @@ fn random_writes_keep_to_write_pointers_and_open_zones() {
         let mut written = [0.0; 4];
         let (mut most, mut started) = (0, 0);
         for (op, at, len) in &writes {
-            let zone = (at / 8.0) as usize;
+            let zone = truncated::<usize>(at / 8.0);
             assert_eq!(op, "write");
             let within = at - 8.0 * zone as f64;
             started += u64::from(within == 0.0 && written[zone] > 0.0);
