@@ -1,6 +1,7 @@
 use super::*;
 use crate::spec::{SizeSplit, Workload};
 use crate::{Completion, Job, JobSpec, Outcome, Wake, compile};
+use units::convert::truncated;
 use units::{Instant, Nanos};
 
 /// Workers of a workload with these keys besides 512 KiB in zones of 4 MiB, on a file of 16 MiB.
@@ -73,7 +74,7 @@ fn random_writes_go_to_the_write_pointer_of_their_zone() {
     let mut written = [0.0; 4];
     let places = places(&[]);
     for at in &places {
-        let zone = (at / 8.0) as usize;
+        let zone = truncated::<usize>(at / 8.0);
         assert_eq!(at - 8.0 * zone as f64, written[zone], "{places:?}");
         written[zone] += 1.0;
     }
@@ -87,8 +88,8 @@ fn only_so_many_zones_are_written_in_part() {
     let mut most = 0;
     let mut written = [0u32; 4];
     for at in places(&[("open_zones", "2"), ("bytes", "64MiB"), ("pattern", "random(repeats)")]) {
-        let zone = (at / 8.0) as usize;
-        let within = (at - 8.0 * zone as f64) as u32;
+        let zone = truncated::<usize>(at / 8.0);
+        let within = truncated::<u32>(at - 8.0 * zone as f64);
         assert_eq!(within, written[zone] % 8, "a write goes to the write pointer");
         written[zone] = within + 1;
         most = most.max(written.iter().filter(|written| !matches!(**written, 0 | 8)).count());
@@ -99,7 +100,7 @@ fn only_so_many_zones_are_written_in_part() {
 #[test]
 fn a_worker_opens_no_more_zones_than_its_own() {
     let keys = [("open_zones", "3"), ("worker_open_zones", "1"), ("pattern", "random(repeats)")];
-    let zones: Vec<u32> = places(&keys).iter().map(|at| (*at / 8.0) as u32).collect();
+    let zones: Vec<u32> = places(&keys).iter().map(|at| truncated::<u32>(*at / 8.0)).collect();
     assert!(zones.chunks(8).all(|zones| zones.iter().all(|zone| *zone == zones[0])), "{zones:?}");
 }
 
