@@ -1,7 +1,7 @@
 //! One thread, one engine, one job: plan, submit, wait, complete.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use units::convert::narrow;
@@ -89,7 +89,10 @@ pub fn drive<S: RequestSource>(
         hooks.live.issued(job.progress().in_flight);
         engine.submit(&batch)?;
         if let Some(zone) = job.waits_for_zone() {
-            zone.block(ZONE_WAIT);
+            zone.block(|released, waiting, is_held| {
+                let waited = released.wait_timeout_while(waiting, ZONE_WAIT, |_| is_held());
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            });
         }
         let ended = match wake {
             Wake::Done => break,

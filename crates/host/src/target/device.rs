@@ -390,7 +390,7 @@ mod tests {
         assert_eq!(device.queue.scheduler.as_deref(), Some("mq-deadline"));
         assert_eq!(device.queue.read_ahead, Some(Bytes::KIB * 128));
         assert_eq!(device.consents(), ["Z1E4ABC", "ata-ST2000DM001_Z1E4ABC"]);
-        assert!(device.in_words().contains("2 MiB, ST2000DM001, serial Z1E4ABC"), "{}", device.in_words());
+        assert!(device.in_words().contains("2.1 MB, ST2000DM001, serial Z1E4ABC"), "{}", device.in_words());
     }
 
     #[test]

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The zones of all files and devices of a run, by the names that whoever drives its jobs has for them. All are empty at
 /// first. Clones are the same.
@@ -33,15 +32,18 @@ pub struct ZoneWait {
 }
 
 impl ZoneWait {
-    /// Blocks until a zone was let go since, for so long at most. For drivers whose workers have threads of their own: one
-    /// that looks again and again takes the processor from the worker that it waits for.
-    pub fn block(&self, most: Duration) {
+    /// Has `wait` wait on the condition, with the lock that belongs to it, while its last argument says that no zone was let
+    /// go since, or until the caller's own time is over. For drivers whose workers have threads of their own: one that
+    /// looks again and again takes the processor from the worker that it waits for.
+    pub fn block<W>(&self, wait: W)
+    where
+        W: for<'a> FnOnce(&Condvar, MutexGuard<'a, u32>, &dyn Fn() -> bool) -> MutexGuard<'a, u32>,
+    {
         let states = &self.states.0;
         let mut waiting = states.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         *waiting += 1;
-        let is_held = |_: &mut u32| states.released.load(Ordering::SeqCst) == self.seen;
-        let waited = states.released_one.wait_timeout_while(waiting, most, is_held);
-        *waited.unwrap_or_else(PoisonError::into_inner).0 -= 1;
+        let is_held = || states.released.load(Ordering::SeqCst) == self.seen;
+        *wait(&states.released_one, waiting, &is_held) -= 1;
     }
 }
 

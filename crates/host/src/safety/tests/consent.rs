@@ -37,7 +37,7 @@ fn the_refusal_tells_size_model_serial_and_every_reason() {
     machine.mount("8:0", "/data", "xfs", "/dev/sda");
     machine.append("proc/swaps", "/dev/sda partition 100 0 -2\n");
     let error = permit(&machine.root(), &block(&machine, "sda"), None).expect_err("it is in use").to_string();
-    for part in ["2 MiB", "SPARE 2T", "serial S1", "mounted on /data", "swapoff"] {
+    for part in ["2.1 MB", "SPARE 2T", "serial S1", "mounted on /data", "swapoff"] {
         assert!(error.contains(part), "{part} is not in: {error}");
     }
     assert_eq!(error.lines().count(), 3, "{error}");
