@@ -34,9 +34,7 @@ fn reads(bencher: Bencher<'_, '_>, engine: &str, depth: u32) {
     let workload = &plan.points()[0].workloads()[0];
     let jobs = compile(workload, &[FILE]).expect("the file is large enough");
     let files = vec![FileRef { path: path.clone(), permit: None }];
-    let zones = workload::ZoneStates::default();
-    let assignment =
-        [Assignment { workload: workload.clone(), jobs, files, verify: None, zones, is_logged: false }];
+    let assignment = [Assignment::new(workload.clone(), jobs, files)];
     let clock = Clock::start();
     bencher.counter(ItemsCount::new(REQUESTS)).bench_local(|| {
         run(&assignment, &clock, &AtomicBool::new(false), &mut |_| ()).expect("reading a file of our own")

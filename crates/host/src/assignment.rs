@@ -28,7 +28,7 @@ pub struct Assignment {
     pub verify: Option<Verification>,
     /// How far the zones of its files are written.
     pub zones: ZoneStates,
-    /// Whether its requests are told one by one.
+    /// Whether each of its requests is reported, for a log.
     pub is_logged: bool,
 }
 
@@ -113,6 +113,11 @@ impl Assigned for Assignment {
 }
 
 impl Assignment {
+    /// Of these workers on these files, of which nothing is known: nothing is verified or logged, and zones are empty.
+    pub fn new(workload: Workload, jobs: Vec<JobSpec>, files: Vec<FileRef>) -> Assignment {
+        Assignment { workload, jobs, files, verify: None, zones: ZoneStates::default(), is_logged: false }
+    }
+
     /// The exports that it asks in place of files; none where it asks files, and an error where it asks both.
     fn exports(&self) -> Result<Vec<Uri>, EngineError> {
         let exports: Vec<Uri> = self.files.iter().filter_map(FileRef::export).collect();

@@ -109,14 +109,7 @@ fn outcomes_on(
     event: &mut dyn FnMut(LoadEvent),
 ) -> Vec<WorkerOutcome> {
     let jobs = compile(workload, &vec![LEN; files.len()]).unwrap();
-    let assignment = Assignment {
-        workload: workload.clone(),
-        jobs,
-        files,
-        verify: None,
-        zones: Default::default(),
-        is_logged: false,
-    };
+    let assignment = Assignment::new(workload.clone(), jobs, files);
     run(&[assignment], &Clock::start(), &AtomicBool::new(false), event).unwrap()
 }
 
@@ -279,14 +272,7 @@ fn a_file_that_is_neither_scratch_nor_permitted_is_not_written() {
     let asked = Workload { mix: reading(0.5), ..workload(EngineKind::Auto, 1) };
     let jobs = compile(&asked, &[LEN]).unwrap();
     let files = vec![FileRef { path: bed.paths[0].clone(), permit: None }];
-    let assignment = Assignment {
-        workload: asked,
-        jobs,
-        files,
-        verify: None,
-        zones: Default::default(),
-        is_logged: false,
-    };
+    let assignment = Assignment::new(asked, jobs, files);
     let error = run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
     assert!(error.to_string().contains("no permit"), "{error}");
 }
@@ -298,14 +284,7 @@ fn setting_stop_ends_the_load_and_keeps_what_was_measured() {
     let asked = Workload { stop, ..workload(EngineKind::Auto, 8) };
     let jobs = compile(&asked, &[LEN]).unwrap();
     let (clock, flag) = (Clock::start(), AtomicBool::new(false));
-    let assignment = Assignment {
-        workload: asked,
-        jobs,
-        files: refs(&bed.paths),
-        verify: None,
-        zones: Default::default(),
-        is_logged: false,
-    };
+    let assignment = Assignment::new(asked, jobs, refs(&bed.paths));
     let outcomes = run(&[assignment], &clock, &flag, &mut |event| {
         if matches!(event, LoadEvent::Progress(progress) if progress.ops > 0) {
             flag.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -330,13 +309,8 @@ fn the_first_worker_that_has_done_its_part_ends_the_load_of_all() {
         ends_after("bystander", u64::MAX, false),
         ends_after("shortest", 1, false),
     ];
-    let assign = |workload: &Workload| Assignment {
-        workload: workload.clone(),
-        jobs: compile(workload, &[LEN]).unwrap(),
-        files: refs(&bed.paths),
-        verify: None,
-        zones: Default::default(),
-        is_logged: false,
+    let assign = |workload: &Workload| {
+        Assignment::new(workload.clone(), compile(workload, &[LEN]).unwrap(), refs(&bed.paths))
     };
     let assignments: Vec<Assignment> = asked.iter().map(assign).collect();
     let outcomes = run(&assignments, &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap();
@@ -378,14 +352,7 @@ fn polling_a_device_without_poll_queues_is_refused_with_a_reason() {
     let mut asked = workload(EngineKind::IoUring, 4);
     asked.engine.iopoll = true;
     let jobs = compile(&asked, &[LEN]).unwrap();
-    let assignment = Assignment {
-        workload: asked,
-        jobs,
-        files: refs(&bed.paths),
-        verify: None,
-        zones: Default::default(),
-        is_logged: false,
-    };
+    let assignment = Assignment::new(asked, jobs, refs(&bed.paths));
     let error = run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
     assert!(error.to_string().contains("poll queues"), "{error}");
 }
@@ -394,14 +361,7 @@ fn polling_a_device_without_poll_queues_is_refused_with_a_reason() {
 fn a_target_that_is_not_there_is_an_error_that_names_it() {
     let asked = workload(EngineKind::Auto, 4);
     let jobs = compile(&asked, &[LEN]).unwrap();
-    let assignment = Assignment {
-        workload: asked,
-        jobs,
-        files: refs(&["/nonexistent/target".into()]),
-        verify: None,
-        zones: Default::default(),
-        is_logged: false,
-    };
+    let assignment = Assignment::new(asked, jobs, refs(&["/nonexistent/target".into()]));
     let error = run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
     assert!(error.to_string().contains("/nonexistent/target"), "{error}");
 }

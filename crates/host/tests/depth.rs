@@ -45,14 +45,7 @@ fn load(
 ) -> WorkerOutcome {
     let jobs = compile(workload, &[SIZE]).unwrap();
     let files = vec![FileRef { path: device.node.clone().into(), permit: None }];
-    let assignment = Assignment {
-        workload: workload.clone(),
-        jobs,
-        files,
-        verify: None,
-        zones: Default::default(),
-        is_logged: false,
-    };
+    let assignment = Assignment::new(workload.clone(), jobs, files);
     run(&[assignment], clock, &AtomicBool::new(false), event).unwrap().remove(0)
 }
 

@@ -51,14 +51,7 @@ fn ran(workload: &Workload, server: &Server) -> Result<Vec<WorkerOutcome>, Engin
     let leave = permit(&SysRoot::real(), &target, Some(&consent)).ok().map(Arc::new);
     let files = vec![FileRef { path: server.uri.clone().into(), permit: leave }];
     let jobs = compile(workload, &[LEN]).unwrap();
-    let assignment = Assignment {
-        workload: workload.clone(),
-        jobs,
-        files,
-        verify: None,
-        zones: Default::default(),
-        is_logged: false,
-    };
+    let assignment = Assignment::new(workload.clone(), jobs, files);
     run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ())
 }
 
@@ -223,14 +216,7 @@ fn without_leave_nothing_is_written() {
     };
     let files = vec![FileRef { path: server.uri.clone().into(), permit: None }];
     let jobs = compile(&writes, &[LEN]).unwrap();
-    let assignment = Assignment {
-        workload: writes,
-        jobs,
-        files,
-        verify: None,
-        zones: Default::default(),
-        is_logged: false,
-    };
+    let assignment = Assignment::new(writes, jobs, files);
     let error = run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
     assert!(error.to_string().contains("no permit"), "{error}");
     assert!(fs::read(&disk.path).unwrap().iter().all(|byte| *byte == 0));

@@ -45,14 +45,7 @@ fn workload(engine: EngineKind, depth: u32, reads: &str) -> Workload {
 fn load(workload: &Workload, device: &Loop, permit: Option<Arc<Permit>>) -> Tally {
     let jobs = compile(workload, &[SIZE]).unwrap();
     let files = vec![FileRef { path: device.node.clone().into(), permit }];
-    let assignment = Assignment {
-        workload: workload.clone(),
-        jobs,
-        files,
-        verify: None,
-        zones: Default::default(),
-        is_logged: false,
-    };
+    let assignment = Assignment::new(workload.clone(), jobs, files);
     run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap().remove(0).tally
 }
 

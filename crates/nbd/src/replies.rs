@@ -38,7 +38,7 @@ impl<A> Replies<A> {
         Replies { asked, gathered, unused: 0..0, coming: None }
     }
 
-    /// Something is asked with `slot` as its cookie, which is free.
+    /// Notes a request whose cookie is `slot`. No other request in flight has that slot.
     pub fn ask(&mut self, slot: usize, asked: A) {
         let before = self.asked[slot].replace(asked);
         debug_assert!(before.is_none(), "a slot must have one request at a time");

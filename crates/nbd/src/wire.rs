@@ -113,7 +113,7 @@ pub const OPTION_REPLY_LEN: usize = 20;
 pub struct Request {
     pub flags: u16,
     pub command: u16,
-    /// What its reply is told by.
+    /// Its reply carries the same.
     pub cookie: u64,
     pub offset: u64,
     pub len: u64,

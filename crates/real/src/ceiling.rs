@@ -87,12 +87,5 @@ fn on_null(assignment: &Assignment, time: Nanos) -> Assignment {
         ..job.clone()
     };
     let jobs = assignment.jobs.iter().map(closed).collect();
-    Assignment {
-        workload,
-        jobs,
-        files: Vec::new(),
-        verify: None,
-        zones: Default::default(),
-        is_logged: false,
-    }
+    Assignment::new(workload, jobs, Vec::new())
 }

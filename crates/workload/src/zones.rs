@@ -334,9 +334,8 @@ impl Zoned {
         let zone = self.writable(state, from)?;
         self.is_free(state, zone)?;
         self.count_towards_reset(state, zone);
-        let its = &mut state.zones[zone as usize];
-        let is_full = its.written + u64::from(self.sizes[0]) > self.capacity;
-        if is_full || its.reset_due {
+        let its = state.zones[zone as usize];
+        if self.is_full(its.written) || its.reset_due {
             if its.in_flight > 0 {
                 return Err(Placing::Held);
             }
@@ -431,8 +430,9 @@ impl Zoned {
         let count = state.open.len();
         let begin = u128::from(from.clamp(start, end - 1) - start) * count as u128 / u128::from(end - start);
         let own = self.own_zones();
-        let zones = state.open.iter().map(|(zone, _)| *zone).cycle().skip(narrow::<usize>(begin)).take(count);
-        zones.filter(|zone| own.contains(zone)).find(|_| true)
+        let mut zones =
+            state.open.iter().map(|(zone, _)| *zone).cycle().skip(narrow::<usize>(begin)).take(count);
+        zones.find(|zone| own.contains(zone))
     }
 }
 

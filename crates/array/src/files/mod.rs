@@ -62,7 +62,7 @@ impl Unwritten {
 pub struct FileClient {
     /// What it does to which names.
     pub job: TreeJobSpec,
-    /// Whether each of its requests is told of.
+    /// Whether each of its requests is reported, for a log.
     pub is_logged: bool,
     /// Workers of its workload.
     pub workers: u32,

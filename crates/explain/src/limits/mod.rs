@@ -113,8 +113,8 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
     // A single request does not queue; but where the next load of the sweep gained little, a higher depth is no advice.
     let alone = load.in_flight <= ONE && answer.is_none();
     // A processor that is never idle bounds the rate, and no depth helps against it.
-    let has_processors = company::cpu_saturated(run, point).is_none();
-    if first.share < FAR && (alone || follows) && has_processors {
+    let has_idle_cpu = company::cpu_saturated(run, point).is_none();
+    if first.share < FAR && (alone || follows) && has_idle_cpu {
         return Some(latency(first, &load, answer));
     }
     (first.share >= FAR || answer.is_some()).then(|| open(&uses, load.in_flight, answer, DEEPER))
@@ -135,7 +135,9 @@ fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy: &str) -> D
     let mut near: Vec<&Use> = uses.iter().filter(|one| one.share > 0.0).collect();
     near.sort_by(|one, other| other.weight().total_cmp(&one.weight()));
     near.truncate(OTHERS);
-    let near_by: Vec<String> = near.iter().map(|one| one.in_short()).collect();
+    // What one request adds to a queue is itself.
+    let told = if in_flight > ONE { Use::in_short } else { Use::busy };
+    let near_by: Vec<String> = near.iter().map(|one| told(one)).collect();
     let mut sentence = match near_by.is_empty() {
         true => "Bottleneck not identified: no counted part did any work.".into(),
         false => format!(

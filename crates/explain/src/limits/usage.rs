@@ -62,18 +62,24 @@ impl Use {
 
     /// `disks 72 % busy, mean queue 3.1`.
     pub(super) fn in_short(&self) -> String {
-        let share = percent(self.share);
-        match (self.what.as_str(), self.queue) {
-            ("busy", Some(Queue { load, background })) => {
-                let own = if background >= 0.1 {
-                    format!(" ({} of it background work)", percent(background))
-                } else {
-                    String::new()
-                };
-                format!("{} {share} busy{own}, mean queue {load:.1}", self.part)
+        match self.queue {
+            Some(Queue { load, .. }) if self.what == "busy" => {
+                format!("{}, mean queue {load:.1}", self.busy())
             }
-            ("busy", None) => format!("{} {share} busy", self.part),
-            (what, _) => format!("{} {share} ({what})", self.part),
+            _ => self.busy(),
+        }
+    }
+
+    /// The same without what waits: `disks 72 % busy`.
+    pub(super) fn busy(&self) -> String {
+        let share = percent(self.share);
+        let background = self.queue.map_or(0.0, |queue| queue.background);
+        match self.what.as_str() {
+            "busy" if background >= 0.1 => {
+                format!("{} {share} busy ({} of it background work)", self.part, percent(background))
+            }
+            "busy" => format!("{} {share} busy", self.part),
+            what => format!("{} {share} ({what})", self.part),
         }
     }
 

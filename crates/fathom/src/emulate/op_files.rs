@@ -18,7 +18,7 @@ pub struct OpFiles(Arc<Mutex<Open>>);
 
 #[derive(Debug)]
 struct Open {
-    /// Those of the phase that goes on; none where none are written.
+    /// The file of the phase under way; `None` of a phase whose operations are not written.
     current: Option<OpFile>,
     files: LogFiles,
     began: Instant,

@@ -13,7 +13,7 @@ use super::job::Job;
 use super::section::Setting;
 use super::settings::Options;
 
-/// The setting that asks for zones, and their size; `None` where none are asked for.
+/// The setting `zonemode=zbd` and the bytes of a zone; `None` where there is no such setting.
 pub(super) fn asked(options: &Options) -> Result<Option<(&Setting, u64)>, Refusal> {
     let Some(mode) = options.get("zonemode").filter(|mode| mode.value == "zbd") else { return Ok(None) };
     match options.size("zonesize")? {

@@ -20,7 +20,7 @@ pub struct TreeAssignment<'a> {
     pub workload: Workload,
     /// Of whom: one for each worker.
     pub jobs: Vec<TreeJobSpec>,
-    /// Whether each request is told of.
+    /// Whether each request is reported, for a log.
     pub is_logged: bool,
     pub(super) tree: OpenTree<'a>,
 }

@@ -124,7 +124,7 @@ impl Trees {
         self.path().join(self.trees.get(workload).map_or("", |stored| &stored.folder))
     }
 
-    /// `jobs` of a workload in its tree, which has been prepared, and whether each of their requests is told of.
+    /// `jobs` in the prepared tree of their workload; each of their requests is reported, for a log, where `is_logged`.
     pub fn assign(&self, workload: &Workload, jobs: Vec<TreeJobSpec>, is_logged: bool) -> TreeAssignment<'_> {
         let stored = self.trees.get(&workload.name).expect("its tree has been prepared");
         let names = stored.holding.unwrap_or_default().names;

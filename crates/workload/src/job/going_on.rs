@@ -32,8 +32,8 @@ pub(super) struct GoingOn {
 }
 
 impl<S: RequestSource> Job<S> {
-    /// Lets it keep its part of the flow that all jobs with these totals have, and end with the others where it is to. Call
-    /// before any of them starts; without it, and where the specification has no flow, the job goes on by itself.
+    /// Has it keep its part of the flow of all jobs with these totals, and end with them where its specification says so.
+    /// Call it before any of them starts; a job without it ends by its own limits alone.
     pub fn share_flow(&mut self, totals: &Arc<FlowTotals>) {
         self.going_on.member = Some(Member::new(totals, !self.options.with_others));
         let at_once = self.options.start.is_zero();

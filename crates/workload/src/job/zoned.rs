@@ -47,7 +47,8 @@ impl<S: RequestSource> Job<S> {
         };
         let drawn = u64::from(next.request.bytes());
         let budget = self.bytes_left.saturating_add(drawn);
-        let look = match self.source.place(&mut next, token, budget) {
+        let placing = self.source.place(&mut next, token, budget);
+        let look = match placing {
             Placing::Placed { left_out, .. } => {
                 if self.options.bytes.is_some() {
                     // What was left out counts as gone through.
@@ -66,10 +67,9 @@ impl<S: RequestSource> Job<S> {
             Placing::Nothing => NOTHING_LOOK,
             Placing::Held => HELD_LOOK,
         };
-        let is_held = look == HELD_LOOK;
         (self.drawn, self.waiting) = (Some(next), Some((due, token)));
         // As fio, which lets its own requests end first.
-        if is_held && self.in_flight() > 0 {
+        if placing == Placing::Held && self.in_flight() > 0 {
             return Err(Some(Wake::OnCompletion));
         }
         Err(Some(Wake::At(now.saturating_add(look).min(self.statistics.load_end))))

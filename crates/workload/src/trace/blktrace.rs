@@ -12,23 +12,23 @@ use super::reader::Gathered;
 use crate::Op;
 
 /// The head of an event.
-const HEAD: usize = 48;
+pub(super) const HEAD: usize = 48;
 /// What each begins with, without the version in the lowest byte.
-const MAGIC: u32 = 0x6561_7400;
+pub(super) const MAGIC: u32 = 0x6561_7400;
 /// The version that is read. The next one has a longer head, and is written only where a program asks for it.
-const VERSION: u32 = 7;
+pub(super) const VERSION: u32 = 7;
 
 /// Of an action: queued, and issued to the driver.
-const QUEUED: u32 = 1;
+pub(super) const QUEUED: u32 = 1;
 const ISSUED: u32 = 7;
 /// Beside the action: the event says which control group asked.
-const OF_GROUP: u32 = 1 << 8;
+pub(super) const OF_GROUP: u32 = 1 << 8;
 
 /// Categories, in the upper half of an action.
-const WRITE: u32 = 1 << 17;
+pub(super) const WRITE: u32 = 1 << 17;
 const FLUSH: u32 = 1 << 18;
 const PASSED_THROUGH: u32 = 1 << 25;
-const NOTICE: u32 = 1 << 26;
+pub(super) const NOTICE: u32 = 1 << 26;
 const DISCARD: u32 = 1 << 29;
 
 /// Whether bytes begin with the mark of an event, in either byte order.
@@ -38,12 +38,19 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
 
 /// How numbers lie in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
+pub(super) enum Order {
     Little,
     Big,
 }
 
-fn order(bytes: &[u8]) -> Option<Order> {
+impl Order {
+    /// Whether it is that of this machine.
+    pub(super) fn is_native(self) -> bool {
+        (self == Order::Big) == cfg!(target_endian = "big")
+    }
+}
+
+pub(super) fn order(bytes: &[u8]) -> Option<Order> {
     let mark = *bytes.first_chunk::<4>()?;
     let is_mark = |mark: u32| mark & !0xff == MAGIC;
     match (is_mark(u32::from_le_bytes(mark)), is_mark(u32::from_be_bytes(mark))) {
@@ -153,9 +160,9 @@ impl Stream {
 }
 
 /// The head of an event: words at their places.
-struct Head<'a> {
-    bytes: &'a [u8; HEAD],
-    order: Order,
+pub(super) struct Head<'a> {
+    pub bytes: &'a [u8; HEAD],
+    pub order: Order,
 }
 
 impl Head<'_> {
@@ -168,15 +175,15 @@ impl Head<'_> {
         u64::from_le_bytes(bytes)
     }
 
-    fn half(&self, at: usize) -> u16 {
+    pub fn half(&self, at: usize) -> u16 {
         narrow::<u16>(self.number::<2>(at))
     }
 
-    fn word(&self, at: usize) -> u32 {
+    pub fn word(&self, at: usize) -> u32 {
         narrow::<u32>(self.number::<4>(at))
     }
 
-    fn long(&self, at: usize) -> u64 {
+    pub fn long(&self, at: usize) -> u64 {
         self.number::<8>(at)
     }
 }

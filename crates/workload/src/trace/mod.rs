@@ -10,6 +10,7 @@ mod csv;
 mod cursor;
 mod disksim;
 mod iolog;
+mod merge;
 mod msr;
 mod place;
 mod reader;
@@ -21,6 +22,7 @@ pub use spec::trace::{MOST_SCALE, Replay, Trace, TraceRequest};
 
 pub(crate) use cursor::{Arrivals, Cursor};
 pub use iolog::{IologWriter, is_iolog};
+pub use merge::{MergedBlktrace, merge_blktraces};
 pub(crate) use place::specs;
 pub use reader::{FORMATS, Recorded, TraceError, TraceFormat, TraceReader};
 

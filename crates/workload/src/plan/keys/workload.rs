@@ -107,13 +107,11 @@ keys! {
         "`concatenated`: one after the other in one address space. `striped(1MiB)`: in turn, so many bytes \
          each; no request may cross from one to the next."
     zone_size (Size, "none", "256MiB") [|d, n| n.optional(some_bytes).map(|size| d.spec.zones.size = size)] _
-        "A write goes to the write pointer of the zone that its address lies in, which is where the last \
-         write to that zone ended; a zone that is full is reset, which means that it is written from its start again. \
-         `sequential` goes through the zones in turn. Zones are those of a file or a conventional device, counted from \
-         its start: resets reach no device, and a device that is zoned itself is refused. All are empty \
-         when the run begins; all workloads and phases with the same zones on a target share their write \
-         pointers. While requests of one worker are in flight in a zone, others wait for it. With \
-         `verify` no full zone is written again, and a load ends once all are full. The span is rounded to \
+        "Emulated, on a file or a conventional device: resets reach no device, and a zoned device is refused. \
+         A write goes to the write pointer of the zone of its address; a full zone is reset and written from its \
+         start again. `sequential` takes the zones in turn. All zones are empty when the run begins, and all \
+         workloads and phases on a target share them. While one worker has requests in flight in a zone, others \
+         wait. With `verify` no full zone is reset, and a load ends once all are full. The span is rounded to \
          whole zones."
     zone_capacity (Size, "none", "200MiB")
         [|d, n| n.optional(some_bytes).map(|size| d.spec.zones.capacity = size)] _
@@ -121,16 +119,15 @@ keys! {
     zone_skip (Size, "none", "256MiB") [|d, n| n.optional(some_bytes).map(|size| d.spec.zones.skip = size)] _
         "With `sequential`; a multiple of `zone_size`."
     open_zones (Count(1, 4096), "none", 32) [spec.zones.open] _
-        "1 to 4096. Once so many are open, writes go to these alone, by their address to one or another; one that is \
-         full makes room for the next that is not open. `none`: any number."
+        "1 to 4096. Once so many are open, writes go to these alone; a full zone closes, and another may open. \
+         `none`: any number."
     worker_open_zones (Count(1, 4096), "none", 4) [spec.zones.open_of_worker] _
         "It goes with `open_zones`."
     read_beyond_wp (Switch, "false", true) [spec.zones.reads_beyond] _
-        "Otherwise a read goes to what is written of its zone, or of the nearest zone that has anything; a \
-         load that finds nothing ends, or waits where `run` says how long it lasts."
+        "With `false` a read stays below the write pointer of its zone, or of the nearest zone with data; where \
+         nothing is written a load ends, or with `run` waits."
     zone_resets (Share, "none", "12.5%") [|d, n| n.optional(a_share).map(|part| d.spec.zones.resets = part)] _
-        "`12.5%`: every eighth write, once more is written than `zone_resets_above` says. It stands for the \
-         garbage collection of an application."
+        "`12.5%`: every eighth write, as the garbage collection of an application would."
     zone_resets_above (Share, "none", "70%")
         [|d, n| n.optional(a_share).map(|part| d.spec.zones.resets_above = part)] _
         "It goes with `zone_resets`. `none`: from the start."
