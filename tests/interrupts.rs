@@ -238,6 +238,7 @@ run  = "200ms"
 name       = "ahead"
 state      = "prepare"
 read_ahead = "4MiB"
+scheduler  = "mq-deadline"
 
 [[phase]]
 name = "long"
@@ -252,17 +253,21 @@ impl Place {
         let device = device.and_then(|device| Some((Mounted::make(&device, &point)?, device)));
         let mut place = Place { user, device, before: String::new() };
         if place.device.is_none() {
-            // The read-ahead of whatever the home lies on is nobody's to set.
-            place.user.write("plan.toml", PREPARED.replace("read_ahead = \"4MiB\"", "drop_caches = true"));
+            // The queue of whatever the home lies on is nobody's to set.
+            let plan =
+                PREPARED.replace("read_ahead = \"4MiB\"\n", "").replace("scheduler  = \"mq-deadline\"\n", "");
+            place.user.write("plan.toml", plan);
         }
-        place.before = place.read_ahead();
+        place.before = place.queue();
         place
     }
 
-    fn read_ahead(&self) -> String {
-        let path =
-            |(_, device): &(Mounted, Loop)| format!("/sys/block/{}/queue/read_ahead_kb", device.name());
-        self.device.as_ref().map(|device| fs::read_to_string(path(device)).unwrap()).unwrap_or_default()
+    /// What is set of the device's queue.
+    fn queue(&self) -> String {
+        let Some((_, device)) = &self.device else { return String::new() };
+        let setting =
+            |name| fs::read_to_string(format!("/sys/block/{}/queue/{name}", device.name())).unwrap();
+        ["read_ahead_kb", "scheduler"].map(setting).concat()
     }
 
     #[track_caller]
@@ -270,7 +275,7 @@ impl Place {
         let left = fs::read_dir(self.user.path("disk")).unwrap().map(|entry| entry.unwrap().file_name());
         let left: Vec<_> = left.filter(|name| name != "lost+found").collect();
         assert!(left.is_empty(), "{what}: {left:?}");
-        assert_eq!(self.read_ahead(), self.before, "{what}");
+        assert_eq!(self.queue(), self.before, "{what}");
         let journals = self.user.path(".local/share/fathom/runs.sqlite.restore");
         assert!(!journals.exists(), "{what}");
     }
@@ -302,6 +307,10 @@ fn every_signal_that_can_be_caught_puts_back_what_was_changed_at_any_moment() {
     for signal in all.into_iter().filter(|signal| is_heeded(*signal)) {
         for _ in 0..moments() {
             let running = place.start("");
+            if signal == Signal::PIPE {
+                // Until the program listens, its language's runtime ignores this one.
+                wait_until("the run listens", || running.catches(signal));
+            }
             let what = format!("{signal:?} after {} ms", some_moment());
             running.signal(signal);
             let ended = running.end();

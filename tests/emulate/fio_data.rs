@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{User, lacks};
+use crate::support::{Loop, Running, User, lacks, skipped, wait_until};
 
 #[test]
 fn data_that_was_changed_behind_a_jobs_back_is_error_84() {
@@ -124,6 +124,75 @@ fn requests_of_several_sizes_cover_all_of_a_file() {
         }
     }
     assert!(blocks.iter().all(|visits| *visits == 1));
+}
+
+#[test]
+fn a_log_that_is_stored_compressed_is_printed_alike_here_and_by_fio_before_3_38() {
+    let user = User::new();
+    let line = "as fio --name=a --rw=randrw --size=8m --bs=4k --log_offset=1 --write_lat_log=w --write_iops_log=s \
+                --log_avg_msec=0 --log_store_compressed=1 --log_compression=10k";
+    user.fathom(line).done();
+    let stored = std::fs::read(user.path("w_clat.1.log.fz")).unwrap();
+    let lines = user.fathom("as fio --inflate-log=w_clat.1.log.fz").done().out;
+    assert_eq!(lines.lines().count(), 2048);
+    assert!(stored.len() < lines.len() / 2, "{} of {} bytes", stored.len(), lines.len());
+    let mut places: Vec<u64> =
+        lines.lines().map(|line| line.split(", ").nth(4).unwrap().parse().unwrap()).collect();
+    places.sort_unstable();
+    assert!(places.iter().copied().eq((0..2048).map(|block| block * 4096)), "{places:?}");
+    user.fathom("as fio --inflate-log=missing").with(1).saying(&["printing the log missing"]);
+    let real = |arguments: &[&str]| Command::new("fio").args(arguments).current_dir(user.path("")).output();
+    let Ok(version) = real(&["--version"]) else {
+        return lacks("fio", "needs fio, to print what was stored");
+    };
+    let version = String::from_utf8(version.stdout).unwrap();
+    let minor = version.trim().strip_prefix("fio-3.").and_then(|minor| minor.parse::<u32>().ok());
+    if minor.is_none_or(|minor| minor >= 38) {
+        return skipped(&format!("{} has another layout of what it stores", version.trim()));
+    }
+    let theirs = real(&["--inflate-log=w_clat.1.log.fz"]).unwrap();
+    assert_eq!(String::from_utf8(theirs.stdout).unwrap(), lines);
+}
+
+#[test]
+fn a_scheduler_is_set_for_the_job_and_put_back_behind_it() {
+    let user = User::new();
+    let Some(device) = Loop::make(&user, 4 << 20) else { return };
+    let scheduler =
+        || std::fs::read_to_string(format!("/sys/block/{}/queue/scheduler", device.name())).unwrap();
+    let before = scheduler();
+    if before.contains("[mq-deadline]") || !before.contains("mq-deadline") {
+        return skipped("loop devices here have no other scheduler to be set to");
+    }
+    let line = format!(
+        "as fio --name=a --rw=randread --size=4m --filename={} --runtime=2 --time_based",
+        device.node
+    );
+    let running = Running::of(&mut user.command(&format!("{line} --ioscheduler=deadline")));
+    wait_until("the scheduler is set", || scheduler().contains("[mq-deadline]"));
+    running.end().with(0);
+    assert_eq!(scheduler(), before);
+    user.fathom(&format!("{line} --ioscheduler=fastest"))
+        .with(1)
+        .saying(&["the device can have", "mq-deadline"]);
+    user.fathom("as fio --name=a --rw=read --size=1m --filename=array:md3000 --ioscheduler=none").done();
+    let two = format!(
+        "{line} --ioscheduler=none --name=b --rw=read --size=4m --filename={} --ioscheduler=bfq",
+        device.node
+    );
+    user.fathom(&two).with(1).saying(&["a job beside it has ioscheduler=none"]);
+}
+
+#[test]
+fn a_part_of_direct_requests_is_polled_for() {
+    let user = User::new();
+    let line = "as fio --name=a --rw=randread --bs=4k --size=1m --ioengine=pvsync2 --direct=1 --hipri";
+    for part in ["--hipri_percentage=30", ""] {
+        user.fathom(&format!("{line} {part} --output-format=json")).done();
+        let polled = user.last()["points"][0]["workloads"][0]["spec"]["polled"].clone();
+        assert_eq!(polled, if part.is_empty() { "100%" } else { "30%" });
+    }
+    user.fathom(&format!("{line} --ioengine=psync")).with(1).saying(&["pvsync2"]);
 }
 
 #[test]

@@ -24,6 +24,8 @@ pub struct JobEnvironment<'a> {
     pub cpus: u32,
     /// Memory of this machine.
     pub ram_bytes: u64,
+    /// Cycles a second of its processors; `None` where the system does not say.
+    pub cpu_hz: Option<u64>,
 }
 
 /// What a name in a job file leads to.
@@ -50,6 +52,7 @@ impl JobEnvironment<'_> {
         salt: 1,
         cpus: 1,
         ram_bytes: 1 << 30,
+        cpu_hz: Some(2_000_000_000),
     };
 }
 

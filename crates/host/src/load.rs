@@ -41,7 +41,7 @@ pub trait Assigned: Sync {
 }
 
 /// How an engine came to be, for the record.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct EngineReport {
     /// Which it is; `None` where names are asked for instead of blocks.
     pub choice: Option<EngineChoice>,

@@ -15,7 +15,7 @@ use host::clock::Clock;
 use host::engine::FileRef;
 use host::environment::UringState;
 use host::monitor::{DeviceCounters, Monitor};
-use host::restore::{Journal, ReadAhead};
+use host::restore::{Journal, QueueSetting};
 use host::safety::{consent_for, permit};
 use host::target::{Facts, Target, TargetKind};
 use host::verify::Books;
@@ -50,7 +50,7 @@ pub struct RealWorld {
     targets: Vec<Resolved>,
     scratch: ScratchSet,
     plain: PlainSet,
-    read_ahead: Vec<ReadAhead>,
+    queues: Vec<QueueSetting>,
     journal: Journal,
     trees: TreeSet,
     upkeep: Upkeep,
@@ -136,7 +136,7 @@ impl RealWorld {
             targets,
             scratch,
             plain,
-            read_ahead: Vec::new(),
+            queues: Vec::new(),
             journal: options.journal.clone(),
             trees,
             upkeep: Upkeep::new(&options.upkeep),
@@ -429,7 +429,7 @@ impl World for RealWorld {
         let mut left = self.scratch.remove();
         left.extend(self.plain.end());
         left.extend(self.trees.remove().err().map(|error| error.to_string()));
-        left.extend(self.read_ahead.iter_mut().filter_map(|set| set.put_back(&self.root).err()));
+        left.extend(self.queues.iter_mut().filter_map(|set| set.put_back(&self.root).err()));
         left
     }
 }

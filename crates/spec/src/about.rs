@@ -2,7 +2,7 @@
 //! record's schema.
 
 /// Every key with its line, in the order of the reference page.
-const ABOUT: [(&str, &str); 89] = [
+const ABOUT: [(&str, &str); 90] = [
     ("pattern", "Access pattern: the address of the next request (fio: `rw`, `random_distribution`)."),
     ("size", "Block size: bytes of one request (fio: `bs`; what fio calls `size` is `span`)."),
     ("reads", "Share of requests that read (fio: `rwmixread`)."),
@@ -112,6 +112,11 @@ const ABOUT: [(&str, &str); 89] = [
     ("atomic", "Untorn writes: a write that the device cannot take as a whole fails (`RWF_ATOMIC`)."),
     ("nowait", "Requests that would wait fail at once (`RWF_NOWAIT`)."),
     ("uncached", "Buffered I/O that leaves nothing in the page cache (`RWF_DONTCACHE`)."),
+    (
+        "polled",
+        "Part of the requests whose completion the calling thread polls for (`RWF_HIPRI`; fio: `hipri` and \
+         `hipri_percentage` of pvsync2).",
+    ),
     (
         "write_hint",
         "Expected lifetime of written data, told to the file system and the device (fio: `write_hint`).",

@@ -191,7 +191,7 @@ macro_rules! field {
 }
 
 /// In the order of the reference page.
-pub(crate) static FIELDS: [Field; 89] = [
+pub(crate) static FIELDS: [Field; 90] = [
     field!(word "pattern" pattern),
     field!(text "size", |w| asked(w).map(|w| text(&w.sizes)), |w, said| said.parse().map(|sizes| w.sizes = sizes)),
     field!(text "reads", |w| asked(w).map(|w| share(w.mix.reads)), |w, said| unit(said).map(|part| w.mix.reads = part)),
@@ -296,6 +296,11 @@ pub(crate) static FIELDS: [Field; 89] = [
     field!(asked switch "atomic" engine.flags.atomic),
     field!(asked switch "nowait" engine.flags.nowait),
     field!(asked switch "uncached" engine.flags.uncached),
+    field!(
+        text "polled",
+        |w| (w.engine.flags.polled > Share::NONE).then(|| share(w.engine.flags.polled)),
+        |w, said| unit(said).map(|part| w.engine.flags.polled = part)
+    ),
     field!(asked word "write_hint" engine.write_hint),
     field!(
         text "iolog",

@@ -201,7 +201,7 @@ words!(WriteHint, "a lifetime of written data",
     WriteHint::Extreme => "extreme");
 
 /// What the kernel is told of each request, as flags of preadv2(2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RequestFlags {
     /// A write is not torn, whatever fails (RWF_ATOMIC).
     pub atomic: bool,
@@ -209,11 +209,14 @@ pub struct RequestFlags {
     pub nowait: bool,
     /// The page cache keeps nothing of it (RWF_DONTCACHE).
     pub uncached: bool,
+    /// The part of the reads and writes whose completion the caller polls for (RWF_HIPRI).
+    pub polled: Share,
 }
 
 impl RequestFlags {
     /// None of them.
-    pub const NONE: RequestFlags = RequestFlags { atomic: false, nowait: false, uncached: false };
+    pub const NONE: RequestFlags =
+        RequestFlags { atomic: false, nowait: false, uncached: false, polled: Share::NONE };
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! `fathom as fio [OPTION|JOBFILE]...`
 
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use conduct::search::{DepthOptions, SearchOptions, load_of};
-use formats::fio::{Command, Merge, MergedTrace};
+use formats::fio::{Command, Merge, MergedTrace, inflate_log};
 use host::niceness;
 use host::pinned::Pinned;
 use real::PlainFile;
@@ -30,11 +31,23 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     Ok(if is_fios { Ending { code: 1, ..ending } } else { ending })
 }
 
+/// Prints the lines of a log that was stored compressed.
+fn inflate(path: &str) -> Result<Ending, Failure> {
+    let failed = |source| Failure::System { what: format!("printing the log {path}"), source };
+    let stored = std::fs::read(path).map_err(failed)?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    inflate_log(&stored, &mut out).and_then(|()| out.flush()).map_err(failed)?;
+    Ok(Ending::done())
+}
+
 fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let command = environment::with("", &[], |around| Command::parse(arguments, around))?;
     if let Some(text) = &command.wanted.answer {
         print(text)?;
         return Ok(Ending::done());
+    }
+    if let Some(path) = &command.wanted.inflated {
+        return inflate(path);
     }
     // Scripts take anything on stderr for a fault: notes are in the plan, and in the report's `fathom` object.
     let mut order = command.translated().clone();

@@ -39,8 +39,8 @@ impl FioLogs {
         self.with(|open| {
             // A job that asked nothing has an empty log.
             for index in 0..open.logs.len() {
-                let file = open.logs[index].file.clone();
-                open.files.add(&file, "");
+                let (file, rest) = (open.logs[index].file.clone(), open.logs[index].rest());
+                open.files.add(&file, &rest);
             }
             open.files.finish()
         })
@@ -65,8 +65,9 @@ impl Open {
             }
             let mut text = String::new();
             act(&mut self.logs[index], &mut text);
-            let file = self.logs[index].file.clone();
-            self.files.add(&file, &text);
+            let log = &mut self.logs[index];
+            let (file, bytes) = (log.file.clone(), log.stored(text));
+            self.files.add(&file, &bytes);
         }
     }
 }

@@ -51,7 +51,7 @@ impl Latencies {
 impl Open {
     fn add(&mut self, text: &str) {
         if let Some(name) = self.current {
-            self.files.add(name, text);
+            self.files.add(name, text.as_bytes());
         }
     }
 }

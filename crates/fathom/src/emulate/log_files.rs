@@ -37,12 +37,12 @@ impl LogFiles {
         self.files.retain(|(name, _)| !name.starts_with(prefix));
     }
 
-    /// Adds `text` to the file of that name.
-    pub fn add(&mut self, name: &str, text: &str) {
+    /// Adds `bytes` to the file of that name.
+    pub fn add(&mut self, name: &str, bytes: &[u8]) {
         if self.trouble.is_some() {
             return;
         }
-        if let Err(error) = self.write(name, text) {
+        if let Err(error) = self.write(name, bytes) {
             self.trouble = Some(format!("writing {name}: {error}"));
         }
     }
@@ -57,7 +57,7 @@ impl LogFiles {
         self.trouble.take()
     }
 
-    fn write(&mut self, name: &str, text: &str) -> io::Result<()> {
+    fn write(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let known = self.files.iter().position(|(known, _)| known == name);
         let index = match known {
             Some(index) => index,
@@ -68,6 +68,6 @@ impl LogFiles {
                 self.files.len() - 1
             }
         };
-        self.files[index].1.write_all(text.as_bytes())
+        self.files[index].1.write_all(bytes)
     }
 }

@@ -76,7 +76,7 @@ impl Listener for OpFiles {
                 let since = request.issued.saturating_since(open.began);
                 op_line(since, request.service(), of.bytes, &mut text);
             }
-            open.files.add(&of.name(&format!("{task:05}.csv")), &text);
+            open.files.add(&of.name(&format!("{task:05}.csv")), text.as_bytes());
         });
     }
 

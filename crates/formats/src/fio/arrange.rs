@@ -72,8 +72,16 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
         times.tell(jobs, &mut members, seed);
         notes.extend(exits(jobs, &phase)?);
         // The page cache forgets what is read through it, as with invalidate=1.
-        if forgets(jobs, &phase)? {
-            plan.phase(Keys::default().with("state", "prepare").with("fill", 0u32).with("span", "100%"));
+        let (forgets, scheduler) = (forgets(jobs, &phase)?, scheduler(jobs, &phase)?);
+        if forgets || scheduler.is_some() {
+            let mut keys = Keys::default().with("state", "prepare").with("fill", 0u32).with("span", "100%");
+            if !forgets {
+                keys = keys.with("drop_caches", false);
+            }
+            if let Some(name) = scheduler {
+                keys = keys.with("scheduler", name);
+            }
+            plan.phase(keys);
         }
         let readers = preread_members(jobs, &members)?;
         if !readers.is_empty() {
@@ -110,6 +118,16 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
         phases,
         unlink,
     })
+}
+
+/// The scheduler that jobs which run together ask for. Two at once have no say in turn.
+fn scheduler<'a>(jobs: &'a [Job], phase: &[usize]) -> Result<Option<&'a str>, Refusal> {
+    let mut asked = phase.iter().filter_map(|index| jobs[*index].options.get("ioscheduler"));
+    let Some(first) = asked.next() else { return Ok(None) };
+    match asked.find(|other| other.value != first.value) {
+        Some(other) => Err(other.unsupported(format!("a job beside it has ioscheduler={}", first.value))),
+        None => Ok(Some(&first.value)),
+    }
 }
 
 /// Jobs that create, stat or delete files work in one directory, and beside no others.

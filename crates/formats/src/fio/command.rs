@@ -35,6 +35,8 @@ pub struct Wanted {
     pub parse_only: bool,
     /// Only merge the traces that the jobs name.
     pub merge_only: bool,
+    /// Only print the lines of this log, which is stored compressed.
+    pub inflated: Option<String>,
     /// Only print this: the version, help, or jobs as a command line.
     pub answer: Option<String>,
     /// Which terse lines, 2 to 5; 0 stands for 3.
@@ -93,7 +95,7 @@ impl Command {
         if line.shows_command {
             wanted.answer = Some(as_words(&line.job_files(environment)?));
         }
-        if wanted.answer.is_some() {
+        if wanted.answer.is_some() || wanted.inflated.is_some() {
             let nothing = TranslatedJob { plan: String::new(), targets: Vec::new(), notes: Vec::new() };
             let arrangement = Arrangement { translated: nothing, phases: Vec::new(), unlink: false };
             return Ok(Command { jobs: Vec::new(), arrangement, wanted });
@@ -361,7 +363,14 @@ const OPTIONS: &[Opt<Line>] = &[
     unsupported("--server --client --remote-config --daemonize --trigger-remote", NO_SERVER),
     unsupported("--cpuclock-test", "`fathom doctor` looks at this machine"),
     unsupported("--crctest", "`fathom doctor --self-test` tests the tool"),
-    unsupported("--inflate-log", "logs are text, and none is compressed"),
+    text(
+        "--inflate-log",
+        "FILE",
+        "prints the lines of a log that log_store_compressed=1 has stored",
+        |line, file| {
+            line.wanted.inflated = Some(file.into());
+        },
+    ),
     text(
         "--trigger",
         "COMMAND",

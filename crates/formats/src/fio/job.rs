@@ -151,7 +151,7 @@ impl Job {
             None => notes.extend(access::note(rw)),
         }
         notes.extend(super::distribution::centre_note(&options, rw));
-        let (pace, rated_reads) = pace(&options, rw, &sizes, &mut notes)?;
+        let (pace, rated_reads) = pace(&options, rw, &sizes, environment.cpu_hz, &mut notes)?;
         let reads_percent = match rated_reads {
             Some(percent) => percent,
             None => access::reads_percent(&options, rw)?,
@@ -317,7 +317,7 @@ fn halves(
              both a rate",
         ));
     }
-    for name in ["verify", "thinktime", "steadystate", "flow", "read_iolog", "write_iolog"] {
+    for name in ["verify", "thinktime", "thinkcycles", "steadystate", "flow", "read_iolog", "write_iolog"] {
         if let Some(other) = set(name) {
             return Err(other.unsupported("only reads or only writes of the job have a rate; write two jobs"));
         }

@@ -6,6 +6,7 @@ use workload::plan::{LatencyFigure, Slo, Time};
 use crate::{JobEnvironment, Refusal};
 
 use super::access::{READ, Rw, Sizes, WRITE};
+use super::section::Setting;
 use super::settings::Options;
 
 /// The keys, with their values as TOML. What the user may expect and does not get goes to `notes`.
@@ -215,18 +216,17 @@ pub(super) fn pattern_text(bytes: &[u8]) -> String {
 }
 
 fn engine(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
-    for (name, key) in [("hipri", "iopoll"), ("sqthread_poll", "sqpoll")] {
-        let Some(setting) = options.get(name) else { continue };
-        if options.flag(name)? != Some(true) {
-            continue;
+    let is_on = |name: &str| options.flag(name).map(|on| options.get(name).filter(|_| on == Some(true)));
+    if let Some(setting) = is_on("sqthread_poll")? {
+        match options.text("ioengine") {
+            Some("io_uring") => keys.push(("sqpoll", "true".into())),
+            _ => return Err(setting.unsupported("it goes with ioengine=io_uring")),
         }
-        if options.text("ioengine") != Some("io_uring") {
-            return Err(setting.unsupported("it goes with ioengine=io_uring"));
-        }
-        if key == "iopoll" && !is_direct(options)? {
-            return Err(setting.unsupported("only direct I/O can be polled for; it goes with direct=1"));
-        }
-        keys.push((key, "true".into()));
+    }
+    if let Some(setting) = is_on("hipri")? {
+        keys.extend(polling(setting, options)?);
+    } else if let Some(setting) = options.get("hipri_percentage") {
+        return Err(setting.unsupported("it goes with hipri=1 and ioengine=pvsync2"));
     }
     if let Some(setting) = options.get("iomem") {
         match setting.value.split(':').next().unwrap_or_default() {
@@ -236,6 +236,26 @@ fn engine(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Result<(
         }
     }
     Ok(())
+}
+
+/// How `hipri` is said: of a ring as a whole, of the calls of pvsync2 in the part that `hipri_percentage` says.
+fn polling(hipri: &Setting, options: &Options) -> Result<Option<(&'static str, String)>, Refusal> {
+    let part = options.share("hipri_percentage")?;
+    if !is_direct(options)? {
+        return Err(hipri.unsupported("only direct I/O can be polled for; it goes with direct=1"));
+    }
+    match (options.text("ioengine"), options.get("hipri_percentage")) {
+        (Some("pvsync2"), _) => {
+            let percent = part.unwrap_or(100.0);
+            Ok((percent > 0.0).then(|| ("polled", format!("\"{}%\"", super::access::figure(percent)))))
+        }
+        (Some("io_uring"), Some(setting)) if part != Some(100.0) => {
+            Err(setting
+                .unsupported("it goes with ioengine=pvsync2; with io_uring all requests are polled for"))
+        }
+        (Some("io_uring"), _) => Ok(Some(("iopoll", "true".into()))),
+        _ => Err(hipri.unsupported("it goes with ioengine=io_uring or pvsync2")),
+    }
 }
 
 fn processors(

@@ -18,6 +18,7 @@ use crate::Refusal;
 
 use super::access::TRIM;
 use super::figures::{Direction, Entry};
+use super::log_store::Store;
 use super::settings::Options;
 
 /// Which logs a job writes.
@@ -36,6 +37,8 @@ pub(super) struct Logs {
     /// Requests have instants at which they are due.
     of_schedule: bool,
     smallest: u64,
+    /// Samples in place of lines, compressed.
+    is_stored_compressed: bool,
 }
 
 /// How lines look, and which file they go to.
@@ -107,7 +110,18 @@ impl Logs {
         if coarseness > MOST_COARSE {
             return Err(super::job::refuse(options, "log_hist_coarseness", "0 to 6"));
         }
+        let is_stored_compressed = options.flag("log_store_compressed")? == Some(true);
+        if let (true, Some(setting)) = (is_stored_compressed, options.get("log_store_compressed")) {
+            if prefix("write_hist_log").is_some() {
+                return Err(setting.unsupported("histograms are lines; leave out write_hist_log"));
+            }
+            if value == WindowValue::Both || options.flag("log_issue_time")? == Some(true) {
+                let what = "a sample has one value and no time of issue; leave out log_max_value=both and log_issue_time";
+                return Err(setting.unsupported(what));
+            }
+        }
         Ok(Logs {
+            is_stored_compressed,
             bandwidth: prefix("write_bw_log"),
             rate: prefix("write_iops_log"),
             latency: prefix("write_lat_log"),
@@ -138,9 +152,10 @@ impl Logs {
     }
 
     fn named(&self, prefix: &str, kind: Kind, job: usize) -> String {
+        let end = if self.is_stored_compressed { "log.fz" } else { "log" };
         match self.form.per_job {
-            true => format!("{prefix}_{}.{job}.log", kind.name()),
-            false => format!("{prefix}_{}.log", kind.name()),
+            true => format!("{prefix}_{}.{job}.{end}", kind.name()),
+            false => format!("{prefix}_{}.{end}", kind.name()),
         }
     }
 
@@ -164,11 +179,19 @@ impl Logs {
     }
 
     /// Names and contents of the files of `entry`, job number `job` from 1, as far as they are made of seconds.
-    pub(super) fn files(&self, job: usize, entry: &Entry) -> Vec<(String, String)> {
+    pub(super) fn files(&self, job: usize, entry: &Entry) -> Vec<(String, Vec<u8>)> {
         if !self.is_of_seconds() {
             return Vec::new();
         }
-        let file = |(kind, prefix): (Kind, &str)| (self.named(prefix, kind, job), self.seconds(kind, entry));
+        let stored = |lines: String| match self.is_stored_compressed {
+            true => {
+                let mut store = Store::default();
+                [store.add(&lines), store.rest()].concat()
+            }
+            false => lines.into_bytes(),
+        };
+        let file =
+            |(kind, prefix): (Kind, &str)| (self.named(prefix, kind, job), stored(self.seconds(kind, entry)));
         self.kinds().into_iter().map(file).collect()
     }
 
@@ -213,6 +236,7 @@ impl Logs {
             smallest: self.smallest,
             windows: Default::default(),
             began: Instant::START,
+            store: self.is_stored_compressed.then(Store::default),
         };
         let mut logs = Vec::new();
         if !self.is_of_seconds() {
@@ -274,6 +298,8 @@ pub struct RequestLog {
     /// Of reads, writes and trims.
     windows: [LogWindow; 3],
     began: Instant,
+    /// What is not in the file yet, where that is compressed.
+    store: Option<Store>,
 }
 
 /// What has ended since the last line.
@@ -326,6 +352,19 @@ impl RequestLog {
                 window.bins[bin(ns)] += 1;
             }
         }
+    }
+
+    /// What of `lines`, and of those before, now goes to the file.
+    pub fn stored(&mut self, lines: String) -> Vec<u8> {
+        match &mut self.store {
+            Some(store) => store.add(&lines),
+            None => lines.into_bytes(),
+        }
+    }
+
+    /// What goes to the file at last.
+    pub fn rest(&mut self) -> Vec<u8> {
+        self.store.as_mut().map(Store::rest).unwrap_or_default()
     }
 
     /// Adds what is left at the end of the load.
@@ -427,9 +466,10 @@ mod tests {
         }
         let logs = Logs { rate: Some("x".into()), ..logs(2 * SECOND_NS) };
         let text = "2000, 15, 0, 0, 0\n2000, 2, 1, 0, 0\n3000, 30, 0, 0, 0\n3000, 4, 1, 0, 0\n";
-        assert_eq!(logs.files(3, &entry), [("x_iops.3.log".to_owned(), text.to_owned())]);
+        assert_eq!(logs.files(3, &entry), [("x_iops.3.log".to_owned(), text.as_bytes().to_vec())]);
         let form = Form { value: WindowValue::Both, offsets: true, per_job: false, ..Form::default() };
-        let (name, text) = Logs { form, ..logs }.files(3, &entry).remove(0);
+        let (name, bytes) = Logs { form, ..logs }.files(3, &entry).remove(0);
+        let text = String::from_utf8(bytes).expect("lines are text");
         assert_eq!((name.as_str(), text.lines().next()), ("x_iops.log", Some("2000, 15, 20, 0, 0, 0, 0")));
     }
 

@@ -19,6 +19,7 @@ mod json;
 mod keys;
 mod length;
 mod log;
+mod log_store;
 mod member;
 mod merge;
 mod options;
@@ -55,6 +56,7 @@ pub use command::{Command, Format, Trigger, VERSION, Wanted};
 pub use execution::{Execution, Executions};
 pub(crate) use figures::ctime;
 pub use log::RequestLog;
+pub use log_store::inflate_log;
 pub use merge::{Merge, MergedTrace};
 #[cfg(test)]
 pub(crate) use options::{counts, elsewhere, markdown};

@@ -133,7 +133,7 @@ const TABLE: &[Row] = &[
     flags("pre_read"),
     noted("allow_mounted_write", "what may be written on is decided by --destroy, whatever the job says"),
     flags("unlink_each_loop"),
-    unsupported("ioscheduler", &[], "set the scheduler of the device before; the record says which it was"),
+    supported("ioscheduler"),
     flags("atomic nowait uncached"),
     noted("write_barrier", "none of fio's own engines heeds it"),
     // Queue depth and rate.
@@ -141,14 +141,13 @@ const TABLE: &[Row] = &[
         "ioengine iodepth iodepth_batch=iodepth_batch_submit \
          iodepth_batch_complete_min=iodepth_batch_complete iodepth_low numjobs rate rate_iops \
          rate_min=ratemin rate_iops_min rate_process thinktime thinktime_blocks thinktime_blocks_type \
-         thinktime_iotime latency_target latency_window latency_percentile max_latency",
+         thinkcycles thinktime_iotime latency_target latency_window latency_percentile max_latency",
     ),
     noted("iodepth_batch_complete_max", "all requests that have ended are taken at once"),
     noted("io_submit_mode", "a request is sent when it is due, whatever the ones before it do"),
     ignored("thread rate_cycle=ratecycle"),
     flags("rate_ignore_thinktime latency_run serialize_overlap"),
     noted("thinktime_spin", "think time is waited, not burnt"),
-    unsupported("thinkcycles", OFF, "thinktime= is the nearest"),
     // When.
     supported(
         "runtime=timeout loops ramp_time startdelay=start_delay wait_for exit_what flow flow_id \
@@ -241,7 +240,7 @@ const TABLE: &[Row] = &[
         "slat_percentiles significant_figures unit_base bwavgtime iopsavgtime log_entries log_compression \
          log_compression_cpus log_alternate_epoch_clock_id block_error_percentiles error_dump",
     ),
-    unsupported("log_store_compressed", OFF, "logs are text; leave it out, and compress them afterwards"),
+    flags("log_store_compressed"),
     supported(
         "percentile_list kb_base log_avg_msec log_max_value=log_window_value log_hist_msec log_hist_coarseness",
     ),
@@ -252,7 +251,7 @@ const TABLE: &[Row] = &[
     noted("threads", "it belongs to fio's tiobench profile and does nothing in a job"),
     // Of engines.
     flags("hipri sqthread_poll"),
-    unsupported("hipri_percentage", &["100"], "with hipri=1 all requests are polled for"),
+    supported("hipri_percentage"),
     ignored("fixedbufs registerfiles nonvectored userspace_reap libaio_vectored"),
     noted("sqthread_poll_cpu", "the kernel chooses where its polling thread runs"),
     noted("force_async", "the kernel decides which requests its own workers run"),

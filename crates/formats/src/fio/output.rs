@@ -75,8 +75,8 @@ impl Command {
     }
 
     /// The logs that the jobs of `run` write: names and contents. Jobs that write to one name follow each other in it.
-    pub fn logs(&self, run: &Run) -> Vec<(String, String)> {
-        let mut files: Vec<(String, String)> = Vec::new();
+    pub fn logs(&self, run: &Run) -> Vec<(String, Vec<u8>)> {
+        let mut files: Vec<(String, Vec<u8>)> = Vec::new();
         let points = self.points(run);
         for (number, (load, job, name)) in self.numbered().into_iter().enumerate() {
             let Some(point) = points.get(load) else { continue };
@@ -84,8 +84,8 @@ impl Command {
                 continue;
             };
             let entry = Entry::of(run, point, &[workload], Since::Issue);
-            for (name, text) in self.jobs[job].logs.files(number + 1, &entry) {
-                add(&mut files, name, &text);
+            for (name, bytes) in self.jobs[job].logs.files(number + 1, &entry) {
+                add(&mut files, name, bytes);
             }
         }
         if let Some(name) = &self.wanted.all_bandwidth {
@@ -136,7 +136,7 @@ impl Command {
     }
 
     /// The bandwidth of all jobs together over time, `agg-read_bw.log` and its kin.
-    fn all_bandwidth(&self, name: &str, run: &Run, files: &mut Vec<(String, String)>) {
+    fn all_bandwidth(&self, name: &str, run: &Run, files: &mut Vec<(String, Vec<u8>)>) {
         for (direction, operation) in DIRECTIONS.into_iter().enumerate() {
             let mut lines = String::new();
             for point in self.points(run) {
@@ -146,7 +146,7 @@ impl Command {
                     lines += &format!("{}, {}, 0, 0, 0\n", second * 1000, truncated::<u64>(rate.round()));
                 }
             }
-            add(files, format!("{name}-{operation}_bw.log"), &lines);
+            add(files, format!("{name}-{operation}_bw.log"), lines.into_bytes());
         }
     }
 
@@ -236,10 +236,10 @@ impl Command {
     }
 }
 
-fn add(files: &mut Vec<(String, String)>, name: String, text: &str) {
+fn add(files: &mut Vec<(String, Vec<u8>)>, name: String, bytes: Vec<u8>) {
     match files.iter_mut().find(|(known, _)| *known == name) {
-        Some((_, before)) => before.push_str(text),
-        None => files.push((name, text.to_owned())),
+        Some((_, before)) => before.extend(bytes),
+        None => files.push((name, bytes)),
     }
 }
 

@@ -1,5 +1,8 @@
 //! When the next request of a job is due.
 
+use units::Nanos;
+use units::convert::narrow;
+
 use crate::Refusal;
 
 use super::access::{self, READ, Rw, Sizes};
@@ -33,12 +36,14 @@ pub(super) fn pace(
     options: &Options,
     rw: Rw,
     sizes: &[Sizes; 3],
+    cpu_hz: Option<u64>,
     notes: &mut Vec<String>,
 ) -> Result<(Pace, Option<f64>), Refusal> {
     if asks_nothing(options) {
         return Ok((burnt(options, notes)?, None));
     }
-    let think_ns = options.time_ns("thinktime", Bare::Microseconds)?.unwrap_or(0);
+    let thought_ns = options.time_ns("thinktime", Bare::Microseconds)?.unwrap_or(0);
+    let think_ns = thought_ns.saturating_add(cycles_ns(options, cpu_hz, notes)?);
     let rates = rates(options, rw, sizes)?;
     let Some((per_second, reads)) = rates else {
         if think_ns == 0 {
@@ -129,6 +134,24 @@ fn waited(options: &Options) -> Result<Pace, Refusal> {
 }
 
 /// The pace of a job that pauses for `ns`.
+/// The time that `thinkcycles` take on processors of that many cycles a second.
+fn cycles_ns(options: &Options, cpu_hz: Option<u64>, notes: &mut Vec<String>) -> Result<u64, Refusal> {
+    let Some(cycles) = options.count("thinkcycles")?.filter(|cycles| *cycles > 0) else { return Ok(0) };
+    let setting = options.get("thinkcycles").expect("it has a value");
+    let Some(hz) = cpu_hz.filter(|hz| *hz > 0) else {
+        return Err(
+            setting.unsupported("the system does not say how fast its processors are; thinktime= is a time")
+        );
+    };
+    let ns = narrow::<u64>(u128::from(cycles) * 1_000_000_000 / u128::from(hz));
+    notes.push(format!(
+        "thinkcycles={cycles}: {} at {} MHz, which are waited, not burnt",
+        Nanos::new(ns),
+        hz / 1_000_000
+    ));
+    Ok(ns)
+}
+
 fn think(options: &Options, ns: u64) -> Result<Pace, Refusal> {
     if let Some(setting) = options.get("thinktime_blocks_type")
         && !matches!(setting.value.as_str(), "complete" | "issue")

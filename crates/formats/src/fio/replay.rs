@@ -110,7 +110,7 @@ pub(super) fn check_pace(options: &Options, pace: Pace) -> Result<(), Refusal> {
     if pace == Pace::Closed {
         return Ok(());
     }
-    let names = ["rate", "rate_iops", "thinktime"];
+    let names = ["rate", "rate_iops", "thinktime", "thinkcycles"];
     let setting = names.iter().find_map(|name| options.get(name)).expect("one of them makes a pace");
     Err(setting
         .unsupported("a trace is replayed at its own rate, or as fast as possible with replay_no_stall=1"))

@@ -59,7 +59,7 @@ impl Tree {
             return Err(setting.unsupported("stat is"));
         }
         let idle = |setting: &Setting| matches!(setting.value.as_str(), "0" | "none" | "null");
-        for name in ["rate", "rate_iops", "thinktime", "number_ios", "io_size", "verify"] {
+        for name in ["rate", "rate_iops", "thinktime", "thinkcycles", "number_ios", "io_size", "verify"] {
             if let Some(setting) = options.get(name).filter(|setting| !idle(setting)) {
                 let why =
                     "files are counted by nrfiles=, and each is visited as soon as the one before is done";

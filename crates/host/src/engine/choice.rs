@@ -9,7 +9,7 @@ use super::sync::Call;
 pub const URING_DEPTH_MAX: u32 = 32_768;
 
 /// An engine decided upon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EngineChoice {
     /// A ring.
     Uring,

@@ -33,7 +33,7 @@ pub fn serves(workload: &Workload) -> Result<(), EngineError> {
         () if engine.kind != EngineKind::Auto => "an `engine` of system calls",
         () if workload.sequence.reopen_every.is_some() => "file to open anew as `reopen_every` says",
         () if engine.sqpoll || engine.iopoll => "`sqpoll` or `iopoll`",
-        () if engine.flags != RequestFlags::NONE => "`atomic`, `nowait` or `uncached`",
+        () if engine.flags != RequestFlags::NONE => "`atomic`, `nowait`, `uncached` or `polled`",
         () if !engine.request_priority.0.is_empty() => "`request_priority`",
         () if engine.write_hint.is_some() => "`write_hint`",
         () => return Ok(()),

@@ -1,12 +1,13 @@
 //! One system call for each request: pread and pwrite, or preadv2 and pwritev2.
 
+use std::cell::Cell;
 use std::io::{IoSlice, IoSliceMut};
 use std::sync::Arc;
 
 use rustix::fs::FallocateFlags;
 use rustix::io::ReadWriteFlags;
-use units::Instant;
 use units::convert::narrow;
+use units::{Instant, Share};
 use workload::spec::{FlushKind, RequestFlags};
 use workload::{Completion, Errno, Op, Outcome, Request};
 
@@ -17,7 +18,7 @@ use super::{Engine, EngineError, OpenFiles, Payload, Wait};
 use crate::clock::Clock;
 
 /// Which pair of calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Call {
     /// pread(2), pwrite(2).
     Pread,
@@ -91,6 +92,19 @@ pub(super) fn flag_bits(flags: RequestFlags, op: Op) -> u32 {
         | when(flags.uncached, DONTCACHE)
 }
 
+/// `RWF_HIPRI` for that part of the calls of this thread, evenly spread: the multiples of the golden ratio fall anywhere
+/// alike, and into step with no pattern of requests.
+fn polled_bit(part: Share) -> u32 {
+    const HIPRI: u32 = 0x1;
+    const STEP: u32 = 0x9e37_79b9;
+    thread_local!(static AT: Cell<u32> = const { Cell::new(0) });
+    if part == Share::NONE {
+        return 0;
+    }
+    let at = AT.with(|at| at.replace(at.get().wrapping_add(STEP)));
+    if f64::from(at) < part.get() * f64::from(u32::MAX) + 1.0 { HIPRI } else { 0 }
+}
+
 /// One request from start to end. A call that a signal interrupted is made again.
 pub(super) fn execute(
     call: Call,
@@ -100,7 +114,9 @@ pub(super) fn execute(
     bytes: &mut [u8],
 ) -> Outcome {
     let (fd, offset) = (files.fd(request.file), request.offset.get());
-    let flags = |flags| ReadWriteFlags::from_bits_retain(flag_bits(flags, request.op));
+    let flags = |told: RequestFlags| {
+        ReadWriteFlags::from_bits_retain(flag_bits(told, request.op) | polled_bit(told.polled))
+    };
     let moved = match (request.op, call) {
         (Op::Read, Call::Pread) => again(|| rustix::io::pread(fd, &mut *bytes, offset)),
         (Op::Write, Call::Pread) => again(|| rustix::io::pwrite(fd, bytes, offset)),
@@ -165,9 +181,18 @@ mod tests {
 
     #[test]
     fn a_write_is_told_what_a_read_need_not_be() {
-        let flags = RequestFlags { atomic: true, nowait: true, uncached: false };
+        let flags = RequestFlags { atomic: true, nowait: true, ..RequestFlags::NONE };
         assert_eq!((flag_bits(flags, Op::Write), flag_bits(flags, Op::Read)), (0x48, 0x8));
         assert_eq!(flag_bits(RequestFlags::NONE, Op::Write), 0);
+    }
+
+    #[test]
+    fn as_many_requests_are_polled_for_as_are_asked() {
+        for percent in [0, 1, 30, 50, 100u32] {
+            let part = Share::new(f64::from(percent) / 100.0).expect("it is a part");
+            let polled: u32 = (0..10_000).map(|_| polled_bit(part)).sum();
+            assert!(polled.abs_diff(percent * 100) <= 10, "{polled} of {percent} %");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod uring;
 
 use std::fs;
 
+use units::convert::truncated;
 use units::{Bytes, Nanos};
 
 use crate::monitor::memory_line;
@@ -105,6 +106,15 @@ fn first_number(root: &SysRoot, file: &str) -> Option<f64> {
 }
 
 /// x86 says `model name`; others say `Processor`, `cpu` or nothing.
+/// Cycles a second of the fastest processor at the moment; `None` where the system does not say.
+pub fn cpu_hz(root: &SysRoot) -> Option<u64> {
+    let cpuinfo = text(&root.proc.join("cpuinfo"))?;
+    let lines = cpuinfo.lines().filter(|line| line.starts_with("cpu MHz"));
+    let mhz = lines.filter_map(|line| line.split_once(':')?.1.trim().parse::<f64>().ok());
+    let fastest = mhz.fold(0.0, f64::max);
+    (fastest > 0.0).then(|| truncated(fastest * 1e6))
+}
+
 fn cpu_model(cpuinfo: &str) -> String {
     let value = |key: &str| {
         let line =
@@ -231,7 +241,7 @@ mod tests {
     #[test]
     fn a_made_up_server_is_described() {
         let machine = Fixture::new();
-        machine.write("proc/cpuinfo", "processor : 0\nmodel name : Fast 9000\nflags : fpu hypervisor sse\n");
+        machine.write("proc/cpuinfo", "processor : 0\nmodel name : Fast 9000\ncpu MHz : 2300.5\ncpu MHz : 800.0\nflags : fpu hypervisor sse\n");
         machine.write("proc/meminfo", "MemTotal: 1024 kB\n");
         machine.write("sys/devices/system/cpu/online", "0-3,8\n");
         machine.write("sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "powersave\n");
@@ -244,6 +254,7 @@ mod tests {
         machine.write("proc/1/environ", "PATH=/\0container=podman\0");
         let environment = Environment::read(&machine.root());
         assert_eq!(environment.cpu_model, "Fast 9000");
+        assert_eq!(cpu_hz(&machine.root()), Some(2_300_500_000));
         assert_eq!(environment.cpus, 5);
         assert_eq!(environment.ram, Bytes::MIB);
         assert_eq!(environment.governors, ["powersave"]);

@@ -21,8 +21,8 @@ pub enum Change {
     Plain(MadeFile),
     /// A folder of trees is made; it is to be cleared and removed. The path is that of the folder.
     Tree(MadeFile),
-    /// The read-ahead of a device is set.
-    ReadAhead(Setting),
+    /// A setting of a device's queue is changed.
+    Queue(Setting),
 }
 
 /// A file or folder, by more than its name.
@@ -47,17 +47,38 @@ pub struct FileId {
     pub born: Option<i128>,
 }
 
+/// Which setting of the queue of a block device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knob {
+    /// How far the system reads ahead: KiB.
+    ReadAhead,
+    /// The scheduler of its requests: a name.
+    Scheduler,
+}
+
+impl Knob {
+    /// Its name in a sentence.
+    pub const fn named(self) -> &'static str {
+        match self {
+            Knob::ReadAhead => "read-ahead",
+            Knob::Scheduler => "scheduler",
+        }
+    }
+}
+
 /// A setting of a block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
+    /// Which.
+    pub knob: Knob,
     /// The device.
     pub device: DevNo,
     /// Its number since the machine was started, which no other device has had; `None` where the kernel has none.
     pub sequence: Option<u64>,
-    /// KiB that are to be put back.
-    pub before_kib: u64,
-    /// KiB that it was set to, one after the other.
-    pub set_kib: Vec<u64>,
+    /// What is to be put back.
+    pub before: String,
+    /// What it was set to, one after the other.
+    pub set: Vec<String>,
 }
 
 impl MadeFile {
@@ -94,7 +115,9 @@ impl Change {
             Change::Scratch(file, _) => format!("the scratch file {}", file.path.display()),
             Change::Plain(file) => format!("the file {}", file.path.display()),
             Change::Tree(file) => format!("the folder {}", file.path.display()),
-            Change::ReadAhead(setting) => format!("the read-ahead of the device {}", setting.device),
+            Change::Queue(setting) => {
+                format!("the {} of the device {}", setting.knob.named(), setting.device)
+            }
         }
     }
 
@@ -104,10 +127,8 @@ impl Change {
             Change::Scratch(file, creation) => format!("scratch {} {creation:032x}", file.to_words()),
             Change::Plain(file) => format!("plain {}", file.to_words()),
             Change::Tree(file) => format!("tree {}", file.to_words()),
-            Change::ReadAhead(setting) => {
-                let set: Vec<String> = setting.set_kib.iter().map(u64::to_string).collect();
-                let sequence = or_dash(setting.sequence);
-                format!("read-ahead {} {sequence} {} {}", setting.device, setting.before_kib, set.join(","))
+            Change::Queue(Setting { knob, device, sequence, before, set }) => {
+                format!("{} {device} {} {before} {}", knob.named(), or_dash(*sequence), set.join(","))
             }
         }
     }
@@ -122,11 +143,12 @@ impl Change {
             }
             ("plain", file) => Some(Change::Plain(MadeFile::from_words(file)?)),
             ("tree", file) => Some(Change::Tree(MadeFile::from_words(file)?)),
-            ("read-ahead", [device, sequence, before, set]) => Some(Change::ReadAhead(Setting {
+            (knob, [device, sequence, before, set]) => Some(Change::Queue(Setting {
+                knob: [Knob::ReadAhead, Knob::Scheduler].into_iter().find(|each| each.named() == knob)?,
                 device: device.parse().ok()?,
                 sequence: of_dash(sequence)?,
-                before_kib: before.parse().ok()?,
-                set_kib: set.split(',').map(|each| each.parse().ok()).collect::<Option<_>>()?,
+                before: value(before)?,
+                set: set.split(',').map(value).collect::<Option<_>>()?,
             })),
             _ => None,
         }
@@ -154,6 +176,13 @@ impl MadeFile {
         };
         Some(MadeFile { path: unescaped(path)?, folder: folder.parse().ok()?, id })
     }
+}
+
+/// A value of a setting: letters and digits, some of them apart by dashes.
+fn value(word: &str) -> Option<String> {
+    let is_value =
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    is_value.then(|| word.to_owned())
 }
 
 fn or_dash(value: Option<impl ToString>) -> String {
@@ -207,25 +236,41 @@ mod tests {
     fn what_is_noted_is_read_back_whatever_its_path() {
         let id = FileId { device: 66_306, inode: u64::MAX, born: Some(-1) };
         let setting = Setting {
+            knob: Knob::ReadAhead,
             device: DevNo { major: 7, minor: 3 },
             sequence: None,
-            before_kib: 128,
-            set_kib: vec![4, 0],
+            before: "128".into(),
+            set: vec!["4".into(), "0".into()],
+        };
+        let scheduler = Setting {
+            knob: Knob::Scheduler,
+            before: "mq-deadline".into(),
+            set: vec!["none".into()],
+            ..setting.clone()
         };
         let changes = [
             Change::Scratch(file(b"/a b/\xff%\n.dat", Some(id)), u128::MAX - 7),
             Change::Scratch(file(b"/x", None), 0),
             Change::Plain(file("/ü".as_bytes(), Some(FileId { born: None, ..id }))),
             Change::Tree(file(b"/", None)),
-            Change::ReadAhead(setting.clone()),
-            Change::ReadAhead(Setting { sequence: Some(9), ..setting }),
+            Change::Queue(setting.clone()),
+            Change::Queue(Setting { sequence: Some(9), ..setting }),
+            Change::Queue(scheduler),
         ];
         for change in changes {
             let line = change.to_line();
             assert!(line.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()), "{line}");
             assert_eq!(Change::from_line(&line), Some(change), "{line}");
         }
-        for broken in ["", "scratch", "scratch /x 2 - - -", "plain %2", "read-ahead 7:3 - 1 x", "other 1"] {
+        for broken in [
+            "",
+            "scratch",
+            "scratch /x 2 - - -",
+            "plain %2",
+            "read-ahead 7:3 - 1 ",
+            "scheduler 7:3 - a/b c",
+            "other 1",
+        ] {
             assert_eq!(Change::from_line(broken), None, "{broken}");
         }
     }

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::change::{Change, FileId, MadeFile};
 use super::journal::Journal;
-use super::read_ahead;
+use super::queue;
 use super::replay::Whose;
 use crate::scratch::{Header, header_of};
 use crate::sysroot::SysRoot;
@@ -38,8 +38,8 @@ impl Change {
             Change::Plain(file) => plain(root, file, whose),
             Change::Tree(file) => tree(file, whose),
             // A machine that was started anew has its own setting again.
-            Change::ReadAhead(_) if whose == Whose::OfEarlierBoot => Ok(Fate::Nothing),
-            Change::ReadAhead(setting) => read_ahead::put_back(root, setting, whose),
+            Change::Queue(_) if whose == Whose::OfEarlierBoot => Ok(Fate::Nothing),
+            Change::Queue(setting) => queue::put_back(root, setting, whose),
         };
         fate.unwrap_or_else(|error| Fate::Failed(error.to_string()))
     }

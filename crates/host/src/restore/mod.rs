@@ -10,7 +10,7 @@
 mod change;
 mod fate;
 mod journal;
-mod read_ahead;
+mod queue;
 mod replay;
 #[cfg(test)]
 mod tests;
@@ -18,10 +18,10 @@ mod tests;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-pub use change::{Change, FileId, MadeFile, Setting};
+pub use change::{Change, FileId, Knob, MadeFile, Setting};
 pub(crate) use fate::unfinished;
 pub use journal::{Journal, Noted};
-pub use read_ahead::ReadAhead;
+pub use queue::{QueueSetting, QueueValue};
 pub use replay::{Report, replay};
 
 /// The folder of the journals that belong to the library at `library`: of its name with `.restore` behind it.

@@ -6,7 +6,7 @@ use conduct::{Live, WorldError};
 use host::load::{LoadEvent, run};
 use host::nbd::Connection;
 use host::pages;
-use host::restore::ReadAhead;
+use host::restore::{QueueSetting, QueueValue};
 use host::target::{Device, TargetKind};
 use units::{Bytes, Share};
 use workload::compile;
@@ -44,8 +44,11 @@ impl RealWorld {
         if prepare.drop_caches {
             self.drop_caches()?;
         }
-        match prepare.read_ahead {
-            Some(size) => self.set_read_ahead(size),
+        if let Some(size) = prepare.read_ahead {
+            self.set_queues(QueueValue::ReadAhead(size))?;
+        }
+        match &prepare.scheduler {
+            Some(name) => self.set_queues(QueueValue::Scheduler(name)),
             None => Ok(()),
         }
     }
@@ -133,21 +136,22 @@ impl RealWorld {
         Ok(())
     }
 
-    fn set_read_ahead(&mut self, size: Bytes) -> Result<(), WorldError> {
+    fn set_queues(&mut self, value: QueueValue<'_>) -> Result<(), WorldError> {
+        let knob = value.knob();
         let devices: Vec<Device> =
             self.targets.iter().flat_map(|each| &each.facts.devices).cloned().collect();
         if devices.is_empty() {
-            let why = "read-ahead belongs to a block device, and the target has none";
+            let why = format!("the {} belongs to a block device, and the target has none", knob.named());
             return Err(WorldError::unfit(why));
         }
         for device in devices {
             // Of several settings in a run, the one before the first is put back.
-            let set = match self.read_ahead.iter_mut().find(|known| known.is_of(&device)) {
-                Some(known) => known.again(size),
-                None => ReadAhead::set(&self.root, &self.journal, &device, size)
-                    .map(|set| self.read_ahead.push(set)),
+            let set = match self.queues.iter_mut().find(|known| known.is_of(&device, knob)) {
+                Some(known) => known.again(value),
+                None => QueueSetting::set(&self.root, &self.journal, &device, value)
+                    .map(|set| self.queues.push(set)),
             };
-            let what = format!("setting the read-ahead of {}", device.node.display());
+            let what = format!("setting the {} of {}", knob.named(), device.node.display());
             set.map_err(WorldError::failed(what))?;
         }
         Ok(())

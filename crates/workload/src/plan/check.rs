@@ -3,7 +3,7 @@
 //! Only what no target could answer is a mistake here; what depends on the target (its block size, its capacity)
 //! is found where the target is known.
 
-use units::{Bytes, SECTOR_BYTES};
+use units::{Bytes, SECTOR_BYTES, Share};
 
 use super::{replay, trees, zones};
 use crate::spec::{
@@ -426,6 +426,13 @@ fn flags(workload: &Workload, faults: &mut Vec<Fault>) {
             let message = format!("the engine {} passes no flags of requests", engine.kind);
             faults.push(fault(key, message, "write `engine = \"io_uring\"` or `engine = \"preadv2\"`"));
         }
+    }
+    if flags.polled > Share::NONE && engine.kind != EngineKind::Preadv2 {
+        let message = format!("the engine {} does not poll for single requests", engine.kind);
+        faults.push(fault("polled", message, "write `engine = \"preadv2\"`, or `iopoll` in place of it"));
+    }
+    if flags.polled > Share::NONE && !workload.direct {
+        faults.push(fault("polled", "only direct I/O can be polled for".into(), "write `direct = true`"));
     }
     if flags.atomic && !workload.direct {
         let message = "what goes through the page cache is written in pieces".into();

@@ -254,6 +254,9 @@ mod tests {
                 _ if doc.key == "iopoll" || doc.key == "sqpoll" => {
                     format!("[[phase]]\nrun = \"1s\"\nengine = \"io_uring\"\n{}\n", doc.example)
                 }
+                _ if doc.key == "polled" => {
+                    format!("[[phase]]\nrun = \"1s\"\nengine = \"preadv2\"\n{}\n", doc.example)
+                }
                 _ if doc.key == "trace" => format!("[[phase]]\npattern = \"trace\"\n{}\n", doc.example),
                 _ => format!("[[phase]]\nrun = \"1s\"\n{}\n", doc.example),
             };

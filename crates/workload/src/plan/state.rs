@@ -51,6 +51,8 @@ pub struct Prepare {
     pub drop_caches: bool,
     /// Read-ahead of the block device from then on; `None` leaves it as it is.
     pub read_ahead: Option<Bytes>,
+    /// Scheduler of the block device from then on; `None` leaves it as it is.
+    pub scheduler: Option<String>,
 }
 
 /// Work an array does by itself while hosts may load it.

@@ -219,6 +219,9 @@ fn describe_prepare(prepare: &Prepare) -> String {
     if let Some(bytes) = prepare.read_ahead {
         steps.push(format!("set the read-ahead to {bytes}"));
     }
+    if let Some(name) = &prepare.scheduler {
+        steps.push(format!("set the scheduler to {name}"));
+    }
     if steps.is_empty() { "nothing to do".into() } else { steps.join(", ") }
 }
 

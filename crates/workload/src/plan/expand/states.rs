@@ -55,5 +55,6 @@ fn prepare(layers: &Layers<'_>, phase: usize, draft: &StateDraft) -> Result<Prep
         content: workload.content,
         drop_caches: draft.drop_caches,
         read_ahead: draft.read_ahead,
+        scheduler: draft.scheduler.clone(),
     })
 }

@@ -1,5 +1,6 @@
 //! The keys of a phase that brings the target into a state.
 
+use document::{Node, Wrong};
 use units::{Bytes, Nanos, Share};
 
 use super::{Entry, KeyDoc, KeyValue, Level};
@@ -22,6 +23,8 @@ pub(crate) struct StateDraft {
     pub drop_caches: bool,
     /// And set the read-ahead.
     pub read_ahead: Option<Bytes>,
+    /// And its scheduler.
+    pub scheduler: Option<String>,
     /// The array's attention to its own work.
     pub rate: Option<Share>,
     /// Whether the next phase waits for its end.
@@ -39,6 +42,7 @@ impl Default for StateDraft {
             fill: 1,
             drop_caches: true,
             read_ahead: None,
+            scheduler: None,
             rate: None,
             wait: true,
         }
@@ -52,7 +56,7 @@ pub(crate) const PREPARE_SHARES: [&str; 5] = ["offset", "span", "content", "comp
 pub(crate) fn fits(word: StateWord, key: &str) -> bool {
     match word {
         StateWord::Prepare => {
-            ["empty", "trim", "fill", "drop_caches", "read_ahead"].contains(&key)
+            ["empty", "trim", "fill", "drop_caches", "read_ahead", "scheduler"].contains(&key)
                 || PREPARE_SHARES.contains(&key)
         }
         StateWord::Idle => key == "run",
@@ -105,6 +109,10 @@ keys! {
     read_ahead (Size, "none", "4MiB") [read_ahead]
         "Sets the read-ahead of the block device for the phases that follow."
         "The run restores the old value at its end. Direct I/O is not affected."
+    scheduler (Text, "kept", "mq-deadline") [|d, n| a_scheduler(n).map(|name| d.scheduler = name)]
+        "Sets the I/O scheduler of the block device for the phases that follow (fio: `ioscheduler`)."
+        "A name of `/sys/block/DEVICE/queue/scheduler`: `none`, `mq-deadline`, `kyber`, `bfq`. The run restores the old one at \
+         its end."
 
     "States: work of an array":
     rate (Share, "none", "30%") [rate]
@@ -113,4 +121,20 @@ keys! {
     wait (Switch, "true", false) [wait]
         "Whether the next phase waits for the end of the work."
         "With `false` it runs beside the loads that follow."
+}
+
+/// A scheduler by the name that the kernel has for it; `None` for the one that the device has.
+fn a_scheduler(node: &Node) -> Result<Option<String>, Wrong> {
+    match node.text("\"mq-deadline\"")? {
+        "kept" => Ok(None),
+        name if !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)) =>
+        {
+            Ok(Some(name.to_owned()))
+        }
+        _ => Err(Wrong::new(
+            "a scheduler is a name of letters, digits and dashes",
+            "write one of /sys/block/DEVICE/queue/scheduler, or `kept`",
+        )),
+    }
 }

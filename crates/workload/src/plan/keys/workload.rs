@@ -313,6 +313,9 @@ keys! {
     uncached (Switch, "false", true) [spec.engine.flags.uncached] _
         "It needs Linux 6.14, a file system that can, `direct = false`, and an engine that passes flags: \
          io_uring or preadv2."
+    polled (Share, "0%", "50%") [spec.engine.flags.polled] _
+        "It needs `direct = true` and the engine preadv2; with io_uring all requests are polled for or none (`iopoll`). \
+         A device without polling queues answers as without it."
     write_hint (Choice(&["none", "short", "medium", "long", "extreme"]), "none", "long") [spec.engine.write_hint] _
         "Set on each file as it is opened (fcntl, F_SET_RW_HINT); `none` sets nothing."
 

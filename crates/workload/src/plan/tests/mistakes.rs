@@ -201,6 +201,7 @@ const TOGETHER: &[Case] = &[
     ("[[phase]]\nrun = \"1s\"\nengine = \"mmap\"", "t.toml:3:10", &["page cache", "direct = false"]),
     ("[[phase]]\nrun = \"1s\"\nengine = \"pread\"\nsqpoll = true", "t.toml:4:10", &["no sqpoll", "io_uring"]),
     ("[[phase]]\nrun = \"1s\"\niopoll = true\ndirect = false", "t.toml:3:10", &["direct = true"]),
+    ("[[phase]]\nrun = \"1s\"\npolled = \"1%\"", "t.toml:3:10", &["single requests", "preadv2"]),
     (
         "[[phase]]\nrun = \"1s\"\ncontent = \"zeros\"\ncompress = \"2:1\"",
         "t.toml:4:12",
