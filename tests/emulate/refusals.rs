@@ -37,6 +37,8 @@ const LINES: &[(&str, &[&str])] = &[
     ("fio --name=a --size=1m --rw=trim --zonemode=zbd --zonesize=64k", &["`zonemode=zbd` is not supported"]),
     ("fio --name=a --size=1m --nice=50", &["nice", "from -20 to 19"]),
     ("fio --name=a --size=1m --nice=5 --name=b --size=1m", &["equally nice"]),
+    ("fio --name=a --size=1m --ioengine=sg", &["engine = \"sg\"", "no block device"]),
+    ("fio --name=a --size=1m --readfua=1", &["`readfua=1` is not supported", "ioengine=sg"]),
     ("fio --name=a --size=1m --ioengine=rados", &["`ioengine=rados` is not supported", "rbd map"]),
 ];
 

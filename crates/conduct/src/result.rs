@@ -7,10 +7,10 @@ use record::{
 };
 use stats::Histogram;
 use units::{Bytes, Instant, Nanos, OpsPerSecond};
-use workload::Verified;
 use workload::plan::Load;
 use workload::spec::Workload;
 use workload::tally::{self, Action, ClassTally, Failure, Tally};
+use workload::{DeviceStatus, Verified};
 
 use crate::event::Live;
 use crate::history::History;
@@ -316,7 +316,10 @@ fn sample(one: &tally::ErrorSample, check: Option<&Verified>, file: String) -> E
     let failure = match one.failure {
         Failure::Short { moved } => format!("short: {moved} of {} bytes", one.len),
         Failure::Corrupt => "data-corrupt".into(),
-        Failure::Errno(errno) => std::io::Error::from_raw_os_error(errno.0).to_string(),
+        Failure::Errno(errno) => DeviceStatus::of(errno).map_or_else(
+            || std::io::Error::from_raw_os_error(errno.0).to_string(),
+            |answer| answer.to_string(),
+        ),
     };
     ErrorSample {
         at_ns: one.at.nanos(),

@@ -24,6 +24,11 @@ pub(crate) fn is_direct(workload: &WorkloadResult) -> bool {
     }
 }
 
+/// Whether its requests were commands past the block layer, which never meet the page cache.
+pub(crate) fn sends_commands(workload: &WorkloadResult) -> bool {
+    workload.engine.name == Engine::Sg
+}
+
 /// Bytes of all requests of `op` that completed without an error, from the start of the point.
 pub(crate) fn moved(point: &Point, op: Op) -> u64 {
     let totals = point.workloads.iter().flat_map(|workload| &workload.totals);
@@ -70,10 +75,10 @@ pub(crate) fn hosts(point: &Point) -> usize {
     hosts.len().max(1)
 }
 
-/// `None` where nothing was counted, as for remote storage and memory, and where several hosts drove the load: the counters are those
-/// of one.
+/// `None` where nothing was counted, as for remote storage and memory, where commands passed the block layer by, which counts none
+/// of them, and where several hosts drove the load: the counters are those of one.
 pub(crate) fn counted(point: &Point) -> Option<Counted> {
-    if hosts(point) > 1 {
+    if hosts(point) > 1 || point.workloads.iter().any(sends_commands) {
         return None;
     }
     let devices: Vec<_> = point.devices.iter().filter(|device| device.relation == "target").collect();
@@ -228,6 +233,9 @@ mod tests {
         let seen = counted(&run.points[0]).expect("one is counted");
         let each = 30_000 * 4096;
         assert_eq!((seen.devices, seen.read_bytes, seen.write_bytes), (1, 2 * each, each));
+        run.points[0].workloads[0].engine.name = Engine::Sg;
+        assert!(counted(&run.points[0]).is_none(), "the kernel counts none of its commands");
+        run.points[0].workloads[0].engine.name = Engine::Pread;
         run.points[0].devices.remove(0);
         assert!(counted(&run.points[0]).is_none());
     }

@@ -3,7 +3,7 @@
 use record::names::{fact, series};
 use record::{Point, Run, Series, WorkloadResult, World};
 
-use crate::evidence::{caches_of, counted, hosts, is_direct, moved, moved_by, sampled};
+use crate::evidence::{caches_of, counted, hosts, is_direct, moved, moved_by, sampled, sends_commands};
 use crate::grade::About;
 use crate::history::History;
 use crate::{client, content, steady, writes};
@@ -73,7 +73,7 @@ fn direct(point: &Point) -> Proof {
         return missing("how much buffered I/O the page cache served is not known");
     }
     seen_or(
-        counted(point).is_some(),
+        counted(point).is_some() || point.workloads.iter().all(sends_commands),
         match hosts(point) {
             1 => "the kernel counts no device of this target, so what reached it is not known",
             _ => SEVERAL_KERNELS,
@@ -237,5 +237,14 @@ mod tests {
         assert!(
             matches!(neighbours(&several, &several.points[0]), Proof::Missing(why) if why.contains("several devices"))
         );
+    }
+
+    #[test]
+    fn commands_never_meet_the_page_cache_whoever_counts_them() {
+        let mut read = run("read");
+        read.points[0].devices.clear();
+        assert!(matches!(direct(&read.points[0]), Proof::Missing(_)));
+        read.points[0].workloads[0].engine.name = record::Engine::Sg;
+        assert_eq!(direct(&read.points[0]), Seen);
     }
 }

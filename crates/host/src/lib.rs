@@ -31,6 +31,7 @@ pub mod restore;
 pub mod room;
 pub mod safety;
 pub mod scratch;
+mod scsi;
 pub mod semaphores;
 pub mod sysroot;
 pub mod target;

@@ -2,46 +2,12 @@
 //!
 //! **Invariant:** only commands without data are sent, and whoever sends one knows that it changes nothing.
 //!
-//! Source: SAT-4, ATA PASS-THROUGH (16) and the ATA Status Return descriptor; include/scsi/sg.h.
+//! Source: SAT-4, ATA PASS-THROUGH (16) and the ATA Status Return descriptor.
 
-use std::ffi::c_void;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::ptr;
 
-/// `struct sg_io_hdr` of the kernel.
-#[repr(C)]
-struct Header {
-    interface: libc::c_int,
-    direction: libc::c_int,
-    command_length: u8,
-    sense_most: u8,
-    pieces: u16,
-    data_length: u32,
-    data: *mut c_void,
-    command: *mut u8,
-    sense: *mut u8,
-    timeout_ms: u32,
-    flags: u32,
-    pack: libc::c_int,
-    user: *mut c_void,
-    status: u8,
-    masked_status: u8,
-    message_status: u8,
-    sense_length: u8,
-    host_status: u16,
-    driver_status: u16,
-    residual: libc::c_int,
-    duration_ms: u32,
-    info: u32,
-}
-
-#[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Header>() == 88, "the kernel's own header is as large");
-
-const SG_IO: libc::Ioctl = 0x2285;
-const NO_DATA: libc::c_int = -1;
+use crate::scsi::{Data, send};
 
 /// The registers that a drive has answered with: each as its lower and its upper byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,38 +49,9 @@ pub(crate) fn no_data(device: &File, feature: u8, operation: u8, is_extended: bo
     (command[0], command[1], command[2]) =
         (PASS_THROUGH, PROTOCOL_NO_DATA | u8::from(is_extended), RETURN_REGISTERS);
     (command[4], command[13], command[14]) = (feature, 0x40, operation);
-    let mut sense = [0u8; 32];
-    let mut header = Header {
-        interface: libc::c_int::from(b'S'),
-        direction: NO_DATA,
-        command_length: 16,
-        sense_most: 32,
-        pieces: 0,
-        data_length: 0,
-        data: ptr::null_mut(),
-        command: command.as_mut_ptr(),
-        sense: sense.as_mut_ptr(),
-        timeout_ms: 15_000,
-        flags: 0,
-        pack: 0,
-        user: ptr::null_mut(),
-        status: 0,
-        masked_status: 0,
-        message_status: 0,
-        sense_length: 0,
-        host_status: 0,
-        driver_status: 0,
-        residual: 0,
-        duration_ms: 0,
-        info: 0,
-    };
-    // SAFETY: header, command and sense data live through the call, and are as large as the header says.
-    let result = unsafe { libc::ioctl(device.as_raw_fd(), SG_IO, &raw mut header) };
-    if result < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    let registers = Registers::of_sense(&sense).filter(|_| header.host_status == 0);
-    registers.filter(|_| sense[21] & ERROR == 0).ok_or_else(|| io::Error::from_raw_os_error(libc::EIO))
+    let answer = send(device, &mut command, Data::None, 15_000)?;
+    let registers = Registers::of_sense(&answer.sense).filter(|_| answer.host == 0);
+    registers.filter(|_| answer.sense[21] & ERROR == 0).ok_or_else(|| io::Error::from_raw_os_error(libc::EIO))
 }
 
 #[cfg(test)]

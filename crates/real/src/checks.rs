@@ -1,7 +1,7 @@
 //! What is said no to before anything is touched: plans that do not go with their targets or with this machine.
 
 use conduct::{WorldError, checks};
-use host::engine::{URING_DEPTH_MAX, serves_exports};
+use host::engine::{URING_DEPTH_MAX, serves_exports, takes_scsi};
 use host::target::TargetKind;
 use units::{Bytes, SECTOR_BYTES};
 use workload::files_needed;
@@ -63,6 +63,7 @@ pub(crate) fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldEr
         check_depth(workload, targets)?;
         check_exports(workload, targets)?;
         check_zones(workload, targets)?;
+        check_commands(workload, targets)?;
         let used = targets.iter().enumerate().filter(|(number, _)| workload.uses(*number));
         for each in used.map(|(_, each)| each).filter(|each| !is_null(each) && workload.direct) {
             check_direct(workload, each)?;
@@ -118,6 +119,36 @@ fn check_zones(workload: &Workload, targets: &[Resolved]) -> Result<(), WorldErr
     }
 }
 
+/// Says no to commands for what takes none, and for parts of a logical block.
+fn check_commands(workload: &Workload, targets: &[Resolved]) -> Result<(), WorldError> {
+    let kind = workload.engine.kind;
+    let used = targets.iter().enumerate().filter(|(number, _)| workload.uses(*number));
+    let asked =
+        used.map(|(_, each)| each).filter(|each| !matches!(each.target.kind, TargetKind::Null { .. }));
+    for each in asked.filter(|_| kind.sends_commands() && workload.tree.is_none()) {
+        let name = &each.target.name;
+        let unfit = |why: String| {
+            Err(WorldError::unfit(format!(
+                "{name}: workload `{}` has `engine = \"{kind}\"`: {why}",
+                workload.name
+            )))
+        };
+        let device =
+            each.facts.devices.first().filter(|_| matches!(each.target.kind, TargetKind::Block { .. }));
+        let Some(device) = device else {
+            return unfit("it is no block device; commands go to a whole one".into());
+        };
+        takes_scsi(device).or_else(unfit)?;
+        if let Some(size) = odd(workload, device.logical_block) {
+            return unfit(format!(
+                "commands count in logical blocks of {}, and there are requests of {size}; use a multiple",
+                device.logical_block
+            ));
+        }
+    }
+    Ok(())
+}
+
 fn check_direct(workload: &Workload, each: &Resolved) -> Result<(), WorldError> {
     let name = &each.target.name;
     let Some(direct) = &each.facts.direct else { return Ok(()) };
@@ -127,12 +158,7 @@ fn check_direct(workload: &Workload, each: &Resolved) -> Result<(), WorldError> 
              is measured too"
         )));
     };
-    let sizes = workload.sizes.0.iter().map(|(size, _)| *size);
-    let aligns = workload.lines.iter().filter_map(|line| line.align).chain([workload.alignment()]);
-    // What no device could take is told later with the line of the trace.
-    let is_told_later =
-        |size: &Bytes| workload.replay().is_some() && !size.is_multiple_of(Bytes::new(SECTOR_BYTES));
-    match sizes.chain(aligns).find(|size| !size.is_multiple_of(unit) && !is_told_later(size)) {
+    match odd(workload, unit) {
         None => Ok(()),
         Some(size) => Err(WorldError::unfit(format!(
             "{name}: direct I/O needs multiples of {unit}, workload `{}` has requests of {size}; \
@@ -140,4 +166,14 @@ fn check_direct(workload: &Workload, each: &Resolved) -> Result<(), WorldError> 
             workload.name
         ))),
     }
+}
+
+/// A size or an alignment of `workload` that is no multiple of `unit`.
+fn odd(workload: &Workload, unit: Bytes) -> Option<Bytes> {
+    let sizes = workload.sizes.0.iter().map(|(size, _)| *size);
+    let aligns = workload.lines.iter().filter_map(|line| line.align).chain([workload.alignment()]);
+    // What no device could take is told later with the line of the trace.
+    let is_told_later =
+        |size: &Bytes| workload.replay().is_some() && !size.is_multiple_of(Bytes::new(SECTOR_BYTES));
+    sizes.chain(aligns).find(|size| !size.is_multiple_of(unit) && !is_told_later(size))
 }

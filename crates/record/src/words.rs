@@ -186,6 +186,8 @@ words! {
         Splice = "splice",
         /// pread(2) and pwrite(2), each with its bytes locked.
         Locked = "locked",
+        /// SCSI commands past the block layer.
+        Sg = "sg",
         /// Requests over a socket to an NBD server.
         Nbd = "nbd",
         /// None: each request ends at once.

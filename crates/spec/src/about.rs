@@ -2,7 +2,7 @@
 //! record's schema.
 
 /// Every key with its line, in the order of the reference page.
-const ABOUT: [(&str, &str); 90] = [
+const ABOUT: [(&str, &str); 93] = [
     ("pattern", "Access pattern: the address of the next request (fio: `rw`, `random_distribution`)."),
     ("size", "Block size: bytes of one request (fio: `bs`; what fio calls `size` is `span`)."),
     ("reads", "Share of requests that read (fio: `rwmixread`)."),
@@ -121,6 +121,9 @@ const ABOUT: [(&str, &str); 90] = [
         "write_hint",
         "Expected lifetime of written data, told to the file system and the device (fio: `write_hint`).",
     ),
+    ("write_command", "Command that a write is sent as, past the block layer (fio: `sg_write_mode`)."),
+    ("read_fua", "Reads pass by the cache of the device: force unit access (fio: `readfua`)."),
+    ("write_fua", "Writes are on the medium when they end: force unit access (fio: `writefua`)."),
     ("iolog", "File that logs each request in the order of issue."),
     ("trace", "File of the trace that `pattern = \"trace\"` replays."),
     (

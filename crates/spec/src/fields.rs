@@ -9,7 +9,7 @@ use crate::text::{ContentText, CpuList, DataOp, Factor, LineList, OpList, Ratio,
 use crate::text::{number, share_text, unit};
 use crate::trace::Replay;
 use crate::tree::{FileOp, Tree};
-use crate::{Content, Pattern, Stamp, Workload};
+use crate::{Content, Pattern, Stamp, Workload, WriteCommand};
 
 /// The value of a key as it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -191,7 +191,7 @@ macro_rules! field {
 }
 
 /// In the order of the reference page.
-pub(crate) static FIELDS: [Field; 90] = [
+pub(crate) static FIELDS: [Field; 93] = [
     field!(word "pattern" pattern),
     field!(text "size", |w| asked(w).map(|w| text(&w.sizes)), |w, said| said.parse().map(|sizes| w.sizes = sizes)),
     field!(text "reads", |w| asked(w).map(|w| share(w.mix.reads)), |w, said| unit(said).map(|part| w.mix.reads = part)),
@@ -302,6 +302,13 @@ pub(crate) static FIELDS: [Field; 90] = [
         |w, said| unit(said).map(|part| w.engine.flags.polled = part)
     ),
     field!(asked word "write_hint" engine.write_hint),
+    field!(
+        text "write_command",
+        |w| (w.engine.commands.write != WriteCommand::Write).then(|| text(w.engine.commands.write)),
+        |w, said| said.parse().map(|command| w.engine.commands.write = command)
+    ),
+    field!(asked switch "read_fua" engine.commands.read_fua),
+    field!(asked switch "write_fua" engine.commands.write_fua),
     field!(
         text "iolog",
         |w| w.iolog.as_ref().map(text),

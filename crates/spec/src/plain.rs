@@ -3,8 +3,9 @@
 use units::{Bytes, Share};
 
 use crate::{
-    Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace,
-    Pattern, Priorities, RequestFlags, Sequence, SizeSplit, Span, Stamp, Stop, Verify, Workload, Zones,
+    Commands, Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, LunLayout, OpMix,
+    OpenSync, Pace, Pattern, Priorities, RequestFlags, Sequence, SizeSplit, Span, Stamp, Stop, Verify,
+    Workload, Zones,
 };
 
 impl Workload {
@@ -25,6 +26,7 @@ impl Workload {
             request_priority: Priorities::default(),
             flags: RequestFlags::NONE,
             write_hint: None,
+            commands: Commands::default(),
         };
         Workload {
             name: name.into(),

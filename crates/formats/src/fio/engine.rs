@@ -32,12 +32,11 @@ impl Engine {
     };
 }
 
-const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, splice, falloc, ftruncate, nbd, null, cpuio, exec, filecreate, \
+const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, splice, sg, falloc, ftruncate, nbd, null, cpuio, exec, filecreate, \
                        filestat, filedelete, dircreate, dirstat and dirdelete are";
 
 /// Engines of fio that are refused, each with its reason.
 const REFUSED: &[(&str, &str)] = &[
-    ("sg", "SCSI commands past the block layer are not sent; measure the disk itself, /dev/sdX"),
     ("io_uring_cmd", "NVMe commands past the block layer are not sent; measure the namespace, /dev/nvmeXnY"),
     ("e4defrag", DEFRAG),
     ("rbd rados", "an object store is a server of its own; map the image (`rbd map`) and measure the device"),
@@ -108,6 +107,15 @@ pub(super) fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engin
         "falloc" => ("fallocate", false),
         "ftruncate" => ("ftruncate", false),
         "splice" => ("splice", false),
+        "sg" => {
+            let is_generic = super::commands::is_generic(options);
+            if is_generic {
+                notes.push(
+                    "ioengine=sg sends each request of iodepth= from a thread of its own, by SG_IO".into(),
+                );
+            }
+            ("sg", is_generic)
+        }
         // A URI is what makes it one.
         "nbd" => ("auto", true),
         "null" | "cpp_null" => ("null", true),

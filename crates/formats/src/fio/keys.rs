@@ -22,7 +22,8 @@ pub(super) fn plain(
     align(options, rw, sizes, &mut keys)?;
     durability(options, rw, &mut keys)?;
     content(options, rw, environment, &mut keys)?;
-    engine(options, &mut keys)?;
+    engine(options, &mut keys, notes)?;
+    keys.extend(super::commands::keys(options, rw, notes)?);
     processors(options, &mut keys, notes)?;
     memory_policy(options, notes)?;
     refuse_idle(options, notes)?;
@@ -30,8 +31,11 @@ pub(super) fn plain(
     Ok(keys)
 }
 
-/// Whether the page cache is bypassed: `direct=1`, or `buffered=0`; what was said last holds.
+/// Whether the page cache is bypassed: `direct=1`, or `buffered=0`; what was said last holds. Commands always bypass it.
 pub(super) fn is_direct(options: &Options) -> Result<bool, Refusal> {
+    if super::commands::are_sent(options) {
+        return Ok(true);
+    }
     let (direct, buffered) = (options.flag("direct")?, options.flag("buffered")?);
     Ok(direct.or(buffered.map(|buffered| !buffered)).unwrap_or(false))
 }
@@ -215,7 +219,11 @@ pub(super) fn pattern_text(bytes: &[u8]) -> String {
     }
 }
 
-fn engine(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
+fn engine(
+    options: &Options,
+    keys: &mut Vec<(&'static str, String)>,
+    notes: &mut Vec<String>,
+) -> Result<(), Refusal> {
     let is_on = |name: &str| options.flag(name).map(|on| options.get(name).filter(|_| on == Some(true)));
     if let Some(setting) = is_on("sqthread_poll")? {
         match options.text("ioengine") {
@@ -223,7 +231,9 @@ fn engine(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Result<(
             _ => return Err(setting.unsupported("it goes with ioengine=io_uring")),
         }
     }
-    if let Some(setting) = is_on("hipri")? {
+    if options.text("ioengine") == Some("sg") && is_on("hipri")?.is_some() {
+        notes.push("hipri: SG_IO does not poll".into());
+    } else if let Some(setting) = is_on("hipri")? {
         keys.extend(polling(setting, options)?);
     } else if let Some(setting) = options.get("hipri_percentage") {
         return Err(setting.unsupported("it goes with hipri=1 and ioengine=pvsync2"));

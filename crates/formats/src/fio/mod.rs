@@ -7,6 +7,7 @@ mod access;
 mod arrange;
 mod checks;
 mod command;
+mod commands;
 mod distribution;
 mod draw;
 mod engine;

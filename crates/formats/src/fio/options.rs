@@ -307,11 +307,9 @@ const TABLE: &[Row] = &[
         &[],
         "needs a bare flash chip: it belongs to ioengine=mtd, which is not supported",
     ),
-    unsupported(
-        "sg_write_mode readfua writefua stream_id",
-        &[],
-        "it belongs to ioengine=sg, which is not supported",
-    ),
+    supported("sg_write_mode"),
+    flags("readfua writefua"),
+    unsupported("stream_id", OFF, "needs a drive with streams, to which no WRITE STREAM is sent"),
     unsupported(
         "cmd_type write_mode verify_mode",
         &[],

@@ -155,9 +155,11 @@ pub(super) fn only(job: &Job, member: &Member) -> Result<Member, Refusal> {
 
 /// The same requests, all of them reads, as fast as they go; of a mix of reads and writes those that write alone.
 fn reader(member: &Member, is_mixed: bool) -> Member {
-    const OF_WRITES: [&str; 16] = [
+    const OF_WRITES: [&str; 18] = [
         "atomic",
         "write_hint",
+        "write_command",
+        "write_fua",
         "reads",
         "trims",
         "pace",

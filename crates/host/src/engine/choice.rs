@@ -51,6 +51,7 @@ pub fn choose(
         (EngineKind::Ftruncate, _) => (calls(Call::Ftruncate), None),
         (EngineKind::Splice, _) => (calls(Call::Splice), None),
         (EngineKind::Locked, _) => (calls(Call::Locked), None),
+        (EngineKind::Sg, _) => (calls(Call::Scsi(workload.engine.commands)), None),
         (EngineKind::Mmap, _) if one_at_a_time => (EngineChoice::Mmap, None),
         (EngineKind::Mmap, _) => {
             let why = "loads and stores wait for each page: set `depth = 1` and use more workers".into();
@@ -85,6 +86,7 @@ pub fn choose(
 mod tests {
     use super::*;
     use workload::plan::{Overrides, Plan};
+    use workload::spec::Commands;
 
     const ATOMIC: RequestFlags = RequestFlags { atomic: true, ..RequestFlags::NONE };
 
@@ -125,6 +127,8 @@ mod tests {
             ("depth = 1\nengine = 'splice'", EngineChoice::Sync(Call::Splice)),
             ("depth = 1\nengine = 'locked'", EngineChoice::Sync(Call::Locked)),
             ("depth = 2\nengine = 'locked'", EngineChoice::Pool(Call::Locked)),
+            ("depth = 1\nengine = 'sg'", EngineChoice::Sync(Call::Scsi(Commands::default()))),
+            ("depth = 2\nengine = 'sg'", EngineChoice::Pool(Call::Scsi(Commands::default()))),
             ("depth = 1\nengine = 'mmap'\ndirect = false", EngineChoice::Mmap),
             ("depth = 1\nengine = 'stdio'\ndirect = false", EngineChoice::Stdio),
             ("depth = 1\nengine = 'io_uring'", EngineChoice::Uring),

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use rustix::fs::{FileType, Mode, OFlags};
 use units::Bytes;
 use units::convert::narrow;
-use workload::Op;
-use workload::spec::{OpenSync, Workload, WriteHint};
+use workload::spec::{EngineKind, OpenSync, Workload, WriteHint};
+use workload::{Op, Request};
 
-use super::EngineError;
+use super::{EngineError, scsi};
 use crate::nbd::Uri;
 use crate::safety::{Permit, SafetyError};
 
@@ -26,6 +26,22 @@ pub struct OpenFile {
     pub file: File,
     /// Whether it is a block device, which is trimmed in another way.
     pub is_block_device: bool,
+    /// The logical block that commands count in; `None` where none are sent.
+    pub block: Option<Bytes>,
+}
+
+impl OpenFile {
+    /// The first block of a request and how many it is of; `None` where it is not of whole blocks, and where no commands are
+    /// sent.
+    pub(super) fn blocks_of(&self, request: &Request) -> Option<(u64, u32)> {
+        let block = self.block?.get();
+        let is_whole = |bytes: u64| bytes.is_multiple_of(block);
+        let blocks = u64::from(request.len) / block;
+        (is_whole(request.offset.get())
+            && is_whole(request.len.into())
+            && (blocks > 0 || request.op == Op::Flush))
+            .then(|| (request.offset.get() / block, narrow::<u32>(blocks)))
+    }
 }
 
 /// All of them, by their numbers in requests.
@@ -79,7 +95,23 @@ fn open_file(workload: &Workload, FileRef { path, permit }: &FileRef) -> Result<
     capable(workload, path, &file)?;
     let is_block_device = rustix::fs::fstat(&file)
         .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice);
-    Ok(OpenFile { path: path.clone(), file, is_block_device })
+    let block = match workload.engine.kind {
+        EngineKind::Sg => Some(addressed(path, &file)?),
+        _ => None,
+    };
+    Ok(OpenFile { path: path.clone(), file, is_block_device, block })
+}
+
+/// The logical block of a device that takes SCSI commands. The page cache, which they pass by, holds nothing of it from then
+/// on: neither what is still to be written over what they write, nor what they will have overwritten.
+fn addressed(path: &Path, file: &File) -> Result<Bytes, EngineError> {
+    let incapable = |reason| EngineError::Incapable { path: path.into(), what: "engine = \"sg\"", reason };
+    let told = |error: io::Error| incapable(error.to_string());
+    scsi::ready(file).map_err(incapable)?;
+    let block = scsi::block_of(file).map_err(told)?;
+    rustix::fs::fsync(file).map_err(|errno| told(errno.into()))?;
+    rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed).map_err(|errno| told(errno.into()))?;
+    Ok(block)
 }
 
 /// Tells the file what is to be told once, and asks whether it can do what each write asks.

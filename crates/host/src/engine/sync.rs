@@ -8,7 +8,7 @@ use rustix::fs::FallocateFlags;
 use rustix::io::ReadWriteFlags;
 use units::convert::narrow;
 use units::{Instant, Share};
-use workload::spec::{FlushKind, RequestFlags};
+use workload::spec::{Commands, FlushKind, RequestFlags};
 use workload::{Completion, Errno, Op, Outcome, Request};
 
 use super::again::again;
@@ -32,6 +32,8 @@ pub enum Call {
     Splice,
     /// pread(2), pwrite(2), each with its bytes locked.
     Locked,
+    /// SCSI commands, SG_IO ioctl(2).
+    Scsi(Commands),
 }
 
 /// Carries a request out as it is submitted, so only depth 1 makes sense; [`super::ThreadPool`] does more.
@@ -118,6 +120,9 @@ pub(super) fn execute(
         ReadWriteFlags::from_bits_retain(flag_bits(told, request.op) | polled_bit(told.polled))
     };
     let moved = match (request.op, call) {
+        (_, Call::Scsi(commands)) => {
+            return super::scsi::execute(&files.0[usize::from(request.file)], commands, request, bytes);
+        }
         (Op::Read, Call::Pread) => again(|| rustix::io::pread(fd, &mut *bytes, offset)),
         (Op::Write, Call::Pread) => again(|| rustix::io::pwrite(fd, bytes, offset)),
         (Op::Read, Call::Preadv2(told)) => {

@@ -5,6 +5,7 @@
 pub mod device;
 mod direct;
 mod facts;
+mod generic;
 pub mod mounts;
 pub mod remote;
 pub mod stack;
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 use units::{Bytes, UnitError};
 
 use crate::nbd::{Export, NbdError, Uri, UriError};
-use crate::sysroot::DevNo;
+use crate::sysroot::{DevNo, SysRoot};
 
 pub use device::{Device, DeviceKind, Identity, Queue};
 pub use direct::{Direct, direct_of};
@@ -131,7 +132,7 @@ pub enum TargetError {
 }
 
 impl Target {
-    /// Resolves `/mnt/array`, `/dev/sdX`, `/path/file`, `nbd://host/export`, `null:` and `null:4TiB`.
+    /// Resolves `/mnt/array`, `/dev/sdX`, `/dev/sgN` (which is the disk behind it), `/path/file`, `nbd://host/export`, `null:` and `null:4TiB`.
     ///
     /// Relative paths count from the working directory; symbolic links are followed. A path that does not
     /// exist is a new file if its directory exists.
@@ -190,7 +191,13 @@ fn kind_of(path: &Path) -> Result<TargetKind, TargetError> {
     } else if kind.is_block_device() {
         Ok(TargetKind::Block { node: resolved, devno: DevNo::from_raw(stat.rdev()) })
     } else if kind.is_char_device() {
-        unsuitable("character device")
+        // What is asked by commands has the name of its block device, so that it is looked at, and consented to, as one.
+        let root = SysRoot::real();
+        let behind = generic::block_behind(&root, DevNo::from_raw(stat.rdev()));
+        behind.map_or_else(
+            || unsuitable("character device"),
+            |(name, devno)| Ok(TargetKind::Block { node: root.node(&name), devno }),
+        )
     } else if kind.is_fifo() {
         unsuitable("pipe")
     } else {

@@ -1,5 +1,6 @@
 //! How requests reach the kernel.
 
+use super::command::Commands;
 use crate::priority::{IoPriority, Priorities, RequestFlags, WriteHint};
 
 /// How requests reach the kernel.
@@ -29,6 +30,8 @@ pub struct EngineSpec {
     pub flags: RequestFlags,
     /// How long written data is said to live; `None` says nothing.
     pub write_hint: Option<WriteHint>,
+    /// What a device is sent by an engine that sends commands.
+    pub commands: Commands,
 }
 
 /// Which way into the kernel.
@@ -54,6 +57,8 @@ pub enum EngineKind {
     Splice,
     /// pread(2) and pwrite(2), each with its bytes locked for as long as it takes.
     Locked,
+    /// SCSI commands past the block layer (`SG_IO`).
+    Sg,
     /// Nothing at all: what the tool itself can do.
     Null,
 }
@@ -62,5 +67,10 @@ impl EngineKind {
     /// Whether requests only change what a file has, and move no data.
     pub fn moves_no_data(self) -> bool {
         matches!(self, EngineKind::Fallocate | EngineKind::Ftruncate)
+    }
+
+    /// Whether a device is sent commands, past the block layer and the page cache.
+    pub fn sends_commands(self) -> bool {
+        matches!(self, EngineKind::Sg)
     }
 }

@@ -3,6 +3,7 @@
 //! A [`Workload`] is what a plan's phase says after sweeps are expanded: still without a target, so `span` may
 //! be a part of something whose size is not yet known.
 
+mod command;
 mod data;
 mod engine;
 mod pace;
@@ -14,6 +15,7 @@ mod zones;
 
 use units::{Bytes, Share};
 
+pub use self::command::*;
 pub use self::data::*;
 pub use self::engine::*;
 pub use self::pace::*;

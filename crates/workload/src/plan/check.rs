@@ -5,7 +5,7 @@
 
 use units::{Bytes, SECTOR_BYTES, Share};
 
-use super::{replay, trees, zones};
+use super::{commands, replay, trees, zones};
 use crate::spec::{
     Content, EngineKind, Extent, Files, LunLayout, Pace, Pattern, Span, Stamp, Stop, Verify, Workload,
 };
@@ -341,7 +341,7 @@ fn sequence(workload: &Workload, faults: &mut Vec<Fault>) {
     let is_kept_open = matches!(workload.engine.kind, EngineKind::Mmap | EngineKind::Stdio);
     let is_pool = matches!(
         workload.engine.kind,
-        EngineKind::Pread | EngineKind::Preadv2 | EngineKind::Splice | EngineKind::Locked
+        EngineKind::Pread | EngineKind::Preadv2 | EngineKind::Splice | EngineKind::Locked | EngineKind::Sg
     ) && workload.depth > 1;
     if sequence.reopen_every.is_some() && (is_kept_open || is_pool) {
         let message = "this engine keeps its files open".into();
@@ -385,6 +385,7 @@ fn engine(workload: &Workload, faults: &mut Vec<Fault>) {
         faults.push(fault("request_priority", message, "write `engine = \"io_uring\"`, or `io_priority`"));
     }
     flags(workload, faults);
+    commands::faults(workload, faults);
     if engine.iopoll && !workload.direct {
         faults.push(fault("iopoll", "only direct I/O can be polled for".into(), "write `direct = true`"));
     }
@@ -420,7 +421,9 @@ fn engine(workload: &Workload, faults: &mut Vec<Fault>) {
 /// What the kernel is told of each request goes with the engine, and with the page cache.
 fn flags(workload: &Workload, faults: &mut Vec<Fault>) {
     let (engine, flags) = (&workload.engine, workload.engine.flags);
-    let passes = !matches!(engine.kind, EngineKind::Mmap | EngineKind::Stdio) && !engine.kind.moves_no_data();
+    let passes = !matches!(engine.kind, EngineKind::Mmap | EngineKind::Stdio)
+        && !engine.kind.moves_no_data()
+        && !engine.kind.sends_commands();
     for (key, on) in [("atomic", flags.atomic), ("nowait", flags.nowait), ("uncached", flags.uncached)] {
         if on && !passes {
             let message = format!("the engine {} passes no flags of requests", engine.kind);

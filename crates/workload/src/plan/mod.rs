@@ -8,6 +8,7 @@
 
 mod baseline;
 mod check;
+mod commands;
 mod estimate;
 mod expand;
 pub mod keys;

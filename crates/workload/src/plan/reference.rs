@@ -257,6 +257,9 @@ mod tests {
                 _ if doc.key == "polled" => {
                     format!("[[phase]]\nrun = \"1s\"\nengine = \"preadv2\"\n{}\n", doc.example)
                 }
+                _ if ["write_command", "read_fua", "write_fua"].contains(&doc.key) => {
+                    format!("[[phase]]\nrun = \"1s\"\nengine = \"sg\"\n{}\n", doc.example)
+                }
                 _ if doc.key == "trace" => format!("[[phase]]\npattern = \"trace\"\n{}\n", doc.example),
                 _ => format!("[[phase]]\nrun = \"1s\"\n{}\n", doc.example),
             };

@@ -200,6 +200,26 @@ const TOGETHER: &[Case] = &[
     ("[[phase]]\nrun = \"1s\"\noffset = \"60%\"\nspan = \"60%\"", "t.toml:4:8", &["more than the target"]),
     ("[[phase]]\nrun = \"1s\"\nengine = \"mmap\"", "t.toml:3:10", &["page cache", "direct = false"]),
     ("[[phase]]\nrun = \"1s\"\nengine = \"pread\"\nsqpoll = true", "t.toml:4:10", &["no sqpoll", "io_uring"]),
+    (
+        "[[phase]]\nrun = \"1s\"\nengine = \"sg\"\ndirect = false",
+        "t.toml:4:10",
+        &["page cache", "direct = true"],
+    ),
+    ("[[phase]]\nrun = \"1s\"\nengine = \"sg\"\nsync = \"dsync\"", "t.toml:4:8", &["write_fua = true"]),
+    ("[[phase]]\nrun = \"1s\"\nengine = \"sg\"\nflush = \"sync_file_range\"", "t.toml:4:9", &["fsync"]),
+    ("[[phase]]\nrun = \"1s\"\nengine = \"sg\"\nwrite_hint = \"long\"", "t.toml:4:14", &["carry none"]),
+    ("[[phase]]\nrun = \"1s\"\nengine = \"sg\"\nnowait = true", "t.toml:4:10", &["passes no flags"]),
+    ("[[phase]]\nrun = \"1s\"\nread_fua = true", "t.toml:3:12", &["no commands", "engine = \"sg\""]),
+    (
+        "[[phase]]\nrun = \"1s\"\nreads = \"0%\"\nengine = \"sg\"\nwrite_command = \"compare\"\nverify = \"written\"",
+        "t.toml:6:10",
+        &["does not hold the data"],
+    ),
+    (
+        "[[phase]]\nrun = \"1s\"\nengine = \"sg\"\nwrite_command = \"verify\"\nwrite_fua = true",
+        "t.toml:5:13",
+        &["no such bit"],
+    ),
     ("[[phase]]\nrun = \"1s\"\niopoll = true\ndirect = false", "t.toml:3:10", &["direct = true"]),
     ("[[phase]]\nrun = \"1s\"\npolled = \"1%\"", "t.toml:3:10", &["single requests", "preadv2"]),
     (
