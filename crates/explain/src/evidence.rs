@@ -26,7 +26,7 @@ pub(crate) fn is_direct(workload: &WorkloadResult) -> bool {
 
 /// Whether its requests were commands past the block layer, which never meet the page cache.
 pub(crate) fn sends_commands(workload: &WorkloadResult) -> bool {
-    workload.engine.name == Engine::Sg
+    matches!(workload.engine.name, Engine::Sg | Engine::Nvme)
 }
 
 /// Bytes of all requests of `op` that completed without an error, from the start of the point.

@@ -73,6 +73,7 @@ impl Assigned for Assignment {
         let (clock, files) = (worker.clock.clone(), shared.files.clone());
         let flush = workload.durability.flush;
         let payload = || Payload::new(workload, job);
+        let options = UringOptions { sqpoll: workload.engine.sqpoll, iopoll: workload.engine.iopoll };
         let checks = self.verify.as_ref();
         let checks = checks.filter(|_| workload.verify != Verify::None || workload.changes_data());
         let checks = checks.map(|known| Checks::new(known, workload, job));
@@ -98,8 +99,13 @@ impl Assigned for Assignment {
                 let engine = Stdio::new(clock, flush, files, payload()?);
                 self.run_with(job, engine, checks.as_ref(), worker)?
             }
+            EngineChoice::Nvme => {
+                let commands = workload.engine.commands;
+                let mut ring = UringRing::commanding(commands, clock, files, payload()?, job.depth, options)?;
+                engine.details = ring.details().to_vec();
+                self.run_with(job, ring.engine()?, checks.as_ref(), worker)?
+            }
             EngineChoice::Uring => {
-                let options = UringOptions { sqpoll: workload.engine.sqpoll, iopoll: workload.engine.iopoll };
                 let priorities = Priorities::new(&workload.engine.request_priority.0, job);
                 let ring = UringRing::new(clock, files, payload()?, flush, job.depth, options)?;
                 let mut ring = ring.telling(workload.engine.flags, priorities);

@@ -1,7 +1,8 @@
 //! What is said no to before anything is touched: plans that do not go with their targets or with this machine.
 
 use conduct::{WorldError, checks};
-use host::engine::{URING_DEPTH_MAX, serves_exports, takes_scsi};
+use host::SysRoot;
+use host::engine::{URING_DEPTH_MAX, serves_exports, takes_commands};
 use host::target::TargetKind;
 use units::{Bytes, SECTOR_BYTES};
 use workload::files_needed;
@@ -74,11 +75,12 @@ pub(crate) fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldEr
 
 /// Says no to more requests of one worker than a ring holds.
 fn check_depth(workload: &Workload, targets: &[Resolved]) -> Result<(), WorldError> {
-    let takes_ring = matches!(workload.engine.kind, EngineKind::Auto | EngineKind::IoUring)
-        && workload.tree.is_none()
-        && !targets
-            .iter()
-            .any(|each| matches!(each.target.kind, TargetKind::Null { .. } | TargetKind::Nbd(_)));
+    let takes_ring =
+        matches!(workload.engine.kind, EngineKind::Auto | EngineKind::IoUring | EngineKind::Nvme)
+            && workload.tree.is_none()
+            && !targets
+                .iter()
+                .any(|each| matches!(each.target.kind, TargetKind::Null { .. } | TargetKind::Nbd(_)));
     if !takes_ring || workload.depth <= URING_DEPTH_MAX {
         return Ok(());
     }
@@ -138,7 +140,7 @@ fn check_commands(workload: &Workload, targets: &[Resolved]) -> Result<(), World
         let Some(device) = device else {
             return unfit("it is no block device; commands go to a whole one".into());
         };
-        takes_scsi(device).or_else(unfit)?;
+        takes_commands(&SysRoot::real(), kind, device, workload.sizes.largest()).or_else(unfit)?;
         if let Some(size) = odd(workload, device.logical_block) {
             return unfit(format!(
                 "commands count in logical blocks of {}, and there are requests of {size}; use a multiple",

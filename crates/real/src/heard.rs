@@ -111,6 +111,7 @@ fn engine_of(choice: Option<EngineChoice>) -> Engine {
         Some(EngineChoice::Sync(Call::Splice) | EngineChoice::Pool(Call::Splice)) => Engine::Splice,
         Some(EngineChoice::Sync(Call::Locked) | EngineChoice::Pool(Call::Locked)) => Engine::Locked,
         Some(EngineChoice::Sync(Call::Scsi(_)) | EngineChoice::Pool(Call::Scsi(_))) => Engine::Sg,
+        Some(EngineChoice::Nvme) => Engine::Nvme,
         Some(EngineChoice::Mmap) => Engine::Mmap,
         Some(EngineChoice::Stdio) => Engine::Stdio,
         Some(EngineChoice::Nbd) => Engine::Nbd,

@@ -188,6 +188,8 @@ words! {
         Locked = "locked",
         /// SCSI commands past the block layer.
         Sg = "sg",
+        /// NVMe commands through io_uring, past the block layer.
+        Nvme = "nvme",
         /// Requests over a socket to an NBD server.
         Nbd = "nbd",
         /// None: each request ends at once.

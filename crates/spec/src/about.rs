@@ -121,7 +121,10 @@ const ABOUT: [(&str, &str); 93] = [
         "write_hint",
         "Expected lifetime of written data, told to the file system and the device (fio: `write_hint`).",
     ),
-    ("write_command", "Command that a write is sent as, past the block layer (fio: `sg_write_mode`)."),
+    (
+        "write_command",
+        "Command that a write is sent as, past the block layer (fio: `sg_write_mode`, `write_mode`).",
+    ),
     ("read_fua", "Reads pass by the cache of the device: force unit access (fio: `readfua`)."),
     ("write_fua", "Writes are on the medium when they end: force unit access (fio: `writefua`)."),
     ("iolog", "File that logs each request in the order of issue."),

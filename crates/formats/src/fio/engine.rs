@@ -32,12 +32,11 @@ impl Engine {
     };
 }
 
-const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, splice, sg, falloc, ftruncate, nbd, null, cpuio, exec, filecreate, \
+const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, splice, sg, io_uring_cmd, falloc, ftruncate, nbd, null, cpuio, exec, filecreate, \
                        filestat, filedelete, dircreate, dirstat and dirdelete are";
 
 /// Engines of fio that are refused, each with its reason.
 const REFUSED: &[(&str, &str)] = &[
-    ("io_uring_cmd", "NVMe commands past the block layer are not sent; measure the namespace, /dev/nvmeXnY"),
     ("e4defrag", DEFRAG),
     ("rbd rados", "an object store is a server of its own; map the image (`rbd map`) and measure the device"),
     (
@@ -103,6 +102,7 @@ pub(super) fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engin
             notes.push(format!("ioengine={asked} runs on io_uring, or by threads where that is not allowed"));
             ("auto", true)
         }
+        "io_uring_cmd" => ("nvme", true),
         "mmap" => ("mmap", false),
         "falloc" => ("fallocate", false),
         "ftruncate" => ("ftruncate", false),

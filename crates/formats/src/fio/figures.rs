@@ -482,6 +482,7 @@ fn said(workload: &WorkloadResult) -> Vec<(String, String)> {
         Engine::Pread => "psync",
         Engine::Preadv2 => "pvsync2",
         Engine::Fallocate => "falloc",
+        Engine::Nvme => "io_uring_cmd",
         other => other.name(),
     };
     [

@@ -259,11 +259,11 @@ fn polling(hipri: &Setting, options: &Options) -> Result<Option<(&'static str, S
             let percent = part.unwrap_or(100.0);
             Ok((percent > 0.0).then(|| ("polled", format!("\"{}%\"", super::access::figure(percent)))))
         }
-        (Some("io_uring"), Some(setting)) if part != Some(100.0) => {
+        (Some("io_uring" | "io_uring_cmd"), Some(setting)) if part != Some(100.0) => {
             Err(setting
                 .unsupported("it goes with ioengine=pvsync2; with io_uring all requests are polled for"))
         }
-        (Some("io_uring"), _) => Ok(Some(("iopoll", "true".into()))),
+        (Some("io_uring" | "io_uring_cmd"), _) => Ok(Some(("iopoll", "true".into()))),
         _ => Err(hipri.unsupported("it goes with ioengine=io_uring or pvsync2")),
     }
 }

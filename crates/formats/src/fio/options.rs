@@ -307,14 +307,9 @@ const TABLE: &[Row] = &[
         &[],
         "needs a bare flash chip: it belongs to ioengine=mtd, which is not supported",
     ),
-    supported("sg_write_mode"),
+    supported("sg_write_mode cmd_type write_mode verify_mode"),
     flags("readfua writefua"),
     unsupported("stream_id", OFF, "needs a drive with streams, to which no WRITE STREAM is sent"),
-    unsupported(
-        "cmd_type write_mode verify_mode",
-        &[],
-        "needs an NVMe drive: it belongs to ioengine=io_uring_cmd, which is not supported",
-    ),
     unsupported("num_range", &["1"], "needs an NVMe drive: a trim is of one range"),
     unsupported(
         "xnvme_async xnvme_sync xnvme_admin xnvme_dev_nsid xnvme_mem xnvme_be xnvme_iovec",

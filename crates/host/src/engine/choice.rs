@@ -23,6 +23,8 @@ pub enum EngineChoice {
     Stdio,
     /// A socket to an NBD server.
     Nbd,
+    /// A ring that NVMe commands go through.
+    Nvme,
     /// Nothing.
     Null,
 }
@@ -63,7 +65,9 @@ pub fn choose(
             return Err(EngineError::Unfit { engine: "stdio", why });
         }
         (EngineKind::Auto, _) if one_at_a_time && !needs_ring => (EngineChoice::Sync(pread), None),
-        (EngineKind::Auto | EngineKind::IoUring, None) if workload.depth > URING_DEPTH_MAX => {
+        (EngineKind::Auto | EngineKind::IoUring | EngineKind::Nvme, None)
+            if workload.depth > URING_DEPTH_MAX =>
+        {
             let why = format!(
                 "a ring holds {URING_DEPTH_MAX} requests, not {}: write `depth = {URING_DEPTH_MAX}` and use more workers",
                 workload.depth
@@ -71,12 +75,13 @@ pub fn choose(
             return Err(EngineError::Unfit { engine: "io_uring", why });
         }
         (EngineKind::Auto | EngineKind::IoUring, None) => (EngineChoice::Uring, None),
+        (EngineKind::Nvme, None) => (EngineChoice::Nvme, None),
         (EngineKind::Auto, Some(reason)) if !needs_ring => {
             let fallback =
                 format!("io_uring was refused: {reason}; a thread for each request in flight instead");
             (EngineChoice::Pool(pread), Some(fallback))
         }
-        (EngineKind::Auto | EngineKind::IoUring, Some(reason)) => {
+        (EngineKind::Auto | EngineKind::IoUring | EngineKind::Nvme, Some(reason)) => {
             return Err(EngineError::NoUring { reason: reason.into() });
         }
     })
@@ -129,6 +134,7 @@ mod tests {
             ("depth = 2\nengine = 'locked'", EngineChoice::Pool(Call::Locked)),
             ("depth = 1\nengine = 'sg'", EngineChoice::Sync(Call::Scsi(Commands::default()))),
             ("depth = 2\nengine = 'sg'", EngineChoice::Pool(Call::Scsi(Commands::default()))),
+            ("depth = 1\nengine = 'nvme'", EngineChoice::Nvme),
             ("depth = 1\nengine = 'mmap'\ndirect = false", EngineChoice::Mmap),
             ("depth = 1\nengine = 'stdio'\ndirect = false", EngineChoice::Stdio),
             ("depth = 1\nengine = 'io_uring'", EngineChoice::Uring),
@@ -143,6 +149,7 @@ mod tests {
             assert_eq!(choose(&workload(keys), Some("refused")).unwrap().1, None, "{keys}");
         }
         assert!(choose(&workload("depth = 1\niopoll = true"), Some("refused")).is_err());
+        assert!(choose(&workload("depth = 1\nengine = 'nvme'"), Some("refused")).is_err());
     }
 
     #[test]

@@ -13,9 +13,19 @@ use units::convert::narrow;
 use workload::spec::{EngineKind, OpenSync, Workload, WriteHint};
 use workload::{Op, Request};
 
-use super::{EngineError, scsi};
+use super::{EngineError, nvme, scsi};
 use crate::nbd::Uri;
 use crate::safety::{Permit, SafetyError};
+use crate::sysroot::SysRoot;
+
+/// What the commands to a device count in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addressing {
+    /// A logical block.
+    pub block: Bytes,
+    /// The number of the namespace; 0 where there are none.
+    pub namespace: u32,
+}
 
 /// One open file or device.
 #[derive(Debug)]
@@ -26,15 +36,15 @@ pub struct OpenFile {
     pub file: File,
     /// Whether it is a block device, which is trimmed in another way.
     pub is_block_device: bool,
-    /// The logical block that commands count in; `None` where none are sent.
-    pub block: Option<Bytes>,
+    /// What commands count in; `None` where none are sent.
+    pub addressing: Option<Addressing>,
 }
 
 impl OpenFile {
     /// The first block of a request and how many it is of; `None` where it is not of whole blocks, and where no commands are
     /// sent.
     pub(super) fn blocks_of(&self, request: &Request) -> Option<(u64, u32)> {
-        let block = self.block?.get();
+        let block = self.addressing?.block.get();
         let is_whole = |bytes: u64| bytes.is_multiple_of(block);
         let blocks = u64::from(request.len) / block;
         (is_whole(request.offset.get())
@@ -95,23 +105,28 @@ fn open_file(workload: &Workload, FileRef { path, permit }: &FileRef) -> Result<
     capable(workload, path, &file)?;
     let is_block_device = rustix::fs::fstat(&file)
         .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice);
-    let block = match workload.engine.kind {
-        EngineKind::Sg => Some(addressed(path, &file)?),
-        _ => None,
+    let (file, addressing) = match workload.engine.kind.sends_commands() {
+        true => addressed(workload, path, file).map(|(file, addressing)| (file, Some(addressing)))?,
+        false => (file, None),
     };
-    Ok(OpenFile { path: path.clone(), file, is_block_device, block })
+    Ok(OpenFile { path: path.clone(), file, is_block_device, addressing })
 }
 
-/// The logical block of a device that takes SCSI commands. The page cache, which they pass by, holds nothing of it from then
-/// on: neither what is still to be written over what they write, nor what they will have overwritten.
-fn addressed(path: &Path, file: &File) -> Result<Bytes, EngineError> {
-    let incapable = |reason| EngineError::Incapable { path: path.into(), what: "engine = \"sg\"", reason };
+/// What commands to the block device `file` go to, and what they count in. The page cache, which they pass by, holds nothing
+/// of it from then on: neither what is still to be written over what they write, nor what they will have overwritten.
+fn addressed(workload: &Workload, path: &Path, file: File) -> Result<(File, Addressing), EngineError> {
+    let kind = workload.engine.kind;
+    let what = if kind == EngineKind::Nvme { "engine = \"nvme\"" } else { "engine = \"sg\"" };
+    let incapable = |reason| EngineError::Incapable { path: path.into(), what, reason };
     let told = |error: io::Error| incapable(error.to_string());
-    scsi::ready(file).map_err(incapable)?;
-    let block = scsi::block_of(file).map_err(told)?;
-    rustix::fs::fsync(file).map_err(|errno| told(errno.into()))?;
-    rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed).map_err(|errno| told(errno.into()))?;
-    Ok(block)
+    rustix::fs::fsync(&file).map_err(|errno| told(errno.into()))?;
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).map_err(|errno| told(errno.into()))?;
+    if kind == EngineKind::Nvme {
+        return nvme::open(&SysRoot::real(), &file, workload.changes_data()).map_err(incapable);
+    }
+    scsi::ready(&file).map_err(incapable)?;
+    let block = scsi::block_of(&file).map_err(told)?;
+    Ok((file, Addressing { block, namespace: 0 }))
 }
 
 /// Tells the file what is to be told once, and asks whether it can do what each write asks.
@@ -222,6 +237,7 @@ mod tests {
     use workload::spec::Durability;
 
     use super::*;
+    use crate::engine::fixture::request;
 
     fn workload(direct: bool, open: OpenSync) -> Workload {
         let plain = Workload::plain("files");
@@ -297,6 +313,24 @@ mod tests {
             let own = rustix::io::fcntl_getfd(opened.fd(0)).expect("it is open");
             assert!(own.contains(rustix::io::FdFlags::CLOEXEC), "no other program has it");
         }
+    }
+
+    #[test]
+    fn a_request_is_of_whole_blocks_or_of_none() {
+        let file = tempfile::tempfile().expect("there is room");
+        let addressing = Some(Addressing { block: Bytes::new(4096), namespace: 1 });
+        let mut open = OpenFile { path: "a device".into(), file, is_block_device: true, addressing };
+        let of = |open: &OpenFile, op, offset, len| {
+            let request = Request { offset: Bytes::new(offset), len, ..request(op, 0) };
+            open.blocks_of(&request)
+        };
+        assert_eq!(of(&open, Op::Read, 8192, 16_384), Some((2, 4)));
+        assert_eq!(of(&open, Op::Flush, 0, 0), Some((0, 0)));
+        for (op, offset, len) in [(Op::Write, 512, 4096), (Op::Read, 4096, 512), (Op::Trim, 0, 0)] {
+            assert_eq!(of(&open, op, offset, len), None, "{op:?} of {len} at {offset}");
+        }
+        open.addressing = None;
+        assert_eq!(of(&open, Op::Read, 0, 4096), None, "no commands are sent to it");
     }
 
     #[test]

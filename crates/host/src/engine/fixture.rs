@@ -42,7 +42,12 @@ pub(super) fn open(file: &NamedTempFile) -> Arc<OpenFiles> {
 
 /// An open file as the only one of a workload.
 pub(super) fn only(file: File) -> Arc<OpenFiles> {
-    Arc::new(OpenFiles(vec![OpenFile { path: "a file".into(), file, is_block_device: false, block: None }]))
+    Arc::new(OpenFiles(vec![OpenFile {
+        path: "a file".into(),
+        file,
+        is_block_device: false,
+        addressing: None,
+    }]))
 }
 
 /// 4 KiB at the start of the file.

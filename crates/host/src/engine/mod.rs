@@ -13,6 +13,7 @@ mod locked;
 mod mmap;
 mod nbd;
 mod null;
+mod nvme;
 mod payload;
 mod pool;
 mod priorities;
@@ -32,11 +33,13 @@ use std::sync::Arc;
 use units::{Bytes, Instant};
 
 use crate::monitor::CpuTime;
-use workload::spec::IoPriority;
+use crate::sysroot::SysRoot;
+use crate::target::Device;
+use workload::spec::{EngineKind, IoPriority};
 use workload::{Completion, Request};
 
 pub use choice::{EngineChoice, URING_DEPTH_MAX, choose};
-pub use files::{FileRef, OpenFile, OpenFiles, open_files};
+pub use files::{Addressing, FileRef, OpenFile, OpenFiles, open_files};
 pub(crate) use flush::flush;
 pub use mmap::Mmap;
 pub use nbd::{Nbd, serves as serves_exports};
@@ -44,11 +47,33 @@ pub use null::Null;
 pub use payload::{HasPayload, Payload};
 pub use pool::ThreadPool;
 pub use priorities::Priorities;
-pub use scsi::serves as takes_scsi;
 pub use stdio::Stdio;
 pub use sync::{Call, Sync};
-pub use uring::{Uring, UringOptions, UringRing};
+pub use uring::{NvmeCommands, Uring, UringOptions, UringRing};
 pub use verifying::Verifying;
+
+/// Says no to a device that takes no commands of an engine of that kind, to requests larger than one command, and to any device
+/// where the engine sends none.
+pub fn takes_commands(
+    root: &SysRoot,
+    kind: EngineKind,
+    device: &Device,
+    largest: Bytes,
+) -> Result<(), String> {
+    match kind {
+        EngineKind::Sg => scsi::serves(device),
+        EngineKind::Nvme => {
+            nvme::serves(root, device)?;
+            let most = Bytes::new(device.logical_block.get().saturating_mul(nvme::BLOCKS_MAX));
+            if largest > most {
+                Err(format!("a command is of {most} at most, not of {largest}"))
+            } else {
+                Ok(())
+            }
+        }
+        _ => Err("it sends no commands".into()),
+    }
+}
 
 /// For how long an engine waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -120,6 +120,11 @@ impl Payload {
         Some(self.buffers.piece_mut(self.depth + slot, self.largest))
     }
 
+    /// Bytes of the largest request that it has room for.
+    pub fn largest(&self) -> u32 {
+        narrow::<u32>(self.largest)
+    }
+
     /// Slots.
     pub fn depth(&self) -> usize {
         self.depth

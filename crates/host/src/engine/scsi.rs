@@ -38,7 +38,7 @@ enum Moves {
 }
 
 /// Says no to a device that takes no SCSI commands, or none of which a number of a block means what it means here.
-pub fn serves(device: &Device) -> Result<(), String> {
+pub(super) fn serves(device: &Device) -> Result<(), String> {
     let is_scsi = device.folder.join("device/scsi_level").exists();
     match device.kind {
         DeviceKind::Partition { .. } => {
@@ -87,7 +87,7 @@ pub(super) fn block_of(device: &File) -> io::Result<Bytes> {
 /// One request from start to end.
 pub(super) fn execute(open: &OpenFile, commands: Commands, request: &Request, bytes: &mut [u8]) -> Outcome {
     let Some((at, blocks)) = open.blocks_of(request) else { return Outcome::failed(Errno(libc::EINVAL)) };
-    let block = open.block.map_or(0, |block| narrow::<usize>(block.get()));
+    let block = open.addressing.map_or(0, |addressing| narrow::<usize>(addressing.block.get()));
     let (mut command, moves) = command(commands, request.op, at, blocks);
     let unmapped = unmap_list(at, blocks);
     let data = match (request.op, moves) {
@@ -134,7 +134,10 @@ fn command(commands: Commands, op: Op, at: u64, blocks: u32) -> (Command, Moves)
         (Op::Trim, _) => {
             return (Command::of(&[0x42, 0, 0, 0, 0, 0, 0, 0, UNMAP_LIST, 0]), Moves::All);
         }
-        (Op::Write, WriteCommand::Write) => ([0x2a, 0x8a], fua(commands.write_fua), Moves::All),
+        // The last is one of NVMe, which a plan does not ask for here.
+        (Op::Write, WriteCommand::Write | WriteCommand::WriteUncorrectable) => {
+            ([0x2a, 0x8a], fua(commands.write_fua), Moves::All)
+        }
         (Op::Write, WriteCommand::WriteAndVerify) => ([0x2e, 0x8e], 0, Moves::All),
         (Op::Write, WriteCommand::WriteSame) => ([0x41, 0x93], 0, Moves::Block),
         // The bit is one of the long form alone.

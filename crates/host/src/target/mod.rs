@@ -25,6 +25,7 @@ use crate::sysroot::{DevNo, SysRoot};
 pub use device::{Device, DeviceKind, Identity, Queue};
 pub use direct::{Direct, direct_of};
 pub use facts::Facts;
+pub(crate) use generic::node_of as generic_of;
 pub use mounts::Mount;
 pub use remote::Remote;
 pub use stack::{Link, Relative};
@@ -132,7 +133,7 @@ pub enum TargetError {
 }
 
 impl Target {
-    /// Resolves `/mnt/array`, `/dev/sdX`, `/dev/sgN` (which is the disk behind it), `/path/file`, `nbd://host/export`, `null:` and `null:4TiB`.
+    /// Resolves `/mnt/array`, `/dev/sdX`, `/dev/sgN` and `/dev/ngXnY` (which are the disks behind them), `/path/file`, `nbd://host/export`, `null:` and `null:4TiB`.
     ///
     /// Relative paths count from the working directory; symbolic links are followed. A path that does not
     /// exist is a new file if its directory exists.

@@ -232,7 +232,7 @@ words!(EngineKind, "an engine",
     EngineKind::Auto => "auto", EngineKind::IoUring => "io_uring", EngineKind::Pread => "pread",
     EngineKind::Preadv2 => "preadv2", EngineKind::Mmap => "mmap", EngineKind::Stdio => "stdio",
     EngineKind::Fallocate => "fallocate", EngineKind::Ftruncate => "ftruncate", EngineKind::Splice => "splice",
-    EngineKind::Locked => "locked", EngineKind::Sg => "sg",
+    EngineKind::Locked => "locked", EngineKind::Sg => "sg", EngineKind::Nvme => "nvme",
     EngineKind::Null => "null");
 
 /// A ratio such as `2:1`, at least 1.

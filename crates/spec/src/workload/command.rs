@@ -1,5 +1,6 @@
 //! Commands that a device is sent past the block layer.
 
+use super::EngineKind;
 use crate::words;
 
 /// The command that a write is sent as.
@@ -14,6 +15,8 @@ pub enum WriteCommand {
     WriteSame,
     /// It stores zeros, and no data move.
     WriteZeroes,
+    /// Reads of the range fail from then on, and no data move.
+    WriteUncorrectable,
     /// It reads its medium, and no data move.
     Verify,
     /// It compares its medium with the data.
@@ -25,12 +28,27 @@ pub enum WriteCommand {
 words!(WriteCommand, "a command of writes",
     WriteCommand::Write => "write", WriteCommand::WriteAndVerify => "write_and_verify",
     WriteCommand::WriteSame => "write_same", WriteCommand::WriteZeroes => "write_zeroes",
+    WriteCommand::WriteUncorrectable => "write_uncorrectable",
     WriteCommand::Verify => "verify", WriteCommand::Compare => "compare", WriteCommand::CompareSame => "compare_same");
 
 impl WriteCommand {
     /// Whether the device holds the data of a write once it has ended.
     pub fn stores_data(self) -> bool {
         matches!(self, WriteCommand::Write | WriteCommand::WriteAndVerify)
+    }
+
+    /// Whether the engine has it.
+    pub fn is_of(self, engine: EngineKind) -> bool {
+        match self {
+            WriteCommand::Write
+            | WriteCommand::WriteZeroes
+            | WriteCommand::Verify
+            | WriteCommand::Compare => engine.sends_commands(),
+            WriteCommand::WriteAndVerify | WriteCommand::WriteSame | WriteCommand::CompareSame => {
+                engine == EngineKind::Sg
+            }
+            WriteCommand::WriteUncorrectable => engine == EngineKind::Nvme,
+        }
     }
 }
 

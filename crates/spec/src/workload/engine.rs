@@ -59,6 +59,8 @@ pub enum EngineKind {
     Locked,
     /// SCSI commands past the block layer (`SG_IO`).
     Sg,
+    /// NVMe commands past the block layer (`IORING_OP_URING_CMD`).
+    Nvme,
     /// Nothing at all: what the tool itself can do.
     Null,
 }
@@ -71,6 +73,6 @@ impl EngineKind {
 
     /// Whether a device is sent commands, past the block layer and the page cache.
     pub fn sends_commands(self) -> bool {
-        matches!(self, EngineKind::Sg)
+        matches!(self, EngineKind::Sg | EngineKind::Nvme)
     }
 }

@@ -375,7 +375,7 @@ fn engine(workload: &Workload, faults: &mut Vec<Fault>) {
     let engine = &workload.engine;
     let is_ring = matches!(engine.kind, EngineKind::IoUring | EngineKind::Auto);
     for (key, on) in [("sqpoll", engine.sqpoll), ("iopoll", engine.iopoll)] {
-        if on && !is_ring {
+        if on && !is_ring && engine.kind != EngineKind::Nvme {
             let message = format!("the engine {} has no {key}", engine.kind);
             faults.push(fault(key, message, "write `engine = \"io_uring\"`"));
         }

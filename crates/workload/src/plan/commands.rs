@@ -15,7 +15,11 @@ pub(super) fn faults(workload: &Workload, faults: &mut Vec<Fault>) {
         ];
         for (key, _) in asked.into_iter().filter(|(_, is_asked)| *is_asked) {
             let message = format!("the engine {kind} sends no commands of its own");
-            faults.push(fault(key, message, "write `engine = \"sg\"`, or leave it out"));
+            faults.push(fault(
+                key,
+                message,
+                "write `engine = \"sg\"` or `engine = \"nvme\"`, or leave it out",
+            ));
         }
         return;
     }
@@ -38,13 +42,17 @@ pub(super) fn faults(workload: &Workload, faults: &mut Vec<Fault>) {
         unfit("write_hint", format!("the commands of the engine {kind} carry none"), "leave it out");
     }
     let write = commands.write;
+    if !write.is_of(kind) {
+        let message = format!("the engine {kind} has no command `{write}`");
+        unfit("write_command", message, "leave it out, or write another one");
+    }
     if workload.verify != Verify::None && workload.writes() && !write.stores_data() {
         let message =
             format!("after `write_command = \"{write}\"` a device does not hold the data of the write");
         unfit("verify", message, "leave it out, or write `write_command = \"write\"`");
     }
     if commands.write_fua && write != WriteCommand::Write {
-        let message = format!("the command of `write_command = \"{write}\"` has no such bit");
+        let message = format!("it goes with plain writes, not with `write_command = \"{write}\"`");
         unfit("write_fua", message, "leave it out, or write `write_command = \"write\"`");
     }
 }

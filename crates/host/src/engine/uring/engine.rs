@@ -4,17 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use io_uring::EnterFlags;
+use io_uring::cqueue;
+use io_uring::squeue::EntryMarker;
 use io_uring::types::{SubmitArgs, Timespec};
 use units::convert::narrow;
 use units::{Instant, Nanos};
-use workload::{Completion, Op, Outcome, Request};
+use workload::{Completion, Request};
 
 use super::Uring;
-use super::entry::parts;
-use crate::engine::trim::trim;
+use super::entry::{Asks, parts, user_data};
 use crate::engine::{Engine, EngineError, HasPayload, OpenFiles, Payload, Wait};
 
-impl Uring<'_> {
+impl<A: Asks> Uring<'_, A> {
     /// Hands over what is queued, takes what has ended, and waits for `want` completions, or for `left` to pass.
     fn enter(&mut self, want: u32, left: Option<Nanos>) -> Result<(), EngineError> {
         debug_assert!(
@@ -81,19 +82,16 @@ impl Uring<'_> {
     fn reap(&mut self, done: &mut impl FnMut(Completion)) -> Instant {
         let finished_at = self.clock.now();
         let mut wrote = false;
-        for ended in self.trimmed.drain(..) {
+        for ended in self.apart.drain(..) {
             self.lent.in_flight -= 1;
             done(ended);
         }
         for entry in &mut self.completions {
+            let entry: cqueue::Entry = entry.into();
             debug_assert!(self.lent.in_flight > 0, "a request must end once");
             let (token, is_write, is_trim, len) = parts(entry.user_data());
             debug_assert!((token.0 as usize) < self.lent.payload.depth(), "the job must have the slot");
-            let outcome = match entry.result() {
-                // fallocate gives 0 for the whole range.
-                0 if is_trim => Outcome::moved(len),
-                result => Outcome::from_raw(result),
-            };
+            let outcome = A::outcome(entry.result(), is_trim, len);
             self.lent.in_flight -= 1;
             done(Completion { token, outcome, finished_at });
             if is_write {
@@ -104,24 +102,24 @@ impl Uring<'_> {
         if wrote { self.clock.now() } else { finished_at }
     }
 
-    /// Trims a block device, for which a ring of this age has no request. What was submitted before goes ahead of it.
+    /// Carries out what a ring has no entry for. What was submitted before goes ahead of it.
     #[cold]
-    fn trim_at_once(&mut self, request: &Request) -> Result<(), EngineError> {
+    fn at_once(&mut self, request: &Request) -> Result<(), EngineError> {
         self.enter(0, None)?;
-        let outcome = trim(&self.files.0[usize::from(request.file)], request);
-        self.trimmed.push(Completion { token: request.token, outcome, finished_at: self.clock.now() });
+        let outcome = A::carry_out(request, &self.files.0[usize::from(request.file)]);
+        self.apart.push(Completion { token: request.token, outcome, finished_at: self.clock.now() });
         self.lent.in_flight += 1;
         Ok(())
     }
 }
 
-impl HasPayload for Uring<'_> {
+impl<A: Asks> HasPayload for Uring<'_, A> {
     fn payload(&mut self) -> &mut Payload {
         &mut self.lent.payload
     }
 }
 
-impl Engine for Uring<'_> {
+impl<A: Asks> Engine for Uring<'_, A> {
     fn reopen(&mut self, files: Arc<OpenFiles>) -> Result<(), EngineError> {
         debug_assert_eq!(self.lent.in_flight, 0, "nothing may be in flight in files that are exchanged");
         assert_eq!(files.0.len(), self.files.0.len(), "they must be the same files");
@@ -134,11 +132,13 @@ impl Engine for Uring<'_> {
 
     fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
         for request in requests {
-            if request.op == Op::Trim && self.files.0[usize::from(request.file)].is_block_device {
-                self.trim_at_once(request)?;
+            let open = &self.files.0[usize::from(request.file)];
+            if A::is_apart(request, open) {
+                self.at_once(request)?;
                 continue;
             }
-            let entry = self.entry(request);
+            let mut entry = self.asks.entry(request, open, &self.lent.payload, self.fixed_buffers);
+            entry.set_user_data(user_data(request));
             // SAFETY: the entry's buffer is a piece of the payload that belongs to this request until it
             // completes, and its file is registered; both outlive the ring's use of them.
             let pushed = unsafe { self.queue.push(&entry) };
@@ -157,7 +157,7 @@ impl Engine for Uring<'_> {
         match wait {
             Wait::Until(due, _) if self.lent.in_flight == 0 => self.clock.sleep_until(due),
             // Some have ended: they are not to wait for others.
-            Wait::For(_) | Wait::Until(..) if !self.trimmed.is_empty() => self.enter(0, None)?,
+            Wait::For(_) | Wait::Until(..) if !self.apart.is_empty() => self.enter(0, None)?,
             Wait::For(count) => self.enter(least(count, self.lent.in_flight), None)?,
             Wait::Until(due, count) => self.enter_until(due, least(count, self.lent.in_flight))?,
             Wait::No => self.enter(0, None)?,
@@ -166,7 +166,7 @@ impl Engine for Uring<'_> {
     }
 }
 
-impl Drop for Uring<'_> {
+impl<A: Asks> Drop for Uring<'_, A> {
     /// Waits for what is in flight; where that fails, the buffers are never given back.
     fn drop(&mut self) {
         while self.lent.in_flight > 0 && self.enter(1, None).is_ok() {

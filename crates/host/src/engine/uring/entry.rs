@@ -1,43 +1,73 @@
-//! An entry of the submission queue, and what the kernel gives back of it.
+//! What a ring is asked with: entries of the submission queue, and what the kernel gives back of them.
 
 use io_uring::types::{Fixed, FsyncFlags};
-use io_uring::{opcode, squeue};
+use io_uring::{cqueue, opcode, squeue};
 use rustix::fs::FallocateFlags;
 use units::convert::narrow;
-use workload::spec::FlushKind;
-use workload::{Op, Request, Token};
+use workload::spec::{FlushKind, RequestFlags};
+use workload::{Op, Outcome, Request, Token};
 
-use super::Uring;
+use crate::engine::priorities::Priorities;
 use crate::engine::sync::flag_bits;
+use crate::engine::trim::trim;
+use crate::engine::{OpenFile, Payload};
 
-impl Uring<'_> {
+/// Makes the entries of a ring, and says how they ended.
+pub trait Asks {
+    /// What is submitted.
+    type Entry: squeue::EntryMarker;
+    /// What comes back.
+    type Ended: cqueue::EntryMarker;
+
+    /// The entry of `request`, whose data are in `payload`: in a registered buffer if `is_fixed`.
+    fn entry(&mut self, request: &Request, open: &OpenFile, payload: &Payload, is_fixed: bool)
+    -> Self::Entry;
+
+    /// How a request of `len` bytes ended that gave `result`.
+    fn outcome(result: i32, is_trim: bool, len: u32) -> Outcome;
+
+    /// Whether a ring has no entry for `request`.
+    fn is_apart(request: &Request, open: &OpenFile) -> bool;
+
+    /// Carries out what is apart.
+    fn carry_out(request: &Request, open: &OpenFile) -> Outcome;
+}
+
+/// Reads, writes and flushes of files and block devices.
+#[derive(Debug)]
+pub struct Calls {
+    pub(super) flush: FlushKind,
+    pub(super) flags: RequestFlags,
+    pub(super) priorities: Priorities,
+}
+
+impl Asks for Calls {
+    type Entry = squeue::Entry;
+    type Ended = cqueue::Entry;
+
     #[inline]
-    pub(super) fn entry(&mut self, request: &Request) -> squeue::Entry {
+    fn entry(&mut self, request: &Request, _: &OpenFile, payload: &Payload, is_fixed: bool) -> squeue::Entry {
         let flags = narrow::<i32>(flag_bits(self.flags, request.op));
         let priority = self.priorities.of(request);
         let file = Fixed(u32::from(request.file));
         let offset = request.offset.get();
-        let entry = match request.op {
-            Op::Read if self.fixed_buffers => {
-                opcode::ReadFixed::new(file, self.lent.payload.address(request), request.len, 0)
-                    .offset(offset)
-                    .rw_flags(flags)
-                    .ioprio(priority)
-                    .build()
-            }
-            Op::Write if self.fixed_buffers => {
-                opcode::WriteFixed::new(file, self.lent.payload.address(request), request.len, 0)
-                    .offset(offset)
-                    .rw_flags(flags)
-                    .ioprio(priority)
-                    .build()
-            }
-            Op::Read => opcode::Read::new(file, self.lent.payload.address(request), request.len)
+        match request.op {
+            Op::Read if is_fixed => opcode::ReadFixed::new(file, payload.address(request), request.len, 0)
                 .offset(offset)
                 .rw_flags(flags)
                 .ioprio(priority)
                 .build(),
-            Op::Write => opcode::Write::new(file, self.lent.payload.address(request), request.len)
+            Op::Write if is_fixed => opcode::WriteFixed::new(file, payload.address(request), request.len, 0)
+                .offset(offset)
+                .rw_flags(flags)
+                .ioprio(priority)
+                .build(),
+            Op::Read => opcode::Read::new(file, payload.address(request), request.len)
+                .offset(offset)
+                .rw_flags(flags)
+                .ioprio(priority)
+                .build(),
+            Op::Write => opcode::Write::new(file, payload.address(request), request.len)
                 .offset(offset)
                 .rw_flags(flags)
                 .ioprio(priority)
@@ -53,8 +83,26 @@ impl Uring<'_> {
                     .mode(narrow::<i32>(mode.bits()))
                     .build()
             }
-        };
-        entry.user_data(user_data(request))
+        }
+    }
+
+    #[inline]
+    fn outcome(result: i32, is_trim: bool, len: u32) -> Outcome {
+        match result {
+            // fallocate gives 0 for the whole range.
+            0 if is_trim => Outcome::moved(len),
+            result => Outcome::from_raw(result),
+        }
+    }
+
+    /// A ring of this age has no request that trims a block device.
+    #[inline]
+    fn is_apart(request: &Request, open: &OpenFile) -> bool {
+        request.op == Op::Trim && open.is_block_device
+    }
+
+    fn carry_out(request: &Request, open: &OpenFile) -> Outcome {
+        trim(open, request)
     }
 }
 

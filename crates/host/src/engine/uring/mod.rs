@@ -13,6 +13,7 @@
 mod engine;
 mod entry;
 mod lent;
+mod nvme;
 mod setup;
 #[cfg(test)]
 mod tests;
@@ -23,9 +24,12 @@ use std::sync::Arc;
 use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter};
 use units::Bytes;
 use workload::spec::{FlushKind, RequestFlags};
-use workload::{Completion, Op, Request, Token};
+use workload::{Completion, Op, Outcome, Request, Token};
 
+use self::entry::Asks;
+pub use self::entry::Calls;
 use self::lent::LentPayload;
+pub use self::nvme::NvmeCommands;
 use self::setup::{build, polling_refused, register_buffers};
 use super::priorities::Priorities;
 use super::{Engine, EngineError, OpenFiles, Payload, Wait};
@@ -41,35 +45,31 @@ pub struct UringOptions {
 }
 
 /// A ring with everything registered, not yet in use.
-pub struct UringRing {
+pub struct UringRing<A: Asks = Calls> {
     // Before the buffers, so that it is closed first.
-    ring: IoUring,
+    ring: IoUring<A::Entry, A::Ended>,
     lent: LentPayload,
     clock: Clock,
     files: Arc<OpenFiles>,
-    flush: FlushKind,
+    asks: A,
     depth: u32,
     options: UringOptions,
-    flags: RequestFlags,
-    priorities: Priorities,
     fixed_buffers: bool,
     details: Vec<String>,
 }
 
 /// A ring in use by the thread that made it.
-pub struct Uring<'ring> {
+pub struct Uring<'ring, A: Asks = Calls> {
     submitter: Submitter<'ring>,
-    queue: SubmissionQueue<'ring>,
-    completions: CompletionQueue<'ring>,
+    queue: SubmissionQueue<'ring, A::Entry>,
+    completions: CompletionQueue<'ring, A::Ended>,
     clock: &'ring Clock,
     files: Arc<OpenFiles>,
     lent: &'ring mut LentPayload,
-    flush: FlushKind,
+    asks: &'ring mut A,
     options: UringOptions,
-    flags: RequestFlags,
-    priorities: &'ring mut Priorities,
     fixed_buffers: bool,
-    trimmed: Vec<Completion>,
+    apart: Vec<Completion>,
 }
 
 impl UringRing {
@@ -82,31 +82,57 @@ impl UringRing {
         depth: u32,
         options: UringOptions,
     ) -> Result<UringRing, EngineError> {
+        let asks = Calls { flush, flags: RequestFlags::NONE, priorities: Priorities::default() };
+        let ring = UringRing::asking(asks, clock, files, payload, depth, options)?;
+        if options.iopoll { ring.refuse_without_poll_queues() } else { Ok(ring) }
+    }
+
+    /// The same that tells the kernel `flags` of each request, and the priority of those that have one.
+    pub fn telling(self, flags: RequestFlags, priorities: Priorities) -> UringRing {
+        UringRing { asks: Calls { flags, priorities, ..self.asks }, ..self }
+    }
+
+    /// A device without poll queues takes polled requests and fails each of them; better to say so at once.
+    fn refuse_without_poll_queues(mut self) -> Result<UringRing, EngineError> {
+        match polling_refused(self.probe()?) {
+            Some(refusal) => Err(refusal),
+            None => Ok(self),
+        }
+    }
+}
+
+impl<A: Asks> UringRing<A> {
+    /// A ring with entries of that kind.
+    fn asking(
+        asks: A,
+        clock: Clock,
+        files: Arc<OpenFiles>,
+        payload: Payload,
+        depth: u32,
+        options: UringOptions,
+    ) -> Result<UringRing<A>, EngineError> {
         let (ring, mut details) = build(depth, options)?;
         ring.submitter()
             .register_files(&files.raw_fds())
             .map_err(|source| EngineError::System { call: "io_uring_register (files)", source })?;
         let fixed_buffers = register_buffers(&ring, &payload, &mut details);
         let lent = LentPayload::new(payload);
-        let ring = UringRing {
-            ring,
-            lent,
-            clock,
-            files,
-            flush,
-            depth,
-            options,
-            flags: RequestFlags::NONE,
-            priorities: Priorities::default(),
-            fixed_buffers,
-            details,
-        };
-        if options.iopoll { ring.refuse_without_poll_queues() } else { Ok(ring) }
+        Ok(UringRing { ring, lent, clock, files, asks, depth, options, fixed_buffers, details })
     }
 
-    /// The same that tells the kernel `flags` of each request, and the priority of those that have one.
-    pub fn telling(self, flags: RequestFlags, priorities: Priorities) -> UringRing {
-        UringRing { flags, priorities, ..self }
+    /// How a read of the first block or blocks ends.
+    fn probe(&mut self) -> Result<Outcome, EngineError> {
+        let len = self.lent.payload.largest().min(4096);
+        let probe = Request { offset: Bytes::ZERO, len, token: Token(0), file: 0, op: Op::Read };
+        let mut outcome = None;
+        let mut engine = self.engine()?;
+        engine.submit(&[probe])?;
+        loop {
+            engine.wait(Wait::For(1), &mut |done| outcome = Some(done.outcome))?;
+            if let Some(outcome) = outcome {
+                return Ok(outcome);
+            }
+        }
     }
 
     /// Its flags in words, for the record.
@@ -114,24 +140,8 @@ impl UringRing {
         &self.details
     }
 
-    /// A device without poll queues takes polled requests and fails each of them; better to say so at once.
-    fn refuse_without_poll_queues(mut self) -> Result<UringRing, EngineError> {
-        let probe = Request { offset: Bytes::ZERO, len: 4096, token: Token(0), file: 0, op: Op::Read };
-        let mut outcome = None;
-        let mut engine = self.engine()?;
-        engine.submit(&[probe])?;
-        while outcome.is_none() {
-            engine.wait(Wait::For(1), &mut |done| outcome = Some(done.outcome))?;
-        }
-        drop(engine);
-        match outcome.and_then(polling_refused) {
-            Some(refusal) => Err(refusal),
-            None => Ok(self),
-        }
-    }
-
     /// The engine. Only one at a time.
-    pub fn engine(&mut self) -> Result<Uring<'_>, EngineError> {
+    pub fn engine(&mut self) -> Result<Uring<'_, A>, EngineError> {
         let (mut submitter, queue, completions) = self.ring.split();
         // Saves a descriptor look-up at each system call; kernels before 5.18 do not have it, which is no loss.
         let _optional = submitter.register_ring_fd();
@@ -142,17 +152,15 @@ impl UringRing {
             clock: &self.clock,
             files: self.files.clone(),
             lent: &mut self.lent,
-            flush: self.flush,
+            asks: &mut self.asks,
             options: self.options,
-            flags: self.flags,
-            priorities: &mut self.priorities,
             fixed_buffers: self.fixed_buffers,
-            trimmed: Vec::with_capacity(self.depth as usize),
+            apart: Vec::with_capacity(self.depth as usize),
         })
     }
 }
 
-impl std::fmt::Debug for UringRing {
+impl<A: Asks> std::fmt::Debug for UringRing<A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let fd = self.ring.as_raw_fd();
         f.debug_struct("UringRing").field("fd", &fd).field("depth", &self.depth).finish_non_exhaustive()

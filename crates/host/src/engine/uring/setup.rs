@@ -2,7 +2,7 @@
 
 use std::io;
 
-use io_uring::{Builder, IoUring};
+use io_uring::{Builder, IoUring, cqueue, squeue};
 use units::Bytes;
 use workload::{Errno, Outcome};
 
@@ -51,7 +51,7 @@ impl Saving {
         }
     }
 
-    pub(super) fn set(self, builder: &mut Builder) {
+    pub(super) fn set<S: squeue::EntryMarker, C: cqueue::EntryMarker>(self, builder: &mut Builder<S, C>) {
         match self {
             Saving::SingleIssuer => builder.setup_single_issuer(),
             Saving::DeferredTaskWork => builder.setup_defer_taskrun(),
@@ -62,7 +62,10 @@ impl Saving {
 }
 
 /// Tries the best set of flags first and drops what an older kernel does not know.
-pub(super) fn build(depth: u32, options: UringOptions) -> Result<(IoUring, Vec<String>), EngineError> {
+pub(super) fn build<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
+    depth: u32,
+    options: UringOptions,
+) -> Result<(IoUring<S, C>, Vec<String>), EngineError> {
     use Saving::{CooperativeTaskWork, DeferredTaskWork, NoIndexArray, SingleIssuer};
     assert!(depth <= URING_DEPTH_MAX, "`choose` refuses more");
     assert!(depth > 0, "a ring must have an entry");
@@ -77,7 +80,7 @@ pub(super) fn build(depth: u32, options: UringOptions) -> Result<(IoUring, Vec<S
         ]
     };
     let (ring, level) = first_known(levels, |level| {
-        let mut builder = IoUring::builder();
+        let mut builder = IoUring::<S, C>::builder();
         level.iter().for_each(|saving| saving.set(&mut builder));
         if options.sqpoll {
             builder.setup_sqpoll(SQPOLL_IDLE_MS);
@@ -133,7 +136,11 @@ pub(super) fn is_registrable(size: Bytes) -> bool {
 }
 
 /// Pins the payload in the kernel. Not essential: without it each request pins its own pages.
-pub(super) fn register_buffers(ring: &IoUring, payload: &Payload, details: &mut Vec<String>) -> bool {
+pub(super) fn register_buffers<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
+    ring: &IoUring<S, C>,
+    payload: &Payload,
+    details: &mut Vec<String>,
+) -> bool {
     if !is_registrable(payload.size()) {
         details.push("buffers not registered: above 1 GiB".into());
         return false;

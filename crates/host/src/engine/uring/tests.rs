@@ -233,7 +233,7 @@ fn a_flush_is_of_its_kind_and_a_file_that_is_opened_anew_is_the_one_that_is_read
         (FlushKind::Fdatasync, libc::EINVAL),
         (FlushKind::SyncFileRange, libc::ESPIPE),
     ] {
-        ring.flush = kind;
+        ring.asks.flush = kind;
         let flush = Request { op: Op::Flush, ..read(0, 0) };
         assert_eq!(outcome(&mut ring, &flush), Outcome::failed(Errno(errno)), "{kind:?}");
     }

@@ -265,7 +265,7 @@ keys! {
          `ops` and `loops` as it did there. It changes nothing."
 
     "I/O engine":
-    engine (Choice(&["auto", "io_uring", "pread", "preadv2", "mmap", "stdio", "fallocate", "ftruncate", "splice", "locked", "sg", "null"]), "auto", "io_uring")
+    engine (Choice(&["auto", "io_uring", "pread", "preadv2", "mmap", "stdio", "fallocate", "ftruncate", "splice", "locked", "sg", "nvme", "null"]), "auto", "io_uring")
         [spec.engine.kind] _
         "`auto`: pread at depth 1, io_uring where it is allowed, otherwise pread with a thread for each \
          request in flight. `stdio` gathers calls of a few bytes in user space, 4 KiB for each file, as a \
@@ -274,7 +274,8 @@ keys! {
          is pread and pwrite, each with its bytes locked (fcntl) for as long as it takes: reads share a lock, a write has it \
          alone. `sg` sends a SCSI disk the commands READ, WRITE, UNMAP and SYNCHRONIZE CACHE by SG_IO, past the \
          block layer; it answers to /dev/sdX and to /dev/sgN, with a thread for each request in flight. \
-         `null` does nothing at all and shows what the tool itself can do."
+         `nvme` sends a namespace the commands Read, Write, Dataset Management and Flush through io_uring \
+         (IORING_OP_URING_CMD, Linux 6.1); it answers to /dev/nvmeXnY and to /dev/ngXnY. `null` does nothing at all and shows what the tool itself can do."
     submit_batch (Count(1, 4096), "1", 32) [spec.engine.submit_batch] _
         "1 to 4096. With 1 each request is submitted as soon as its slot is free, so that `depth` requests \
          are in the device. More are cheaper for the processor; those of a call share one reading of the \
@@ -320,17 +321,18 @@ keys! {
          A device without polling queues answers as without it."
     write_hint (Choice(&["none", "short", "medium", "long", "extreme"]), "none", "long") [spec.engine.write_hint] _
         "Set on each file as it is opened (fcntl, F_SET_RW_HINT); `none` sets nothing."
-    write_command (Choice(&["write", "write_and_verify", "write_same", "write_zeroes", "verify", "compare", "compare_same"]), "write", "write_and_verify")
+    write_command (Choice(&["write", "write_and_verify", "write_same", "write_zeroes", "write_uncorrectable", "verify", "compare", "compare_same"]), "write", "write_and_verify")
         [spec.engine.commands.write] _
-        "With `engine = \"sg\"`: `write_and_verify` has the device read its medium after it has written (WRITE AND \
-         VERIFY), `write_same` writes the first block of the data to the whole range (WRITE SAME), `write_zeroes` \
-         zeros without data (WRITE SAME with NDOB). `verify`, `compare` and `compare_same` change nothing: the device \
-         reads its medium, and compares it with the data or with their first block (VERIFY with BYTCHK 00, 01, 11). All \
-         count as writes, and need the same consent."
+        "Of both engines that send commands, `sg` and `nvme`: `write_zeroes` writes zeros without data (WRITE SAME with NDOB, \
+         Write Zeroes), `verify` and `compare` change nothing: the device reads its medium, and compares it with the data \
+         (VERIFY with BYTCHK 00 and 01, Verify, Compare). Of `sg` alone: `write_and_verify` has the device read its medium \
+         after it has written (WRITE AND VERIFY), `write_same` writes the first block of the data to the whole range (WRITE \
+         SAME), `compare_same` compares with it (BYTCHK 11). Of `nvme` alone: `write_uncorrectable` has reads fail from then \
+         on (Write Uncorrectable). All count as writes, and need the same consent."
     read_fua (Switch, "false", true) [spec.engine.commands.read_fua] _
-        "With `engine = \"sg\"`. A device may refuse it."
+        "With `engine = \"sg\"` and `engine = \"nvme\"`. A device may refuse it."
     write_fua (Switch, "false", true) [spec.engine.commands.write_fua] _
-        "With `engine = \"sg\"` and `write_command = \"write\"`; the other commands have no such bit."
+        "With `engine = \"sg\"` and `engine = \"nvme\"`, and `write_command = \"write\"` alone."
 
     "Logging":
     iolog (Text, "none", "issued.iolog")

@@ -209,6 +209,16 @@ const TOGETHER: &[Case] = &[
     ("[[phase]]\nrun = \"1s\"\nengine = \"sg\"\nflush = \"sync_file_range\"", "t.toml:4:9", &["fsync"]),
     ("[[phase]]\nrun = \"1s\"\nengine = \"sg\"\nwrite_hint = \"long\"", "t.toml:4:14", &["carry none"]),
     ("[[phase]]\nrun = \"1s\"\nengine = \"sg\"\nnowait = true", "t.toml:4:10", &["passes no flags"]),
+    (
+        "[[phase]]\nrun = \"1s\"\nengine = \"nvme\"\nwrite_command = \"write_same\"",
+        "t.toml:4:17",
+        &["no command `write_same`"],
+    ),
+    (
+        "[[phase]]\nrun = \"1s\"\nengine = \"sg\"\nwrite_command = \"write_uncorrectable\"",
+        "t.toml:4:17",
+        &["no command `write_uncorrectable`"],
+    ),
     ("[[phase]]\nrun = \"1s\"\nread_fua = true", "t.toml:3:12", &["no commands", "engine = \"sg\""]),
     (
         "[[phase]]\nrun = \"1s\"\nreads = \"0%\"\nengine = \"sg\"\nwrite_command = \"compare\"\nverify = \"written\"",
@@ -218,7 +228,7 @@ const TOGETHER: &[Case] = &[
     (
         "[[phase]]\nrun = \"1s\"\nengine = \"sg\"\nwrite_command = \"verify\"\nwrite_fua = true",
         "t.toml:5:13",
-        &["no such bit"],
+        &["plain writes"],
     ),
     ("[[phase]]\nrun = \"1s\"\niopoll = true\ndirect = false", "t.toml:3:10", &["direct = true"]),
     ("[[phase]]\nrun = \"1s\"\npolled = \"1%\"", "t.toml:3:10", &["single requests", "preadv2"]),
