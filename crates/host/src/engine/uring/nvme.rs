@@ -40,7 +40,7 @@ impl Asks for NvmeCommands {
         is_fixed: bool,
     ) -> squeue::Entry128 {
         let asked = open.blocks_of(request).zip(open.addressing);
-        let ((at, blocks), Addressing { namespace, .. }) = asked.expect("anything else is carried out apart");
+        let ((at, blocks), Addressing { namespace, .. }) = asked.expect("anything else completes apart");
         let command = Command::of(self.0, request.op, at, blocks);
         let data = match request.op {
             Op::Trim => {
