@@ -38,6 +38,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("fio --name=a --size=1m --nice=50", &["nice", "from -20 to 19"]),
     ("fio --name=a --size=1m --nice=5 --name=b --size=1m", &["equally nice"]),
     ("fio --name=a --size=1m --ioengine=sg", &["engine = \"sg\"", "no block device"]),
+    ("fio --name=a --size=1m --ioengine=io_uring_cmd", &["engine = \"nvme\"", "no block device"]),
     ("fio --name=a --size=1m --readfua=1", &["`readfua=1` is not supported", "ioengine=sg"]),
     ("fio --name=a --size=1m --ioengine=rados", &["`ioengine=rados` is not supported", "rbd map"]),
 ];

@@ -4,7 +4,7 @@ use conduct::{WorldError, checks};
 use host::SysRoot;
 use host::engine::{URING_DEPTH_MAX, serves_exports, takes_commands};
 use host::target::TargetKind;
-use units::{Bytes, SECTOR_BYTES};
+use units::{Bytes, SECTOR_BYTES, Share};
 use workload::files_needed;
 use workload::plan::{Plan, Point, Task};
 use workload::spec::{EngineKind, Files, Workload};
@@ -140,7 +140,8 @@ fn check_commands(workload: &Workload, targets: &[Resolved]) -> Result<(), World
         let Some(device) = device else {
             return unfit("it is no block device; commands go to a whole one".into());
         };
-        takes_commands(&SysRoot::real(), kind, device, workload.sizes.largest()).or_else(unfit)?;
+        let largest = if workload.mix.trims == Share::ALL { Bytes::ZERO } else { workload.sizes.largest() };
+        takes_commands(&SysRoot::real(), kind, device, largest).or_else(unfit)?;
         if let Some(size) = odd(workload, device.logical_block) {
             return unfit(format!(
                 "commands count in logical blocks of {}, and there are requests of {size}; use a multiple",

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use units::{Bytes, Instant};
 
 use crate::monitor::CpuTime;
-use crate::sysroot::SysRoot;
+use crate::sysroot::{SysRoot, number, times};
 use crate::target::Device;
 use workload::spec::{EngineKind, IoPriority};
 use workload::{Completion, Request};
@@ -54,24 +54,26 @@ pub use verifying::Verifying;
 
 /// Says no to a device that takes no commands of an engine of that kind, to requests larger than one command, and to any device
 /// where the engine sends none.
+///
+/// `largest` is that of the requests but trims, of which a device takes longer ones than it can move data.
 pub fn takes_commands(
     root: &SysRoot,
     kind: EngineKind,
     device: &Device,
     largest: Bytes,
 ) -> Result<(), String> {
-    match kind {
-        EngineKind::Sg => scsi::serves(device),
-        EngineKind::Nvme => {
-            nvme::serves(root, device)?;
-            let most = Bytes::new(device.logical_block.get().saturating_mul(nvme::BLOCKS_MAX));
-            if largest > most {
-                Err(format!("a command is of {most} at most, not of {largest}"))
-            } else {
-                Ok(())
-            }
-        }
-        _ => Err("it sends no commands".into()),
+    let blocks = match kind {
+        EngineKind::Sg => scsi::serves(device).map(|()| u64::from(u32::MAX))?,
+        EngineKind::Nvme => nvme::serves(root, device).map(|()| nvme::BLOCKS_MAX)?,
+        _ => return Err("it sends no commands".into()),
+    };
+    let in_blocks = times(blocks, device.logical_block);
+    // What the adapter can move with one command (`Documentation/ABI/stable/sysfs-block`).
+    let moved = number(&device.folder.join("queue/max_hw_sectors_kb")).map(|kib| times(kib, Bytes::KIB));
+    let most = moved.map_or(in_blocks, |moved| moved.min(in_blocks));
+    match largest > most {
+        true => Err(format!("a command of this device is of {most} at most, not of {largest}")),
+        false => Ok(()),
     }
 }
 
@@ -219,4 +221,27 @@ pub enum EngineError {
         /// The system's reason.
         source: io::Error,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_no_command_can_move_is_refused_before_it_fails() {
+        let machine = crate::fixture::Fixture::new();
+        let sda = machine.disk("sda", "8:0", 4096);
+        machine.write("sys/block/sda/device/scsi_level", "6\n");
+        let takes = |kind, largest| {
+            let device = Device::read(&machine.root(), sda).expect("the fixture has it");
+            takes_commands(&machine.root(), kind, &device, largest)
+        };
+        assert_eq!(takes(EngineKind::Sg, Bytes::GIB), Ok(()), "nothing tells a limit");
+        machine.write("sys/block/sda/queue/max_hw_sectors_kb", "512\n");
+        assert_eq!(takes(EngineKind::Sg, Bytes::KIB * 512), Ok(()));
+        assert!(takes(EngineKind::Sg, Bytes::MIB).expect_err("it is more").contains("512 KiB at most"));
+        assert!(
+            takes(EngineKind::Pread, Bytes::KIB).is_err() && takes(EngineKind::Nvme, Bytes::KIB).is_err()
+        );
+    }
 }
