@@ -176,6 +176,13 @@ fn difference(name: &str, relation: &str, counted: &monitor::DeviceCounters) -> 
         discard_requests: counted.discards,
         discard_sectors: counted.discard_sectors.0,
         flush_requests: counted.flushes,
+        waits: Some(record::DeviceWaits {
+            read_merges: counted.read_merges,
+            write_merges: counted.write_merges,
+            read_ns: counted.read_time.get(),
+            write_ns: counted.write_time.get(),
+            queue_ns: counted.queue_time.get(),
+        }),
     }
 }
 

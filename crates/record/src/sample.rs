@@ -143,6 +143,7 @@ pub fn point(index: u32, name: &str, workloads: Vec<WorkloadResult>) -> Point {
         discard_requests: total(Op::Trim, |total| total.ops),
         discard_sectors: total(Op::Trim, |total| total.bytes / 512),
         flush_requests: total(Op::Flush, |total| total.ops),
+        waits: None,
     }];
     let cpus = workloads.iter().flat_map(|workload| &workload.workers).filter_map(|worker| worker.cpu);
     let cpu = cpus.fold(CpuUse::default(), Add::add);

@@ -31,7 +31,8 @@ pub struct Search {
     /// Where between the two the edge probably lies.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub edge_per_s: Option<f64>,
-    /// What broke there: an SLO, `rate not reached`, `requests not issued`, `errors` or `load generator saturated`.
+    /// What broke there: an SLO, `rate not reached`, `requests not issued`, `errors` or `load generator saturated`. Behind the
+    /// second and third the first SLO that broke as well: `rate not reached, p99<50ms`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub violated_by: Option<String>,
     /// Whether `met_per_s` held again, as it was and after a rest.

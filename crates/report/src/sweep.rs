@@ -75,9 +75,16 @@ fn rate(point: &Point) -> Estimate {
     point.estimate(Metric::Iops).unwrap_or(Estimate::of(0.0))
 }
 
+/// The first point of a sweep that none exceeds by more than the 95 % interval of their difference: where its curve is flat.
+fn flat_from<'a>(points: &[(&'a str, Estimate)]) -> Option<(&'a str, Estimate)> {
+    let half = |rate: &Estimate| rate.interval.map_or(0.0, |(low, high)| (high - low) / 2.0);
+    let ((_, best), _) = Metric::Iops.best(points.iter().copied(), |(_, rate)| Some(*rate))?;
+    let is_as_high = |(_, rate): &&(&str, Estimate)| best.value - rate.value <= half(rate).hypot(half(&best));
+    points.iter().find(is_as_high).copied()
+}
+
 fn line(sweep: &Sweep<'_>, style: Style) -> String {
-    let peak = Metric::Iops.best(sweep.points.iter().copied(), |(_, rate)| Some(*rate));
-    let peak = peak.map_or(("", 0.0), |((at, _), rate)| (at, rate));
+    let peak = flat_from(&sweep.points).map_or(("", 0.0), |(at, rate)| (at, rate.value));
     let highest = sweep.points.iter().map(|(_, rate)| rate.value).fold(0.0, f64::max);
     let ends = |at: Option<&(&str, Estimate)>| at.map(|(value, _)| harmless(value)).unwrap_or_default();
     let key = harmless(sweep.key);
@@ -85,7 +92,7 @@ fn line(sweep: &Sweep<'_>, style: Style) -> String {
     let around: Vec<String> =
         sweep.around.iter().map(|(key, value)| format!(", {} {}", harmless(key), harmless(value))).collect();
     let (at, most) = (harmless(peak.0), OpsPerSecond::new(peak.1));
-    // A higher one that is less certain is in the table, for everyone to see.
+    // A higher one, by less than can be told, is in the table, for everyone to see.
     let peak = if most.to_string() == OpsPerSecond::new(highest).to_string() {
         format!("most at {key} {at}: {most}")
     } else {
@@ -135,10 +142,11 @@ mod tests {
     }
 
     #[test]
-    fn a_point_that_another_exceeds_is_not_called_the_most() {
+    fn the_first_point_that_none_exceeds_significantly_is_where_a_curve_is_flat() {
         let first = sample::point(0, "p", vec![sample::workload("load", &[STREAM])]);
         let mut run = sample::run("random", Vec::new());
-        for (depth, rate, half) in [("1", 900.0, 5.0), ("2", 999.0, 10.0), ("4", 1_020.0, 100.0)] {
+        let points = [("1", 900.0, 5.0), ("2", 999.0, 10.0), ("4", 1_020.0, 100.0), ("8", 1_005.0, 8.0)];
+        for (depth, rate, half) in points {
             let swept = [("depth".to_owned(), depth.to_owned())];
             let mut point = Point { swept: swept.into(), ..first.clone() };
             for summary in &mut point.workloads[0].summary {
@@ -150,7 +158,7 @@ mod tests {
         let style = Style { colour: false, unicode: true, width: 80 };
         assert_eq!(
             lines(&run, style),
-            ["IOPS by depth 1 to 4  ███  999 at depth 2, none significantly more"],
+            ["IOPS by depth 1 to 8  ████  999 at depth 2, none significantly more"],
         );
     }
 

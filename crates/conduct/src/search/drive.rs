@@ -10,7 +10,7 @@ use workload::spec::{Pace, Workload};
 use super::budget::Budget;
 use super::choose::{check, load_of};
 use super::drive_depths::counts_from;
-use super::evidence::{Cause, Evidence, Verdict, is_tail};
+use super::evidence::{Cause, Evidence, Verdict, broken, is_tail};
 use super::ladder::{Bracket, Prober, Purpose, Rung, SearchResult, Settings, Trial, search};
 use crate::event::Event;
 use crate::result::{load_point, state_point};
@@ -287,12 +287,20 @@ impl<'a, 'w> Driver<'a, 'w> {
         Ok(evidence)
     }
 
+    /// What broke at the lowest rate that failed.
+    fn cause_at(&self, violated_per_s: Option<f64>) -> Option<String> {
+        self.rungs
+            .iter()
+            .filter(|rung| Some(rung.rate_per_s) == violated_per_s)
+            .find_map(|rung| rung.cause.clone())
+    }
+
     fn found(&self, result: &SearchResult) -> record::Search {
         record::Search {
             met_per_s: result.met_per_s,
             violated_per_s: result.violated_per_s,
             edge_per_s: result.edge_per_s,
-            violated_by: result.cause.map(|cause| cause_words(cause, &self.options.slos)),
+            violated_by: self.cause_at(result.violated_per_s),
             confirmed: result.confirmed,
             confirm_needs_s: result.confirm_needs_s,
             after_overload_per_s: result.after_overload_per_s,
@@ -362,7 +370,7 @@ impl Prober for Driver<'_, '_> {
         let slos = &self.options.slos;
         let (verdict, cause) = match &rung.verdict {
             Verdict::Pass => ("pass", None),
-            Verdict::Fail(cause) => ("fail", Some(cause_words(*cause, slos))),
+            Verdict::Fail(cause) => ("fail", Some(causes_words(*cause, &rung.evidence, slos))),
             Verdict::Undecided => ("undecided", None),
         };
         let points = (self.rung_from..self.outcome.points.len()).map(|index| narrow::<u32>(index));
@@ -402,6 +410,15 @@ impl Prober for Driver<'_, '_> {
 
 fn has_rate(workload: &Workload) -> bool {
     matches!(workload.pace, Pace::Open(_))
+}
+
+/// A cause, and where the rate itself was not reached the SLO that broke with it.
+fn causes_words(cause: Cause, evidence: &Evidence, slos: &[Slo]) -> String {
+    let words = cause_words(cause, slos);
+    match (cause, broken(evidence, slos)) {
+        (Cause::Short | Cause::Lost, Some(index)) => format!("{words}, {}", slos[index]),
+        _ => words,
+    }
 }
 
 pub(super) fn cause_words(cause: Cause, slos: &[Slo]) -> String {

@@ -183,6 +183,17 @@ pub fn judge(evidence: &Evidence, slos: &[Slo], rule: Rule) -> Verdict {
     if undecided { Verdict::Undecided } else { Verdict::Pass }
 }
 
+/// The first SLO that is certainly broken by what was seen, whatever else failed: a target that falls short of a rate answers
+/// late too.
+pub(super) fn broken(evidence: &Evidence, slos: &[Slo]) -> Option<usize> {
+    let rule = Rule::of(false);
+    let is_broken = |(index, slo): &(usize, &Slo)| {
+        bounds(evidence, *index, slo, rule.confidence)
+            .is_some_and(|bounds| bounds.iter().all(|one| one.low > slo.limit()))
+    };
+    slos.iter().enumerate().find(is_broken).map(|(index, _)| index)
+}
+
 fn certain_failure(evidence: &Evidence, slos: &[Slo]) -> Option<Cause> {
     let allowed = slos.iter().any(|slo| matches!(slo, Slo::Errors { .. }));
     if evidence.errors > 0 && !allowed {

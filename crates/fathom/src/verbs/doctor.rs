@@ -61,6 +61,12 @@ pub fn doctor(arguments: &DoctorArgs, store: &Store) -> Result<Ending, Failure> 
         let (format, appearance) = (arguments.format, &arguments.appearance);
         return caches::caches(target, arguments.most, format, appearance, store);
     }
+    if let Some(array) = arguments.target.as_deref().filter(|target| target.starts_with("array:")) {
+        return Err(Failure::Usage(format!(
+            "{array} is a virtual array, which has no device to look at; `fathom doctor {array} --caches` finds its caches, \
+             and `fathom array show {array}` prints what it is made of"
+        )));
+    }
     let extent = if arguments.full { Extent::Full } else { Extent::Short };
     if arguments.self_test && arguments.format == TreeFormat::Json {
         if arguments.target.is_some() {

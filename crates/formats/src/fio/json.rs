@@ -239,6 +239,12 @@ pub(super) struct Disk {
     pub writes: u64,
     pub read_sectors: u64,
     pub write_sectors: u64,
+    /// Of reads and writes.
+    pub merges: [u64; 2],
+    /// Milliseconds of reads and of writes.
+    pub ticks: [u64; 2],
+    /// Milliseconds of all requests together.
+    pub in_queue: u64,
     /// Percent of the time that it was busy.
     pub busy: f64,
 }
@@ -257,6 +263,14 @@ pub(super) fn disks(run: &Run) -> Vec<Disk> {
             disk.writes += device.write_requests;
             disk.read_sectors += device.read_sectors;
             disk.write_sectors += device.write_sectors;
+            let Some(waits) = device.waits else { continue };
+            let add = |sums: &mut [u64; 2], read: u64, write: u64| {
+                sums[0] = sums[0].saturating_add(read);
+                sums[1] = sums[1].saturating_add(write);
+            };
+            add(&mut disk.merges, waits.read_merges, waits.write_merges);
+            add(&mut disk.ticks, waits.read_ns / 1_000_000, waits.write_ns / 1_000_000);
+            disk.in_queue = disk.in_queue.saturating_add(waits.queue_ns / 1_000_000);
         }
     }
     for disk in &mut disks {
@@ -276,11 +290,11 @@ impl Disk {
             entry("write_ios", Json::Count(self.writes)),
             entry("read_sectors", Json::Count(self.read_sectors)),
             entry("write_sectors", Json::Count(self.write_sectors)),
-            entry("read_merges", Json::Count(0)),
-            entry("write_merges", Json::Count(0)),
-            entry("read_ticks", Json::Count(0)),
-            entry("write_ticks", Json::Count(0)),
-            entry("in_queue", Json::Count(0)),
+            entry("read_merges", Json::Count(self.merges[0])),
+            entry("write_merges", Json::Count(self.merges[1])),
+            entry("read_ticks", Json::Count(self.ticks[0])),
+            entry("write_ticks", Json::Count(self.ticks[1])),
+            entry("in_queue", Json::Count(self.in_queue)),
             entry("util", Json::Figure(self.busy)),
         ])
     }

@@ -320,8 +320,18 @@ fn disks(text: &mut String, run: &Run) {
     for disk in disks {
         let _ = writeln!(
             text,
-            "  {}: ios={}/{}, sectors={}/{}, merge=0/0, ticks=0/0, in_queue=0, util={:3.2}%",
-            disk.name, disk.reads, disk.writes, disk.read_sectors, disk.write_sectors, disk.busy
+            "  {}: ios={}/{}, sectors={}/{}, merge={}/{}, ticks={}/{}, in_queue={}, util={:3.2}%",
+            disk.name,
+            disk.reads,
+            disk.writes,
+            disk.read_sectors,
+            disk.write_sectors,
+            disk.merges[0],
+            disk.merges[1],
+            disk.ticks[0],
+            disk.ticks[1],
+            disk.in_queue,
+            disk.busy
         );
     }
 }
@@ -360,8 +370,10 @@ pub(super) fn terse(run: &Run, report: &Report, version: u8) -> String {
             fields.extend(figures::table(entry, unit).iter().map(|(_, part)| format!("{part:3.2}%")));
         }
         for disk in json::disks(run).into_iter().filter(|_| version > 2) {
-            fields.extend([disk.name, disk.reads.to_string(), disk.writes.to_string()]);
-            fields.extend(vec!["0".to_owned(); 5]);
+            let [merges, ticks] = [disk.merges, disk.ticks];
+            let counts = [disk.reads, disk.writes, merges[0], merges[1], ticks[0], ticks[1], disk.in_queue];
+            fields.push(disk.name);
+            fields.extend(counts.map(|count| count.to_string()));
             fields.push(format!("{:3.2}%", disk.busy));
         }
         text.push_str(&fields.join(";"));

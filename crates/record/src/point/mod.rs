@@ -18,7 +18,7 @@ pub use self::breakdown::{
 };
 pub use self::cpu::{CpuUse, TaskCounts};
 pub use self::rank::{RankClock, RankResult};
-pub use self::series::{DeviceCounters, Series};
+pub use self::series::{DeviceCounters, DeviceWaits, Series};
 pub use self::workload::{
     Class, Edges, EngineUsed, ErrorSample, OpTotal, Silence, Together, Verified, WorkerResult, WorkloadResult,
 };

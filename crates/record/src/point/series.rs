@@ -51,4 +51,22 @@ pub struct DeviceCounters {
     pub discard_sectors: u64,
     /// Completed.
     pub flush_requests: u64,
+    /// Merges and times; absent in records of versions that did not keep them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub waits: Option<DeviceWaits>,
+}
+
+/// Differences of the kernel's counters of merges and times of one block device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceWaits {
+    /// Reads merged into another one before they reached the device.
+    pub read_merges: u64,
+    /// Writes merged likewise.
+    pub write_merges: u64,
+    /// Time of all reads together, in nanoseconds; the kernel counts whole milliseconds.
+    pub read_ns: u64,
+    /// Of all writes.
+    pub write_ns: u64,
+    /// Of all requests, those still in flight included.
+    pub queue_ns: u64,
 }
