@@ -21,7 +21,7 @@ mod world;
 pub use host::progress::Source;
 pub use host::restore::Journal;
 pub use host::safety::{Consent, Judgement};
-pub use machine::this_machine;
+pub use machine::{cpu_hz, this_machine};
 pub use options::{Beside, RealOptions};
 pub use plain_set::PlainFile;
 pub use target::{Look, LookKind, find, judgements, path_of};

@@ -11,3 +11,8 @@ pub fn this_machine() -> Machine {
     let root = SysRoot::real();
     Machine { environment: describe::environment(&Environment::read(&root)), room: host::room::read(&root) }
 }
+
+/// Cycles a second of the fastest processor of this machine at the moment; `None` where the system does not say.
+pub fn cpu_hz() -> Option<u64> {
+    host::environment::cpu_hz(&SysRoot::real())
+}

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use formats::{JobEnvironment, NamedKind};
-use host::sysroot::SysRoot;
 
 use crate::input::targets;
 use crate::output;
@@ -30,7 +29,7 @@ pub fn with<T>(name: &str, targets: &[String], reader: impl FnOnce(&JobEnvironme
         salt: output::salt().into(),
         cpus: machine.cpus,
         ram_bytes: machine.ram_bytes,
-        cpu_hz: host::environment::cpu_hz(&SysRoot::real()),
+        cpu_hz: real::cpu_hz(),
     })
 }
 
