@@ -13,7 +13,7 @@ use crate::terminal;
 #[derive(Debug, Args)]
 pub struct PlanChange {
     /// Set a key of the plan (`fathom plan help` lists them), such as depth=32, or phase.1.size=8KiB (fio: bs) in its first phase,
-    /// or several values, measured one after the other: depth={sweep=[1,8,64]}; may be given several times
+    /// or several values, measured one after the other: `depth={sweep=[1,8,64]}`; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE", add = candidates::keys("="))]
     pub set: Vec<String>,
     /// Set a variable of the plan, which its `[vars]` declares, such as size=8KiB; may be given several times
