@@ -161,17 +161,10 @@ pub fn judge(evidence: &Evidence, slos: &[Slo], rule: Rule) -> Verdict {
     }
     let mut undecided = false;
     for (index, slo) in slos.iter().enumerate() {
-        let Some(bounds) = bounds(evidence, index, slo, rule.confidence) else {
+        let Some(bounds) = bounds_that_count(evidence, index, slo, rule) else {
             undecided = true;
             continue;
         };
-        let is_clear = |one: &Interval<f64>| one.high < slo.limit() / CLEAR || one.low > slo.limit() * CLEAR;
-        let counts = evidence.times_to_count(index, slo) <= 1.0;
-        let is_decided = counts || (rule.takes_clear && bounds.iter().all(is_clear));
-        if !is_decided {
-            undecided = true;
-            continue;
-        }
         if bounds.iter().all(|one| one.low > slo.limit()) {
             // What this machine was late with is in the response times: they are not the target's.
             let own =
@@ -183,12 +176,20 @@ pub fn judge(evidence: &Evidence, slos: &[Slo], rule: Rule) -> Verdict {
     if undecided { Verdict::Undecided } else { Verdict::Pass }
 }
 
+/// The bounds of an SLO's figure where a verdict may rest on them: enough was seen of it, or it is clear.
+fn bounds_that_count(evidence: &Evidence, index: usize, slo: &Slo, rule: Rule) -> Option<Vec<Interval<f64>>> {
+    let bounds = bounds(evidence, index, slo, rule.confidence)?;
+    let is_clear = |one: &Interval<f64>| one.high < slo.limit() / CLEAR || one.low > slo.limit() * CLEAR;
+    let counts = evidence.times_to_count(index, slo) <= 1.0;
+    (counts || (rule.takes_clear && bounds.iter().all(is_clear))).then_some(bounds)
+}
+
 /// The first SLO that is certainly broken by what was seen, whatever else failed: a target that falls short of a rate answers
 /// late too.
 pub(super) fn broken(evidence: &Evidence, slos: &[Slo]) -> Option<usize> {
-    let rule = Rule::of(false);
+    let rule = Rule { takes_clear: true, ..Rule::of(false) };
     let is_broken = |(index, slo): &(usize, &Slo)| {
-        bounds(evidence, *index, slo, rule.confidence)
+        bounds_that_count(evidence, *index, slo, rule)
             .is_some_and(|bounds| bounds.iter().all(|one| one.low > slo.limit()))
     };
     slos.iter().enumerate().find(is_broken).map(|(index, _)| index)
@@ -296,6 +297,19 @@ mod tests {
         assert_eq!(verdict(&client), Verdict::Fail(Cause::Client));
         let lost = Evidence { lost: 31, ..seen(0, 30) };
         assert_eq!(verdict(&lost), Verdict::Fail(Cause::Lost));
+    }
+
+    #[test]
+    fn a_rate_that_is_not_reached_breaks_an_slo_too_where_that_is_certain() {
+        let slos = ["mean<1s".parse().unwrap(), "p99<5ms".parse().unwrap()];
+        let of = |beyond| {
+            let mut short = Evidence { completed: 28_800, ..seen(beyond, 30) };
+            let fast =
+                short.batches[0].iter().map(|batch| Batch { sum: batch.count * 1e6, ..*batch }).collect();
+            short.batches.insert(0, fast);
+            broken(&short, &slos)
+        };
+        assert_eq!((of(400), of(300), of(0)), (Some(1), None, None));
     }
 
     #[test]

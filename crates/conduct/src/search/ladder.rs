@@ -136,8 +136,6 @@ pub struct SearchResult {
     pub violated_per_s: Option<f64>,
     /// Where between the two the edge probably lies.
     pub edge_per_s: Option<f64>,
-    /// What broke there.
-    pub cause: Option<Cause>,
     /// Whether looks at the winner confirmed it: all of them passed.
     pub confirmed: bool,
     /// Seconds that a look takes to confirm the winner with nine chances of ten; `None` where that cannot be said. By
@@ -398,7 +396,6 @@ impl<P: Prober> Search<'_, P> {
             met_per_s,
             violated_per_s,
             edge_per_s,
-            cause,
             confirmed,
             confirm_needs_s: self.confirm_needs_s,
             after_overload_per_s,

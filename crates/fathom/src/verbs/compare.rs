@@ -36,7 +36,7 @@ pub struct CompareArgs {
     #[arg(long, requires = "by", add = candidates::saved_plans())]
     pub plan: Option<String>,
     /// Exit 1 if a limit is broken with 95 % confidence: a change from the baseline (iops<-5%, p99>10%) or a value
-    /// (p99>5ms, iops<20k) of iops, mb_per_s, mean, max, a percentile such as p99.9, or a search's met_per_s, of all operations of a workload together or of one (write.p99>10%). `inconclusive`: exit 1 also where the runs are too few or too noisy to decide; may be given
+    /// (p99>5ms, iops<20k) of iops, mb_per_s, mean, a percentile such as p99.9, or a search's met_per_s, of all operations of a workload together or of one (write.p99>10%). `inconclusive`: exit 1 also where the runs are too few or too noisy to decide; may be given
     /// several times
     #[arg(long, value_name = "LIMIT")]
     pub fail_on: Vec<FailOn>,

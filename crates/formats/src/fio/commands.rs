@@ -56,8 +56,9 @@ pub(super) fn keys(
     }
     match options.get("cmd_type") {
         Some(setting) if setting.value != "nvme" => {
-            return Err(setting
-                .unsupported("commands of a namespace are, cmd_type=nvme; for a SCSI disk use ioengine=sg"));
+            return Err(setting.unsupported(
+                "it sends NVMe commands alone, cmd_type=nvme; for a SCSI disk use ioengine=sg",
+            ));
         }
         _ => {}
     }

@@ -280,7 +280,7 @@ mod tests {
         let machine = crate::fixture::Fixture::new();
         let look = |devno| Device::read(&machine.root(), devno).expect("the fixture has it");
         let sda = machine.disk("sda", "8:0", 4096);
-        assert!(serves(&look(sda)).expect_err("nothing says so").contains("/dev/sgN"));
+        assert!(serves(&look(sda)).expect_err("it has no SCSI level").contains("/dev/sgN"));
         machine.write("sys/block/sda/device/scsi_level", "6\n");
         assert_eq!(serves(&look(sda)), Ok(()));
         let part = machine.partition("sda", "sda1", "8:1", 1);

@@ -1,6 +1,5 @@
 //! A setting of a device's queue, changed and put back: its read-ahead, its scheduler.
 
-use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -34,10 +33,10 @@ impl QueueValue<'_> {
     }
 
     /// As the kernel takes it.
-    fn text(self) -> Cow<'static, str> {
+    fn text(self) -> String {
         match self {
-            QueueValue::ReadAhead(size) => rounded(size).to_string().into(),
-            QueueValue::Scheduler(name) => name.to_owned().into(),
+            QueueValue::ReadAhead(size) => rounded(size).to_string(),
+            QueueValue::Scheduler(name) => name.to_owned(),
         }
     }
 }
@@ -78,7 +77,7 @@ impl QueueSetting {
             return Err(io::Error::other("another run has set it and is still at work; wait for it"));
         }
         let before = current(knob, &path)?;
-        let setting = Setting { knob, device: devno, sequence, before, set: vec![value.text().into()] };
+        let setting = Setting { knob, device: devno, sequence, before, set: vec![value.text()] };
         let noted = journal.note(Change::Queue(setting.clone()))?;
         let own = root.block_folder(devno).map(|folder| folder.join(file_of(knob)));
         let mut changed = QueueSetting { path: own.unwrap_or(path), setting, noted: Some((noted, lock)) };
@@ -89,7 +88,7 @@ impl QueueSetting {
     /// Sets it once more; what is put back is what it was before the first time.
     pub fn again(&mut self, value: QueueValue<'_>) -> io::Result<()> {
         assert_eq!(value.knob(), self.setting.knob, "it is the same setting");
-        self.note(value.text().into())?;
+        self.note(value.text())?;
         self.write(value)
     }
 

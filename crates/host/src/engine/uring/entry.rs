@@ -1,4 +1,4 @@
-//! What a ring is asked with: entries of the submission queue, and what the kernel gives back of them.
+//! Entries of the submission queue, and what the kernel answers to them.
 
 use io_uring::types::{Fixed, FsyncFlags};
 use io_uring::{cqueue, opcode, squeue};

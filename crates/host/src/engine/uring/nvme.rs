@@ -113,11 +113,11 @@ impl UringRing<NvmeCommands> {
     }
 }
 
-/// What is asked of a namespace, as the specification numbers its words.
+/// An NVMe command, its double words numbered as in the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Command {
     operation: u8,
-    /// Words 10 to 12.
+    /// Double words 10 to 12.
     words: [u32; 3],
     has_data: bool,
 }
