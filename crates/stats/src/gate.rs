@@ -3,7 +3,7 @@
 //!
 //! **Invariant:** a worsening is a positive number whatever the figure: less of a rate, more of a time.
 
-use statrs::distribution::{ContinuousCDF, Normal};
+use statrs::distribution::{ChiSquared, ContinuousCDF, Normal, StudentsT};
 
 use crate::difference::{Estimate, Ratio, student};
 
@@ -108,6 +108,25 @@ pub fn log_likelihood(off: f64, deviation: f64, freedom: f64) -> f64 {
     -deviation.ln() - (freedom + 1.0) / 2.0 * (z * z / freedom).ln_1p()
 }
 
+/// How strange a value is that is `off` from what was expected with that deviation, itself an estimate with `freedom`
+/// degrees of freedom: the square of the standard normal deviate that is as rare, 0 where it is what was expected.
+///
+/// Of values that are independent of each other the sum has the chi-square distribution, of [`chi_square`].
+pub fn strangeness(off: f64, deviation: f64, freedom: f64) -> f64 {
+    debug_assert!(deviation > 0.0, "nothing is known exactly");
+    let below = -(off / deviation).abs();
+    let rare = StudentsT::new(0.0, 1.0, freedom).map_or(0.5, |law| law.cdf(below));
+    // Rarer than this is told apart by no double.
+    normal().map_or(0.0, |law| law.inverse_cdf(rare.max(f64::MIN_POSITIVE))).powi(2)
+}
+
+/// The value that the sum of the squares of `count` independent standard normal deviates does not exceed with that
+/// probability.
+pub fn chi_square(count: f64, probability: f64) -> f64 {
+    debug_assert!(count > 0.0 && (0.0..1.0).contains(&probability), "{count} squares, {probability}");
+    ChiSquared::new(count).map_or(f64::INFINITY, |law| law.inverse_cdf(probability))
+}
+
 /// The value that Student's distribution with `freedom` degrees of freedom does not exceed with that probability.
 pub fn quantile(freedom: f64, probability: f64) -> f64 {
     student(freedom, probability)
@@ -142,6 +161,18 @@ mod tests {
         assert_eq!(at(limit + half - 1e-5).judge(0.05, 0.01), Judged::Inconclusive);
         assert_eq!(at(limit - half + 1e-5).judge(0.05, 0.01), Judged::Inconclusive);
         assert_eq!(at(limit - half - 1e-5).judge(0.05, 0.01), Judged::Met);
+    }
+
+    #[test]
+    fn a_value_is_as_strange_as_the_normal_deviate_that_is_as_rare() {
+        // Student's distribution with 4 degrees of freedom exceeds 2.1318 either way in 10 of 100 values, the normal 1.6449.
+        assert!((strangeness(-2.1318, 1.0, 4.0) - 1.6449f64.powi(2)).abs() < 1e-3);
+        assert!((strangeness(4.2636, 2.0, 4.0) - 1.6449f64.powi(2)).abs() < 1e-3);
+        assert!(strangeness(0.0, 1.0, 4.0).abs() < 1e-12 && strangeness(1e9, 1.0, 30.0).is_finite());
+        // A table of the chi-square distribution.
+        for (count, value) in [(1.0, 6.6349), (10.0, 23.2093)] {
+            assert!((chi_square(count, 0.99) - value).abs() < 1e-3, "{count}");
+        }
     }
 
     #[test]

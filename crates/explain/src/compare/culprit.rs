@@ -6,7 +6,7 @@
 //! with the figures that the model then has at the points of the plan. How likely it is, is the mean over its degrees: what
 //! explains the figures with one degree of many has been fitted to them, and counts for less than what happens or does not.
 //! The likeliest suspect *fits* where, at its likeliest degree, every figure lies within the noise of the measurement and
-//! the error of a model; it is *named* where it fits and neither another part that fits nor noise alone is nearly as likely.
+//! the error of a model, and all of them together are no stranger than those make them; it is *named* where it fits and neither another part that fits nor noise alone is nearly as likely.
 //! Everything else is unknown.
 //!
 //! **Invariant:** a part is named by what was measured alone: no suspect is likelier than another beforehand, and no degree
@@ -15,7 +15,7 @@
 use std::collections::BTreeSet;
 
 use record::judgement::{Culprit, Suspect};
-use stats::gate::{log_likelihood, quantile};
+use stats::gate::{chi_square, log_likelihood, quantile, strangeness};
 
 use super::host_time::{BY_ITSELF, HOST_TIME};
 use super::shifts::Shift;
@@ -25,8 +25,11 @@ use crate::model::BELIEVED;
 /// A part is named where it explains the figures so many times as well as every other part.
 pub const LIKELIER: f64 = 20.0;
 
-/// With this probability, at most, a true cause is said not to fit because of noise.
+/// With this probability, at most, a true cause is said not to fit because of the noise of its worst figure.
 const MISFIT: f64 = 0.01;
+
+/// The same for all figures together. A part that is none costs whoever replaces it more than `unknown` does.
+const MISFIT_TOGETHER: f64 = 0.05;
 
 /// Two quantiles may differ by this because they lie on either side of the edge of a histogram's bucket.
 const BUCKET: f64 = 1.0 / 64.0;
@@ -58,7 +61,9 @@ pub struct Traced {
     pub times: f64,
     /// The logarithm of its likelihood, the mean over its degrees, up to a constant that all suspects share.
     pub log_likelihood: f64,
-    /// Whether every figure lies where it should.
+    /// How strange all figures together are: of a true cause, some 1 for each cell.
+    misfit: f64,
+    /// Whether every figure lies where it should, and all together.
     pub fits: bool,
     /// The figure that is explained worst, with its measured change and the model's, as logarithms.
     worst: Option<(String, f64, f64)>,
@@ -104,9 +109,16 @@ impl Held<'_> {
     }
 
     /// The error of a model is taken for two deviations.
+    fn deviation(&self) -> f64 {
+        self.noise().hypot(self.error() / 2.0)
+    }
+
     fn log_likelihood(&self) -> f64 {
-        let deviation = self.noise().hypot(self.error() / 2.0);
-        self.weight * log_likelihood(self.off(), deviation, self.measured.freedom)
+        self.weight * log_likelihood(self.off(), self.deviation(), self.measured.freedom)
+    }
+
+    fn strangeness(&self) -> f64 {
+        self.weight * strangeness(self.off(), self.deviation(), self.measured.freedom)
     }
 
     /// How far it is off, as a part of what it may be off by where `count` figures are looked at.
@@ -211,10 +223,13 @@ fn traced(times: f64, held: &[Held<'_>]) -> Option<Traced> {
     }
     let strain = |one: &Held<'_>| one.strain(held.len());
     let worst = held.iter().max_by(|one, other| strain(one).total_cmp(&strain(other)));
+    let misfit = held.iter().map(Held::strangeness).sum();
+    let cells: f64 = held.iter().map(|one| one.weight).sum();
     Some(Traced {
+        misfit,
         times,
         log_likelihood: held.iter().map(Held::log_likelihood).sum(),
-        fits: held.iter().all(|one| strain(one) <= 1.0),
+        fits: misfit <= chi_square(cells, 1.0 - MISFIT_TOGETHER) && held.iter().all(|one| strain(one) <= 1.0),
         worst: worst.map(|one| {
             (format!("{} at {}", one.measured.metric, one.measured.cell), one.measured.log, one.log)
         }),
@@ -375,6 +390,28 @@ mod tests {
         );
         let nothing = culprit("array:m", &changed([0.5, 0.0, 0.5]), &[]);
         assert!(nothing.part.is_none() && nothing.why.contains("no figure"), "{nothing:?}");
+    }
+
+    #[test]
+    fn what_is_off_by_a_little_in_every_cell_is_no_part_though_no_figure_alone_says_so() {
+        let of = |off: f64| -> Vec<Shift> {
+            let cell = |at: usize| Shift {
+                cell: at.to_string(),
+                metric: "mean".into(),
+                log: 0.34 + if at % 2 == 0 { off } else { -off },
+                variance: 0.01f64.powi(2),
+                freedom: 8.0,
+            };
+            (0..10).map(cell).collect()
+        };
+        let disks = Suspicion { part: "disks".into(), change: "slower".into(), tried: vec![(1.5, of(0.0))] };
+        let named = |off: f64| culprit("array:m", &of(off), std::slice::from_ref(&disks)).part;
+        assert_eq!(named(0.03).as_deref(), Some("disks"));
+        assert_eq!(named(0.08), None);
+        // The same in one cell alone is within what a model may be off by.
+        let mut one = of(0.0);
+        one[0].log += 0.08;
+        assert_eq!(culprit("array:m", &one, &[disks]).part.as_deref(), Some("disks"));
     }
 
     #[test]
