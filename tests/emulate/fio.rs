@@ -212,6 +212,22 @@ fn jobs_of_a_flow_keep_their_proportion_on_a_virtual_array() {
 }
 
 #[test]
+fn a_ramp_by_bytes_comes_before_the_runtime() {
+    let user = User::new();
+    // 4096 requests of both jobs, of which each may issue 1000 a second, and then a second.
+    let job = "--rw=randread --bs=4k --size=1g --rate_iops=1000 --numjobs=2 --group_reporting --ramp_size=16m \
+               --runtime=1 --time_based --output-format=json";
+    for target in ["--ioengine=null", "--filename=array:md3000 --direct=1 --bs=512 --ramp_size=2m"] {
+        let out = user.fathom(&format!("as fio --name=a {job} {target}")).done().json();
+        let (job, reads) = (&out["jobs"][0], &out["jobs"][0]["read"]);
+        let figure = |of: &Value| of.as_u64().unwrap();
+        assert!((3..=9).contains(&figure(&job["elapsed"])), "{job}");
+        assert!((999..=1002).contains(&figure(&reads["runtime"])), "{reads}");
+        assert!((1..=2100).contains(&figure(&reads["total_ios"])), "{reads}");
+    }
+}
+
+#[test]
 fn a_job_ends_once_it_is_steady_and_says_so() {
     let user = User::new();
     let line = "as fio --name=a --filename=array:md3000 --direct=1 --rw=randread --bs=8k --size=10g --runtime=600 \

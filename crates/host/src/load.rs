@@ -12,7 +12,7 @@ use units::{Instant, Nanos};
 use workload::spec::Workload;
 use workload::steady::SteadyWatch;
 use workload::tally::{Interval, Tally};
-use workload::{FlowTotals, Job, Logged, Progress, RequestSource, Verified};
+use workload::{FlowTotals, Job, Logged, Progress, RequestSource, Verified, WarmUp};
 
 pub use crate::assignment::Assignment;
 use crate::clock::Clock;
@@ -119,6 +119,7 @@ pub fn run_from<A: Assigned>(
     let workers: usize = assignments.iter().map(A::workers).sum();
     let lives: Vec<LiveProgress> = (0..workers).map(|_| LiveProgress::default()).collect();
     let (end_all, flows) = (AtomicBool::new(false), Arc::new(FlowTotals::default()));
+    let warm_ups: Vec<Arc<WarmUp>> = assignments.iter().map(|_| Arc::default()).collect();
     let mut watches: Vec<Option<SteadyWatch>> = assignments.iter().map(steady_watch).collect();
     let mut on_load_event = |one: LoadEvent| {
         if let LoadEvent::Intervals(workload, intervals) = &one
@@ -134,7 +135,7 @@ pub fn run_from<A: Assigned>(
         for (workload, (assignment, shared)) in assignments.iter().zip(&shared).enumerate() {
             for number in 0..narrow::<u32>(assignment.workers()) {
                 let live = lives_left.next().expect("one for each worker");
-                let (flows, report, end_all) = (&flows, report.clone(), &end_all);
+                let (flows, report, end_all) = ((&flows, &warm_ups[workload]), report.clone(), &end_all);
                 pool.spawn(scope, report.clone(), move |gate| {
                     place(&assignment.workload().engine, number)?;
                     let worker = Worker { workload, number, clock, stop, end_all, flows, live, report, gate };
@@ -271,7 +272,8 @@ pub struct Worker<'a> {
     pub clock: &'a Clock,
     stop: &'a AtomicBool,
     end_all: &'a AtomicBool,
-    flows: &'a Arc<FlowTotals>,
+    /// What it shares with all others, and with those of its workload.
+    flows: (&'a Arc<FlowTotals>, &'a Arc<WarmUp>),
     live: &'a LiveProgress,
     report: WorkerSender,
     gate: &'a Receiver<Instant>,
@@ -286,7 +288,9 @@ impl Worker<'_> {
         engine: &mut impl Engine<S::Request>,
         open: &dyn Fn() -> Result<Arc<OpenFiles>, EngineError>,
     ) -> Result<Seen, EngineError> {
-        job.share_flow(self.flows);
+        let (flow, warm_up) = self.flows;
+        job.share_flow(flow);
+        job.share_warm_up(warm_up);
         self.report.send(WorkerMessage::Ready(rustix::thread::gettid().as_raw_nonzero().get()));
         let Ok(start) = self.gate.recv() else { return Ok((job.into_tally(), CpuTime::default())) };
         self.clock.sleep_until(start);

@@ -76,6 +76,7 @@ fn on_null(assignment: &Assignment, time: Nanos) -> Assignment {
         zones: None,
         start: Nanos::ZERO,
         warmup: WARMUP,
+        warmup_bytes: None,
         run: Some(time),
         cooldown: Nanos::ZERO,
         ops: None,

@@ -2,7 +2,7 @@
 //! record's schema.
 
 /// Every key with its line, in the order of the reference page.
-const ABOUT: [(&str, &str); 93] = [
+const ABOUT: [(&str, &str); 94] = [
     ("pattern", "Access pattern: the address of the next request (fio: `rw`, `random_distribution`)."),
     ("size", "Block size: bytes of one request (fio: `bs`; what fio calls `size` is `span`)."),
     ("reads", "Share of requests that read (fio: `rwmixread`)."),
@@ -71,6 +71,7 @@ const ABOUT: [(&str, &str); 93] = [
     ("pace", "Arrival process or rate limit: when the next request is due."),
     ("start", "Delay before the first request."),
     ("warmup", "Warm-up: load before the measured window, not counted (fio: `ramp_time`)."),
+    ("warmup_bytes", "Warm-up by bytes in place of time, all workers together (fio: `ramp_size`)."),
     ("run", "Duration of the measured window (fio: `runtime`)."),
     ("cooldown", "Cool-down: load after the measured window, not counted."),
     ("ops", "Stops after this many requests, all workers together."),

@@ -191,7 +191,7 @@ macro_rules! field {
 }
 
 /// In the order of the reference page.
-pub(crate) static FIELDS: [Field; 93] = [
+pub(crate) static FIELDS: [Field; 94] = [
     field!(word "pattern" pattern),
     field!(text "size", |w| asked(w).map(|w| text(&w.sizes)), |w, said| said.parse().map(|sizes| w.sizes = sizes)),
     field!(text "reads", |w| asked(w).map(|w| share(w.mix.reads)), |w, said| unit(said).map(|part| w.mix.reads = part)),
@@ -243,6 +243,7 @@ pub(crate) static FIELDS: [Field; 93] = [
     field!(word "pace" pace),
     field!(time "start" stop.start),
     field!(time "warmup" stop.warmup),
+    field!(asked unit "warmup_bytes" stop.warmup_bytes),
     field!(unit "run" or "none" stop.run),
     field!(time "cooldown" stop.cooldown),
     field!(count "ops" or "none" stop.ops),

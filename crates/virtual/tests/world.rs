@@ -166,6 +166,23 @@ fn a_breakdown_of_a_load_says_how_much_of_it_is_warm_up() {
     assert!(window.until_ns - window.from_ns >= 5_000_000_000);
 }
 
+#[test]
+fn a_warm_up_by_bytes_ends_for_all_workers_at_once_and_run_lasts_from_then() {
+    let text = "[[phase]]\nname = 'a'\npattern = 'random'\nsize = '8KiB'\nreads = '0%'\nworkers = 3\ndepth = 4\n\
+                warmup_bytes = '24MiB'\nrun = '2s'\n";
+    let plan = plan(text);
+    let outcome = measured(&plan, &mut array(&plan));
+    let point = &outcome.points[0];
+    let workload = &point.workloads[0];
+    let window = point.breakdown.as_ref().unwrap().window.unwrap();
+    assert_eq!(window.warmup_ns, workload.measured_from_ns - point.started_ns);
+    assert_eq!(workload.measured_ns, 2_000_000_000);
+    assert!(window.warmup_ns > 10_000_000, "{}", window.warmup_ns);
+    let cache = point.breakdown.as_ref().unwrap().write_cache.as_ref().unwrap();
+    let held = cache.unwritten_measured_bytes.unwrap();
+    assert!(held > cache.unwritten_before_bytes && held < 48 << 20, "{cache:?}");
+}
+
 fn of_files() -> Plan {
     let ops = [
         "mkdir", "create", "write", "stat", "open", "read", "link", "symlink", "rename", "readdir", "delete",

@@ -34,6 +34,7 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
         zones: None,
         start: Nanos::ZERO,
         warmup: Nanos::ZERO,
+        warmup_bytes: None,
         run: Some(Nanos::from_secs(3600)),
         cooldown: Nanos::ZERO,
         ops: None,

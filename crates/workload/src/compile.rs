@@ -439,6 +439,7 @@ pub(crate) fn job_spec_of(
         }),
         start: workload.stop.start,
         warmup: workload.stop.warmup,
+        warmup_bytes: workload.stop.warmup_bytes.map(|bytes| Bytes::new(share_out(bytes.get(), worker))),
         run: workload.stop.run,
         cooldown: workload.stop.cooldown,
         ops: workload.stop.ops.map(|ops| share_out(ops, worker)),

@@ -26,6 +26,7 @@ pub mod tally;
 pub mod trace;
 pub mod tree;
 mod verified;
+mod warm_up;
 mod window;
 mod zones;
 
@@ -42,4 +43,5 @@ pub use seam::{Completion, Errno, IoRequest, Outcome, Request, Token, Wake};
 pub use spec::{self, Op};
 pub use status::DeviceStatus;
 pub use verified::{Verified, Wrong};
+pub use warm_up::WarmUp;
 pub use zones::{Placing, ZoneRules, ZoneStates, ZoneWait};

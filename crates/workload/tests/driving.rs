@@ -43,14 +43,15 @@ fn both_sums(tally: &workload::tally::Tally) -> (u128, u128) {
 
 #[test]
 fn times_in_service_less_what_the_edges_cut_are_the_integral_of_what_was_in_flight_to_the_nanosecond() {
-    let stop = Stop { warmup: MS * 700, run: Some(MS * 3300), cooldown: MS * 400, ..Stop::default() };
+    let timed = Stop { warmup: MS * 700, run: Some(MS * 3300), cooldown: MS * 400, ..Stop::default() };
+    let counted = Stop { warmup: Nanos::ZERO, warmup_bytes: Some(Bytes::KIB * 4 * 201), ..timed };
     let paces = [
         Pace::Closed,
         Pace::Think(MS * 3),
         Pace::even(OpsPerSecond::new(250.0)),
         Pace::even(OpsPerSecond::new(900.0)),
     ];
-    for pace in paces {
+    for (pace, stop) in paces.iter().flat_map(|pace| [(*pace, timed), (*pace, counted)]) {
         // Around the start of the window, within it, and over its end to long after.
         for (stalled_at_ms, for_ms) in [(650, 900), (2000, 1500), (3100, 6000), (100, 9000)] {
             let mut job = job(&Workload { depth: 8, pace, stop, ..workload() });
@@ -110,6 +111,34 @@ fn warm_up_and_cool_down_load_the_target_and_are_not_counted() {
     assert_eq!(answers.len(), 400);
     assert_eq!((tally.ops(), tally.classes[0].ended), (200, 400));
     assert_eq!(tally.measured(), Nanos::from_millis(200));
+}
+
+#[test]
+fn a_warm_up_by_bytes_ends_with_the_request_that_makes_it_so_many() {
+    let stop = Stop {
+        warmup_bytes: Some(Bytes::KIB * 4 * 99 + Bytes::KIB),
+        run: Some(MS * 200),
+        cooldown: MS * 100,
+        ..Stop::default()
+    };
+    let mut job = job(&Workload { stop, ..workload() });
+    let answers = drive(&mut job, &mut Servers::new(1, MS));
+    let tally = job.into_tally();
+    let window = [tally.begun, tally.measured_from, tally.measured_until];
+    assert_eq!(window.map(|at| at.nanos() / 1_000_000), [0, 100, 300]);
+    assert_eq!((answers.len(), tally.ops(), tally.classes[0].ended), (400, 199, 400));
+    let cuts: Vec<_> = tally.intervals.iter().map(|cut| (cut.measured, cut.classes[0].ops)).collect();
+    assert_eq!(cuts, [(false, 100), (true, 199)]);
+}
+
+#[test]
+fn a_load_that_ends_before_its_warm_up_by_bytes_measures_nothing() {
+    let stop = Stop { warmup_bytes: Some(Bytes::MIB), run: None, ops: Some(50), ..Stop::default() };
+    let mut job = job(&Workload { stop, ..workload() });
+    drive(&mut job, &mut Servers::new(1, MS));
+    let tally = job.into_tally();
+    assert_eq!((tally.ops(), tally.completed, tally.measured()), (0, 50, Nanos::ZERO));
+    assert_eq!(tally.measured_from.nanos(), 50_000_000);
 }
 
 #[test]

@@ -167,6 +167,36 @@ fn workloads_of_a_flow_ask_in_its_proportion() {
     assert!((2.9..3.1).contains(&(three as f64 / one as f64)), "{three} beside {one}");
 }
 
+#[test]
+fn the_windows_of_a_warm_up_by_bytes_begin_together_whoever_moved_them() {
+    let keys = [("warmup_bytes", "120KiB"), ("run", "10ms"), ("workers", "2")];
+    let specs = compile(&asked(&keys), &[Bytes::MIB]).unwrap();
+    let mut jobs: Vec<Job> = specs.into_iter().map(Job::new).collect();
+    let warm_up = Arc::default();
+    jobs.iter_mut().for_each(|job| job.share_warm_up(&warm_up));
+    jobs.iter_mut().for_each(|job| job.start(Instant::START));
+    let mut batch = Vec::new();
+    let mut done = [false; 2];
+    // A request takes the first job a millisecond, and the second one two.
+    for ms in 0..100u64 {
+        let now = Instant::from_nanos(ms * 1_000_000);
+        for (index, job) in jobs.iter_mut().enumerate().filter(|(index, _)| ms % (*index as u64 + 1) == 0) {
+            done[index] = done[index] || job.plan(now, &mut batch) == Wake::Done;
+            for request in batch.drain(..) {
+                let outcome = workload::Outcome::moved(request.len);
+                let finished_at = now + MS * (index as u64 + 1);
+                job.complete(workload::Completion { token: request.token, outcome, finished_at });
+            }
+        }
+    }
+    assert_eq!(done, [true; 2]);
+    // 30 requests of 4 KiB, three in two milliseconds.
+    let windows = jobs.into_iter().map(|job| job.into_tally()).map(|tally| {
+        (tally.measured_from.nanos() / 1_000_000, tally.measured_until.nanos() / 1_000_000, tally.ops())
+    });
+    assert_eq!(windows.collect::<Vec<_>>(), [(20, 30, 9), (20, 30, 4)]);
+}
+
 /// A second of one worker with so many requests.
 fn second(number: u64, ops: u64) -> Interval {
     let at = |second: u64| Instant::from_nanos(second * 1_000_000_000 + 7);

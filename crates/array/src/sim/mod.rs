@@ -60,10 +60,11 @@ mod volume;
 mod works;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Share};
-use workload::{Completion, Errno, Job, Request};
+use workload::{Completion, Errno, Job, Request, WarmUp};
 
 pub use back::{BackEnd, Disk, Ended, Freed, OperationSpec, Owner, Set};
 pub use clients::{Client, FilePlace};
@@ -116,8 +117,8 @@ pub struct Sim {
     traffic: Traffic,
     array: Array,
     works: Works,
-    /// How long the next run warms up.
-    warmup: Nanos,
+    /// How long the next run warms up, and those of its warm-ups that count bytes.
+    warmup: (Nanos, Vec<Arc<WarmUp>>),
 }
 
 impl Sim {
@@ -134,7 +135,7 @@ impl Sim {
             array: Array::new(topology, BackEnd::of(topology, sets, seed)),
             works: Works::new(&topology.background, &topology.luns),
             topology: topology.clone(),
-            warmup: Nanos::ZERO,
+            warmup: Default::default(),
         };
         for &disk in &topology.failed {
             // A disk that is in no set fails without consequence.
@@ -175,9 +176,10 @@ impl Sim {
         self.array.dirty()
     }
 
-    /// The next run warms up for so long: [`RunOutcome::unwritten`] is what was not on the media when that had ended.
-    pub fn warm_up(&mut self, warmup: Nanos) {
-        self.warmup = warmup;
+    /// The next run warms up for so long, and until `by_bytes` are over: [`RunOutcome::unwritten`] is what was not on the media
+    /// when that had ended.
+    pub fn warm_up(&mut self, warmup: Nanos, by_bytes: Vec<Arc<WarmUp>>) {
+        self.warmup = (warmup, by_bytes);
     }
 
     /// Room for writes in the caches of those controllers that hold some: a volume writes to the cache of its owner.
@@ -441,8 +443,10 @@ impl Sim {
     ) -> (RunOutcome, Unwritten) {
         let (from, events) = (self.now(), self.traffic.time.entered());
         let mut courses = Courses::begin(from);
-        let measured = from.saturating_add(std::mem::take(&mut self.warmup));
-        let mut unwritten = (measured == from).then(|| self.dirty());
+        let (warmup, by_bytes) = std::mem::take(&mut self.warmup);
+        let measured = from.saturating_add(warmup);
+        let is_over = |now| now >= measured && by_bytes.iter().all(|one| one.over().is_some());
+        let mut unwritten = is_over(from).then(|| self.dirty());
         self.clients.enter(running);
         self.restart_meters();
         self.clients.start(from);
@@ -455,7 +459,7 @@ impl Sim {
             if !self.step() && !self.hosts.paths.give_all_up(&mut self.traffic) {
                 break;
             }
-            if unwritten.is_none() && self.now() >= measured {
+            if unwritten.is_none() && is_over(self.now()) {
                 unwritten = Some(self.dirty());
             }
             if courses.is_due(self.now()) {

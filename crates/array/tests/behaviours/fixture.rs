@@ -153,6 +153,7 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         sequence: Sequence::PLAIN,
         start: Nanos::ZERO,
         warmup: Nanos::ZERO,
+        warmup_bytes: None,
         run: None,
         cooldown: Nanos::ZERO,
         ops: Some(ops),

@@ -90,8 +90,10 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
             write_members(&mut plan, &readers);
             phases.push(Vec::new());
         }
+        let reported = report(jobs, &phase, &members, &mut group, number);
+        super::times::tell_ramps(jobs, &mut members, &reported);
         write_phase(&mut plan, first, number, times, &members);
-        phases.push(report(jobs, &phase, &members, &mut group, number));
+        phases.push(reported);
         members.retain(|member| !jobs[member.job].creates_only);
         let readers = verify::read_back(jobs, &members)?;
         if !readers.is_empty() {

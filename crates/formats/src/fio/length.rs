@@ -17,6 +17,8 @@ use super::value::{Amount, Bare};
 pub(super) struct Length {
     pub run_ns: Option<u64>,
     pub ramp_ns: u64,
+    /// In place of a time, of one clone; of all jobs that are reported together where they are.
+    pub ramp_bytes: Option<u64>,
     pub delay_ns: u64,
     /// Of one clone.
     pub bytes: Option<u64>,
@@ -33,6 +35,7 @@ impl Length {
     pub(super) const ONE_REQUEST: Length = Length {
         run_ns: None,
         ramp_ns: 0,
+        ramp_bytes: None,
         delay_ns: 0,
         bytes: None,
         requests: Some(1),
@@ -51,6 +54,15 @@ pub(super) fn length(
 ) -> Result<Length, Refusal> {
     let run_ns = options.time_ns("runtime", Bare::Seconds)?.filter(|time| *time > 0);
     let ramp_ns = options.time_ns("ramp_time", Bare::Seconds)?.unwrap_or(0);
+    let ramp_bytes = options.size("ramp_size")?.filter(|bytes| *bytes > 0);
+    let ramp = options.get("ramp_size").filter(|_| ramp_bytes.is_some());
+    if let Some(setting) = ramp.filter(|_| ramp_ns > 0) {
+        return Err(setting.wrong("either ramp_time= or ramp_size="));
+    }
+    if let Some(setting) = ramp.filter(|_| options.get("latency_target").is_some()) {
+        return Err(setting.unsupported("a search of latency_target= warms up by ramp_time="));
+    }
+    let is_ramped = ramp_ns > 0 || ramp.is_some();
     let (delay_ns, delay_most_ns) = delays(options)?;
     let requests = options.count("number_ios")?.filter(|count| *count > 0);
     let loops = options.count("loops")?.unwrap_or(1).max(1);
@@ -97,17 +109,17 @@ pub(super) fn length(
     let ends_with_others = asks_nothing(options) && options.flag("exit_on_io_done")? == Some(true);
     let bytes = match whole {
         _ if time_based || ends_with_others => None,
-        None if requests.is_none() && (ramp_ns == 0 || run_ns.is_none()) => {
+        None if requests.is_none() && (!is_ramped || run_ns.is_none()) => {
             passes = Some(loops);
             None
         }
-        Some(_) if run_ns.is_some() && ramp_ns > 0 => {
-            notes.push("with ramp_time the job runs for all of runtime, also past size".into());
+        Some(_) if run_ns.is_some() && is_ramped => {
+            notes.push("with a ramp the job runs for all of runtime, also past size".into());
             None
         }
         whole => whole,
     };
-    Ok(Length { run_ns, ramp_ns, delay_ns, delay_most_ns, bytes, requests, passes })
+    Ok(Length { run_ns, ramp_ns, ramp_bytes, delay_ns, delay_most_ns, bytes, requests, passes })
 }
 
 /// Of `size` bytes those that a pass in requests of `each` visits, `skip` bytes from the end of one to the next.
@@ -117,6 +129,16 @@ fn passed(size: u64, each: u64, skip: i64) -> u64 {
         Err(_) => skip.unsigned_abs().saturating_sub(each).max(1),
     };
     (size.saturating_sub(each) / step + 1).saturating_mul(each)
+}
+
+/// Says no to a ramp, by time or by bytes, for that reason.
+pub(super) fn refuse_ramp(options: &Options, why: &str) -> Result<(), Refusal> {
+    let asked = [
+        ("ramp_time", options.time_ns("ramp_time", Bare::Seconds)?.unwrap_or(0)),
+        ("ramp_size", options.size("ramp_size")?.unwrap_or(0)),
+    ];
+    let setting = asked.iter().filter(|(_, ramp)| *ramp > 0).find_map(|(name, _)| options.get(name));
+    setting.map_or(Ok(()), |setting| Err(setting.unsupported(why)))
 }
 
 /// The delay of a job, or the range that each clone draws one from.

@@ -150,11 +150,10 @@ const TABLE: &[Row] = &[
     noted("thinktime_spin", "think time is waited, not burnt"),
     // When.
     supported(
-        "runtime=timeout loops ramp_time startdelay=start_delay wait_for exit_what flow flow_id \
+        "runtime=timeout loops ramp_time ramp_size startdelay=start_delay wait_for exit_what flow flow_id \
          steadystate=ss steadystate_duration=ss_dur steadystate_ramp_time=ss_ramp",
     ),
     flags("time_based stonewall=wait_for_previous exitall new_group group_reporting"),
-    unsupported("ramp_size", OFF, "ramp_time= warms up by time"),
     ignored("exitall_on_error steadystate_check_interval=ss_interval"),
     noted("stats", "every job is reported"),
     noted("flow_sleep", "a job that has had its part looks again after 50 µs"),

@@ -118,14 +118,12 @@ pub(super) fn check_pace(options: &Options, pace: Pace) -> Result<(), Refusal> {
 
 /// How long a job goes on that ends with its trace.
 pub(super) fn length(options: &Options) -> Result<Length, Refusal> {
-    let ramp_ns = options.time_ns("ramp_time", Bare::Seconds)?.unwrap_or(0);
-    if ramp_ns > 0 {
-        return Err(refuse(options, "ramp_time", "a trace is replayed from its start"));
-    }
+    super::length::refuse_ramp(options, "a trace is replayed from its start")?;
     let (delay_ns, delay_most_ns) = delays(options)?;
     Ok(Length {
         run_ns: options.time_ns("runtime", Bare::Seconds)?.filter(|time| *time > 0),
-        ramp_ns,
+        ramp_ns: 0,
+        ramp_bytes: None,
         delay_ns,
         delay_most_ns,
         bytes: None,

@@ -153,7 +153,9 @@ const CASES: &[(u8, &str, &str, Want)] = &[
     (15, "", "randseed=99", Has(&["seed = 99"])),
     (16, "", "loops=3", Has(&["bytes = \"192MiB\""])),
     (17, "runtime=30\ntime_based", "ramp_time=10", Has(&["warmup = \"10s\"", "run = \"30s\""])),
-    (17, "", "ramp_size=1g", Refused("ramp_time=")),
+    (17, "runtime=30\ntime_based", "ramp_size=1g", Has(&["warmup_bytes = \"1GiB\"", "run = \"30s\""])),
+    (17, "ramp_time=1", "ramp_size=1g", Refused("either")),
+    (17, "latency_target=1ms", "ramp_size=1g", Refused("ramp_time=")),
     (18, "rw=randread", "percentage_random=30", Has(&["random = \"30%\""])),
     (
         18,

@@ -357,6 +357,8 @@ fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
         ("read_iolog=x:y", "a job for each"),
         ("read_iolog=x\nfilename=f\nreplay_skip=look", "replay_skip"),
         ("read_iolog=x\nfilename=f\nramp_time=1", "ramp_time"),
+        ("read_iolog=x\nfilename=f\nramp_size=1m", "ramp_size"),
+        ("ioengine=filestat\nramp_size=1m\nnrfiles=2\nfilesize=4k", "first file"),
         ("read_iolog=x\nfilename=f\nrate_iops=100", "at its own rate"),
         ("read_iolog=x\nfilename=f\nreplay_no_stall=1\nthinktime=5", "at its own rate"),
         ("latency_target=10ms\nlatency_percentile=99", "fathom search x.fio --slo 'p99<10ms'"),
@@ -390,6 +392,21 @@ fn jobs_that_run_together_have_times_of_their_own() {
     assert!(starts().iter().all(|start| (1.0..=3.0).contains(start)), "{:?}", starts());
     assert_eq!(starts(), starts());
     assert!(starts().windows(2).any(|pair| pair[0] != pair[1]));
+}
+
+#[test]
+fn a_ramp_by_bytes_is_of_each_clone_or_of_all_that_are_reported_together() {
+    let ramps = |text: &str| {
+        let text = format!("[global]\nrw=randread\nsize=1g\nruntime=5\ntime_based\nramp_size=12m\n{text}");
+        let phases = phases(&text);
+        phases[0].iter().map(|of| of.stop.warmup_bytes.unwrap().get() >> 20).collect::<Vec<_>>()
+    };
+    assert_eq!(ramps("[a]\nnumjobs=2\n[b]\n"), [12, 12, 12]);
+    assert_eq!(ramps("[a]\nnumjobs=4\ngroup_reporting\n"), [12]);
+    assert_eq!(ramps("[global]\ngroup_reporting\n[a]\nnumjobs=2\n[b]\n"), [8, 4]);
+    assert_eq!(ramps("[global]\ngroup_reporting\n[a]\nnumjobs=2\n[b]\nnew_group\n"), [12, 12]);
+    // A job whose reads alone have a rate is two workloads, and one entry.
+    assert_eq!(ramps("[a]\nrw=randrw\nrate_iops=100,0\n"), [6, 6]);
 }
 
 fn phases_of_starts(text: &str) -> Vec<f64> {

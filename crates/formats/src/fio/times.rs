@@ -1,9 +1,10 @@
 //! What jobs that run together share of their times, and what each of them says itself.
 
-use units::Nanos;
+use units::{Bytes, Nanos};
 
 use crate::plan::Value;
 
+use super::arrange::Reported;
 use super::draw::drawn_within;
 use super::job::Job;
 use super::member::Member;
@@ -53,6 +54,24 @@ impl Times {
             if !self.is_one_start && delay > 0 {
                 member.keys.push(("start", time(delay)));
             }
+        }
+    }
+}
+
+/// Lets each of `members` say its part of a ramp by bytes: what is reported together has one, shared by workers.
+pub(super) fn tell_ramps(jobs: &[Job], members: &mut [Member], reported: &[Reported]) {
+    let workers = |member: &Member| {
+        let own = member.keys.iter().find(|(key, _)| *key == "workers");
+        own.and_then(|(_, count)| count.parse().ok()).unwrap_or(1_u64)
+    };
+    for entry in reported {
+        let is_of = |member: &&mut Member| entry.workloads.contains(&member.name);
+        let all: u64 = members.iter_mut().filter(is_of).map(|member| workers(member)).sum();
+        for member in members.iter_mut().filter(is_of) {
+            let Some(bytes) = jobs[member.job].length.ramp_bytes else { continue };
+            let part = u128::from(bytes) * u128::from(workers(member)) / u128::from(all);
+            let part = u64::try_from(part).unwrap_or(u64::MAX).max(1);
+            member.keys.push(("warmup_bytes", Bytes::new(part).toml()));
         }
     }
 }

@@ -124,19 +124,17 @@ impl Tree {
 
     /// How long its clones go on: a file is made or deleted once, whatever `runtime` says.
     pub(super) fn length(self, options: &Options) -> Result<Length, Refusal> {
-        for name in ["ramp_time", "startdelay"] {
-            let asked = options.time_ns(name, Bare::Seconds)?.unwrap_or(0) > 0;
-            if let Some(setting) = options.get(name).filter(|_| asked) {
-                return Err(setting.unsupported("the first file is visited at once"));
-            }
+        const AT_ONCE: &str = "the first file is visited at once";
+        super::length::refuse_ramp(options, AT_ONCE)?;
+        if let (Some(setting), true) = (options.get("startdelay"), super::length::delays(options)?.1 > 0) {
+            return Err(setting.unsupported(AT_ONCE));
         }
         let run_ns = options.time_ns("runtime", Bare::Seconds)?.filter(|time| *time > 0 && self.op == "stat");
         if options.flag("time_based")? == Some(true) && run_ns.is_none() {
             let setting = options.get("time_based").expect("it is set");
             return Err(setting.wrong("it goes with runtime="));
         }
-        let passes = None;
-        Ok(Length { run_ns, ramp_ns: 0, delay_ns: 0, delay_most_ns: 0, bytes: None, requests: None, passes })
+        Ok(Length { run_ns, requests: None, ..Length::ONE_REQUEST })
     }
 
     /// One size, or a range in which each is as likely.

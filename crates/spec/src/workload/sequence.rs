@@ -50,6 +50,8 @@ pub struct Stop {
     pub start: Nanos,
     /// Load that is not counted, before.
     pub warmup: Nanos,
+    /// In place of a time, the bytes of all workers together after which the measured time begins.
+    pub warmup_bytes: Option<Bytes>,
     /// The measured time; `None` means until `ops` or `bytes` are done.
     pub run: Option<Nanos>,
     /// Load that is not counted, after, so that the last measured requests meet the same company.

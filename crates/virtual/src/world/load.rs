@@ -21,8 +21,9 @@ use units::{Bytes, Instant, Nanos};
 use workload::plan::Load;
 use workload::spec::{OpenSync, Workload};
 use workload::steady::SteadyWatch;
+use workload::tally::Tally;
 use workload::tree::{Shape, Tree, compile_tree};
-use workload::{FlowTotals, Job, Logged, Progress, RequestSource, compile};
+use workload::{FlowTotals, Job, Logged, Progress, RequestSource, WarmUp, compile};
 
 use super::ModelledWorld;
 use super::breakdown::breakdown;
@@ -37,6 +38,8 @@ struct Asked {
     file_clients: Vec<FileClient>,
     /// The workload of each client.
     workload_of: Vec<usize>,
+    /// Of the workloads that warm up by bytes.
+    warm_ups: Vec<Arc<WarmUp>>,
     answers: Vec<MeasuredWorkload>,
 }
 
@@ -51,7 +54,7 @@ impl ModelledWorld {
         self.is_forgetful &= !is_of_trees;
         let asked =
             if is_of_trees { ask_for_files(load, &self.listener)? } else { self.ask_for_blocks(load)? };
-        let Asked { clients, file_clients, workload_of, mut answers } = asked;
+        let Asked { clients, file_clients, workload_of, warm_ups, mut answers } = asked;
         let (started, stop, since) = (self.sim.now(), self.stop.clone(), self.since);
         if let Some(listener) = &mut self.listener {
             let listed = |answer: &MeasuredWorkload| match &answer.files {
@@ -79,7 +82,7 @@ impl ModelledWorld {
         };
         let before = self.sim.dirty();
         let warmup = load.workloads.iter().map(|workload| workload.stop.warmup).max().unwrap_or(Nanos::ZERO);
-        self.sim.warm_up(warmup);
+        self.sim.warm_up(warmup, warm_ups);
         let outcome = if is_of_trees {
             let held = std::mem::take(&mut self.held);
             let (outcome, held) = self.sim.run_files(&file_clients, held, |files| {
@@ -94,6 +97,8 @@ impl ModelledWorld {
         let histories = heard.histories;
         let mut series = self.series_of_works();
         series.extend(courses::series(&outcome.courses));
+        let warmed_up = |tally: &Tally| tally.measured_from.saturating_since(tally.begun);
+        let warmup = outcome.tallies.iter().map(warmed_up).max().unwrap_or_default();
         let mut breakdown = breakdown(&outcome.breakdown, outcome.from, outcome.until, warmup);
         breakdown.write_cache = self.write_cache_fill(before, outcome.unwritten);
         if !is_of_trees {
@@ -144,12 +149,14 @@ impl ModelledWorld {
             let (files, lengths) = self.files(workload);
             let jobs = compile(workload, &lengths)?;
             asked.answers.push(answer(workload, &jobs, &files));
+            let warm_up = Arc::default();
             for (worker, job) in (0..).zip(jobs) {
                 let files = files.clone();
                 let (host, buffered) = (narrow::<u32>(asked.workload_of.len()), !workload.direct);
                 let durable = workload.durability.open != OpenSync::None;
                 let mut job = Job::new(job);
                 job.share_flow(&flows);
+                job.share_warm_up(&warm_up);
                 job.share_zones(&self.zones, |file| format!("{:?}", files[usize::from(file)]));
                 if listener::wants(&self.listener, workload) {
                     job.keep_journal(worker);
@@ -157,6 +164,7 @@ impl ModelledWorld {
                 asked.clients.push(Client { job, files, host, buffered, durable });
                 asked.workload_of.push(index);
             }
+            asked.warm_ups.extend(workload.stop.warmup_bytes.map(|_| warm_up));
         }
         Ok(asked)
     }

@@ -91,6 +91,7 @@ impl RequestSource for BlockRequests {
             rewrites: spec.rewrites,
             start: spec.start,
             warmup: spec.warmup,
+            warmup_bytes: spec.warmup_bytes,
             run: spec.run,
             cooldown: spec.cooldown,
             ops: spec.ops,

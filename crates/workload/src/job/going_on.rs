@@ -1,11 +1,12 @@
 //! How a job goes on from one request to the next where it does not simply fill its slots: the pause before the first,
-//! the low water mark, the part of a flow, and files that are opened again.
+//! the low water mark, the part of a flow, files that are opened again, and a warm-up that counts bytes.
 
 use std::sync::Arc;
 
 use units::{Instant, Nanos};
 
 use crate::Wake;
+use crate::WarmUp;
 use crate::flow::{Flow, FlowTotals, Member};
 
 use super::{Job, RequestSource};
@@ -23,6 +24,8 @@ pub(super) struct GoingOn {
     pub flow: Option<Flow>,
     /// Until it ends.
     pub member: Option<Member>,
+    /// Until the measured window begins, where bytes decide when.
+    pub warm_up: Option<Arc<WarmUp>>,
     /// Whether slots wait for the low water mark.
     draining: bool,
     /// Requests since files were opened.
@@ -38,6 +41,25 @@ impl<S: RequestSource> Job<S> {
         self.going_on.member = Some(Member::new(totals, !self.options.with_others));
         let at_once = self.options.start.is_zero();
         self.going_on.flow = self.options.sequence.flow.map(|weight| Flow::new(totals, weight, at_once));
+    }
+
+    /// Has it begin its measured window with all jobs of this warm-up, where that counts bytes; by itself it counts its own
+    /// part alone. Call it before any of them starts.
+    pub fn share_warm_up(&mut self, warm_up: &Arc<WarmUp>) {
+        self.going_on.warm_up = self.options.warmup_bytes.map(|part| {
+            warm_up.join(part);
+            warm_up.clone()
+        });
+    }
+
+    /// Begins the measured window if the warm-up by bytes was over by `now`.
+    pub(super) fn looks_at_warm_up(&mut self, now: Instant) {
+        let over = self.going_on.warm_up.as_ref().and_then(|warm_up| warm_up.over());
+        let Some(over) = over.filter(|over| *over <= now) else { return };
+        self.going_on.warm_up = None;
+        let count = self.in_flight() as usize;
+        let in_flight = self.slots.in_flight().take(count);
+        self.statistics.open(over, &self.options, in_flight);
     }
 
     /// Whether whoever drives it closes its files and opens them again, before it submits what was planned last. Nothing

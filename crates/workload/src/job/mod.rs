@@ -22,6 +22,8 @@ mod statistics;
 mod together;
 mod zoned;
 
+use std::sync::Arc;
+
 use units::convert::narrow;
 use units::{Bytes, Instant};
 
@@ -36,6 +38,7 @@ use crate::pace::Pacer;
 use crate::rewrites::Rewrites;
 use crate::seam::IoRequest;
 use crate::tally::{Class, ErrorSample, Failure, Interval, Tally};
+use crate::window::Window;
 use crate::{Completion, Op, Token, Wake};
 
 pub use self::blocks::BlockRequests;
@@ -117,7 +120,7 @@ impl<S: RequestSource> Job<S> {
         let (source, options) = S::new(&spec);
         assert!(options.depth > 0 && options.submit_batch > 0, "a job may have a request in flight");
         assert!(options.complete_batch > 0, "who waits for requests waits for one at least");
-        Job {
+        let mut job = Job {
             is_particular: options.is_particular(),
             rewrites: Rewrites::new(options.rewrites, options.depth),
             backlog: options.sequence.read_back.map(Backlog::new),
@@ -145,7 +148,9 @@ impl<S: RequestSource> Job<S> {
             source,
             options,
             spec,
-        }
+        };
+        job.share_warm_up(&Arc::default());
+        job
     }
 
     /// The specification it was made from.
@@ -171,12 +176,16 @@ impl<S: RequestSource> Job<S> {
         self.going_on.begins = now;
         self.statistics.start(now, &self.options);
         self.options.pacer.start(now);
-        self.last_finish = self.statistics.window.from;
+        let Window { begun, from, .. } = self.statistics.window;
+        self.last_finish = if self.going_on.warm_up.is_some() { begun } else { from };
     }
 
     /// Appends every request due at `now` for which a slot is free, at most a batch of them.
     #[inline]
     pub fn plan(&mut self, now: Instant, out: &mut Vec<S::Request>) -> Wake {
+        if self.is_particular {
+            self.looks_at_warm_up(now);
+        }
         self.statistics.count_in_flight(now, self.in_flight());
         let before = out.len();
         let wake = self.plan_batch(now, out);
@@ -201,6 +210,9 @@ impl<S: RequestSource> Job<S> {
     #[inline]
     pub fn complete(&mut self, done: Completion) {
         let Completion { token, outcome, finished_at } = done;
+        if self.is_particular {
+            self.looks_at_warm_up(finished_at);
+        }
         if finished_at >= self.statistics.window.edge {
             let in_flight = self.slots.in_flight().take(self.in_flight() as usize);
             self.statistics.roll(self.last_finish, finished_at, in_flight);
@@ -218,6 +230,10 @@ impl<S: RequestSource> Job<S> {
         if went_well {
             self.moved += u64::from(len);
             self.statistics.record(class, len, due, issued, finished_at);
+            if let Some(warm_up) = &self.going_on.warm_up {
+                warm_up.moved(len, finished_at);
+                self.looks_at_warm_up(finished_at);
+            }
         } else {
             self.fail(done, &ended);
         }
@@ -293,6 +309,10 @@ impl<S: RequestSource> Job<S> {
             self.slots.free.iter().all(|token| self.slots.at(*token).is_none()),
             "a slot is free while a request holds it"
         );
+        if self.going_on.warm_up.is_some() {
+            // It ended before its warm-up.
+            self.statistics.open(self.last_finish, &self.options, std::iter::empty());
+        }
         self.statistics.end(self.last_finish, self.has_ended() || self.options.measures_last_flush);
         Tally {
             logged: self.take_logged(),

@@ -98,6 +98,8 @@ pub struct JobOptions {
     /// The pause before the first request.
     pub(crate) start: Nanos,
     pub(crate) warmup: Nanos,
+    /// In place of a time, the worker's part of the bytes after which the window begins.
+    pub(crate) warmup_bytes: Option<Bytes>,
     /// The measured window; `None` lasts until `ops` or `bytes` are done.
     pub(crate) run: Option<Nanos>,
     pub(crate) cooldown: Nanos,
@@ -126,6 +128,7 @@ impl JobOptions {
             rewrites: Share::NONE,
             start: Nanos::ZERO,
             warmup: Nanos::ZERO,
+            warmup_bytes: None,
             run: None,
             cooldown: Nanos::ZERO,
             ops: None,
@@ -134,6 +137,11 @@ impl JobOptions {
             measures_last_flush: false,
             classes,
         }
+    }
+
+    /// How long is measured; `None` until it ends, or until the last flush that belongs to it.
+    pub(crate) fn window(&self) -> Option<Nanos> {
+        self.run.filter(|_| !self.measures_last_flush)
     }
 
     /// Whether requests may be held back, or followed by others.
@@ -145,7 +153,8 @@ impl JobOptions {
             && self.flush_every.is_none()
             && self.rewrites == Share::NONE
             && self.sequence == Sequence::PLAIN
-            && self.start.is_zero();
+            && self.start.is_zero()
+            && self.warmup_bytes.is_none();
         !is_plain
     }
 }

@@ -53,6 +53,8 @@ pub struct JobSpec {
     pub start: Nanos,
     /// Load before the measured window.
     pub warmup: Nanos,
+    /// In place of a time, the bytes of this worker that count towards the start of the measured window.
+    pub warmup_bytes: Option<Bytes>,
     /// The measured window; `None` lasts until `ops` or `bytes` are done.
     pub run: Option<Nanos>,
     /// Load after it.

@@ -69,12 +69,31 @@ impl Statistics {
 
     /// Fixes the window to the world's clock.
     pub fn start(&mut self, now: Instant, options: &JobOptions) {
-        let JobOptions { warmup, run, cooldown, .. } = *options;
-        self.load_end = Window::opening(now, warmup, run).until.saturating_add(cooldown);
+        // Bytes are counted in its place.
+        let warmup = if options.warmup_bytes.is_some() { Nanos::MAX } else { options.warmup };
+        self.window = Window::opening(now, warmup, options.window());
+        self.measure_from(self.window.from, options);
+    }
+
+    /// Begins the window at `at`, until which bytes were counted; those `in_flight` were issued then.
+    #[cold]
+    pub fn open(&mut self, at: Instant, options: &JobOptions, in_flight: impl Iterator<Item = Instant>) {
+        // An interval that another worker's warm-up ended in may be closed by now.
+        let from = at.max(self.window.interval_from);
+        self.close_interval(from, false);
+        self.window =
+            Window { begun: self.window.begun, ..Window::opening(from, Nanos::ZERO, options.window()) };
+        self.edges.before_ns +=
+            in_flight.map(|issued| u128::from(from.saturating_since(issued).get())).sum::<u128>();
+        self.measure_from(from, options);
+    }
+
+    fn measure_from(&mut self, from: Instant, options: &JobOptions) {
+        let JobOptions { run, cooldown, .. } = *options;
+        let until = run.map_or(Instant::NEVER, |run| from.saturating_add(run));
+        self.load_end = until.saturating_add(cooldown);
         self.backlog_end = self.load_end.saturating_add(BACKLOG_MOST);
-        // A last flush that belongs to what is measured: the window ends with it.
-        self.window = Window::opening(now, warmup, run.filter(|_| !options.measures_last_flush));
-        self.in_flight_since = self.window.from;
+        self.in_flight_since = from;
     }
 
     /// The operation and size of a class.

@@ -304,6 +304,10 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
         }
         _ => {}
     }
+    if stop.warmup_bytes.is_some() && !stop.warmup.is_zero() {
+        let message = format!("the warm-up ends after {} or by its bytes, not by both", stop.warmup.exact());
+        faults.push(fault("warmup_bytes", message, "write `warmup = \"0s\"`, or `warmup_bytes = \"none\"`"));
+    }
     if workload.durability.at_end && !stop.cooldown.is_zero() {
         let message = "a flush at the end is measured, and nothing can follow it".to_string();
         faults.push(fault("cooldown", message, "write `cooldown = \"0s\"`, or `flush_at_end = false`"));

@@ -8,7 +8,7 @@ use document::{Key, Mistakes, Node, Table, Value};
 /// Tool, its name of a key, and ours.
 ///
 /// Sources: fio's HOWTO; the parameters of vdbench 5.04.
-const SYNONYMS: [(&str, &str, &str); 30] = [
+const SYNONYMS: [(&str, &str, &str); 31] = [
     ("fio", "bs", "size"),
     ("fio", "blocksize", "size"),
     ("vdbench", "xfersize", "size"),
@@ -23,6 +23,7 @@ const SYNONYMS: [(&str, &str, &str); 30] = [
     ("fio", "iodepth_low", "low_water"),
     ("fio", "startdelay", "start"),
     ("fio", "ramp_time", "warmup"),
+    ("fio", "ramp_size", "warmup_bytes"),
     ("vdbench", "warmup", "warmup"),
     ("fio", "runtime", "run"),
     ("vdbench", "elapsed", "run"),

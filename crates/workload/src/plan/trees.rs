@@ -28,6 +28,10 @@ pub(super) fn faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
     if workload.zones.layout().is_some() {
         faults.push(fault("zone_size", "files of a tree have no zones".into(), "leave it out"));
     }
+    if workload.stop.warmup_bytes.is_some() {
+        let message = "names are worked on from the first".into();
+        faults.push(fault("warmup_bytes", message, "write `warmup` where the same files are visited again"));
+    }
     if tree.op.is_of_directories() && tree.op != FileOp::Readdir && tree.levels == 0 {
         let message = format!("{} has no directories in a tree without levels", tree.op);
         faults.push(fault("levels", message, "write `levels = 1` or more"));

@@ -177,6 +177,10 @@ keys! {
         "For a workload that joins others that already run. Its warm-up and run begin then."
     warmup (Duration, "0s", "5s") [spec.stop.warmup] _
         "Workloads that run together mostly share it."
+    warmup_bytes (Size, "none", "10GiB")
+        [|d, n| n.optional(some_bytes).map(|bytes| d.spec.stop.warmup_bytes = bytes)] _
+        "The measured window of all workers begins with the completion that makes it so many bytes, and `run` lasts from then. \
+         It goes with `warmup = \"0s\"`. Each host of a team counts its own part of the bytes; `fathom search` warms up by time."
     run (Duration, "none", "30s") [spec.stop.run] _
         "Always exactly this long, as with fio's `time_based`. `none` needs `ops`, `bytes` or `loops`. \
          Workloads that run together may have times of their own; the figures of those that last longer \

@@ -163,6 +163,7 @@ fn stop() -> impl Strategy<Value = Stop> {
         |((start, warmup, run, cooldown), ops, bytes, passes, steady)| Stop {
             start,
             warmup,
+            warmup_bytes: None,
             run,
             cooldown,
             ops,
