@@ -115,6 +115,8 @@ codes! {
     NotIssued => "not-issued",
     /// Not the requested, or not the best, I/O engine.
     EngineFallback => "engine-fallback",
+    /// A setting of a block device had no effect on a virtual array.
+    SettingsNotModelled => "settings-not-modelled",
     /// The load generator ran in a virtual machine.
     VirtualMachine => "virtual-machine",
     /// No storage was measured.

@@ -202,6 +202,31 @@ pub(crate) fn fallback(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<
     Some(draft.remedy("Run `fathom doctor` to see what to permit."))
 }
 
+/// What a state set of a block device, which the model of an array has none of.
+pub(crate) fn settings_not_modelled(run: &Run) -> Option<Draft> {
+    if run.world != record::World::Array {
+        return None;
+    }
+    let asked: std::collections::BTreeSet<String> = run
+        .points
+        .iter()
+        .flat_map(|point| point.state.iter())
+        .filter(|(key, _)| ["read_ahead", "scheduler"].contains(&key.as_str()))
+        .map(|(key, value)| format!("`{key} = \"{value}\"`"))
+        .collect();
+    if asked.is_empty() {
+        return None;
+    }
+    let sentence = format!(
+        "A virtual array has no block device of this machine before it: {} changed nothing.",
+        asked.into_iter().collect::<Vec<_>>().join(" and ")
+    );
+    let draft = Draft::new(Code::SettingsNotModelled, Severity::Note, sentence);
+    Some(draft.remedy(
+        "Compare it with real storage that has the scheduler and the read-ahead it has without them.",
+    ))
+}
+
 pub(crate) fn virtual_machine(run: &Run) -> Option<Draft> {
     let hypervisor = run.environment.facts.get(fact::HYPERVISOR).filter(|name| *name != "none")?;
     if run.world == record::World::Array || crate::evidence::on_nothing(run) {

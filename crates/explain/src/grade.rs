@@ -119,6 +119,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::ExternalIo | Code::CpuSteal => (About::ExternalIo, [B, C, F]),
         Code::Throttled | Code::ClockChanged => (About::Clock, [B, C, F]),
         Code::StateNotHeld
+        | Code::SettingsNotModelled
         | Code::DriveWriteCache
         | Code::ContentCost
         | Code::CacheSeen

@@ -54,10 +54,11 @@ type OfWorkload = fn(&Run, &Point, &WorkloadResult) -> Option<Draft>;
 type OfWorkloadAfter = fn(&Run, &History, &Point, &WorkloadResult) -> Option<Draft>;
 
 /// About the run as a whole.
-const RUN: [OfRun; 10] = [
+const RUN: [OfRun; 11] = [
     failures::interrupted,
     campaign::state_not_held,
     company::virtual_machine,
+    company::settings_not_modelled,
     search::edge,
     search::unkept,
     search::hysteresis,

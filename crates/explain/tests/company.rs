@@ -178,6 +178,22 @@ fn another_engine_than_the_best_is_told_with_the_reason() {
 }
 
 #[test]
+fn what_a_state_sets_of_a_device_is_said_to_change_no_virtual_array() {
+    let mut run = reads();
+    point(&mut run).state = [("fill", "0"), ("scheduler", "kyber"), ("read_ahead", "4MiB")]
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .into();
+    assert!(find(&run, "settings-not-modelled").is_none(), "real storage has them");
+    run.world = record::World::Array;
+    let finding = found(&run, "settings-not-modelled");
+    assert_eq!((finding.severity, finding.point), (Severity::Note, None));
+    let said = "`read_ahead = \"4MiB\"` and `scheduler = \"kyber\"` changed nothing";
+    assert!(finding.sentence.contains(said), "{}", finding.sentence);
+    point(&mut run).state.retain(|key, _| key == "fill");
+    assert!(find(&run, "settings-not-modelled").is_none());
+}
+
+#[test]
 fn a_virtual_machine_is_noted() {
     let mut run = reads();
     assert!(find(&run, "virtual-machine").is_none());

@@ -331,6 +331,12 @@ fn state_of(task: &Task) -> BTreeMap<String, String> {
             put("trim", prepare.trim.to_string());
             put("fill", prepare.fill.to_string());
             put("content", content.to_owned());
+            if let Some(size) = prepare.read_ahead {
+                put("read_ahead", size.exact());
+            }
+            if let Some(name) = &prepare.scheduler {
+                put("scheduler", name.clone());
+            }
         }
         State::Idle(time) => drop(put("time", time.to_string())),
         State::FailDisk(_) | State::Background(_) | State::Watch(_) => {}

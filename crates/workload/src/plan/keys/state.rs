@@ -108,11 +108,11 @@ keys! {
         "Caches below the host are not affected."
     read_ahead (Size, "none", "4MiB") [read_ahead]
         "Sets the read-ahead of the block device for the phases that follow."
-        "The run restores the old value at its end. Direct I/O is not affected."
+        "The run restores the old value at its end. Direct I/O is not affected, nor is a virtual array, which the record notes."
     scheduler (Text, "kept", "mq-deadline") [|d, n| a_scheduler(n).map(|name| d.scheduler = name)]
         "Sets the I/O scheduler of the block device for the phases that follow (fio: `ioscheduler`)."
         "A name of `/sys/block/DEVICE/queue/scheduler`: `none`, `mq-deadline`, `kyber`, `bfq`. The run restores the old one at \
-         its end."
+         its end. A virtual array has none, which the record notes."
 
     "States: work of an array":
     rate (Share, "none", "30%") [rate]
