@@ -326,7 +326,9 @@ mod tests {
         };
         assert_eq!(of(&open, Op::Read, 8192, 16_384), Some((2, 4)));
         assert_eq!(of(&open, Op::Flush, 0, 0), Some((0, 0)));
-        for (op, offset, len) in [(Op::Write, 512, 4096), (Op::Read, 4096, 512), (Op::Trim, 0, 0)] {
+        for (op, offset, len) in
+            [(Op::Write, 512, 4096), (Op::Read, 4096, 512), (Op::Read, 0, 6144), (Op::Trim, 0, 0)]
+        {
             assert_eq!(of(&open, op, offset, len), None, "{op:?} of {len} at {offset}");
         }
         open.addressing = None;

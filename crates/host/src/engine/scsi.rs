@@ -225,19 +225,21 @@ mod tests {
 
     #[test]
     fn what_ten_bytes_cannot_hold_is_sent_in_sixteen() {
-        let long = |operation| {
-            let mut bytes = vec![operation, 0, 0, 0, 0, 1, 0, 0, 0, 2];
+        let long = |operation, flags| {
+            let mut bytes = vec![operation, flags, 0, 0, 0, 1, 0, 0, 0, 2];
             bytes.extend([0, 0, 0, 8, 0, 0]);
             bytes
         };
-        for (op, write, operation) in [
-            (Op::Read, WriteCommand::Write, 0x88),
-            (Op::Write, WriteCommand::Write, 0x8a),
-            (Op::Write, WriteCommand::WriteAndVerify, 0x8e),
-            (Op::Write, WriteCommand::WriteSame, 0x93),
-            (Op::Write, WriteCommand::Verify, 0x8f),
+        for (op, write, operation, flags) in [
+            (Op::Read, WriteCommand::Write, 0x88, 0),
+            (Op::Write, WriteCommand::Write, 0x8a, 0),
+            (Op::Write, WriteCommand::WriteAndVerify, 0x8e, 0),
+            (Op::Write, WriteCommand::WriteSame, 0x93, 0),
+            (Op::Write, WriteCommand::Verify, 0x8f, 0),
+            (Op::Write, WriteCommand::Compare, 0x8f, 2),
+            (Op::Write, WriteCommand::CompareSame, 0x8f, 6),
         ] {
-            assert_eq!(sent(writes(write), op, (1 << 32) + 2, 8).0, long(operation), "{op:?} {write}");
+            assert_eq!(sent(writes(write), op, (1 << 32) + 2, 8).0, long(operation, flags), "{op:?} {write}");
         }
         let reads = |at, blocks| sent(Commands::default(), Op::Read, at, blocks).0[0];
         assert_eq!([reads(u32::MAX.into(), 65_535), reads(0, 65_536)], [0x28, 0x88]);
@@ -249,6 +251,13 @@ mod tests {
         assert_eq!((sent(commands, Op::Read, 0, 1).0[1], sent(commands, Op::Write, 0, 1).0[1]), (8, 8));
         let one = Commands { write_fua: false, ..commands };
         assert_eq!((sent(one, Op::Read, 0, 1).0[1], sent(one, Op::Write, 0, 1).0[1]), (8, 0));
+        let other = Commands { read_fua: false, ..commands };
+        assert_eq!((sent(other, Op::Read, 0, 1).0[1], sent(other, Op::Write, 0, 1).0[1]), (0, 8));
+        for (write, flags) in
+            [(WriteCommand::WriteAndVerify, 0), (WriteCommand::WriteSame, 0), (WriteCommand::Compare, 2)]
+        {
+            assert_eq!(sent(Commands { write, ..commands }, Op::Write, 0, 1).0[1], flags, "{write}");
+        }
     }
 
     #[test]

@@ -168,6 +168,8 @@ fn range(at: u64, blocks: u32) -> [u8; RANGE as usize] {
 
 #[cfg(test)]
 mod tests {
+    use units::Bytes;
+
     use super::*;
 
     fn words(commands: Commands, op: Op) -> (u8, [u32; 3], bool) {
@@ -194,6 +196,10 @@ mod tests {
         let fua = Commands { read_fua: true, write_fua: true, ..Commands::default() };
         assert_eq!(words(fua, Op::Read).1[2], 0x4000_0007);
         assert_eq!(words(fua, Op::Write).1[2], 0x4000_0007);
+        let none = Commands { write: WriteCommand::WriteZeroes, ..fua };
+        assert_eq!(words(none, Op::Write).1[2], 7);
+        let one = Commands { write_fua: false, ..fua };
+        assert_eq!([words(one, Op::Read).1[2], words(one, Op::Write).1[2]], [0x4000_0007, 7]);
         let most = Command::of(Commands::default(), Op::Read, 0, 65_536);
         assert_eq!(most.words[2], 0xffff);
     }
@@ -208,6 +214,17 @@ mod tests {
         assert_eq!(u64::from_ne_bytes(bytes[24..32].try_into().expect("eight")), 0x1122_3344_5566_7788);
         assert_eq!([40, 44, 48, 52].map(number), [10, 11, 12, 0]);
         assert_eq!(range(1 << 32, 16), [0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn what_is_not_of_whole_blocks_ends_without_a_command() {
+        let file = tempfile::tempfile().expect("there is room");
+        let addressing = Some(Addressing { block: Bytes::new(4096), namespace: 1 });
+        let open = OpenFile { path: "a device".into(), file, is_block_device: true, addressing };
+        let request = |len| Request { len, ..crate::engine::fixture::request(Op::Read, 0) };
+        assert_eq!([4096, 6144].map(|len| NvmeCommands::is_apart(&request(len), &open)), [false, true]);
+        let ended = NvmeCommands::carry_out(&request(6144), &open);
+        assert_eq!(ended, Outcome::failed(Errno(libc::EINVAL)));
     }
 
     #[test]
