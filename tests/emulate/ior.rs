@@ -52,6 +52,41 @@ fn moved(point: &Value) -> u64 {
 }
 
 #[test]
+fn a_stonewall_of_ior_wears_out_and_a_later_call_reads_what_it_wrote() {
+    let user = User::new();
+    let (path, status) = (user.path("worn"), user.path("left.txt"));
+    let both = format!(
+        "-k -N 3 -b 64k -t 4k -s 100000 -o {} -O stoneWallingStatusFile={}",
+        path.display(),
+        status.display()
+    );
+    let ended = user.fathom(&format!("as ior -w -D 1 -O stoneWallingWearOut=1 {both}")).done();
+    let of_tasks = |user: &User| -> Vec<u64> {
+        let run = user.last();
+        let workers = run["points"][0]["workloads"][0]["workers"].as_array().unwrap().clone();
+        workers.iter().map(|worker| worker["ops"].as_u64().unwrap()).collect()
+    };
+    let each = of_tasks(&user)[0];
+    assert!((2..1_600_000).contains(&each), "{each}");
+    assert_eq!(of_tasks(&user), [each; 3]);
+    assert_eq!(std::fs::read_to_string(&status).unwrap(), each.to_string());
+    let columns: Vec<&str> = ended
+        .out
+        .lines()
+        .find(|line| line.starts_with("write  ") && line.contains("POSIX"))
+        .unwrap()
+        .split_whitespace()
+        .collect();
+    assert_eq!(columns[10], "1.00", "{columns:?}");
+    assert!(columns[11].parse::<f64>().unwrap() > 0.0, "{columns:?}");
+    user.fathom(&format!("as ior -r {both}")).done();
+    assert_eq!(of_tasks(&user), [each; 3]);
+    user.fathom(&format!("as ior -r -k -N 3 -b 64k -t 4k -s 100000 -o {}", path.display()))
+        .with(2)
+        .saying(&["are read"]);
+}
+
+#[test]
 fn ior_prints_what_the_record_holds_of_a_shared_file() {
     let user = User::new();
     let path = user.path("shared");

@@ -50,6 +50,34 @@ fn mdtest_prints_what_the_record_holds_of_files_in_a_tree() {
 }
 
 #[test]
+fn a_stone_wall_of_mdtest_leaves_each_task_as_many_files_for_the_later_tests() {
+    let user = User::new();
+    let directory = user.directory("md");
+    let more = "-F -n 1000000 --tasks 3 -W 1 -i 2 -x left.txt";
+    for target in [directory.display().to_string(), "array:md3000".into()] {
+        user.fathom(&format!("as mdtest {more} -d {target}")).done();
+        let run = user.last();
+        let points = run["points"].as_array().unwrap();
+        let ops = |point: &serde_json::Value| -> Vec<u64> {
+            let workers = point["workloads"][0]["workers"].as_array().unwrap();
+            workers.iter().map(|worker| worker["ops"].as_u64().unwrap()).collect()
+        };
+        // Creation, stat, read and removal, twice.
+        assert_eq!(points.len(), 8, "{run}");
+        for repetition in points.chunks(4) {
+            let each = ops(&repetition[0])[0];
+            assert!((2..1_000_000).contains(&each), "{each}");
+            for point in repetition {
+                assert_eq!(ops(point), [each; 3], "{}", point["name"]);
+                assert_eq!(point["workloads"][0]["errors"].as_u64().unwrap_or(0), 0);
+            }
+        }
+        let left = std::fs::read_to_string(user.path("left.txt")).unwrap();
+        assert_eq!(left, ops(&points[4])[0].to_string());
+    }
+}
+
+#[test]
 fn mdtest_tests_directories_and_files_side_by_side() {
     let user = User::new();
     let directory = user.directory("md");

@@ -18,7 +18,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("iozone -%", &["there is no option `-%`"]),
     ("ior -a MPIIO", &["`-a MPIIO` is not supported", "POSIX"]),
     ("ior -w -b 10 -t 3", &["no multiple"]),
-    ("mdtest -n 1 -W 3", &["`-W` is not supported"]),
+    ("mdtest -n 1 -W 3 -S", &["`-W` counts the files that each task makes"]),
     ("mdtest -d x", &["`-n ITEMS` of each task"]),
     ("orion -run simple -testname t -num_disk 4", &["did you mean `-num_disks`"]),
     ("orion -run simple -testname t -storax oss", &["`-storax oss` is not supported", "skgfr"]),

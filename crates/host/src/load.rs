@@ -12,7 +12,7 @@ use units::{Instant, Nanos};
 use workload::spec::Workload;
 use workload::steady::SteadyWatch;
 use workload::tally::{Interval, Tally};
-use workload::{FlowTotals, Job, Logged, Progress, RequestSource, Verified, WarmUp};
+use workload::{FlowTotals, Job, Logged, Progress, RequestSource, Verified, WarmUp, WearOut};
 
 pub use crate::assignment::Assignment;
 use crate::clock::Clock;
@@ -119,7 +119,8 @@ pub fn run_from<A: Assigned>(
     let workers: usize = assignments.iter().map(A::workers).sum();
     let lives: Vec<LiveProgress> = (0..workers).map(|_| LiveProgress::default()).collect();
     let (end_all, flows) = (AtomicBool::new(false), Arc::new(FlowTotals::default()));
-    let warm_ups: Vec<Arc<WarmUp>> = assignments.iter().map(|_| Arc::default()).collect();
+    let of_workloads: Vec<(Arc<WarmUp>, Arc<WearOut>)> =
+        assignments.iter().map(|_| Default::default()).collect();
     let mut watches: Vec<Option<SteadyWatch>> = assignments.iter().map(steady_watch).collect();
     let mut on_load_event = |one: LoadEvent| {
         if let LoadEvent::Intervals(workload, intervals) = &one
@@ -135,7 +136,7 @@ pub fn run_from<A: Assigned>(
         for (workload, (assignment, shared)) in assignments.iter().zip(&shared).enumerate() {
             for number in 0..narrow::<u32>(assignment.workers()) {
                 let live = lives_left.next().expect("one for each worker");
-                let (flows, report, end_all) = ((&flows, &warm_ups[workload]), report.clone(), &end_all);
+                let (flows, report, end_all) = ((&flows, &of_workloads[workload]), report.clone(), &end_all);
                 pool.spawn(scope, report.clone(), move |gate| {
                     place(&assignment.workload().engine, number)?;
                     let worker = Worker { workload, number, clock, stop, end_all, flows, live, report, gate };
@@ -273,7 +274,7 @@ pub struct Worker<'a> {
     stop: &'a AtomicBool,
     end_all: &'a AtomicBool,
     /// What it shares with all others, and with those of its workload.
-    flows: (&'a Arc<FlowTotals>, &'a Arc<WarmUp>),
+    flows: (&'a Arc<FlowTotals>, &'a (Arc<WarmUp>, Arc<WearOut>)),
     live: &'a LiveProgress,
     report: WorkerSender,
     gate: &'a Receiver<Instant>,
@@ -288,9 +289,10 @@ impl Worker<'_> {
         engine: &mut impl Engine<S::Request>,
         open: &dyn Fn() -> Result<Arc<OpenFiles>, EngineError>,
     ) -> Result<Seen, EngineError> {
-        let (flow, warm_up) = self.flows;
+        let (flow, (warm_up, wear_out)) = self.flows;
         job.share_flow(flow);
         job.share_warm_up(warm_up);
+        job.share_wear_out(wear_out);
         self.report.send(WorkerMessage::Ready(rustix::thread::gettid().as_raw_nonzero().get()));
         let Ok(start) = self.gate.recv() else { return Ok((job.into_tally(), CpuTime::default())) };
         self.clock.sleep_until(start);

@@ -19,6 +19,7 @@ use workload::plan::{Overrides, Plan, Task};
 use workload::spec::Workload;
 use workload::tally::{Failure, Tally};
 use workload::tree::{FileOp, compile_tree};
+use workload::worn_out;
 
 /// A workload of these keys.
 fn workload(keys: &str) -> Workload {
@@ -32,7 +33,8 @@ fn execute(trees: &mut Trees, workload: &Workload) -> Vec<Tally> {
     prepare(trees, workload).unwrap();
     let tallies = act(trees, workload);
     let errors: u64 = tallies.iter().map(|tally| tally.errors).sum();
-    trees.done(&workload.name, workload.tree.as_ref().unwrap().op, errors == 0);
+    let each = workload.stop.wear_out.then(|| worn_out(tallies.iter())).flatten();
+    trees.done(&workload.name, workload.tree.as_ref().unwrap().op, errors == 0, each);
     tallies
 }
 
@@ -154,6 +156,27 @@ fn content_is_what_was_asked_for() {
     assert_eq!(tallies[0].classes[0].bytes, Bytes::MIB * 6);
     let read = |file: &str| fs::read(path.join("t0").join(file)).unwrap();
     assert_ne!(read("f000-0000000"), read("f000-0000001"));
+}
+
+#[test]
+fn of_a_tree_that_wore_out_later_phases_visit_what_was_made() {
+    let (directory, path) = folder();
+    let mut trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
+    let doing =
+        |keys: &str| workload(&format!("count = 2_000_000\nworkers = 2\nlevels = 1\nfanout = 4\n{keys}"));
+    let ops = |tallies: &[Tally]| tallies.iter().map(Tally::ops).collect::<Vec<_>>();
+    let made =
+        ops(&execute(&mut trees, &doing("tree = 'create'\nfile_size = '0B'\nrun = '50ms'\nwear_out = true")));
+    assert!(made[0] == made[1] && (2..1_000_000).contains(&made[0]), "{made:?}");
+    let there = || listing(&path.join("t0")).iter().filter(|name| !name.ends_with('/')).count() as u64;
+    assert_eq!(there(), made[0] * 2);
+    for keys in ["tree = 'stat'", "tree = 'stat'\norder = 'random'", "tree = 'open'\nvisitors = 'shifted(1)'"]
+    {
+        let tallies = execute(&mut trees, &doing(&format!("{keys}\nfile_size = '0B'\nrun = 'none'")));
+        assert_eq!((ops(&tallies), tallies[0].errors), (made.clone(), 0), "{keys}");
+    }
+    let removed = execute(&mut trees, &doing("tree = 'delete'\nfile_size = '0B'\nrun = 'none'"));
+    assert_eq!((ops(&removed), there()), (made, 0));
 }
 
 #[test]

@@ -78,6 +78,7 @@ fn on_null(assignment: &Assignment, time: Nanos) -> Assignment {
         warmup: WARMUP,
         warmup_bytes: None,
         run: Some(time),
+        wall: None,
         cooldown: Nanos::ZERO,
         ops: None,
         bytes: None,

@@ -361,6 +361,13 @@ impl World for RealWorld {
     }
 
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<MeasuredLoad, WorldError> {
+        if let (Some(_), Some(worn)) = (&self.rank, load.workloads.iter().find(|each| each.stop.wear_out)) {
+            let what = format!(
+                "workload `{}`: `wear_out` counts the workers of one process, not of a team",
+                worn.name
+            );
+            return Err(WorldError::unfit(what));
+        }
         match load.workloads.iter().any(|workload| workload.tree.is_some()) {
             true => self.load_trees(load, live),
             false => self.load_blocks(load, live),

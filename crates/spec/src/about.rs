@@ -2,7 +2,7 @@
 //! record's schema.
 
 /// Every key with its line, in the order of the reference page.
-const ABOUT: [(&str, &str); 94] = [
+const ABOUT: [(&str, &str); 95] = [
     ("pattern", "Access pattern: the address of the next request (fio: `rw`, `random_distribution`)."),
     ("size", "Block size: bytes of one request (fio: `bs`; what fio calls `size` is `span`)."),
     ("reads", "Share of requests that read (fio: `rwmixread`)."),
@@ -73,6 +73,11 @@ const ABOUT: [(&str, &str); 94] = [
     ("warmup", "Warm-up: load before the measured window, not counted (fio: `ramp_time`)."),
     ("warmup_bytes", "Warm-up by bytes in place of time, all workers together (fio: `ramp_size`)."),
     ("run", "Duration of the measured window (fio: `runtime`)."),
+    (
+        "wear_out",
+        "After `run`, each worker continues to as many requests as the furthest one had issued (IOR: `stoneWallingWearOut`; \
+         mdtest: `-W`).",
+    ),
     ("cooldown", "Cool-down: load after the measured window, not counted."),
     ("ops", "Stops after this many requests, all workers together."),
     ("bytes", "Stops after this many bytes, all workers together (fio: `io_size`, there of each job)."),

@@ -191,7 +191,7 @@ macro_rules! field {
 }
 
 /// In the order of the reference page.
-pub(crate) static FIELDS: [Field; 94] = [
+pub(crate) static FIELDS: [Field; 95] = [
     field!(word "pattern" pattern),
     field!(text "size", |w| asked(w).map(|w| text(&w.sizes)), |w, said| said.parse().map(|sizes| w.sizes = sizes)),
     field!(text "reads", |w| asked(w).map(|w| share(w.mix.reads)), |w, said| unit(said).map(|part| w.mix.reads = part)),
@@ -245,6 +245,7 @@ pub(crate) static FIELDS: [Field; 94] = [
     field!(time "warmup" stop.warmup),
     field!(asked unit "warmup_bytes" stop.warmup_bytes),
     field!(unit "run" or "none" stop.run),
+    field!(asked switch "wear_out" stop.wear_out),
     field!(time "cooldown" stop.cooldown),
     field!(count "ops" or "none" stop.ops),
     field!(unit "bytes" or "none" stop.bytes),

@@ -4,6 +4,7 @@ mod breakdown;
 mod courses;
 mod load;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -51,6 +52,8 @@ pub struct ModelledWorld {
     works: Vec<(u32, &'static str, Instant)>,
     /// What the file system of its host has not yet written.
     held: Unwritten,
+    /// How many files of each worker there are, by workload, where what made them wore out.
+    worn: BTreeMap<String, u64>,
     listener: Option<Box<dyn Listener>>,
     keeps_shares: bool,
     keeps_seconds: bool,
@@ -127,6 +130,7 @@ impl ModelledWorld {
             stop,
             works: Vec::new(),
             held: Unwritten::default(),
+            worn: BTreeMap::new(),
             listener: None,
             keeps_shares: false,
             keeps_seconds: false,
@@ -399,6 +403,7 @@ impl World for ModelledWorld {
                 stop: stop.clone(),
                 works: Vec::new(),
                 held: Unwritten::default(),
+                worn: BTreeMap::new(),
                 listener: None,
                 keeps_shares,
                 keeps_seconds,

@@ -35,6 +35,7 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
         start: Nanos::ZERO,
         warmup: Nanos::ZERO,
         warmup_bytes: None,
+        wall: None,
         run: Some(Nanos::from_secs(3600)),
         cooldown: Nanos::ZERO,
         ops: None,

@@ -27,6 +27,7 @@ pub mod trace;
 pub mod tree;
 mod verified;
 mod warm_up;
+mod wear_out;
 mod window;
 mod zones;
 
@@ -44,4 +45,5 @@ pub use spec::{self, Op};
 pub use status::DeviceStatus;
 pub use verified::{Verified, Wrong};
 pub use warm_up::WarmUp;
+pub use wear_out::{WearOut, worn_out};
 pub use zones::{Placing, ZoneRules, ZoneStates, ZoneWait};

@@ -197,6 +197,47 @@ fn the_windows_of_a_warm_up_by_bytes_begin_together_whoever_moved_them() {
     assert_eq!(windows.collect::<Vec<_>>(), [(20, 30, 9), (20, 30, 4)]);
 }
 
+/// How many requests two workers come to that wear out behind 10 ms, of `ops` at most: those of the first take a millisecond, and
+/// those of the second two; and when each has ended, in milliseconds.
+fn worn(ops: &str) -> [(u64, u64); 2] {
+    let keys = [("run", "10ms"), ("wear_out", "true"), ("ops", ops), ("workers", "2")];
+    let specs = compile(&asked(&keys), &[Bytes::MIB]).unwrap();
+    let mut jobs: Vec<Job> = specs.into_iter().map(Job::new).collect();
+    let shared = Arc::default();
+    jobs.iter_mut().for_each(|job| job.share_wear_out(&shared));
+    jobs.iter_mut().for_each(|job| job.start(Instant::START));
+    let mut due = [Some(Instant::START); 2];
+    let mut batch = Vec::new();
+    // In the order of time.
+    while let Some((index, now)) =
+        (0..2).filter_map(|index| Some((index, due[index]?))).min_by_key(|(_, at)| *at)
+    {
+        due[index] = match jobs[index].plan(now, &mut batch) {
+            Wake::Done => None,
+            Wake::At(later) if batch.is_empty() => Some(later),
+            _ => Some(now + MS * (index as u64 + 1)),
+        };
+        for request in batch.drain(..) {
+            let finished_at = due[index].unwrap();
+            let outcome = workload::Outcome::moved(request.len);
+            jobs[index].complete(workload::Completion { token: request.token, outcome, finished_at });
+        }
+    }
+    let ends: Vec<(u64, u64)> = jobs
+        .into_iter()
+        .map(|job| job.into_tally())
+        .map(|tally| (tally.ops(), tally.measured_until.nanos() / 1_000_000))
+        .collect();
+    ends.try_into().unwrap()
+}
+
+#[test]
+fn what_wears_out_comes_to_as_many_requests_as_the_furthest_had_when_the_time_was_over() {
+    assert_eq!(worn("1000"), [(10, 10), (10, 20)]);
+    // The first has done its part before.
+    assert_eq!(worn("12"), [(6, 6), (6, 12)]);
+}
+
 /// A second of one worker with so many requests.
 fn second(number: u64, ops: u64) -> Interval {
     let at = |second: u64| Instant::from_nanos(second * 1_000_000_000 + 7);

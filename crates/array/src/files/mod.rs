@@ -18,12 +18,13 @@ mod tests;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::sync::Arc;
 
 use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Nanos};
 use workload::tally::Tally;
 use workload::tree::{FileOp, TreeJob, TreeJobSpec, TreeRequest};
-use workload::{Completion, Errno, Op, Outcome, Request, Token, Wake};
+use workload::{Completion, Errno, Op, Outcome, Request, Token, Wake, WearOut};
 
 use crate::meter::Class;
 use crate::meter::Metered;
@@ -68,6 +69,8 @@ pub struct FileClient {
     pub workers: u32,
     /// Whether content is on stable storage when it has been written: `O_DSYNC`.
     pub durable: bool,
+    /// What the workers of its workload share where that wears out.
+    pub wear_out: Arc<WearOut>,
 }
 
 /// The file system of a host at work.
@@ -116,6 +119,8 @@ struct Worker {
 enum TimedEvent {
     /// The processor's part of a worker's request ends.
     Ready(usize),
+    /// A worker that waits for others looks again.
+    Ask(usize),
     /// The running transaction is old.
     Commit,
     /// Content may be old.
@@ -144,6 +149,7 @@ impl FileSystem {
     ) -> FileSystem {
         let worker = |client: &FileClient| {
             let mut job = TreeJob::new(client.job.clone());
+            job.share_wear_out(&client.wear_out);
             if client.is_logged {
                 job.keep_journal(client.job.worker);
             }
@@ -206,6 +212,7 @@ impl FileSystem {
             self.later.pop();
             match later {
                 TimedEvent::Ready(worker) => self.ready(worker, now),
+                TimedEvent::Ask(worker) => self.ask(worker, now),
                 TimedEvent::Commit => {
                     self.commits_later = false;
                     self.commit();
@@ -300,11 +307,14 @@ impl FileSystem {
     fn ask(&mut self, index: usize, now: Instant) {
         let mut batch = Vec::with_capacity(1);
         let worker = &mut self.workers[index];
-        if worker.job.plan(now, &mut batch) == Wake::Done {
-            worker.done = true;
+        let wake = worker.job.plan(now, &mut batch);
+        worker.done = wake == Wake::Done;
+        let Some(request) = batch.pop() else {
+            if let Wake::At(later) = wake {
+                self.enter(later, TimedEvent::Ask(index));
+            }
             return;
-        }
-        let Some(request) = batch.pop() else { return };
+        };
         worker.request = Some(request);
         let names_changed = request.op.changes() && request.op != FileOp::Write;
         let tree = worker.job.spec().shape.tree_of(request.owner);

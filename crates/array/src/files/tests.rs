@@ -1,6 +1,7 @@
 //! The file system against a store that takes a fixed time for each request: closed forms and conservation.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use units::{Bytes, Instant, Nanos};
 use workload::plan::{Overrides, Plan, Task};
@@ -29,9 +30,10 @@ fn clients(keys: &str) -> Vec<FileClient> {
     let workload = &load.workloads[0];
     let jobs = compile_tree(workload, workload.tree.as_ref().expect("a tree")).expect("a small tree");
     let durable = workload.durability.open != OpenSync::None;
-    jobs.into_iter()
-        .map(|job| FileClient { job, is_logged: false, workers: workload.workers, durable })
-        .collect()
+    let (workers, wear_out) = (workload.workers, Arc::default());
+    let client =
+        |job| FileClient { job, is_logged: false, workers, durable, wear_out: Arc::clone(&wear_out) };
+    jobs.into_iter().map(client).collect()
 }
 
 fn run_with(params: FilesParams, keys: &str, outcome: impl Fn(&Request) -> Outcome) -> Seen {
@@ -103,6 +105,20 @@ fn workers_that_change_one_directory_wait_for_one_another_and_those_in_their_own
     assert_eq!(shared.ended, Instant::START + create * 1000);
     let own = run("tree = 'create'\ncount = 1000\nworkers = 4\nunique_dirs = true");
     assert_eq!(own.ended, Instant::START + create * 250);
+}
+
+#[test]
+fn workers_that_wear_out_come_to_the_same_number_of_files_behind_their_time() {
+    let create = FilesParams::default().create;
+    let ms = create.get() * 100;
+    let keys = format!("tree = 'create'\ncount = 4000\nworkers = 4\nrun = '{ms}ns'\nwear_out = true");
+    let seen = run(&keys);
+    let each = workload::worn_out(seen.tallies.iter()).expect("as many each");
+    // One directory is changed by one of them at a time, and they take turns.
+    assert_eq!((each, seen.ops()), (26, 104));
+    let busy = Instant::START + create * 104;
+    // Who has told its number looks every so often whether all others have.
+    assert!(seen.ended >= busy && seen.ended < busy + Nanos::from_micros(50), "{:?}", seen.ended);
 }
 
 #[test]

@@ -154,6 +154,7 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         start: Nanos::ZERO,
         warmup: Nanos::ZERO,
         warmup_bytes: None,
+        wall: None,
         run: None,
         cooldown: Nanos::ZERO,
         ops: Some(ops),

@@ -56,7 +56,8 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
                     let row =
                         Row::of(point, iteration).map(|row| Row { seconds: row.seconds + filling_s, ..row });
                     filling_s = 0.0;
-                    lost = row.map_or(Ok(()), |row| paper.add(row, point));
+                    lost =
+                        row.map_or(Ok(()), |row| paper.add(row, point)).and_then(|()| left(&command, point));
                 }
                 _ => {}
             },
@@ -72,6 +73,42 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         terminal::say(&warning);
     }
     Ok(context.end(recorded))
+}
+
+/// Writes how many transfers each task has done where a later call is to read them (`stoneWallingStatusFile`), or tells them.
+fn left(command: &Command, point: &record::Point) -> Result<(), Failure> {
+    let wear_out = &command.shape.wear_out;
+    if !wear_out.is_on {
+        return Ok(());
+    }
+    let workers = point.workloads.iter().flat_map(|workload| &workload.workers);
+    let most = workers.map(|worker| worker.ops).max().unwrap_or(0);
+    match &wear_out.status_file {
+        Some(path) => std::fs::write(units::name::path(path), most.to_string())
+            .map_err(|source| Failure::System { what: format!("writing {path}"), source }),
+        None => {
+            terminal::say(&format!(
+                "ior: each task has done {most} transfers; `stoneWallingWearOutIterations={most}` reads them"
+            ));
+            Ok(())
+        }
+    }
+}
+
+/// The command with as many transfers of each task as the file of `stoneWallingStatusFile` says, where it reads alone: what cannot be
+/// read is told of, as there.
+fn with_status(command: Command) -> Command {
+    let Some(path) = command.shape.wear_out.status_file.clone().filter(|_| !command.writes) else {
+        return command;
+    };
+    let transfers = std::fs::read_to_string(units::name::path(&path)).ok();
+    match transfers.and_then(|text| text.trim().parse().ok()).filter(|transfers| *transfers > 0) {
+        Some(transfers) => command.with_transfers(transfers),
+        None => {
+            terminal::say("ior: WARNING: Could not read back the stonewalling status from the file!");
+            command
+        }
+    }
 }
 
 /// What `--dryRun` prints, where it is asked for: all but figures. Nothing is looked at or touched.
@@ -168,7 +205,7 @@ struct Asked {
 
 /// The command line; under a launcher each of its processes is a task, unless `-N` has fewer take part.
 fn asked(arguments: &[String]) -> Result<Asked, Failure> {
-    let command = Command::parse(arguments, ranks::count())?;
+    let command = with_status(Command::parse(arguments, ranks::count())?);
     let job = job(&command)?;
     let files = job.files.iter().map(|file| plain_file(&command, file)).collect();
     Ok(Asked { command, job, files })

@@ -35,6 +35,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     let mut courses: Vec<(u32, Tally)> =
         command.courses.iter().map(|tasks| (*tasks, Tally::default())).collect();
     let mut phases = Phases { command: &command, wrong: None };
+    let status_file = command.status_file.as_deref().filter(|_| command.stonewall.is_some());
     let mut under_way = String::new();
     let recorded = session.measure(&mut |event| match event {
         Event::PointStarted { name, .. } => {
@@ -49,6 +50,9 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
             match Test::phase(&under_way) {
                 Some((test, iteration)) => {
                     tally.add(test, iteration, point);
+                    if let Some(path) = status_file.filter(|_| test == Test::FileCreation) {
+                        phases.left(path, point);
+                    }
                     tally.add_after(phases.end(*tasks));
                 }
                 None if Test::is_collective(&under_way) => tally.add_before(point),
@@ -106,6 +110,15 @@ impl Phases<'_> {
         let begun = clock.now();
         self.run(Some(command), tasks);
         clock.now().saturating_since(begun).as_secs_f64()
+    }
+
+    /// Writes how many files each task has made.
+    fn left(&mut self, path: &str, point: &record::Point) {
+        let workers = point.workloads.iter().flat_map(|workload| &workload.workers);
+        let most = workers.map(|worker| worker.ops).max().unwrap_or(0);
+        if let Err(error) = std::fs::write(units::name::path(path), most.to_string()) {
+            self.wrong.get_or_insert_with(|| format!("{path} cannot be written: {error}"));
+        }
     }
 
     fn run(&mut self, command: Option<&str>, tasks: u32) {

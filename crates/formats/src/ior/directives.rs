@@ -68,11 +68,12 @@ pub(super) fn read(draft: &mut Draft, given: &Given<'_>) -> Result<(), Refusal> 
         ("summaryformat", format) => draft.command.summary = summary(given, format)?,
         ("summaryfile", file) => draft.command.summary_file = Some(file.into()),
         ("saveperopdatacsv", prefix) => draft.command.op_files = Some(prefix.into()),
-        ("stonewallingwearout", "0") => {}
-        ("stonewallingwearout", _) => {
-            let why = "a phase ends for all tasks at once; tasks are not brought to the count of the fastest";
-            return Err(given.unsupported(why));
+        ("stonewallingwearout", value) => draft.command.shape.wear_out.is_on = value != "0",
+        ("stonewallingwearoutiterations", value) => {
+            let transfers = value.parse().map_err(|_| given.wrong("a number of transfers of each task"))?;
+            draft.command.shape.wear_out.transfers = Some(transfers).filter(|count| *count > 0);
         }
+        ("stonewallingstatusfile", file) => draft.command.shape.wear_out.status_file = Some(file.into()),
         _ => return Err(given.unsupported("it is none of those that `fathom as ior --help` shows")),
     }
     Ok(())

@@ -148,8 +148,9 @@ impl Command {
             return Ok(());
         }
         for (file, found) in files.iter().zip(found) {
-            if found.size < file.bytes {
-                let (path, has, needs) = (&file.path, found.size, file.bytes);
+            let needs = self.shape.reads_to(file.bytes);
+            if found.size < needs {
+                let (path, has) = (&file.path, found.size);
                 return refuse(format!(
                     "{path} has {has} bytes, and {needs} are read; `-w` writes it first, `-k` keeps it"
                 ));
@@ -206,7 +207,7 @@ impl Command {
         readers: &[u32],
         plan: &mut PlanText,
     ) {
-        let of_one = Bytes::new(self.shape.of_task());
+        let of_one = Bytes::new(self.shape.moved_by_task());
         plan.phase(
             self.transfers(name, 100).with("workers", 1u32).with("bytes", of_one).maybe("verify", verify),
         );
@@ -262,7 +263,7 @@ impl Command {
         let keys = self
             .transfers(name, reads)
             .with("workers", self.shape.tasks)
-            .with("bytes", Bytes::new(self.shape.total()))
+            .with("bytes", Bytes::new(self.shape.moved_by_task() * u64::from(self.shape.tasks)))
             .maybe("on", self.set(iteration, place));
         let keys = match self.shape.file_per_task && place == Place::Files {
             true => keys.with("files", "per_worker(1)"),
@@ -281,6 +282,7 @@ impl Command {
             .with("direct", self.direct)
             .maybe("content", (!Job::is_prefill(name)).then_some("reused"))
             .maybe("run", self.shape.stonewall.map(|wall| wall.after))
+            .maybe("wear_out", self.shape.wear_out.is_on.then_some(true))
     }
 
     /// The number of the first file of a repetition, from 1.

@@ -10,9 +10,11 @@ mod options;
 mod outliers;
 mod output;
 mod reordering;
+mod spread;
 #[cfg(test)]
 mod tests;
 mod text;
+mod wear_out;
 
 pub use job::{DataFile, Job, Place};
 pub(crate) use options::SYNTAX;
@@ -20,5 +22,6 @@ pub use options::{Command, Hog, Offsets, Shape, Stonewall, Summary};
 pub use outliers::outliers;
 pub use output::{CSV, JSON, TEXT};
 pub use text::{Access, Row, Sheet};
+pub use wear_out::WearOut;
 
 const TOOL: &str = "ior";

@@ -3,6 +3,7 @@
 use units::Nanos;
 
 use super::TOOL;
+use super::wear_out::WearOut;
 use crate::Refusal;
 use crate::options::{
     Given, Notes, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, some_assigned, text, unsupported,
@@ -21,7 +22,7 @@ pub enum Offsets {
     Random,
 }
 
-/// `-D` and what becomes of tasks behind.
+/// `-D`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stonewall {
     /// When a phase stops.
@@ -67,6 +68,8 @@ pub struct Shape {
     pub reference: u32,
     /// `-D`.
     pub stonewall: Option<Stonewall>,
+    /// What becomes of tasks behind it.
+    pub wear_out: WearOut,
     /// `-c`: of which the system calls of POSIX know nothing.
     pub collective: bool,
     /// `-Z`: 1, each task reads what a task that it draws has written; 2, each reads another one's.
@@ -190,6 +193,7 @@ impl Command {
                 repetitions: 1,
                 reference: 0,
                 stonewall: None,
+                wear_out: WearOut::default(),
                 collective: false,
                 random_reorders: 0,
                 reorder_seed: 0,
@@ -240,7 +244,7 @@ impl Tasks for Draft {
     }
 }
 
-fn usage(what: impl Into<String>) -> Refusal {
+pub(super) fn usage(what: impl Into<String>) -> Refusal {
     Refusal::usage(TOOL, what)
 }
 
@@ -285,6 +289,7 @@ impl Command {
             return Err(usage("`-u` is for a file of each task's own; say `-F` too"));
         }
         self.check_order()?;
+        self.check_wear_out()?;
         if self.shape.stonewall.is_some() && (self.checks_writes || self.checks_reads) {
             return Err(usage(
                 "what a phase that `-D` ends has left out cannot be compared; leave `-W` and `-R` out",

@@ -69,7 +69,11 @@ fn what_cannot_be_done_is_refused_by_name() {
             ("-z --randomPrefill 300k -w", "no multiple"),
             ("-z --randomPrefill 64k -D 3 -w", "-D"),
             ("-M 120%", "75%"),
-            ("-O stoneWallingWearOut=1", "fastest"),
+            ("-O stoneWallingWearOut=1 -w", "-D"),
+            ("-O stoneWallingWearOut=1 -D 3", "read in a call"),
+            ("-O stoneWallingStatusFile=f -w", "-k"),
+            ("-O stoneWallingStatusFile=f -w -k", "stoneWallingWearOut"),
+            ("-O stoneWallingWearOutIterations=many", "number"),
             ("-O nonsense=1", "none of those"),
             ("-u -w", "-F"),
             ("-D 3 -w -W", "compared"),
@@ -108,6 +112,22 @@ fn tasks_read_what_they_draw_where_z_says_so() {
     assert!(shared.iter().all(|workload| workload.workers == 1 && workload.stop.bytes.is_some()));
     let own = of("-w -r -Z -Z -X 3 -N 8 -F -o /f");
     assert_eq!([&own[0].on, &own[2].on], [&vec![3], &vec![1]], "files are counted from 1");
+}
+
+#[test]
+fn a_stonewall_wears_out_and_what_it_has_written_is_read() {
+    let written = plan(&job("-w -k -D 3 -O stoneWallingWearOut=1 -N 2 -s 8 -o /f").1.translated);
+    let stop = written.points()[0].workloads()[0].stop;
+    assert_eq!((stop.run, stop.wear_out), (Some(Nanos::from_secs(3)), true));
+    let command = read("-r -k -N 2 -s 8 -t 256k -O stoneWallingWearOutIterations=6 -o /f").unwrap();
+    // Of two blocks in a row for each task, and half a block of each in the next segment.
+    let found = |bytes: u64| [TargetInfo::sized(bytes, false)];
+    let reaches = (3 << 20) + (512 << 10);
+    assert!(command.job(Place::Files, &found(reaches - 1)).is_err());
+    let read = plan(&command.job(Place::Files, &found(reaches)).unwrap().translated);
+    assert_eq!(read.points()[0].workloads()[0].stop.bytes, Some(units::Bytes::KIB * 256 * 12));
+    let own = self::read("-r -k -F -N 2 -s 8 -t 256k -O stoneWallingWearOutIterations=6 -o /f").unwrap();
+    assert_eq!(own.shape.reads_to(8 << 20), 6 * (256 << 10));
 }
 
 #[test]
@@ -267,6 +287,7 @@ fn lines_stand_below_their_heads() {
         transfers: 128,
         seconds,
         latency_s: seconds / 64.0,
+        at_wall: None,
     };
     let rows = [
         row(Access::Write, 0, 1.0),

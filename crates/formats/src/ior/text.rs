@@ -4,11 +4,12 @@ use record::{Op, Point};
 use units::Nanos;
 
 use super::options::{Command, Offsets, Shape};
+use super::spread::Spread;
 use crate::point;
 use crate::tasks::{FileSystem, VERSION};
 
 /// A mebibyte, in which IOR counts.
-const MIB: f64 = 1_048_576.0;
+pub(super) const MIB: f64 = 1_048_576.0;
 
 /// What a phase does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub struct Row {
     pub seconds: f64,
     /// Mean time of a transfer of the quickest task.
     pub latency_s: f64,
+    /// Seconds to the stonewall behind which it wore out, and bytes that all tasks had moved by then.
+    pub at_wall: Option<(f64, f64)>,
 }
 
 impl Row {
@@ -67,6 +70,7 @@ impl Row {
             transfers,
             seconds,
             latency_s: seconds / most as f64,
+            at_wall: at_wall(point, op),
         })
     }
 
@@ -79,6 +83,18 @@ impl Row {
     pub fn per_second(&self) -> f64 {
         self.transfers as f64 / self.seconds
     }
+}
+
+/// Seconds to the stonewall of a load that wore out, which are whole ones, and bytes that `op` had moved in them.
+fn at_wall(point: &Point, op: Op) -> Option<(f64, f64)> {
+    let [workload] = &point.workloads[..] else { return None };
+    let stop = workload.spec.stop;
+    let run = stop.run.filter(|_| stop.wear_out)?;
+    let name = format!("{op}{}", record::names::series::OPS);
+    let each = workload.whole_seconds(point.series.iter().filter(|series| series.name == name), &name);
+    let seconds = run.get() / 1_000_000_000;
+    let transfers: f64 = each.iter().take(units::convert::narrow(seconds)).sum();
+    Some((run.as_secs_f64(), transfers * workload.spec.sizes.largest().as_f64()))
 }
 
 /// A value that is printed.
@@ -178,7 +194,7 @@ impl Sheet {
         pairs.extend(self.asked.is_dry.then(|| ("dryRun", count(1u32))));
         if let Some(stonewall) = self.asked.shape.stonewall {
             pairs.push(("stonewallingTime", count(stonewall.after.get() / 1_000_000_000)));
-            pairs.push(("stoneWallingWearOut", count(0u32)));
+            pairs.push(("stoneWallingWearOut", count(u32::from(self.asked.shape.wear_out.is_on))));
         }
         pairs
     }
@@ -257,7 +273,11 @@ impl Sheet {
         let name = access.name();
         let mut text = format!("{name:<9} ");
         spread.rates.iter().chain(&spread.per_second).for_each(|figure| text += &format!("{figure:10.2} "));
-        text += &format!("{:10.5} {:>10} {:>13} ", spread.seconds, "NA", "NA");
+        let [wall, rate] = match self.at_wall(spread) {
+            Some((wall, rate)) => [format!("{wall:.2}"), format!("{rate:.2}")],
+            None => ["NA".into(), "NA".into()],
+        };
+        text += &format!("{:10.5} {wall:>10} {rate:>13} ", spread.seconds);
         let flags = [self.asked.shape.file_per_task, self.asked.shape.reorders].map(u32::from);
         text += &format!(
             "{:5} {tasks:6} {:3} {repetitions:4} {:3} {:5} ",
@@ -271,6 +291,12 @@ impl Sheet {
             "{task_offset:8} {random_reorders:9} {reorder_seed:4} {segments:6} {block:8} {transfer:8} "
         );
         text + &format!("{:9.1} POSIX {reference:6}\n", spread.bytes / MIB)
+    }
+
+    /// Mean seconds to the stonewall of a phase that wore out, and MiB that a task had moved by then, a second.
+    fn at_wall(&self, spread: &Spread) -> Option<(f64, f64)> {
+        let (seconds, bytes) = spread.at_wall?;
+        Some((seconds, bytes / f64::from(self.asked.shape.tasks) / seconds / MIB))
     }
 
     /// All of it as one object.
@@ -312,7 +338,7 @@ impl Sheet {
             ("platform", word(format!("{}(Linux)", self.hostname))),
             ("testFileName", word(&shape.file)),
             ("deadlineForStonewall", seconds(shape.stonewall.map(|wall| wall.after))),
-            ("stoneWallingWearOut", none()),
+            ("stoneWallingWearOut", on(shape.wear_out.is_on)),
             ("maxTimeDuration", count(asked.within.map_or(0, |time| time.get() / 60_000_000_000))),
             ("outlierThreshold", count(asked.outlier_s.unwrap_or(0))),
             ("options", word("(null)")),
@@ -391,6 +417,10 @@ impl Sheet {
         pairs.extend(RATES.into_iter().zip(spread.rates.map(Shown::Figure)));
         pairs.extend(COUNTS.into_iter().zip(spread.per_second.map(Shown::Figure)));
         pairs.push(("MeanTime", Shown::Figure(spread.seconds)));
+        if let Some((seconds, rate)) = self.at_wall(spread) {
+            pairs.push(("StoneWallTime", Shown::Figure(seconds)));
+            pairs.push(("StoneWallbwMeanMIB", Shown::Figure(rate)));
+        }
         pairs.push(("xsizeMiB", Shown::Figure(spread.bytes / MIB)));
         pairs
     }
@@ -417,43 +447,6 @@ impl Sheet {
         let figures: String = figures.iter().map(|figure| format!("{figure:.4},")).collect();
         format!("{},{figures}{},{}\n", row.access.name(), self.asked.shape.tasks, row.iteration)
     }
-}
-
-/// The repetitions of one kind of phase.
-struct Spread {
-    /// MiB a second: most, least, mean, standard deviation.
-    rates: [f64; 4],
-    /// Transfers a second, likewise.
-    per_second: [f64; 4],
-    /// Mean time.
-    seconds: f64,
-    /// Of the first one.
-    bytes: f64,
-}
-
-impl Spread {
-    fn of(rows: &[Row], access: Access) -> Option<Spread> {
-        let rows: Vec<&Row> = rows.iter().filter(|row| row.access == access).collect();
-        let first = rows.first()?;
-        let all = |figure: fn(&Row) -> f64| rows.iter().map(|row| figure(row)).collect::<Vec<f64>>();
-        Some(Spread {
-            rates: spread(&all(|row| row.rate() / MIB)),
-            per_second: spread(&all(Row::per_second)),
-            seconds: spread(&all(|row| row.seconds))[2],
-            bytes: first.bytes as f64,
-        })
-    }
-}
-
-/// Most, least, mean and the standard deviation of all there are.
-fn spread(values: &[f64]) -> [f64; 4] {
-    assert!(!values.is_empty(), "a spread is that of one value at least");
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
-    let most = values.iter().copied().fold(f64::MIN, f64::max);
-    let least = values.iter().copied().fold(f64::MAX, f64::min);
-    [most, least, mean, variance.sqrt()]
 }
 
 fn lines(pairs: &[Pair]) -> String {

@@ -238,6 +238,8 @@ impl Course<'_> {
             }
             if is_asked {
                 let keys = self.in_tree(self.phase(test, iteration, op));
+                let wall = command.stonewall.filter(|_| test == Test::FileCreation);
+                let keys = keys.maybe("run", wall).maybe("wear_out", wall.map(|_| true));
                 plan.phase(keys.and(self.content(op)));
             }
         }

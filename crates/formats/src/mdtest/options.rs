@@ -72,7 +72,9 @@ pub struct Command {
     pub before_phase: Option<String>,
     /// `--run-cmd-after-phase`: the same after it, which is part of its time.
     pub after_phase: Option<String>,
-    /// `-x`: holds how many items of each task there are, where none are made.
+    /// `-W`: after so long each task goes on to as many files as the furthest one has made.
+    pub stonewall: Option<Nanos>,
+    /// `-x`: holds how many items of each task there are, where none are made, or where `-W` has ended it.
     pub status_file: Option<String>,
     /// `-y`: each file is flushed once it is written.
     pub flushes_each: bool,
@@ -132,6 +134,9 @@ impl Command {
         SYNTAX.read(&mut draft, arguments)?;
         draft.command.tasks = tasks_of(TOOL, "--tasks", draft.tasks, ranks)?;
         check_op_files(TOOL, &draft.command.op_files, ranks)?;
+        if draft.command.stonewall.is_some() && ranks.is_some_and(|ranks| ranks > 1) {
+            return Err(usage("`-W` counts the tasks of one process; say `--tasks` in place of `mpirun`"));
+        }
         draft.finish()
     }
 
@@ -265,6 +270,10 @@ impl Command {
             (self.is_shared && self.is_collective, "`-c` and `-S` do not go together"),
             (self.makes_nodes && self.is_collective, "`-c` has made what `-k` is to make; leave one out"),
             (self.is_shared && self.unique_dirs, "`-u` and `-S` do not go together"),
+            (
+                self.stonewall.is_some() && (self.is_shared || self.is_collective),
+                "`-W` counts the files that each task makes; leave `-S` and `-c` out",
+            ),
             (self.makes_nodes && self.write_bytes > 0, "`-k` makes empty files; leave `-w` out"),
             (self.verifies_reads && !self.phases.read, "`-X` compares what is read; say `-E` too"),
             (self.verifies_reads && self.read_bytes == 0, "`-X` compares what is read; `-e` says how much"),
@@ -378,11 +387,18 @@ const OPTIONS: &[Opt<Draft>] = &[
         draft.command.write_bytes = bytes(given)?;
         Ok(())
     }),
-    unsupported("-W", "a phase ends once each task has done its items; `-n` says how many"),
+    number(
+        "-W",
+        "seconds after which files are made no longer: each task continues to as many as the furthest one has made, and later tests are of these",
+        0..=1_000_000u32,
+        |draft, seconds| {
+            draft.command.stonewall = (seconds > 0).then(|| Nanos::from_secs(seconds.into()));
+        },
+    ),
     text(
         "-x",
         "FILE",
-        "without `-C`: how many items of each task there are, as a stone wall left them",
+        "how many items of each task there are, as a stone wall left them: `-W` writes it, and what comes without `-C` reads it",
         |draft, file| {
             draft.command.status_file = Some(file.into());
         },

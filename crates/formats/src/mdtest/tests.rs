@@ -158,7 +158,7 @@ fn what_cannot_be_done_is_refused_by_name() {
             ("-n 1 -w 700 --posix.odirect", "512"),
             ("-n 1 --tasks 2 -l 4", "2 tasks at most"),
             ("-n 1 --tasks 4 -f 3 -l 2", "3 to 2"),
-            ("-n 1 -W 3", "-n"),
+            ("-n 1 -W 3 -S", "-S"),
             ("-n 1 -g", "Lustre"),
             ("-n 1 -e 5 -w 1", "-e"),
             ("-n 1 -q", "no option"),

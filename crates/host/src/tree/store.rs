@@ -47,6 +47,8 @@ struct Holding {
     links: bool,
     symlinks: bool,
     names: Names,
+    /// How many files of each worker there are, where what made them wore out before all were.
+    each: Option<u64>,
 }
 
 /// A tree to work in.
@@ -127,7 +129,8 @@ impl Trees {
     /// `jobs` in the prepared tree of their workload; each of their requests is reported, for a log, where `is_logged`.
     pub fn assign(&self, workload: &Workload, jobs: Vec<TreeJobSpec>, is_logged: bool) -> TreeAssignment<'_> {
         let stored = self.trees.get(&workload.name).expect("its tree has been prepared");
-        let names = stored.holding.unwrap_or_default().names;
+        let Holding { names, each, .. } = stored.holding.unwrap_or_default();
+        let jobs = jobs.into_iter().map(|job| job.of_each(each)).collect();
         let tree = OpenTree { top: stored.top.as_fd(), shape: &stored.shape, names };
         TreeAssignment { workload: workload.clone(), jobs, is_logged, tree }
     }
@@ -184,7 +187,7 @@ impl Trees {
         }
         if lays_out && needs_files {
             self.do_all(workload, tree, FileOp::Create, stop, progress)?;
-            (holding.files, holding.empty) = (true, false);
+            (holding.files, holding.empty, holding.each) = (true, false, None);
             holding.names = Names::default();
         }
         let stored = self.trees.get_mut(&workload.name).expect("it was made above");
@@ -196,8 +199,15 @@ impl Trees {
         Ok(())
     }
 
-    /// Notes that `op` was done to the tree of a workload, to all of it or not.
-    pub fn done(&mut self, workload: &str, op: FileOp, all: bool) {
+    /// Requests after which the jobs, of this tree, have visited all of it.
+    pub fn everything(&self, workload: &str, jobs: impl Iterator<Item = TreeJobSpec>) -> u64 {
+        let holding = self.trees.get(workload).and_then(|stored| stored.holding).unwrap_or_default();
+        jobs.filter_map(|job| job.of_each(holding.each).visits).sum()
+    }
+
+    /// Notes that `op` was done to the tree of a workload, to all of it or not; `each` of its workers has made so many files where
+    /// it wore out before.
+    pub fn done(&mut self, workload: &str, op: FileOp, all: bool, each: Option<u64>) {
         let Some(stored) = self.trees.get_mut(workload) else { return };
         let Some(holding) = stored.holding.as_mut().filter(|_| all || !op.changes() || op == FileOp::Write)
         else {
@@ -208,13 +218,13 @@ impl Trees {
             FileOp::Mkdir => holding.directories = true,
             FileOp::Create | FileOp::Mknod => {
                 (holding.files, holding.names) = (true, Names::default());
-                holding.empty = op == FileOp::Mknod;
+                (holding.empty, holding.each) = (op == FileOp::Mknod, each);
             }
             FileOp::Write => holding.empty = false,
             FileOp::Link => holding.links = true,
             FileOp::Symlink => holding.symlinks = true,
             FileOp::Rename => holding.names.renamed ^= true,
-            FileOp::Delete => holding.files = false,
+            FileOp::Delete => (holding.files, holding.each) = (false, None),
             FileOp::Rmdir => holding.directories = false,
             _ => {}
         }
@@ -316,6 +326,8 @@ fn every_one(workload: &Workload, tree: &Tree, shape: &Shape, op: FileOp, worker
         fsync: Fsync::None,
         warmup: Nanos::ZERO,
         run: None,
+        wall: None,
         visits: None,
+        each: None,
     }
 }

@@ -12,6 +12,7 @@ use workload::plan::{Load, Plan, Point};
 use workload::spec::Workload;
 use workload::tally::Tally;
 use workload::tree::{Shape, Tree, compile_tree};
+use workload::worn_out;
 
 use super::RealWorld;
 use crate::failure::HostError;
@@ -150,8 +151,11 @@ impl RealWorld {
             let sum =
                 |of: fn(&Tally) -> u64| seen.workers.iter().map(|worker| of(&worker.tally)).sum::<u64>();
             // Of several ranks each knows its own part; where another failed, what is missing fails the next load.
-            let is_all = sum(|tally| tally.completed) >= self.everything(workload, tree);
-            trees.done(&workload.name, tree.op, sum(|tally| tally.errors) == 0 && is_all);
+            let tallies = seen.workers.iter().map(|worker| &worker.tally);
+            let each = workload.stop.wear_out.then(|| worn_out(tallies)).flatten();
+            let is_all =
+                each.is_some() || sum(|tally| tally.completed) >= self.everything(trees, workload, tree);
+            trees.done(&workload.name, tree.op, sum(|tally| tally.errors) == 0 && is_all, each);
         }
         Ok(measured)
     }
@@ -172,10 +176,10 @@ impl RealWorld {
     }
 
     /// Requests after which all of a tree has been visited, as far as it is this process's part.
-    fn everything(&self, workload: &Workload, tree: &Tree) -> u64 {
-        let stop = workload::spec::Stop { run: None, ops: None, ..workload.stop };
+    fn everything(&self, trees: &Trees, workload: &Workload, tree: &Tree) -> u64 {
+        let stop = workload::spec::Stop { run: None, ops: None, wear_out: false, ..workload.stop };
         let all = Workload { stop, ..workload.clone() };
         let jobs = self.own_share(compile_tree(&all, tree).unwrap_or_default());
-        jobs.iter().filter_map(|job| job.visits).sum()
+        trees.everything(&workload.name, jobs.into_iter())
     }
 }

@@ -54,6 +54,8 @@ pub struct Stop {
     pub warmup_bytes: Option<Bytes>,
     /// The measured time; `None` means until `ops` or `bytes` are done.
     pub run: Option<Nanos>,
+    /// Once `run` is over, each worker goes on to as many requests as the one that had issued most; that is measured, too.
+    pub wear_out: bool,
     /// Load that is not counted, after, so that the last measured requests meet the same company.
     pub cooldown: Nanos,
     /// Requests of all workers together, from the start.

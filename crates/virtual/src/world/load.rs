@@ -3,7 +3,7 @@
 //!
 //! What a phase needs of a tree is there as if it had just been made and written back: in memory, as far as that reaches.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,8 +22,8 @@ use workload::plan::Load;
 use workload::spec::{OpenSync, Workload};
 use workload::steady::SteadyWatch;
 use workload::tally::Tally;
-use workload::tree::{Shape, Tree, compile_tree};
-use workload::{FlowTotals, Job, Logged, Progress, RequestSource, WarmUp, compile};
+use workload::tree::{FileOp, Shape, Tree, compile_tree};
+use workload::{FlowTotals, Job, Logged, Progress, RequestSource, WarmUp, compile, worn_out};
 
 use super::ModelledWorld;
 use super::breakdown::breakdown;
@@ -52,8 +52,11 @@ impl ModelledWorld {
     ) -> Result<MeasuredLoad, WorldError> {
         let is_of_trees = load.workloads.iter().any(|workload| workload.tree.is_some());
         self.is_forgetful &= !is_of_trees;
-        let asked =
-            if is_of_trees { ask_for_files(load, &self.listener)? } else { self.ask_for_blocks(load)? };
+        let asked = if is_of_trees {
+            ask_for_files(load, &self.worn, &self.listener)?
+        } else {
+            self.ask_for_blocks(load)?
+        };
         let Asked { clients, file_clients, workload_of, warm_ups, mut answers } = asked;
         let (started, stop, since) = (self.sim.now(), self.stop.clone(), self.since);
         if let Some(listener) = &mut self.listener {
@@ -115,6 +118,7 @@ impl ModelledWorld {
         for (answer, history) in answers.iter_mut().zip(histories) {
             answer.history = history;
         }
+        self.note_worn(load, &answers);
         Ok(MeasuredLoad {
             started: outcome.from,
             ended: outcome.until,
@@ -125,6 +129,21 @@ impl ModelledWorld {
             breakdown: Some(breakdown),
             ranks: Vec::new(),
         })
+    }
+
+    /// How many files of each worker there are from now on.
+    fn note_worn(&mut self, load: &Load, answers: &[MeasuredWorkload]) {
+        for (workload, answer) in load.workloads.iter().zip(answers) {
+            let op = workload.tree.as_ref().map(|tree| tree.op);
+            if !matches!(op, Some(FileOp::Create | FileOp::Mknod | FileOp::Delete)) {
+                continue;
+            }
+            let tallies = answer.workers.iter().map(|worker| &worker.tally);
+            match workload.stop.wear_out.then(|| worn_out(tallies)).flatten() {
+                Some(each) => self.worn.insert(workload.name.clone(), each),
+                None => self.worn.remove(&workload.name),
+            };
+        }
     }
 
     /// What write caches hold now that a load has ended, of which they held `before` when it began and `measured` when its warm-up
@@ -149,7 +168,7 @@ impl ModelledWorld {
             let (files, lengths) = self.files(workload);
             let jobs = compile(workload, &lengths)?;
             asked.answers.push(answer(workload, &jobs, &files));
-            let warm_up = Arc::default();
+            let (warm_up, wear_out) = Default::default();
             for (worker, job) in (0..).zip(jobs) {
                 let files = files.clone();
                 let (host, buffered) = (narrow::<u32>(asked.workload_of.len()), !workload.direct);
@@ -157,6 +176,7 @@ impl ModelledWorld {
                 let mut job = Job::new(job);
                 job.share_flow(&flows);
                 job.share_warm_up(&warm_up);
+                job.share_wear_out(&wear_out);
                 job.share_zones(&self.zones, |file| format!("{:?}", files[usize::from(file)]));
                 if listener::wants(&self.listener, workload) {
                     job.keep_journal(worker);
@@ -171,14 +191,28 @@ impl ModelledWorld {
 }
 
 /// Jobs on the file system of the first host.
-fn ask_for_files(load: &Load, listener: &Option<Box<dyn Listener>>) -> Result<Asked, WorldError> {
+fn ask_for_files(
+    load: &Load,
+    worn: &BTreeMap<String, u64>,
+    listener: &Option<Box<dyn Listener>>,
+) -> Result<Asked, WorldError> {
     let mut asked = Asked::default();
     let trees = load.workloads.iter().filter_map(|workload| Some((workload, workload.tree.as_ref()?)));
     for (index, (workload, tree)) in trees.enumerate() {
+        let makes_files = matches!(tree.op, FileOp::Create | FileOp::Mknod);
+        let each = worn.get(&workload.name).copied().filter(|_| !makes_files);
+        let wear_out = Arc::default();
         for job in compile_tree(workload, tree)? {
+            let (job, wear_out) = (job.of_each(each), Arc::clone(&wear_out));
             let durable = workload.durability.open != OpenSync::None;
             let is_logged = listener::wants(listener, workload);
-            asked.file_clients.push(FileClient { job, is_logged, workers: workload.workers, durable });
+            asked.file_clients.push(FileClient {
+                job,
+                is_logged,
+                workers: workload.workers,
+                durable,
+                wear_out,
+            });
             asked.workload_of.push(index);
         }
         asked.answers.push(answer_of_files(workload, tree));

@@ -93,6 +93,7 @@ impl RequestSource for BlockRequests {
             warmup: spec.warmup,
             warmup_bytes: spec.warmup_bytes,
             run: spec.run,
+            wall: spec.wall,
             cooldown: spec.cooldown,
             ops: spec.ops,
             bytes: spec.bytes,

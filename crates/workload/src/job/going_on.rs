@@ -1,13 +1,15 @@
 //! How a job goes on from one request to the next where it does not simply fill its slots: the pause before the first,
-//! the low water mark, the part of a flow, files that are opened again, and a warm-up that counts bytes.
+//! the low water mark, the part of a flow, files that are opened again, a warm-up that counts bytes,
+//! and what wears out behind its time.
 
 use std::sync::Arc;
 
 use units::{Instant, Nanos};
 
 use crate::Wake;
-use crate::WarmUp;
 use crate::flow::{Flow, FlowTotals, Member};
+use crate::wear_out::Wearing;
+use crate::{WarmUp, WearOut};
 
 use super::{Job, RequestSource};
 
@@ -26,6 +28,8 @@ pub(super) struct GoingOn {
     pub member: Option<Member>,
     /// Until the measured window begins, where bytes decide when.
     pub warm_up: Option<Arc<WarmUp>>,
+    /// Until it is known how far it goes on behind its time.
+    pub wearing: Option<Wearing>,
     /// Whether slots wait for the low water mark.
     draining: bool,
     /// Requests since files were opened.
@@ -50,6 +54,31 @@ impl<S: RequestSource> Job<S> {
             warm_up.join(part);
             warm_up.clone()
         });
+    }
+
+    /// Has it wear out with all jobs that share this, where its specification says so; by itself it has come as far as it goes.
+    /// Call it before any of them starts.
+    pub fn share_wear_out(&mut self, shared: &Arc<WearOut>) {
+        self.going_on.wearing = self.options.wall.map(|_| Wearing::new(shared));
+    }
+
+    /// Tells the others how far it has come once its time is over, and learns how far all go on; until then it waits.
+    pub(super) fn wears_out(&mut self, now: Instant) -> Option<Wake> {
+        let has_ended = self.has_ended();
+        let issued = self.options.ops.unwrap_or(u64::MAX) - self.ops_left;
+        let over = self.statistics.window.from.saturating_add(self.options.wall?);
+        let wearing = self.going_on.wearing.as_mut()?;
+        if now < over && !has_ended {
+            return None;
+        }
+        wearing.tell(issued);
+        match wearing.most() {
+            None if !has_ended => return Some(Wake::At(now.saturating_add(FLOW_LOOK))),
+            Some(most) if !has_ended => self.ops_left = self.ops_left.min(most - issued),
+            _ => {}
+        }
+        self.going_on.wearing = None;
+        None
     }
 
     /// Begins the measured window if the warm-up by bytes was over by `now`.

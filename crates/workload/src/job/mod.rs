@@ -150,6 +150,7 @@ impl<S: RequestSource> Job<S> {
             spec,
         };
         job.share_warm_up(&Arc::default());
+        job.share_wear_out(&Arc::default());
         job
     }
 
@@ -191,7 +192,7 @@ impl<S: RequestSource> Job<S> {
         let wake = self.plan_batch(now, out);
         if wake == Wake::Done {
             // Others may wait for its end.
-            self.going_on.member = None;
+            (self.going_on.member, self.going_on.wearing) = (None, None);
         }
         debug_assert!(
             out.len() - before <= self.options.submit_batch as usize,
@@ -374,6 +375,9 @@ impl<S: RequestSource> Job<S> {
             }
             if now < self.going_on.begins && !self.stopped {
                 return Wake::At(self.going_on.begins);
+            }
+            if let Some(wake) = self.wears_out(now) {
+                return wake;
             }
             left -= self.plan_rewrites(now, out);
             if left == 0 {

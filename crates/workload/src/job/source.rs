@@ -102,6 +102,8 @@ pub struct JobOptions {
     pub(crate) warmup_bytes: Option<Bytes>,
     /// The measured window; `None` lasts until `ops` or `bytes` are done.
     pub(crate) run: Option<Nanos>,
+    /// In its place, when the worker tells how many requests it has issued and goes on to the most of all.
+    pub(crate) wall: Option<Nanos>,
     pub(crate) cooldown: Nanos,
     pub(crate) ops: Option<u64>,
     pub(crate) bytes: Option<Bytes>,
@@ -130,6 +132,7 @@ impl JobOptions {
             warmup: Nanos::ZERO,
             warmup_bytes: None,
             run: None,
+            wall: None,
             cooldown: Nanos::ZERO,
             ops: None,
             bytes: None,
@@ -154,7 +157,8 @@ impl JobOptions {
             && self.rewrites == Share::NONE
             && self.sequence == Sequence::PLAIN
             && self.start.is_zero()
-            && self.warmup_bytes.is_none();
+            && self.warmup_bytes.is_none()
+            && self.wall.is_none();
         !is_plain
     }
 }

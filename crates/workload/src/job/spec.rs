@@ -57,6 +57,8 @@ pub struct JobSpec {
     pub warmup_bytes: Option<Bytes>,
     /// The measured window; `None` lasts until `ops` or `bytes` are done.
     pub run: Option<Nanos>,
+    /// In its place, when the worker tells how many requests it has issued and goes on to the most of all.
+    pub wall: Option<Nanos>,
     /// Load after it.
     pub cooldown: Nanos,
     /// Requests of this worker, flushes by `flush_every` not counted.

@@ -304,6 +304,9 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
         }
         _ => {}
     }
+    if stop.wear_out {
+        wear_out(workload, faults);
+    }
     if stop.warmup_bytes.is_some() && !stop.warmup.is_zero() {
         let message = format!("the warm-up ends after {} or by its bytes, not by both", stop.warmup.exact());
         faults.push(fault("warmup_bytes", message, "write `warmup = \"0s\"`, or `warmup_bytes = \"none\"`"));
@@ -323,6 +326,20 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
                 format!("write `{key} = \"0s\"`, or `run` instead of `{counted}`"),
             ));
         }
+    }
+}
+
+/// What a load that wears out must not say.
+fn wear_out(workload: &Workload, faults: &mut Vec<Fault>) {
+    let stop = workload.stop;
+    let says = [
+        (stop.run.is_none(), "has no time behind which it begins", "write `run = \"30s\"`"),
+        (workload.pace != Pace::Closed, "is of a closed loop", "write `pace = \"closed\"`"),
+        (stop.exit_all, "and `exit_all` say both when workers end", "write `exit_all = false`"),
+        (!stop.cooldown.is_zero(), "is measured, and nothing can follow it", "write `cooldown = \"0s\"`"),
+    ];
+    for (_, what, help) in says.into_iter().filter(|(says, ..)| *says) {
+        faults.push(fault("wear_out", format!("the wear-out {what}"), help));
     }
 }
 

@@ -93,10 +93,14 @@ impl Point {
     }
 }
 
-/// Warm-up, run and cool-down; `None` where the end depends on the target. Of a warm-up by bytes nobody knows how long it takes.
+/// Warm-up, run and cool-down; `None` where the end depends on the target. Of a
+/// warm-up by bytes, and of what wears out, nobody knows how long it takes.
 fn time(workload: &Workload) -> Option<Nanos> {
     let stop = workload.stop;
-    if workload.tree.as_ref().is_some_and(|tree| !tree.op.repeats()) || stop.warmup_bytes.is_some() {
+    if workload.tree.as_ref().is_some_and(|tree| !tree.op.repeats())
+        || stop.warmup_bytes.is_some()
+        || stop.wear_out
+    {
         return None;
     }
     let run = match (stop.run, workload.pace, workload.replay()) {

@@ -28,6 +28,12 @@ pub(super) fn faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
     if workload.zones.layout().is_some() {
         faults.push(fault("zone_size", "files of a tree have no zones".into(), "leave it out"));
     }
+    let makes_files = matches!(tree.op, FileOp::Create | FileOp::Mknod) && tree.visitors == Visitors::Own;
+    if workload.stop.wear_out && !(makes_files && workload.stop.run.is_some()) {
+        let message = format!("{} does not wear out", tree.op);
+        let help = "write it of `create` or `mknod`, with a `run`, where each worker makes files of its own";
+        faults.push(fault("wear_out", message, help));
+    }
     if workload.stop.warmup_bytes.is_some() {
         let message = "names are worked on from the first".into();
         faults.push(fault("warmup_bytes", message, "write `warmup` where the same files are visited again"));

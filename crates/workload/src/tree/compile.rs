@@ -34,7 +34,7 @@ pub fn compile_tree(workload: &Workload, tree: &Tree) -> Result<Vec<TreeJobSpec>
 fn job_spec(workload: &Workload, tree: &Tree, shape: &Shape, worker: u32) -> TreeJobSpec {
     let stop = workload.stop;
     let repeats = tree.op.repeats();
-    let run = stop.run.filter(|_| repeats);
+    let run = stop.run.filter(|_| repeats && !stop.wear_out);
     let asked = stop.ops.map(|ops| share_out(ops, worker, workload.workers));
     let spec = TreeJobSpec {
         seed: workload.seed,
@@ -47,7 +47,9 @@ fn job_spec(workload: &Workload, tree: &Tree, shape: &Shape, worker: u32) -> Tre
         fsync: if tree.op.changes() { tree.fsync } else { Fsync::None },
         warmup: run.map_or(units::Nanos::ZERO, |_| stop.warmup),
         run,
+        wall: stop.run.filter(|_| stop.wear_out),
         visits: asked,
+        each: None,
     };
     let once = (asked, run) == (None, None);
     let visits = if once { Some(spec.items()) } else { asked };

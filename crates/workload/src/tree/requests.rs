@@ -41,8 +41,12 @@ pub struct TreeJobSpec {
     pub warmup: Nanos,
     /// The measured window; `None`: until `visits` are done.
     pub run: Option<Nanos>,
+    /// In its place, when the worker tells how many names it has visited and goes on to the most of all.
+    pub wall: Option<Nanos>,
     /// Visits of this worker; `None` goes on until `run` is over.
     pub visits: Option<u64>,
+    /// How many files of each share are there, where what made them ended before all were.
+    pub each: Option<u64>,
 }
 
 /// One request, ready to be carried out.
@@ -156,12 +160,25 @@ struct OfOwner {
 }
 
 impl TreeJobSpec {
+    /// The same where only so many files of each share are there: once through is once through these.
+    pub fn of_each(self, each: Option<u64>) -> TreeJobSpec {
+        let once = self.visits == Some(self.items());
+        let spec = TreeJobSpec { each, ..self };
+        let visits = if once { Some(spec.items()) } else { spec.visits };
+        TreeJobSpec { visits, ..spec }
+    }
+
+    /// The files of a share that are there, or are to be made.
+    fn files_of(&self, owner: u32) -> u64 {
+        self.shape.files_of(owner).min(self.each.unwrap_or(u64::MAX))
+    }
+
     /// Files or directories that the worker visits once.
     pub fn items(&self) -> u64 {
         let owners = self.visitors.owners(self.worker, self.shape.workers());
         let of = |owner: u32| match self.op.is_of_directories() {
             true => self.shape.nodes_of(owner, self.op == FileOp::Readdir).len() as u64,
-            false => self.shape.files_of(owner),
+            false => self.files_of(owner),
         };
         match owners.map(of).sum() {
             // The only one of all has its name already.
@@ -196,8 +213,8 @@ impl RequestSource for TreeRequests {
             sync_due: spec.fsync == Fsync::End,
             sync_class: narrow::<u16>(classes.len() - 1),
         };
-        let (warmup, run) = (spec.warmup, spec.run);
-        (source, JobOptions { ops: Some(ops), warmup, run, ..JobOptions::closed(1, classes) })
+        let (warmup, run, wall) = (spec.warmup, spec.run, spec.wall);
+        (source, JobOptions { ops: Some(ops), warmup, run, wall, ..JobOptions::closed(1, classes) })
     }
 
     fn next(&mut self) -> Next<TreeRequest> {
@@ -264,7 +281,7 @@ fn shares(spec: &TreeJobSpec) -> Vec<OfOwner> {
     let with = |owner: u32| {
         let sizes = DrawnSizes::new(spec.sizes.clone(), Streams::new(spec.seed), owner);
         let share = OfOwner { owner, before, sizes };
-        before += spec.shape.files_of(owner);
+        before += spec.files_of(owner);
         share
     };
     owners.map(with).collect()

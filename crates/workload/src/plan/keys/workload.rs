@@ -185,6 +185,9 @@ keys! {
         "Always exactly this long, as with fio's `time_based`. `none` needs `ops`, `bytes` or `loops`. \
          Workloads that run together may have times of their own; the figures of those that last longer \
          then include the time without the others."
+    wear_out (Switch, "false", true) [spec.stop.wear_out] _
+        "The measured window ends with the last of these requests. In a tree it goes with `create` and `mknod`: later phases \
+         find so many files of each worker. It counts the workers of one process."
     cooldown @ Phase (Duration, "0s", "1s") [spec.stop.cooldown] _
         "The last measured requests then compete with the same load as the others."
     ops (Count(1, u64::MAX), "none", 100_000) [spec.stop.ops] _

@@ -165,6 +165,7 @@ fn stop() -> impl Strategy<Value = Stop> {
             warmup,
             warmup_bytes: None,
             run,
+            wear_out: false,
             cooldown,
             ops,
             bytes,
