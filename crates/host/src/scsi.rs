@@ -142,8 +142,8 @@ mod tests {
             bytes.iter().for_each(|(place, byte)| sense[*place] = *byte);
             Answer { status: 2, host: 0, left: 0, sense }.sense()
         };
-        assert_eq!(answer(&[(0, 0xf0), (2, 0x63), (12, 0x11), (13, 1)]), (3, 0x11, 1));
-        assert_eq!(answer(&[(0, 0x72), (1, 3), (2, 0x11), (3, 1)]), (3, 0x11, 1));
+        assert_eq!(answer(&[(0, 0xf0), (2, 0x6e), (12, 0x1d), (13, 1)]), (0xe, 0x1d, 1));
+        assert_eq!(answer(&[(0, 0x72), (1, 0xe), (2, 0x1d), (3, 1)]), (0xe, 0x1d, 1));
         assert_eq!(answer(&[]), (0, 0, 0));
     }
 
