@@ -3,11 +3,10 @@
 
 use std::error::Error;
 
-use units::Bytes;
-use workload::compile;
 use workload::plan::{Plan, Point};
 use workload::room::{Need, Room};
 use workload::spec::{Verify, Workload};
+use workload::{CompileError, JobSpec};
 
 use crate::world::WorldError;
 
@@ -24,16 +23,19 @@ pub fn names_targets(plan: &Plan, targets: usize, what: &str) -> Result<(), Stri
     Ok(())
 }
 
-/// Says no to a workload, or to a request of its trace, that has no place on files of those lengths, before anything is
+/// Says no to a workload, or to a request of its trace, that does not compile for its files, before anything is
 /// touched: a later phase that cannot be would be found out after hours.
-pub fn fits_lengths(plan: &Plan, lengths: impl Fn(&Workload) -> Vec<Bytes>) -> Result<(), WorldError> {
+pub fn fits_lengths(
+    plan: &Plan,
+    compile: impl Fn(&Workload) -> Result<Vec<JobSpec>, CompileError>,
+) -> Result<(), WorldError> {
     let mut before: Option<&Workload> = None;
     let of_points =
         plan.points().iter().flat_map(|point| point.workloads().iter().map(move |each| (point, each)));
     for (point, workload) in of_points.filter(|(_, each)| each.tree.is_none()) {
         // Rounds and repetitions ask the same again.
         if before.is_none_or(|before| *before != *workload) {
-            compile(workload, &lengths(workload)).map_err(|why| at(point, &why))?;
+            compile(workload).map_err(|why| at(point, &why))?;
         }
         before = Some(workload);
     }

@@ -77,7 +77,7 @@ pub fn state_point(frame: Point, answer: MeasuredState, since: Nanos) -> Point {
 }
 
 fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResult, Vec<record::Series>) {
-    let MeasuredWorkload { engine, files, span, workers, mut history } = seen;
+    let MeasuredWorkload { engine, files, span, device_zones, workers, mut history } = seen;
     let mut tallies = Vec::with_capacity(workers.len());
     let mut results = Vec::with_capacity(workers.len());
     let mut checks = Vec::new();
@@ -148,6 +148,7 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
         verified: verified(checks.iter().filter_map(|(_, check)| check.as_ref())),
         gave_up: tallies.iter().any(|tally| tally.gave_up),
         zone_resets: sum(|tally| tally.zone_resets),
+        device_zones,
         workers: results,
     };
     let kinds: Vec<tally::Class> = merged.iter().map(|class| class.class).collect();
@@ -190,6 +191,7 @@ pub fn growing_point(frame: Point, load: &Load, live: &Live<'_>, has_percentiles
         },
         files: FileNames::Listed(Vec::new()),
         span: Bytes::ZERO,
+        device_zones: None,
         workers: Vec::new(),
         history: history.clone(),
     });

@@ -4,7 +4,9 @@ use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
-use record::{Breakdown, CpuUse, DeviceCounters, EngineUsed, Environment, RankResult, Series, Target};
+use record::{
+    Breakdown, CpuUse, DeviceCounters, DeviceZones, EngineUsed, Environment, RankResult, Series, Target,
+};
 use units::convert::narrow;
 use units::{Bytes, Instant, Nanos, OpsPerSecond};
 use workload::plan::{Load, Plan, Settle, State};
@@ -170,6 +172,8 @@ pub struct MeasuredWorkload {
     pub files: FileNames,
     /// How much of them was used, all together.
     pub span: Bytes,
+    /// The zones of its device; `None` where it has none, and where they are emulated.
+    pub device_zones: Option<DeviceZones>,
     /// Its workers.
     pub workers: Vec<MeasuredWorker>,
     /// What workers told while they ran.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use workload::spec::{Verify, Workload};
-use workload::{Job, JobSpec, ZoneStates};
+use workload::{Job, JobSpec, ZoneCall, ZoneStates};
 
 use crate::engine::{
     EngineChoice, EngineError, FileRef, HasPayload, Mmap, Nbd, Null, OpenFiles, Payload, Priorities, Stdio,
@@ -14,6 +14,7 @@ use crate::load::{Assigned, EngineReport, Seen, Worker, WorkerOutcome};
 use crate::nbd::Uri;
 use crate::sysroot::SysRoot;
 use crate::verify::{Checks, Verification};
+use crate::zoned;
 
 /// One workload with its workers' specifications and the files they use.
 #[derive(Clone, Debug)]
@@ -65,6 +66,7 @@ impl Assigned for Assignment {
 
     fn work(&self, shared: &Opened, worker: &Worker<'_>) -> Result<WorkerOutcome, EngineError> {
         let (workload, job) = (&self.workload, &self.jobs[worker.number as usize]);
+        let on = (worker, shared);
         let (chosen, fallback) = match shared.exports.is_empty() {
             true => choose(workload, shared.refusal.as_deref())?,
             false => (EngineChoice::Nbd, None),
@@ -78,39 +80,39 @@ impl Assigned for Assignment {
         let checks = checks.filter(|_| workload.verify != Verify::None || workload.changes_data());
         let checks = checks.map(|known| Checks::new(known, workload, job));
         let seen = match chosen {
-            EngineChoice::Null => self.run(job, &mut Null::new(clock, job.depth), worker)?,
+            EngineChoice::Null => self.run(job, &mut Null::new(clock, job.depth), on)?,
             EngineChoice::Nbd => {
                 let engine = Nbd::connect(clock, &shared.exports, workload, payload()?)?;
-                self.run_with(job, engine, checks.as_ref(), worker)?
+                self.run_with(job, engine, checks.as_ref(), on)?
             }
             EngineChoice::Sync(call) => {
                 let engine = Sync::new(clock, call, flush, files, payload()?);
-                self.run_with(job, engine, checks.as_ref(), worker)?
+                self.run_with(job, engine, checks.as_ref(), on)?
             }
             EngineChoice::Pool(call) => {
                 let mut pool = ThreadPool::new(clock, call, workload, job, &files, checks.as_ref())?;
-                self.run(job, &mut pool, worker)?
+                self.run(job, &mut pool, on)?
             }
             EngineChoice::Mmap => {
                 let engine = Mmap::new(clock, files, payload()?, workload.changes_data())?;
-                self.run_with(job, engine, checks.as_ref(), worker)?
+                self.run_with(job, engine, checks.as_ref(), on)?
             }
             EngineChoice::Stdio => {
                 let engine = Stdio::new(clock, flush, files, payload()?);
-                self.run_with(job, engine, checks.as_ref(), worker)?
+                self.run_with(job, engine, checks.as_ref(), on)?
             }
             EngineChoice::Nvme => {
                 let commands = workload.engine.commands;
                 let mut ring = UringRing::commanding(commands, clock, files, payload()?, job.depth, options)?;
                 engine.details = ring.details().to_vec();
-                self.run_with(job, ring.engine()?, checks.as_ref(), worker)?
+                self.run_with(job, ring.engine()?, checks.as_ref(), on)?
             }
             EngineChoice::Uring => {
                 let priorities = Priorities::new(&workload.engine.request_priority.0, job);
                 let ring = UringRing::new(clock, files, payload()?, flush, job.depth, options)?;
                 let mut ring = ring.telling(workload.engine.flags, priorities);
                 engine.details = ring.details().to_vec();
-                self.run_with(job, ring.engine()?, checks.as_ref(), worker)?
+                self.run_with(job, ring.engine()?, checks.as_ref(), on)?
             }
         };
         let verified = checks.filter(|_| workload.verify != Verify::None).map(|checks| checks.verified());
@@ -153,13 +155,13 @@ impl Assignment {
         job: &JobSpec,
         mut engine: impl HasPayload,
         checks: Option<&Checks>,
-        worker: &Worker<'_>,
+        on: (&Worker<'_>, &Opened),
     ) -> Result<Seen, EngineError> {
         match checks {
-            None => self.run(job, &mut engine, worker),
+            None => self.run(job, &mut engine, on),
             Some(checks) => {
                 let checker = checks.checker(job.depth);
-                self.run(job, &mut Verifying::new(engine, checker, worker.clock.clone()), worker)
+                self.run(job, &mut Verifying::new(engine, checker, on.0.clock.clone()), on)
             }
         }
     }
@@ -168,7 +170,7 @@ impl Assignment {
         &self,
         job: &JobSpec,
         engine: &mut impl crate::engine::Engine,
-        worker: &Worker<'_>,
+        (worker, shared): (&Worker<'_>, &Opened),
     ) -> Result<Seen, EngineError> {
         let mut job: Job = Job::new(job.clone());
         let name = |file: u16| self.files.get(usize::from(file)).map(|file| file.path.display().to_string());
@@ -176,6 +178,7 @@ impl Assignment {
         if self.is_logged {
             job.keep_journal(worker.number);
         }
-        worker.run(job, engine, &|| self.open())
+        let zone = |call: &ZoneCall| zoned::carry_out(&shared.files.0[usize::from(call.file)], call);
+        worker.run(job, engine, (&|| self.open(), &zone))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use units::convert::narrow;
-use workload::{Job, JobOptions, Progress, RequestSource, Wake};
+use workload::{DeviceZone, Job, JobOptions, Progress, RequestSource, Wake, ZoneCall};
 
 use crate::clock::Clock;
 use crate::engine::{Engine, EngineError, OpenFiles, Wait};
@@ -62,8 +62,16 @@ pub struct DriverHooks<'a> {
     /// Told of closed intervals, about once a second, and of requests where the job has a journal and many wait.
     pub tell: &'a dyn Fn(LoadEvent),
     /// Opens its files anew.
-    pub open: &'a dyn Fn() -> Result<Arc<OpenFiles>, EngineError>,
+    pub open: OpenAnew<'a>,
+    /// Asks the device of one of its zones.
+    pub zone: AskZone<'a>,
 }
+
+/// Opens the files of a worker anew.
+pub type OpenAnew<'a> = &'a dyn Fn() -> Result<Arc<OpenFiles>, EngineError>;
+
+/// Has a device do something to a zone: its report, or `None` after a reset.
+pub type AskZone<'a> = &'a dyn Fn(&ZoneCall) -> Result<Option<DeviceZone>, EngineError>;
 
 /// Runs `job` on `engine` until it is done. The job has been started.
 pub fn drive<S: RequestSource>(
@@ -88,6 +96,10 @@ pub fn drive<S: RequestSource>(
         // Some engines carry requests out as they are handed over.
         hooks.live.issued(job.progress().in_flight);
         engine.submit(&batch)?;
+        // Between requests, so that it is in the time of none.
+        if let Some(call) = job.zone_call() {
+            job.zone_answered((hooks.zone)(&call)?);
+        }
         if let Some(zone) = job.waits_for_zone() {
             zone.block(|released, waiting, is_held| {
                 let waited = released.wait_timeout_while(waiting, ZONE_WAIT, |_| is_held());
@@ -164,6 +176,7 @@ mod tests {
             live: &live,
             tell: &|_| (),
             open: &open,
+            zone: &|_| Ok(None),
         };
         job.start(clock.now());
         drive(&mut job, &mut Null::new(clock.clone(), 4), &clock, &hooks).expect("nothing can fail");
@@ -196,6 +209,7 @@ mod tests {
             live: &LiveProgress::default(),
             tell: &|_| (),
             open: &open,
+            zone: &|_| Ok(None),
         };
         job.start(clock.now());
         drive(&mut job, &mut Null::new(clock.clone(), 4), &clock, &hooks).expect("nothing can fail");

@@ -39,6 +39,7 @@ pub mod topology;
 pub mod tree;
 mod unwinding;
 pub mod verify;
+pub mod zoned;
 
 pub use sysroot::{DevNo, SysRoot};
 pub use target::{Facts, Target};

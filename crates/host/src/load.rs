@@ -16,8 +16,8 @@ use workload::{FlowTotals, Job, Logged, Progress, RequestSource, Verified, WarmU
 
 pub use crate::assignment::Assignment;
 use crate::clock::Clock;
-use crate::driver::{DriverHooks, LiveProgress, drive};
-use crate::engine::{Engine, EngineChoice, EngineError, OpenFiles};
+use crate::driver::{AskZone, DriverHooks, LiveProgress, OpenAnew, drive};
+use crate::engine::{Engine, EngineChoice, EngineError};
 use crate::monitor::{CpuTime, thread_cpu};
 use crate::placement::place;
 use crate::unwinding::StopOnPanic;
@@ -282,12 +282,12 @@ pub struct Worker<'a> {
 
 impl Worker<'_> {
     /// Says that it is ready, waits for the start of all, and runs `job` on `engine` to its end; `open` opens files anew
-    /// where the job asks for it. Nothing was seen where the others could not start.
+    /// where the job asks for it, and `zone` asks the device of one of its zones. Nothing was seen where the others could not start.
     pub fn run<S: RequestSource>(
         &self,
         mut job: Job<S>,
         engine: &mut impl Engine<S::Request>,
-        open: &dyn Fn() -> Result<Arc<OpenFiles>, EngineError>,
+        (open, zone): (OpenAnew<'_>, AskZone<'_>),
     ) -> Result<Seen, EngineError> {
         let (flow, (warm_up, wear_out)) = self.flows;
         job.share_flow(flow);
@@ -304,7 +304,7 @@ impl Worker<'_> {
             &mut job,
             engine,
             self.clock,
-            &DriverHooks { workload, stop, end_all, live, tell: &tell, open },
+            &DriverHooks { workload, stop, end_all, live, tell: &tell, open, zone },
         )?;
         let own = thread_cpu().since(before);
         Ok((job.into_tally(), own + engine.helpers_cpu()))

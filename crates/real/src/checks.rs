@@ -11,6 +11,7 @@ use workload::spec::{EngineKind, Files, Workload};
 
 use crate::scratch_set::owns_targets;
 use crate::target::Resolved;
+use crate::zoned::check_zones;
 
 /// Whether anything of `plan` changes the target of that number, from 0.
 pub(crate) fn is_changed(plan: &Plan, number: usize) -> bool {
@@ -63,7 +64,7 @@ pub(crate) fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldEr
         }
         check_depth(workload, targets)?;
         check_exports(workload, targets)?;
-        check_zones(workload, targets)?;
+        check_zones(plan, workload, targets)?;
         check_commands(workload, targets)?;
         let used = targets.iter().enumerate().filter(|(number, _)| workload.uses(*number));
         for each in used.map(|(_, each)| each).filter(|each| !is_null(each) && workload.direct) {
@@ -101,24 +102,6 @@ fn check_exports(workload: &Workload, targets: &[Resolved]) -> Result<(), WorldE
     }
     serves_exports(workload)
         .map_err(|error| WorldError::unfit(format!("workload `{}`: {error}", workload.name)))
-}
-
-/// Says no to zones on a device that has its own: it wants to be told of resets, and knows where its write pointers are.
-fn check_zones(workload: &Workload, targets: &[Resolved]) -> Result<(), WorldError> {
-    let used = targets.iter().enumerate().filter(|(number, _)| workload.uses(*number));
-    let zoned = |each: &&Resolved| {
-        let devices = each.facts.devices.iter();
-        matches!(each.target.kind, TargetKind::Block { .. })
-            && devices.filter_map(|device| device.queue.zoned.as_deref()).any(|zoned| zoned != "none")
-    };
-    match used.map(|(_, each)| each).find(zoned).filter(|_| workload.zones.layout().is_some()) {
-        None => Ok(()),
-        Some(each) => Err(WorldError::unfit(format!(
-            "{}: a zoned device has zones and write pointers of its own, which workload `{}` would not heed; \
-             `zone_size` is for files and devices that are not zoned",
-            each.target.name, workload.name
-        ))),
-    }
 }
 
 /// Says no to commands for what takes none, and for parts of a logical block.

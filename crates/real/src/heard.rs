@@ -86,7 +86,14 @@ pub(crate) fn answer(files: FileNames, span: Bytes, clock: &str) -> MeasuredWork
         submit_batch: None,
         complete_batch: None,
     };
-    MeasuredWorkload { engine, files, span, workers: Vec::new(), history: History::new(false) }
+    MeasuredWorkload {
+        engine,
+        files,
+        span,
+        device_zones: None,
+        workers: Vec::new(),
+        history: History::new(false),
+    }
 }
 
 /// The same of one that asks for blocks.

@@ -17,6 +17,7 @@ mod target;
 mod upkeep;
 mod verify;
 mod world;
+mod zoned;
 
 pub use host::progress::Source;
 pub use host::restore::Journal;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use conduct::WorldError;
 use host::safety::{Judgement, Permit, consent_for, judge};
 use host::target::{Direct, Stored, TargetKind};
+use host::zoned::ZonedDevice;
 use host::{Facts, SysRoot, Target};
 use record::PathPart;
 use units::Bytes;
@@ -21,6 +22,8 @@ pub(crate) struct Resolved {
     pub permit: Option<Arc<Permit>>,
     /// What it holds, where somebody looked.
     pub stored: Option<Stored>,
+    /// Its zones, where it is a device that has zones of its own.
+    pub zoned: Option<ZonedDevice>,
 }
 
 /// What is known of one target before a plan for it is written: a tool's own words depend on sizes.

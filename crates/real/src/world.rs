@@ -27,7 +27,7 @@ use workload::plan::{Load, Plan, SETTLE_IDLE, Settle, State, Watch};
 use workload::room::Need;
 use workload::spec::{EngineKind, Workload};
 use workload::tree::FileOp;
-use workload::{ZoneStates, files_needed};
+use workload::{ZoneStates, compile, files_needed};
 
 use crate::checks::{check_fit, check_there, is_changed};
 use crate::describe;
@@ -38,6 +38,7 @@ use crate::scratch_set::{ScratchSet, files_of};
 use crate::target::{Resolved, find, path_of};
 use crate::upkeep::Upkeep;
 use crate::verify::books;
+use crate::zoned::{on_zones, zoned_of};
 use trees::TreeSet;
 
 /// Real storage.
@@ -104,7 +105,8 @@ impl RealWorld {
         let mut targets = Vec::with_capacity(options.targets.len());
         for name in &options.targets {
             let (target, facts) = find(&root, name)?;
-            targets.push(Resolved { target, facts, permit: None, stored: None });
+            let zoned = zoned_of(&target, &facts);
+            targets.push(Resolved { target, facts, permit: None, stored: None, zoned });
         }
         if !options.create {
             check_there(&targets)?;
@@ -151,7 +153,9 @@ impl RealWorld {
             before: None,
         };
         if !world.plain.is_any() {
-            checks::fits_lengths(plan, |workload| world.lengths_for(workload))?;
+            checks::fits_lengths(plan, |workload| {
+                compile(&on_zones(workload, &world.targets), &world.lengths_for(workload))
+            })?;
         }
         world.need(plan)?;
         Ok(world)
@@ -202,6 +206,14 @@ impl RealWorld {
     /// The consents that permits rest on.
     pub fn consents(&self) -> Vec<String> {
         self.targets.iter().filter_map(|each| each.permit.as_ref()?.consent.clone()).collect()
+    }
+
+    pub(crate) fn targets(&self) -> &[Resolved] {
+        &self.targets
+    }
+
+    pub(crate) fn zones(&self) -> &ZoneStates {
+        &self.zones
     }
 
     /// Files and lengths for one workload, in the order of its file numbers.
@@ -490,7 +502,7 @@ fn shareable(plan: &Plan) -> Result<(), WorldError> {
             _ if workload.stop.steady.is_some() => "ends once its figure is steady",
             _ if workload.stop.exit_all => "ends the others when it ends",
             _ if workload.sequence.flow.is_some() => "keeps a proportion to others",
-            _ if workload.zones.layout().is_some() => "shares write pointers of zones",
+            _ if workload.zones.are_there() => "shares write pointers of zones",
             _ if workload.stop.with_others => "ends with the others",
             _ => continue,
         };

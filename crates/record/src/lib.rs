@@ -49,10 +49,10 @@ pub use path::{Ceiling, PathPart};
 pub use phase::{is_named, phase_title};
 pub use point::ranks;
 pub use point::{
-    Breakdown, BreakdownWindow, Class, ClassShare, Component, CpuUse, DeviceCounters, DeviceWaits, Edges,
-    EngineUsed, ErrorSample, OpTotal, PartShare, Point, PointKind, RankClock, RankResult, ResponseShare,
-    Series, Settled, Shares, Silence, TaskCounts, Together, Verified, WorkerResult, WorkloadResult,
-    WriteCacheFill,
+    Breakdown, BreakdownWindow, Class, ClassShare, Component, CpuUse, DeviceCounters, DeviceWaits,
+    DeviceZones, Edges, EngineUsed, ErrorSample, OpTotal, PartShare, Point, PointKind, RankClock, RankResult,
+    ResponseShare, Series, Settled, Shares, Silence, TaskCounts, Together, Verified, WorkerResult,
+    WorkloadResult, WriteCacheFill,
 };
 pub use response_map::ResponseMap;
 pub use run::{

@@ -205,6 +205,7 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
         verified: None,
         gave_up: false,
         zone_resets: 0,
+        device_zones: None,
         workers: vec![WorkerResult {
             index: 0,
             ops,

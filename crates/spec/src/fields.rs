@@ -219,7 +219,7 @@ pub(crate) static FIELDS: [Field; 95] = [
     field!(word "files" files),
     field!(list "on" TargetList on),
     field!(word "luns" luns),
-    field!(asked unit "zone_size" zones.size),
+    field!(asked word "zone_size" zones.size),
     field!(asked unit "zone_capacity" zones.capacity),
     field!(asked unit "zone_skip" zones.skip),
     field!(asked count "open_zones" zones.open),

@@ -23,7 +23,7 @@ use units::{Bytes, Instant, Nanos, Share};
 use workload::plan::{self, Background, Load, Plan, Settle, State, Work};
 use workload::room::Need;
 use workload::spec::{Files, Workload};
-use workload::{ZoneStates, file_size_needed, files_needed};
+use workload::{ZoneStates, compile, file_size_needed, files_needed};
 
 /// What is waited for at the longest until caches are clean. The largest of the library take minutes; a set that has
 /// failed never takes what is left.
@@ -135,7 +135,7 @@ impl ModelledWorld {
             keeps_shares: false,
             keeps_seconds: false,
         };
-        checks::fits_lengths(plan, |workload| world.files(workload).1)
+        checks::fits_lengths(plan, |workload| compile(workload, &world.files(workload).1))
             .map_err(|error| ModelError::Unfit(error.to_string()))?;
         checks::fits_machine(plan, &machine.room, |workload| Ok(Need::virtually(workload)))
             .map_err(|error| ModelError::Unfit(error.to_string()))?;
@@ -375,10 +375,8 @@ impl World for ModelledWorld {
 
     fn apart(&self, index: usize, load: &Load) -> Option<Apart> {
         // Files that were made stay, and so do write pointers.
-        let leaves = load
-            .workloads
-            .iter()
-            .any(|workload| workload.tree.is_some() || workload.zones.layout().is_some());
+        let leaves =
+            load.workloads.iter().any(|workload| workload.tree.is_some() || workload.zones.are_there());
         if !self.is_forgetful || leaves || self.listener.is_some() {
             return None;
         }

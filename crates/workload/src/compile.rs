@@ -69,6 +69,15 @@ pub enum CompileError {
         /// The span there is.
         span: Bytes,
     },
+    /// Its target has no zones of its own.
+    #[error(
+        "workload `{workload}`: only a zoned device has zones of its own; write how large they are to be, such as \
+         `zone_size = \"256MiB\"`"
+    )]
+    NoZones {
+        /// Its name.
+        workload: String,
+    },
     /// The span holds no whole zone for each worker, or too many.
     #[error("workload `{workload}`: {count} zones of {size} lie within {span} at `offset`; {help}")]
     ZonesUnfit {
@@ -162,7 +171,12 @@ pub fn compile(workload: &Workload, lengths: &[Bytes]) -> Result<Vec<JobSpec>, C
 
 /// The whole zones of a region; without zones all of it.
 fn whole_zones(workload: &Workload, region: Region, joined: &Joined) -> Result<Region, CompileError> {
-    let Some((size, _)) = workload.zones.layout() else { return Ok(region) };
+    let Some((size, _)) = workload.zones.layout() else {
+        return match workload.zones.are_there() {
+            true => Err(CompileError::NoZones { workload: workload.name.clone() }),
+            false => Ok(region),
+        };
+    };
     let (start, end) = (region.start.round_up(size), (region.start + region.len).round_down(size));
     let len = end.saturating_sub(start);
     let count = len.get() / size.get();

@@ -46,4 +46,4 @@ pub use status::DeviceStatus;
 pub use verified::{Verified, Wrong};
 pub use warm_up::WarmUp;
 pub use wear_out::{WearOut, worn_out};
-pub use zones::{Placing, ZoneRules, ZoneStates, ZoneWait};
+pub use zones::{DeviceZone, Placing, ZoneAccess, ZoneAction, ZoneCall, ZoneRules, ZoneStates, ZoneWait};

@@ -1,11 +1,16 @@
 //! Zones that are written in order: how far each is written, which of them are open, and who has one in hand.
 //!
-//! The rules are those of fio's `zonemode=zbd` on files and conventional devices. Addresses are drawn as without zones;
-//! a write then goes to the write pointer of its zone, a read to what is written.
+//! The rules are those of fio's `zonemode=zbd`. Addresses are drawn as without zones; a write then goes to the write pointer
+//! of its zone, a read to what is written. Of a device with zones of its own, states are what it has reported, and a
+//! reset is a [`ZoneCall`] that whoever drives the job carries out between two requests.
 //!
 //! **Invariants:** a write begins at the write pointer of its zone and does not pass its capacity. While requests of one
-//! worker are in flight in a zone, no other worker has any there.
+//! worker are in flight in a zone, no other worker has any there; of a device's zone one write alone is in flight, since
+//! nothing below keeps two in order.
 
+#[cfg(test)]
+mod device_tests;
+mod reads;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -19,8 +24,8 @@ use crate::address::{Part, Region};
 use crate::spec::Zones;
 use crate::{Op, Token};
 
-use state::{FileZones, Limits};
-pub use state::{ZoneStates, ZoneWait};
+pub use state::{DeviceZone, ZoneAccess, ZoneAction, ZoneCall, ZoneStates, ZoneWait};
+use state::{FileZones, Limits, Zone};
 
 /// The most zones of a target that are kept account of.
 pub(crate) const MOST_ZONES: u64 = 1_000_000;
@@ -52,6 +57,8 @@ pub enum Placing {
     Held,
     /// There is nothing to read, or no zone that may be written.
     Nothing,
+    /// The zone's device is to do that first; [`crate::Job::zone_answered`] takes what it says.
+    Calls(ZoneCall),
 }
 
 /// One worker among the zones of its files.
@@ -71,8 +78,10 @@ pub(crate) struct Zoned {
     pub wait: Option<ZoneWait>,
     /// Tells it from the others on the same zones.
     worker: u32,
-    /// The file and zone of the request in each slot.
-    in_hand: Vec<Option<(u16, u32)>>,
+    /// The file and zone of the request in each slot, and whether it writes.
+    in_hand: Vec<Option<(u16, u32, bool)>>,
+    /// What its device is asked for, and the zone.
+    calling: Option<(ZoneCall, u32)>,
     /// Whether the request that waits has been counted towards the next reset.
     is_counted: bool,
     pub resets: u64,
@@ -116,6 +125,7 @@ impl Zoned {
             wait: None,
             worker: 0,
             in_hand: vec![None; depth as usize],
+            calling: None,
             is_counted: false,
             resets: 0,
         };
@@ -130,11 +140,16 @@ impl Zoned {
         let zones = narrow::<usize>(self.region.1 / self.size);
         // What is verified begins with empty zones: none of them may be reset later.
         let emptied = if self.rules.keeps { self.own_zones() } else { 0..0 };
+        let own = narrow::<usize>(self.region.0 / self.size)..zones;
         let file = |name: String| {
             let shared = states.of(name, self.size, self.capacity);
             let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            state.reach(zones);
-            emptied.clone().for_each(|zone| state.empty(zone));
+            state.reach(zones, self.capacity);
+            match state.is_device {
+                // Whoever has told of it has emptied them. Of the others nothing counts, as in fio.
+                true => state.written = state.zones[own.clone()].iter().map(Zone::in_order).sum(),
+                false => emptied.clone().for_each(|zone| state.empty(zone)),
+            }
             drop(state);
             File { state: shared, cursor: self.region.0, left_out: 0 }
         };
@@ -144,12 +159,6 @@ impl Zoned {
     /// The numbers of its files in requests.
     pub(crate) fn file_numbers(&self) -> std::ops::Range<u16> {
         self.first_file..self.first_file + narrow::<u16>(self.files.len())
-    }
-
-    /// Whether nothing was written to a file that a read could find.
-    pub(crate) fn is_empty(&self, file: u16) -> bool {
-        let state = &self.files[usize::from(file - self.first_file)].state;
-        !self.rules.zones.reads_beyond && state.lock().unwrap_or_else(PoisonError::into_inner).written == 0
     }
 
     /// Where the request goes that was drawn for `drawn`, of `len` bytes; a flush goes where it would. Placed, it has its
@@ -183,7 +192,11 @@ impl Zoned {
             return Placing::Nothing;
         }
         let found = match op {
-            Op::Read if self.rules.zones.reads_beyond => Ok(Found { at: from, len, left_out, zone: None }),
+            Op::Read if self.rules.zones.reads_beyond => {
+                // A device reads no two zones at a time.
+                let room = if state.is_device { self.end_of(from) - from } else { u64::MAX };
+                Ok(Found { at: from, len: self.fitting(len, room), left_out, zone: None })
+            }
             Op::Read if self.rules.streams => self.next_written(&state, from, (len, left_out)),
             Op::Read => self.near(&state, from, len),
             _ => self.write(&mut state, from, (len, left_out)),
@@ -191,29 +204,70 @@ impl Zoned {
         let found = match found {
             Ok(found) if found.left_out > 0 && found.left_out >= budget => return Placing::Nothing,
             Ok(found) => found,
-            Err(placing) => return placing,
+            Err(Miss::Calls(zone, action)) => {
+                return Placing::Calls(self.call(&mut state, (file, zone), action));
+            }
+            Err(Miss::Held) => return Placing::Held,
+            Err(Miss::Nothing) => return Placing::Nothing,
         };
         let (at, len) = (found.at, found.len);
         if let Some(zone) = found.zone {
-            let zone_state = &mut state.zones[zone as usize];
-            (zone_state.holder, zone_state.in_flight) = (self.worker, zone_state.in_flight + 1);
-            self.in_hand[token.0 as usize] = Some((file, zone));
+            let is_device = state.is_device;
+            let its = &mut state.zones[zone as usize];
+            (its.holder, its.in_flight) = (self.worker, its.in_flight + 1);
+            self.in_hand[token.0 as usize] = Some((file, zone, op == Op::Write));
             if op == Op::Write {
                 let end = at - u64::from(zone) * self.size + u64::from(len);
-                debug_assert!(end <= self.capacity, "a write passes the capacity of its zone");
-                state.written += end - state.zones[zone as usize].written;
-                state.zones[zone as usize].written = end;
+                debug_assert!(end <= its.capacity, "a write passes the capacity of its zone");
+                its.writing = if is_device { len.into() } else { 0 };
+                state.set_written(zone, end);
             }
         }
+        let usable = state.zones[self.zone_of(at) as usize].capacity;
         drop(state);
         self.is_counted = false;
-        self.go_on(own, op, at + u64::from(len));
+        self.go_on(own, (op, usable), at + u64::from(len));
         Placing::Placed { at: Bytes::new(at), len, left_out: found.left_out }
     }
 
+    /// Takes a zone in hand while its device is asked.
+    fn call(&mut self, state: &mut FileZones, (file, zone): (u16, u32), action: ZoneAction) -> ZoneCall {
+        debug_assert!(state.is_device && self.calling.is_none(), "a worker has one call at a time");
+        let its = &mut state.zones[zone as usize];
+        debug_assert!(its.in_flight == 0, "a zone is reset and reported between its requests");
+        (its.holder, its.in_flight) = (self.worker, 1);
+        let call = ZoneCall { file, at: Bytes::new(self.start_of(zone)), len: Bytes::new(self.size), action };
+        self.calling = Some((call, zone));
+        call
+    }
+
+    /// What its device is asked for, if it is.
+    pub(crate) fn calls(&self) -> Option<ZoneCall> {
+        self.calling.map(|(call, _)| call)
+    }
+
+    /// The device has done what it was asked for; what it reports of the zone, where that is more than that it is empty.
+    pub(crate) fn answered(&mut self, told: Option<DeviceZone>) {
+        let Some((call, zone)) = self.calling.take() else { return };
+        let shared = &self.files[usize::from(call.file - self.first_file)].state;
+        let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        self.resets += u64::from(call.action == ZoneAction::Reset);
+        match told.map(Zone::told) {
+            None => state.empty(zone),
+            Some(told) => {
+                state.set_written(zone, told.written);
+                state.zones[zone as usize].access = told.access;
+            }
+        }
+        let its = &mut state.zones[zone as usize];
+        (its.is_unsure, its.in_flight) = (false, 0);
+        drop(state);
+        self.states.release();
+    }
+
     /// The request in that slot has ended: its zone may go to others, and is closed where it is full.
-    pub(crate) fn ended(&mut self, token: Token) {
-        let Some((file, zone)) = self.in_hand[token.0 as usize].take() else { return };
+    pub(crate) fn ended(&mut self, token: Token, went_well: bool) {
+        let Some((file, zone, writes)) = self.in_hand[token.0 as usize].take() else { return };
         let mut state = self.files[usize::from(file - self.first_file)]
             .state
             .lock()
@@ -221,8 +275,12 @@ impl Zoned {
         let its = &mut state.zones[zone as usize];
         debug_assert!(its.holder == self.worker && its.in_flight > 0, "who ends a request has its zone");
         its.in_flight -= 1;
+        if writes {
+            its.is_unsure |= its.writing > 0 && !went_well;
+            its.writing = 0;
+        }
         let is_free = its.in_flight == 0;
-        if is_free && self.is_full(its.written) {
+        if is_free && is_full(its, u64::from(self.sizes[0])) {
             state.close(zone);
         }
         drop(state);
@@ -236,8 +294,8 @@ impl Zoned {
     }
 
     /// Whether a zone has no room for a write.
-    fn is_full(&self, written: u64) -> bool {
-        written + self.smallest() > self.capacity
+    fn is_full(&self, its: &Zone) -> bool {
+        is_full(its, self.smallest())
     }
 
     /// The largest request that `len` and `room` have room for.
@@ -258,16 +316,22 @@ impl Zoned {
         u64::from(zone) * self.size
     }
 
+    /// The end of the zone of an address.
+    fn end_of(&self, at: u64) -> u64 {
+        self.start_of(self.zone_of(at)) + self.size
+    }
+
     fn own_zones(&self) -> std::ops::Range<u32> {
         narrow::<u32>(self.region.0 / self.size)..narrow::<u32>(self.region.1 / self.size)
     }
 
-    /// Where a stream is next, after a request that ended at `end`: behind the zone where that has no room for another.
-    fn go_on(&mut self, own: usize, op: Op, end: u64) {
+    /// Where a stream is next, after a request that ended at `end` of a zone that holds `capacity`: behind the zone where that
+    /// has no room for another.
+    fn go_on(&mut self, own: usize, (op, capacity): (Op, u64), end: u64) {
         let zone = self.zone_of(end - 1);
         // Only what is written, or read where it was, ends with the capacity.
         let reads_all = op == Op::Read && self.rules.zones.reads_beyond;
-        let usable = if reads_all { self.size } else { self.capacity };
+        let usable = if reads_all { self.size } else { capacity };
         let (next, passed) = match end + self.smallest() > self.start_of(zone) + usable {
             true => self.behind(zone, end),
             false => (end, 0),
@@ -283,67 +347,36 @@ impl Zoned {
         (if next >= self.region.1 { self.region.0 } else { next }, end - at)
     }
 
-    /// What a stream reads next that is written.
-    fn next_written(
-        &self,
-        state: &FileZones,
-        from: u64,
-        (len, left_out): (u32, u64),
-    ) -> Result<Found, Placing> {
-        let (mut at, mut left_out) = (from, left_out);
-        for _ in 0..=self.own_zones().len() {
-            let zone = self.zone_of(at);
-            let written = self.start_of(zone) + state.zones[zone as usize].written;
-            if at + self.smallest() <= written {
-                self.is_free(state, zone)?;
-                let len = self.fitting(len, written - at);
-                return Ok(Found { at, len, left_out, zone: Some(zone) });
-            }
-            let (next, passed) = self.behind(zone, at);
-            (at, left_out) = (next, left_out + passed);
-        }
-        Err(Placing::Nothing)
-    }
-
-    /// What is read of the zone that was drawn, or of the nearest with anything to read.
-    fn near(&self, state: &FileZones, from: u64, len: u32) -> Result<Found, Placing> {
-        let (drawn, own) = (self.zone_of(from), self.own_zones());
-        let has_data =
-            |zone: &u32| own.contains(zone) && state.zones[*zone as usize].written >= self.smallest();
-        let beside =
-            (1..narrow::<u32>(own.len())).flat_map(|far| [drawn.checked_add(far), drawn.checked_sub(far)]);
-        let zone = std::iter::once(Some(drawn)).chain(beside).flatten().find(has_data);
-        let zone = zone.ok_or(Placing::Nothing)?;
-        self.is_free(state, zone)?;
-        let written = state.zones[zone as usize].written;
-        let within = match written.checked_sub(len.into()) {
-            None | Some(0) => 0,
-            Some(places) => (from - self.start_of(drawn)) % places / self.smallest() * self.smallest(),
-        };
-        let len = self.fitting(len, written - within);
-        Ok(Found { at: self.start_of(zone) + within, len, left_out: 0, zone: Some(zone) })
-    }
-
     /// The write pointer of the zone that a write goes to, which is reset where it is full or its turn has come.
     fn write(
         &mut self,
         state: &mut FileZones,
         from: u64,
         (len, left_out): (u32, u64),
-    ) -> Result<Found, Placing> {
+    ) -> Result<Found, Miss> {
         let zone = self.writable(state, from)?;
+        if state.zones[zone as usize].access == ZoneAccess::Anywhere {
+            return Ok(self.anywhere(from, (len, left_out)));
+        }
         self.is_free(state, zone)?;
         self.count_towards_reset(state, zone);
         let its = state.zones[zone as usize];
-        if self.is_full(its.written) || its.reset_due {
-            if its.in_flight > 0 {
-                return Err(Placing::Held);
-            }
-            self.resets += u64::from(its.written > 0);
-            state.empty(zone);
+        let is_reset = self.is_full(&its) || its.reset_due;
+        if its.in_flight > 0 && (is_reset || its.writing > 0) {
+            return Err(Miss::Held);
         }
-        let written = state.zones[zone as usize].written;
-        let (at, len) = (self.start_of(zone) + written, self.fitting(len, self.capacity - written));
+        match is_reset {
+            true if state.is_device && its.written > 0 => {
+                return Err(Miss::Calls(zone, ZoneAction::Reset));
+            }
+            true => {
+                self.resets += u64::from(its.written > 0);
+                state.empty(zone);
+            }
+            false => {}
+        }
+        let its = &state.zones[zone as usize];
+        let (at, len) = (self.start_of(zone) + its.written, self.fitting(len, its.capacity - its.written));
         // What another has written of a zone is passed over.
         let passed =
             if self.rules.streams && self.zone_of(from) == zone { at.saturating_sub(from) } else { 0 };
@@ -369,46 +402,52 @@ impl Zoned {
         }
     }
 
-    /// That no other worker has the zone in hand.
-    fn is_free(&self, state: &FileZones, zone: u32) -> Result<(), Placing> {
+    /// That no other worker has the zone in hand, and that it is known where its write pointer is.
+    fn is_free(&self, state: &FileZones, zone: u32) -> Result<(), Miss> {
         let its = &state.zones[zone as usize];
-        if its.in_flight > 0 && its.holder != self.worker { Err(Placing::Held) } else { Ok(()) }
+        match its.in_flight > 0 {
+            true if its.holder != self.worker || its.is_unsure => Err(Miss::Held),
+            false if its.is_unsure => Err(Miss::Calls(zone, ZoneAction::Report)),
+            _ => Ok(()),
+        }
     }
 
     /// The zone that a write for an address goes to: its own where that may be written, otherwise one that is open.
-    fn writable(&self, state: &mut FileZones, from: u64) -> Result<u32, Placing> {
+    fn writable(&self, state: &mut FileZones, from: u64) -> Result<u32, Miss> {
         let drawn = self.zone_of(from);
-        if self.admits(state, drawn) {
+        if state.zones[drawn as usize].access == ZoneAccess::Anywhere || self.admits(state, drawn) {
             return Ok(drawn);
         }
         let own = self.own_zones();
         let candidate = self.open_zone(state, from);
         match candidate {
-            Some(zone) if !self.is_full(state.zones[zone as usize].written) => return Ok(zone),
+            Some(zone) if !self.is_full(&state.zones[zone as usize]) => return Ok(zone),
             Some(zone) if state.zones[zone as usize].in_flight == 0 => state.close(zone),
             // It closes once its last write has ended.
             Some(_)
                 if state.open.len() == own.len()
                     || !self.limits().is_some_and(|most| state.has_room(self.worker, most)) =>
             {
-                return Err(Placing::Held);
+                return Err(Miss::Held);
             }
             Some(_) => {}
-            None if !state.open.is_empty() => return Err(Placing::Nothing),
+            None if !state.open.is_empty() => return Err(Miss::Nothing),
             None => {}
         }
         let from = candidate.unwrap_or(drawn) - own.start;
         let count = narrow::<u32>(own.len());
         let mut others = (1..=count).map(|far| own.start + (from + far) % count);
         let next = others.find(|zone| !state.is_open(*zone) && self.admits(state, *zone));
-        let with_room = |zone: &u32| own.contains(zone) && !self.is_full(state.zones[*zone as usize].written);
-        next.or_else(|| state.open.iter().map(|(zone, _)| *zone).find(with_room)).ok_or(Placing::Nothing)
+        let with_room = |zone: &u32| own.contains(zone) && !self.is_full(&state.zones[*zone as usize]);
+        next.or_else(|| state.open.iter().map(|(zone, _)| *zone).find(with_room)).ok_or(Miss::Nothing)
     }
 
     /// Whether a zone may be written; it is open then, where only so many may be.
     fn admits(&self, state: &mut FileZones, zone: u32) -> bool {
-        let is_full = self.is_full(state.zones[zone as usize].written);
-        if self.rules.keeps && is_full {
+        let its = &state.zones[zone as usize];
+        let is_full = self.is_full(its);
+        let may = its.access == ZoneAccess::InOrder && its.capacity >= self.smallest();
+        if !may || (self.rules.keeps && is_full) {
             return false;
         }
         match self.limits() {
@@ -434,6 +473,19 @@ impl Zoned {
             state.open.iter().map(|(zone, _)| *zone).cycle().skip(narrow::<usize>(begin)).take(count);
         zones.find(|zone| own.contains(zone))
     }
+}
+
+/// Whether a zone has no room for a write of so many bytes.
+fn is_full(its: &Zone, smallest: u64) -> bool {
+    !its.is_unsure && its.written + smallest > its.capacity
+}
+
+/// Why a request has no place yet.
+enum Miss {
+    Held,
+    Nothing,
+    /// That is to be done to a zone before.
+    Calls(u32, ZoneAction),
 }
 
 /// Where a request goes.

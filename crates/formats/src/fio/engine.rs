@@ -54,8 +54,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("mtd", "a flash chip without a block layer is not measured; its block device, /dev/mtdblockN, is"),
     (
         "libzbc",
-        "commands that report and reset the zones of a zoned device are not sent; zonemode=zbd with psync or io_uring \
-         is for files and devices that are not zoned",
+        "zones are reported and reset by the kernel; zonemode=zbd with psync or io_uring on /dev/sdX asks the same drive",
     ),
     ("libblkio xnvme", "the driver runs in user space; measure the device that the kernel has, /dev/nvmeXnY"),
     (

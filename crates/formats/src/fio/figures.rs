@@ -429,7 +429,7 @@ fn means(point: &Point, workloads: &[&WorkloadResult], op: Op) -> Samples {
 
 /// Of all workloads; nothing of a record that was kept without it.
 fn zone_resets(workloads: &[&WorkloadResult]) -> Option<u64> {
-    let zoned = workloads.iter().filter(|workload| workload.spec.zones.layout().is_some());
+    let zoned = workloads.iter().filter(|workload| workload.spec.zones.are_there());
     zoned.map(|workload| workload.zone_resets).reduce(u64::saturating_add)
 }
 

@@ -186,10 +186,13 @@ const TABLE: &[Row] = &[
     supported("zonemode zonesize zonerange zoneskip zonecapacity"),
     supported("max_open_zones job_max_open_zones zone_reset_threshold zone_reset_frequency"),
     flags("read_beyond_wp write_zone_remainder=write_zone_remainders"),
-    noted("ignore_zone_limits", "a file, and a device that is not zoned, has no limit of its own"),
+    noted(
+        "ignore_zone_limits",
+        "a file, and a device that is not zoned, has no limit of its own, and that of a zoned device is kept to",
+    ),
     noted(
         "recover_zbd_write_error",
-        "zones are those of a file or of a device that is not zoned, and a write pointer moves on whatever becomes of a write",
+        "after a write that failed a zoned device reports where the write pointer is, and emulated ones move on whatever becomes of it",
     ),
     unsupported("fdp", OFF, "needs an NVMe drive with placement: writes carry no placement hint"),
     unsupported(

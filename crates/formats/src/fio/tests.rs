@@ -4,7 +4,7 @@ mod around;
 mod lines;
 
 use workload::plan::{Plan, Point};
-use workload::spec::{Extent, Files, Pace, Pattern, Span, Verify, Workload};
+use workload::spec::{Extent, Files, Pace, Pattern, Span, Verify, Workload, ZoneSize, Zones};
 
 use super::{Command, JOB_FILE};
 use crate::{JobEnvironment, Refusal, TranslatedJob};
@@ -339,6 +339,21 @@ fn a_buffered_job_begins_with_an_empty_page_cache() {
 }
 
 #[test]
+fn zones_are_those_of_the_device_where_no_size_is_said() {
+    let zones =
+        |more: &str| only(&format!("[a]\nfilename=/dev/sdx\nsize=64m\nbs=64k\nzonemode=zbd\n{more}")).zones;
+    let own = Zones { size: Some(ZoneSize::OfDevice), ..Zones::NONE };
+    assert_eq!(zones("rw=write"), own);
+    assert_eq!(zones("rw=write\nzonecapacity=3m"), own, "fio does not heed it there either");
+    assert_eq!(zones("rw=write\njob_max_open_zones=2"), Zones { open_of_worker: Some(2), ..own });
+    // Whether there is anything to read, the device knows.
+    let four = ZoneSize::Of(units::Bytes::MIB * 4);
+    assert_eq!(zones("rw=read\nzonesize=4m").size, Some(four));
+    let refused = refusal("[a]\nfilename=x\nsize=64m\nbs=64k\nzonemode=zbd\nrw=read\nzonesize=4m\n");
+    assert!(refused.contains("read_beyond_wp=1"), "{refused}");
+}
+
+#[test]
 fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
     let text = "[global]\nsize=1m\n[a]\nflow=1\n[b]\nflow=6\nflow_id=2\n";
     let refused = refusal(text);
@@ -352,7 +367,7 @@ fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
         ("verify=pattern\nverify_pattern=0xabcdef\nverify_pattern_interval=512", "multiple of the 3 bytes"),
         ("rw=randrw\nbs=4k,8k\nbs_is_seq_rand\npercentage_random=50", "two sizes"),
         ("ioengine=rbd", "ioengine"),
-        ("zonemode=zbd", "zonesize="),
+        ("zonemode=zbd\nzonesize=1000", "zonesize"),
         ("read_iolog=x", "read_iolog"),
         ("read_iolog=x:y", "a job for each"),
         ("read_iolog=x\nfilename=f\nreplay_skip=look", "replay_skip"),

@@ -1,7 +1,7 @@
-//! `zonemode=zbd`: zones that are written in order, on files and on devices that are not zoned themselves.
+//! `zonemode=zbd`: zones that are written in order, those of a zoned device or emulated ones.
 //!
-//! fio keeps account of such zones itself, all of them empty when it starts: writes go to write pointers, and resets reach no
-//! device. A plan's `zone_size` means the same.
+//! Without `zonesize=` they are the device's. Of a file and of a device that is not zoned fio keeps account itself: all
+//! zones are empty when it starts, and resets reach no device. A plan's `zone_size` means the same.
 
 use units::Bytes;
 
@@ -13,17 +13,15 @@ use super::job::Job;
 use super::section::Setting;
 use super::settings::Options;
 
-/// The setting `zonemode=zbd` and the bytes of a zone; `None` where there is no such setting.
-pub(super) fn asked(options: &Options) -> Result<Option<(&Setting, u64)>, Refusal> {
+/// The setting `zonemode=zbd` and the bytes of a zone, of which only the device knows where they are not said; `None` where
+/// there is no such setting.
+pub(super) fn asked(options: &Options) -> Result<Option<(&Setting, Option<u64>)>, Refusal> {
     let Some(mode) = options.get("zonemode").filter(|mode| mode.value == "zbd") else { return Ok(None) };
-    match options.size("zonesize")? {
-        None | Some(0) => Err(mode.wrong(
-            "it goes with zonesize=, since a file and a device that is not zoned have no zones of their own",
-        )),
-        Some(size) if size < 512 || !size.is_multiple_of(512) => {
+    match options.size("zonesize")?.filter(|size| *size > 0) {
+        Some(size) if !size.is_multiple_of(512) => {
             Err(options.get("zonesize").unwrap_or(mode).wrong("a multiple of 512 bytes"))
         }
-        Some(size) => Ok(Some((mode, size))),
+        size => Ok(Some((mode, size))),
     }
 }
 
@@ -31,24 +29,33 @@ pub(super) fn asked(options: &Options) -> Result<Option<(&Setting, u64)>, Refusa
 pub(super) fn keys(options: &Options, rw: Rw, largest: u64) -> Result<Vec<Key>, Refusal> {
     let Some((mode, size)) = asked(options)? else { return Ok(Vec::new()) };
     check_requests(options, mode, rw)?;
-    let capacity = options.size("zonecapacity")?.filter(|capacity| *capacity > 0);
-    if let Some(setting) = options.get("zonecapacity").filter(|_| capacity.is_some_and(|own| own > size)) {
-        return Err(setting.wrong("at most zonesize="));
-    }
-    if largest > capacity.unwrap_or(size) {
-        return Err(mode.unsupported("a request is larger than what a zone holds; say a larger zonesize="));
-    }
-    check_remainders(options, capacity.unwrap_or(size))?;
     let bytes = |bytes: u64| Bytes::new(bytes).toml();
-    let mut keys = vec![("zone_size", bytes(size))];
-    keys.extend(capacity.map(|capacity| ("zone_capacity", bytes(capacity))));
+    let mut keys = match size {
+        // It says itself what its zones hold.
+        None => vec![("zone_size", "\"device\"".into())],
+        Some(size) => {
+            let capacity = options.size("zonecapacity")?.filter(|capacity| *capacity > 0);
+            let is_larger = capacity.is_some_and(|own| own > size);
+            if let Some(setting) = options.get("zonecapacity").filter(|_| is_larger) {
+                return Err(setting.wrong("at most zonesize="));
+            }
+            if largest > capacity.unwrap_or(size) {
+                return Err(
+                    mode.unsupported("a request is larger than what a zone holds; say a larger zonesize=")
+                );
+            }
+            check_remainders(options, capacity.unwrap_or(size))?;
+            let capacity = capacity.map(|capacity| ("zone_capacity", bytes(capacity)));
+            [("zone_size", bytes(size))].into_iter().chain(capacity).collect()
+        }
+    };
     if let Some(skip) = options.size("zoneskip")?.filter(|skip| *skip > 0 && !rw.random) {
-        if !skip.is_multiple_of(size) {
+        if size.is_some_and(|size| !skip.is_multiple_of(size)) {
             return Err(options.get("zoneskip").unwrap_or(mode).wrong("a multiple of zonesize="));
         }
         keys.push(("zone_skip", bytes(skip)));
     }
-    let open = open_zones(options)?;
+    let open = open_zones(options, size.is_none())?;
     keys.extend(open.into_iter().map(|(key, count)| (key, count.to_string())));
     if options.flag("read_beyond_wp")? == Some(true) {
         keys.push(("read_beyond_wp", "true".into()));
@@ -109,8 +116,8 @@ fn check_remainders(options: &Options, capacity: u64) -> Result<(), Refusal> {
     }
 }
 
-/// How many zones may be open; 0 is any number.
-fn open_zones(options: &Options) -> Result<Vec<(&'static str, u32)>, Refusal> {
+/// How many zones may be open; 0 is any number, and as many as a device allows.
+fn open_zones(options: &Options, of_device: bool) -> Result<Vec<(&'static str, u32)>, Refusal> {
     let names = [("open_zones", "max_open_zones"), ("worker_open_zones", "job_max_open_zones")];
     let mut keys = Vec::new();
     for (key, name) in names {
@@ -119,7 +126,7 @@ fn open_zones(options: &Options) -> Result<Vec<(&'static str, u32)>, Refusal> {
         if count > 4096 {
             return Err(setting.wrong("at most 4096"));
         }
-        if keys.is_empty() && key == "worker_open_zones" {
+        if keys.is_empty() && key == "worker_open_zones" && !of_device {
             return Err(setting.wrong("it goes with max_open_zones="));
         }
         keys.push((key, count));
@@ -146,7 +153,8 @@ pub(super) fn whole(
     rw: Rw,
     (at, span): (u64, Option<u64>),
 ) -> Result<(u64, Option<u64>), Refusal> {
-    let Some((mode, size)) = asked(options)?.filter(|_| rw.changes()) else { return Ok((at, span)) };
+    // What only the device knows is rounded once it is there.
+    let Some((mode, Some(size))) = asked(options)?.filter(|_| rw.changes()) else { return Ok((at, span)) };
     let start = at.next_multiple_of(size);
     let span = span.map(|span| {
         let end = (at + span) / size * size;
@@ -158,10 +166,14 @@ pub(super) fn whole(
     }
 }
 
-/// Zones are empty when a run begins: a job that reads finds what another one has written.
+/// Emulated zones are empty when a run begins: a job that reads finds what another one has written. What a device is comes
+/// out once it is there.
 pub(super) fn check_written(jobs: &[Job]) -> Result<(), Refusal> {
     for (index, job) in jobs.iter().enumerate() {
-        let Some((mode, size)) = asked(&job.options)? else { continue };
+        let Some((mode, Some(size))) = asked(&job.options)? else { continue };
+        if job.files.of_clone.iter().flatten().any(|file| file.starts_with("/dev/")) {
+            continue;
+        }
         let reads_anything = job.rw.has[WRITE] || job.options.flag("read_beyond_wp")? == Some(true);
         if reads_anything || !job.rw.has[READ] {
             continue;
@@ -170,7 +182,7 @@ pub(super) fn check_written(jobs: &[Job]) -> Result<(), Refusal> {
         let mut writes = false;
         for (other, writer) in jobs.iter().enumerate() {
             let may = other < index || !job.waits;
-            let same = asked(&writer.options)?.is_some_and(|(_, other)| other == size);
+            let same = asked(&writer.options)?.is_some_and(|(_, other)| other == Some(size));
             let shares = files.any(|file| writer.files.of_clone.iter().flatten().any(|other| other == file));
             files = job.files.of_clone.iter().flatten();
             writes |= may && same && shares && writer.rw.has[WRITE];

@@ -48,7 +48,7 @@ impl Assigned for TreeAssignment<'_> {
         if self.is_logged {
             job.keep_journal(worker.number);
         }
-        let seen = worker.run(job, &mut engine, &|| Ok(Arc::new(OpenFiles(Vec::new()))))?;
+        let seen = worker.run(job, &mut engine, (&|| Ok(Arc::new(OpenFiles(Vec::new()))), &|_| Ok(None)))?;
         let report = EngineReport { choice: None, details: Vec::new(), fallback: None };
         let verified = engine.executor.verified();
         Ok(WorkerOutcome { verified, ..worker.outcome(seen, report) })

@@ -14,6 +14,7 @@ use super::RealWorld;
 use crate::failure::HostError;
 use crate::heard::{Heard, answer_of, cached_of, cpu_use, fill_in, names_of};
 use crate::verify::verification;
+use crate::zoned::on_zones;
 use crate::{ceiling, describe};
 
 impl RealWorld {
@@ -33,10 +34,14 @@ impl RealWorld {
         }
         self.hear_others()?;
         let assignments = self.assignments(&load.workloads)?;
+        let zones = self.learn_zones(&assignments)?;
         self.heed_others(&load.workloads)?;
         let cached = cached_of(&assignments);
         let names: Vec<Vec<String>> = assignments.iter().map(names_of).collect();
         let mut answers: Vec<MeasuredWorkload> = assignments.iter().map(answer_of).collect();
+        for (answer, zones) in answers.iter_mut().zip(zones) {
+            answer.device_zones = zones;
+        }
         if self.rank.is_some() {
             for (answer, workload) in answers.iter_mut().zip(&load.workloads) {
                 answer.span = span_of(&compile(workload, &self.files_for(workload).1)?);
@@ -55,7 +60,7 @@ impl RealWorld {
     pub(super) fn assignments(&self, workloads: &[Workload]) -> Result<Vec<Assignment>, WorldError> {
         let assign = |workload: &Workload| {
             let (files, lengths) = self.files_for(workload);
-            let mut workload = workload.clone();
+            let mut workload = on_zones(workload, &self.targets);
             if files.is_empty() {
                 workload.engine.kind = EngineKind::Null;
             }

@@ -20,7 +20,8 @@ pub use self::cpu::{CpuUse, TaskCounts};
 pub use self::rank::{RankClock, RankResult};
 pub use self::series::{DeviceCounters, DeviceWaits, Series};
 pub use self::workload::{
-    Class, Edges, EngineUsed, ErrorSample, OpTotal, Silence, Together, Verified, WorkerResult, WorkloadResult,
+    Class, DeviceZones, Edges, EngineUsed, ErrorSample, OpTotal, Silence, Together, Verified, WorkerResult,
+    WorkloadResult,
 };
 use crate::metric::{Estimate, Metric};
 

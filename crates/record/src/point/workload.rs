@@ -81,8 +81,31 @@ pub struct WorkloadResult {
     /// Zones that writes reset, from the start; absent where it has no zones, and where none was.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub zone_resets: u64,
+    /// The zones of its device, which were written and reset; absent where it has no zones, and where they were emulated.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub device_zones: Option<DeviceZones>,
     /// Each worker's part.
     pub workers: Vec<WorkerResult>,
+}
+
+/// The zones of a zoned device as it reported them before the load.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceZones {
+    /// `host-managed` or `host-aware`.
+    pub model: String,
+    /// From the start of one zone to the start of the next.
+    pub size_bytes: u64,
+    /// What can be written of the smallest that is written in order; absent where there are none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub capacity_bytes: Option<u64>,
+    /// All zones of the device.
+    pub count: u64,
+    /// Those of them that are written anywhere.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub conventional: u64,
+    /// Zones that it lets be written in part at a time; absent where it has no limit.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub most_open: Option<u32>,
 }
 
 /// How many requests of a worker were in flight together, went out together and came back together, over the window (fio:

@@ -10,6 +10,7 @@ mod pattern;
 mod stamp;
 mod steady;
 mod trace;
+mod zones;
 
 use std::str::FromStr;
 

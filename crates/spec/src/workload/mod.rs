@@ -154,7 +154,7 @@ impl Workload {
         };
         let sizes = self.sizes.0.iter().map(|(size, _)| *size);
         let aligns = self.lines.iter().filter_map(|line| line.align);
-        let zones = [self.zones.size, self.worker_offset].into_iter().flatten();
+        let zones = [self.zones.layout().map(|(size, _)| size), self.worker_offset].into_iter().flatten();
         sizes.chain(aligns).chain([self.alignment()]).chain(begins).chain(zones)
     }
 

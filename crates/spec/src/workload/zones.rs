@@ -2,12 +2,21 @@
 
 use units::{Bytes, Share};
 
+/// How large zones are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZoneSize {
+    /// As large as those of the device, which has zones of its own.
+    OfDevice,
+    /// So large; on a device with zones of its own they are.
+    Of(Bytes),
+}
+
 /// How a workload goes through zones, of each of which a write pointer says how far it is written. What is `None` asks for
 /// nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Zones {
     /// From the start of one zone to the start of the next; without it there are no zones.
-    pub size: Option<Bytes>,
+    pub size: Option<ZoneSize>,
     /// What can be written of each; at most its size.
     pub capacity: Option<Bytes>,
     /// Zones that are written in part, of all workers on a file.
@@ -37,9 +46,14 @@ impl Zones {
         resets_above: None,
     };
 
-    /// The size of a zone and what can be written of it; `None` where there are no zones.
+    /// Whether there are zones.
+    pub fn are_there(&self) -> bool {
+        self.size.is_some()
+    }
+
+    /// The size of a zone and what can be written of it; `None` where there are no zones, and where only their device knows.
     pub fn layout(&self) -> Option<(Bytes, Bytes)> {
-        let size = self.size?;
+        let Some(ZoneSize::Of(size)) = self.size else { return None };
         Some((size, self.capacity.unwrap_or(size).min(size)))
     }
 }

@@ -285,6 +285,7 @@ fn answer(workload: &Workload, jobs: &[workload::JobSpec], files: &[FilePlace]) 
         },
         files: FileNames::Listed(files.iter().map(name).collect()),
         span: span_of(jobs),
+        device_zones: None,
         workers: Vec::new(),
         history: History::new(false),
     }
@@ -296,6 +297,7 @@ fn answer_of_files(workload: &Workload, tree: &Tree) -> MeasuredWorkload {
         engine: engine("a file system on LUN 0".into()),
         files: FileNames::Tree { top: PathBuf::new(), shape, op: tree.op },
         span: Bytes::new(truncated(tree.sizes.mean() * tree.count as f64)),
+        device_zones: None,
         workers: Vec::new(),
         history: History::new(false),
     }

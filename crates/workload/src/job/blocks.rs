@@ -15,7 +15,7 @@ use crate::rng::{Stream, Streams};
 use crate::spec::{OpMix, Pace, Pattern};
 use crate::tally::Class;
 use crate::trace::{Arrivals, Cursor, Replay};
-use crate::zones::{Placing, ZoneWait, Zoned};
+use crate::zones::{DeviceZone, Placing, ZoneCall, ZoneWait, Zoned};
 use crate::{Op, Request, Token};
 
 use super::source::{JobOptions, Next, RequestSource};
@@ -130,16 +130,15 @@ impl RequestSource for BlockRequests {
     }
 
     fn place(&mut self, next: &mut Next<Request>, token: Token, budget: u64) -> Placing {
-        let zoned = self.zoned.as_ref().expect("only what has zones is placed");
+        let mut placing = self.placed(next, token, budget);
         // Of a mix the first request writes, since there is nothing to read before.
-        if next.request.op == Op::Read && self.mix.has_writes() && zoned.is_empty(next.request.file) {
+        if placing == Placing::Nothing && next.request.op == Op::Read && self.mix.has_writes() {
             while next.request.op != Op::Write {
                 *next = self.next();
             }
+            placing = self.placed(next, token, budget);
         }
-        let zoned = self.zoned.as_mut().expect("it was there");
-        let Request { op, file, offset, len, .. } = next.request;
-        let placing = zoned.place((op, file, offset, len), token, budget);
+        let len = next.request.len;
         if let Placing::Placed { at, len: fitting, .. } = placing {
             (next.request.offset, next.request.len) = (at, fitting);
             let position = |len: u32| self.sizes_by_class.iter().position(|size| *size == len).unwrap_or(0);
@@ -150,9 +149,19 @@ impl RequestSource for BlockRequests {
         placing
     }
 
-    fn ended(&mut self, token: Token) {
+    fn ended(&mut self, token: Token, went_well: bool) {
         if let Some(zoned) = &mut self.zoned {
-            zoned.ended(token);
+            zoned.ended(token, went_well);
+        }
+    }
+
+    fn zone_call(&self) -> Option<ZoneCall> {
+        self.zoned.as_ref()?.calls()
+    }
+
+    fn zone_answered(&mut self, told: Option<DeviceZone>) {
+        if let Some(zoned) = &mut self.zoned {
+            zoned.answered(told);
         }
     }
 
@@ -172,6 +181,13 @@ impl RequestSource for BlockRequests {
 }
 
 impl BlockRequests {
+    /// Where a request that was drawn goes among zones.
+    fn placed(&mut self, next: &Next<Request>, token: Token, budget: u64) -> Placing {
+        let zoned = self.zoned.as_mut().expect("only what has zones is placed");
+        let Request { op, file, offset, len, .. } = next.request;
+        zoned.place((op, file, offset, len), token, budget)
+    }
+
     /// The class of an operation with a size, by its position among all sizes.
     #[inline]
     fn class(&self, op: Op, size: u16) -> u16 {

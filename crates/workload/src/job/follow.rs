@@ -18,7 +18,7 @@ impl<S: RequestSource> Job<S> {
     pub(super) fn is_followed(&mut self, at: Instant, ended: &Slot<S::Request>, went_well: bool) -> bool {
         let token = ended.request.token();
         if self.options.is_zoned {
-            self.source.ended(token);
+            self.source.ended(token, went_well);
         }
         if let Some(journal) = &mut self.journal {
             journal.ended(token, at);

@@ -9,7 +9,7 @@ use crate::pace::Pacer;
 use crate::seam::IoRequest;
 use crate::spec::Sequence;
 use crate::tally::Class;
-use crate::zones::{Placing, ZoneWait};
+use crate::zones::{DeviceZone, Placing, ZoneCall, ZoneWait};
 
 /// Draws the requests of one worker: [`BlockRequests`](super::BlockRequests) or
 /// [`TreeRequests`](crate::tree::TreeRequests).
@@ -45,7 +45,15 @@ pub trait RequestSource: Debug + Sized {
     }
 
     /// The request in that slot has ended. Told only to sources with zones.
-    fn ended(&mut self, _token: Token) {}
+    fn ended(&mut self, _token: Token, _went_well: bool) {}
+
+    /// What a zone's device is to do before the request that waits has a place.
+    fn zone_call(&self) -> Option<ZoneCall> {
+        None
+    }
+
+    /// The device has done it; what it reports of the zone, where it was asked.
+    fn zone_answered(&mut self, _told: Option<DeviceZone>) {}
 
     /// What the request waits for that found its zone in other hands.
     fn waits_for_zone(&self) -> Option<&ZoneWait> {

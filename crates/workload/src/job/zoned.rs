@@ -3,7 +3,7 @@
 use units::{Instant, Nanos};
 
 use crate::seam::IoRequest;
-use crate::zones::{Placing, ZoneStates, ZoneWait};
+use crate::zones::{DeviceZone, Placing, ZoneCall, ZoneStates, ZoneWait};
 use crate::{Token, Wake};
 
 use super::{BlockRequests, Job, RequestSource};
@@ -29,6 +29,18 @@ impl<S: RequestSource> Job<S> {
     pub fn waits_for_zone(&self) -> Option<&ZoneWait> {
         self.waiting.filter(|_| self.in_flight() == 0)?;
         self.source.waits_for_zone()
+    }
+
+    /// What the device of a zone is to do before the next request, after those that were planned; ask after [`Job::plan`].
+    /// `None` in nearly all cases.
+    #[inline]
+    pub fn zone_call(&self) -> Option<ZoneCall> {
+        if self.options.is_zoned { self.source.zone_call() } else { None }
+    }
+
+    /// The device has done it; `told` is its report of the zone, `None` after a reset.
+    pub fn zone_answered(&mut self, told: Option<DeviceZone>) {
+        self.source.zone_answered(told);
     }
 
     /// Finds the place of the next request, which stays drawn, and says when it was due; otherwise when to ask again, or
@@ -63,6 +75,10 @@ impl<S: RequestSource> Job<S> {
                 self.slots.free.push(token);
                 self.ops_left = 0;
                 return Err(None);
+            }
+            Placing::Calls(_) => {
+                (self.drawn, self.waiting) = (Some(next), Some((due, token)));
+                return Err(Some(Wake::Again));
             }
             Placing::Nothing => NOTHING_LOOK,
             Placing::Held => HELD_LOOK,

@@ -72,7 +72,7 @@ pub(super) fn faults(workload: &Workload, replay: &Replay, faults: &mut Vec<Faul
         (workload.sequence.even_mix, "even_mix"),
         (workload.sequence.read_back.is_some(), "read_back"),
         (workload.stop.loops.is_some(), "loops"),
-        (workload.zones.layout().is_some(), "zone_size"),
+        (workload.zones.are_there(), "zone_size"),
     ];
     for (_, key) in says.into_iter().filter(|(says, _)| *says) {
         let message = format!("the trace has its own requests, and `{key}` contradicts it");

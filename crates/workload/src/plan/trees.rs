@@ -25,7 +25,7 @@ pub(super) fn faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
         let message = "each file of a tree is opened by itself".into();
         faults.push(fault("reopen_every", message, "leave it out"));
     }
-    if workload.zones.layout().is_some() {
+    if workload.zones.are_there() {
         faults.push(fault("zone_size", "files of a tree have no zones".into(), "leave it out"));
     }
     let makes_files = matches!(tree.op, FileOp::Create | FileOp::Mknod) && tree.visitors == Visitors::Own;

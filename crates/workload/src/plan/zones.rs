@@ -3,12 +3,12 @@
 use units::{Bytes, Share};
 
 use super::check::{Fault, fault};
-use crate::spec::{Files, LunLayout, Pattern, Verify, Workload, Zones};
+use crate::spec::{Files, LunLayout, Pattern, Verify, Workload, ZoneSize, Zones};
 
 /// Everything contradictory about the zones of `workload`.
 pub(super) fn faults(workload: &Workload, faults: &mut Vec<Fault>) {
     let zones = &workload.zones;
-    if zones.layout().is_none() {
+    if !zones.are_there() {
         if *zones != Zones::NONE {
             let message = "without a size there are no zones".into();
             let help = "it has no effect; write their size, such as `zone_size = \"256MiB\"`";
@@ -18,7 +18,12 @@ pub(super) fn faults(workload: &Workload, faults: &mut Vec<Fault>) {
     }
     layout(workload, faults);
     company(workload, faults);
-    if zones.open_of_worker.is_some_and(|own| zones.open.is_none_or(|all| own > all)) {
+    let is_of_device = zones.size == Some(ZoneSize::OfDevice);
+    if is_of_device && zones.capacity.is_some() {
+        let message = "a device says itself what its zones hold".into();
+        faults.push(fault("zone_capacity", message, "leave it out"));
+    }
+    if zones.open_of_worker.is_some_and(|own| zones.open.map_or(!is_of_device, |all| own > all)) {
         let message = "a worker opens some of the zones that all may open".into();
         faults.push(fault("worker_open_zones", message, "write `open_zones`, as many or more"));
     }

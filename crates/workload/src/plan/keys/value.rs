@@ -15,7 +15,7 @@ use crate::plan::text::{ContentText, CpuList, Factor, OpList, Ratio};
 use crate::spec::steady::Steady;
 use crate::spec::{
     EngineKind, Extent, Files, FlushKind, IoPriority, LunLayout, OpenSync, Pace, Pattern, Priorities, Span,
-    Stamp, Verify, WriteCommand, WriteHint,
+    Stamp, Verify, WriteCommand, WriteHint, ZoneSize,
 };
 use crate::tree::{FileOp, FilesIn, Fsync, Order, Visitors};
 
@@ -46,7 +46,7 @@ macro_rules! by_text {
 
 by_text! {
     Baseline, Bytes, ContentText, CpuList, EngineKind, Extent, Factor, FileOp, Files, FilesIn, FlushKind, Fsync, IoPriority, LunLayout, Metric,
-    Nanos, OpList, OpenSync, Order, Pace, Pattern, PointOrder, Priorities, Ratio, Settle, Share, Span, Stamp, StateWord, Steady, Verify, Visitors, WriteCommand, WriteHint,
+    Nanos, OpList, OpenSync, Order, Pace, Pattern, PointOrder, Priorities, Ratio, Settle, Share, Span, Stamp, StateWord, Steady, Verify, Visitors, WriteCommand, WriteHint, ZoneSize,
 }
 
 impl KeyValue for bool {

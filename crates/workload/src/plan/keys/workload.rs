@@ -106,23 +106,27 @@ keys! {
     luns (Choice(&LAYOUTS), "concatenated", "striped(1MiB)") [spec.luns] _
         "`concatenated`: one after the other in one address space. `striped(1MiB)`: in turn, so many bytes \
          each; no request may cross from one to the next."
-    zone_size (Size, "none", "256MiB") [|d, n| n.optional(some_bytes).map(|size| d.spec.zones.size = size)] _
-        "Emulated, on a file or a conventional device: resets reach no device, and a zoned device is refused. \
+    zone_size (Size, "none", "256MiB") [spec.zones.size] _
+        "`device`: the zones of a zoned device (SMR, ZNS), with their capacities, write pointers and limits; a size must \
+         then be theirs. They are as the device reports before each load. A file and a conventional device emulate zones \
+         of the size: all are empty when the run begins, and resets reach no device. \
          A write goes to the write pointer of the zone of its address; a full zone is reset and written from its \
-         start again. `sequential` takes the zones in turn. All zones are empty when the run begins, and all \
-         workloads and phases on a target share them. While one worker has requests in flight in a zone, others \
-         wait. With `verify` no full zone is reset, and a load ends once all are full. The span is rounded to \
-         whole zones."
+         start again. `sequential` takes the zones in turn. All workloads and phases on a target share them. \
+         While one worker has requests in flight in a zone, others wait; a zone of a device has one write in flight. \
+         Zones without a write pointer are read and written anywhere. With `verify` zones are reset before the load and \
+         not in it, and a load ends once all are full. The span is rounded to whole zones. Writes to a zoned device need \
+         `direct`, and the consent to destroy its data covers resets."
     zone_capacity (Size, "none", "200MiB")
         [|d, n| n.optional(some_bytes).map(|size| d.spec.zones.capacity = size)] _
-        "`none`: all of it. The rest of each zone is neither written nor read."
+        "`none`: all of it. The rest of each zone is neither written nor read. A zoned device says it itself."
     zone_skip (Size, "none", "256MiB") [|d, n| n.optional(some_bytes).map(|size| d.spec.zones.skip = size)] _
         "With `sequential`; a multiple of `zone_size`."
     open_zones (Count(1, 4096), "none", 32) [spec.zones.open] _
         "1 to 4096. Once so many are open, writes go to these alone; a full zone closes, and another may open. \
-         `none`: any number."
+         `none`: any number, and as many as a zoned device allows. Zones of it that are written in part before the \
+         load are among them."
     worker_open_zones (Count(1, 4096), "none", 4) [spec.zones.open_of_worker] _
-        "It goes with `open_zones`."
+        "It goes with `open_zones`, or with the limit of a zoned device."
     read_beyond_wp (Switch, "false", true) [spec.zones.reads_beyond] _
         "With `false` a read stays below the write pointer of its zone, or of the nearest zone with data; where \
          nothing is written a load ends, or with `run` waits."

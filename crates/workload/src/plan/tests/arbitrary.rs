@@ -215,7 +215,7 @@ fn zones_from(seed: u64) -> Zones {
     let count = |bit: u32| asked(bit).then(|| (seed >> 32) as u32 % 4096 + 1);
     let share = |bit: u32| asked(bit).then(|| Share::new((seed % 101) as f64 / 100.0).unwrap());
     Zones {
-        size: bytes(0),
+        size: if asked(8) { Some(ZoneSize::OfDevice) } else { bytes(0).map(ZoneSize::Of) },
         capacity: bytes(1),
         skip: bytes(2),
         open: count(3),
