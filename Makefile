@@ -27,7 +27,7 @@ help:
 	@echo '             (FATHOM_TESTS=strict: a missing tool fails them)'
 	@echo 'make test-tools  install the tools that tests need (root, Debian); make test installs nothing'
 	@echo 'make ublk    the program with `fathom serve --ublk`, block devices of the kernel (needs libclang)'
-	@echo 'make test-guest  rebuilds of real md sets, arrays served by ublk and commands to drives, in a virtual machine (needs qemu and libclang)'
+	@echo 'make test-guest  rebuilds of real md sets, arrays served by ublk, commands to drives and zoned drives, in a virtual machine (needs qemu and libclang)'
 	@echo 'make mutants  faults put into the sources, and how many of them the tests find (needs cargo-mutants; hours)'
 	@echo 'make miri    what is unsafe and can run there, under Miri (needs a nightly compiler with miri)'
 	@echo 'make fuzz    every parser with bytes nobody would write, FUZZ_SECONDS (600) each'
@@ -91,6 +91,7 @@ test-guest: ublk
 	tests/guest/serve-by-ublk '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code
 	tests/guest/ask-a-drive '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code
 	tests/guest/pass-through '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code
+	tests/guest/zoned-drive '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code
 
 # MUTANTS='--count 5 library' tries five in one area.
 mutants: cargo
