@@ -398,7 +398,7 @@ mod tests {
             let cell = |at: usize| Shift {
                 cell: at.to_string(),
                 metric: "mean".into(),
-                log: 0.34 + if at % 2 == 0 { off } else { -off },
+                log: 0.34 + if at.is_multiple_of(2) { off } else { -off },
                 variance: 0.01f64.powi(2),
                 freedom: 8.0,
             };
