@@ -191,9 +191,13 @@ fn each_terse_version_has_as_many_fields_as_fio_s() {
 #[test]
 fn a_mistake_names_its_place_and_touches_nothing() {
     let user = User::new();
-    user.write("bad.fio", "[a]\nrw=randread\nzonemode=zbd\nsize=1m\n");
-    user.fathom("as fio bad.fio").with(1).saying(&["bad.fio:3", "zonemode=zbd"]);
-    user.fathom("run bad.fio").with(2).saying(&["bad.fio:3", "zonemode=zbd"]);
+    user.write("bad.fio", "[a]\nrw=randread\nrwmixread=150\nsize=1m\n");
+    user.fathom("as fio bad.fio").with(1).saying(&["bad.fio:3", "rwmixread=150"]);
+    user.fathom("run bad.fio").with(2).saying(&["bad.fio:3", "rwmixread=150"]);
+    // Whether it has zones is known once the target is.
+    user.fathom("as fio --name=a --size=1m --rw=write --zonemode=zbd")
+        .with(1)
+        .saying(&["no zones", "zonesize="]);
     user.fathom("as fio --name=a --size=1m --iodeth=4").with(1).saying(&["iodeth", "did you mean `iodepth`"]);
     user.fathom("as fio --name=a --size=1m --ioengine=rbd").with(1).saying(&["ioengine=rbd"]);
     assert_eq!(user.files(), ["bad.fio"]);
