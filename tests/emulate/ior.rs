@@ -52,6 +52,18 @@ fn moved(point: &Value) -> u64 {
 }
 
 #[test]
+fn what_is_no_count_of_a_stonewall_is_never_overwritten_by_one() {
+    let user = User::new();
+    user.write("notes.txt", "not a count\n");
+    let (path, status) = (user.path("worn"), user.path("notes.txt"));
+    let tool = "as ior -w -k -b 64k -t 4k -s 100 -D 1 -O stoneWallingWearOut=1";
+    let line = format!("{tool} -o {} -O stoneWallingStatusFile={}", path.display(), status.display());
+    let ended = user.fathom(&line).with(8);
+    ended.saying(&["notes.txt", "no count of a stone wall", "another file"]);
+    assert_eq!(std::fs::read_to_string(&status).unwrap(), "not a count\n");
+}
+
+#[test]
 fn a_stonewall_of_ior_wears_out_and_a_later_call_reads_what_it_wrote() {
     let user = User::new();
     let (path, status) = (user.path("worn"), user.path("left.txt"));

@@ -14,7 +14,7 @@ use units::Bytes;
 use units::convert::narrow;
 
 use super::op_files::OpFiles;
-use super::{Context, Scratch, file_system};
+use super::{Context, Scratch, file_system, stonewall};
 use crate::ending::{Ending, Failure};
 use crate::input::targets::{look, look_all};
 use crate::output::print;
@@ -56,8 +56,9 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
                     let row =
                         Row::of(point, iteration).map(|row| Row { seconds: row.seconds + filling_s, ..row });
                     filling_s = 0.0;
-                    lost =
-                        row.map_or(Ok(()), |row| paper.add(row, point)).and_then(|()| left(&command, point));
+                    lost = row
+                        .map_or(Ok(()), |row| paper.add(row, point))
+                        .and_then(|()| keep_count(&command, point));
                 }
                 _ => {}
             },
@@ -76,16 +77,14 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
 }
 
 /// Writes how many transfers each task has done where a later call is to read them (`stoneWallingStatusFile`), or tells them.
-fn left(command: &Command, point: &record::Point) -> Result<(), Failure> {
+fn keep_count(command: &Command, point: &record::Point) -> Result<(), Failure> {
     let wear_out = &command.shape.wear_out;
     if !wear_out.is_on {
         return Ok(());
     }
-    let workers = point.workloads.iter().flat_map(|workload| &workload.workers);
-    let most = workers.map(|worker| worker.ops).max().unwrap_or(0);
+    let most = stonewall::furthest(point);
     match &wear_out.status_file {
-        Some(path) => std::fs::write(units::name::path(path), most.to_string())
-            .map_err(|source| Failure::System { what: format!("writing {path}"), source }),
+        Some(path) => stonewall::keep(path, most),
         None => {
             terminal::say(&format!(
                 "ior: each task has done {most} transfers; `stoneWallingWearOutIterations={most}` reads them"
@@ -95,14 +94,13 @@ fn left(command: &Command, point: &record::Point) -> Result<(), Failure> {
     }
 }
 
-/// The command with as many transfers of each task as the file of `stoneWallingStatusFile` says, where it reads alone: what cannot be
-/// read is told of, as there.
+/// The command with as many transfers of each task as the file of `stoneWallingStatusFile` says, where it reads alone. Where
+/// the file holds none that is said, as IOR says it, and it reads what the command says.
 fn with_status(command: Command) -> Command {
     let Some(path) = command.shape.wear_out.status_file.clone().filter(|_| !command.writes) else {
         return command;
     };
-    let transfers = std::fs::read_to_string(units::name::path(&path)).ok();
-    match transfers.and_then(|text| text.trim().parse().ok()).filter(|transfers| *transfers > 0) {
+    match stonewall::kept(&path).filter(|transfers| *transfers > 0) {
         Some(transfers) => command.with_transfers(transfers),
         None => {
             terminal::say("ior: WARNING: Could not read back the stonewalling status from the file!");

@@ -10,7 +10,7 @@ use jiff::Zoned;
 use real::LookKind;
 
 use super::op_files::OpFiles;
-use super::{Context, Scratch, file_system};
+use super::{Context, Scratch, file_system, stonewall};
 use crate::ending::{Ending, Failure};
 use crate::input::arrays;
 use crate::input::targets::look;
@@ -51,7 +51,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
                 Some((test, iteration)) => {
                     tally.add(test, iteration, point);
                     if let Some(path) = status_file.filter(|_| test == Test::FileCreation) {
-                        phases.left(path, point);
+                        phases.keep_count(path, point);
                     }
                     tally.add_after(phases.end(*tasks));
                 }
@@ -113,11 +113,9 @@ impl Phases<'_> {
     }
 
     /// Writes how many files each task has made.
-    fn left(&mut self, path: &str, point: &record::Point) {
-        let workers = point.workloads.iter().flat_map(|workload| &workload.workers);
-        let most = workers.map(|worker| worker.ops).max().unwrap_or(0);
-        if let Err(error) = std::fs::write(units::name::path(path), most.to_string()) {
-            self.wrong.get_or_insert_with(|| format!("{path} cannot be written: {error}"));
+    fn keep_count(&mut self, path: &str, point: &record::Point) {
+        if let Err(failure) = stonewall::keep(path, stonewall::furthest(point)) {
+            self.wrong.get_or_insert_with(|| failure.to_string());
         }
     }
 
@@ -155,14 +153,13 @@ fn asked(arguments: &[String]) -> Result<Command, Failure> {
     Ok(command)
 }
 
-/// The command with as many items of each task as the file of `-x` says, where none are made and it says so: what cannot be read
-/// is told of, as there.
+/// The command with as many items of each task as the file of `-x` says, where none are made. Where the
+/// file holds none that is said, as mdtest says it, and `-n` holds.
 fn with_status(command: Command) -> Result<Command, Failure> {
     let Some(path) = command.status_file.clone().filter(|_| !command.phases.create) else {
         return Ok(command);
     };
-    let items = std::fs::read_to_string(units::name::path(&path)).ok();
-    match items.and_then(|text| text.trim().parse().ok()) {
+    match stonewall::kept(&path) {
         Some(items) => Ok(command.with_items(items)?),
         None => {
             terminal::say(&format!("mdtest: WARNING: {path} says no number of items; `-n` does"));

@@ -26,6 +26,7 @@ mod op_files;
 mod orion;
 mod seeker;
 mod sqlio;
+mod stonewall;
 
 use clap::Args;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
