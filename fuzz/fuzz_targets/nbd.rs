@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use libfuzzer_sys::fuzz_target;
 use nbd::client::agree;
-use nbd::replies::{Asker, Replies};
+use nbd::replies::{Requester, Replies};
 
 /// What requests read, by slot; the second goes straight to its place, and the last has no data.
 const READS: [usize; 4] = [4096, 128 << 10, 512, 0];
@@ -43,7 +43,7 @@ struct Slots {
     ended: Vec<usize>,
 }
 
-impl Asker<usize> for Slots {
+impl Requester<usize> for Slots {
     fn place(&mut self, slot: &usize) -> &mut [u8] {
         &mut self.data[*slot]
     }

@@ -160,7 +160,7 @@ impl Meter {
     }
 
     /// Work of `busy` that they were given lies beyond the window.
-    pub fn carry_out(&mut self, busy: Nanos) {
+    pub fn serve(&mut self, busy: Nanos) {
         self.busy_ns = self.busy_ns.saturating_sub(busy.get());
         self.edges_ns += busy.get();
     }

@@ -112,7 +112,7 @@ impl Metered for Station {
     fn close_meter(&mut self, now: Instant) {
         self.meter.close(now, std::iter::empty());
         let left = self.left(now);
-        self.meter.carry_out(left);
+        self.meter.serve(left);
     }
 
     fn meter(&mut self) -> &mut Meter {

@@ -75,7 +75,7 @@ impl Head {
         let greeted = joined.and_then(|()| greeted(&link, hello));
         let fitting = greeted.and_then(|hellos| same_addresses(plan, &hellos).map(|()| hellos));
         let fitting = fitting.and_then(|hellos| match has_own_files {
-            true => own_trees(plan, &hellos).map(|()| hellos),
+            true => check_unique_dirs(plan, &hellos).map(|()| hellos),
             false => Ok(hellos),
         });
         let hellos = fitting.inspect_err(|why| refuse(&link, why))?;
@@ -301,7 +301,7 @@ impl Head {
 }
 
 /// That ranks which make what they use do not make their trees in one place.
-fn own_trees(plan: &Plan, hellos: &[Hello]) -> Result<(), Refused> {
+fn check_unique_dirs(plan: &Plan, hellos: &[Hello]) -> Result<(), Refused> {
     let mut workloads = plan.points().iter().flat_map(Point::workloads);
     let places: BTreeSet<_> = hellos.iter().map(|hello| (&hello.host, &hello.targets)).collect();
     if places.len() == hellos.len() || workloads.all(|workload| workload.tree.is_none()) {

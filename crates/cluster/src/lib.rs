@@ -5,7 +5,6 @@
 //! and what comes back is merged as the workers of one process are. Nothing here opens a target.
 
 mod clock;
-mod errands;
 mod error;
 mod gate;
 mod greeting;
@@ -21,9 +20,9 @@ mod mpi;
 mod peer;
 mod transport;
 mod wire;
+mod work_items;
 
 pub use clock::{ClockWatch, Sample};
-pub use errands::{Errands, Pieces, run_errands};
 pub use error::{ClusterError, Refused};
 pub use head::{Head, again, over, refuse};
 pub use link::{Link, parted};
@@ -32,3 +31,4 @@ pub use message::Hello;
 pub use mpi::Mpi;
 pub use peer::{Ended, Follows, decline, serve, what_follows};
 pub use transport::{Threads, Transport};
+pub use work_items::{Pieces, WorkItems, run_work_items};

@@ -69,7 +69,7 @@ pub(crate) enum Message {
     /// The sender leaves, and says nothing more.
     Leaves,
     /// Carry out this piece of work.
-    Errand { number: u64, text: String },
+    WorkItem { number: u64, text: String },
     /// What it gave.
     Done { number: u64, text: String },
     /// What could not be put back.

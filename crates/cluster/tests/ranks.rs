@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use cluster::{
-    Ended, Errands, Head, Hello, Link, Pieces, Refused, Threads, Transport, decline, run_errands, serve,
+    Ended, Head, Hello, Link, Pieces, Refused, Threads, Transport, WorkItems, decline, run_work_items, serve,
 };
 use conduct::{Event, Outcome, World};
 use real::{RealOptions, RealWorld};
@@ -563,10 +563,11 @@ fn squares(size: usize, count: usize, goes: bool) -> (Vec<usize>, Result<(), Str
                     end.send(0, serde_json::to_vec(&serde_json::json!({ "Hello": declined })).unwrap());
                     return;
                 }
-                assert!(matches!(run_errands(&link, hello(rank), &work), Ended::Done));
+                assert!(matches!(run_work_items(&link, hello(rank), &work), Ended::Done));
             });
         }
-        let errands = Errands::open(Arc::new(Link::new(head, || false)), &hello(0), Pieces::Short).unwrap();
+        let work_items =
+            WorkItems::open(Arc::new(Link::new(head, || false)), &hello(0), Pieces::Short).unwrap();
         let texts: Vec<String> = (0..count).map(|number| number.to_string()).collect();
         let mut taken = Vec::new();
         // So that there is something left for the others.
@@ -579,7 +580,7 @@ fn squares(size: usize, count: usize, goes: bool) -> (Vec<usize>, Result<(), Str
                 taken.push(square);
                 true
             };
-            let ended = errands.carry_out(&texts, &slowly, &|text| text.parse().ok(), &mut take);
+            let ended = work_items.execute(&texts, &slowly, &|text| text.parse().ok(), &mut take);
             if let Err(error) = ended {
                 return (taken, Err(error.to_string()));
             }
@@ -619,7 +620,7 @@ fn a_rank_that_answers_one_piece_of_work_twice_ends_it_with_an_error_that_names_
             say(serde_json::json!({ "Hello": hello(1) }));
             let asked = |bytes: Vec<u8>| {
                 let message: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
-                message.get("Errand").map(|errand| errand["number"].clone())
+                message.get("WorkItem").map(|item| item["number"].clone())
             };
             let number = loop {
                 let came = other.receive(Duration::from_millis(10));
@@ -629,9 +630,10 @@ fn a_rank_that_answers_one_piece_of_work_twice_ends_it_with_an_error_that_names_
             };
             (0..2).for_each(|_| say(serde_json::json!({ "Done": { "number": number, "text": "0" } })));
         });
-        let errands = Errands::open(Arc::new(Link::new(head, || false)), &hello(0), Pieces::Short).unwrap();
+        let work_items =
+            WorkItems::open(Arc::new(Link::new(head, || false)), &hello(0), Pieces::Short).unwrap();
         let slowly = |_| std::thread::park_timeout(Duration::from_millis(2));
-        errands.carry_out(&texts, &slowly, &|_| Some(()), &mut |_, ()| true)
+        work_items.execute(&texts, &slowly, &|_| Some(()), &mut |_, ()| true)
     });
     let why = ended.unwrap_err().to_string();
     assert!(why.contains("rank 1") && why.contains("was not given to it"), "{why}");

@@ -152,7 +152,7 @@ pub(crate) fn lag(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft
     Some(draft.number("reached_per_s", reached).number("offered_per_s", offered.unwrap_or(f64::NAN)))
 }
 
-pub(crate) fn never_issued(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+pub(crate) fn not_issued(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
     let (dropped, not_issued) = (workload.dropped, workload.not_issued);
     let lost = dropped + not_issued;
     if lost == 0 {
@@ -336,7 +336,7 @@ mod tests {
             let mut run = run(1_000);
             (run.points[0].workloads[0].dropped, run.points[0].workloads[0].not_issued) =
                 (dropped, not_issued);
-            never_issued(&run, &run.points[0], &run.points[0].workloads[0])
+            super::not_issued(&run, &run.points[0], &run.points[0].workloads[0])
                 .map(|draft| draft.about_run().sentence)
         };
         assert_eq!(told(0, 0), None);

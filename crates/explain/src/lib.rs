@@ -94,7 +94,7 @@ const WORKLOAD: [OfWorkload; 19] = [
     steady::window_not_steady,
     carry_over::from_the_point_before,
     company::lag,
-    company::never_issued,
+    company::not_issued,
     company::fallback,
 ];
 

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use stats::Histogram;
 use workload::plan::{LatencyFigure, Slo, Time};
 
-use crate::crew::{Crew, Errand};
 use crate::design::Design;
 use crate::exact::Candidate;
 use crate::requirement::{Figure, LoadFigure};
+use crate::workers::{WorkItem, Workers};
 
 /// What is to be simulated of a design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -114,7 +114,7 @@ impl Depth {
 pub struct Evaluator<'a> {
     design: &'a Design,
     library: &'a (dyn Source + Sync),
-    crew: &'a dyn Crew,
+    workers: &'a dyn Workers,
     /// Figures of times that requirements ask for, by workload.
     times: Vec<Vec<Slo>>,
     /// What was known before, by the text of its key.
@@ -143,7 +143,7 @@ impl<'a> Evaluator<'a> {
     pub fn new(
         design: &'a Design,
         library: &'a (dyn Source + Sync),
-        crew: &'a dyn Crew,
+        workers: &'a dyn Workers,
         known: &'a BTreeMap<String, Outcome>,
     ) -> Evaluator<'a> {
         let mut times: Vec<Vec<Slo>> = vec![Vec::new(); design.workloads.len()];
@@ -156,7 +156,7 @@ impl<'a> Evaluator<'a> {
                 times[*workload].extend(slo.copied());
             }
         }
-        Evaluator { design, library, crew, times, known, done: BTreeMap::new(), fresh: [0, 0] }
+        Evaluator { design, library, workers, times, known, done: BTreeMap::new(), fresh: [0, 0] }
     }
 
     /// Simulations that were carried out and not known before: short ones and long ones.
@@ -211,9 +211,9 @@ impl<'a> Evaluator<'a> {
         }
         // Tasks of one design follow each other: the array of the last one is at hand.
         open.sort_by_key(|(task, number, _)| (*number, *task));
-        let errand = |(task, number, _): &(Task, u64, String)| Errand { depth, task: *task, number: *number };
-        let errands: Vec<Errand> = open.iter().map(errand).collect();
-        let work = |at: usize| self.carry_out(&errands[at]);
+        let item = |(task, number, _): &(Task, u64, String)| WorkItem { depth, task: *task, number: *number };
+        let work_items: Vec<WorkItem> = open.iter().map(item).collect();
+        let work = |at: usize| self.execute(&work_items[at]);
         let mut outcomes = Vec::new();
         let mut take = |at: usize, outcome: Outcome| {
             let ended =
@@ -222,7 +222,7 @@ impl<'a> Evaluator<'a> {
             outcomes.push(outcome);
             ended
         };
-        self.crew.carry_out(&errands, &work, &mut take);
+        self.workers.execute(&work_items, &work, &mut take);
         debug_assert!(outcomes.len() <= open.len(), "no task has two outcomes");
         let is_whole = outcomes.len() == open.len();
         self.fresh[usize::from(depth != Depth::Coarse)] += outcomes.len() as u64;
@@ -248,9 +248,9 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Carries one simulation out. The outcome depends on the study and the errand alone.
-    pub fn carry_out(&self, errand: &Errand) -> Outcome {
-        let Errand { depth, task, number } = errand;
+    /// Carries one simulation out. The outcome depends on the study and the item alone.
+    pub fn execute(&self, item: &WorkItem) -> Outcome {
+        let WorkItem { depth, task, number } = item;
         assert!(*number < self.design.space.count(), "design {number} is one of the space");
         self.simulated(*depth, task, *number).unwrap_or_else(|error| Outcome::Refused(error.to_string()))
     }

@@ -6,7 +6,6 @@
 
 mod answer;
 pub mod cost;
-pub mod crew;
 pub mod design;
 mod doubt;
 pub mod evaluate;
@@ -17,8 +16,9 @@ pub mod search;
 pub mod settle;
 pub mod space;
 pub mod value;
+pub mod workers;
 
-pub use crew::{Crew, Errand, Local};
 pub use design::Design;
 pub use evaluate::Outcome;
 pub use search::{Heard, Options, search, search_by};
+pub use workers::{Local, WorkItem, Workers};

@@ -12,13 +12,13 @@ use conduct::in_order;
 use record::{DesignCounts, Exploration};
 
 use crate::answer::answer;
-use crate::crew::{Crew, Local};
 use crate::design::Design;
 use crate::evaluate::{AGAIN, Depth, Ended, Evaluator, Outcome, Task};
 use crate::exact::{Candidate, candidate};
 use crate::front::{dominates, front};
 use crate::requirement::Figure;
 use crate::value::{Lean, Margins, value};
+use crate::workers::{Local, Workers};
 
 /// How a study is carried out.
 #[derive(Clone, Copy, Debug)]
@@ -69,17 +69,17 @@ pub fn search(
     search_by(design, library, options, &Local(options.threads), known, listener)
 }
 
-/// The same, where `crew` carries the simulations out. The answer does not depend on who does.
+/// The same, where `workers` carries the simulations out. The answer does not depend on who does.
 pub fn search_by(
     design: &Design,
     library: &(dyn Source + Sync),
     options: Options,
-    crew: &dyn Crew,
+    workers: &dyn Workers,
     known: &BTreeMap<String, Outcome>,
     listener: &mut Listener<'_>,
 ) -> Option<Exploration> {
     let (candidates, reasons) = enumerate(design, library, options.threads, listener)?;
-    let evaluator = Evaluator::new(design, library, crew, known);
+    let evaluator = Evaluator::new(design, library, workers, known);
     let objectives = objectives(design);
     let mut search = Search {
         design,

@@ -370,7 +370,7 @@ fn of_two_thousand_designs_the_front_is_that_of_simulating_each_in_99_of_100_mem
 #[test]
 fn designs_that_share_a_simulation_have_the_same_figure_whichever_of_them_asks() {
     use explore::evaluate::{Depth, Evaluator, Task};
-    use explore::{Errand, Local, exact};
+    use explore::{Local, WorkItem, exact};
     use modelled::lab::spot::State;
     let text = "name = \"x\"\nseed = 86\n[space]\narray = \"md3000\"\nraid = 5\ndisks = 6\nspares = [0, 1]\n[[workload]]\n\
                 name = \"w\"\nsize = \"8KiB\"\nreads = \"70%\"\ndepth = 8\n[[requirement]]\nstate = \"rebuilding\"\n\
@@ -382,7 +382,7 @@ fn designs_that_share_a_simulation_have_the_same_figure_whichever_of_them_asks()
     let of = |number: u64| {
         let key = exact::candidate(&design, number, &Shipped).unwrap().rebuilding_key;
         let task = Task::Load { key, workload: 0, depth: 8, state: State::Rebuilding };
-        (key, evaluator.carry_out(&Errand { depth: Depth::Coarse, task, number }))
+        (key, evaluator.execute(&WorkItem { depth: Depth::Coarse, task, number }))
     };
     assert_eq!(of(0), of(1), "with a hot spare and without");
 }

@@ -178,7 +178,7 @@ impl Assignment {
         if self.is_logged {
             job.keep_journal(worker.number);
         }
-        let zone = |call: &ZoneCall| zoned::carry_out(&shared.files.0[usize::from(call.file)], call);
+        let zone = |call: &ZoneCall| zoned::execute(&shared.files.0[usize::from(call.file)], call);
         worker.run(job, engine, (&|| self.open(), &zone))
     }
 }

@@ -129,7 +129,7 @@ impl ZonedDevice {
 }
 
 /// Carries out what a job asks of a zone of `open`: its report, or `None` after a reset.
-pub fn carry_out(open: &OpenFile, call: &ZoneCall) -> Result<Option<DeviceZone>, EngineError> {
+pub fn execute(open: &OpenFile, call: &ZoneCall) -> Result<Option<DeviceZone>, EngineError> {
     let refused = |what, source: io::Error| EngineError::Incapable {
         path: open.path.clone(),
         what,
@@ -366,7 +366,7 @@ mod tests {
         assert!(zoned(None).report(&open.file).is_err());
         for (action, word) in [(ZoneAction::Reset, "a reset"), (ZoneAction::Report, "a report")] {
             let call = ZoneCall { file: 0, at: Bytes::MIB * 3, len: Bytes::MIB, action };
-            let error = carry_out(&open, &call).expect_err("it is a file").to_string();
+            let error = execute(&open, &call).expect_err("it is a file").to_string();
             assert!(error.starts_with(&format!("a file: {word} was refused: zone at 3 MiB")), "{error}");
         }
     }

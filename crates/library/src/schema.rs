@@ -191,14 +191,14 @@ pub(crate) fn migrate(connection: &mut Connection, steps: &[String]) -> rusqlite
     if done > steps.len() {
         return Ok(Some(found));
     }
-    carry_out(&transaction, &steps[done..])?;
+    execute(&transaction, &steps[done..])?;
     transaction.pragma_update(None, "user_version", narrow::<i64>(steps.len()))?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.commit()?;
     Ok(None)
 }
 
-fn carry_out(transaction: &Transaction<'_>, steps: &[String]) -> rusqlite::Result<()> {
+fn execute(transaction: &Transaction<'_>, steps: &[String]) -> rusqlite::Result<()> {
     steps.iter().try_for_each(|step| transaction.execute_batch(step))
 }
 

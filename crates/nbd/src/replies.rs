@@ -9,7 +9,7 @@ use crate::wire::{REPLY_LEN, simple_reply_of};
 const GATHERED: usize = 64 << 10;
 
 /// Who has asked.
-pub trait Asker<A> {
+pub trait Requester<A> {
     /// Where the data go that come with the answer to `asked`, all of them; none where none do.
     fn place(&mut self, asked: &A) -> &mut [u8];
     /// `asked` is answered, and its data are in their place; or why not, by the protocol's number.
@@ -47,13 +47,13 @@ impl<A> Replies<A> {
     /// Takes what `from` has without waiting; whether there was any.
     ///
     /// Fails where the connection ends or breaks, or where what comes answers nothing that was asked.
-    pub fn receive(&mut self, from: &mut impl Read, asker: &mut impl Asker<A>) -> io::Result<bool> {
+    pub fn receive(&mut self, from: &mut impl Read, requester: &mut impl Requester<A>) -> io::Result<bool> {
         let mut moved = false;
         loop {
-            while self.take_gathered(asker)? {}
+            while self.take_gathered(requester)? {}
             // What is long goes straight to its place.
             let long = self.coming.as_mut().and_then(|(asked, there)| {
-                let place = &mut asker.place(asked)[*there..];
+                let place = &mut requester.place(asked)[*there..];
                 (place.len() >= GATHERED).then_some((place, there))
             });
             let (into, there) = match long {
@@ -82,9 +82,9 @@ impl<A> Replies<A> {
     }
 
     /// Uses what was gathered for one step; whether there was enough for one.
-    fn take_gathered(&mut self, asker: &mut impl Asker<A>) -> io::Result<bool> {
+    fn take_gathered(&mut self, requester: &mut impl Requester<A>) -> io::Result<bool> {
         if let Some((asked, there)) = &mut self.coming {
-            let missing = &mut asker.place(asked)[*there..];
+            let missing = &mut requester.place(asked)[*there..];
             let taken = missing.len().min(self.unused.len());
             missing[..taken].copy_from_slice(&self.gathered[self.unused.start..][..taken]);
             *there += taken;
@@ -93,7 +93,7 @@ impl<A> Replies<A> {
                 return Ok(false);
             }
             if let Some((asked, _)) = self.coming.take() {
-                asker.ended(asked, Ok(()));
+                requester.ended(asked, Ok(()));
             }
             return Ok(true);
         }
@@ -107,7 +107,7 @@ impl<A> Replies<A> {
         let asked = slot.and_then(Option::take).ok_or_else(strange)?;
         match error {
             0 => self.coming = Some((asked, 0)),
-            errno => asker.ended(asked, Err(errno)),
+            errno => requester.ended(asked, Err(errno)),
         }
         Ok(true)
     }
@@ -130,7 +130,7 @@ mod tests {
         ended: Vec<(Read, Result<(), u32>)>,
     }
 
-    impl Asker<Read> for Slots {
+    impl Requester<Read> for Slots {
         fn place(&mut self, Read(slot, _): &Read) -> &mut [u8] {
             &mut self.data[*slot]
         }

@@ -154,7 +154,7 @@ fn serve(queue: u16, device: &UblkDev, lun: &Lun) -> Result<(), UblkError> {
         let buffer = &mut buffers[usize::from(tag)];
         let request = Request::of(queue, tag);
         let pending = lun.ask(&request);
-        match (lun.carry_out(&request, buffer.as_mut_slice(), &mut scratch), pending) {
+        match (lun.execute(&request, buffer.as_mut_slice(), &mut scratch), pending) {
             (Ok(()), Some(pending)) => {
                 let answers = answers.clone();
                 let result = narrow::<i32>(request.len);
@@ -232,7 +232,7 @@ impl Lun {
     }
 
     /// Carries out `request`, with its data in `buffer`; an errno where it cannot be.
-    fn carry_out(&self, request: &Request, buffer: &mut [u8], scratch: &mut Scratch) -> Result<(), i32> {
+    fn execute(&self, request: &Request, buffer: &mut [u8], scratch: &mut Scratch) -> Result<(), i32> {
         if !self.has(request) {
             return Err(libc::EINVAL);
         }

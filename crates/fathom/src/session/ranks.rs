@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cluster::{Ended, Errands, Follows, Head, Hello, Link, Pieces, Refused};
+use cluster::{Ended, Follows, Head, Hello, Link, Pieces, Refused, WorkItems};
 use conduct::{World, WorldError};
 use host::clock::Clock;
 use real::RealOptions;
@@ -227,25 +227,25 @@ pub fn hosts() -> u32 {
 }
 
 /// The other ranks, which carry out pieces of the work that `about` describes; `None` where there are none.
-pub fn errands(about: &str, pieces: Pieces) -> Result<Option<Errands>, Failure> {
+pub fn work_items(about: &str, pieces: Pieces) -> Result<Option<WorkItems>, Failure> {
     let Some((joined, link)) = joined().and_then(|joined| Some((joined, joined.link()?))) else {
         return Ok(None);
     };
     joined.is_settled.store(true, Ordering::Relaxed);
     joined.is_in_pieces.store(true, Ordering::Relaxed);
-    Ok(Some(Errands::open(link, &hello_of_work(about), pieces).map_err(WorldError::from)?))
+    Ok(Some(WorkItems::open(link, &hello_of_work(about), pieces).map_err(WorldError::from)?))
 }
 
 /// On a rank other than 0: carries out pieces of the work that `about` describes, until rank 0 says that all is done.
 /// `None` where this is not such a rank.
-pub fn run_errands(about: &str, work: &dyn Fn(&str) -> String) -> Option<Ending> {
+pub fn run_work_items(about: &str, work: &dyn Fn(&str) -> String) -> Option<Ending> {
     let (joined, link) = other_rank()?;
     joined.is_in_pieces.store(true, Ordering::Relaxed);
-    Some(joined.ending(cluster::run_errands(&link, hello_of_work(about), work)))
+    Some(joined.ending(cluster::run_work_items(&link, hello_of_work(about), work)))
 }
 
 /// On a rank other than 0 that cannot do its part: tells rank 0 why, and ends as all do. The failure itself elsewhere.
-pub fn decline_errands(failure: Failure) -> Result<Ending, Failure> {
+pub fn decline_work_items(failure: Failure) -> Result<Ending, Failure> {
     let Some((joined, link)) = other_rank() else { return Err(failure) };
     let Ending { code, reason } = failure.ending();
     let ended = cluster::decline(&link, hello_without_world(), Refused { code, why: reason });

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice, Write};
 use std::time::Duration;
 
-use ::nbd::replies::{Asker, Replies};
+use ::nbd::replies::{Replies, Requester};
 use ::nbd::wire::{self, REQUEST_LEN, command, flag};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use units::Instant;
@@ -76,7 +76,7 @@ struct Ends<'a> {
     ended: &'a mut Vec<(Request, Outcome, Instant)>,
 }
 
-impl Asker<Request> for Ends<'_> {
+impl Requester<Request> for Ends<'_> {
     fn place(&mut self, asked: &Request) -> &mut [u8] {
         match asked.op {
             Op::Read => self.payload.bytes(asked),

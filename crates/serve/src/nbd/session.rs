@@ -99,7 +99,7 @@ impl<W: Write> Session<'_, W> {
                 break;
             }
             let Some((pacer, ticket)) = pacing else {
-                self.carry_out(input, request)?;
+                self.execute(input, request)?;
                 if self.output.is_full() || !input.has(header) {
                     self.output.send()?;
                 }
@@ -108,7 +108,7 @@ impl<W: Write> Session<'_, W> {
             // The model has the request when it comes, and not when its data are in the members: an array takes no longer for them.
             let deliver = ticket();
             let pending = pacer.ask(self.asked(request));
-            self.carry_out(input, request)?;
+            self.execute(input, request)?;
             self.answer_in_time(request, pending, deliver);
         }
         Ok(())
@@ -148,7 +148,7 @@ impl<W: Write> Session<'_, W> {
         request.ok_or_else(strange).map(Some)
     }
 
-    fn carry_out<R: Read>(&mut self, input: &mut Incoming<R>, request: Request) -> io::Result<()> {
+    fn execute<R: Read>(&mut self, input: &mut Incoming<R>, request: Request) -> io::Result<()> {
         let Request { flags, command, offset, len, .. } = request;
         let has_payload =
             command == command::WRITE || (self.agreed.is_extended && flags & command::PAYLOAD_LEN != 0);

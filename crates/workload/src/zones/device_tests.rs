@@ -38,7 +38,7 @@ impl Drive {
     }
 
     /// What becomes of a request.
-    fn carry_out(&mut self, request: &crate::Request) -> Outcome {
+    fn execute(&mut self, request: &crate::Request) -> Outcome {
         let (at, len) = (request.offset.get(), u64::from(request.len));
         let number = narrow::<usize>(at / SIZE);
         let zone = self.zones[number];
@@ -110,7 +110,7 @@ fn run(drive: &mut Drive, jobs: &mut [Job]) -> Vec<crate::Request> {
             let mut batch = Vec::new();
             done[number] = job.plan(now, &mut batch) == Wake::Done;
             for request in batch {
-                let outcome = (request.op == Op::Read).then(|| drive.carry_out(&request));
+                let outcome = (request.op == Op::Read).then(|| drive.execute(&request));
                 all.push(request);
                 flying.push((number, request, outcome));
             }
@@ -122,7 +122,7 @@ fn run(drive: &mut Drive, jobs: &mut [Job]) -> Vec<crate::Request> {
         now = now.saturating_add(Nanos::from_micros(10));
         if !flying.is_empty() {
             let (number, request, outcome) = flying.remove(0);
-            let outcome = outcome.unwrap_or_else(|| drive.carry_out(&request));
+            let outcome = outcome.unwrap_or_else(|| drive.execute(&request));
             jobs[number].complete(Completion { token: request.token, outcome, finished_at: now });
         } else if !done.contains(&false) {
             return all;

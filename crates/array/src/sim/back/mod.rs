@@ -410,7 +410,7 @@ impl BackEnd {
         &mut self,
         time: &mut Timeline,
         spec: OperationSpec,
-        carry_out: impl Fn(&mut Device, Instant, MemberCommand) -> Instant,
+        execute: impl Fn(&mut Device, Instant, MemberCommand) -> Instant,
     ) -> bool {
         if self.planning.commands.is_empty() {
             return false;
@@ -425,7 +425,7 @@ impl BackEnd {
         for index in 0..self.planning.commands.len() {
             let part = self.planning.commands[index];
             let ready = self.engines[controller as usize].member_command(time.now(), ready, class);
-            let end = carry_out(&mut self.disks[part.disk as usize].device, ready, part);
+            let end = execute(&mut self.disks[part.disk as usize].device, ready, part);
             let MemberCommand { disk, first, sectors } = part;
             let command = Command { first, sectors, tag: chain, write: true, class, ready, given: ready };
             self.passed(time.now(), disk, command, AtDisk::Whole(end, end.saturating_since(ready)), None);

@@ -9,13 +9,13 @@ use record::{CellLack, LackKind, Run};
 use units::{Instant, Nanos};
 
 use super::CampaignArgs;
-use super::crew::{Ahead, Crew};
 use super::kept::Kept;
 use super::lacking::{self, is_same_lack, unmeasured};
 use super::lock::{is_running, lock_in_time};
 use super::published::{self, Asked};
 use super::state::{Prepared, State, readings};
 use super::subject::{Request, Subject, distinct};
+use super::workers::{Ahead, Workers};
 use crate::ending::{Ending, Failure};
 use crate::input::plans::Planned;
 use crate::input::targets;
@@ -34,22 +34,22 @@ const FAILURES_MOST: usize = 3;
 const ENDS_ALL: [u8; 4] = [2, 3, 7, 8];
 
 /// Measures what is left, and prints what all of it says.
-pub fn carry_out(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failure> {
+pub fn execute(subject: &Subject, arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failure> {
     // Made where it is not there: what is measured is to be kept.
     store.open_to_save(false)?;
     let _lock = lock_in_time(subject, store)?;
     let kept = Kept::of(subject, store)?;
     let left = kept.left(subject);
-    let crew = Crew::open(subject, arguments)?;
+    let workers = Workers::open(subject, arguments)?;
     let published = published::left(subject, &kept);
     say_begin(subject, &kept, left.len() + published.len());
     let mut course = Course::new(subject, arguments, store, left.len());
     course.known = kept.lacks;
     let ended = match course.published(&published) {
-        Ok(None) => course.measure(&left, &crew),
+        Ok(None) => course.measure(&left, &workers),
         ended => ended,
     };
-    drop(crew);
+    drop(workers);
     let Course { void, skipped, failed, .. } = course;
     conclude(subject, arguments, store)?;
     if let Some(ending) = ended? {
@@ -188,7 +188,7 @@ impl<'a> Course<'a> {
     }
 
     /// Measures `turns`; the ending where something ends all of it.
-    fn measure(&mut self, turns: &[Turn], crew: &Crew) -> Result<Option<Ending>, Failure> {
+    fn measure(&mut self, turns: &[Turn], workers: &Workers) -> Result<Option<Ending>, Failure> {
         // From now on a signal ends the campaign in order.
         interrupted()?;
         let (subject, arguments) = (self.subject, self.arguments);
@@ -197,7 +197,7 @@ impl<'a> Course<'a> {
         let ahead = |at: usize| Some(Ahead::of(subject, arguments, &turns[at]));
         let since = self.clock.now();
         let mut taker = Turns { course: self, turns, in_a_row: 0, since, ended: Ok(None) };
-        match crew.measure(turns, &mut |index, ahead| taker.take(index, Some(ahead))) {
+        match workers.measure(turns, &mut |index, ahead| taker.take(index, Some(ahead))) {
             None => in_order(turns.len(), threads, &ahead, &mut taker),
             Some(Ok(())) => {}
             Some(Err(lost)) => return Ok(Some(lost)),

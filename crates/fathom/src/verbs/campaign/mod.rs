@@ -1,7 +1,6 @@
 //! `fathom campaign`
 
 pub mod course;
-mod crew;
 mod detach;
 pub mod forecast;
 pub mod kept;
@@ -10,6 +9,7 @@ mod lock;
 mod published;
 mod state;
 pub mod subject;
+mod workers;
 
 use std::path::PathBuf;
 
@@ -123,7 +123,7 @@ pub fn campaign(arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failu
         None => Ok(subject),
     };
     let subject = match read(arguments.repeats, arguments.fraction).and_then(whole) {
-        Err(failure) if arguments.measures() => return ranks::decline_errands(failure),
+        Err(failure) if arguments.measures() => return ranks::decline_work_items(failure),
         subject => subject?,
     };
     if ranks::are_several() && arguments.detach {
@@ -140,7 +140,7 @@ pub fn campaign(arguments: &CampaignArgs, store: &Store) -> Result<Ending, Failu
                 return Ok(ending);
             }
             arguments.metrics.serve()?;
-            course::carry_out(&subject, arguments, store)
+            course::execute(&subject, arguments, store)
         }
     }
 }
@@ -151,8 +151,8 @@ fn over_ranks(subject: &Subject, arguments: &CampaignArgs) -> Result<Option<Endi
         return Ok(None);
     }
     if subject.is_virtual() {
-        crew::can_share(subject, arguments).map_err(|why| ranks::for_one_process(&why))?;
-        return Ok(crew::serve(subject, arguments));
+        workers::can_share(subject, arguments).map_err(|why| ranks::for_one_process(&why))?;
+        return Ok(workers::serve(subject, arguments));
     }
     ranks::heads_several();
     Ok(ranks::serve_several(|cell| course::cell(subject, arguments, cell)))

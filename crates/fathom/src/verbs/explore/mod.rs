@@ -1,10 +1,10 @@
 //! `fathom explore`: a search over many virtual arrays.
 
 mod checkpoint;
-mod crew;
 mod kept;
 mod progress;
 mod table;
+mod workers;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -70,9 +70,9 @@ pub struct ExploreArgs {
 pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure> {
     let (text, design) = match read(arguments) {
         Ok(study) => study,
-        Err(failure) => return ranks::decline_errands(failure),
+        Err(failure) => return ranks::decline_work_items(failure),
     };
-    if let Some(ending) = crew::serve(&text, &design) {
+    if let Some(ending) = workers::serve(&text, &design) {
         return Ok(ending);
     }
     let path = match &arguments.checkpoint {
@@ -87,14 +87,14 @@ pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure
     let (mut checkpoint, known) = Checkpoint::open(&path, arguments.fresh)?;
     let threads = arguments.threads.map_or_else(processors, |threads| threads as usize);
     let options = Options { threads, brute: arguments.brute };
-    let crew = crew::Crew::open(&text, threads)?;
+    let workers = workers::Workers::open(&text, threads)?;
     let kept = Kept::begin(&design, arguments.design.display().to_string(), text, library);
     let listened = Signals::listen();
     let signals =
         listened.map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
     let mut progress = Progress::begin(arguments.showing.wanted());
     let mut failed = None;
-    let answer = search_by(&design, &LIBRARY, options, &crew, &known, &mut |heard| {
+    let answer = search_by(&design, &LIBRARY, options, &workers, &known, &mut |heard| {
         progress.hear(&heard);
         if let Heard::Ended(ended) = heard {
             failed = checkpoint.add(ended.key, ended.outcome).err();
@@ -104,7 +104,7 @@ pub fn explore(arguments: &ExploreArgs, store: &Store) -> Result<Ending, Failure
     if let Some(failure) = failed {
         return Err(failure);
     }
-    crew.is_whole()?;
+    workers.is_whole()?;
     let Some(found) = answer else {
         let simulations = known.len() as u64 + progress.simulations();
         return Ok(stopped(signals.exit_code().unwrap_or(8), simulations, &path));

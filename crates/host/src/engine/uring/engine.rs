@@ -106,7 +106,7 @@ impl<A: Asks> Uring<'_, A> {
     #[cold]
     fn at_once(&mut self, request: &Request) -> Result<(), EngineError> {
         self.enter(0, None)?;
-        let outcome = A::carry_out(request, &self.files.0[usize::from(request.file)]);
+        let outcome = A::execute(request, &self.files.0[usize::from(request.file)]);
         self.apart.push(Completion { token: request.token, outcome, finished_at: self.clock.now() });
         self.lent.in_flight += 1;
         Ok(())

@@ -30,7 +30,7 @@ pub trait Asks {
     fn is_apart(request: &Request, open: &OpenFile) -> bool;
 
     /// Carries out what is apart.
-    fn carry_out(request: &Request, open: &OpenFile) -> Outcome;
+    fn execute(request: &Request, open: &OpenFile) -> Outcome;
 }
 
 /// Reads, writes and flushes of files and block devices.
@@ -101,7 +101,7 @@ impl Asks for Calls {
         request.op == Op::Trim && open.is_block_device
     }
 
-    fn carry_out(request: &Request, open: &OpenFile) -> Outcome {
+    fn execute(request: &Request, open: &OpenFile) -> Outcome {
         trim(open, request)
     }
 }

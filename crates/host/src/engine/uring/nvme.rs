@@ -77,7 +77,7 @@ impl Asks for NvmeCommands {
         open.blocks_of(request).is_none()
     }
 
-    fn carry_out(_: &Request, _: &OpenFile) -> Outcome {
+    fn execute(_: &Request, _: &OpenFile) -> Outcome {
         Outcome::failed(Errno(libc::EINVAL))
     }
 }
@@ -223,7 +223,7 @@ mod tests {
         let open = OpenFile { path: "a device".into(), file, is_block_device: true, addressing };
         let request = |len| Request { len, ..crate::engine::fixture::request(Op::Read, 0) };
         assert_eq!([4096, 6144].map(|len| NvmeCommands::is_apart(&request(len), &open)), [false, true]);
-        let ended = NvmeCommands::carry_out(&request(6144), &open);
+        let ended = NvmeCommands::execute(&request(6144), &open);
         assert_eq!(ended, Outcome::failed(Errno(libc::EINVAL)));
     }
 

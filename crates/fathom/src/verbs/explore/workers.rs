@@ -3,27 +3,27 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use cluster::{Errands, Pieces};
+use cluster::{Pieces, WorkItems};
 use conduct::WorldError;
 use explore::evaluate::Evaluator;
-use explore::{Design, Errand, Local, Outcome};
+use explore::{Design, Local, Outcome, WorkItem};
 
 use crate::ending::{Ending, Failure};
 use crate::input::arrays::LIBRARY;
 use crate::session::ranks;
 
 /// Those who simulate.
-pub struct Crew {
-    others: Option<Errands>,
+pub struct Workers {
+    others: Option<WorkItems>,
     threads: usize,
     /// Who has gone.
     lost: Mutex<Option<String>>,
 }
 
-impl Crew {
+impl Workers {
     /// All ranks that were given the same study, of that text, or so many threads where there is one process.
-    pub fn open(study: &str, threads: usize) -> Result<Crew, Failure> {
-        Ok(Crew { others: ranks::errands(study, Pieces::Short)?, threads, lost: Mutex::new(None) })
+    pub fn open(study: &str, threads: usize) -> Result<Workers, Failure> {
+        Ok(Workers { others: ranks::work_items(study, Pieces::Short)?, threads, lost: Mutex::new(None) })
     }
 
     /// An error where a rank has gone, and the study was stopped for it.
@@ -38,17 +38,17 @@ impl Crew {
     }
 }
 
-impl explore::Crew for Crew {
-    fn carry_out(
+impl explore::Workers for Workers {
+    fn execute(
         &self,
-        errands: &[Errand],
+        work_items: &[WorkItem],
         here: &(dyn Fn(usize) -> Outcome + Sync),
         take: &mut dyn FnMut(usize, Outcome) -> bool,
     ) {
-        let Some(others) = &self.others else { return Local(self.threads).carry_out(errands, here, take) };
-        let texts: Vec<String> = errands.iter().map(Errand::text).collect();
+        let Some(others) = &self.others else { return Local(self.threads).execute(work_items, here, take) };
+        let texts: Vec<String> = work_items.iter().map(WorkItem::text).collect();
         let read = |text: &str| serde_json::from_str(text).ok();
-        if let Err(error) = others.carry_out(&texts, here, &read, take) {
+        if let Err(error) = others.execute(&texts, here, &read, take) {
             *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
         }
     }
@@ -56,11 +56,11 @@ impl explore::Crew for Crew {
 
 /// On a rank other than 0 simulates what rank 0 asks for, until it has its answer. `None` on rank 0 and in one process.
 pub fn serve(study: &str, design: &Design) -> Option<Ending> {
-    let (known, crew) = (BTreeMap::new(), Local(1));
-    let evaluator = Evaluator::new(design, &LIBRARY, &crew, &known);
+    let (known, workers) = (BTreeMap::new(), Local(1));
+    let evaluator = Evaluator::new(design, &LIBRARY, &workers, &known);
     let work = |text: &str| {
-        let outcome = Errand::parse(text).map(|errand| evaluator.carry_out(&errand));
+        let outcome = WorkItem::parse(text).map(|item| evaluator.execute(&item));
         outcome.and_then(|outcome| serde_json::to_string(&outcome).ok()).unwrap_or_default()
     };
-    ranks::run_errands(study, &work)
+    ranks::run_work_items(study, &work)
 }

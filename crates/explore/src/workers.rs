@@ -7,7 +7,7 @@ use crate::evaluate::{AGAIN, Depth, Outcome, Task};
 
 /// One simulation that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Errand {
+pub struct WorkItem {
     /// Short or long.
     pub depth: Depth,
     /// What is simulated.
@@ -17,12 +17,12 @@ pub struct Errand {
 }
 
 /// Carries simulations out, in whichever order and wherever.
-pub trait Crew: Sync {
-    /// Carries all of `errands` out; `here` does one in this process. `take` gets the outcomes in the order of the errands,
+pub trait Workers: Sync {
+    /// Carries all of `work_items` out; `here` does one in this process. `take` gets the outcomes in the order of the items,
     /// and says whether more are wanted.
-    fn carry_out(
+    fn execute(
         &self,
-        errands: &[Errand],
+        work_items: &[WorkItem],
         here: &(dyn Fn(usize) -> Outcome + Sync),
         take: &mut dyn FnMut(usize, Outcome) -> bool,
     );
@@ -32,20 +32,20 @@ pub trait Crew: Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Local(pub usize);
 
-impl Crew for Local {
-    fn carry_out(
+impl Workers for Local {
+    fn execute(
         &self,
-        errands: &[Errand],
+        work_items: &[WorkItem],
         here: &(dyn Fn(usize) -> Outcome + Sync),
         mut take: &mut dyn FnMut(usize, Outcome) -> bool,
     ) {
-        in_order(errands.len(), self.0, here, &mut take);
+        in_order(work_items.len(), self.0, here, &mut take);
     }
 }
 
 const STATES: [State; 3] = [State::Healthy, State::Degraded, State::Rebuilding];
 
-impl Errand {
+impl WorkItem {
     /// It in words, for another process: `fine 12 load 3f 0 16 degraded`.
     pub fn text(&self) -> String {
         let (depth, number) = (self.depth.name(), self.number);
@@ -57,8 +57,8 @@ impl Errand {
         }
     }
 
-    /// What [`Errand::text`] wrote; `None` for any other text.
-    pub fn parse(text: &str) -> Option<Errand> {
+    /// What [`WorkItem::text`] wrote; `None` for any other text.
+    pub fn parse(text: &str) -> Option<WorkItem> {
         let words: Vec<&str> = text.split(' ').collect();
         let (&[depth, number, kind, key], rest) = words.split_first_chunk::<4>()?;
         let depths = [Depth::Coarse, Depth::Fine].into_iter().chain(AGAIN);
@@ -74,7 +74,7 @@ impl Errand {
             },
             _ => return None,
         };
-        Some(Errand { depth, task, number: number.parse().ok()? })
+        Some(WorkItem { depth, task, number: number.parse().ok()? })
     }
 }
 
@@ -83,12 +83,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_errand_is_read_back_as_it_was_written_and_nothing_else_is_one() {
+    fn a_work_item_is_read_back_as_it_was_written_and_nothing_else_is_one() {
         let tasks = STATES.map(|state| Task::Load { key: u64::MAX, workload: 1, depth: 16, state });
         for task in tasks.into_iter().chain([Task::Rebuild { key: 0 }]) {
             for depth in [Depth::Coarse, Depth::Fine].into_iter().chain(AGAIN) {
-                let errand = Errand { depth, task, number: 103_679 };
-                assert_eq!(Errand::parse(&errand.text()), Some(errand));
+                let item = WorkItem { depth, task, number: 103_679 };
+                assert_eq!(WorkItem::parse(&item.text()), Some(item));
             }
         }
         for wrong in [
@@ -99,7 +99,7 @@ mod tests {
             "fine 1 load 3f 0 16 asleep",
             "rough 1 rebuild 0",
         ] {
-            assert_eq!(Errand::parse(wrong), None, "{wrong}");
+            assert_eq!(WorkItem::parse(wrong), None, "{wrong}");
         }
     }
 }

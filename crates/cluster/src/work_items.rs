@@ -20,7 +20,7 @@ const WAIT: Duration = Duration::from_millis(1);
 const SOON: Duration = Duration::from_millis(2);
 
 /// Rank 0 of work in pieces.
-pub struct Errands {
+pub struct WorkItems {
     link: Arc<Link>,
     hosts: Vec<String>,
     pieces: Pieces,
@@ -86,22 +86,22 @@ impl<T> Early<T> {
     }
 }
 
-impl Errands {
-    /// Greets the other ranks, which [`run_errands`]: they are of the same version and know the same work, or all are told
+impl WorkItems {
+    /// Greets the other ranks, which [`run_work_items`]: they are of the same version and know the same work, or all are told
     /// why nothing is done.
-    pub fn open(link: Arc<Link>, hello: &Hello, pieces: Pieces) -> Result<Errands, Refused> {
+    pub fn open(link: Arc<Link>, hello: &Hello, pieces: Pieces) -> Result<WorkItems, Refused> {
         assert_eq!(link.rank(), 0, "work in pieces has one head");
         link.look_every(SOON);
         let hellos = greeted(&link, hello).inspect_err(|why| refuse(&link, why))?;
         let hosts = hellos.into_iter().map(|hello| hello.host).collect();
-        Ok(Errands { link, hosts, pieces, begun: Mutex::new(0) })
+        Ok(WorkItems { link, hosts, pieces, begun: Mutex::new(0) })
     }
 
     /// Carries out the pieces that `texts` describe: here by `here`, one after the other on a thread of its own, and at
     /// the other ranks, whose answers `read` makes out. `take` gets the results in the order of the pieces, and says
     /// whether more are wanted. An error where a rank has gone, or answers what is none; results in order up to there have
     /// been taken.
-    pub fn carry_out<T: Send>(
+    pub fn execute<T: Send>(
         &self,
         texts: &[String],
         here: &(dyn Fn(usize) -> T + Sync),
@@ -114,7 +114,7 @@ impl Errands {
         let (own, results) = channel();
         std::thread::scope(|scope| {
             let open = &open;
-            let thread = scope.spawn(move || carry_out_here(open, here, &own));
+            let thread = scope.spawn(move || execute_here(open, here, &own));
             let ended = loop {
                 // Before the results are looked at: what it gave is among them.
                 let is_over = thread.is_finished() && out.is_idle();
@@ -144,7 +144,7 @@ impl Errands {
     }
 }
 
-impl Drop for Errands {
+impl Drop for WorkItems {
     fn drop(&mut self) {
         self.link.send_all(&Message::End);
     }
@@ -152,7 +152,7 @@ impl Drop for Errands {
 
 /// The pieces of one call that other ranks have.
 struct Out<'a> {
-    errands: &'a Errands,
+    work_items: &'a WorkItems,
     texts: &'a [String],
     /// The number of the first piece.
     first: u64,
@@ -161,9 +161,9 @@ struct Out<'a> {
 }
 
 impl<'a> Out<'a> {
-    fn new(errands: &'a Errands, texts: &'a [String]) -> Out<'a> {
-        let first = errands.first_number(texts.len());
-        Out { errands, texts, first, with: vec![BTreeSet::new(); errands.link.size()] }
+    fn new(work_items: &'a WorkItems, texts: &'a [String]) -> Out<'a> {
+        let first = work_items.first_number(texts.len());
+        Out { work_items, texts, first, with: vec![BTreeSet::new(); work_items.link.size()] }
     }
 
     /// Whether no other rank has a piece.
@@ -173,19 +173,21 @@ impl<'a> Out<'a> {
 
     /// Gives each rank as many pieces as it may have.
     fn fill(&mut self, open: &Open) {
-        for rank in self.errands.link.others() {
-            while self.with[rank].len() < self.errands.pieces.at_once(left(open), self.with.len()) {
+        for rank in self.work_items.link.others() {
+            while self.with[rank].len() < self.work_items.pieces.at_once(left(open), self.with.len()) {
                 let Some(position) = next(open) else { return };
                 self.with[rank].insert(position);
                 let number = self.first + units::convert::narrow::<u64>(position);
-                self.errands.link.send(rank, &Message::Errand { number, text: self.texts[position].clone() });
+                self.work_items
+                    .link
+                    .send(rank, &Message::WorkItem { number, text: self.texts[position].clone() });
             }
         }
     }
 
     /// The next result that comes within a moment.
     fn listen<T>(&mut self, read: &dyn Fn(&str) -> Option<T>) -> Result<Option<(usize, T)>, ClusterError> {
-        let link = &self.errands.link;
+        let link = &self.work_items.link;
         let (rank, message) = match link.receive(WAIT)? {
             Some(heard) => heard,
             None => return self.all_live().map(|()| None),
@@ -205,16 +207,16 @@ impl<'a> Out<'a> {
     }
 
     fn all_live(&self) -> Result<(), ClusterError> {
-        match self.errands.link.silent() {
+        match self.work_items.link.silent() {
             None => Ok(()),
             Some((rank, millis)) => {
-                Err(ClusterError::Silent { rank, host: self.errands.hosts[rank].clone(), millis })
+                Err(ClusterError::Silent { rank, host: self.work_items.hosts[rank].clone(), millis })
             }
         }
     }
 }
 
-fn carry_out_here<T>(open: &Open, here: &(dyn Fn(usize) -> T + Sync), results: &Sender<(usize, T)>) {
+fn execute_here<T>(open: &Open, here: &(dyn Fn(usize) -> T + Sync), results: &Sender<(usize, T)>) {
     while let Some(position) = next(open) {
         // Nobody takes it where no more is wanted.
         let _wanted = results.send((position, here(position)));
@@ -222,13 +224,13 @@ fn carry_out_here<T>(open: &Open, here: &(dyn Fn(usize) -> T + Sync), results: &
 }
 
 /// On a rank other than 0: carries out one piece after the other until rank 0 says that all is done.
-pub fn run_errands(link: &Link, hello: Hello, work: &dyn Fn(&str) -> String) -> Ended {
+pub fn run_work_items(link: &Link, hello: Hello, work: &dyn Fn(&str) -> String) -> Ended {
     assert_ne!(link.rank(), 0, "rank 0 hands out");
     link.look_every(SOON);
     link.send(0, &Message::Hello(hello));
     loop {
         match link.receive(WAIT * 20) {
-            Ok(Some((_, Message::Errand { number, text }))) => {
+            Ok(Some((_, Message::WorkItem { number, text }))) => {
                 link.send(0, &Message::Done { number, text: work(&text) });
             }
             Ok(Some((_, Message::End))) => return Ended::Done,

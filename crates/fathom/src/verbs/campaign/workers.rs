@@ -1,7 +1,7 @@
 //! Who measures cells on virtual arrays: the threads of this process, or all ranks of `mpirun`, each one cell at a time.
 
 use campaign::Turn;
-use cluster::{Errands, Pieces};
+use cluster::{Pieces, WorkItems};
 use record::Run;
 use serde::{Deserialize, Serialize};
 
@@ -94,24 +94,24 @@ fn about(subject: &Subject, arguments: &CampaignArgs) -> String {
 /// On a rank other than 0 measures the cells that rank 0 names, until it has all. `None` on rank 0.
 pub fn serve(subject: &Subject, arguments: &CampaignArgs) -> Option<Ending> {
     let work = |cell: &str| serde_json::to_string(&Answer::of(subject, arguments, cell)).unwrap_or_default();
-    ranks::run_errands(&about(subject, arguments), &work)
+    ranks::run_work_items(&about(subject, arguments), &work)
 }
 
 /// Those who measure.
-pub struct Crew<'a> {
+pub struct Workers<'a> {
     subject: &'a Subject,
     arguments: &'a CampaignArgs,
-    others: Option<Errands>,
+    others: Option<WorkItems>,
 }
 
-impl<'a> Crew<'a> {
+impl<'a> Workers<'a> {
     /// All ranks that were given the same campaign, where its cells are virtual arrays; this process alone otherwise.
-    pub fn open(subject: &'a Subject, arguments: &'a CampaignArgs) -> Result<Crew<'a>, Failure> {
+    pub fn open(subject: &'a Subject, arguments: &'a CampaignArgs) -> Result<Workers<'a>, Failure> {
         let others = match subject.is_virtual() {
-            true => ranks::errands(&about(subject, arguments), Pieces::Long)?,
+            true => ranks::work_items(&about(subject, arguments), Pieces::Long)?,
             false => None,
         };
-        Ok(Crew { subject, arguments, others })
+        Ok(Workers { subject, arguments, others })
     }
 
     /// Has the ranks measure `turns`, each cell by one of them, and hands them on in their order, as long as `take` wants more.
@@ -124,7 +124,7 @@ impl<'a> Crew<'a> {
         let cells: Vec<String> = turns.iter().map(|turn| self.subject.label(turn)).collect();
         let here = |at: usize| Ahead::of(self.subject, self.arguments, &turns[at]);
         let read = |text: &str| serde_json::from_str(text).ok().map(Answer::ahead);
-        let done = self.others.as_ref()?.carry_out(&cells, &here, &read, take);
+        let done = self.others.as_ref()?.execute(&cells, &here, &read, take);
         Some(done.map_err(|lost| Ending {
             code: 7,
             reason: format!(
