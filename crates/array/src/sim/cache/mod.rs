@@ -269,14 +269,35 @@ impl Cache {
         for line in lines {
             here &= self.tags.touch(line);
         }
-        let verdict =
-            self.ahead.as_mut().map_or(Lookup::Stranger, |ahead| ahead.access(set, from, to, end, fetches));
+        let verdict = match &mut self.ahead {
+            None => Lookup::Stranger,
+            Some(ahead) => {
+                let verdict = ahead.access(set, from, to, end, fetches);
+                Self::leave_out_held(&self.tags, ahead, set, fetches);
+                verdict
+            }
+        };
         match verdict {
             Lookup::Stranger if here => Some(Lookup::Ready),
             Lookup::Stranger => None,
             Lookup::Coming(_) if here => Some(Lookup::Ready),
             verdict => Some(verdict),
         }
+    }
+
+    /// What is held is not read again: a fetch of nothing else has ended as it begins.
+    fn leave_out_held(tags: &Tags, ahead: &mut ReadAhead, set: u32, fetches: &mut Vec<Fetch>) {
+        fetches.retain(|&fetch| {
+            let bytes = (fetch.to - fetch.from) * SECTOR_BYTES;
+            let is_held = tags.lines_of(set, fetch.from * SECTOR_BYTES, bytes).all(|line| tags.holds(line));
+            if is_held {
+                // Readers wait for what is under way before it, or for none.
+                let mut released = Vec::new();
+                ahead.fetched(fetch, &mut released);
+                assert!(released.is_empty(), "who waits must wait for what is under way");
+            }
+            !is_held
+        });
     }
 
     /// Has a read wait for a stream.

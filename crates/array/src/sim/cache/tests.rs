@@ -299,6 +299,23 @@ fn what_is_kept_is_not_waited_for_although_it_is_read_ahead() {
 }
 
 #[test]
+fn what_is_held_is_not_read_ahead_again() {
+    let mut cache = cache(Bytes::MIB * 64);
+    cache.keep(0, 0, 4096);
+    let mut fetches = Vec::new();
+    for from in (0..2048).step_by(16) {
+        assert_eq!(cache.read(0, from, from + 16, 1 << 20, &mut fetches), Some(Lookup::Ready));
+    }
+    assert_eq!(fetches, []);
+    // Where it ends, the window ahead is fetched as ever.
+    for from in (2048..4096).step_by(16) {
+        cache.read(0, from, from + 16, 1 << 20, &mut fetches);
+    }
+    assert!(fetches.iter().all(|fetch| fetch.to > 4096), "{fetches:?}");
+    assert!(!fetches.is_empty());
+}
+
+#[test]
 fn what_it_is_follows_from_its_figures() {
     let mut cache = cache(Bytes::MIB);
     assert_eq!((cache.is_protected(), cache.mirrors()), (false, false));
