@@ -1,36 +1,84 @@
 //! Streams of commands, told from random ones.
 //!
-//! **Invariant:** memory is fixed; the oldest of more streams is forgotten.
+//! **Invariant:** memory is fixed; of the ends that share a place the oldest of more than [`WAYS`] is forgotten.
 
-/// Streams told apart, to know sequential requests from random ones.
-const STREAMS: usize = 16;
+use std::array;
 
-/// Where the latest streams ended.
+use units::convert::narrow;
+
+/// Places for ends of requests, by their offset: hundreds of streams are told apart, and each outlasts hundreds of random requests.
+const PLACES: usize = 256;
+
+/// Ends that one place holds.
+const WAYS: usize = 4;
+
+/// Where the latest requests ended.
 #[derive(Clone, Debug)]
 pub(super) struct Streams {
-    ends: [u64; STREAMS],
-    next: usize,
+    ends: Box<[[u64; WAYS]; PLACES]>,
 }
 
 impl Default for Streams {
     fn default() -> Streams {
-        Streams { ends: [u64::MAX; STREAMS], next: 0 }
+        Streams { ends: Box::new(array::from_fn(|_| [u64::MAX; WAYS])) }
     }
 }
 
 impl Streams {
     /// Whether a request continues where an earlier one ended.
     pub(super) fn continues(&mut self, offset: u64, bytes: u64) -> bool {
-        match self.ends.iter().position(|&end| end == offset) {
-            Some(stream) => {
-                self.ends[stream] = offset + bytes;
-                true
-            }
-            None => {
-                self.ends[self.next] = offset + bytes;
-                self.next = (self.next + 1) % STREAMS;
-                false
+        let ends = &mut self.ends[place(offset)];
+        let known = ends.iter().position(|&end| end == offset);
+        if let Some(way) = known {
+            ends[way] = u64::MAX;
+        }
+        let end = offset + bytes;
+        let ends = &mut self.ends[place(end)];
+        ends.rotate_right(1);
+        ends[0] = end;
+        known.is_some()
+    }
+}
+
+/// The upper bits of a product with the golden ratio, which spread what is evenly apart (Knuth, The Art of Computer Programming,
+/// volume 3, section 6.4).
+fn place(offset: u64) -> usize {
+    narrow(offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hundreds_of_streams_are_told_from_what_is_random_beside_them() {
+        let mut streams = Streams::default();
+        let mut draws = crate::streams::Stream::open(1, "test");
+        let mut continued = [0; 2];
+        for step in 0..100 {
+            for stream in 0..128_u64 {
+                continued[0] += u32::from(streams.continues((stream << 32) + step * 65_536, 65_536));
+                continued[1] += u32::from(streams.continues(draws.below(1 << 40) * 4_096, 4_096));
             }
         }
+        assert!(continued[0] >= 99 * 128 * 98 / 100, "{continued:?}");
+        assert_eq!(continued[1], 0);
+    }
+
+    #[test]
+    fn an_end_is_continued_once() {
+        let mut streams = Streams::default();
+        assert_eq!([0, 4_096, 4_096].map(|offset| streams.continues(offset, 4_096)), [false, true, false]);
+    }
+
+    #[test]
+    fn an_end_is_forgotten_behind_enough_others() {
+        let mut streams = Streams::default();
+        streams.continues(0, 4_096);
+        for other in 1..=100_000 {
+            streams.continues(other << 20, 4_096);
+        }
+        assert!(!streams.continues(4_096, 4_096));
+        assert!(streams.continues((100_000 << 20) + 4_096, 4_096));
     }
 }

@@ -133,15 +133,6 @@ fn each_read_holds_the_interface_for_its_command_and_its_bytes() {
 }
 
 #[test]
-fn sixteen_streams_are_told_apart_and_the_oldest_is_forgotten() {
-    let mut streams = Streams::default();
-    assert!((0..16).all(|stream| !streams.continues(stream * 1_000, 10)));
-    assert!((0..16).all(|stream| streams.continues(stream * 1_000 + 10, 5)));
-    assert!(!streams.continues(99_999, 10) && !streams.continues(15, 1), "the first one has made room");
-    assert!(streams.continues(100_009, 1) && streams.continues(2_015, 1));
-}
-
-#[test]
 fn nothing_gathered_is_programmed_by_no_flush() {
     let mut drive = FlashDrive::new(&small(), 1);
     let now = Instant::from_nanos(5_000_000);
