@@ -10,7 +10,8 @@
 //! word of the state and the last block of the message, whose length is little-endian; `sha512` the first block of the
 //! data with its last one over it.
 
-use crc::{Algorithm, CRC_7_MMC, CRC_16_ARC, Crc};
+use crc::{CRC_7_MMC, Crc};
+use crc_fast::{CrcAlgorithm, checksum};
 use md5::{Digest, Md5};
 use sha1::Sha1;
 use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
@@ -23,37 +24,6 @@ const MARK: u16 = 0xacca;
 /// The checks of data, the longest of them.
 const LONGEST: usize = 128;
 
-const CRC32C: Crc<u32> = Crc::<u32>::new(&Algorithm {
-    width: 32,
-    poly: 0x1edc_6f41,
-    init: 0xffff_ffff,
-    refin: true,
-    refout: true,
-    xorout: 0,
-    check: 0x1cf9_6d7c,
-    residue: 0,
-});
-const CRC32: Crc<u32> = Crc::<u32>::new(&Algorithm {
-    width: 32,
-    poly: 0x04c1_1db7,
-    init: 0,
-    refin: false,
-    refout: false,
-    xorout: 0,
-    check: 0x89a1_897f,
-    residue: 0,
-});
-const CRC64: Crc<u64> = Crc::<u64>::new(&Algorithm {
-    width: 64,
-    poly: 0xad93_d235_94c9_35a9,
-    init: 0,
-    refin: true,
-    refout: true,
-    xorout: 0,
-    check: 0xe9c6_d914_c4b8_d9ca,
-    residue: 0,
-});
-const CRC16: Crc<u16> = Crc::<u16>::new(&CRC_16_ARC);
 const CRC7: Crc<u8> = Crc::<u8>::new(&CRC_7_MMC);
 
 /// What stands behind a header: computed of data.
@@ -67,15 +37,19 @@ impl Sum {
         Sum(sum)
     }
 
+    fn of_crc<const BYTES: usize>(algorithm: CrcAlgorithm, data: &[u8]) -> Sum {
+        Sum::of_bytes(&checksum(algorithm, data).to_le_bytes()[..BYTES])
+    }
+
     /// Of the data behind the header.
     pub fn of(kind: HeaderKind, data: &[u8]) -> Sum {
         match kind {
             HeaderKind::Meta | HeaderKind::PatternHeader => Sum([0; LONGEST]),
             HeaderKind::Crc7 => Sum::of_bytes(&[CRC7.checksum(data)]),
-            HeaderKind::Crc16 => Sum::of_bytes(&CRC16.checksum(data).to_le_bytes()),
-            HeaderKind::Crc32 => Sum::of_bytes(&CRC32.checksum(data).to_le_bytes()),
-            HeaderKind::Crc32c => Sum::of_bytes(&CRC32C.checksum(data).to_le_bytes()),
-            HeaderKind::Crc64 => Sum::of_bytes(&CRC64.checksum(data).to_le_bytes()),
+            HeaderKind::Crc16 => Sum::of_crc::<2>(CrcAlgorithm::Crc16Arc, data),
+            HeaderKind::Crc32 => Sum::of_bytes(&unfinished(CrcAlgorithm::Crc32Cksum, data)),
+            HeaderKind::Crc32c => Sum::of_bytes(&unfinished(CrcAlgorithm::Crc32Iscsi, data)),
+            HeaderKind::Crc64 => Sum::of_crc::<8>(CrcAlgorithm::Crc64Redis, data),
             HeaderKind::Xxhash => Sum::of_bytes(&XxHash32::oneshot(1, data).to_le_bytes()),
             HeaderKind::Md5 => Sum::of_bytes(&Md5::digest(data)),
             // Word by word, the lowest byte first.
@@ -92,6 +66,12 @@ impl Sum {
             HeaderKind::Sha512 => sha512(data),
         }
     }
+}
+
+/// A CRC of 32 bits without its last step, which inverts all of them: fio leaves it out.
+fn unfinished(algorithm: CrcAlgorithm, data: &[u8]) -> [u8; 4] {
+    let [low @ .., _, _, _, _] = (!checksum(algorithm, data)).to_le_bytes();
+    low
 }
 
 fn sha256(data: &[u8]) -> Sum {
@@ -153,8 +133,8 @@ pub(super) fn put(block: &mut [u8], header: Header, offset: u64, number: u32, su
     head[16..24].copy_from_slice(&offset.to_le_bytes());
     head[32..34].copy_from_slice(&1_u16.to_le_bytes());
     head[34..36].copy_from_slice(&truncated_number(number).to_le_bytes());
-    let check = CRC32C.checksum(&head[..36]);
-    head[36..].copy_from_slice(&check.to_le_bytes());
+    let check = unfinished(CrcAlgorithm::Crc32Iscsi, &head[..36]);
+    head[36..].copy_from_slice(&check);
     block[..HEADER_LEN].copy_from_slice(&head);
     block[HEADER_LEN..len].copy_from_slice(&sum.0[..kind.sum_len()]);
     swap(block, narrow::<usize>(at.get()), len);
@@ -194,7 +174,7 @@ fn read_at_start(block: &[u8], kind: HeaderKind, offset: u64) -> Result<u64, Hea
     if two(0) != MARK {
         return Err(HeaderFlaw::None);
     }
-    if CRC32C.checksum(&block[..36]) != four(36) {
+    if unfinished(CrcAlgorithm::Crc32Iscsi, &block[..36]) != block[36..40] {
         // The mark is short: data that was never marked begins with it once in 65,536 times.
         return Err(HeaderFlaw::Other("a header that was changed".into()));
     }
@@ -249,9 +229,12 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_the_catalogue() {
-        assert_eq!(CRC32C.checksum(b"123456789"), 0xe306_9283 ^ 0xffff_ffff);
-        assert_eq!(CRC16.checksum(b"123456789"), 0xbb3d);
-        assert_eq!(CRC7.checksum(b"123456789"), 0x75);
+        let sum = |kind, len| Sum::of(kind, b"123456789").0[..len].to_vec();
+        assert_eq!(sum(HeaderKind::Crc32c, 4), (!0xe306_9283_u32).to_le_bytes());
+        assert_eq!(sum(HeaderKind::Crc32, 4), 0x89a1_897f_u32.to_le_bytes());
+        assert_eq!(sum(HeaderKind::Crc64, 8), 0xe9c6_d914_c4b8_d9ca_u64.to_le_bytes());
+        assert_eq!(sum(HeaderKind::Crc16, 2), 0xbb3d_u16.to_le_bytes());
+        assert_eq!(sum(HeaderKind::Crc7, 1), [0x75]);
         assert_eq!(Sum::of(HeaderKind::Md5, b"").0[..4], [0xd4, 0x1d, 0x8c, 0xd9]);
     }
 }
