@@ -61,6 +61,7 @@ fn what_is_no_count_of_a_stonewall_is_never_overwritten_by_one() {
     let ended = user.fathom(&line).with(8);
     ended.saying(&["notes.txt", "no count of a stone wall", "another file"]);
     assert_eq!(std::fs::read_to_string(&status).unwrap(), "not a count\n");
+    assert!(!path.exists(), "it is told before anything is written");
 }
 
 #[test]

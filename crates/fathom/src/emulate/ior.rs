@@ -95,18 +95,19 @@ fn keep_count(command: &Command, point: &record::Point) -> Result<(), Failure> {
 }
 
 /// The command with as many transfers of each task as the file of `stoneWallingStatusFile` says, where it reads alone. Where
-/// the file holds none that is said, as IOR says it, and it reads what the command says.
-fn with_status(command: Command) -> Command {
-    let Some(path) = command.shape.wear_out.status_file.clone().filter(|_| !command.writes) else {
-        return command;
-    };
-    match stonewall::kept(&path).filter(|transfers| *transfers > 0) {
+/// the file holds none that is said, as IOR says it, and it reads what the command says. Where it writes the file must be free.
+fn with_status(command: Command) -> Result<Command, Failure> {
+    let Some(path) = command.shape.wear_out.status_file.clone() else { return Ok(command) };
+    if command.writes {
+        return stonewall::check(&path).map(|()| command);
+    }
+    Ok(match stonewall::kept(&path).filter(|transfers| *transfers > 0) {
         Some(transfers) => command.with_transfers(transfers),
         None => {
             terminal::say("ior: WARNING: Could not read back the stonewalling status from the file!");
             command
         }
-    }
+    })
 }
 
 /// What `--dryRun` prints, where it is asked for: all but figures. Nothing is looked at or touched.
@@ -203,7 +204,7 @@ struct Asked {
 
 /// The command line; under a launcher each of its processes is a task, unless `-N` has fewer take part.
 fn asked(arguments: &[String]) -> Result<Asked, Failure> {
-    let command = with_status(Command::parse(arguments, ranks::count())?);
+    let command = with_status(Command::parse(arguments, ranks::count())?)?;
     let job = job(&command)?;
     let files = job.files.iter().map(|file| plain_file(&command, file)).collect();
     Ok(Asked { command, job, files })

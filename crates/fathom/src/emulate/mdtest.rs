@@ -154,11 +154,12 @@ fn asked(arguments: &[String]) -> Result<Command, Failure> {
 }
 
 /// The command with as many items of each task as the file of `-x` says, where none are made. Where the
-/// file holds none that is said, as mdtest says it, and `-n` holds.
+/// file holds none that is said, as mdtest says it, and `-n` holds. Where items are made the file must be free for their count.
 fn with_status(command: Command) -> Result<Command, Failure> {
-    let Some(path) = command.status_file.clone().filter(|_| !command.phases.create) else {
-        return Ok(command);
-    };
+    let Some(path) = command.status_file.clone() else { return Ok(command) };
+    if command.phases.create {
+        return stonewall::check(&path).map(|()| command);
+    }
     match stonewall::kept(&path) {
         Some(items) => Ok(command.with_items(items)?),
         None => {

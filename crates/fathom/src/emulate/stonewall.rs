@@ -17,8 +17,8 @@ pub fn furthest(point: &record::Point) -> u64 {
     workers.map(|worker| worker.ops).max().unwrap_or(0)
 }
 
-/// Writes the count to the file.
-pub fn keep(path: &str, count: u64) -> Result<(), Failure> {
+/// Whether a count may be written to the file: before a load, so that none is run whose count has no place.
+pub fn check(path: &str) -> Result<(), Failure> {
     let file = name::path(path);
     let holds_other = |found: fs::Metadata| !found.is_file() || (found.len() > 0 && kept(path).is_none());
     if fs::metadata(&file).is_ok_and(holds_other) {
@@ -26,7 +26,13 @@ pub fn keep(path: &str, count: u64) -> Result<(), Failure> {
         let source = io::Error::new(io::ErrorKind::AlreadyExists, why);
         return Err(Failure::System { what: format!("writing {path}"), source });
     }
-    write_whole(file.as_ref(), count.to_string())
+    Ok(())
+}
+
+/// Writes the count to the file.
+pub fn keep(path: &str, count: u64) -> Result<(), Failure> {
+    check(path)?;
+    write_whole(name::path(path).as_ref(), count.to_string())
 }
 
 /// The count that the file holds; `None` where it cannot be read, holds another thing or is no file.
