@@ -6,6 +6,7 @@
 //! **Invariant:** nothing here knows a world, nor how anything was measured.
 
 mod comparison;
+mod course;
 mod csv;
 mod effects;
 mod explained;
@@ -38,6 +39,7 @@ mod work;
 
 pub use crate::csv::{CSV_COLUMNS, csv};
 pub use comparison::{COMPARISON_COLUMNS, comparison, comparison_csv, comparison_json, comparison_markdown};
+pub use course::{Course, Stretch, courses};
 pub use effects::effects;
 pub use explained::{explained, explained_in_brief};
 pub use exploration::exploration;

@@ -1,100 +1,97 @@
 //! An array's own work beside the loads: how far it came, and when it will be done.
 
-use record::names::series::DONE;
-use record::{Run, Series};
+use record::Run;
 use stats::forecast;
 use units::Nanos;
 
+use crate::course::{Course, Stretch, courses};
 use crate::style::Style;
 use crate::words::{harmless, percent, wrap};
 
-/// The whole course of one kind of work, from all points of a run.
-struct Course<'a> {
-    work: &'a str,
-    /// Seconds since the start of the run, part done.
-    samples: Vec<(f64, f64)>,
-}
-
-/// One line for each kind of work that was watched, and one of its tenths.
+/// For each kind of work that was watched what it came to, how fast it went beside loads and without where both were seen, and its
+/// tenths.
 pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     for course in courses(run) {
-        let mut text = vec![harmless(course.work) + ": " + &summary(&course.samples)];
+        let mut text = vec![harmless(course.work) + ": " + &summary(&course)];
+        text.extend(paces(&course));
         let tenths = tenths(&course.samples);
         if tenths.len() > 1 {
-            text.push(format!("  since its beginning: {}", tenths.join(", ")));
+            let since =
+                if course.is_from_its_beginning { "since its beginning" } else { "since it was first seen" };
+            text.push(format!("{since}: {}", tenths.join(", ")));
         }
-        for line in text {
-            lines.extend(wrap(&style.spell(&line), style.width, "", "    "));
+        for (number, line) in text.iter().enumerate() {
+            let first = if number == 0 { "" } else { "  " };
+            lines.extend(wrap(&style.spell(line), style.width, first, "    "));
         }
     }
     lines
 }
 
-fn courses(run: &Run) -> Vec<Course<'_>> {
-    let mut courses: Vec<Course<'_>> = Vec::new();
-    for series in run.points.iter().flat_map(|point| &point.series) {
-        let Some(work) = series.name.strip_suffix(DONE).filter(|_| series.unit == "share") else { continue };
-        let known = courses.iter().position(|course| course.work == work);
-        let course = match known {
-            Some(known) => &mut courses[known],
-            None => {
-                courses.push(Course { work, samples: Vec::new() });
-                courses.last_mut().expect("just pushed")
-            }
-        };
-        course.samples.extend(samples(series));
+/// `37.0 % after 5 min 00 s, 7.4 % a minute beside the load; done in another 8 min 31 s (7 min 50 s to 9 min 19 s)`.
+fn summary(course: &Course<'_>) -> String {
+    let (whole, (at, done)) = (course.whole(), course.last());
+    if whole.seconds == 0.0 {
+        return format!("{} done {} after the run began", percent(done), time(at));
     }
-    for course in &mut courses {
-        // Points tell the course from its beginning, or from the last sample of the point before.
-        course.samples.sort_by(|one, other| one.0.total_cmp(&other.0));
-        course.samples.dedup();
-        // A second rebuild begins anew; the last is what goes on.
-        let falls = |pair: &[(f64, f64)]| pair[1].1 < pair[0].1;
-        if let Some(at) = course.samples.windows(2).rposition(falls) {
-            course.samples.drain(..=at);
-        }
+    let is_one_pace = course.beside.is_empty() || course.alone().is_none() && course.beside.len() == 1;
+    let company = if is_one_pace && !course.beside.is_empty() { " beside the load" } else { "" };
+    // Of what took a few seconds a rate per minute says nothing.
+    let pace = if is_one_pace && whole.seconds >= 10.0 && whole.part > 0.0 {
+        format!(", {}{company}", rate(&whole))
+    } else {
+        String::new()
+    };
+    let first = if course.is_from_its_beginning || done == whole.part {
+        String::new()
+    } else {
+        format!("from {} to ", percent(done - whole.part))
+    };
+    let after = format!("{first}{} after {}{pace}", percent(done), time(whole.seconds));
+    if done >= 1.0 {
+        let done = if first.is_empty() { "done".into() } else { format!("{first}its end") };
+        return format!("{done} in {}{pace}", time(whole.seconds));
     }
-    courses.retain(|course| !course.samples.is_empty());
-    debug_assert!(
-        courses
-            .iter()
-            .all(|course| course.samples.is_sorted_by(|one, next| one.0 <= next.0 && one.1 <= next.1)),
-        "of the last rebuild both time and what is done rise"
-    );
-    courses
-}
-
-fn samples(series: &Series) -> impl Iterator<Item = (f64, f64)> {
-    let seconds = series.at_ns.iter().map(|at| *at as f64 / 1e9);
-    seconds.zip(series.values.iter().copied()).filter(|(_, part)| part.is_finite())
-}
-
-/// `37 % after 5 min, 7.4 % a minute; done in another 8 min 31 s (7 min 50 s to 9 min 19 s)`.
-fn summary(samples: &[(f64, f64)]) -> String {
-    let (first, last) = (samples[0], samples[samples.len() - 1]);
-    if first.0 == last.0 {
-        return format!("{} done", percent(last.1));
-    }
-    let after = format!("{} after {}", percent(last.1), time(last.0 - first.0));
-    if last.1 >= 1.0 {
-        let took = last.0 - first.0;
-        // Of what took a few seconds a rate per minute says nothing.
-        let rate = if took < 10.0 {
-            String::new()
-        } else {
-            format!(", {}", rate((last.1 - first.1) / took * 6000.0))
-        };
-        return format!("done in {}{rate}", time(took));
-    }
-    let Some(found) = forecast(samples) else { return after };
-    let rate = rate(found.per_s * 6000.0);
+    let now = now(course);
+    let Some(found) = forecast(&now) else { return after };
     let range = match found.left_range_s {
         Some(range) if range.high.is_finite() => format!(" ({} to {})", time(range.low), time(range.high)),
         Some(range) => format!(" (at least {})", time(range.low)),
         None => String::new(),
     };
-    format!("{after}, {rate}; done in another {}{range}", time(found.left_s))
+    format!("{after}; done in another {}{range}", time(found.left_s))
+}
+
+/// The samples of the pace that it goes on with: beside the last load or since it, where it did not end with it.
+fn now(course: &Course<'_>) -> Vec<(f64, f64)> {
+    let whole = course.whole();
+    let until = |stretch: &Stretch<'_>| stretch.from_s + stretch.seconds;
+    let from = match course.beside.last() {
+        None => whole.from_s,
+        Some(last) if until(&whole) - until(last) <= 0.02 * whole.seconds => last.from_s,
+        Some(last) => until(last),
+    };
+    let after = course.samples.iter().copied().filter(|(at, _)| *at > from);
+    [(from, stats::part_at(&course.samples, from))].into_iter().chain(after).collect()
+}
+
+/// `beside the load 0.380 % a minute, the whole would take 4 h 23 min; alone 0.817 % a minute, the whole 2 h 02 min`: where it did
+/// not go at one pace.
+fn paces(course: &Course<'_>) -> Option<String> {
+    let alone = course.alone();
+    if course.beside.is_empty() || alone.is_none() && course.beside.len() == 1 {
+        return None;
+    }
+    let pace = |stretch: &Stretch<'_>, whose: String| match stretch.whole_s() {
+        Some(whole) => format!("{whose} {}, the whole would take {}", rate(stretch), time(whole)),
+        None => format!("{whose} nothing in {}", time(stretch.seconds)),
+    };
+    let one = course.beside.len() == 1;
+    let whose =
+        |load: &str| if one { "beside the load".to_owned() } else { format!("beside {}", harmless(load)) };
+    let beside = course.beside.iter().map(|stretch| pace(stretch, whose(stretch.load)));
+    Some(beside.chain(alone.map(|alone| pace(&alone, "alone".into()))).collect::<Vec<_>>().join("; "))
 }
 
 /// `10 % 25 s, 20 % 51 s`: when each tenth was seen to be done.
@@ -108,7 +105,8 @@ fn tenths(samples: &[(f64, f64)]) -> Vec<String> {
 }
 
 /// Three digits or so, whether it takes seconds or a week.
-fn rate(percent: f64) -> String {
+fn rate(stretch: &Stretch<'_>) -> String {
+    let percent = stretch.part / stretch.seconds * 6000.0;
     match percent {
         0.0..0.995 => format!("{percent:.3} % a minute"),
         0.995..99.5 => format!("{percent:.1} % a minute"),
@@ -123,6 +121,7 @@ fn time(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::Series;
     use record::sample;
 
     fn run_with(parts: &[(u64, f64)]) -> Run {
@@ -138,7 +137,8 @@ mod tests {
             absent: None,
         }];
         // The next point tells the last sample of the one before again.
-        let again = point.clone();
+        let mut again = point.clone();
+        again.started_ns = again.ended_ns;
         sample::run("rebuild", vec![point, again])
     }
 
@@ -161,6 +161,29 @@ mod tests {
     }
 
     #[test]
+    fn the_pace_beside_the_load_and_the_pace_alone_are_printed_apart() {
+        // The load of a sample ends at second 31.
+        let text = lines(&run_with(&[(1, 0.0), (31, 0.01), (131, 1.0)]), STYLE).join("|");
+        assert!(text.starts_with("rebuild: done in 2 min 10 s|"), "{text}");
+        let paces = "|  beside the load 2.0 % a minute, the whole would take 50 min 00 s; \
+                     alone 59.4 % a minute, the whole would take 101 s|";
+        assert!(text.contains(paces), "{text}");
+    }
+
+    #[test]
+    fn what_is_left_is_foretold_by_the_pace_that_goes_on() {
+        let text = lines(&run_with(&[(1, 0.0), (31, 0.3), (41, 0.31), (51, 0.32)]), STYLE).join("|");
+        assert!(text.starts_with("rebuild: 32.0 % after 50.0 s; done in another 11 min"), "{text}");
+    }
+
+    #[test]
+    fn what_was_watched_from_its_middle_on_is_not_said_to_have_begun_there() {
+        let text = lines(&run_with(&[(100, 0.37), (160, 0.7), (220, 1.0)]), STYLE).join("|");
+        assert!(text.starts_with("rebuild: from 37.0 % to its end in 2 min 00 s, 31.5 % a minute"), "{text}");
+        assert!(text.contains("|  since it was first seen: "), "{text}");
+    }
+
+    #[test]
     fn what_was_done_at_once_has_no_rate_of_a_minute() {
         let mut run = run_with(&[(0, 0.0), (1, 0.97), (2, 1.0)]);
         for point in &mut run.points {
@@ -176,6 +199,9 @@ mod tests {
     #[test]
     fn runs_without_such_work_have_no_lines() {
         assert!(lines(&sample::run("quick", Vec::new()), STYLE).is_empty());
-        assert_eq!(lines(&run_with(&[(10, 0.3)]), STYLE), ["rebuild: 30.0 % done"]);
+        assert_eq!(
+            lines(&run_with(&[(10, 0.3)]), STYLE),
+            ["rebuild: 30.0 % done 10.0 s after the run began"]
+        );
     }
 }

@@ -44,10 +44,11 @@ pub fn forecast(samples: &[(f64, f64)]) -> Option<Forecast> {
     Some(Forecast { done, per_s, left_s: left / per_s, left_range_s })
 }
 
-/// The part done at `time`, on the straight line between the samples around it: the one before is before `time`, the
-/// one after is not, so that they are at different times.
-fn part_at(samples: &[(f64, f64)], time: f64) -> f64 {
+/// The part done at `time`, on the straight line between the samples around it, which are in order of time; beyond them where they
+/// end, and 0 of none.
+pub fn part_at(samples: &[(f64, f64)], time: f64) -> f64 {
     let after = samples.partition_point(|(at, _)| *at < time);
+    // The one before is before `time`, the one after is not, so that they are at different times.
     match (after.checked_sub(1).map(|before| samples[before]), samples.get(after)) {
         (Some((t0, p0)), Some((t1, p1))) => p0 + (p1 - p0) * (time - t0) / (t1 - t0),
         (None, Some((_, part))) => *part,

@@ -26,7 +26,7 @@ pub mod working_set;
 pub use average::{geometric_mean, median};
 pub use batch::{BatchMean, batch_mean};
 pub use bucket::Bucket;
-pub use forecast::{Forecast, forecast};
+pub use forecast::{Forecast, forecast, part_at};
 pub use histogram::{Histogram, SUB_BUCKET_BITS};
 pub use interval::Interval;
 pub use open::OpenHistogram;

@@ -277,21 +277,26 @@ impl ModelledWorld {
         self.works.iter().filter_map(progress).collect()
     }
 
-    /// Percent against time, as far as it has come.
+    /// Its beginning, each percent against time, and, until it has ended, how far it is now.
     fn progress_of(&self, number: u32, name: &str, started: Instant) -> Option<Series> {
         let progress = self.sim.work_progress(number)?;
-        let shares = (1..=progress.percents.len()).map(|percent| percent as f64 / 100.0);
+        let times = progress.percents.iter().map(|after| started.saturating_add(*after));
+        let mut course: Vec<(Instant, f64)> = vec![(started, 0.0)];
+        course.extend(times.zip((1..=100).map(|percent| f64::from(percent) / 100.0)));
+        let now = (self.sim.now(), progress.done.get());
+        if progress.ended.is_none() && course.last().is_some_and(|last| last.0 < now.0 && last.1 <= now.1) {
+            course.push(now);
+        }
         Some(Series {
             name: format!("{name}{}", record::names::series::DONE),
             workload: None,
             unit: "share".into(),
             source: "the model".into(),
             from_ns: None,
-            at_ns: progress.percents.iter().map(|after| started.saturating_add(*after).nanos()).collect(),
-            values: shares.collect(),
+            at_ns: course.iter().map(|(at, _)| at.nanos()).collect(),
+            values: course.iter().map(|(_, part)| *part).collect(),
             absent: None,
         })
-        .filter(|series| !series.values.is_empty())
     }
 }
 

@@ -276,6 +276,14 @@ fn a_virtual_array_is_watched_to_the_end_of_its_rebuild() {
     let watched = done(&outcome.points[5]).expect("the rebuild was watched");
     assert_eq!(watched.values.last(), Some(&1.0));
     assert_eq!(watched.at_ns.last(), Some(&outcome.points[5].ended_ns));
+    // Nothing was done when it began, and how far it was when the load ended is no whole percent.
+    let beside = done(&outcome.points[4]).expect("the load ran beside the rebuild");
+    assert_eq!((beside.at_ns[0], beside.values[0]), (outcome.points[3].started_ns, 0.0));
+    assert_eq!(beside.at_ns.last(), Some(&outcome.points[4].ended_ns));
+    assert!(
+        beside.values.last().is_some_and(|part| *part > 0.0 && (part * 100.0).fract() != 0.0),
+        "{beside:?}"
+    );
     // Afterwards nothing goes on any more.
     assert!(done(&outcome.points[6]).is_none());
 }

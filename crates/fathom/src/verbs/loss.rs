@@ -5,7 +5,7 @@ use array::spec::{self, ArraySpec};
 use clap::Args;
 use modelled::lab::spot::rebuild_alone;
 use record::Run;
-use record::names::series;
+use report::Stretch;
 use units::Nanos;
 use units::convert::truncated;
 
@@ -23,7 +23,7 @@ pub struct LossArgs {
     /// Duration of a rebuild, such as 12h [default: as the model rebuilds without a load]
     #[arg(long, value_name = "TIME")]
     pub rebuild: Option<Nanos>,
-    /// Take the duration of the rebuild from this run: last, last~1, a number of `fathom ls`, or the beginning of an id
+    /// Take the pace that the rebuild of this run had beside its load: last, last~1, a number of `fathom ls`, or the beginning of an id
     #[arg(long, value_name = "RUN", conflicts_with = "rebuild", add = candidates::runs())]
     pub run: Option<String>,
     /// Weibull characteristic life: the age that 37 % of the disks reach
@@ -163,8 +163,19 @@ fn interval(found: Chance) -> String {
     if low == high { one_in } else { format!("{one_in} (95 %: {low} to {high})") }
 }
 
+/// In per cent, to two digits where it is small: `1.52 %`, `0.017 %`, `0.00002 %`.
 fn chance(value: f64) -> String {
-    if value >= 0.001 { format!("{:.2} %", 100.0 * value) } else { format!("{value:.2e}") }
+    let percent = 100.0 * value;
+    // Further down than any history is drawn the zeros would only be counted wrong.
+    if percent <= 0.0 {
+        return "0 %".into();
+    }
+    if percent < 1e-9 {
+        return "< 0.000000001 %".into();
+    }
+    let digits = truncated::<usize>((1.0 - percent.log10().floor()).max(2.0));
+    let text = format!("{percent:.digits$}");
+    format!("{} %", if digits > 2 { text.trim_end_matches('0') } else { &text })
 }
 
 fn hours(time: Nanos) -> f64 {
@@ -176,13 +187,12 @@ fn rebuild(arguments: &LossArgs, store: &Store, array: &ArraySpec) -> Result<(Na
     match (&arguments.run, arguments.rebuild) {
         (Some(name), _) => {
             let run = store.open()?.get(name.as_str())?;
-            let took = rebuild_of(&run).ok_or_else(|| {
+            rebuild_of(&run).ok_or_else(|| {
                 Failure::Usage(format!(
-                    "run {} saw no rebuild come to its end; say how long it takes with --rebuild",
+                    "run {} saw less than 1 % of a rebuild; say how long it takes with --rebuild",
                     run.id
                 ))
-            })?;
-            Ok((took, format!("as run {} saw it", run.id)))
+            })
         }
         (None, Some(time)) if !time.is_zero() => Ok((time, "as you say".into())),
         (None, Some(_)) => Err(Failure::Usage("--rebuild takes a time above zero, such as 12h".into())),
@@ -204,25 +214,30 @@ fn rebuild_of_model(arguments: &LossArgs, array: &ArraySpec) -> Result<(Nanos, S
     Ok((Nanos::new(truncated((took_s * 1e9).round())), source.into()))
 }
 
-/// How long the last rebuild of `run` that came to its end took.
-///
-/// A course that was first seen with a part done is drawn out to its beginning at its own mean speed; one of which a
-/// tenth was done by then is left alone.
-fn rebuild_of(run: &Run) -> Option<Nanos> {
-    let name = format!("rebuild{}", series::DONE);
-    let all = run.points.iter().flat_map(|point| &point.series).filter(|series| series.name == name);
-    let mut samples: Vec<(u64, f64)> =
-        all.flat_map(|series| series.at_ns.iter().copied().zip(series.values.iter().copied())).collect();
-    samples.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    let ended = samples.iter().rposition(|(_, done)| *done >= 1.0)?;
-    let begun =
-        samples[..ended].windows(2).rposition(|pair| pair[1].1 < pair[0].1).map_or(0, |fall| fall + 1);
-    let ended = samples[begun..].iter().position(|(_, done)| *done >= 1.0)? + begun;
-    debug_assert!(begun <= ended, "a rebuild ends after it began");
-    let ((from, first), (until, _)) = (samples[begun], samples[ended]);
-    let took = until.checked_sub(from).filter(|took| *took > 0 && first < 0.1)?;
-    Some(Nanos::new(truncated((took as f64 / (1.0 - first)).round())))
+/// How long the last rebuild of `run` takes at the pace that it had beside the load, the slowest of several, and in words whose pace
+/// that is; without a load at its own pace. `None` where less than 1 % of it was seen.
+fn rebuild_of(run: &Run) -> Option<(Nanos, String)> {
+    let course = report::courses(run).into_iter().find(|course| course.work == "rebuild")?;
+    let whole_s = |stretch: &Stretch<'_>| stretch.whole_s().filter(|_| stretch.part >= LEAST_SEEN);
+    let beside = course.beside.iter().filter_map(|stretch| Some((whole_s(stretch)?, stretch)));
+    let slowest = beside.max_by(|one, other| one.0.total_cmp(&other.0));
+    let alone = || course.alone().and_then(|stretch| Some((whole_s(&stretch)?, stretch)));
+    let (took_s, stretch) = slowest.map(|(took, stretch)| (took, *stretch)).or_else(alone)?;
+    let company = match stretch.load {
+        "" => "without a load: beside one it takes longer".to_owned(),
+        load => format!("beside its load `{load}`"),
+    };
+    let source = format!(
+        "at the pace of run {} {company} ({:.1} % in {})",
+        run.id,
+        100.0 * stretch.part,
+        Nanos::from_secs_f64(stretch.seconds)
+    );
+    Some((Nanos::from_secs_f64(took_s), source))
 }
+
+/// The part of a rebuild that has a pace.
+const LEAST_SEEN: f64 = 0.01;
 
 #[cfg(test)]
 mod tests {
@@ -247,11 +262,31 @@ mod tests {
     }
 
     #[test]
-    fn a_rebuild_takes_as_long_as_the_run_saw_drawn_out_to_its_beginning() {
-        assert_eq!(rebuild_of(&run(&[(110, 0.01), (600, 0.5), (1_100, 1.0)])), Some(Nanos::from_secs(1_000)));
-        assert_eq!(rebuild_of(&run(&[(110, 0.01), (600, 0.5)])), None);
-        assert_eq!(rebuild_of(&run(&[(110, 0.4), (600, 1.0)])), None);
-        let twice = run(&[(0, 0.0), (50, 1.0), (100, 0.0), (400, 1.0)]);
-        assert_eq!(rebuild_of(&twice), Some(Nanos::from_secs(300)));
+    fn a_rebuild_takes_as_long_as_at_its_pace_beside_the_load_of_the_run() {
+        // The load of a sample ends at second 31; what comes later has the array to itself.
+        let (took, source) = rebuild_of(&run(&[(1, 0.0), (31, 0.3), (81, 1.0)])).unwrap();
+        assert_eq!(took, Nanos::from_secs(100));
+        assert!(source.contains("beside its load `beside` (30.0 % in 30.0 s)"), "{source}");
+    }
+
+    #[test]
+    fn without_a_load_a_rebuild_takes_what_the_run_saw_drawn_out_to_its_beginning() {
+        let (took, source) = rebuild_of(&run(&[(110, 0.01), (600, 0.5), (1_100, 1.0)])).unwrap();
+        assert_eq!(took, Nanos::from_secs(1_000));
+        assert!(source.contains("without a load"), "{source}");
+        let twice = run(&[(100, 0.0), (150, 1.0), (200, 0.0), (500, 1.0)]);
+        assert_eq!(rebuild_of(&twice).unwrap().0, Nanos::from_secs(300));
+    }
+
+    #[test]
+    fn chances_are_in_per_cent_however_small() {
+        let texts = [0.0152, 0.001_8, 1.66e-4, 2.0e-7, 1e-14, 0.0, 1.0].map(chance);
+        assert_eq!(texts, ["1.52 %", "0.18 %", "0.017 %", "0.00002 %", "< 0.000000001 %", "0 %", "100.00 %"]);
+    }
+
+    #[test]
+    fn a_rebuild_of_which_next_to_nothing_was_seen_has_no_duration() {
+        assert_eq!(rebuild_of(&run(&[(110, 0.0), (600, 0.005)])), None);
+        assert_eq!(rebuild_of(&run(&[(110, 0.5)])), None);
     }
 }
