@@ -180,11 +180,45 @@ pub fn run(arguments: &AsArgs, store: &Store) -> Result<Ending, Failure> {
     }
     let consents = targets::consents(&arguments.destroy)?;
     let context = Context { store, consents, no_save: arguments.no_save };
-    (tool.run)(&context, words).inspect_err(|failure| {
-        if failure.to_string().contains("--destroy=") {
-            terminal::say(&format!("`--destroy` stands before the tool: fathom as --destroy=... {name} ..."));
+    let ended = (tool.run)(&context, words);
+    let why = match &ended {
+        Ok(ending) => ending.reason.clone(),
+        Err(failure) => failure.to_string(),
+    };
+    let (misplaced, words) = split_consents(words);
+    let given = arguments.destroy.iter().cloned().chain(misplaced.iter().cloned()).chain(wanted(&why));
+    let given: Vec<String> = given.collect();
+    if given.len() > arguments.destroy.len() {
+        terminal::say(&format!("consent stands before the tool: {}", command(&given, name, &words)));
+    }
+    ended
+}
+
+/// What consent `why`, the reason of a refusal, asks for.
+fn wanted(why: &str) -> Option<String> {
+    let (_, rest) = why.split_once("`--destroy=")?;
+    rest.split_once('`').map(|(name, _)| name.to_owned())
+}
+
+/// Consent among a tool's own words, where it is none, and the words without it.
+fn split_consents(words: &[String]) -> (Vec<String>, Vec<String>) {
+    let (mut consents, mut rest) = (Vec::new(), Vec::new());
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match (word.strip_prefix("--destroy="), word.as_str()) {
+            (Some(name), _) => consents.push(name.to_owned()),
+            (None, "--destroy") => consents.extend(words.next().cloned()),
+            (None, _) => rest.push(word.clone()),
         }
-    })
+    }
+    (consents, rest)
+}
+
+/// The whole command line, as a shell reads it.
+fn command(consents: &[String], tool: &str, words: &[String]) -> String {
+    let consents = consents.iter().map(|name| format!("--destroy={name}"));
+    let all = ["fathom".into(), "as".into()].into_iter().chain(consents).chain([tool.to_owned()]);
+    all.chain(words.iter().cloned()).map(|word| report::shell_word(&word)).collect::<Vec<_>>().join(" ")
 }
 
 /// What every tool has beside its own arguments.
@@ -324,5 +358,22 @@ mod tests {
         assert_eq!(called_as("/usr/local/bin/seeker"), Some("seeker"));
         assert_eq!(called_as("seeker.exe"), Some("seeker"));
         assert_eq!(called_as("/usr/bin/fathom"), None);
+    }
+
+    #[test]
+    fn consent_that_a_tool_lacks_or_has_among_its_words_comes_before_the_tool_in_the_whole_command() {
+        let why = "writing would destroy its data; if it may be lost, consent with `--destroy=/mnt/my file`";
+        assert_eq!(wanted(why).as_deref(), Some("/mnt/my file"));
+        assert_eq!(wanted("no such file"), None);
+        let words = ["--destroy", "a", "mix.fio", "--destroy=b", "--minimal"].map(str::to_owned);
+        let (consents, rest) = split_consents(&words);
+        assert_eq!(
+            (consents, rest.clone()),
+            (vec!["a".into(), "b".into()], vec!["mix.fio".into(), "--minimal".into()])
+        );
+        assert_eq!(
+            command(&["/mnt/my file".into()], "fio", &rest),
+            "fathom as '--destroy=/mnt/my file' fio mix.fio --minimal"
+        );
     }
 }
