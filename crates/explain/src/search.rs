@@ -1,5 +1,6 @@
 //! What a search for the highest rate found.
 
+use record::names::search::GENERATOR as CLIENT;
 use record::{Depths, Point, Run, Rung, Search, Severity};
 use units::{Bytes, Nanos, OpsPerSecond};
 
@@ -28,14 +29,6 @@ fn slo(search: &Search) -> String {
     search.slos.join(" and ")
 }
 
-/// What keeps a higher rate from being met. Records name a saturated load generator `load generator saturated`.
-fn cause(by: &str) -> &str {
-    if by == CLIENT { "load generator saturated" } else { by }
-}
-
-/// The cause in records where the load generator, not the storage, was too slow.
-const CLIENT: &str = "load generator saturated";
-
 pub(crate) fn edge(run: &Run) -> Option<Draft> {
     let search = run.search.as_ref()?;
     let kept = search.met_per_s?;
@@ -50,7 +43,7 @@ pub(crate) fn edge(run: &Run) -> Option<Draft> {
             per_s(kept),
             slo(search),
             per_s(broken),
-            cause(by)
+            by
         ),
         _ => {
             let bound = if search.to_per_s == Some(kept) { "allowed" } else { "tried" };
@@ -84,7 +77,7 @@ fn deepest(search: &Search, depths: &Depths, kept: f64) -> Option<Draft> {
     let mut sentence =
         format!("Deepest queue within the SLO {}: {least}{met}, at {}", slo(search), per_s(kept));
     match (depths.violated, &search.violated_by) {
-        (Some(broken), Some(by)) => sentence += &format!("; not {broken} ({})", cause(by)),
+        (Some(broken), Some(by)) => sentence += &format!("; not {broken} ({})", by),
         _ if met == depths.most => sentence += ", the deepest allowed",
         _ => {}
     }

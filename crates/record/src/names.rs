@@ -92,6 +92,12 @@ pub mod series {
     pub const MEMORY_WRITEBACK: &str = "memory.writeback";
 }
 
+/// What [`Rung::cause`](crate::Rung::cause) says.
+pub mod search {
+    /// The load generator, not the storage, was late.
+    pub const GENERATOR: &str = "load generator saturated";
+}
+
 /// What [`Ceiling::what`](crate::Ceiling::what) says.
 pub mod ceiling {
     /// Bytes a second.

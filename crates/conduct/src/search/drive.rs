@@ -427,7 +427,7 @@ pub(super) fn cause_words(cause: Cause, slos: &[Slo]) -> String {
         Cause::Short => "rate not reached".into(),
         Cause::Lost => "requests not issued".into(),
         Cause::Errors => "errors".into(),
-        Cause::Client => "load generator saturated".into(),
+        Cause::Client => record::names::search::GENERATOR.into(),
     }
 }
 

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use host::safety::Reason;
 use modelled::ModelledWorld;
 use real::{Judgement, RealOptions, RealWorld};
-use workload::plan::Plan;
+use workload::plan::{Plan, Summary};
 
 use crate::ending::{Ending, Failure};
 use crate::input::arrays::{self, LIBRARY};
 use crate::output;
 
-pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
-    let Foreseen { text, refused, .. } = foreseen(plan, options)?;
+/// Prints what `plan` would do, of which `summary` is the plan itself.
+pub fn run(plan: &Plan, options: &RealOptions, summary: Summary<'_>) -> Result<Ending, Failure> {
+    let Foreseen { text, refused, .. } = foreseen(plan, options, summary)?;
     output::print_wrapped(&text)?;
     Ok(match refused {
         Some(what) => Ending { code: 3, reason: format!("{what} would be refused") },
@@ -30,9 +31,9 @@ pub struct Foreseen {
     pub barred: Option<String>,
 }
 
-/// What `plan` would do to the targets. Opens nothing for writing.
-pub fn foreseen(plan: &Plan, options: &RealOptions) -> Result<Foreseen, Failure> {
-    let mut text = plan.summary().to_string() + "\n";
+/// What `plan` would do to the targets, below its `summary`. Opens nothing for writing.
+pub fn foreseen(plan: &Plan, options: &RealOptions, summary: Summary<'_>) -> Result<Foreseen, Failure> {
+    let mut text = summary.to_string() + "\n";
     if let Some(address) = arrays::address(&options.targets)? {
         let array = array::spec::array(&LIBRARY, address)?;
         // Whether the plan fits it is asked as a run would.

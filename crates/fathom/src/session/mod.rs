@@ -267,6 +267,13 @@ fn unkept(found: &record::Search) -> Option<String> {
         return None;
     }
     let slos = found.slos.join(" and ");
+    if is_machine_late(found) {
+        return Some(format!(
+            "at every rate tried this machine, not the storage, was late, so that nothing is known of {slos}; more time will not help: \
+             stop what else runs here (`fathom doctor`), give the load more `workers`, search lower rates with `--to`, or search \
+             from a faster machine"
+        ));
+    }
     let what = if found.depths.is_some() { "queue depth" } else { "rate" };
     match found.budget_s.filter(|_| found.out_of_time) {
         Some(budget_s) => Some(format!(
@@ -275,6 +282,13 @@ fn unkept(found: &record::Search) -> Option<String> {
         )),
         None => found.complete.then(|| format!("no {what} meets {slos}")),
     }
+}
+
+/// Whether every rate that failed did so because its requests were issued late.
+fn is_machine_late(found: &record::Search) -> bool {
+    let mut failed = found.ladder.iter().filter(|rung| rung.verdict == "fail").peekable();
+    failed.peek().is_some()
+        && failed.all(|rung| rung.cause.as_deref() == Some(record::names::search::GENERATOR))
 }
 
 /// A world, and what of the user's data may be destroyed in it.
@@ -425,6 +439,26 @@ mod tests {
         assert_eq!(kept(&lost, &[]), "; nothing had been measured");
         assert_eq!(kept(&lost, &load), "; what was measured before is saved");
         assert_eq!(kept(&WorldError::Interrupted, &load), "");
+    }
+
+    #[test]
+    fn a_search_in_which_the_machine_was_late_at_every_rate_does_not_ask_for_more_time() {
+        let rung = |cause: &str| {
+            serde_json::json!({ "rate_per_s": 1e3, "purpose": "grid", "verdict": "fail", "cause": cause, "seconds": 1.0,
+                "requests": 1, "figures": [], "points": [] })
+        };
+        let told = |second: &str| {
+            let found = serde_json::json!({ "slos": ["p99<1ms"], "tolerance": 0.02, "ceiling_per_s": 1e4, "confirmed": false,
+                "complete": false, "budget_s": 90.0, "out_of_time": true,
+                "ladder": [rung("load generator saturated"), rung(second)] });
+            unkept(&serde_json::from_value(found).expect("a search")).expect("no rate was kept")
+        };
+        let late = told("load generator saturated");
+        assert!(
+            late.contains("this machine, not the storage, was late") && !late.contains("give it more time"),
+            "{late}"
+        );
+        assert!(told("p99<1ms").ends_with("give it more time"));
     }
 
     #[test]

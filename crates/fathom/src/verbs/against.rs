@@ -69,8 +69,8 @@ pub fn run(run: &RunArgs, arguments: &AgainstArgs, second: &str, store: &Store) 
     let mut second = options_of(run, second, store)?;
     set_beside(plan, &mut first, &mut second)?;
     if run.dry_run {
-        let ending = dry_run::run(plan, &first)?;
-        let other = dry_run::run(plan, &second)?;
+        let ending = dry_run::run(plan, &first, plan.summary())?;
+        let other = dry_run::run(plan, &second, plan.summary())?;
         return Ok(if ending.code == 0 { other } else { ending });
     }
     let library = || store.open_to_save(run.no_save);

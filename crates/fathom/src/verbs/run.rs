@@ -52,7 +52,7 @@ pub fn run(arguments: &MeasureArgs, store: &Store) -> Result<Ending, Failure> {
         ));
     }
     if run.dry_run {
-        return dry_run::run(&planned.plan, &options);
+        return dry_run::run(&planned.plan, &options, planned.plan.summary());
     }
     let asked = Judging::of(&planned.plan, judging, store)?;
     let mut earlier: Vec<Run> = Vec::new();

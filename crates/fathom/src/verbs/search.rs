@@ -76,7 +76,7 @@ pub fn search(arguments: &SearchArgs, store: &Store) -> Result<Ending, Failure> 
     let (planned, options) = run.read()?;
     load_of(&planned.plan, search.load.as_deref()).map_err(Failure::Usage)?;
     if run.dry_run {
-        let ending = dry_run::run(&planned.plan, &options)?;
+        let ending = dry_run::run(&planned.plan, &options, planned.plan.summary().without_costs())?;
         output::print_wrapped(&what_it_would_do(&search))?;
         return Ok(ending);
     }
@@ -152,8 +152,7 @@ fn what_it_would_do(search: &SearchOptions) -> String {
     format!(
         "search  the maximum sustained rate with {}, to {}\n  {first}; then about {RATES_USUAL} to {RATES_MANY} rates, {} to {} \
          each: {} to {} together\n  besides, after a rate that fails up to 2min until the target has recovered, and for a load that \
-         writes, before each rate what filling the write cache takes\n  the time and the writes above are those of `fathom run`, not \
-         of this search\n{end}",
+         writes, before each rate what filling the write cache takes\n{end}",
         slos.join(" and "),
         Share::new(search.within).map_or_else(|| "2%".into(), percent),
         search.look,

@@ -15,18 +15,28 @@ use crate::tree::{Fsync, Order, Shape, Tree};
 /// A plan in a few lines: each phase with its points and what it asks, then time, bytes written and whether data
 /// is changed. What `fathom plan check` prints.
 #[derive(Clone, Copy, Debug)]
-pub struct Summary<'a>(pub(super) &'a Plan);
+pub struct Summary<'a> {
+    plan: &'a Plan,
+    has_costs: bool,
+}
+
+impl Summary<'_> {
+    /// The same without time and bytes: what drives the loads otherwise than `fathom run` costs something else.
+    pub fn without_costs(self) -> Self {
+        Summary { has_costs: false, ..self }
+    }
+}
 
 impl Plan {
     /// The plan in a few lines.
     pub fn summary(&self) -> Summary<'_> {
-        Summary(self)
+        Summary { plan: self, has_costs: true }
     }
 }
 
 impl fmt::Display for Summary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plan = self.0;
+        let plan = self.plan;
         match plan.about.as_str() {
             "" => writeln!(f, "{}", plan.name)?,
             about => writeln!(f, "{}: {about}", plan.name)?,
@@ -40,8 +50,10 @@ impl fmt::Display for Summary<'_> {
             }
         }
         let estimate = plan.estimate();
-        writeln!(f, "time    {estimate}, besides laying out files and waiting for what is in flight")?;
-        writeln!(f, "writes  {}", estimate.written)?;
+        if self.has_costs {
+            writeln!(f, "time    {estimate}, besides laying out files and waiting for what is in flight")?;
+            writeln!(f, "writes  {}", estimate.written)?;
+        }
         let changes = if estimate.changes_data {
             "writes to the target: a device or file named is overwritten, in a directory only scratch files"
         } else {

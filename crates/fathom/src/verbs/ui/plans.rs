@@ -135,7 +135,7 @@ fn foreseen(plan: &mut Plan, targets: Vec<String>) -> Result<Foreseen, Failure> 
 /// What the plan would do on `targets` without any consent.
 pub fn on_targets(plan: &Plan, targets: Vec<String>) -> Result<Foreseen, Failure> {
     let options = RealOptions { targets, looks_inside: true, ..RealOptions::default() };
-    dry_run::foreseen(plan, &options)
+    dry_run::foreseen(plan, &options, plan.summary())
 }
 
 fn told(errors: &Errors, label: &str) -> Vec<Value> {
