@@ -163,6 +163,8 @@ fn scratch_means_what_it_says_or_is_refused_with_what_would_fit() {
         assert_eq!(size_of(&user.last()), size.parse().unwrap());
     }
     let refused = |line: &str, words: &[&str]| user.fathom(line).with(2).saying(words);
+    refused("run plan.toml --on disk --scratch 100TB", &["--scratch 100TB: ", "iB or less fits"]);
+    refused("run plan.toml --on /proc", &["/proc: its file system has no size", "hold no files"]);
     refused("run plan.toml --on disk --scratch 4096TiB", &["--scratch 4096TiB", "free", "or less fits"]);
     refused("run plan.toml --on disk --scratch 1000B", &["multiple of 4 KiB"]);
     refused("run plan.toml --on null: --scratch 1GiB", &["no scratch file is made on null:", "span=1GiB"]);

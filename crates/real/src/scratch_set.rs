@@ -319,7 +319,7 @@ fn asked_for(
     files: &mut BTreeMap<usize, Bytes>,
     place: &Folders<'_>,
 ) -> Result<String, WorldError> {
-    let unfit = |why: String| Err(WorldError::unfit(format!("--scratch {}: {why}", asked.exact())));
+    let unfit = |why: String| Err(WorldError::unfit(format!("--scratch {}: {why}", as_typed(asked))));
     let count = files.len() as u64;
     let each = Bytes::new(asked.get() / count.max(1)).round_down(HEADER_SIZE);
     if !asked.is_multiple_of(HEADER_SIZE) || each.is_zero() {
@@ -341,11 +341,14 @@ fn asked_for(
     let given = SizeEnvironment { taken: HEADER_SIZE * count, ..given.clone() };
     let choice = match requested_size(&given, asked) {
         Ok(choice) => choice,
+        Err(_) if holds_nothing(&given) => return unfit(format!("{}: {HOLDS_NOTHING}", place.name())),
         Err(fits) => {
             let (name, free, reserve) = (place.name(), given.free, given.reserve);
+            // As it can be typed.
+            let unit = if fits >= Bytes::GIB * 8 { Bytes::GIB } else { Bytes::MIB };
             return unfit(format!(
                 "{name} has {free} free, of which {reserve} are reserved; {} or less fits",
-                fits.exact()
+                fits.round_down(unit).exact()
             ));
         }
     };
@@ -353,11 +356,30 @@ fn asked_for(
     Ok(choice.why)
 }
 
+/// `size` exactly, in a decimal unit where that is shorter: `100TB` rather than `97656250000KiB`.
+fn as_typed(size: Bytes) -> String {
+    let bytes = size.get();
+    let units = [("TB", 12), ("GB", 9), ("MB", 6)].map(|(unit, power)| (unit, 10u64.pow(power)));
+    let decimal = units.into_iter().find(|(_, scale)| bytes != 0 && bytes.is_multiple_of(*scale));
+    let decimal = decimal.map(|(unit, scale)| format!("{}{unit}", bytes / scale));
+    let exact = size.exact();
+    decimal.filter(|text| text.len() < exact.len()).unwrap_or(exact)
+}
+
+/// Why there is no room where a file system has no size.
+const HOLDS_NOTHING: &str = "its file system has no size: /proc, /sys and the like hold no files; name a directory on a disk, or a device";
+
+fn holds_nothing(given: &SizeEnvironment) -> bool {
+    // What is reserved is a part of the whole.
+    given.free.is_zero() && given.reserve.is_zero()
+}
+
 /// The size of each of `count` files whose size is open, and the reason for it.
 fn chosen(given: &SizeEnvironment, count: usize, place: &Folders<'_>) -> Result<(Bytes, String), WorldError> {
     let each = |all: Bytes| Bytes::new(all.get() / count as u64).round_down(HEADER_SIZE);
     match auto_size(given) {
         Some(choice) => Ok((each(choice.size), choice.why)),
+        None if holds_nothing(given) => Err(WorldError::unfit(format!("{}: {HOLDS_NOTHING}", place.name()))),
         None => Err(WorldError::unfit(format!(
             "{}: {} free, of which {} are reserved, leave no room for a scratch file of {}; free some \
              space, name another place, or give a smaller size with `--scratch`",
