@@ -114,6 +114,22 @@ pub struct Setting {
     pub values: Vec<Option<String>>,
 }
 
+impl Setting {
+    /// How the key of an option in the address of a virtual array begins.
+    pub const OPTION: &str = "target option ";
+
+    /// The option, where it is one.
+    pub fn option(&self) -> Option<&str> {
+        self.key.strip_prefix(Setting::OPTION)
+    }
+
+    /// The values in order: `290MB/s → 145MB/s`.
+    pub fn told(&self) -> String {
+        let values: Vec<&str> = self.values.iter().map(|value| value.as_deref().unwrap_or("none")).collect();
+        values.join(" → ")
+    }
+}
+
 /// One figure of one cell, held against the same of the first side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Compared {

@@ -7,7 +7,8 @@
 //! explains the figures with one degree of many has been fitted to them, and counts for less than what happens or does not.
 //! The likeliest suspect *fits* where, at its likeliest degree, every figure lies within the noise of the measurement and
 //! the error of a model, and all of them together are no stranger than those make them; it is *named* where it fits and neither another part that fits nor noise alone is nearly as likely.
-//! Everything else is unknown.
+//! Everything else is unknown. At one point alone any degree of many that slows it by as much fits: there no part is likelier than another that
+//! fits.
 //!
 //! **Invariant:** a part is named by what was measured alone: no suspect is likelier than another beforehand, and no degree
 //! on the scale of logarithms. Source: MacKay, *Bayesian interpolation*, Neural Computation 4 (1992), on evidence.
@@ -61,6 +62,8 @@ pub struct Traced {
     pub times: f64,
     /// The logarithm of its likelihood, the mean over its degrees, up to a constant that all suspects share.
     pub log_likelihood: f64,
+    /// The same at its likeliest degree alone.
+    highest: f64,
     /// How strange all figures together are: of a true cause, some 1 for each cell.
     misfit: f64,
     /// Whether every figure lies where it should, and all together.
@@ -225,10 +228,12 @@ fn traced(times: f64, held: &[Held<'_>]) -> Option<Traced> {
     let worst = held.iter().max_by(|one, other| strain(one).total_cmp(&strain(other)));
     let misfit = held.iter().map(Held::strangeness).sum();
     let cells: f64 = held.iter().map(|one| one.weight).sum();
+    let log_likelihood = held.iter().map(Held::log_likelihood).sum();
     Some(Traced {
         misfit,
         times,
-        log_likelihood: held.iter().map(Held::log_likelihood).sum(),
+        log_likelihood,
+        highest: log_likelihood,
         fits: misfit <= chi_square(cells, 1.0 - MISFIT_TOGETHER) && held.iter().all(|one| strain(one) <= 1.0),
         worst: worst.map(|one| {
             (format!("{} at {}", one.measured.metric, one.measured.cell), one.measured.log, one.log)
@@ -239,8 +244,24 @@ fn traced(times: f64, held: &[Held<'_>]) -> Option<Traced> {
 /// The part that became slower, of those that `suspicions` name, by the figures `measured`; unknown where none fits and
 /// where two fit about equally.
 pub fn culprit(model: &str, measured: &[Shift], suspicions: &[Suspicion]) -> Culprit {
+    let is_one_point = measured.iter().filter_map(Shift::point).collect::<BTreeSet<_>>().len() < 2;
+    let trace = |one: &Suspicion| {
+        let traced = one.trace(measured)?;
+        // The one point is what a degree is taken from: that others would not fit it says nothing against the part.
+        let log_likelihood = if is_one_point { traced.highest } else { traced.log_likelihood };
+        Some(Traced { log_likelihood, ..traced })
+    };
     let mut all: Vec<(&Suspicion, Traced)> =
-        suspicions.iter().filter_map(|one| Some((one, one.trace(measured)?))).collect();
+        suspicions.iter().filter_map(|one| Some((one, trace(one)?))).collect();
+    if is_one_point {
+        let highest =
+            all.iter().filter(|(_, one)| one.fits).map(|(_, one)| one.log_likelihood).reduce(f64::max);
+        all.iter_mut()
+            .filter(|(_, one)| one.fits)
+            .for_each(|(_, one)| one.log_likelihood = highest.unwrap_or_default());
+        // What fits stays in the order that it was given in.
+        all.sort_by_key(|(_, one)| !one.fits);
+    }
     all.sort_by(|(_, one), (_, other)| other.log_likelihood.total_cmp(&one.log_likelihood));
     let best = all.first().map_or(0.0, |(_, traced)| traced.log_likelihood);
     let mut parts: Vec<Vec<(&Suspicion, Traced)>> = Vec::new();
@@ -252,7 +273,7 @@ pub fn culprit(model: &str, measured: &[Shift], suspicions: &[Suspicion]) -> Cul
     }
     let suspects: Vec<Suspect> = parts.iter().map(|changes| suspect(changes, best)).collect();
     let is_noise = !suspects.is_empty() && best - noise_alone(measured) < LIKELIER.ln();
-    let why = if is_noise { NOISE_ALONE.into() } else { unknown(model, &suspects) };
+    let why = if is_noise { NOISE_ALONE.into() } else { unknown(model, &suspects, is_one_point) };
     let part = suspects.first().filter(|_| why.is_empty()).map(|first| first.part.clone());
     let figures = u32::try_from(measured.len()).unwrap_or(u32::MAX);
     let suspects = suspects.into_iter().take(TOLD).collect();
@@ -289,7 +310,7 @@ fn noise_alone(measured: &[Shift]) -> f64 {
 }
 
 /// Why no part is named; empty where one is.
-fn unknown(model: &str, suspects: &[Suspect]) -> String {
+fn unknown(model: &str, suspects: &[Suspect], is_one_point: bool) -> String {
     let Some(first) = suspects.first() else {
         return format!("{model} has no figure of the points that were compared");
     };
@@ -311,6 +332,12 @@ fn unknown(model: &str, suspects: &[Suspect]) -> String {
         .collect();
     if rivals.len() < 2 {
         return String::new();
+    }
+    if is_one_point {
+        return format!(
+            "at one point these slow it alike: {}; measure several sizes, mixes and depths to tell them apart",
+            rivals.join(", ")
+        );
     }
     format!(
         "these explain the pattern about equally: {}; points of other sizes, mixes or depths tell them apart",
@@ -430,6 +457,40 @@ mod tests {
         let found = culprit("array:m", &changed([0.0, 0.0, 0.5]), &same);
         assert_eq!(found.part.as_deref(), Some("link"), "two changes of one part are no rivals");
         assert_eq!(found.suspects[0].change, "2.0 times as slow", "the same words once");
+    }
+
+    #[test]
+    fn one_point_alone_names_no_part_of_those_that_slow_it_alike() {
+        let of = |part: f64| -> Vec<Shift> {
+            changed([part, part, part])
+                .into_iter()
+                .filter(|one| one.cell == "a" && one.metric == "mean")
+                .collect()
+        };
+        let by_degrees = |part: &str| {
+            let tried = [(2.0, of(1.0)), (50.0, of(49.0))].to_vec();
+            Suspicion { part: part.into(), change: "{} times as slow".into(), tried }
+        };
+        let happened = Suspicion {
+            part: "rebuild".into(),
+            change: "beside the load".into(),
+            tried: vec![(1.0, of(1.1))],
+        };
+        let all = [by_degrees("link"), by_degrees("channel"), happened];
+        let found = culprit("array:m", &of(1.0), &all);
+        assert_eq!(found.part, None, "{found:#?}");
+        assert!(
+            found
+                .why
+                .starts_with("at one point these slow it alike: link 2.0 times as slow, channel 2.0 times"),
+            "{}",
+            found.why
+        );
+        assert!(found.why.contains("rebuild beside the load"), "{}", found.why);
+        // The one part that slows it so is named, whatever its degree.
+        let cannot = Suspicion { part: "cache".into(), change: "off".into(), tried: vec![(1.0, of(0.1))] };
+        let found = culprit("array:m", &of(1.0), &[by_degrees("link"), cannot]);
+        assert_eq!(found.part.as_deref(), Some("link"), "{found:#?}");
     }
 
     #[test]

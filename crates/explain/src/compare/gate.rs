@@ -154,11 +154,8 @@ fn notes(asked: &Asked<'_>, is_empty: bool) -> Vec<String> {
     }
     let cells: Vec<Vec<Cell<'_>>> = groups.iter().map(|group| cells::of(&group.runs)).collect();
     let differing = settings::differences(&groups, &cells);
-    let told = differing.iter().take(SETTINGS_TOLD).map(|one| {
-        let value = |at: usize| one.values.get(at).cloned().flatten().unwrap_or_else(|| "none".into());
-        format!("{}: {} → {}", one.key, value(0), value(1))
-    });
-    let told: Vec<String> = told.collect();
+    let told: Vec<String> =
+        differing.iter().take(SETTINGS_TOLD).map(|one| format!("{}: {}", one.key, one.told())).collect();
     if !told.is_empty() {
         let more = differing.len() - told.len();
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };

@@ -23,6 +23,9 @@ pub(super) struct Measured<'a> {
     pub is_real: bool,
 }
 
+/// By this part the requests in flight may differ from the depth that was asked for: what a worker takes between two requests.
+const FULL_WITHIN: f64 = 0.05;
+
 impl Measured<'_> {
     /// The figures it has.
     pub fn metrics(&self) -> Vec<Metric> {
@@ -88,12 +91,28 @@ impl Measured<'_> {
                 let is_told = !self.is_real && self.each_second(series::OPS).len() >= BATCHES_LEAST;
                 self.stored(metric).filter(|_| is_told).or_else(of_seconds)
             }
+            Metric::Mean if self.interval(metric).is_none() && self.is_full() => {
+                let rate = self.within(Metric::Iops)?;
+                Estimate::new(value, rate.variance, rate.freedom)
+            }
             Metric::Mean | Metric::Max | Metric::Quantile(_) => {
                 let (low, high) = self.interval(metric)?;
                 // A few groups of requests give fewer degrees of freedom for a tail than all seconds do.
                 Estimate::of_half_width(value, (high / low).ln() / 2.0, self.freedom()?)
             }
         }
+    }
+
+    /// Whether the same number of requests was in flight all the time, so that the mean response time is that number over the
+    /// rate (Little, *A proof for the queuing formula L = λW*, Operations Research 9, 1961), and moves as it does.
+    fn is_full(&self) -> bool {
+        let of_all = self.summary.op == Ops::All || self.workload.summary.len() == 1;
+        let depth = f64::from(self.workload.spec.depth) * f64::from(self.workload.spec.workers);
+        let near = |in_flight: f64| (in_flight / depth - 1.0).abs() < FULL_WITHIN;
+        let by_figures = self.value(Metric::Iops).zip(self.value(Metric::Mean));
+        of_all
+            && self.workload.spec.pace == spec::Pace::Closed
+            && by_figures.is_some_and(|(rate, mean_ns)| near(rate * mean_ns / 1e9))
     }
 
     /// The stored interval of a latency; `None` where there is none, or one for independent requests.
@@ -239,6 +258,27 @@ mod tests {
         (figure.low, figure.high) = (None, None);
         let of_seconds = within(&point).interval();
         assert!(of_seconds.high / of_seconds.low > 1.3, "{of_seconds:?}");
+    }
+
+    #[test]
+    fn the_mean_of_a_full_queue_without_an_interval_moves_as_the_rate() {
+        let mut point = point("iops");
+        let workload = &mut point.workloads[0];
+        (workload.spec.depth, workload.spec.workers) = (4, 1);
+        let summary = &mut workload.summary[0];
+        let response = summary.response.as_mut().expect("it has times");
+        response.mean_ns = 4.02e9 / summary.ops_per_s.value;
+        (response.mean_low_ns, response.mean_high_ns) = (None, None);
+        response.no_interval = Some("mean: few groups".into());
+        let of = |point: &Point, metric| measured(point, 0, true).within(metric);
+        let (rate, mean) = (of(&point, Metric::Iops).expect("thirty seconds"), of(&point, Metric::Mean));
+        let mean = mean.expect("the queue was full");
+        assert_eq!((mean.variance, mean.freedom), (rate.variance, rate.freedom));
+        // Of one operation of two, and of a queue that is not full, the rate says nothing of the mean.
+        point.workloads[0].summary[1].response.as_mut().expect("it has times").mean_low_ns = None;
+        assert_eq!(measured(&point, 1, true).within(Metric::Mean), None);
+        point.workloads[0].spec.depth = 8;
+        assert_eq!(of(&point, Metric::Mean), None);
     }
 
     #[test]

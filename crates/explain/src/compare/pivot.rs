@@ -68,9 +68,14 @@ fn well_known(run: &Run, key: &str) -> Option<String> {
 
 /// An option in an array's address: `raid` in `array:md3000?raid=5&luns=2`.
 fn option(asked: &str, key: &str) -> Option<String> {
-    let (_, options) = asked.split_once('?')?;
-    let mut pairs = options.split('&').filter_map(|option| option.split_once('='));
-    pairs.find(|(name, _)| plain(name) == key).map(|(_, value)| value.to_owned())
+    options(asked).find(|(name, _)| plain(name) == key).map(|(_, value)| value.to_owned())
+}
+
+/// All of them, in order; none of what is no virtual array.
+pub(super) fn options(asked: &str) -> impl Iterator<Item = (&str, &str)> {
+    let options =
+        asked.strip_prefix("array:").and_then(|asked| asked.split_once('?')).map(|(_, options)| options);
+    options.unwrap_or_default().split('&').filter_map(|option| option.split_once('='))
 }
 
 fn joined(values: impl Iterator<Item = String>) -> Option<String> {

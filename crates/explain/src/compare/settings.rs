@@ -9,6 +9,7 @@ use units::Bytes;
 
 use super::Group;
 use super::cells::Cell;
+use super::pivot;
 
 /// Keys and their values in the order of the report.
 type Values = Vec<(String, String)>;
@@ -70,6 +71,11 @@ fn of_run(run: &Run) -> Values {
     for (number, target) in (1..).zip(&run.targets) {
         let name = if run.targets.len() == 1 { "target".to_owned() } else { format!("target {number}") };
         add(&name, target.address.clone());
+        if run.targets.len() == 1 {
+            let options = pivot::options(&target.address);
+            options
+                .for_each(|(option, value)| add(&format!("{}{option}", Setting::OPTION), value.to_owned()));
+        }
         add(&format!("{name} kind"), target.kind.clone());
         add(&format!("{name} size"), Bytes::new(target.size_bytes).to_string());
         for cache in &target.caches {
@@ -181,6 +187,9 @@ mod tests {
         assert_eq!((of(&run, "target"), of(&run, "target 2").as_deref()), (None, Some("/mnt/array")));
         assert_eq!(of(&run, "storage").as_deref(), Some("real"));
         assert_eq!(of(&run, "set"), None, "what is empty is left out");
+        run.targets.truncate(1);
+        run.targets[0].address = "array:md3000?raid=5&link.rate=145MB/s".into();
+        assert_eq!(of(&run, "target option link.rate").as_deref(), Some("145MB/s"));
     }
 
     #[test]

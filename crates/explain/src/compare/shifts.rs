@@ -27,6 +27,12 @@ pub struct Shift {
 }
 
 impl Shift {
+    /// The point that the figure is of; none of what a request takes of the host.
+    pub(super) fn point(&self) -> Option<&str> {
+        let load = self.cell.rsplit_once(' ').map_or(self.cell.as_str(), |(load, _)| load);
+        (self.metric != HOST_TIME).then(|| load.split_once(" / ").map_or(load, |(point, _)| point))
+    }
+
     /// What figures that count together as one have in common.
     pub(super) fn counts_with(&self) -> &str {
         if self.metric == HOST_TIME { HOST_TIME } else { &self.cell }

@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
+use array::spec;
 use clap::Args;
 use explain::compare::{FailOn, Group, Outcome, by, compare as compared, value_of};
 use library::{Filter, Library};
 use record::judgement::Culprit;
-use record::{Compared, Comparison, Run, Verdict};
+use record::{Compared, Comparison, Run, Setting, Verdict};
 use units::Share;
 
 use crate::ending::{Ending, Failure};
+use crate::input::arrays::LIBRARY;
 use crate::input::records::read;
 use crate::input::{candidates, path_value};
 use crate::output::{self, CompareFormat};
@@ -103,13 +105,32 @@ fn traced(model: &str, comparison: &Comparison, sides: &[Vec<Run>]) -> Result<Cu
         |why: String| Culprit { model: model.into(), part: None, why, figures: 0, suspects: Vec::new() };
     Ok(match (comparison.doubted(), comparison.is_worse()) {
         (Some(doubted), _) => unknown(format!("the runs are not comparable. {doubted}")),
-        (None, false) => {
-            unknown("no figure of B is worse than that of A with statistical significance".into())
-        }
+        (None, false) => unknown(format!(
+            "no figure of B is worse than that of A by more than the ± {:.0} % that counts as equal, with statistical significance",
+            100.0 * comparison.margin
+        )),
         (None, true) => {
-            culprit::named(model, &base.iter().collect::<Vec<_>>(), &runs.iter().collect::<Vec<_>>())
+            let (base, runs): (Vec<&Run>, Vec<&Run>) = (base.iter().collect(), runs.iter().collect());
+            culprit::named(model, &base, &runs, &comparison.settings)
         }
     })
+}
+
+/// Gives an array's option that an address leaves out the value that the array then has; what is the same after all is none that
+/// differs.
+fn options_in_full(settings: &mut Vec<Setting>, sides: &[Vec<Run>]) {
+    let value = |runs: &[Run], option: &str| {
+        let spec =
+            spec::array(&LIBRARY, runs.first()?.targets.first()?.address.strip_prefix("array:")?).ok()?;
+        let chosen = spec.chosen.into_iter().find(|one| one.option == option).map(|one| one.value);
+        chosen.or_else(|| spec.figures.into_iter().find(|one| one.key == option).map(|one| one.value))
+    };
+    for setting in settings.iter_mut() {
+        let Some(option) = setting.key.strip_prefix(Setting::OPTION) else { continue };
+        let open = setting.values.iter_mut().zip(sides).filter(|(value, _)| value.is_none());
+        open.for_each(|(own, runs)| *own = value(runs, option));
+    }
+    settings.retain(|one| one.option().is_none() || one.values.windows(2).any(|two| two[0] != two[1]));
 }
 
 /// Writes the comparison to stdout and to each of `files`.
@@ -144,6 +165,7 @@ fn one_by_one(sides: &[String], margin: f64, store: &Store) -> Result<(Compariso
         .map(|(index, runs)| Group { name: letter(index), runs: runs.iter().collect() })
         .collect();
     let mut comparison = compared(None, &groups, margin);
+    options_in_full(&mut comparison.settings, &runs);
     comparison.notes.extend(left_out);
     Ok((comparison, runs))
 }

@@ -3,8 +3,8 @@
 use array::spec;
 use explain::compare::{Suspicion, culprit, likely, modelled, shifts};
 use modelled::suspects::{Found, Study, Suspect};
-use record::Run;
 use record::judgement::Culprit;
+use record::{Run, Setting};
 
 use crate::ending::Failure;
 use crate::input::arrays::{self, LIBRARY};
@@ -30,7 +30,9 @@ pub fn check(model: &str) -> Result<(), Failure> {
 
 /// The part of `model` with whose change the points of the plan change as from `base` to `runs`, repeats of each other;
 /// unknown where there is none, and where the model cannot carry out the plan.
-pub fn named(model: &str, base: &[&Run], runs: &[&Run]) -> Culprit {
+///
+/// Of `settings`, what differs between the two, an option of the array is told with the part that it is of.
+pub fn named(model: &str, base: &[&Run], runs: &[&Run], settings: &[Setting]) -> Culprit {
     let unknown =
         |why: String| Culprit { model: model.into(), part: None, why, figures: 0, suspects: Vec::new() };
     let Some(like) = runs.first() else { return unknown("nothing was measured".into()) };
@@ -41,7 +43,8 @@ pub fn named(model: &str, base: &[&Run], runs: &[&Run]) -> Culprit {
     terminal::say_sentence(&format!("slower than the baseline; simulating {model} to find the slower part"));
     let measured = shifts(base, runs);
     let again = |found: &Found| {
-        let (suspects, all): (Vec<Suspect>, Vec<Suspicion>) = suspicions(like, found).into_iter().unzip();
+        let (suspects, all): (Vec<Suspect>, Vec<Suspicion>) =
+            suspicions(like, found, settings).into_iter().unzip();
         let chosen = likely(&measured, &all, TRIED_AGAIN).into_iter();
         chosen.filter_map(|(at, times)| Some((*suspects.get(at)?, times))).collect()
     };
@@ -49,7 +52,8 @@ pub fn named(model: &str, base: &[&Run], runs: &[&Run]) -> Culprit {
     let study = Study::open(&plan, (model, &LIBRARY), REQUESTS, &machine, &Signals.stop());
     match study.map(|study| study?.search(again)) {
         Ok(Some(found)) => {
-            let all: Vec<Suspicion> = suspicions(like, &found).into_iter().map(|(_, one)| one).collect();
+            let all: Vec<Suspicion> =
+                suspicions(like, &found, settings).into_iter().map(|(_, one)| one).collect();
             culprit(model, &measured, &all)
         }
         Ok(None) => unknown(format!("{model} does not run the plan, or was interrupted")),
@@ -57,12 +61,27 @@ pub fn named(model: &str, base: &[&Run], runs: &[&Run]) -> Culprit {
     }
 }
 
-/// Each suspect with what it does to the figures of the model.
-fn suspicions(like: &Run, found: &Found) -> Vec<(Suspect, Suspicion)> {
+/// Each suspect with what it does to the figures of the model, those first of which an option was set otherwise.
+fn suspicions(like: &Run, found: &Found, settings: &[Setting]) -> Vec<(Suspect, Suspicion)> {
     let each = found.each(|unchanged, changed| modelled(like, unchanged, changed)).into_iter();
-    each.map(|(suspect, tried)| {
-        let (part, change) = (suspect.part().into(), suspect.change().into());
-        (suspect, Suspicion { part, change, tried })
-    })
-    .collect()
+    let mut all: Vec<(Suspect, Suspicion)> = each
+        .map(|(suspect, tried)| {
+            let change =
+                format!("{}{}", suspect.change(), set_otherwise(suspect, settings).unwrap_or_default());
+            (suspect, Suspicion { part: suspect.part().into(), change, tried })
+        })
+        .collect();
+    all.sort_by_key(|(suspect, _)| set_otherwise(*suspect, settings).is_none());
+    all
+}
+
+/// ` (link.rate was changed: 290MB/s → 145MB/s)`: the option of the part `suspect` of which sides differ.
+fn set_otherwise(suspect: Suspect, settings: &[Setting]) -> Option<String> {
+    let of_part = |setting: &&Setting| match setting.option().and_then(|option| option.split('.').next()) {
+        Some("drive") => suspect.part() == "disks",
+        Some(part) => suspect.part() == part,
+        None => false,
+    };
+    let setting = settings.iter().find(of_part)?;
+    Some(format!(" ({} was changed: {})", setting.option()?, setting.told()))
 }

@@ -180,7 +180,7 @@ impl Judging {
         }
         // What may yet turn out to be chance has no cause.
         if let (Some(model), Verdict::Violated, false) = (&self.model, found.verdict, may_confirm) {
-            found.culprit = Some(culprit::named(model, &base, &runs));
+            found.culprit = Some(culprit::named(model, &base, &runs, &[]));
         }
         found
     }

@@ -156,7 +156,7 @@ fn summary(comparison: &Comparison, rows: &[&Compared], is_effect_shown: bool) -
         text += " Of such differences no more than one in twenty is chance.";
     }
     if bare > 0 {
-        text += " `No CI`: nothing is known of how far chance moves that change, so it has no verdict, however large; measure \
+        text += " `No CI`: requests were too few, or depended on each other too much, to tell how far chance moves that figure, so its change has no verdict; measure \
                  longer, or repeat.";
     }
     if open > 0 {
@@ -321,6 +321,13 @@ mod tests {
         ));
         let equal = vec![is("p50", 1.0, Verdict::Equivalent)];
         assert_eq!(last(&sound(equal)), "Overall: B and A are equivalent within \u{b1} 5.0 %.");
+        let mut slight = vec![is("p50", 1.013, Verdict::Equivalent), is("p99", 1.2, Verdict::Inconclusive)];
+        (slight[0].low, slight[0].high) = (Some(1.0098), Some(1.016));
+        assert_eq!(
+            last(&sound(slight)),
+            "Overall: B is 1.3 % worse in p50 of 100% reads, queue depth 16 (95 % CI +0.98 % to +1.6 %), within the ± 5.0 % \
+             that counts as equal; 1 of 2 figures are equivalent."
+        );
         let open = vec![is("p50", 1.2, Verdict::Inconclusive)];
         assert_eq!(
             last(&sound(open)),
@@ -328,6 +335,21 @@ mod tests {
         );
         // A side that the page cache answered is neither better nor worse.
         assert!(last(&held(rates())).starts_with("Overall: no verdict on B against A"));
+    }
+
+    #[test]
+    fn what_an_option_of_an_array_was_changed_from_and_to_is_said_first() {
+        let mut held = held(rates());
+        let setting = |key: &str, values: [&str; 2]| Setting {
+            key: key.into(),
+            values: values.map(|value| Some(value.to_owned())).into(),
+        };
+        let addresses = ["array:md3000", "array:md3000?link.rate=145MB/s"];
+        held.settings =
+            vec![setting("target", addresses), setting("target option link.rate", ["290MB/s", "145MB/s"])];
+        let text = comparison(&held, NARROW, false);
+        assert!(text.contains("A and B differ in: link.rate 290MB/s → 145MB/s."), "{text}");
+        assert!(!text.contains("configuration differences"), "{text}");
     }
 
     #[test]

@@ -48,6 +48,13 @@ fn of(rows: &[&Compared], verdict: Verdict) -> usize {
 fn undecided(comparison: &Comparison, rows: &[&Compared], base: &str, own: &str) -> String {
     let (equal, open) = (of(rows, Verdict::Equivalent), of(rows, Verdict::Inconclusive));
     let margin = percent(comparison.margin);
+    if let Some(slight) = slight(rows) {
+        let count = counted(rows.len(), "figure");
+        let equal = if open == 0 { "all".into() } else { format!("{equal} of {count}") };
+        return format!(
+            "{own} is {slight}, within the ± {margin} that counts as equal; {equal} are equivalent"
+        );
+    }
     match (equal, open) {
         (_, 0) => format!("{own} and {base} are equivalent within ± {margin}"),
         (0, _) => format!("no difference between {own} and {base} is shown, nor that they are equal"),
@@ -56,6 +63,19 @@ fn undecided(comparison: &Comparison, rows: &[&Compared], base: &str, own: &str)
             counted(rows.len(), "figure")
         ),
     }
+}
+
+/// The first figure that differs by less than counts: `1.4 % worse in IOPS of rr (95 % CI -2.0 % to -0.82 %)`.
+fn slight(rows: &[&Compared]) -> Option<String> {
+    let known = |row: &&Compared| row.verdict == Verdict::Equivalent;
+    rows.iter().copied().filter(known).find_map(|row| {
+        let (low, high) = row.low.zip(row.high)?;
+        let is_more = (low > 1.0 || high < 1.0).then_some(low > 1.0)?;
+        let side = if is_more == (row.unit != "ns") { "better" } else { "worse" };
+        let size = percent((row.ratio - 1.0).abs());
+        let of = harmless(&format!("{} of {}", figure_name(&row.metric), row.cell));
+        Some(format!("{size} {side} in {of} (95 % CI {} to {})", change(low), change(high)))
+    })
 }
 
 /// Of what differs, the change that is largest as a factor: `IOPS of 4 KiB, +497 %`.

@@ -12,11 +12,29 @@ pub(super) fn settings(comparison: &Comparison, style: Style) -> Vec<String> {
     if comparison.settings.is_empty() {
         return wrapped(&["No configuration differences are known.".into()], style);
     }
-    let keys = comparison.settings.iter().map(|setting| setting.key.width()).max().unwrap_or(0);
+    let options: Vec<String> = comparison
+        .settings
+        .iter()
+        .filter_map(|one| Some(harmless(&format!("{} {}", one.option()?, one.told()))))
+        .collect();
+    let names: Vec<String> =
+        (0u32..).zip(&comparison.sides).map(|(side, _)| name_of(comparison, side)).collect();
+    let mut lines = Vec::new();
+    // The address of an array says no more than its options.
+    let mut others = comparison.clone();
+    if !options.is_empty() {
+        lines = wrapped(&[format!("{} differ in: {}.", names.join(" and "), options.join("; "))], style);
+        others.settings.retain(|one| one.option().is_none() && one.key != "target");
+    }
+    if others.settings.is_empty() {
+        return lines;
+    }
+    let keys = others.settings.iter().map(|setting| setting.key.width()).max().unwrap_or(0);
     let sides = comparison.sides.len().max(1);
     // Of two sides one may be as wide as the screen leaves it, so that both are read in full, over several lines.
     let room = style.width.saturating_sub(keys.max(DIFFERENCE.len()) + 2 * sides) / sides;
-    settings_table(comparison, room.max(VALUE_MIN)).draw(style).lines
+    lines.extend(settings_table(&others, room.max(VALUE_MIN)).draw(style).lines);
+    lines
 }
 
 /// The heading of what differs.
