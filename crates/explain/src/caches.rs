@@ -106,6 +106,15 @@ fn unseen(moved: u64, counted: u64) -> Option<f64> {
     (part >= SHORT).then_some(part)
 }
 
+/// Of nearly all the next lower tenth: what the device did see was not nothing.
+fn unseen_percent(part: f64) -> String {
+    match part {
+        0.999.. if part < 1.0 => "> 99.9 %".into(),
+        0.995..1.0 => format!("{:.1} %", (part * 1000.0).floor() / 10.0),
+        _ => percent(part),
+    }
+}
+
 pub(crate) fn reads_from_cache(_: &Run, point: &Point) -> Option<Draft> {
     if point.workloads.iter().all(is_direct) {
         return None;
@@ -114,7 +123,7 @@ pub(crate) fn reads_from_cache(_: &Run, point: &Point) -> Option<Draft> {
     let part = unseen(issued, seen)?;
     let sentence = format!(
         "{} of the reads never reached the device: the workload read {}, the kernel counted {}.",
-        percent(part),
+        unseen_percent(part),
         Bytes::new(issued),
         Bytes::new(seen)
     );
@@ -171,7 +180,7 @@ fn by_counters(point: &Point) -> Option<Draft> {
     let sentence = format!(
         "Direct I/O was requested, but {} of the {what} never reached the device: the workload moved {}, the kernel \
          counted {}.",
-        percent(part),
+        unseen_percent(part),
         Bytes::new(issued),
         Bytes::new(seen)
     );

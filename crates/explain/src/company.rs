@@ -20,8 +20,8 @@ pub(crate) fn cpu_saturated(_: &Run, point: &Point) -> Option<Draft> {
     if rest >= IDLE_LEAST {
         return None;
     }
-    let sentence =
-        format!("CPU idle {}, I/O wait included: latencies include waiting for a processor.", percent(rest));
+    let idle = if rest < 0.0005 { "No idle CPU time".into() } else { format!("CPU idle {}", percent(rest)) };
+    let sentence = format!("{idle} (idle and iowait together): latencies include waiting for a processor.");
     let draft = Draft::new(Code::CpuSaturated, Severity::Warning, sentence)
         .remedy("Stop other programs on this machine, or use fewer workers or a larger block size.");
     Some(draft.number("idle_share", rest))

@@ -93,10 +93,13 @@ pub(crate) fn wide_interval(_: &Run, point: &Point, workload: &WorkloadResult) -
     let half = figure.relative_half_width().filter(|half| *half > WIDE)?;
     let sentence = format!("95 % CI of the {what}: ± {}. It varied from second to second.", percent(half));
     // The interval shrinks with the square root of the time.
-    let times = (half / WIDE).powi(2).ceil();
+    let times = (half / WIDE).powi(2);
     debug_assert!(times > 1.0, "what is too wide was not measured for long enough");
+    // Up to the next tenth, of many times to the next whole.
+    let (times, digits) =
+        if times < 9.5 { ((times * 10.0 - 1e-6).ceil() / 10.0, 1) } else { (times.ceil(), 0) };
     let longer = if times <= TIMES_TOLD {
-        format!("{times:.0} times as long for ± 5 %")
+        format!("{times:.digits$} times as long for ± 5 %")
     } else {
         "much longer".into()
     };

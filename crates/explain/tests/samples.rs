@@ -67,7 +67,9 @@ fn a_wide_interval_is_told_with_how_much_longer_it_takes() {
     workload(&mut run).summary[0].ops_per_s = wide(100.0);
     let finding = found(&run, "wide-interval");
     assert!(finding.sentence.contains("± 10 %"), "{}", finding.sentence);
-    assert!(finding.remedy.contains("4 times as long"), "{}", finding.remedy);
+    assert!(finding.remedy.contains("Measure 4.0 times as long"), "{}", finding.remedy);
+    workload(&mut run).summary[0].ops_per_s = wide(53.0);
+    assert!(found(&run, "wide-interval").remedy.contains("Measure 1.2 times as long for ± 5 %"));
     workload(&mut run).summary[0].ops_per_s = wide(400.0);
     assert!(found(&run, "wide-interval").remedy.contains("much longer"));
     // What counts is the figure the point is about.

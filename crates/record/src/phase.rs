@@ -1,5 +1,7 @@
 //! The names of phases, which plans write with `{key}` where a swept value belongs.
 
+use spec::readable_title;
+
 /// The name of a phase for people: each `{key}` filled in by `value`, `…` where that has none, and doubled braces single.
 ///
 /// A point has its own name, with all values filled in; this is for what is about several points of a phase. A brace
@@ -26,7 +28,7 @@ pub fn phase_title(phase: &str, mut value: impl FnMut(&str) -> Option<String>) -
             }
         }
     }
-    title + rest
+    readable_title(&(title + rest))
 }
 
 /// Whether `swept`, a key as points keep it, is what `{named}` stands for: `{depth}` may be short for `log.depth`.

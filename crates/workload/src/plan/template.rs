@@ -1,6 +1,7 @@
 //! Names with `{key}` in them.
 
 use document::Wrong;
+use spec::readable_title;
 
 /// A name taken apart.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,15 +51,13 @@ impl Template {
         })
     }
 
-    /// The name with each key filled in by `value`.
+    /// The name with each key filled in by `value`; no reads are writes.
     pub fn fill(&self, value: impl Fn(&str) -> String) -> String {
-        self.pieces
-            .iter()
-            .map(|piece| match piece {
-                Piece::Text(text) => text.clone(),
-                Piece::Key(key) => value(key),
-            })
-            .collect()
+        let filled = self.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Key(key) => value(key),
+        });
+        readable_title(&filled.collect::<String>())
     }
 }
 

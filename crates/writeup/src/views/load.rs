@@ -317,7 +317,11 @@ fn reading(subject: &Subject<'_>, panels: &Panels<'_, '_>, phase: &Phase<'_>, me
         let is_growth = phase.is_load() || phase.inner() == Some(READ_AHEAD);
         if let Some((step, number)) = nearly.filter(|(step, _)| is_growth && step.x < peak.x) {
             sentence = sentence.words(", ").number(ratio(&number, &most, Unit::Share));
-            sentence = sentence.words(format!(" of it at {}", shown(step.text)));
+            sentence = sentence.words(format!(
+                " of that already at {} {}",
+                phase.inner().map(name_of).unwrap_or_default(),
+                shown(step.text)
+            ));
         }
         if let Some((step, number)) =
             steps().next().filter(|(step, _)| !phase.is_load() && is_growth && step.x < peak.x)
