@@ -267,6 +267,9 @@ mod tests {
             (writes.numbers["asked_bytes"], writes.numbers["device_bytes"]),
             (122_880_000.0, 61_440_000.0)
         );
+        run.points[0].devices[0].read_sectors = 8;
+        let nearly = by_counters(&run.points[0]).expect("nearly all is missing").about_run();
+        assert!(nearly.sentence.contains("> 99.9 % of the reads never reached the device"), "{nearly:?}");
         run.points[0].devices[0].read_sectors = 0;
         let reads = by_counters(&run.points[0]).expect("all is missing").about_run();
         assert!(reads.sentence.contains("100 % of the reads never reached the device"), "{reads:?}");

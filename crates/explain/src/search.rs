@@ -77,7 +77,7 @@ fn deepest(search: &Search, depths: &Depths, kept: f64) -> Option<Draft> {
     let mut sentence =
         format!("Deepest queue within the SLO {}: {least}{met}, at {}", slo(search), per_s(kept));
     match (depths.violated, &search.violated_by) {
-        (Some(broken), Some(by)) => sentence += &format!("; not {broken} ({})", by),
+        (Some(broken), Some(by)) => sentence += &format!("; not {broken} ({by})"),
         _ if met == depths.most => sentence += ", the deepest allowed",
         _ => {}
     }

@@ -87,7 +87,9 @@ fn a_point_that_the_program_limited_is_marked() {
 fn a_machine_without_idle_time_is_saturated() {
     let mut run = reads();
     sampled(&mut run, series::CPU_IDLE, |_| 0.02);
-    assert!(find(&run, "cpu-saturated").is_some());
+    assert!(found(&run, "cpu-saturated").sentence.starts_with("CPU idle 2.0 % (idle and iowait together)"));
+    sampled(&mut run, series::CPU_IDLE, |_| 0.0);
+    assert!(found(&run, "cpu-saturated").sentence.starts_with("No idle CPU time (idle and iowait together)"));
     sampled(&mut run, series::CPU_IOWAIT, |_| 0.5);
     assert!(find(&run, "cpu-saturated").is_none(), "waiting for storage is what is measured");
 }

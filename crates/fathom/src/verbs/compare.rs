@@ -120,15 +120,18 @@ fn traced(model: &str, comparison: &Comparison, sides: &[Vec<Run>]) -> Result<Cu
 /// differs.
 fn options_in_full(settings: &mut Vec<Setting>, sides: &[Vec<Run>]) {
     let value = |runs: &[Run], option: &str| {
-        let spec =
-            spec::array(&LIBRARY, runs.first()?.targets.first()?.address.strip_prefix("array:")?).ok()?;
-        let chosen = spec.chosen.into_iter().find(|one| one.option == option).map(|one| one.value);
-        chosen.or_else(|| spec.figures.into_iter().find(|one| one.key == option).map(|one| one.value))
+        let address = runs.first()?.targets.first()?.address.strip_prefix("array:")?;
+        let name = address.split_once('?').map_or(address, |(name, _)| name);
+        let file = spec::array_file(&LIBRARY, name).ok()?;
+        let declared = file.options.iter().find(|one| one.name == option);
+        let default = declared.and_then(|one| one.default.clone());
+        let key = declared.and_then(|one| one.changes.first()).map_or(option, String::as_str);
+        default.or_else(|| file.figures.iter().find(|one| one.key == key).map(|one| one.value.clone()))
     };
     for setting in settings.iter_mut() {
         let Some(option) = setting.key.strip_prefix(Setting::OPTION) else { continue };
         let open = setting.values.iter_mut().zip(sides).filter(|(value, _)| value.is_none());
-        open.for_each(|(own, runs)| *own = value(runs, option));
+        open.for_each(|(own, runs)| *own = value(runs, option).or_else(|| Some("by default".into())));
     }
     settings.retain(|one| one.option().is_none() || one.values.windows(2).any(|two| two[0] != two[1]));
 }

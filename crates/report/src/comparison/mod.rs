@@ -156,8 +156,8 @@ fn summary(comparison: &Comparison, rows: &[&Compared], is_effect_shown: bool) -
         text += " Of such differences no more than one in twenty is chance.";
     }
     if bare > 0 {
-        text += " `No CI`: requests were too few, or depended on each other too much, to tell how far chance moves that figure, so its change has no verdict; measure \
-                 longer, or repeat.";
+        text += " `No CI`: requests were too few, or depended on each other too much, to tell how far chance moves that \
+                 figure, so its change has no verdict; measure longer, or repeat.";
     }
     if open > 0 {
         text += " `Inconclusive` does not mean equal: too little was measured, or the figures vary too much; measure longer, or \

@@ -29,6 +29,9 @@ pub(super) fn settings(comparison: &Comparison, style: Style) -> Vec<String> {
     if others.settings.is_empty() {
         return lines;
     }
+    if !lines.is_empty() {
+        lines.push(String::new());
+    }
     let keys = others.settings.iter().map(|setting| setting.key.width()).max().unwrap_or(0);
     let sides = comparison.sides.len().max(1);
     // Of two sides one may be as wide as the screen leaves it, so that both are read in full, over several lines.
