@@ -5,12 +5,13 @@ use units::OpsPerSecond;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
-use crate::limits::settle::DEPTH;
+use crate::limits::lun_queue::LUN_QUEUE;
+use crate::limits::settle::{is_of_part, more_of};
 
 /// The finding of the trials of a point; `None` where the run has no such point.
 pub fn what_if(run: &Run, tried: &WhatIf) -> Option<Finding> {
     let point: &Point = run.points.iter().find(|point| point.index == tried.point)?;
-    let faster: Vec<&Trial> = tried.trials.iter().filter(|trial| trial.change != DEPTH).collect();
+    let faster: Vec<&Trial> = tried.trials.iter().filter(|trial| is_of_part(trial)).collect();
     let (sentence, remedy) = match tried.is_the_record() {
         true => gained(tried, &faster),
         false => refused(tried),
@@ -41,11 +42,20 @@ fn gained(tried: &WhatIf, faster: &[&Trial]) -> (String, String) {
         let idle: Vec<&str> = idle.iter().map(|trial| trial.change.as_str()).collect();
         sentence += &format!(" No gain: {}.", idle.join(", "));
     }
-    if let Some(depth) = tried.trials.iter().find(|trial| trial.change == DEPTH) {
-        let gain = if changes(depth) { gain(depth) } else { "no gain".into() };
-        sentence += &format!(" Twice the queue depth: {gain}.");
+    for (trial, what) in more_of(tried) {
+        let gain = if changes(trial) { gain(trial) } else { "no gain".into() };
+        sentence += &format!(" Twice {what}: {gain}.");
     }
-    let advice = if worth.is_empty() { "Upgrade none of them." } else { "Upgrade the first of them." };
+    let most = worth.iter().map(|trial| trial.ops.change).fold(0.0, f64::max);
+    let wider = more_of(tried).find(|(trial, _)| trial.change.ends_with(LUN_QUEUE));
+    let wider = wider.filter(|(trial, _)| tried.gains(trial) && trial.ops.change >= most);
+    let advice = match (wider, worth.as_slice()) {
+        (Some((_, what)), _) => {
+            format!("Raise {what} first: it is a setting, and gains more than any of the parts.")
+        }
+        (None, []) => "Upgrade none of them.".into(),
+        (None, _) => "Upgrade the first of them.".into(),
+    };
     let remedy = format!(
         "{advice} Repeated runs of {} seeds differ by {} in rate, and the 95 % CI of the recorded rate is ± {}: \
          smaller gains do not count.",
@@ -102,6 +112,7 @@ mod tests {
     use record::{Effect, sample};
 
     use super::*;
+    use crate::limits::settle::DEPTH;
 
     fn effect(change: f64, is_there: bool) -> Effect {
         Effect { change, low: change - 0.01, high: change + 0.02, is_there }

@@ -262,6 +262,76 @@ fn a_part_that_is_not_quite_busy_is_the_limit_where_what_is_in_flight_gathers() 
     assert!(find(&few, "bottleneck").is_none() && find(&few, "bottleneck-undetermined").is_some());
 }
 
+/// The same where requests wait in the host for their LUN, and disks choose among so many commands.
+fn behind_a_lun_queue(mut run: Run, waiting: f64, chooses_among: Option<u32>) -> Run {
+    let in_flight = run.points[0].workloads[0].mean_in_flight;
+    let breakdown = run.points[0].breakdown.as_mut().unwrap();
+    let queues = record::LunQueues {
+        depth: 8,
+        queues: 1,
+        mean_outstanding: in_flight - waiting,
+        mean_waiting: waiting,
+    };
+    breakdown.lun_queues = Some(queues);
+    for part in breakdown.components.iter_mut().filter(|part| part.name.starts_with("disk ")) {
+        part.chooses_among = chooses_among;
+    }
+    run
+}
+
+#[test]
+fn requests_that_wait_in_the_host_for_a_lun_of_disks_that_take_the_nearest_name_its_queue() {
+    let disks = [("disk 0", 0.98, 3.0), ("disk 1", 0.98, 3.0), ("controller 0 processor", 0.1, 0.0)];
+    let part = |run: &Run| found(run, "bottleneck").bottleneck().map(str::to_owned);
+    let of = |waiting, among| part(&behind_a_lun_queue(modelled(&disks), waiting, among));
+    assert_eq!(of(8.0, Some(64)).as_deref(), Some("LUN queue"));
+    assert_eq!(of(3.0, Some(64)).as_deref(), Some("disks"), "few wait");
+    assert_eq!(of(8.0, None).as_deref(), Some("disks"), "they serve in order: more gain nothing");
+    assert_eq!(of(8.0, Some(3)).as_deref(), Some("disks"), "they have all that they choose among");
+    let idle = [("disk 0", 0.5, 0.1), ("disk 1", 0.5, 0.1)];
+    assert_eq!(part(&behind_a_lun_queue(modelled(&idle), 8.0, None)).as_deref(), Some("LUN queue"));
+}
+
+#[test]
+fn a_depth_that_the_lun_queue_holds_back_is_no_evidence_that_the_disks_gain_nothing_by_more() {
+    let disks = [("disk 0", 0.98, 3.0), ("disk 1", 0.98, 3.0)];
+    let at = |index: u32, in_flight: f64, waiting: f64| {
+        let mut point = behind_a_lun_queue(modelled(&disks), waiting, Some(64)).points.remove(0);
+        point.index = index;
+        point.workloads[0].mean_in_flight = in_flight;
+        point.swept = [("depth".to_owned(), in_flight.to_string())].into();
+        point
+    };
+    let told = |waiting: f64| {
+        let mut run = modelled(&disks);
+        run.points = vec![at(0, 8.0, 0.0), at(1, 16.0, waiting)];
+        found(&run, "bottleneck").sentence
+    };
+    assert!(told(0.0).ends_with(": a higher queue depth only adds latency."), "{}", told(0.0));
+    assert!(told(8.0).ends_with(": at most 8 requests reach the LUN (`host.lun_depth`)."), "{}", told(8.0));
+}
+
+#[test]
+fn disks_that_have_failed_or_wait_as_spares_count_in_no_average_and_one_that_is_filled_is_apart() {
+    let parts = [
+        ("disk 0", 1.0, 4.0),
+        ("disk 1", 0.98, 4.0),
+        ("disk 2", 0.0, 0.0),
+        ("disk 3", 0.0, 0.0),
+        ("disk 4", 0.06, 0.0),
+    ];
+    let mut run = modelled(&parts);
+    let roles = [(2, record::DiskRole::Failed), (3, record::DiskRole::Spare), (4, record::DiskRole::Filling)];
+    for (place, role) in roles {
+        run.points[0].breakdown.as_mut().unwrap().components[place].role = Some(role);
+    }
+    let told = found(&run, "bottleneck").sentence;
+    assert!(
+        told.starts_with("disks are the bottleneck: utilization 99 % on average of 2, highest 100 %. Not saturated: disk 4 ("),
+        "{told}"
+    );
+}
+
 #[test]
 fn a_part_that_is_busy_with_what_nobody_waits_for_is_not_named() {
     let busy = modelled(&[("disk 0", 1.0, 0.0), ("link 0 rx", 0.4, 12.0)]);

@@ -57,6 +57,27 @@ fn what_brings_something_is_told_with_its_interval_and_the_rest_by_name() {
 }
 
 #[test]
+fn a_queue_of_the_lun_that_gains_more_than_any_part_comes_first() {
+    let run = sample::run("quick", vec![sample::point(0, "reads", Vec::new())]);
+    let finding = |wider: f64| {
+        let trials = vec![
+            trial("disks", effect(0.1, true), None),
+            trial("LUN queue", effect(wider, true), None),
+            trial("depth", effect(0.0, false), None),
+        ];
+        explain::what_if(&run, &tried(trials)).unwrap()
+    };
+    let found = finding(0.26);
+    assert_eq!(
+        found.sentence,
+        "Gain with one part 10 % faster (95 % CI): disks 10 % (9.0 % to 11 %) more IOPS. Twice the queue depth: no gain. \
+         Twice the LUN queue (`host.lun_depth`): 26 % (25 % to 27 %) more IOPS."
+    );
+    assert!(found.remedy.starts_with("Raise the LUN queue (`host.lun_depth`) first: "), "{}", found.remedy);
+    assert!(finding(0.09).remedy.starts_with("Upgrade the first of them."), "the disks gain more");
+}
+
+#[test]
 fn nothing_is_recommended_where_the_array_as_it_is_misses_the_record() {
     let run = sample::run("quick", vec![sample::point(0, "reads", Vec::new())]);
     let trials = vec![trial("cache size", effect(0.08, true), None)];

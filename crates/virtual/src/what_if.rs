@@ -17,7 +17,7 @@ use stats::Histogram;
 use stats::difference::{Estimate, Noise, Ratio};
 use units::convert::narrow;
 use workload::plan::{Load, Plan, Task};
-use workload::spec::Pace;
+use workload::spec::{Pace, Workload};
 
 use crate::world::{ModelError, ModelledWorld};
 
@@ -96,6 +96,26 @@ enum Change {
     Nothing,
     Faster(Resource),
     Deeper,
+    /// Twice as many requests reach each LUN; with it twice as much in flight, where all that is reaches it already.
+    Wider {
+        deeper: bool,
+    },
+}
+
+impl Change {
+    fn is_deeper(self) -> bool {
+        matches!(self, Change::Deeper | Change::Wider { deeper: true })
+    }
+
+    fn apply(self, topology: &mut Topology, times: f64) {
+        match self {
+            Change::Faster(resource) => resource.speed_up(topology, times),
+            Change::Wider { .. } => {
+                topology.host.lun_depth = topology.host.lun_depth.max(1).saturating_mul(DEEPER);
+            }
+            Change::Nothing | Change::Deeper => {}
+        }
+    }
 }
 
 /// What one trial gave.
@@ -105,7 +125,8 @@ struct Figures {
     p99_ns: Option<f64>,
 }
 
-/// Tries every part of the array faster, and twice as much in flight; the most worth first.
+/// Tries every part of the array faster, twice as much in flight, and twice as many requests that reach each LUN where more may
+/// wait for that; the most worth first.
 ///
 /// All that the plan has before the point is run first. Trials run side by side, one on each processor. `stop`
 /// ends it with [`WorldError::Interrupted`].
@@ -119,7 +140,8 @@ pub fn what_if(
     let mut topology = spec::array(library, study.address).map_err(ModelError::from)?.topology;
     alter(study, &mut topology);
     let parts = Resource::ALL.into_iter().filter(|one| one.is_in(&topology)).map(Change::Faster);
-    let changes: Vec<Change> = parts.chain(is_closed(load).then_some(Change::Deeper)).collect();
+    let deeper = is_closed(load).then_some(Change::Deeper);
+    let changes: Vec<Change> = parts.chain(deeper).chain(wider(load, &topology)).collect();
     tried(study, &point.name, &changes, library, stop)
 }
 
@@ -142,9 +164,10 @@ pub fn settle(
         parts.extend(trial.map(|trial| (trial.ops.change, Change::Faster(part))));
     }
     parts.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    let deeper = first.trials.iter().any(|trial| trial.change == name(Change::Deeper));
     let parts = parts.into_iter().take(SETTLE_PARTS).map(|(_, part)| part);
-    let changes: Vec<Change> = parts.chain(deeper.then_some(Change::Deeper)).collect();
+    let others = [Change::Deeper, Change::Wider { deeper: false }, Change::Wider { deeper: true }];
+    let others = others.into_iter().filter(|one| first.trials.iter().any(|trial| trial.change == name(*one)));
+    let changes: Vec<Change> = parts.chain(others).collect();
     let mut again = tried(&Study { seeds: SETTLE_AGAIN, ..study }, &first.name, &changes, library, stop)?;
     for trial in first.trials {
         if again.trials.iter().all(|other| other.change != trial.change) {
@@ -181,7 +204,7 @@ fn tried(
         let of_p99 = || effect(&p99(unchanged)?, &p99(figures)?, floor_p99?);
         trials.push(Trial {
             change: name(*change).into(),
-            times: if *change == Change::Deeper { f64::from(DEEPER) } else { study.times },
+            times: if matches!(change, Change::Faster(_)) { study.times } else { f64::from(DEEPER) },
             ops: effect(&ops(unchanged), &ops(figures), floor_ops).ok_or(WhatIfError::NoFigure)?,
             p99: of_p99(),
         });
@@ -214,7 +237,20 @@ fn name(change: Change) -> &'static str {
         Change::Nothing => "nothing",
         Change::Faster(resource) => resource.name(),
         Change::Deeper => "depth",
+        Change::Wider { deeper: false } => "LUN queue",
+        Change::Wider { deeper: true } => "depth and LUN queue",
     }
+}
+
+/// A wider queue of each LUN, where more may be in flight than reaches the LUNs; where twice as much may, both.
+fn wider(load: &Load, topology: &Topology) -> Option<Change> {
+    let reach = u64::from(topology.host.lun_depth.max(1)) * topology.luns.len().max(1) as u64;
+    let slots = |workload: &Workload| u64::from(workload.depth) * u64::from(workload.workers);
+    let asked: u64 = load.workloads.iter().map(slots).sum();
+    let asked = asked.div_ceil(u64::from(topology.hosts.max(1)));
+    let deeper = asked <= reach;
+    let is_tried = if deeper { is_closed(load) && asked * u64::from(DEEPER) > reach } else { true };
+    is_tried.then_some(Change::Wider { deeper })
 }
 
 fn is_closed(load: &Load) -> bool {
@@ -283,7 +319,7 @@ fn once(
         if let Task::Load(load) = &mut point.task {
             for workload in &mut load.workloads {
                 workload.seed = workload.seed.wrapping_add(seed << 32);
-                if change == Change::Deeper && point.index == study.index {
+                if change.is_deeper() && point.index == study.index {
                     workload.depth = workload.depth.saturating_mul(DEEPER);
                 }
             }
@@ -294,9 +330,7 @@ fn once(
     let mut world =
         ModelledWorld::changed(&plan, study.address, library, study.machine, stop.clone(), |topology| {
             alter(study, topology);
-            if let Change::Faster(resource) = change {
-                resource.speed_up(topology, study.times);
-            }
+            change.apply(topology, study.times);
         })?;
     let outcome = conduct::run(&plan, &mut world, &mut |_| {});
     if world.is_stopped() {

@@ -107,6 +107,41 @@ fn where_one_request_is_in_flight_each_part_brings_its_share_of_the_response() {
 }
 
 #[test]
+fn twice_as_many_requests_that_reach_a_lun_are_tried_where_more_may_be_in_flight_than_reaches_it() {
+    let random = |depth: u32| {
+        let plan = format!(
+            "seed = 3\n[[phase]]\nname = 'reads'\npattern = 'random'\nsize = '4KiB'\ndepth = {depth}\nrun = '4s'\n"
+        );
+        let plan = Plan::parse("what-if", &plan, &Overrides::default()).unwrap();
+        let study = Study {
+            plan: &plan,
+            index: 0,
+            address: "array:md3000?raid=5&disks=12",
+            altered: &[],
+            recorded: Figure { value: 3_000.0, low: None, high: None },
+            seeds: 2,
+            times: 1.1,
+            machine: &Machine::default(),
+        };
+        what_if(&study, &Shipped, &Arc::default()).unwrap()
+    };
+    let found = |tried: &WhatIf, name: &str| tried.trials.iter().find(|trial| trial.change == name).cloned();
+    // 64 of them reach the LUN, and its disks take the nearest.
+    let held = random(256);
+    let wider = found(&held, "LUN queue").expect("it was tried");
+    assert!(wider.ops.is_there && (0.2..0.35).contains(&wider.ops.change) && wider.times == 2.0, "{wider:?}");
+    assert!(found(&held, "depth").is_some_and(|depth| !depth.ops.is_there));
+    let full = random(64);
+    let both = found(&full, "depth and LUN queue").expect("it was tried");
+    assert!(both.ops.is_there && (0.2..0.35).contains(&both.ops.change), "{both:?}");
+    assert!(
+        found(&full, "LUN queue").is_none() && found(&full, "depth").is_some_and(|depth| !depth.ops.is_there)
+    );
+    let light = random(16);
+    assert!(light.trials.iter().all(|trial| !trial.change.contains("LUN queue")), "{light:?}");
+}
+
+#[test]
 fn a_state_and_a_point_that_is_not_there_cannot_be_tried() {
     assert!(matches!(tried("fixed", READS, 0), Err(WhatIfError::NoLoad(0))));
     assert!(matches!(tried("fixed", READS, 9), Err(WhatIfError::NoLoad(9))));

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use conduct::{Event, Outcome, World};
 use modelled::ModelledWorld;
+use record::DiskRole;
 use workload::plan::{Overrides, Plan};
 
 fn plan(text: &str) -> Plan {
@@ -117,6 +118,40 @@ fn a_disk_that_is_not_there_cannot_fail() {
     let error = outcome.error.unwrap();
     assert_eq!(error.exit_code(), 2);
     assert!(error.to_string().contains("its 15 disks count from 0"), "{error}");
+}
+
+#[test]
+fn a_record_tells_disks_that_have_failed_or_are_being_filled_from_members_and_among_how_many_commands_they_choose()
+ {
+    let load = |name: &str| {
+        format!(
+            "[[phase]]\nname = '{name}'\npattern = 'random'\nsize = '8KiB'\nreads = '50%'\ndepth = 64\n\
+             settle = 'none'\nrun = '12s'\n"
+        )
+    };
+    let plan = plan(&format!(
+        "{}[[phase]]\nstate = 'fail disk 3'\n{}[[phase]]\nstate = 'rebuild'\nwait = false\n{}",
+        load("healthy"),
+        load("degraded"),
+        load("rebuilding")
+    ));
+    let mut world = ModelledWorld::shipped(&plan, "array:md3000?raid=5&disks=12", Arc::default()).unwrap();
+    let outcome = measured(&plan, &mut world);
+    let disks = |index: usize| {
+        let breakdown = outcome.points[index].breakdown.as_ref().unwrap();
+        breakdown.components.iter().filter(|part| part.name.starts_with("disk "))
+    };
+    let told = |index| {
+        let told = disks(index).filter_map(|part| Some((part.name.clone(), part.role?)));
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(told(0), []);
+    // What it was given before it failed ended within the next load.
+    assert_eq!(told(2), [("disk 3".into(), DiskRole::Failed)]);
+    assert_eq!(told(4), [("disk 12".into(), DiskRole::Filling)]);
+    assert!(disks(0).all(|part| part.chooses_among == Some(64)));
+    let queues = outcome.points[0].breakdown.as_ref().unwrap().lun_queues.unwrap();
+    assert_eq!((queues.depth, queues.mean_waiting), (64, 0.0));
 }
 
 #[test]

@@ -208,6 +208,14 @@ impl Device {
         }
     }
 
+    /// Among how many waiting commands at most it takes the nearest; `None` where it serves them as they came.
+    pub fn chooses_among(&self) -> Option<u32> {
+        match self {
+            Device::Rotating(drive) => drive.chooses_among(),
+            _ => None,
+        }
+    }
+
     /// What its servers do, where that is not a command each: dies that read and program pages, regions that read and
     /// write lines.
     pub fn workers(&mut self) -> Option<&mut Meter> {

@@ -28,6 +28,17 @@ pub enum MemberState {
     },
 }
 
+/// What a disk is that is no whole member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskRole {
+    /// It is out of use.
+    Failed,
+    /// It waits to take over a slot.
+    Spare,
+    /// It is being filled, by a rebuild or as a copy.
+    Filling,
+}
+
 /// A disk that is becoming the copy of a slot's disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Twin {
@@ -110,6 +121,16 @@ impl Health {
     /// Disks that wait to take over a slot.
     pub fn spares(&self) -> impl Iterator<Item = u16> {
         (0..).zip(&self.bays).filter(|(_, bay)| **bay == Bay::Spare).map(|(member, _)| member)
+    }
+
+    /// What disk `member` is; `None` for a whole member. Panics for a disk that the set does not have.
+    pub fn role(&self, member: u16) -> Option<DiskRole> {
+        match self.bays[usize::from(member)] {
+            Bay::Failed => Some(DiskRole::Failed),
+            Bay::Spare => Some(DiskRole::Spare),
+            Bay::Twin(_) => Some(DiskRole::Filling),
+            Bay::Slot(slot) => (self.state(slot) != MemberState::Optimal).then_some(DiskRole::Filling),
+        }
     }
 
     /// Takes the disk out of use at once and returns the slot that it held; `None` for a spare.

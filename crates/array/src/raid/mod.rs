@@ -57,7 +57,7 @@ mod tests;
 pub use error::{GeometryError, HealthError, PlanError};
 pub use execute::{Executor, Members};
 pub use geometry::{Geometry, MemberSector, SetSpec, StripeId};
-pub use health::{Health, MemberState};
+pub use health::{DiskRole, Health, MemberState};
 pub use level::{LAYOUTS, LEVELS, Layout, Level, UnknownName, WriteRule};
 pub use merge::{MergedCommand, Merger};
 pub use plan::{Arithmetic, Candidate, Method, Piece, Plan, Role, Solve, Step, Stripe};

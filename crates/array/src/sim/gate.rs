@@ -51,6 +51,11 @@ impl Gate {
         passes
     }
 
+    /// How many are inside, and how many of those that wait are waited for.
+    pub fn counts(&self) -> [u64; 2] {
+        [u64::from(self.inside), self.waiting.len() as u64]
+    }
+
     /// How many are inside or wait.
     pub fn present(&self) -> usize {
         self.inside as usize + self.waiting.len() + self.patient.len()

@@ -1,6 +1,6 @@
 //! A host at work: its processors, its files, and the limits on what it has outstanding.
 
-use units::convert::truncated;
+use units::convert::{narrow, truncated};
 use units::{Instant, Nanos};
 
 use crate::host::HostParams;
@@ -8,6 +8,7 @@ use crate::latency::Stage;
 use crate::station::Station;
 
 use super::gate::Gate;
+use super::outcome::LunQueues;
 use super::pages::Pages;
 use super::request::{HostRequest, Purpose, Requests};
 
@@ -21,6 +22,7 @@ pub struct Host {
     sending: Nanos,
     /// What is outstanding for each LUN.
     gates: Vec<Gate>,
+    admitted: Admitted,
     /// How many LUNs have something outstanding, or waiting for that.
     active: u64,
     /// Its page cache, for jobs that do not ask for direct I/O.
@@ -43,6 +45,7 @@ impl Host {
             files: vec![Station::new(1); luns],
             params: params.clone(),
             gates: vec![Gate::default(); luns],
+            admitted: Admitted::default(),
             active: 0,
             pages: params.page_cache.as_ref().map(|pages| Pages::new(pages, params.max_transfer)),
             sessions: vec![Gate::default(); sessions],
@@ -122,20 +125,65 @@ impl Host {
     }
 
     /// Whether a request may be sent to `lun` now; if not it waits for one to come back.
-    pub fn admit(&mut self, lun: usize, request: u32, purpose: Purpose) -> bool {
+    pub fn admit(&mut self, now: Instant, lun: usize, request: u32, purpose: Purpose) -> bool {
         let (gate, depth) = (&mut self.gates[lun], self.params.lun_depth);
         self.active += u64::from(gate.present() == 0);
-        match purpose {
+        let before = gate.counts();
+        let passes = match purpose {
             // The block layer lets requests that somebody waits for pass what is written back in the background.
             Purpose::Writeback => gate.enter_patiently(depth, request),
             _ => gate.enter(depth, request),
-        }
+        };
+        self.admitted.change(now, before, gate.counts());
+        passes
     }
 
     /// A request to `lun` has come back; the one that may be sent now.
-    pub fn release(&mut self, lun: usize) -> Option<u32> {
+    pub fn release(&mut self, now: Instant, lun: usize) -> Option<u32> {
+        let before = self.gates[lun].counts();
         let next = self.gates[lun].leave();
+        self.admitted.change(now, before, self.gates[lun].counts());
         self.active -= u64::from(self.gates[lun].present() == 0);
         next
+    }
+
+    /// Begins to count at `now` what its LUNs have outstanding.
+    pub fn restart_queues(&mut self, now: Instant) {
+        self.admitted = Admitted { changed: now, areas: [0; 2], ..self.admitted };
+    }
+
+    /// What its LUNs had outstanding on average in the `elapsed` time until `now`, and what waited for that.
+    pub fn lun_queues(&mut self, now: Instant, elapsed: Nanos) -> LunQueues {
+        self.admitted.change(now, [0; 2], [0; 2]);
+        let [mean_outstanding, mean_waiting] =
+            self.admitted.areas.map(|area| area as f64 / elapsed.get().max(1) as f64);
+        LunQueues {
+            depth: self.params.lun_depth.max(1),
+            queues: narrow::<u32>(self.gates.len()),
+            mean_outstanding,
+            mean_waiting,
+        }
+    }
+}
+
+/// What all LUNs of a host have outstanding, and the requests that wait for that: how many, and since when so many.
+#[derive(Clone, Copy, Debug, Default)]
+struct Admitted {
+    present: [u64; 2],
+    changed: Instant,
+    /// Number times nanoseconds.
+    areas: [u128; 2],
+}
+
+impl Admitted {
+    /// From `now` on there are so many more as `after` is more than `before`.
+    #[inline]
+    fn change(&mut self, now: Instant, before: [u64; 2], after: [u64; 2]) {
+        let passed = u128::from(now.saturating_since(self.changed).get());
+        for at in 0..2 {
+            self.areas[at] += u128::from(self.present[at]) * passed;
+            self.present[at] = self.present[at] + after[at] - before[at];
+        }
+        self.changed = now;
     }
 }

@@ -168,7 +168,8 @@ impl Hosts {
         debug_assert_eq!(request.pending, 0, "only what has no parts is sent");
         (request.sent, request.outstanding) = (ready, true);
         let HostRequest { host, lun, purpose, .. } = *request;
-        if self.each[host as usize].admit(lun as usize, place, purpose) {
+        let now = traffic.time.now();
+        if self.each[host as usize].admit(now, lun as usize, place, purpose) {
             self.enter_session(traffic, array, place, ready);
         }
     }
@@ -236,7 +237,8 @@ impl Hosts {
             let ready = traffic.requests[next].sent;
             self.transmit(traffic, array, next, ready);
         }
-        if let Some(next) = self.host_of(traffic, place).release(lun as usize) {
+        let now = traffic.time.now();
+        if let Some(next) = self.host_of(traffic, place).release(now, lun as usize) {
             let ready = traffic.requests[next].sent;
             self.enter_session(traffic, array, next, ready);
         }

@@ -1,11 +1,14 @@
 //! What every part keeps of its past: windows, the laws they are held to, and the breakdown of a run.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use units::{Nanos, Sectors};
 
 use crate::meter::{Meter, Metered};
+use crate::raid::DiskRole;
 
 use super::Sim;
-use super::outcome::Component;
+use super::outcome::{Component, LunQueues};
 
 /// How far a part may be off Little's law and the utilisation law after a run.
 const LAW: f64 = 0.01;
@@ -20,6 +23,7 @@ impl Sim {
             disk.moved = [Sectors(0); 2];
         }
         self.array.back.restart_locks(now);
+        self.hosts.each.iter_mut().for_each(|host| host.restart_queues(now));
     }
 
     /// Ends the window of every meter, and holds every part to Little's law and the utilisation law: a breach is an
@@ -51,6 +55,7 @@ impl Sim {
             let servers = part.servers();
             components.extend(Component::of(name(), part.meter(), servers, elapsed));
         });
+        let roles = self.roles();
         for (n, disk) in self.array.back.disks.iter_mut().enumerate() {
             let servers = disk.device.servers();
             let component = Component::of(format!("disk {n}"), disk.device.meter(), servers, elapsed);
@@ -59,10 +64,47 @@ impl Sim {
                 None => component,
             });
             let moved = disk.moved.map(|sectors| sectors.bytes());
-            components.extend(component.map(|component| Component { moved: Some(moved), ..component }));
+            let (role, chooses_among) = (roles.get(&n).copied(), disk.device.chooses_among());
+            components.extend(component.map(|component| Component {
+                moved: Some(moved),
+                role,
+                chooses_among,
+                ..component
+            }));
         }
         components.extend(Component::of("stripe locks".into(), self.array.back.locks_meter(), 1, elapsed));
         components
+    }
+
+    /// The disks that are no whole member of a set, by number. A spare of several sets is what the first that has taken it says.
+    fn roles(&self) -> BTreeMap<usize, DiskRole> {
+        let mut roles: BTreeMap<usize, DiskRole> = BTreeMap::new();
+        let mut members = BTreeSet::new();
+        for set in &self.array.back.sets {
+            for (member, disk) in (0..).zip(&set.disks) {
+                let disk = *disk as usize;
+                match set.health.role(member) {
+                    None => drop(members.insert(disk)),
+                    Some(DiskRole::Spare) => drop(roles.entry(disk).or_insert(DiskRole::Spare)),
+                    Some(role) => drop(roles.insert(disk, role)),
+                }
+            }
+        }
+        roles.retain(|disk, _| !members.contains(disk));
+        roles
+    }
+
+    /// What the LUNs of all hosts had outstanding, and what waited for that, in the `elapsed` time until now.
+    pub(super) fn lun_queues(&mut self, elapsed: Nanos) -> LunQueues {
+        let now = self.now();
+        let each = self.hosts.each.iter_mut().map(|host| host.lun_queues(now, elapsed));
+        each.reduce(|sum, one| LunQueues {
+            queues: sum.queues + one.queues,
+            mean_outstanding: sum.mean_outstanding + one.mean_outstanding,
+            mean_waiting: sum.mean_waiting + one.mean_waiting,
+            ..sum
+        })
+        .unwrap_or_default()
     }
 
     /// Every part that work passes through, with its name: all but the disks.

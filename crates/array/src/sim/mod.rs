@@ -71,7 +71,7 @@ pub use clients::{Client, FilePlace};
 pub use courses::{Course, Courses};
 pub use engine::Engine;
 pub use event::Event;
-pub use outcome::{Component, RunOutcome};
+pub use outcome::{Component, LunQueues, RunOutcome};
 pub use resource::Resource;
 pub use timeline::Timeline;
 pub use works::{WorkError, WorkOrder, WorkProgress};
@@ -479,11 +479,15 @@ impl Sim {
             self.sample(&mut courses);
         }
         self.check();
-        let breakdown = self.breakdown(until.saturating_since(from));
+        let elapsed = until.saturating_since(from);
+        let (breakdown, lun_queues) = (self.breakdown(elapsed), self.lun_queues(elapsed));
         let (tallies, latency, held) = self.clients.finish();
         let events = self.traffic.time.entered() - events;
         let unwritten = unwritten.unwrap_or_else(|| self.dirty());
-        (RunOutcome { breakdown, courses, tallies, latency, from, until, events, unwritten }, held)
+        (
+            RunOutcome { breakdown, lun_queues, courses, tallies, latency, from, until, events, unwritten },
+            held,
+        )
     }
 
     /// Has all jobs plan nothing more of their own accord.

@@ -5,6 +5,7 @@ use workload::tally::Tally;
 
 use crate::latency::LatencyTotals;
 use crate::meter::{Class, Meter, Visits};
+use crate::raid::DiskRole;
 
 use super::courses::Courses;
 
@@ -18,6 +19,8 @@ pub struct RunOutcome {
     pub latency: Vec<LatencyTotals>,
     /// Every part that did something.
     pub breakdown: Vec<Component>,
+    /// What the LUNs of all hosts had outstanding.
+    pub lun_queues: LunQueues,
     /// How busy each part was over time.
     pub courses: Courses,
     /// When the run began and ended.
@@ -45,6 +48,23 @@ pub struct Component {
     pub visits: Vec<(Class, Visits)>,
     /// Of a disk: read and written by the commands it was given, in that order.
     pub moved: Option<[Bytes; 2]>,
+    /// Of a disk that is no whole member of a set: what it is, at the end of the run.
+    pub role: Option<DiskRole>,
+    /// Of a disk that takes the nearest of the commands that wait: among how many.
+    pub chooses_among: Option<u32>,
+}
+
+/// How many requests the hosts let reach their LUNs at once, and what waited for that.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LunQueues {
+    /// Requests that one LUN of one host has outstanding at most.
+    pub depth: u32,
+    /// LUNs of all hosts.
+    pub queues: u32,
+    /// Requests that were outstanding at all of them together, on average.
+    pub mean_outstanding: f64,
+    /// Requests that waited for that on average, but for what a page cache writes back and nobody waits for.
+    pub mean_waiting: f64,
 }
 
 impl Component {
@@ -63,6 +83,8 @@ impl Component {
             busy: Nanos::new(meter.busy_ns()),
             visits,
             moved: None,
+            role: None,
+            chooses_among: None,
         })
     }
 

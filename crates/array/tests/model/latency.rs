@@ -185,6 +185,26 @@ fn of_what_goes_on_at_once_only_the_last_counts_and_phases_follow_each_other() {
 }
 
 #[test]
+fn what_the_depth_of_a_lun_holds_back_waits_for_it_and_is_counted_as_the_traces_say() {
+    let topology = |lun_depth| {
+        let mut topology = one_queue(4, Service::Fixed(Nanos::from_millis(1)));
+        topology.host.lun_depth = lun_depth;
+        topology
+    };
+    let outcome = run(&topology(4), &ask(Bytes::KIB * 4, 1.0, 16, 4_000));
+    let elapsed = outcome.until.saturating_since(outcome.from).get() as f64;
+    let queues = outcome.lun_queues;
+    assert_eq!((queues.depth, queues.queues), (4, 1));
+    // Twelve of sixteen wait, but for the last of all, when no others follow.
+    assert!((queues.mean_outstanding - 4.0).abs() < 1e-9, "{queues:?}");
+    assert!((queues.mean_waiting - 12.0).abs() < 0.1, "{queues:?}");
+    let (waited, _) = at(&all(&outcome), Stage::LunQueue);
+    assert!((queues.mean_waiting * elapsed - waited as f64).abs() < 1.0, "{queues:?} {waited}");
+    let open = run(&topology(16), &ask(Bytes::KIB * 4, 1.0, 16, 4_000)).lun_queues;
+    assert!(open.mean_waiting == 0.0 && open.mean_outstanding > 15.9, "{open:?}");
+}
+
+#[test]
 fn who_waits_for_a_stripe_is_charged_with_that() {
     let topology =
         bare(Level::Raid5, 5, 128, Sectors(1 << 20), queue(512, Service::Fixed(Nanos::from_millis(1))));

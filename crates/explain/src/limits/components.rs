@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use record::{Behalf, ClassShare, Component, Point};
+use record::{Behalf, ClassShare, Component, DiskRole, Point};
 
 use super::usage::{Queue, Use, sort};
 use crate::draft::percent;
 
 /// Every kind of part of a virtual array, the fullest first. Parts that differ by number alone are one kind: their mean
-/// counts, and the fullest of them where it stands out.
+/// counts, and the fullest of them where it stands out. A disk that is being filled is a kind of its own; one that has failed or
+/// waits as a spare is none.
 pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
     let mut kinds: BTreeMap<String, Vec<Busy<'_>>> = BTreeMap::new();
     let elapsed_ns = point.ended_ns.saturating_sub(point.started_ns).max(1) as f64;
@@ -16,9 +17,12 @@ pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
     if let Some(breakdown) = &point.breakdown {
         let mut classes: BTreeMap<&str, Vec<&ClassShare>> = BTreeMap::new();
         breakdown.classes.iter().for_each(|one| classes.entry(&one.component).or_default().push(one));
-        for part in &breakdown.components {
+        let filling = breakdown.components.iter().filter(|part| part.role == Some(DiskRole::Filling));
+        let working = breakdown.components.iter().filter(|part| part.is_working());
+        let working = working.map(|part| (kind(&part.name), part));
+        for (kind, part) in working.chain(filling.map(|part| (part.name.clone(), part))) {
             let own = classes.get(part.name.as_str()).map_or(&[][..], Vec::as_slice);
-            kinds.entry(kind(&part.name)).or_default().push(Busy::of(part, own, elapsed_ns));
+            kinds.entry(kind).or_default().push(Busy::of(part, own, elapsed_ns));
         }
     }
     let mut uses: Vec<Use> =
@@ -28,13 +32,15 @@ pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
 }
 
 /// Of the requests in flight those that are at no counted part: they are on the way, or wait for what a cache flushes
-/// or reads ahead.
+/// or reads ahead. Those that wait in their host for their LUN are not among them.
 fn elsewhere(point: &Point, elapsed_ns: f64) -> f64 {
     let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
     let classes = point.breakdown.iter().flat_map(|breakdown| &breakdown.classes);
     let of_load = classes.filter(|one| is_of_load(one) && has_ended(one, elapsed_ns));
     let at_parts: f64 = of_load.map(|one| (one.wait_ns + one.service_ns) * one.visits as f64).sum();
-    (in_flight - at_parts / elapsed_ns).max(0.0)
+    let queues = point.breakdown.as_ref().and_then(|breakdown| breakdown.lun_queues);
+    let in_hosts = queues.map_or(0.0, |queues| queues.mean_waiting);
+    (in_flight - in_hosts - at_parts / elapsed_ns).max(0.0)
 }
 
 /// A visit of the load's own, not of a cache.
@@ -59,6 +65,8 @@ struct Busy<'a> {
     for_cache: f64,
     /// Busy time for background work, as a share of the servers' time.
     background: f64,
+    /// Whether it does more a second where more requests of the load wait for it.
+    gains: bool,
 }
 
 impl<'a> Busy<'a> {
@@ -80,7 +88,9 @@ impl<'a> Busy<'a> {
             false => (part.wait_ns as f64 / elapsed_ns, 0.0, 0.0),
         };
         let background = background * part.utilisation;
-        Busy { name: &part.name, share: part.utilisation, waiting, for_cache, background }
+        let has_choice = part.chooses_among.is_some_and(|among| part.mean_in_system < f64::from(among));
+        let gains = has_choice && waiting > for_cache;
+        Busy { name: &part.name, share: part.utilisation, waiting, for_cache, background, gains }
     }
 }
 
@@ -126,6 +136,7 @@ fn of_kind(kind: &str, parts: &[Busy<'_>], elsewhere: f64) -> Use {
         // Of a thousand reads ahead that wait none is waited for by more requests than there are.
         load: sum(|part| part.waiting) + sum(|part| part.for_cache).min(elsewhere),
         background: if busy > 0.0 { background / busy } else { 0.0 },
+        gains: parts.iter().all(|part| part.gains),
     };
     let is_even = parts.len() > 1 && !stands_out;
     let what = "busy".into();
@@ -212,7 +223,7 @@ mod tests {
     }
 
     fn busy(name: &'static str, share: f64) -> Busy<'static> {
-        Busy { name, share, waiting: 1.0, for_cache: 2.0, background: share / 4.0 }
+        Busy { name, share, waiting: 1.0, for_cache: 2.0, background: share / 4.0, gains: false }
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use record::{Point, PointKind, Run};
 
+use super::components::of_breakdown;
+use super::lun_queue::LunQueue;
 use crate::carry_over::is_in_doubt;
 use crate::draft::percent;
 use crate::saturation::axis;
@@ -30,12 +32,14 @@ pub(super) struct Answer {
     /// The exponent with which the rate follows what is in flight: 1 in proportion, 0 not at all. By Little's law the
     /// response time follows with the rest of it.
     pub gain: f64,
+    /// What of the heavier load kept requests from the parts, so that these did not answer to all of it.
+    pub held: Option<LunQueue>,
 }
 
 impl Answer {
     /// Whether more in flight brings next to nothing.
     pub(super) fn is_flat(&self) -> bool {
-        self.gain < super::FLAT
+        self.gain < super::FLAT && self.held.is_none()
     }
 
     /// Whether the rate grows nearly as what is in flight does.
@@ -45,10 +49,11 @@ impl Answer {
 
     /// `From 8 to 16 in flight the rate changes by 0.3 % and the response time by a factor of 1.99: …`.
     pub(super) fn in_words(&self) -> String {
-        let verdict = match self.gain {
-            ..super::FLAT => ": a higher queue depth only adds latency",
-            super::FOLLOWS.. => ": the rate scales with the queue depth",
-            _ => "",
+        let verdict = match (self.held, self.gain) {
+            (Some(queue), _) => format!(": {}", queue.in_words()),
+            (None, ..super::FLAT) => ": a higher queue depth only adds latency".into(),
+            (None, super::FOLLOWS..) => ": the rate scales with the queue depth".into(),
+            _ => String::new(),
         };
         format!(
             "From {:.0} to {:.0} in flight the rate changes by {} and the response time by a factor of {:.2}{verdict}.",
@@ -104,9 +109,9 @@ pub(super) fn answer(run: &Run, sweeps: &Sweeps<'_>, point: &Point) -> Option<An
     let lighter = loads.partition_point(|(other, _)| other.in_flight * 1.2 < own.in_flight);
     let lighter = lighter.checked_sub(1).and_then(|last| loads.get(last));
     let heavier = loads.get(loads.partition_point(|(other, _)| other.in_flight <= own.in_flight * 1.2));
-    let (from, to, beside) = match (heavier, lighter) {
-        (Some((heavier, beside)), _) => (own, *heavier, *beside),
-        (None, Some((lighter, beside))) => (*lighter, own, *beside),
+    let (from, to, beside, heavier) = match (heavier, lighter) {
+        (Some((heavier, beside)), _) => (own, *heavier, *beside, *beside),
+        (None, Some((lighter, beside))) => (*lighter, own, *beside, point),
         (None, None) => return None,
     };
     // A change between rates that were not in steady state is not an effect of the load.
@@ -123,6 +128,7 @@ pub(super) fn answer(run: &Run, sweeps: &Sweeps<'_>, point: &Point) -> Option<An
         rate_times,
         response_times: to.response_s / from.response_s,
         gain: rate_times.ln() / load_times.ln(),
+        held: LunQueue::limit(heavier, &of_breakdown(heavier)),
     })
 }
 
@@ -132,7 +138,7 @@ pub(super) fn with_gain(gain: f64) -> Answer {
     let load = |in_flight: f64| Load { in_flight, rate: 1_000.0, response_s: in_flight / 1_000.0 };
     let rate_times = gain.exp2();
     let (load_times, response_times) = (2.0, 2.0 / rate_times);
-    Answer { from: load(8.0), to: load(16.0), load_times, rate_times, response_times, gain }
+    Answer { from: load(8.0), to: load(16.0), load_times, rate_times, response_times, gain, held: None }
 }
 
 #[cfg(test)]

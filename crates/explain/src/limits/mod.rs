@@ -7,6 +7,7 @@ mod ceilings;
 mod components;
 mod curve;
 pub(crate) mod imposed;
+pub(crate) mod lun_queue;
 mod offered;
 mod places;
 mod queues;
@@ -21,6 +22,7 @@ use crate::company;
 use crate::draft::{Draft, percent};
 use crate::evidence::on_nothing;
 use curve::{Answer, Sweeps};
+use lun_queue::LunQueue;
 use places::Places;
 use queues::Shown;
 use usage::Use;
@@ -79,6 +81,9 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
     let answer = curve::answer(run, &loads.sweeps, point);
     let spread = places::spread(run, &loads.places, point);
     if run.world == World::Array {
+        if let Some(queue) = LunQueue::limit(point, &uses) {
+            return Some(with_answer(with_shares(queue.finding(&uses), &uses), answer));
+        }
         let load = curve::load(point);
         let in_flight = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
         return Some(match queues::shown(&uses, in_flight, load.as_ref(), answer) {
@@ -186,7 +191,9 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
         sentence += &format!(" Not saturated: {}.", not.join(", "));
     }
     // What is saturated bounds the rate whatever the next depth gave by chance; what is not is told with it.
-    if let Some(answer) = answer.filter(|answer| answer.is_flat() || first.share < FULL) {
+    if let Some(answer) =
+        answer.filter(|answer| answer.is_flat() || answer.held.is_some() || first.share < FULL)
+    {
         sentence += &format!(" {}", answer.in_words());
     }
     let remedy = if is_end { MORE_OF_IT } else { MORE_OR_DEEPER };

@@ -22,7 +22,7 @@ pub(super) enum Shown {
 }
 
 /// A part on average so busy is saturated, where requests queue at it.
-const BUSY: f64 = 0.90;
+pub(super) const BUSY: f64 = 0.90;
 
 /// A limit has so many times the queue of any other part.
 const LONGER: f64 = 2.0;
@@ -34,7 +34,7 @@ const GATHERED: f64 = 0.5;
 const UNCROWDED: f64 = 0.3;
 
 /// More of a part's busy time than this for background work, and it is not the load that fills it.
-const BACKGROUND: f64 = 0.3;
+pub(super) const BACKGROUND: f64 = 0.3;
 
 /// Held while others work, hence no part of its own.
 const LOCKS: &str = "stripe locks";

@@ -3,6 +3,7 @@
 
 use record::{Finding, Point, Run, Severity, Trial, WhatIf, World};
 
+use super::lun_queue::LUN_QUEUE;
 use crate::Code;
 use crate::draft::{Draft, percent};
 
@@ -20,6 +21,27 @@ const LITTLE: f64 = 0.01;
 
 /// The change of the queue depth, which is no part.
 pub(crate) const DEPTH: &str = "depth";
+
+/// That of the queue depth and of how many reach each LUN.
+const DEPTH_AND_LUN_QUEUE: &str = "depth and LUN queue";
+
+/// What lets more requests through instead of making a part faster, in words.
+const MORE: [(&str, &str); 3] = [
+    (DEPTH, "the queue depth"),
+    (LUN_QUEUE, "the LUN queue (`host.lun_depth`)"),
+    (DEPTH_AND_LUN_QUEUE, "the queue depth and the LUN queue (`host.lun_depth`)"),
+];
+
+/// Whether `trial` made a part faster.
+pub(crate) fn is_of_part(trial: &Trial) -> bool {
+    MORE.iter().all(|(change, _)| trial.change != *change)
+}
+
+/// The trials of `tried` that let more requests through, with what they doubled in words.
+pub(crate) fn more_of(tried: &WhatIf) -> impl Iterator<Item = (&Trial, &'static str)> {
+    let trial = |change: &str| tried.trials.iter().find(|trial| trial.change == change);
+    MORE.into_iter().filter_map(move |(change, words)| Some((trial(change)?, words)))
+}
 
 /// What to do before any trial.
 pub(super) const REMEDY: &str =
@@ -45,15 +67,16 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
         return None;
     }
     let depth = tried.trials.iter().find(|trial| trial.change == DEPTH);
-    let mut parts: Vec<&Trial> = tried.trials.iter().filter(|trial| trial.change != DEPTH).collect();
+    let mut parts: Vec<&Trial> = tried.trials.iter().filter(|trial| is_of_part(trial)).collect();
     parts.sort_by(|one, other| effect(other).total_cmp(&effect(one)));
     let (first, second) = (parts.first()?, parts.get(1));
     let speed = percent(tried.times - 1.0);
     let next = second.map_or(String::new(), |second| {
         format!("; the next, {}, {}", second.change, percent(second.ops.change))
     });
-    let deeper = depth
-        .map_or(String::new(), |depth| format!("; doubling the queue depth {}", percent(depth.ops.change)));
+    let more = more_of(tried).map(|(trial, what)| format!("; doubling {what} {}", percent(trial.ops.change)));
+    let more: String = more.collect();
+    let wider = tried.trials.iter().find(|trial| trial.change == LUN_QUEUE);
     let draft = if let Some(depth) = depth.filter(|depth| effect(depth) >= FOLLOWS) {
         let sentence = format!(
             "Latency-bound, by trial: doubling the queue depth raises the rate by {}, {speed} more speed of the most \
@@ -68,13 +91,22 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
         && second.is_none_or(|second| effect(first) >= FIRST * effect(second))
     {
         let verb = if first.change.ends_with('s') && !first.change.ends_with("bus") { "are" } else { "is" };
-        let more = if first.change.ends_with("size") { "more of it" } else { "more speed" };
+        let faster = if first.change.ends_with("size") { "more of it" } else { "more speed" };
         let sentence = format!(
-            "{} {verb} the bottleneck, by trial: {speed} {more} raises the rate by {}{next}{deeper}.",
+            "{} {verb} the bottleneck, by trial: {speed} {faster} raises the rate by {}{next}{more}.",
             first.change,
             percent(first.ops.change)
         );
         Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(super::MORE_OF_IT)
+    } else if let Some(wider) = wider.filter(|wider| effect(wider) >= CLEAR) {
+        let sentence = format!(
+            "{LUN_QUEUE} is the bottleneck, by trial: twice as many requests that reach the LUN (`host.lun_depth`) raise the \
+             rate by {}, {speed} more speed of the most effective part, {}, by {}.",
+            percent(wider.ops.change),
+            first.change,
+            percent(first.ops.change)
+        );
+        Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(super::lun_queue::REMEDY)
     } else {
         return None;
     };
@@ -110,7 +142,7 @@ pub fn untried(run: &str, index: u32, why: Untried) -> String {
 /// `open`, a finding of `run`, with the gains of its trials and what to do next: for trials that do not identify the
 /// bottleneck by [`settled`].
 pub fn unsettled(run: &str, open: &Finding, tried: &WhatIf) -> Finding {
-    let parts = tried.trials.iter().filter(|trial| trial.change != DEPTH && effect(trial) >= LITTLE);
+    let parts = tried.trials.iter().filter(|trial| is_of_part(trial) && effect(trial) >= LITTLE);
     let mut parts: Vec<&Trial> = parts.collect();
     parts.sort_by(|one, other| effect(other).total_cmp(&effect(one)));
     let speed = percent(tried.times - 1.0);
@@ -125,8 +157,7 @@ pub fn unsettled(run: &str, open: &Finding, tried: &WhatIf) -> Finding {
         ),
         [] => (
             format!(
-                "{speed} more speed of any part, and doubling the queue depth, gain no more than repeated runs differ \
-                 by, {}",
+                "{speed} more speed of any part gains no more than repeated runs differ by, {}",
                 percent(tried.floor_ops)
             ),
             format!(
@@ -160,7 +191,10 @@ pub fn unsettled(run: &str, open: &Finding, tried: &WhatIf) -> Finding {
             ),
         ),
     };
-    let sentence = format!("{} Trials do not identify it either: {gains}.", open.sentence);
+    let more = more_of(tried).filter(|_| tried.is_the_record());
+    let more: String =
+        more.map(|(trial, what)| format!("; doubling {what} gains {}", percent(effect(trial)))).collect();
+    let sentence = format!("{} Trials do not identify it either: {gains}{more}.", open.sentence);
     Finding { sentence, remedy, ..open.clone() }
 }
 
@@ -269,13 +303,31 @@ mod tests {
     }
 
     #[test]
+    fn a_wider_queue_of_the_lun_is_the_bottleneck_where_it_gains_and_no_part_does() {
+        let of = |disks: f64, wider: f64| {
+            settled(&run(), &tried(1.5, &[("disks", disks), ("LUN queue", wider), ("depth", 0.0)]))
+        };
+        let told = of(0.1, 0.3).expect("the queue gains");
+        assert_eq!(told.bottleneck(), Some("LUN queue"));
+        assert!(told.remedy.contains("`host.lun_depth`"), "{}", told.remedy);
+        assert_eq!(of(0.1, 0.299), None);
+        let disks = of(0.2, 0.3).expect("the disks gain most of their speed");
+        assert_eq!(disks.bottleneck(), Some("disks"));
+        assert!(
+            disks.sentence.ends_with("; doubling the LUN queue (`host.lun_depth`) 30 %."),
+            "{}",
+            disks.sentence
+        );
+    }
+
+    #[test]
     fn trials_that_settle_nothing_add_what_they_gained_and_what_to_do() {
         let left = |gains: &[(&str, f64)]| unsettled("runs/1", &open(), &tried(1.5, gains));
         let none = left(&[("link", 0.009), ("depth", 0.3)]);
         assert_eq!(
             none.sentence,
-            "It is open. Trials do not identify it either: 50 % more speed of any part, and doubling the queue depth, \
-             gain no more than repeated runs differ by, 2.0 %."
+            "It is open. Trials do not identify it either: 50 % more speed of any part gains no more than repeated runs differ \
+             by, 2.0 %; doubling the queue depth gains 30 %."
         );
         assert!(
             none.remedy.contains("`fathom explain runs/1 --what-if --point 5 --seeds 20`"),

@@ -33,6 +33,8 @@ pub(super) struct Queue {
     pub load: f64,
     /// The share of the busy time that is background work: a rebuild, a verification.
     pub background: f64,
+    /// Whether it does more a second where more requests wait: it takes the nearest of them, and has fewer than it chooses among.
+    pub gains: bool,
 }
 
 impl Use {
@@ -114,7 +116,7 @@ pub(super) fn busy(part: &str, share: f64, load: f64, background: f64) -> Use {
         unit: "share".into(),
         is_even: false,
         basis: String::new(),
-        queue: Some(Queue { load, background }),
+        queue: Some(Queue { load, background, gains: false }),
     }
 }
 
@@ -159,8 +161,10 @@ mod tests {
 
     #[test]
     fn in_short_a_use_names_what_waits_and_background_work_from_a_tenth_on() {
-        let queued =
-            |background| Use { queue: Some(Queue { load: 3.12, background }), ..used("disks", "busy", 0.72) };
+        let queued = |background| Use {
+            queue: Some(Queue { load: 3.12, background, gains: false }),
+            ..used("disks", "busy", 0.72)
+        };
         assert_eq!(queued(0.099).in_short(), "disks 72 % busy, mean queue 3.1");
         assert_eq!(queued(0.1).in_short(), "disks 72 % busy (10 % of it background work), mean queue 3.1");
         assert_eq!(used("sda", "busy", 0.72).in_short(), "sda 72 % busy");

@@ -36,9 +36,9 @@ const TIMES: f64 = 1.1;
 /// some ten seconds of one processor, an open bottleneck is settled without an option.
 const SETTLE_REQUESTS: u64 = 10_000_000;
 
-/// Trials of one point: of each seed some twelve parts, the array as it is, and twice the depth; and once more, where
-/// that leaves it open, what matters.
-const SETTLE_TRIALS: u64 = SETTLE_SEEDS as u64 * 14 + SETTLE_AGAIN as u64 * (SETTLE_PARTS as u64 + 2);
+/// Trials of one point: of each seed some twelve parts, the array as it is, twice the depth and twice the LUN queue; and once
+/// more, where that leaves it open, what matters.
+const SETTLE_TRIALS: u64 = SETTLE_SEEDS as u64 * 15 + SETTLE_AGAIN as u64 * (SETTLE_PARTS as u64 + 3);
 
 /// Repeats a point of `run` as its record says, on the array that the record names.
 pub fn try_parts(arguments: &WhatIfArgs, run: &Run) -> Result<WhatIf, Failure> {

@@ -23,6 +23,23 @@ pub struct Breakdown {
     /// What write caches held when a load began and ended; absent of an array without any, in older records, and of what is no load.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub write_cache: Option<WriteCacheFill>,
+    /// How many requests reach the LUNs at once, and what waited for that; absent in older records, and of what is no load.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lun_queues: Option<LunQueues>,
+}
+
+/// How many requests the hosts let reach their LUNs at once, and what waited for that.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LunQueues {
+    /// Requests that one LUN of one host has outstanding at most (`host.lun_depth`); longer ones count once for each part that is
+    /// sent.
+    pub depth: u32,
+    /// LUNs of all hosts.
+    pub queues: u32,
+    /// Requests that were outstanding at all of them together, on average.
+    pub mean_outstanding: f64,
+    /// Requests that waited for that in their host, on average; what a page cache writes back does not count.
+    pub mean_waiting: f64,
 }
 
 /// How full write caches were when a load began and ended.
@@ -93,6 +110,33 @@ pub struct Component {
     /// Of a disk: bytes that commands wrote to it; absent in older records.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub written_bytes: Option<u64>,
+    /// Of a disk that is no whole member of a RAID set: what it is when the window ends; absent in older records.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub role: Option<DiskRole>,
+    /// Of a disk that takes the nearest of the commands that wait: among how many at most; absent of one that serves them as they
+    /// come, and in older records.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub chooses_among: Option<u32>,
+}
+
+impl Component {
+    /// Whether it takes part in a load, so that it counts in a mean over parts of its kind: all but disks that have failed, wait as
+    /// a spare or are being filled.
+    pub fn is_working(&self) -> bool {
+        self.role.is_none()
+    }
+}
+
+/// What a disk is that is no whole member of a RAID set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DiskRole {
+    /// It is out of use.
+    Failed,
+    /// It waits to take the place of a failed one.
+    Spare,
+    /// It is being filled, by a rebuild or as a copy.
+    Filling,
 }
 
 /// Where the response time of one class of a workload's requests went: shares that add up to it.

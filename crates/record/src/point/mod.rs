@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use stats::saturation::LoadPoint;
 
 pub use self::breakdown::{
-    Breakdown, BreakdownWindow, ClassShare, Component, PartShare, ResponseShare, Shares, WriteCacheFill,
+    Breakdown, BreakdownWindow, ClassShare, Component, DiskRole, LunQueues, PartShare, ResponseShare, Shares,
+    WriteCacheFill,
 };
 pub use self::cpu::{CpuUse, TaskCounts};
 pub use self::rank::{RankClock, RankResult};

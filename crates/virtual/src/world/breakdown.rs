@@ -1,7 +1,8 @@
 //! Where the time went, in the words of a record.
 
 use array::meter::{Class, Visits};
-use array::sim::Component;
+use array::raid::DiskRole;
+use array::sim::{Component, LunQueues};
 use record::{Behalf, Breakdown, BreakdownWindow, ClassShare};
 use units::convert::truncated;
 use units::{Instant, Nanos};
@@ -21,6 +22,7 @@ pub(super) fn breakdown(parts: &[Component], from: Instant, until: Instant, warm
         shares: Vec::new(),
         window: Some(window),
         write_cache: None,
+        lun_queues: None,
     }
 }
 
@@ -36,6 +38,8 @@ fn component(part: &Component, elapsed: Nanos) -> record::Component {
         service_ns: sum(|visits| visits.service_ns),
         read_bytes: part.moved.map(|[read, _]| read.get()),
         written_bytes: part.moved.map(|[_, written]| written.get()),
+        role: part.role.map(role),
+        chooses_among: part.chooses_among,
     }
 }
 
@@ -52,6 +56,20 @@ fn classes(part: &Component) -> impl Iterator<Item = ClassShare> {
             service_ns: visits.service_ns as f64 / count,
         }
     })
+}
+
+fn role(role: DiskRole) -> record::DiskRole {
+    match role {
+        DiskRole::Failed => record::DiskRole::Failed,
+        DiskRole::Spare => record::DiskRole::Spare,
+        DiskRole::Filling => record::DiskRole::Filling,
+    }
+}
+
+/// The same in the words of a record.
+pub(super) fn lun_queues(queues: LunQueues) -> record::LunQueues {
+    let LunQueues { depth, queues, mean_outstanding, mean_waiting } = queues;
+    record::LunQueues { depth, queues, mean_outstanding, mean_waiting }
 }
 
 /// The word of a record for a class of visits.

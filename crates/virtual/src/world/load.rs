@@ -26,7 +26,7 @@ use workload::tree::{FileOp, Shape, Tree, compile_tree};
 use workload::{FlowTotals, Job, Logged, Progress, RequestSource, WarmUp, compile, worn_out};
 
 use super::ModelledWorld;
-use super::breakdown::breakdown;
+use super::breakdown::{breakdown, lun_queues};
 use super::courses;
 use crate::shares;
 
@@ -104,6 +104,7 @@ impl ModelledWorld {
         let warmup = outcome.tallies.iter().map(warmed_up).max().unwrap_or_default();
         let mut breakdown = breakdown(&outcome.breakdown, outcome.from, outcome.until, warmup);
         breakdown.write_cache = self.write_cache_fill(before, outcome.unwritten);
+        breakdown.lun_queues = Some(lun_queues(outcome.lun_queues));
         if !is_of_trees {
             breakdown.shares = shares::of(load, &outcome, &workload_of);
         }

@@ -5,7 +5,7 @@ mod apart;
 use chart::{Axis, Chart, HUES, Line, Mark, Plot, Rule, Scale, Unit};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use record::Metric;
+use record::{Component, Metric};
 
 use crate::measured::{self, Measured};
 use crate::number::{Number, Source};
@@ -221,18 +221,20 @@ fn line_of(name: &str, hue: usize, line: &Along<'_>, metric: Metric) -> Line {
     Line { name: name.to_owned(), hue, marked: true, points: marks.collect(), ..Line::default() }
 }
 
-/// The rate at which the part that is busiest at the highest rate would be at 100 % utilization: only a virtual array
-/// says how busy its parts are.
+/// The rate at which the part that is busiest at the highest rate would be at 100 % utilization, of disks with as many commands in each
+/// as there: only a virtual array says how busy its parts are.
 fn ceilings(lines: &[(String, usize, &Along<'_>)], metric: Metric) -> Vec<Rule> {
     if lines.len() > CEILINGS {
         return Vec::new();
     }
     let of_line = |(name, _, line): &(String, usize, &Along<'_>)| {
         let (_, peak, rate) = highest(line, metric)?;
-        let (busiest, used) = busiest(peak)?;
+        let (busiest, used, present) = busiest(peak)?;
         let most = Number { value: rate.value / used, ..rate };
         let whose = if lines.len() > 1 { format!("{name}: ") } else { String::new() };
-        Some(Rule::Level(most.value, format!("{whose}{busiest} 100 % busy: {}", most.text())))
+        // A disk that takes the nearest of what waits does more with more.
+        let among = if busiest == "disk" { format!(" with {present:.1} in each") } else { String::new() };
+        Some(Rule::Level(most.value, format!("{whose}{busiest} 100 % busy{among}: {}", most.text())))
     };
     lines.iter().filter_map(of_line).collect()
 }
@@ -268,15 +270,17 @@ fn knees(subject: &Subject<'_>, lines: &[(String, usize, &Along<'_>)]) -> Vec<Ru
     lines.iter().filter_map(of_line).collect()
 }
 
-/// The busiest kind of part, by the mean of its members, and how busy it is.
-fn busiest(measured: Measured<'_>) -> Option<(String, f64)> {
+/// The busiest kind of part, by the mean of its members, how busy it is, and what waits or is served at each.
+fn busiest(measured: Measured<'_>) -> Option<(String, f64, f64)> {
     let components = &measured.point.breakdown.as_ref()?.components;
     let groups = super::parts::by_kind(components);
     let busy = groups.into_iter().map(|(kind, members)| {
-        let sum: f64 = members.iter().map(|(_, component)| component.utilisation).sum();
-        (kind, sum / members.len() as f64)
+        let mean = |of: fn(&Component) -> f64| {
+            members.iter().map(|(_, component)| of(component)).sum::<f64>() / members.len() as f64
+        };
+        (kind, mean(|one| one.utilisation), mean(|one| one.mean_in_system))
     });
-    busy.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, used)| *used > 0.05)
+    busy.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, used, _)| *used > 0.05)
 }
 
 fn reading(subject: &Subject<'_>, panels: &Panels<'_, '_>, phase: &Phase<'_>, metric: Metric) -> Sentence {

@@ -154,10 +154,11 @@ fn table(traced: &[Traced<'_>]) -> Table {
     }
 }
 
-/// Components by their kind: `disk 3` and `disk 7` are disks. With each its place.
+/// Components by their kind: `disk 3` and `disk 7` are disks. With each its place. Disks that have failed, wait as a spare or are being
+/// filled are left out.
 pub(super) fn by_kind(components: &[Component]) -> Vec<(String, Vec<(usize, &Component)>)> {
     let mut groups: Vec<(String, Vec<(usize, &Component)>)> = Vec::new();
-    for (index, component) in components.iter().enumerate() {
+    for (index, component) in components.iter().enumerate().filter(|(_, component)| component.is_working()) {
         let words = component.name.split(' ').filter(|word| word.parse::<u32>().is_err());
         let kind = words.collect::<Vec<_>>().join(" ");
         match groups.iter_mut().find(|(same, _)| *same == kind) {

@@ -6,8 +6,8 @@ mod sweeps;
 
 use record::sample::{self, Stream};
 use record::{
-    Basis, Breakdown, Check, Compared, Comparison, Component, Grade, Grading, Op, Outcome, Point, Run, Side,
-    Verdict, World,
+    Basis, Breakdown, Check, Compared, Comparison, Component, DiskRole, Grade, Grading, Op, Outcome, Point,
+    Run, Side, Verdict, World,
 };
 
 use crate::document::{Cell, WriteUp};
@@ -160,14 +160,23 @@ fn the_highest_rate_is_the_one_whose_interval_has_the_highest_lower_end() {
     assert!(both.starts_with("RAID 10 reaches 3,295 IOPS, 2.35× RAID 5 (8 KiB x8)."), "{both}");
 }
 
-/// The same with disks that are half busy at every point.
+/// The same with a disk that is half busy at every point, and one that has failed.
 fn busy(mut run: Run) -> Run {
-    let part = Component { name: "disk 0".into(), servers: 1, utilisation: 0.5, ..Component::default() };
+    let part = |name: &str, utilisation, role| Component {
+        name: name.into(),
+        servers: 1,
+        utilisation,
+        mean_in_system: 2.5,
+        role,
+        ..Component::default()
+    };
+    let parts = vec![part("disk 0", 0.5, None), part("disk 1", 0.0, Some(DiskRole::Failed))];
     for point in &mut run.points {
         point.breakdown = Some(Breakdown {
-            components: vec![part.clone()],
+            components: parts.clone(),
             classes: Vec::new(),
             write_cache: None,
+            lun_queues: None,
             shares: Vec::new(),
             window: None,
         });
@@ -193,7 +202,13 @@ fn a_sweep_of_a_virtual_array_shows_where_the_busiest_part_of_each_line_is_at_it
             _ => None,
         })
         .collect();
-    assert_eq!(told, ["100% reads: disk 100 % busy: 4,000", "0% reads: disk 100 % busy: 800"]);
+    assert_eq!(
+        told,
+        [
+            "100% reads: disk 100 % busy with 2.5 in each: 4,000",
+            "0% reads: disk 100 % busy with 2.5 in each: 800"
+        ]
+    );
 }
 
 #[test]

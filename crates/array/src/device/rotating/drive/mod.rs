@@ -16,7 +16,7 @@ use super::buffer::Buffer;
 use super::layout::SectorPosition;
 use super::mechanics::Mechanics;
 use super::waiting::{Entry, Waiting};
-use super::{AfterRw, RotatingParams};
+use super::{AfterRw, DriveQueueParams, Order, RotatingParams};
 use crate::device::{Command, Finished, Steps};
 use crate::meter::Meter;
 use ahead::Ahead;
@@ -164,6 +164,12 @@ impl Drive {
     /// Commands waiting or in service.
     pub fn present(&self) -> usize {
         self.waiting.len() + usize::from(self.serving.is_some())
+    }
+
+    /// Among how many waiting commands it takes the nearest, by whatever rule; `None` where it serves them as they came.
+    pub fn chooses_among(&self) -> Option<u32> {
+        let DriveQueueParams { order, window, .. } = self.params.queue;
+        (order != Order::Fcfs && window > 1).then_some(window)
     }
 
     /// Has background work come with ordered tags from now on; the tags the drive has.
