@@ -333,6 +333,25 @@ fn disks_that_have_failed_or_wait_as_spares_count_in_no_average_and_one_that_is_
 }
 
 #[test]
+fn a_part_that_is_saturated_while_a_phase_waits_for_a_rebuild_is_the_bottleneck_of_it() {
+    let alone = |xor: f64| {
+        let mut run =
+            modelled(&[("disk 0", 0.08, 0.0), ("disk 1", 0.07, 0.0), ("controller 0 xor", xor, 2.0)]);
+        run.points[0].kind = record::PointKind::State;
+        run.points[0].workloads.clear();
+        run.points[0].state = [("state".to_owned(), "watch rebuild".to_owned())].into();
+        run
+    };
+    let finding = found(&alone(0.999), "bottleneck");
+    assert_eq!(
+        finding.sentence,
+        "controller 0 xor is the bottleneck of the rebuild: utilization 100 %. Not saturated: disks (7.5 %)."
+    );
+    assert_eq!((finding.bottleneck(), finding.point), (Some("controller 0 xor"), Some(0)));
+    assert!(find(&alone(0.949), "bottleneck").is_none());
+}
+
+#[test]
 fn a_part_that_is_busy_with_what_nobody_waits_for_is_not_named() {
     let busy = modelled(&[("disk 0", 1.0, 0.0), ("link 0 rx", 0.4, 12.0)]);
     assert!(find(&busy, "bottleneck").is_none() && find(&busy, "bottleneck-undetermined").is_some());

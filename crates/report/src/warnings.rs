@@ -7,7 +7,7 @@ use record::{Finding, Run, Severity};
 use crate::figures::name_of;
 use crate::grade;
 use crate::style::{Look, Style};
-use crate::words::{harmless, wrap};
+use crate::words::{harmless, percent, wrap};
 
 /// Findings of one code.
 pub(crate) struct Group<'a> {
@@ -15,8 +15,15 @@ pub(crate) struct Group<'a> {
     pub first: &'a Finding,
     /// The point it is about; absent where it is about the run.
     pub point: Option<String>,
-    /// Other points with findings of the same code, whose numbers differ.
-    pub others: Vec<String>,
+    /// Other points with findings of the same code about the same part, whose numbers differ.
+    pub others: Vec<Other<'a>>,
+}
+
+/// A finding at another point.
+#[derive(Clone, Debug)]
+pub(crate) struct Other<'a> {
+    name: String,
+    finding: &'a Finding,
 }
 
 /// Notes that hold the result of a run, before those that only limit it.
@@ -51,10 +58,11 @@ pub(crate) fn groups(run: &Run) -> Vec<Group<'_>> {
         };
         match groups.iter_mut().find(same) {
             Some(group) if finding.severity > group.first.severity => {
-                group.first = finding;
-                group.others.extend(std::mem::replace(&mut group.point, name));
+                let before = std::mem::replace(&mut group.point, name);
+                let finding = std::mem::replace(&mut group.first, finding);
+                group.others.extend(before.map(|name| Other { name, finding }));
             }
-            Some(group) => group.others.extend(name),
+            Some(group) => group.others.extend(name.map(|name| Other { name, finding })),
             None => groups.push(Group { first: finding, point: name, others: Vec::new() }),
         }
     }
@@ -68,11 +76,12 @@ fn answers(group: &Group<'_>) -> usize {
     ANSWERS.iter().position(|code| *code == group.first.code).unwrap_or(ANSWERS.len())
 }
 
-/// The part that a bottleneck is about, `disks are the bottleneck`, and the percentiles that lack: another part or other
-/// percentiles at other points are another finding.
+/// The part that a bottleneck is about, `disks are the bottleneck`, the busiest part where there is none, and the percentiles that
+/// lack: another part or other percentiles at other points are another finding.
 fn subject(finding: &Finding) -> &str {
     match finding.code.as_str() {
         "bottleneck" => finding.sentence.split(':').next().unwrap_or_default(),
+        _ if finding.part().is_some() => finding.part().unwrap_or_default(),
         "few-samples" => {
             let lacking = finding.sentence.split_once(" too few for ").map_or("", |(_, rest)| rest);
             lacking.split(':').next().unwrap_or_default()
@@ -84,18 +93,35 @@ fn subject(finding: &Finding) -> &str {
 /// Several workloads of a point may have the same finding.
 fn name_once(group: &mut Group<'_>) {
     let mut seen: BTreeSet<String> = group.point.iter().cloned().collect();
-    group.others.retain(|name| seen.insert(name.clone()));
+    group.others.retain(|other| seen.insert(other.name.clone()));
 }
 
-/// `Also at 4k write.`, `Also at 11 more points.`; nothing where there are no others.
-pub(crate) fn also(others: &[String]) -> String {
+/// `Also at 4k write (disks 97.0 %).`, `Also at 11 more points (disks 94.0 % to 97.0 %).`, each with its own figure of the part that the
+/// finding is about, where it has one; nothing where there are no others.
+pub(crate) fn also(others: &[Other<'_>]) -> String {
     const NAMED: usize = 3;
-    match others {
+    let share = |other: &Other<'_>| other.finding.part_share();
+    let told = |other: &Other<'_>| match other.finding.part().zip(share(other)) {
+        Some((part, share)) => format!("{} ({part} {})", other.name, percent(share)),
+        None => other.name.clone(),
+    };
+    let names: Vec<String> = others.iter().map(told).collect();
+    match names.as_slice() {
         [] => String::new(),
         [only] => format!("Also at {only}."),
-        [front @ .., last] if others.len() <= NAMED => format!("Also at {} and {last}.", front.join(", ")),
-        more => format!("Also at {} more points.", more.len()),
+        [front @ .., last] if names.len() <= NAMED => format!("Also at {} and {last}.", front.join(", ")),
+        more => format!("Also at {} more points{}.", more.len(), range(others)),
     }
+}
+
+/// ` (disks 94.0 % to 97.0 %)`, where all have a figure.
+fn range(others: &[Other<'_>]) -> String {
+    let shares: Option<Vec<f64>> = others.iter().map(|other| other.finding.part_share()).collect();
+    let part = others.first().and_then(|other| other.finding.part());
+    let Some((part, shares)) = part.zip(shares) else { return String::new() };
+    let least = percent(shares.iter().copied().fold(f64::INFINITY, f64::min));
+    let most = percent(shares.iter().copied().fold(0.0, f64::max));
+    if least == most { format!(" ({part} {most})") } else { format!(" ({part} {least} to {most})") }
 }
 
 /// What the section is called: a run without a warning has notes.
@@ -209,9 +235,60 @@ mod tests {
 
     #[test]
     fn many_points_are_counted_and_few_are_named() {
-        let names = |count: usize| (1..=count).map(|i| format!("p{i}")).collect::<Vec<_>>();
-        assert_eq!(also(&names(1)), "Also at p1.");
-        assert_eq!(also(&names(3)), "Also at p1, p2 and p3.");
-        assert_eq!(also(&names(11)), "Also at 11 more points.");
+        let drift = finding(0, "drift", "The rate drifts.", 0.0);
+        let of = |count: usize| {
+            let others = (1..=count).map(|i| Other { name: format!("p{i}"), finding: &drift });
+            also(&others.collect::<Vec<_>>())
+        };
+        assert_eq!(of(1), "Also at p1.");
+        assert_eq!(of(3), "Also at p1, p2 and p3.");
+        assert_eq!(of(11), "Also at 11 more points.");
+    }
+
+    fn finding(point: u32, code: &str, sentence: &str, disks: f64) -> Finding {
+        Finding {
+            code: code.into(),
+            severity: Severity::Note,
+            sentence: sentence.into(),
+            remedy: String::new(),
+            numbers: [("disks_busy_share".to_owned(), disks), ("controller_0_xor_busy_share".into(), 0.48)]
+                .into(),
+            point: Some(point),
+        }
+    }
+
+    #[test]
+    fn points_are_grouped_by_the_part_that_is_told_and_each_has_its_own_figure_of_it() {
+        let names = ["healthy", "degraded", "rebuilding", "rebuilt", "again", "once more"];
+        let points = (0..).zip(names).map(|(index, name)| record::sample::point(index, name, Vec::new()));
+        let mut run = record::sample::run("rebuild", points.collect());
+        let offered = |point: u32, busiest: &str, disks: f64| {
+            finding(
+                point,
+                "offered-load",
+                &format!("The busiest is named; the busiest, {busiest}: so."),
+                disks,
+            )
+        };
+        run.findings = vec![
+            offered(0, "disks", 0.16),
+            offered(1, "disks", 0.27),
+            offered(2, "controller 0 xor", 0.38),
+            offered(3, "disks", 0.161),
+        ];
+        let told = |run: &Run| {
+            let told =
+                groups(run).into_iter().map(|group| (group.point.unwrap_or_default(), also(&group.others)));
+            told.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            told(&run),
+            [
+                ("healthy".into(), "Also at degraded (disks 27.0 %) and rebuilt (disks 16.1 %).".into()),
+                ("rebuilding".into(), String::new()),
+            ]
+        );
+        run.findings.extend([offered(4, "disks", 0.2), offered(5, "disks", 0.3)]);
+        assert_eq!(told(&run)[0].1, "Also at 4 more points (disks 16.1 % to 30.0 %).");
     }
 }

@@ -62,6 +62,9 @@ impl<'r> Loads<'r> {
 
 /// What bounds `point`, if the evidence names it.
 pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Draft> {
+    if point.kind == PointKind::State {
+        return of_work(point);
+    }
     if point.kind != PointKind::Load || on_nothing(run) {
         return None;
     }
@@ -125,6 +128,38 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
     (first.share >= FAR || answer.is_some()).then(|| open(&uses, load.in_flight, answer, DEEPER))
 }
 
+/// The part that bounds a rebuild or other work of a virtual array that a phase waited for: one that is saturated. Such work has no
+/// queue in front of it that would tell.
+fn of_work(point: &Point) -> Option<Draft> {
+    let uses = components::of_breakdown(point);
+    let (first, others) = uses.split_first().filter(|(first, _)| first.share >= FULL)?;
+    let work = point.state.values().next().map_or("work", |state| state.trim_start_matches("watch "));
+    let verb = if first.is_even { "are" } else { "is" };
+    let mut sentence = format!("{} {verb} the bottleneck of the {work}: {}.", first.part, first.in_words());
+    sentence += &not_saturated(first, others);
+    let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence)
+        .remedy(format!("Use a faster one, or more of it, for a shorter {work}."));
+    Some(with_shares(draft, &uses))
+}
+
+/// ` Also saturated: a. Not saturated: b (94 %).`: the parts beside the `first`.
+fn not_saturated(first: &Use, others: &[Use]) -> String {
+    let beside = |is_full: bool| {
+        others.iter().filter(move |other| (other.share >= FULL) == is_full && other.part != first.part)
+    };
+    let also: Vec<&str> = beside(true).map(|other| other.part.as_str()).collect();
+    let not = beside(false).take(OTHERS).map(|other| format!("{} ({})", other.part, percent(other.share)));
+    let not: Vec<String> = not.collect();
+    let mut told = String::new();
+    if !also.is_empty() {
+        told += &format!(" Also saturated: {}.", also.join(", "));
+    }
+    if !not.is_empty() {
+        told += &format!(" Not saturated: {}.", not.join(", "));
+    }
+    told
+}
+
 /// What to do on real storage where the evidence names nothing.
 const DEEPER: &str = "Measure half and twice the queue depth (sweep `depth`), or name the parts that the \
                       kernel does not see with `fathom explain --parts FILE`.";
@@ -173,23 +208,7 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     let is_end = first.share >= FULL || answer.is_some_and(|answer| answer.is_flat());
     let yet = if is_end { "" } else { ", not yet saturated" };
     let mut sentence = format!("{} {verb} the bottleneck{yet}: {}.", first.part, first.in_words());
-    let not: Vec<String> = others
-        .iter()
-        .filter(|other| other.share < FULL && other.part != first.part)
-        .take(OTHERS)
-        .map(|other| format!("{} ({})", other.part, percent(other.share)))
-        .collect();
-    let also: Vec<&str> = others
-        .iter()
-        .filter(|other| other.share >= FULL && other.part != first.part)
-        .map(|other| other.part.as_str())
-        .collect();
-    if !also.is_empty() {
-        sentence += &format!(" Also saturated: {}.", also.join(", "));
-    }
-    if !not.is_empty() {
-        sentence += &format!(" Not saturated: {}.", not.join(", "));
-    }
+    sentence += &not_saturated(first, others);
     // What is saturated bounds the rate whatever the next depth gave by chance; what is not is told with it.
     if let Some(answer) =
         answer.filter(|answer| answer.is_flat() || answer.held.is_some() || first.share < FULL)

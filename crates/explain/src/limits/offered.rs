@@ -55,7 +55,7 @@ pub(super) fn met(point: &Point, uses: &[Use], is_searched: bool) -> Option<Draf
         [] => draft,
         _ => draft.number("offered_per_s", issued.get()),
     };
-    Some(draft.number("scheduled_per_s", rate.get()).number(&format!("{}.busy", busiest.part), busiest.share))
+    Some(draft.number("scheduled_per_s", rate.get()).number(&busiest.key("share"), busiest.share))
 }
 
 /// Of a schedule, what ranks had to offer that are in the figures.
