@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::names::fact;
-use record::{Figure, Point, PointKind, Run, Severity, WorkloadResult};
+use record::{Figure, Point, PointKind, Run, Severity, WorkloadResult, World};
 use units::convert::truncated;
 use units::{Nanos, OpsPerSecond};
 
@@ -117,10 +117,12 @@ pub(crate) fn repeats_differ(run: &Run) -> BTreeMap<u32, Draft> {
     for point in run.points.iter().filter(|point| point.kind == PointKind::Load) {
         all.entry((&point.phase, &point.name)).or_default().push(point);
     }
-    all.into_values().filter_map(|repeats| Some((repeats.last()?.index, differences(&repeats)?))).collect()
+    all.into_values()
+        .filter_map(|repeats| Some((repeats.last()?.index, differences(run, &repeats)?)))
+        .collect()
 }
 
-fn differences(repeats: &[&Point]) -> Option<Draft> {
+fn differences(run: &Run, repeats: &[&Point]) -> Option<Draft> {
     if repeats.len() < 2 {
         return None;
     }
@@ -145,8 +147,14 @@ fn differences(repeats: &[&Point]) -> Option<Draft> {
         OpsPerSecond::new(high),
         percent(apart)
     );
-    let draft = Draft::new(Code::RepeatsDiffer, Severity::Warning, sentence).remedy(
-        "Find what changed in between: a cache that filled, a device that slowed down, external I/O.",
-    );
+    let remedy = match run.world {
+        World::Host => {
+            "Find what changed in between: a cache that filled, a device that slowed down, external I/O."
+        }
+        World::Array => {
+            "Find what changed in between: a cache that filled, flash that collects garbage, background work."
+        }
+    };
+    let draft = Draft::new(Code::RepeatsDiffer, Severity::Warning, sentence).remedy(remedy);
     Some(draft.number("lowest_per_s", low).number("highest_per_s", high))
 }

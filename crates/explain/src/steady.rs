@@ -3,7 +3,7 @@
 //! SNIA's rule accepts a slow drift for ever, so a test for trends is run too, and a finding says where the two
 //! disagree.
 
-use record::{Point, Rounds, Run, Severity, Silence, WorkloadResult, phase_title};
+use record::{Point, Rounds, Run, Severity, Silence, WorkloadResult, World, phase_title};
 use stats::batch_mean;
 use stats::steady::{RANGE_MAX, SLOPE_MAX, Steady, WINDOW};
 use stats::trend::Trend;
@@ -48,7 +48,7 @@ pub(crate) fn rates(point: &Point, workload: &WorkloadResult) -> Vec<f64> {
 const SILENT_MOST: f64 = 0.5;
 
 /// Requests were in flight, and for a second or more none completed.
-pub(crate) fn silence(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+pub(crate) fn silence(run: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
     let ops: u64 = workload.classes.iter().map(|class| class.ops).sum();
     // Records of earlier programs hold shorter ones.
     let least_ns = Silence::TIMES as f64 * workload.measured_ns as f64 / ops as f64;
@@ -68,10 +68,11 @@ pub(crate) fn silence(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<D
         percent(share)
     );
     let severity = if share < SILENT_MOST { Severity::Warning } else { Severity::Invalid };
-    let draft = Draft::new(Code::Stall, severity, sentence).remedy(
-        "Find the cause: check the kernel's log, lost paths and members, garbage collection, and write throttling. \
-         The rate includes the stall as time without completions.",
-    );
+    let log = if run.world == World::Host { "the kernel's log, " } else { "" };
+    let draft = Draft::new(Code::Stall, severity, sentence).remedy(format!(
+        "Find the cause: check {log}lost paths and members, garbage collection, and write throttling. The rate includes \
+         the stall as time without completions.",
+    ));
     let draft = draft.number("longest_s", longest_s).number("from_s", from_s);
     Some(draft.number("stalls", silent.len() as f64).number("silent_share", share))
 }
@@ -124,6 +125,14 @@ pub(crate) fn trend(run: &Run, point: &Point, workload: &WorkloadResult) -> Opti
     Some(draft.number("change_share", change).number("p_value", trend.p_value))
 }
 
+/// What may make a rate vary: nobody else uses a virtual array.
+fn varies(run: &Run) -> &'static str {
+    match run.world {
+        World::Host => "a cache that is flushed, external I/O",
+        World::Array => "a cache that fills or is flushed, background work, garbage collection",
+    }
+}
+
 /// SNIA's rule over five equal parts of the window, where no other finding reports them.
 pub(crate) fn window_not_steady(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
     let rates = rates(point, workload);
@@ -140,7 +149,7 @@ pub(crate) fn window_not_steady(run: &Run, point: &Point, workload: &WorkloadRes
         against_rule(range, line)
     );
     let draft = Draft::new(Code::NotSteady, Severity::Warning, sentence)
-        .remedy("Measure longer, and find what makes the rate vary: a cache that is flushed, external I/O.");
+        .remedy(format!("Measure longer, and find what makes the rate vary: {}.", varies(run)));
     Some(draft.number("range_share", range).number("line_share", line))
 }
 

@@ -170,6 +170,20 @@ fn a_run_does_not_differ_from_itself() {
 }
 
 #[test]
+fn a_variation_from_run_to_run_is_assumed_of_real_storage_alone() {
+    let real = template();
+    let modelled = Run { world: record::World::Array, ..template() };
+    let told = |one: &Run, other: &Run| {
+        let notes = held(one, other).notes;
+        notes.into_iter().find(|note| note.contains("repeat = 5")).unwrap()
+    };
+    let assumed = "from an assumed run-to-run variation of 3 %.";
+    assert!(told(&real, &real).contains(&format!("between its seconds and {assumed}")));
+    assert!(told(&real, &modelled).contains(&format!("between its seconds and, on real storage, {assumed}")));
+    assert!(told(&modelled, &modelled).contains("between its seconds. Set `repeat = 5`"));
+}
+
+#[test]
 fn less_time_is_better_and_fewer_requests_are_worse() {
     let template = template();
     let varies = Varies { runs: 0.002, seconds: 0.01 };

@@ -37,6 +37,18 @@ fn seconds_are_compared_whatever_the_last_part_of_one_came_to() {
 }
 
 #[test]
+fn nothing_from_outside_is_suspected_of_a_virtual_array() {
+    let mut run = reads();
+    rates(&mut run, |second| if second % 12.0 < 6.0 { 26_000.0 } else { 14_000.0 });
+    workload(&mut run).stalls =
+        vec![Silence { from_ns: workload(&mut run).measured_from_ns, length_ns: 5_000_000_000 }];
+    let told = |run: &Run| ["not-steady", "stall"].map(|code| found(run, code).remedy).concat();
+    assert!(told(&run).contains("external I/O") && told(&run).contains("the kernel's log"), "{}", told(&run));
+    run.world = record::World::Array;
+    assert!(!told(&run).contains("external") && !told(&run).contains("kernel"), "{}", told(&run));
+}
+
+#[test]
 fn seconds_that_no_sample_tells_of_are_seconds_of_nothing() {
     let mut run = reads();
     let series = &mut point(&mut run).series[0];

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use record::{Estimate, Metric, Point, Run};
-use units::OpsPerSecond;
 use units::convert::truncated;
+use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 use crate::style::Style;
 use crate::words::{cut, harmless};
@@ -16,11 +16,13 @@ const POINTS_MIN: usize = 3;
 struct Sweep<'a> {
     key: &'a str,
     around: Vec<(&'a str, &'a str)>,
-    /// Swept value as text, and requests a second; one for each point, the best of its repetitions.
+    /// The main figure of its first point.
+    metric: Metric,
+    /// Swept value as text, and that figure; one for each point, the best of its repetitions.
     points: Vec<(&'a str, Estimate)>,
 }
 
-/// One line for each innermost sweep of `run` over at least three values: its rates as a curve, and where the best
+/// One line for each innermost sweep of `run` over at least three values: its main figures as a curve, and where the best
 /// of them was.
 pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
     sweeps(run).iter().map(|sweep| line(sweep, style)).collect()
@@ -39,18 +41,18 @@ fn sweeps(run: &Run) -> Vec<Sweep<'_>> {
         let Some(value) = point.swept.get(key) else { continue };
         let pairs = point.swept.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         let around: Vec<(&str, &str)> = pairs.filter(|(other, _)| *other != key).collect();
-        let rate = rate(point);
         let place = *places.entry((phase, around.clone())).or_insert(sweeps.len());
         if place == sweeps.len() {
-            sweeps.push(Sweep { key, around, points: Vec::new() });
+            sweeps.push(Sweep { key, around, metric: Metric::of(&point.headline), points: Vec::new() });
         }
-        let points = &mut sweeps[place].points;
+        let Sweep { points, metric, .. } = &mut sweeps[place];
+        let figure = point.estimate(*metric).unwrap_or(Estimate::of(0.0));
         let spot = *spots.entry((place, value)).or_insert(points.len());
         match points.get_mut(spot) {
             Some((_, best)) => {
-                *best = Metric::Iops.best([*best, rate], |one| Some(*one)).map_or(*best, |(one, _)| one);
+                *best = metric.best([*best, figure], |one| Some(*one)).map_or(*best, |(one, _)| one);
             }
-            None => points.push((value, rate)),
+            None => points.push((value, figure)),
         }
     }
     debug_assert!(sweeps.iter().all(|sweep| !sweep.points.is_empty()), "a sweep begins with a point");
@@ -70,36 +72,49 @@ fn innermost<'a>(run: &'a Run, phase: &str) -> Option<&'a str> {
     })
 }
 
-/// Requests a second of all workloads together.
-fn rate(point: &Point) -> Estimate {
-    point.estimate(Metric::Iops).unwrap_or(Estimate::of(0.0))
+/// The first point of a sweep that none is better than by more than the 95 % interval of their difference: where its curve is flat.
+fn flat_from<'a>(metric: Metric, points: &[(&'a str, Estimate)]) -> Option<(&'a str, Estimate)> {
+    let half = |one: &Estimate| one.interval.map_or(0.0, |(low, high)| (high - low) / 2.0);
+    let ((_, best), _) = metric.best(points.iter().copied(), |(_, one)| Some(*one))?;
+    let is_as_good =
+        |(_, one): &&(&str, Estimate)| (best.value - one.value).abs() <= half(one).hypot(half(&best));
+    points.iter().find(is_as_good).copied()
 }
 
-/// The first point of a sweep that none exceeds by more than the 95 % interval of their difference: where its curve is flat.
-fn flat_from<'a>(points: &[(&'a str, Estimate)]) -> Option<(&'a str, Estimate)> {
-    let half = |rate: &Estimate| rate.interval.map_or(0.0, |(low, high)| (high - low) / 2.0);
-    let ((_, best), _) = Metric::Iops.best(points.iter().copied(), |(_, rate)| Some(*rate))?;
-    let is_as_high = |(_, rate): &&(&str, Estimate)| best.value - rate.value <= half(rate).hypot(half(&best));
-    points.iter().find(is_as_high).copied()
+/// A figure with its unit: `3,085`, `12.6 MB/s`, `4.79 ms`.
+fn written(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Iops => OpsPerSecond::new(value).to_string(),
+        Metric::Throughput => BytesPerSecond::new(value).to_string(),
+        Metric::Mean | Metric::Max | Metric::Quantile(_) => Nanos::from_secs_f64(value / 1e9).to_string(),
+    }
 }
 
 fn line(sweep: &Sweep<'_>, style: Style) -> String {
-    let peak = flat_from(&sweep.points).map_or(("", 0.0), |(at, rate)| (at, rate.value));
-    let highest = sweep.points.iter().map(|(_, rate)| rate.value).fold(0.0, f64::max);
+    let metric = sweep.metric;
+    let best = metric.best(sweep.points.iter(), |(_, one)| Some(*one)).map_or(0.0, |(one, _)| one.1.value);
+    let flat = flat_from(metric, &sweep.points).map_or(("", 0.0), |(at, one)| (at, one.value));
+    let highest = sweep.points.iter().map(|(_, one)| one.value).fold(0.0, f64::max);
     let ends = |at: Option<&(&str, Estimate)>| at.map(|(value, _)| harmless(value)).unwrap_or_default();
     let key = harmless(sweep.key);
-    let curve: String = sweep.points.iter().map(|(_, rate)| level(rate.value, highest, style)).collect();
+    let curve: String = sweep.points.iter().map(|(_, one)| level(one.value, highest, style)).collect();
     let around: Vec<String> =
         sweep.around.iter().map(|(key, value)| format!(", {} {}", harmless(key), harmless(value))).collect();
-    let (at, most) = (harmless(peak.0), OpsPerSecond::new(peak.1));
-    // A higher one, by less than can be told, is in the table, for everyone to see.
-    let peak = if most.to_string() == OpsPerSecond::new(highest).to_string() {
-        format!("most at {key} {at}: {most}")
+    let (at, told) = (harmless(flat.0), written(metric, flat.1));
+    let (most, more) = if metric.more_is_better() { ("most", "more") } else { ("least", "less") };
+    // A better one, by less than can be told, is in the table, for everyone to see.
+    let peak = if told == written(metric, best) {
+        format!("{most} at {key} {at}: {told}")
     } else {
-        format!("{most} at {key} {at}, none significantly more")
+        format!("{told} at {key} {at}, none significantly {more}")
+    };
+    let name = match metric {
+        Metric::Iops => "IOPS".to_owned(),
+        Metric::Throughput => "MB/s".to_owned(),
+        _ => metric.name(),
     };
     let text = format!(
-        "IOPS by {key} {} to {}{}  {curve}  {peak}",
+        "{name} by {key} {} to {}{}  {curve}  {peak}",
         ends(sweep.points.first()),
         ends(sweep.points.last()),
         around.concat()
@@ -160,6 +175,28 @@ mod tests {
             lines(&run, style),
             ["IOPS by depth 1 to 8  ████  999 at depth 2, none significantly more"],
         );
+    }
+
+    #[test]
+    fn a_curve_is_of_the_main_figure_of_its_points() {
+        let of = |headline: &str| {
+            let mut run = sample::run("sequential", Vec::new());
+            for (index, (size, bytes, per_s)) in
+                (0..).zip([("4KiB", 4096, 20_000), ("64KiB", 65_536, 4_000), ("1MiB", 1 << 20, 300)])
+            {
+                let median_ns = 1_000_000_000 / per_s;
+                let stream = Stream { size_bytes: bytes, per_s, median_ns, ..STREAM };
+                let mut point = sample::point(index, "p", vec![sample::workload("load", &[stream])]);
+                (point.swept, point.headline) =
+                    ([("size".to_owned(), size.to_owned())].into(), headline.into());
+                run.points.push(point);
+            }
+            lines(&run, Style { colour: false, unicode: true, width: 80 }).remove(0)
+        };
+        assert_eq!(of("iops"), "IOPS by size 4KiB to 1MiB  █▂▁  most at size 4KiB: 20,000");
+        assert_eq!(of("mb_per_s"), "MB/s by size 4KiB to 1MiB  ▃▇█  most at size 1MiB: 315 MB/s");
+        let p99 = of("p99");
+        assert!(p99.starts_with("p99 by size 4KiB to 1MiB  ▁▁█  least at size 4KiB: "), "{p99}");
     }
 
     #[test]

@@ -227,11 +227,17 @@ fn notes(groups: &[Group<'_>], rows: &[Compared]) -> Vec<String> {
             false => "Nothing to compare: no two sides share a phase, swept values, workload and operation.".into(),
         });
     }
+    let is_of = |world: World| groups.iter().flat_map(|group| &group.runs).any(|run| run.world == world);
     if based(Basis::Seconds) {
+        let assumed = format!("from an assumed run-to-run variation of {:.0} %", 100.0 * record::RUN_TO_RUN);
+        let and = match (is_of(World::Host), is_of(World::Array)) {
+            (true, true) => format!(" and, on real storage, {assumed}"),
+            (true, false) => format!(" and {assumed}"),
+            _ => String::new(),
+        };
         notes.push(format!(
-            "Each point was measured once: intervals come from the variation between its seconds and, on real storage, \
-             from an assumed run-to-run variation of {:.0} %. Set `repeat = 5`, or name several runs per side.",
-            100.0 * record::RUN_TO_RUN
+            "Each point was measured once: intervals come from the variation between its seconds{and}. Set `repeat = 5`, \
+             or name several runs per side."
         ));
     }
     let lacks = |is_rate: bool| {
@@ -245,7 +251,7 @@ fn notes(groups: &[Group<'_>], rows: &[Compared]) -> Vec<String> {
         );
     }
     let runs = || groups.iter().flat_map(|group| &group.runs);
-    if runs().any(|run| run.world == World::Host) && runs().any(|run| run.world == World::Array) {
+    if is_of(World::Host) && is_of(World::Array) {
         notes.push(
             "Real storage is compared with a virtual array: a difference may come from the model.".into(),
         );
