@@ -111,6 +111,8 @@ codes! {
     ExternalIo => "external-io",
     /// The load fell behind its own schedule.
     Lag => "lag",
+    /// Far fewer requests were in flight than the queue depth.
+    DepthNotReached => "depth-not-reached",
     /// Requests were due and never issued.
     NotIssued => "not-issued",
     /// Not the requested, or not the best, I/O engine.

@@ -1,19 +1,27 @@
 //! Interference: the load generator, this machine, external I/O.
 
 use record::names::{fact, series};
-use record::{Point, Run, Severity, WorkloadResult};
+use record::{Engine, Point, Run, Severity, WorkloadResult};
 use spec::Pace;
 use units::convert::truncated;
 use units::{Bytes, Nanos, OpsPerSecond};
 
 use crate::Code;
 use crate::draft::{Draft, percent, several};
-use crate::evidence::{counted, is_direct, mean, merged, moved, outer_thirds, sampled};
+use crate::evidence::{counted, is_direct, mean, merged, moved, outer_thirds, sampled, within};
 
 /// With less idle time the processors are saturated.
 const IDLE_LEAST: f64 = 0.05;
 
-pub(crate) fn cpu_saturated(_: &Run, point: &Point) -> Option<Draft> {
+/// Threads that wait less of the time for a processor are hardly slowed by what else runs.
+const WAITS_LEAST: f64 = 0.05;
+
+/// Other programs that use less of the processors together are no reason.
+const OTHERS_LEAST: f64 = 0.05;
+
+/// Processors without idle time, judged by how long the threads that issue the requests waited for one: where they hardly did, what
+/// else runs takes only what they leave.
+pub(crate) fn cpu_saturated(run: &Run, point: &Point) -> Option<Draft> {
     let idle = mean(&sampled(point, series::CPU_IDLE))?;
     let waiting = mean(&sampled(point, series::CPU_IOWAIT)).unwrap_or(0.0);
     let rest = idle + waiting;
@@ -21,10 +29,94 @@ pub(crate) fn cpu_saturated(_: &Run, point: &Point) -> Option<Draft> {
         return None;
     }
     let idle = if rest < 0.0005 { "No idle CPU time".into() } else { format!("CPU idle {}", percent(rest)) };
-    let sentence = format!("{idle} (idle and iowait together): latencies include waiting for a processor.");
-    let draft = Draft::new(Code::CpuSaturated, Severity::Warning, sentence)
-        .remedy("Stop other programs on this machine, or use fewer workers or a larger block size.");
-    Some(draft.number("idle_share", rest))
+    let idle = format!("{idle} (idle and iowait together)");
+    let others = others(run, point, rest);
+    let used = others.map_or(String::new(), |used| {
+        format!("; other programs used {used:.1} of {} processors", run.environment.cpus)
+    });
+    let waited = mean(&threads(point, series::WAITING));
+    let (severity, sentence) = match waited {
+        Some(waited) if waited < WAITS_LEAST => (
+            Severity::Note,
+            format!(
+                "{idle}, but this tool's threads waited only {} of the time for a processor{used}.",
+                percent(waited)
+            ),
+        ),
+        Some(waited) => (
+            Severity::Warning,
+            format!(
+                "This tool's threads waited {} of the time for a processor{used}. {idle}: latencies include that wait.",
+                percent(waited)
+            ),
+        ),
+        None => (Severity::Warning, format!("{idle}: latencies include waiting for a processor{used}.")),
+    };
+    let workers: usize = point.workloads.iter().map(|workload| workload.workers.len()).sum();
+    let has_others = others.is_none_or(|used| used >= OTHERS_LEAST * f64::from(run.environment.cpus));
+    let what = [
+        has_others.then_some("stop other programs on this machine"),
+        (workers > 1).then_some("use fewer workers"),
+        Some("use a larger block size"),
+    ];
+    let remedy = what.into_iter().flatten().collect::<Vec<_>>().join(", or ");
+    let remedy = match severity {
+        Severity::Note => String::new(),
+        _ => remedy[..1].to_uppercase() + &remedy[1..] + ".",
+    };
+    let draft = Draft::new(Code::CpuSaturated, severity, sentence).remedy(remedy).number("idle_share", rest);
+    let draft = draft.number("waiting_share", waited.unwrap_or(f64::NAN));
+    Some(draft.number("other_processors", others.unwrap_or(f64::NAN)))
+}
+
+/// The means of the series of that figure, one of each thread that issued requests.
+fn threads(point: &Point, figure: &str) -> Vec<f64> {
+    let own = point
+        .series
+        .iter()
+        .filter(|series| series.name.starts_with(series::THREAD_OF_WORKER) && series.name.ends_with(figure));
+    own.filter_map(|series| mean(&within(series, point.started_ns, point.ended_ns))).collect()
+}
+
+/// Processors that other programs used, where `rest` of all were idle; `None` where the own use or their number is not known.
+fn others(run: &Run, point: &Point, rest: f64) -> Option<f64> {
+    let own = threads(point, series::RAN);
+    let cpus = f64::from(run.environment.cpus);
+    (!own.is_empty() && cpus > 0.0).then(|| (cpus * (1.0 - rest) - own.iter().sum::<f64>()).max(0.0))
+}
+
+/// Less of the queue depth than this in flight, and the figures are those of another depth.
+const REACHED: f64 = 0.80;
+
+/// So many times the queue depth has to complete, or its beginning and its end count.
+const ROUNDS: f64 = 20.0;
+
+/// A closed loop that has far fewer requests in flight than its queue depth.
+pub(crate) fn depth_not_reached(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let spec = &workload.spec;
+    let slots = f64::from(spec.depth) * workload.workers.len() as f64;
+    let is_loop = spec.pace == Pace::Closed && spec.tree.is_none() && workload.engine.name != Engine::Null;
+    let reached = workload.mean_in_flight;
+    // Of a depth of 1 what is missing is the time between two requests.
+    let is_short = reached < REACHED * slots && slots > 1.0;
+    if !is_loop || !is_short || !point.complete || workload.completed as f64 <= ROUNDS * slots {
+        return None;
+    }
+    let mut sentence = format!("In flight {reached:.1} of {slots:.0}: the queue depth was not reached");
+    let is_buffered = !is_direct(workload);
+    sentence += match is_buffered {
+        true => ", since most buffered requests complete within the call that issues them.",
+        false => ".",
+    };
+    sentence += &format!(" The figures are those of queue depth {reached:.1}.");
+    let remedy = match is_buffered {
+        true => "Use `direct = true` for requests that queue at the storage, or more `workers`.",
+        false => {
+            "Use more `workers` with less `depth` each: one issues no faster than its requests complete."
+        }
+    };
+    let draft = Draft::new(Code::DepthNotReached, Severity::Warning, sentence).remedy(remedy);
+    Some(draft.number("in_flight", reached).number("queue_depth", slots))
 }
 
 /// Above this a stall of a virtual processor is no rarity among requests.

@@ -112,7 +112,8 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::CacheSuspected | Code::SloWriteCache => (About::Cache, [B, D, F]),
         Code::UnwrittenData | Code::CompressibleContent => (About::Content, [B, D, F]),
         Code::NotPreconditioned => (About::Preconditioned, [B, C, F]),
-        Code::GeneratorSaturated | Code::CpuSaturated | Code::HostLimit => (About::Client, [B, D, F]),
+        Code::GeneratorSaturated | Code::HostLimit => (About::Client, [B, D, F]),
+        Code::CpuSaturated => (About::Client, [A, D, F]),
         Code::UnequalPaths | Code::Straggler | Code::UnequalResponses => (About::Client, [B, C, F]),
         Code::RankClocks => (About::Client, [A, C, F]),
         Code::EngineFallback => (About::Client, [A, B, F]),
@@ -122,6 +123,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         | Code::SettingsNotModelled
         | Code::DriveWriteCache
         | Code::ContentCost
+        | Code::DepthNotReached
         | Code::CacheSeen
         | Code::VirtualMachine
         | Code::NullTarget

@@ -76,7 +76,7 @@ const POINT: [OfPointAmong; 3] = [
 ];
 
 /// About a workload, in either world.
-const WORKLOAD: [OfWorkload; 19] = [
+const WORKLOAD: [OfWorkload; 20] = [
     failures::data_corrupt,
     failures::data_verified,
     failures::errors,
@@ -94,6 +94,7 @@ const WORKLOAD: [OfWorkload; 19] = [
     steady::window_not_steady,
     carry_over::from_the_point_before,
     company::lag,
+    company::depth_not_reached,
     company::not_issued,
     company::fallback,
 ];

@@ -94,6 +94,87 @@ fn a_machine_without_idle_time_is_saturated() {
     assert!(find(&run, "cpu-saturated").is_none(), "waiting for storage is what is measured");
 }
 
+/// A machine of two processors without idle time, of which the threads of two workers had so much and waited so much for more.
+fn saturated(ran: f64, waited: f64) -> Run {
+    let mut run = reads();
+    let worker = workload(&mut run).workers[0].clone();
+    workload(&mut run).workers = vec![worker.clone(), worker];
+    run.environment.cpus = 2;
+    sampled(&mut run, series::CPU_IDLE, |_| 0.0);
+    for worker in 0..2 {
+        sampled(&mut run, &format!("thread.worker {worker}.cpu"), |_| ran);
+        sampled(&mut run, &format!("thread.worker {worker}.waiting"), |_| waited);
+    }
+    run
+}
+
+#[test]
+fn saturated_processors_are_judged_by_how_long_the_own_threads_waited_for_one() {
+    let hogged = found(&saturated(0.1, 0.4), "cpu-saturated");
+    assert_eq!(hogged.severity, record::Severity::Warning);
+    assert_eq!(
+        hogged.sentence,
+        "This tool's threads waited 40 % of the time for a processor; other programs used 1.8 of 2 processors. No idle \
+         CPU time (idle and iowait together): latencies include that wait."
+    );
+    assert_eq!(
+        hogged.remedy,
+        "Stop other programs on this machine, or use fewer workers, or use a larger block size."
+    );
+    let beside = find(&saturated(0.3, 0.02), "cpu-saturated").unwrap();
+    assert_eq!((beside.severity, beside.remedy.as_str()), (record::Severity::Note, ""));
+    assert!(
+        beside.sentence.contains("waited only 2.0 % of the time")
+            && beside.sentence.contains("1.4 of 2 processors")
+    );
+    let at = |waited| find(&saturated(0.3, waited), "cpu-saturated").unwrap().severity;
+    assert_eq!((at(0.049), at(0.05)), (record::Severity::Note, record::Severity::Warning));
+    // The own threads take all, and one cannot be fewer.
+    let mut own = saturated(1.0, 0.5);
+    assert!(!found(&own, "cpu-saturated").remedy.contains("other programs"));
+    assert!(found(&own, "cpu-saturated").remedy.contains("fewer workers"));
+    workload(&mut own).workers.truncate(1);
+    assert_eq!(found(&own, "cpu-saturated").remedy, "Use a larger block size.");
+}
+
+#[test]
+fn threads_that_hardly_waited_cost_no_grade() {
+    let generator = |waited| {
+        let mut run = saturated(0.1, waited);
+        explain::judge(&mut run);
+        let grading = run.grading.unwrap();
+        grading.checks.into_iter().find(|check| check.name == "generator").unwrap().outcome
+    };
+    assert_eq!((generator(0.02), generator(0.4)), (record::Outcome::Passed, record::Outcome::Failed));
+}
+
+#[test]
+fn a_closed_loop_that_has_far_fewer_in_flight_than_its_depth_says_so() {
+    let with = |in_flight: f64, change: fn(&mut Run)| {
+        let mut run = reads();
+        let workers = workload(&mut run).workers.len() as f64;
+        workload(&mut run).spec.depth = 16;
+        workload(&mut run).mean_in_flight = in_flight * workers;
+        change(&mut run);
+        find(&run, "depth-not-reached")
+    };
+    let direct = with(12.7, |_| {}).unwrap();
+    assert!(direct.sentence.contains("the queue depth was not reached. The figures"), "{direct:?}");
+    assert!(with(12.8, |_| {}).is_none(), "80 %");
+    let buffered = with(1.18, |run| set(run, "direct", "false")).unwrap();
+    assert!(
+        buffered.sentence.starts_with(
+            "In flight 1.2 of 16: the queue depth was not reached, since most buffered requests"
+        ),
+        "{buffered:?}"
+    );
+    assert!(buffered.remedy.contains("`direct = true`"));
+    assert!(with(1.2, |run| set(run, "pace", "rate(100/s)")).is_none(), "a schedule keeps no depth");
+    assert!(with(1.2, |run| workload(run).completed = 320).is_none(), "its beginning and its end");
+    assert!(with(1.2, |run| workload(run).engine.name = record::Engine::Null).is_none());
+    assert!(with(1.2, |run| run.points[0].complete = false).is_none());
+}
+
 #[test]
 fn stolen_time_is_told() {
     let mut run = reads();

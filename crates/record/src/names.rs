@@ -84,6 +84,12 @@ pub mod series {
     pub const CPU_FREQUENCY: &str = "cpu.frequency.mean";
     /// How often processors were slowed down because of heat or power since the sample before, in `events`.
     pub const CPU_THROTTLED: &str = "cpu.throttled";
+    /// How the series of a thread that issues requests begin: `thread.worker 3.waiting`.
+    pub const THREAD_OF_WORKER: &str = "thread.worker ";
+    /// The share of one processor that a thread had.
+    pub const RAN: &str = ".cpu";
+    /// The share of the time that a thread wanted a processor and waited for it.
+    pub const WAITING: &str = ".waiting";
     /// Memory that waits to be written to storage, in `bytes`.
     pub const MEMORY_DIRTY: &str = "memory.dirty";
     /// What the page cache holds of the files and devices of the point, in `bytes`: before the load and after it.
