@@ -138,7 +138,7 @@ fn the_limit_of_a_virtual_array_is_told_from_the_record_alone() {
     user.fathom("run plan.toml --on array:md3000").done();
     let told = user.fathom("explain").done().out;
     assert!(told.contains("Latency-bound"), "{told}");
-    assert!(told.contains("disks are the bottleneck"), "{told}");
+    assert!(told.contains("LUN queue is the bottleneck"), "{told}");
     let json = user.fathom("explain last --format json").done().out;
     let findings: serde_json::Value = serde_json::from_str(&json).unwrap();
     let codes: Vec<&str> =

@@ -288,8 +288,10 @@ fn requests_that_wait_in_the_host_for_a_lun_of_disks_that_take_the_nearest_name_
     assert_eq!(of(3.0, Some(64)).as_deref(), Some("disks"), "few wait");
     assert_eq!(of(8.0, None).as_deref(), Some("disks"), "they serve in order: more gain nothing");
     assert_eq!(of(8.0, Some(3)).as_deref(), Some("disks"), "they have all that they choose among");
-    let idle = [("disk 0", 0.5, 0.1), ("disk 1", 0.5, 0.1)];
-    assert_eq!(part(&behind_a_lun_queue(modelled(&idle), 8.0, None)).as_deref(), Some("LUN queue"));
+    let uneven = [("disk 0", 0.85, 3.0), ("disk 1", 0.85, 3.0)];
+    assert_eq!(part(&behind_a_lun_queue(modelled(&uneven), 8.0, None)).as_deref(), Some("LUN queue"));
+    let elsewhere = [("disk 0", 0.5, 0.1), ("disk 1", 0.5, 0.1)];
+    assert!(find(&behind_a_lun_queue(modelled(&elsewhere), 8.0, None), "bottleneck").is_none());
 }
 
 #[test]

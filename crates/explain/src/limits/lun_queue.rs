@@ -6,7 +6,7 @@
 
 use record::{Point, Severity};
 
-use super::queues::{BACKGROUND, BUSY};
+use super::queues::{BACKGROUND, BUSY, GATHERED};
 use super::usage::Use;
 use crate::Code;
 use crate::draft::{Draft, percent};
@@ -45,7 +45,10 @@ impl LunQueue {
         let gains = |one: &Use| {
             one.queue.is_some_and(|queue| one.share < BUSY || queue.gains && queue.background < BACKGROUND)
         };
-        let is_limit = share >= LARGE && uses.iter().all(gains);
+        // Where what is through waits at no counted part either, something else may hold it, and more would wait there.
+        let at_parts: f64 = uses.iter().filter_map(|one| one.queue).map(|queue| queue.load).sum();
+        let is_known = at_parts >= GATHERED * queues.mean_outstanding;
+        let is_limit = share >= LARGE && is_known && uses.iter().all(gains);
         is_limit.then_some(LunQueue {
             depth: queues.depth,
             is_several: queues.queues > 1,
@@ -103,8 +106,12 @@ mod tests {
     }
 
     fn disks(share: f64, gains: bool, background: f64) -> Vec<Use> {
-        let queue = Some(Queue { load: 50.0, background, gains });
-        let disks = Use { queue, is_even: true, ..busy("disks", share, 50.0, 0.0) };
+        waiting(share, gains, background, 32.0)
+    }
+
+    fn waiting(share: f64, gains: bool, background: f64, load: f64) -> Vec<Use> {
+        let queue = Some(Queue { load, background, gains });
+        let disks = Use { queue, is_even: true, ..busy("disks", share, load, 0.0) };
         vec![disks, busy("controller 0 bus", 0.1, 0.0, 0.0)]
     }
 
@@ -125,6 +132,10 @@ mod tests {
         );
         assert!(is_limit(&point(256.0, 192.0), &disks(0.89, false, 0.0)), "they have time to spare");
         assert!(!is_limit(&point(256.0, 192.0), &disks(0.98, true, 0.3)), "a rebuild fills them");
+        assert!(
+            !is_limit(&point(256.0, 192.0), &waiting(0.5, false, 0.0, 31.0)),
+            "something else may hold them"
+        );
         let unknown = Point { breakdown: None, ..point(256.0, 192.0) };
         assert!(!is_limit(&unknown, &busy), "of older records nothing follows");
     }

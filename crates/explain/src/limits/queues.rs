@@ -28,7 +28,7 @@ pub(super) const BUSY: f64 = 0.90;
 const LONGER: f64 = 2.0;
 
 /// Of what is in flight, so much waits at a part that is the limit although it is not always busy.
-const GATHERED: f64 = 0.5;
+pub(super) const GATHERED: f64 = 0.5;
 
 /// Where less of what is in flight waits at parts that are counted, requests do not wait for each other.
 const UNCROWDED: f64 = 0.3;
