@@ -189,7 +189,7 @@ fn rebuild(arguments: &LossArgs, store: &Store, array: &ArraySpec) -> Result<(Na
             let run = store.open()?.get(name.as_str())?;
             rebuild_of(&run).ok_or_else(|| {
                 Failure::Usage(format!(
-                    "run {} saw less than 1 % of a rebuild; say how long it takes with --rebuild",
+                    "run {} saw no rebuild, or less than 1 % of one; say how long it takes with --rebuild",
                     run.id
                 ))
             })
