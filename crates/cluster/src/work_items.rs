@@ -87,8 +87,8 @@ impl<T> Early<T> {
 }
 
 impl WorkItems {
-    /// Greets the other ranks, which [`run_work_items`]: they are of the same version and know the same work, or all are told
-    /// why nothing is done.
+    /// Greets the other ranks, which [`run_work_items`]. Where one has another version or other work, all get the reason and nothing
+    /// is done.
     pub fn open(link: Arc<Link>, hello: &Hello, pieces: Pieces) -> Result<WorkItems, Refused> {
         assert_eq!(link.rank(), 0, "work in pieces has one head");
         link.look_every(SOON);

@@ -112,7 +112,7 @@ pub(crate) fn depth_not_reached(_: &Run, point: &Point, workload: &WorkloadResul
     let remedy = match is_buffered {
         true => "Use `direct = true` for requests that queue at the storage, or more `workers`.",
         false => {
-            "Use more `workers` with less `depth` each: one issues no faster than its requests complete."
+            "Use more `workers` with less `depth` each: one worker cannot issue requests as fast as they complete."
         }
     };
     let draft = Draft::new(Code::DepthNotReached, Severity::Warning, sentence).remedy(remedy);

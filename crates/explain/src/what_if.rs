@@ -1,11 +1,11 @@
 //! What a point gains from a faster part.
 
+use record::names::trial::LUN_QUEUE;
 use record::{Finding, Point, Run, Severity, Trial, WhatIf};
 use units::OpsPerSecond;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
-use crate::limits::lun_queue::LUN_QUEUE;
 use crate::limits::settle::{is_of_part, more_of};
 
 /// The finding of the trials of a point; `None` where the run has no such point.
@@ -112,7 +112,7 @@ mod tests {
     use record::{Effect, sample};
 
     use super::*;
-    use crate::limits::settle::DEPTH;
+    use record::names::trial::DEPTH;
 
     fn effect(change: f64, is_there: bool) -> Effect {
         Effect { change, low: change - 0.01, high: change + 0.02, is_there }

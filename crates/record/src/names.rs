@@ -98,6 +98,16 @@ pub mod series {
     pub const MEMORY_WRITEBACK: &str = "memory.writeback";
 }
 
+/// What [`Trial::change`](crate::Trial::change) says of what lets more requests through; otherwise it names a part.
+pub mod trial {
+    /// Twice the queue depth.
+    pub const DEPTH: &str = "depth";
+    /// Twice as many requests that reach each LUN.
+    pub const LUN_QUEUE: &str = "LUN queue";
+    /// Both.
+    pub const DEPTH_AND_LUN_QUEUE: &str = "depth and LUN queue";
+}
+
 /// What [`Rung::cause`](crate::Rung::cause) says.
 pub mod search {
     /// The load generator, not the storage, was late.

@@ -301,6 +301,20 @@ fn idle() -> Series {
     }
 }
 
+/// What was done of a rebuild at these seconds, as a share.
+pub fn rebuilt(seen: &[(u64, f64)]) -> Series {
+    Series {
+        name: format!("rebuild{}", series::DONE),
+        unit: "share".into(),
+        workload: None,
+        source: "/proc/mdstat, md0".into(),
+        from_ns: None,
+        at_ns: seen.iter().map(|(second, _)| second * 1_000_000_000).collect(),
+        values: seen.iter().map(|(_, part)| *part).collect(),
+        absent: None,
+    }
+}
+
 /// Ends of the seconds of the measured window.
 pub fn ends() -> Vec<u64> {
     (1..=SECONDS).map(|second| 500_000_000 + second * 1_000_000_000).collect()

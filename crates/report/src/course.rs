@@ -59,7 +59,21 @@ pub fn courses(run: &Run) -> Vec<Course<'_>> {
     courses
 }
 
+/// What part of a course the gaps between its points may come to.
+const BETWEEN_POINTS: f64 = 0.02;
+
 impl<'a> Course<'a> {
+    /// Whether all of it went at one pace, as far as was seen: without a load, or beside a single one.
+    pub fn has_one_pace(&self) -> bool {
+        self.beside.is_empty() || self.alone().is_none() && self.beside.len() == 1
+    }
+
+    /// Whether it ended with the load of `stretch`, but for what lies between two points.
+    pub fn ends_with(&self, stretch: &Stretch<'_>) -> bool {
+        let whole = self.whole();
+        whole.from_s + whole.seconds - (stretch.from_s + stretch.seconds) <= BETWEEN_POINTS * whole.seconds
+    }
+
     fn first(&self) -> (f64, f64) {
         self.samples[0]
     }
@@ -81,11 +95,11 @@ impl<'a> Course<'a> {
         let (seconds, part) = self.beside.iter().fold((whole.seconds, whole.part), |left, beside| {
             (left.0 - beside.seconds, left.1 - beside.part)
         });
-        (seconds > 0.02 * whole.seconds && part > 0.0).then_some(Stretch { seconds, part, ..whole })
+        (seconds > BETWEEN_POINTS * whole.seconds && part > 0.0).then_some(Stretch { seconds, part, ..whole })
     }
 
-    /// Points tell the course from its beginning, or from the last sample of the point before; a second rebuild begins
-    /// anew, and the last is what goes on.
+    /// Brings the samples of all points in order of time, each once. Where what is done falls, another rebuild began: only the
+    /// last one stays.
     fn order(&mut self) {
         self.samples.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
         self.samples.dedup();
@@ -149,16 +163,7 @@ mod tests {
         (begun.started_ns, begun.ended_ns) = (10_000_000_000, 10_000_000_000);
         let mut load = sample::point(1, "beside", Vec::new());
         (load.started_ns, load.ended_ns) = (10_000_000_000, 110_000_000_000);
-        load.series = vec![Series {
-            name: "rebuild done".into(),
-            unit: "share".into(),
-            workload: None,
-            source: "the model".into(),
-            from_ns: None,
-            at_ns: seen.iter().map(|(second, _)| second * 1_000_000_000).collect(),
-            values: seen.iter().map(|(_, part)| *part).collect(),
-            absent: None,
-        }];
+        load.series = vec![sample::rebuilt(seen)];
         sample::run("rebuild", vec![begun, load])
     }
 

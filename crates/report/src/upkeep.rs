@@ -35,7 +35,7 @@ fn summary(course: &Course<'_>) -> String {
     if whole.seconds == 0.0 {
         return format!("{} done {} after the run began", percent(done), time(at));
     }
-    let is_one_pace = course.beside.is_empty() || course.alone().is_none() && course.beside.len() == 1;
+    let is_one_pace = course.has_one_pace();
     let company = if is_one_pace && !course.beside.is_empty() { " beside the load" } else { "" };
     // Of what took a few seconds a rate per minute says nothing.
     let pace = if is_one_pace && whole.seconds >= 10.0 && whole.part > 0.0 {
@@ -63,14 +63,12 @@ fn summary(course: &Course<'_>) -> String {
     format!("{after}; done in another {}{range}", time(found.left_s))
 }
 
-/// The samples of the pace that it goes on with: beside the last load or since it, where it did not end with it.
+/// The samples since the pace last changed: from the beginning of the last load where the course ends with it, else from its end.
 fn now(course: &Course<'_>) -> Vec<(f64, f64)> {
-    let whole = course.whole();
-    let until = |stretch: &Stretch<'_>| stretch.from_s + stretch.seconds;
     let from = match course.beside.last() {
-        None => whole.from_s,
-        Some(last) if until(&whole) - until(last) <= 0.02 * whole.seconds => last.from_s,
-        Some(last) => until(last),
+        None => course.whole().from_s,
+        Some(last) if course.ends_with(last) => last.from_s,
+        Some(last) => last.from_s + last.seconds,
     };
     let after = course.samples.iter().copied().filter(|(at, _)| *at > from);
     [(from, stats::part_at(&course.samples, from))].into_iter().chain(after).collect()
@@ -79,10 +77,10 @@ fn now(course: &Course<'_>) -> Vec<(f64, f64)> {
 /// `beside the load 0.380 % a minute, the whole would take 4 h 23 min; alone 0.817 % a minute, the whole 2 h 02 min`: where it did
 /// not go at one pace.
 fn paces(course: &Course<'_>) -> Option<String> {
-    let alone = course.alone();
-    if course.beside.is_empty() || alone.is_none() && course.beside.len() == 1 {
+    if course.has_one_pace() {
         return None;
     }
+    let alone = course.alone();
     let pace = |stretch: &Stretch<'_>, whose: String| match stretch.whole_s() {
         Some(whole) => format!("{whose} {}, the whole would take {}", rate(stretch), time(whole)),
         None => format!("{whose} nothing in {}", time(stretch.seconds)),
@@ -121,21 +119,11 @@ fn time(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::Series;
     use record::sample;
 
     fn run_with(parts: &[(u64, f64)]) -> Run {
         let mut point = sample::point(0, "rebuilding", Vec::new());
-        point.series = vec![Series {
-            name: "rebuild done".into(),
-            unit: "share".into(),
-            workload: None,
-            source: "/proc/mdstat, md0".into(),
-            from_ns: None,
-            at_ns: parts.iter().map(|(second, _)| second * 1_000_000_000).collect(),
-            values: parts.iter().map(|(_, part)| *part).collect(),
-            absent: None,
-        }];
+        point.series = vec![sample::rebuilt(parts)];
         // The next point tells the last sample of the one before again.
         let mut again = point.clone();
         again.started_ns = again.ended_ns;

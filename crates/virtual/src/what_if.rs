@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use array::sim::{Resource, Topology};
 use array::spec::{self, Source};
 use conduct::{Machine, World, WorldError};
+use record::names::trial;
 use record::{Effect, Figure, Point, Trial, WhatIf};
 use stats::Histogram;
 use stats::difference::{Estimate, Noise, Ratio};
@@ -236,9 +237,9 @@ fn name(change: Change) -> &'static str {
     match change {
         Change::Nothing => "nothing",
         Change::Faster(resource) => resource.name(),
-        Change::Deeper => "depth",
-        Change::Wider { deeper: false } => "LUN queue",
-        Change::Wider { deeper: true } => "depth and LUN queue",
+        Change::Deeper => trial::DEPTH,
+        Change::Wider { deeper: false } => trial::LUN_QUEUE,
+        Change::Wider { deeper: true } => trial::DEPTH_AND_LUN_QUEUE,
     }
 }
 

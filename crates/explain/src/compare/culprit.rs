@@ -335,7 +335,7 @@ fn unknown(model: &str, suspects: &[Suspect], is_one_point: bool) -> String {
     }
     if is_one_point {
         return format!(
-            "at one point these slow it alike: {}; measure several sizes, mixes and depths to tell them apart",
+            "one point cannot tell these apart: {}; measure several sizes, mixes and depths",
             rivals.join(", ")
         );
     }
@@ -482,7 +482,7 @@ mod tests {
         assert!(
             found
                 .why
-                .starts_with("at one point these slow it alike: link 2.0 times as slow, channel 2.0 times"),
+                .starts_with("one point cannot tell these apart: link 2.0 times as slow, channel 2.0 times"),
             "{}",
             found.why
         );

@@ -1,9 +1,11 @@
-//! The queue of each LUN in its host as the bottleneck: requests wait there, and what is behind it would do more with more.
+//! The queue of each LUN in its host as the bottleneck: requests wait there, and with more of them the parts behind it would serve more
+//! a second.
 //!
 //! It is no part that works, and so no part is busy where it is the limit. But what lets only so many requests through bounds what
 //! the parts behind it can choose from: a disk that takes the nearest of twice as many commands does more a second, however busy it
 //! is.
 
+use record::names::trial::LUN_QUEUE;
 use record::{Point, Severity};
 
 use super::queues::{BACKGROUND, BUSY, GATHERED};
@@ -13,9 +15,6 @@ use crate::draft::{Draft, percent};
 
 /// The wait for it is a large part of the response time from here on.
 const LARGE: f64 = 0.3;
-
-/// Its name where it is a bottleneck, and where twice as much of it is tried.
-pub(crate) const LUN_QUEUE: &str = "LUN queue";
 
 /// What to do about it.
 pub(super) const REMEDY: &str =
@@ -75,8 +74,8 @@ impl LunQueue {
             sentence += &format!(" Behind it: {}", part.busy());
             let does_more = part.share >= BUSY && part.queue.is_some_and(|queue| queue.gains);
             sentence += match (does_more, part.is_even) {
-                (true, true) => "; they take the nearest of the requests that wait, and do more with more.",
-                (true, false) => "; it takes the nearest of the requests that wait, and does more with more.",
+                (true, true) => "; with more requests to choose from they serve more a second.",
+                (true, false) => "; with more requests to choose from it serves more a second.",
                 _ => ".",
             };
         }
@@ -149,8 +148,7 @@ mod tests {
         assert_eq!(
             found.sentence,
             "LUN queue is the bottleneck: at most 64 requests reach the LUN (`host.lun_depth`); 75 % of the response time \
-             is the wait for it. Behind it: disks 98 % busy; they take the nearest of the requests that wait, and do more \
-             with more."
+             is the wait for it. Behind it: disks 98 % busy; with more requests to choose from they serve more a second."
         );
         assert!(found.remedy.starts_with("Raise `host.lun_depth`"), "{}", found.remedy);
         assert_eq!((found.bottleneck(), found.numbers["lun_queue_share"]), (Some(LUN_QUEUE), 0.75));

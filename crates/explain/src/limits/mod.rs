@@ -7,7 +7,7 @@ mod ceilings;
 mod components;
 mod curve;
 pub(crate) mod imposed;
-pub(crate) mod lun_queue;
+mod lun_queue;
 mod offered;
 mod places;
 mod queues;

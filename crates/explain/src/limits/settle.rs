@@ -1,9 +1,9 @@
 //! The bottleneck of a point of a virtual array by trial, where its record does not identify it: each part faster, and
 //! twice the queue depth.
 
+use record::names::trial::{DEPTH, DEPTH_AND_LUN_QUEUE, LUN_QUEUE};
 use record::{Finding, Point, Run, Severity, Trial, WhatIf, World};
 
-use super::lun_queue::LUN_QUEUE;
 use crate::Code;
 use crate::draft::{Draft, percent};
 
@@ -18,12 +18,6 @@ const FOLLOWS: f64 = 0.4;
 
 /// A smaller gain is not reported.
 const LITTLE: f64 = 0.01;
-
-/// The change of the queue depth, which is no part.
-pub(crate) const DEPTH: &str = "depth";
-
-/// That of the queue depth and of how many reach each LUN.
-const DEPTH_AND_LUN_QUEUE: &str = "depth and LUN queue";
 
 /// What lets more requests through instead of making a part faster, in words.
 const MORE: [(&str, &str); 3] = [

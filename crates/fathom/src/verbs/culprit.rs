@@ -31,7 +31,7 @@ pub fn check(model: &str) -> Result<(), Failure> {
 /// The part of `model` with whose change the points of the plan change as from `base` to `runs`, repeats of each other;
 /// unknown where there is none, and where the model cannot carry out the plan.
 ///
-/// Of `settings`, what differs between the two, an option of the array is told with the part that it is of.
+/// `settings` is what differs between the two: where it has an option of a part, the part's change names that option.
 pub fn named(model: &str, base: &[&Run], runs: &[&Run], settings: &[Setting]) -> Culprit {
     let unknown =
         |why: String| Culprit { model: model.into(), part: None, why, figures: 0, suspects: Vec::new() };
@@ -61,7 +61,7 @@ pub fn named(model: &str, base: &[&Run], runs: &[&Run], settings: &[Setting]) ->
     }
 }
 
-/// Each suspect with what it does to the figures of the model, those first of which an option was set otherwise.
+/// Each suspect with what it does to the figures of the model. Those with an option in `settings` come first.
 fn suspicions(like: &Run, found: &Found, settings: &[Setting]) -> Vec<(Suspect, Suspicion)> {
     let each = found.each(|unchanged, changed| modelled(like, unchanged, changed)).into_iter();
     let mut all: Vec<(Suspect, Suspicion)> = each

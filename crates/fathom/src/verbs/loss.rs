@@ -242,22 +242,12 @@ const LEAST_SEEN: f64 = 0.01;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::Series;
     use record::sample::{self, Stream};
 
     fn run(values: &[(u64, f64)]) -> Run {
         let stream = Stream { op: "read", size_bytes: 4096, per_s: 1_000, median_ns: 1_000_000, spread: 0.1 };
         let mut point = sample::point(0, "beside", vec![sample::workload("main", &[stream])]);
-        point.series = vec![Series {
-            name: "rebuild done".into(),
-            unit: "share".into(),
-            workload: None,
-            source: "test".into(),
-            from_ns: None,
-            at_ns: values.iter().map(|(at, _)| at * 1_000_000_000).collect(),
-            values: values.iter().map(|(_, done)| *done).collect(),
-            absent: None,
-        }];
+        point.series = vec![sample::rebuilt(values)];
         sample::run("rebuild", vec![point])
     }
 

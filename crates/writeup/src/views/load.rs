@@ -233,7 +233,7 @@ fn ceilings(lines: &[(String, usize, &Along<'_>)], metric: Metric) -> Vec<Rule> 
         let most = Number { value: rate.value / used, ..rate };
         let whose = if lines.len() > 1 { format!("{name}: ") } else { String::new() };
         // A disk that takes the nearest of what waits does more with more.
-        let among = if busiest == "disk" { format!(" with {present:.1} in each") } else { String::new() };
+        let among = if busiest == "disk" { format!(" at queue depth {present:.1}") } else { String::new() };
         Some(Rule::Level(most.value, format!("{whose}{busiest} 100 % busy{among}: {}", most.text())))
     };
     lines.iter().filter_map(of_line).collect()

@@ -205,8 +205,8 @@ fn a_sweep_of_a_virtual_array_shows_where_the_busiest_part_of_each_line_is_at_it
     assert_eq!(
         told,
         [
-            "100% reads: disk 100 % busy with 2.5 in each: 4,000",
-            "0% reads: disk 100 % busy with 2.5 in each: 800"
+            "100% reads: disk 100 % busy at queue depth 2.5: 4,000",
+            "0% reads: disk 100 % busy at queue depth 2.5: 800"
         ]
     );
 }

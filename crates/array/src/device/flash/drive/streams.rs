@@ -6,7 +6,7 @@ use std::array;
 
 use units::convert::narrow;
 
-/// Places for ends of requests, by their offset: hundreds of streams are told apart, and each outlasts hundreds of random requests.
+/// Places for ends of requests, by their offset. Together they hold 1,024 ends: enough for hundreds of streams among random requests.
 const PLACES: usize = 256;
 
 /// Ends that one place holds.
