@@ -8,8 +8,11 @@ use crate::wire::Wire;
 /// The figures of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkParams {
-    /// Payload rate of one direction after coding and framing, all lanes together.
+    /// Payload rate towards the host after coding and framing, all lanes together.
     pub rate: BytesPerSecond,
+    /// The same away from it, which may be lower: on PCI Express a device asks for what is written, and gets it in packets
+    /// of 64 bytes where those that it sends have 128 (read completion boundary, PCI Express Base Specification 2.1, 2.3.1.1).
+    pub write_rate: BytesPerSecond,
     /// Lanes that share it: one transfer uses one lane, so alone it gets `rate / lanes`.
     pub lanes: u32,
     /// Whether both directions share the rate (parallel SCSI, FC loop, PCI) or each has its own.
@@ -33,17 +36,27 @@ pub enum Duplex {
 }
 
 impl LinkParams {
-    /// How long one lane takes for a command with `bytes`.
+    /// How long one lane takes for a command that brings `bytes`, away from the host.
     #[inline]
-    pub fn transfer(&self, bytes: u64) -> Nanos {
-        let lanes = u64::from(self.lanes.max(1));
-        self.command + self.rate.time_for(Bytes::new(bytes * lanes))
+    pub fn send(&self, bytes: u64) -> Nanos {
+        self.command + self.lane_time(self.write_rate, bytes)
     }
 
-    /// How long one lane takes for `bytes` of a command that has paid for itself on its way out.
+    /// How long one lane takes for a command that fetches `bytes`, towards the host.
+    #[inline]
+    pub fn fetch(&self, bytes: u64) -> Nanos {
+        self.command + self.answer(bytes)
+    }
+
+    /// How long one lane takes for `bytes`, towards the host, of a command that has paid for itself on its way out.
     #[inline]
     pub fn answer(&self, bytes: u64) -> Nanos {
-        self.transfer(bytes).saturating_sub(self.command)
+        self.lane_time(self.rate, bytes)
+    }
+
+    #[inline]
+    fn lane_time(&self, rate: BytesPerSecond, bytes: u64) -> Nanos {
+        rate.time_for(Bytes::new(bytes * u64::from(self.lanes.max(1))))
     }
 
     /// What is left of an answer of `bytes` when its source has ended: its last burst.
@@ -51,10 +64,9 @@ impl LinkParams {
         self.answer(bytes.min(self.quantum.get()).min(QUANTUM.get()))
     }
 
-    /// One direction of it, idle.
-    pub fn wire(&self) -> Wire {
-        let lanes = u64::from(self.lanes.max(1));
-        Wire::new(self.lanes, self.rate.time_for(self.quantum * lanes))
+    /// One direction of it, idle, which moves data at `rate`.
+    fn wire(&self, rate: BytesPerSecond) -> Wire {
+        Wire::new(self.lanes, self.lane_time(rate, self.quantum.get()))
     }
 }
 
@@ -70,7 +82,7 @@ pub struct Link {
     pub out: u32,
     /// The wire towards the host.
     pub back: u32,
-    /// How long one lane takes for a command with one sector.
+    /// How long one lane takes for a command that fetches one sector.
     pub sector: Nanos,
     /// What is left of a long answer when its source has ended.
     burst: Nanos,
@@ -80,12 +92,12 @@ impl Link {
     /// Lays its wires: they join `wires`.
     pub fn lay(params: &LinkParams, wires: &mut Vec<Wire>) -> Link {
         let out = narrow::<u32>(wires.len());
-        wires.push(params.wire());
+        wires.push(params.wire(params.write_rate));
         if params.duplex == Duplex::Full {
-            wires.push(params.wire());
+            wires.push(params.wire(params.rate));
         }
         let back = narrow::<u32>(wires.len()) - 1;
-        let (sector, burst) = (params.transfer(SECTOR_BYTES), params.tail(u64::MAX));
+        let (sector, burst) = (params.fetch(SECTOR_BYTES), params.tail(u64::MAX));
         Link { params: *params, out, back, sector, burst }
     }
 
@@ -111,6 +123,7 @@ mod tests {
     fn params(duplex: Duplex) -> LinkParams {
         LinkParams {
             rate: BytesPerSecond::new(1e9),
+            write_rate: BytesPerSecond::new(5e8),
             lanes: 2,
             duplex,
             command: Nanos::new(300),
@@ -122,15 +135,20 @@ mod tests {
     #[test]
     fn a_lane_takes_its_share_of_the_rate_and_the_command_is_paid_once() {
         let link = params(Duplex::Full);
-        assert_eq!(link.transfer(1_000), Nanos::new(2_300));
+        assert_eq!(link.fetch(1_000), Nanos::new(2_300));
         assert_eq!(link.answer(1_000), Nanos::new(2_000));
         assert_eq!(link.tail(1 << 20), link.answer(64 << 10));
     }
 
     #[test]
+    fn what_is_written_takes_the_rate_away_from_the_host() {
+        assert_eq!(params(Duplex::Full).send(1_000), Nanos::new(4_300));
+    }
+
+    #[test]
     fn what_a_laid_link_knows_beforehand_is_what_its_figures_say() {
         let link = Link::lay(&params(Duplex::Half), &mut Vec::new());
-        assert_eq!(link.sector, link.params.transfer(SECTOR_BYTES));
+        assert_eq!(link.sector, link.params.fetch(SECTOR_BYTES));
         for bytes in [0, 1, 511, 4096, QUANTUM.get() - 1, QUANTUM.get(), QUANTUM.get() + 1, 1 << 30] {
             assert_eq!(link.tail(bytes, link.params.answer(bytes)), link.params.tail(bytes), "{bytes}");
         }

@@ -167,6 +167,7 @@ impl Faster {
     /// All but its length.
     fn link(self, link: &mut LinkParams) {
         self.rate(&mut link.rate);
+        self.rate(&mut link.write_rate);
         self.time(&mut link.command);
     }
 

@@ -94,11 +94,11 @@ impl Traffic {
             let rounds = if op == Op::Write { asked.div_ceil(burst) } else { 0 };
             let away = (distance + params.latency) * (1 + 2 * rounds);
             self.requests.trace(place).serve(Stage::Distance, ready + away);
-            self.put_on_wire(place, out, ready + away, params.transfer(bytes));
+            self.put_on_wire(place, out, ready + away, params.send(bytes));
         }
         if let Some(Link { params, out, .. }) = self.network.adapter(host, link) {
             self.requests.trace(place).serve(Stage::Distance, ready + distance.max(params.latency));
-            self.put_on_wire(place, out, ready + params.latency, params.transfer(bytes));
+            self.put_on_wire(place, out, ready + params.latency, params.send(bytes));
         }
         self.depart(place, true)
     }
@@ -159,7 +159,7 @@ impl Traffic {
         if let Some(Link { params, out, .. }) = self.network.partner(here) {
             let len = u64::from(self.requests[place].len);
             self.requests.trace(place).serve(Stage::Mirror, ready + params.latency * 2);
-            self.put_on_wire(place, out, ready + params.latency * 2, params.transfer(len));
+            self.put_on_wire(place, out, ready + params.latency * 2, params.send(len));
         }
         let at_once = self.depart(place, false);
         debug_assert!(!at_once, "the way to the partner must take an event");

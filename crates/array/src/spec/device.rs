@@ -334,6 +334,7 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
         page,
         mapping: mapping(fields, page),
         keeps_page: fields.or("keeps_page", false),
+        read_ahead: read_ahead(fields),
         pages_per_block: at_least_one(fields, "pages_per_block", None),
         read_page: fields.need::<PageTimes>("read_page").0,
         program_page: fields.need("program_page"),
@@ -364,6 +365,13 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
         write_path: fields.get::<BytesPerSecond>("write_path").map(|_| moving(fields, "write_path")),
         slc_cache: fields.table("slc_cache").map(|table| slc_cache(table, capacity)),
     }
+}
+
+/// What lies ahead of a stream of reads in a drive's memory: none where nothing is said.
+fn read_ahead(fields: &Fields<'_>) -> Bytes {
+    let ahead = fields.or("read_ahead", Bytes::ZERO);
+    fields.check(&["read_ahead"], ahead <= Bytes::MIB * 64, "a drive reads at most 64MiB ahead of a stream");
+    ahead
 }
 
 /// What the interface of a drive takes of a command beyond its data, which it carries for one command at a time.

@@ -45,15 +45,19 @@ pub(super) fn counted_link(fields: Fields<'_>) -> (u32, LinkParams) {
 }
 
 fn link(fields: Fields<'_>) -> LinkParams {
+    let rate = fields.need("rate");
     let params = LinkParams {
-        rate: fields.need("rate"),
+        rate,
+        write_rate: fields.or("write_rate", rate),
         lanes: count(&fields, "lanes", 1),
         duplex: fields.one_of("duplex", Duplex::Full, &[("half", Duplex::Half), ("full", Duplex::Full)]),
         command: fields.or("command", Nanos::ZERO),
         latency: fields.or("latency", Nanos::ZERO),
         quantum: fields.or("quantum", QUANTUM),
     };
-    fields.check(&["rate"], params.rate.get() > 0.0, "a link moves at least something");
+    for (key, rate) in [("rate", params.rate), ("write_rate", params.write_rate)] {
+        fields.check(&[key], rate.get() > 0.0, "a link moves at least something");
+    }
     fields.check(&["quantum"], !params.quantum.is_zero(), "a turn moves at least one byte, such as 64KiB");
     fields.finish();
     params

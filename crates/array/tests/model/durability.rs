@@ -238,6 +238,7 @@ fn a_connection_carries_a_window_a_round_trip() {
         topology.link = Some(LinkParams {
             quantum: Bytes::KIB * 64,
             rate: BytesPerSecond::new(1e12),
+            write_rate: BytesPerSecond::new(1e12),
             lanes: 1,
             duplex: Duplex::Full,
             command: Nanos::ZERO,

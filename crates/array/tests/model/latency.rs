@@ -32,6 +32,7 @@ fn behind_a_link(latency: Nanos) -> Topology {
     let mut topology = one_queue(1024, Service::Fixed(Nanos::new(1)));
     topology.link = Some(LinkParams {
         rate: BytesPerSecond::new(100e6),
+        write_rate: BytesPerSecond::new(100e6),
         lanes: 1,
         duplex: Duplex::Full,
         command: Nanos::ZERO,

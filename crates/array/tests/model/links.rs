@@ -18,6 +18,7 @@ fn behind(links: u32) -> Topology {
     topology.links = links;
     topology.link = Some(LinkParams {
         rate: BytesPerSecond::new(100e6),
+        write_rate: BytesPerSecond::new(100e6),
         lanes: 1,
         duplex: Duplex::Full,
         command: Nanos::ZERO,

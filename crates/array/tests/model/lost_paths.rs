@@ -22,6 +22,7 @@ fn topology(links: u32, no_path: NoPath) -> Topology {
     topology.links = links;
     topology.link = Some(LinkParams {
         rate: BytesPerSecond::new(1e15),
+        write_rate: BytesPerSecond::new(1e15),
         lanes: 1,
         duplex: Duplex::Full,
         command: Nanos::ZERO,

@@ -22,6 +22,7 @@ fn topology(handover: Handover, size: Bytes) -> Topology {
     topology.controllers = 2;
     topology.link = Some(LinkParams {
         rate: BytesPerSecond::new(1e15),
+        write_rate: BytesPerSecond::new(1e15),
         lanes: 1,
         duplex: Duplex::Full,
         command: Nanos::ZERO,

@@ -32,6 +32,9 @@ pub struct FlashParams {
     pub mapping: Bytes,
     /// Whether the page that a stream of reads stopped in stays in the controller's memory for the next of them.
     pub keeps_page: bool,
+    /// What a drive has in its memory, at most, ahead of each of a few streams of reads: the pages behind the second read
+    /// that goes on where another ended, twice as many with each further one. Zero waits for every page until it is asked for.
+    pub read_ahead: Bytes,
     /// Pages in an erase block.
     pub pages_per_block: u32,
     /// Page to register, one entry per kind of page (one for SLC, two for MLC, three for TLC); a page's kind

@@ -25,7 +25,7 @@ impl BackEnd {
         match place.channel.filter(|_| command.write) {
             Some(channel) => {
                 let Link { params, out, .. } = self.channels.links[channel as usize];
-                let work = params.transfer(u64::from(command.sectors) * SECTOR_BYTES);
+                let work = params.send(u64::from(command.sectors) * SECTOR_BYTES);
                 let crossing = Crossing { disk, command: Some(command), at_disk: AtDisk::NotYet };
                 self.cross(time, (out, command.ready, work), crossing);
             }
@@ -141,7 +141,7 @@ impl BackEnd {
     ) {
         let Link { params, back, sector, .. } = self.channels.links[channel as usize];
         // It keeps pace with the media, or with the drive's buffer, and has begun before now where that has.
-        let work = params.transfer(u64::from(command.sectors) * SECTOR_BYTES);
+        let work = params.fetch(u64::from(command.sectors) * SECTOR_BYTES);
         let last = end + sector;
         let ready = Instant::from_nanos(last.nanos().saturating_sub(work.get()));
         let ready = if end > time.now() { ready.max(time.now()) } else { ready };
@@ -168,7 +168,7 @@ impl BackEnd {
         let channel = self.disks[disk as usize].channel.filter(|_| command.write);
         let to_disk = channel.map_or(Nanos::ZERO, |channel| {
             let Link { params, .. } = self.channels.links[channel as usize];
-            params.transfer(u64::from(command.sectors) * SECTOR_BYTES)
+            params.send(u64::from(command.sectors) * SECTOR_BYTES)
         });
         let place = &mut self.chains[command.tag];
         let processing = self.engines[self.operations[place.operation].controller as usize].member_work();

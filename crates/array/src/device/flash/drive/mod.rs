@@ -3,6 +3,7 @@
 //! **Invariant:** a command's end is known when it arrives; programs and collections that it causes are booked on
 //! their die then, and reads pass them as the drive allows.
 
+mod ahead;
 mod collection;
 mod die;
 mod programs;
@@ -19,6 +20,7 @@ use crate::backlog::Backlog;
 use crate::device::Command;
 use crate::device::write_buffer::WriteBuffer;
 use crate::meter::{Class, Meter};
+use ahead::Ahead;
 use die::Die;
 use streams::Streams;
 use translation::{RUN, State};
@@ -45,8 +47,11 @@ pub struct FlashDrive {
     buffer: WriteBuffer,
     slc: Option<SlcCache>,
     translation: State,
-    writes: Streams,
-    reads: Streams,
+    /// 1,024 ends: enough for hundreds of streams among random writes.
+    writes: Streams<256>,
+    /// 32 ends: what is random in a small place must not be taken for streams.
+    reads: Streams<8>,
+    ahead: Ahead,
     gathered: u64,
     /// Whether the last of the gathered bytes went on where others ended.
     gathers_stream: bool,
@@ -64,6 +69,7 @@ impl FlashDrive {
     pub fn new(params: &FlashParams, seed: u64) -> FlashDrive {
         let dies = (params.channels.max(1) * params.dies_per_channel.max(1)) as usize;
         assert!(dies > 0, "flash must have dies");
+        let page = params.page.get().max(1);
         FlashDrive {
             dies: vec![Die::default(); dies],
             channels: vec![Backlog::default(); params.channels.max(1) as usize],
@@ -79,6 +85,7 @@ impl FlashDrive {
             translation: State::new(params, seed),
             writes: Streams::default(),
             reads: Streams::default(),
+            ahead: Ahead::new(params.read_ahead.get().div_ceil(page), params.capacity.get() / page),
             gathered: 0,
             gathers_stream: false,
             busy_before: 0,

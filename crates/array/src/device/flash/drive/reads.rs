@@ -9,20 +9,28 @@ impl FlashDrive {
     pub(super) fn read(&mut self, now: Instant, begun: Instant, offset: u64, bytes: Bytes) -> Instant {
         let page = self.params.page.get();
         let (first, last) = (offset / page, (offset + bytes.get() - 1) / page);
+        let reader = self.reader(offset, bytes.get());
         // The beginning of a page is already in memory when the read before it ended inside the page.
-        let goes_on = self.params.keeps_page && self.reads.continues(offset, bytes.get());
-        let kept = goes_on && !offset.is_multiple_of(page);
+        let kept = self.params.keeps_page
+            && !self.ahead.is_on()
+            && self.reads.continues(offset, bytes.get())
+            && !offset.is_multiple_of(page);
         let transfer = self.params.link.time_for(bytes) + self.params.link_command;
-        if first == last && !kept {
+        if first == last && !kept && reader.is_none() {
             let (there, _) = self.fetch(now, begun, first, (offset, offset + bytes.get()));
             return self.to_host.book(now, there, transfer);
         }
         // What is in memory is there at once; else the interface waits for the first bytes of the first page that comes.
         let (mut first_there, mut fetched) = (if kept { begun } else { Instant::NEVER }, begun);
         for number in first + u64::from(kept)..=last {
-            let part = (offset.max(number * page), (offset + bytes.get()).min((number + 1) * page));
-            let (there, over_channel) = self.fetch(now, begun, number, part);
-            let rest = over_channel.saturating_sub(self.channel_codeword);
+            let (there, rest) = match reader {
+                Some(reader) => self.come(now, begun, number, reader),
+                None => {
+                    let part = (offset.max(number * page), (offset + bytes.get()).min((number + 1) * page));
+                    self.fetch(now, begun, number, part)
+                }
+            };
+            let rest = rest.saturating_sub(self.channel_codeword);
             first_there = first_there.min(Instant::from_nanos(there.nanos() - rest.get()));
             fetched = fetched.max(there);
         }
@@ -30,7 +38,37 @@ impl FlashDrive {
             true => transfer,
             false => self.params.link.time_for(Bytes::new(page)) + self.params.link_command,
         };
-        self.to_host.book_behind(now, first_there.min(fetched), fetched, transfer, tail)
+        let end = self.to_host.book_behind(now, first_there.min(fetched), fetched, transfer, tail);
+        if let Some(reader) = reader {
+            for number in self.ahead.wanted(reader, first, last) {
+                self.come(now, begun, number, reader);
+            }
+        }
+        end
+    }
+
+    /// The stream that a read belongs to, where such are read ahead of: one goes on where another read ended, or in what
+    /// has been fetched.
+    fn reader(&mut self, offset: u64, bytes: u64) -> Option<usize> {
+        if !self.ahead.is_on() {
+            return None;
+        }
+        let first = offset / self.params.page.get().max(1);
+        self.ahead
+            .find(first)
+            .or_else(|| self.reads.continues(offset, bytes).then(|| self.ahead.begin(first)))
+    }
+
+    /// When page `number` of a stream is in the controller's memory, and how much of that it crosses its channel: whole
+    /// pages are fetched, once.
+    fn come(&mut self, now: Instant, begun: Instant, number: u64, reader: usize) -> (Instant, Nanos) {
+        if let Some(there) = self.ahead.there(reader, number) {
+            return (there.max(begun), Nanos::ZERO);
+        }
+        let page = self.params.page.get();
+        let (there, over_channel) = self.fetch(now, begun, number, (number * page, (number + 1) * page));
+        self.ahead.came(reader, number, there);
+        (there, over_channel)
     }
 
     /// When bytes `from..to`, which lie on page `number`, are in the controller's memory, and how long they cross their

@@ -6,34 +6,32 @@ use std::array;
 
 use units::convert::narrow;
 
-/// Places for ends of requests, by their offset. Together they hold 1,024 ends: enough for hundreds of streams among random requests.
-const PLACES: usize = 256;
-
 /// Ends that one place holds.
 const WAYS: usize = 4;
 
-/// Where the latest requests ended.
+/// Where the latest requests ended, by the place of that in the drive: `4 * PLACES` of them, a power of two.
 #[derive(Clone, Debug)]
-pub(super) struct Streams {
+pub(super) struct Streams<const PLACES: usize> {
     ends: Box<[[u64; WAYS]; PLACES]>,
 }
 
-impl Default for Streams {
-    fn default() -> Streams {
+impl<const PLACES: usize> Default for Streams<PLACES> {
+    fn default() -> Self {
+        const { assert!(PLACES.is_power_of_two() && PLACES > 1) };
         Streams { ends: Box::new(array::from_fn(|_| [u64::MAX; WAYS])) }
     }
 }
 
-impl Streams {
+impl<const PLACES: usize> Streams<PLACES> {
     /// Whether a request continues where an earlier one ended.
     pub(super) fn continues(&mut self, offset: u64, bytes: u64) -> bool {
-        let ends = &mut self.ends[place(offset)];
+        let ends = &mut self.ends[place::<PLACES>(offset)];
         let known = ends.iter().position(|&end| end == offset);
         if let Some(way) = known {
             ends[way] = u64::MAX;
         }
         let end = offset + bytes;
-        let ends = &mut self.ends[place(end)];
+        let ends = &mut self.ends[place::<PLACES>(end)];
         ends.rotate_right(1);
         ends[0] = end;
         known.is_some()
@@ -42,8 +40,8 @@ impl Streams {
 
 /// The upper bits of a product with the golden ratio, which spread what is evenly apart (Knuth, The Art of Computer Programming,
 /// volume 3, section 6.4).
-fn place(offset: u64) -> usize {
-    narrow(offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56)
+fn place<const PLACES: usize>(offset: u64) -> usize {
+    narrow(offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACES.ilog2()))
 }
 
 #[cfg(test)]
@@ -52,7 +50,7 @@ mod tests {
 
     #[test]
     fn hundreds_of_streams_are_told_from_what_is_random_beside_them() {
-        let mut streams = Streams::default();
+        let mut streams = Streams::<256>::default();
         let mut draws = crate::streams::Stream::open(1, "test");
         let mut continued = [0; 2];
         for step in 0..100 {
@@ -67,13 +65,13 @@ mod tests {
 
     #[test]
     fn an_end_is_continued_once() {
-        let mut streams = Streams::default();
+        let mut streams = Streams::<256>::default();
         assert_eq!([0, 4_096, 4_096].map(|offset| streams.continues(offset, 4_096)), [false, true, false]);
     }
 
     #[test]
     fn an_end_is_forgotten_behind_enough_others() {
-        let mut streams = Streams::default();
+        let mut streams = Streams::<256>::default();
         streams.continues(0, 4_096);
         for other in 1..=100_000 {
             streams.continues(other << 20, 4_096);

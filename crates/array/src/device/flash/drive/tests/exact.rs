@@ -11,6 +11,7 @@ pub(super) fn small() -> FlashParams {
         dies_per_channel: 2,
         planes: 2,
         keeps_page: true,
+        read_ahead: Bytes::ZERO,
         pages_per_block: 6,
         read_page: [10, 31].map(Nanos::from_micros).to_vec(),
         program_page: Nanos::from_micros(100),

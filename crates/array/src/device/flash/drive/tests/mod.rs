@@ -21,6 +21,7 @@ fn nvme() -> FlashParams {
         page: Bytes::KIB * 16,
         mapping: Bytes::KIB * 4,
         keeps_page: false,
+        read_ahead: Bytes::ZERO,
         pages_per_block: 256,
         read_page: vec![Nanos::from_micros(62)],
         program_page: Nanos::from_micros(400),
@@ -173,4 +174,36 @@ fn a_kept_page_answers_the_small_reads_that_follow_in_it() {
     assert!(keeps > 4.0 * forgets, "{keeps} {forgets}");
     let random = closed(&FlashParams { keeps_page: true, ..nvme() }, 1, 3200, 1, false, true);
     assert!((random / forgets - 1.0).abs() < 0.02, "{random} {forgets}");
+}
+
+#[test]
+fn a_stream_that_is_read_ahead_of_waits_for_no_page_and_what_is_random_for_as_long_as_before() {
+    let ahead = FlashParams { read_ahead: Bytes::KIB * 256, ..nvme() };
+    // Of 81 us the command and its data over the link are left.
+    let (with, without) =
+        (closed(&ahead, 1, 4_000, 8, false, false), closed(&nvme(), 1, 4_000, 8, false, false));
+    let alone = 1e6 / (0.7 + 14.0 + 4096.0 / 6_900.0);
+    assert!((with / alone - 1.0).abs() < 0.01, "{with} for {alone}");
+    assert!(without < 13_000.0, "{without}");
+    let random = |params: &FlashParams| closed(params, 4, 4_000, 8, false, true);
+    assert!((random(&ahead) / random(&nvme()) - 1.0).abs() < 0.005);
+    // Where the link is the limit it stays.
+    let deep = |params: &FlashParams| closed(params, 32, 4_000, 256, false, false);
+    assert!((deep(&ahead) / deep(&nvme()) - 1.0).abs() < 0.02, "{} {}", deep(&ahead), deep(&nvme()));
+}
+
+#[test]
+fn a_stream_that_leaves_out_what_lies_ahead_of_it_is_still_read_ahead_of() {
+    // The member of a set with parity: five pieces of 64 KiB, and the sixth is not asked for.
+    let mut drive = FlashDrive::new(&FlashParams { read_ahead: Bytes::KIB * 256, ..nvme() }, 1);
+    let mut now = Instant::START;
+    let mut longest = Nanos::ZERO;
+    for piece in (0..600_u64).filter(|piece| piece % 6 != 5) {
+        let end = drive.submit(now, command(piece * 128, 128, false));
+        if piece >= 5 {
+            longest = longest.max(end.saturating_since(now));
+        }
+        now = end;
+    }
+    assert!(longest < Nanos::from_micros(60), "no page of 62 us is waited for whole: {longest}");
 }
