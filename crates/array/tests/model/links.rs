@@ -71,6 +71,22 @@ fn a_lun_stays_in_one_session_without_a_policy_that_spreads_and_least_queue_even
 }
 
 #[test]
+fn each_direction_of_a_link_has_its_rate_also_where_both_are_used() {
+    let rate = |reads: f64| {
+        let mut topology = behind(1);
+        topology.link.as_mut().expect("it has a link").write_rate = BytesPerSecond::new(60e6);
+        let ask = Ask { reads, ..self::reads(Bytes::KIB * 256, 16, 2_000) };
+        let outcome = run(&topology, std::slice::from_ref(&ask));
+        ask.ops as f64 * 0.262_144 / (outcome.until - outcome.from).as_secs_f64()
+    };
+    // Of as many reads as writes the slower direction carries half.
+    for (reads, expected) in [(1.0, 100.0), (0.0, 60.0), (0.5, 120.0)] {
+        let reached = rate(reads);
+        assert!((reached / expected - 1.0).abs() < 0.03, "{reads}: {reached:.1} MB/s");
+    }
+}
+
+#[test]
 fn a_small_read_passes_large_ones_on_the_way_back_and_they_do_not_pass_it() {
     let (small, large) = (reads(Bytes::KIB * 4, 1, 2_000), reads(Bytes::MIB, 4, 100_000));
     let mean = |with_large: bool| {
