@@ -87,7 +87,9 @@ fn raid_6_of_ten_and_two_gives_at_most_ten_drives_and_two_sets_more_than_raid_60
     let two = rate("esds-s24s-g2240?sets=2&links=2&controller.bus=8GB/s", &deep(2));
     let nested = rate("esds-s24s-g2240?sets=1&raid=60&disks=24&links=2&controller.bus=8GB/s", &deep(1));
     println!("one set {one:.0}, two {two:.0}, RAID 60 of both {nested:.0} MB/s");
-    assert_more(two, one, 1.5);
+    // Twenty drives would give more than their channel carries.
+    assert_equal(two, 2_200.0, 0.02);
+    assert_more(two, one, 1.3);
     assert_more(two, nested, 1.005);
     assert!(two <= 2.0 * ten_drives);
 }

@@ -191,7 +191,8 @@ fn work_goes_on_in_the_set_that_holds_its_disk() {
     let rebuild = ActivityKind::Background(BackgroundKind::Rebuild);
     let [first, second] =
         [3, 15].map(|disk| measured(&beside("esds-s24s-g2240", 0, rebuild, disk), Metric::Time));
-    assert!((second / first - 1.0).abs() < 0.01, "{second} against {first}");
+    // Spindles turn in phases of their own, which a short piece of the work shows.
+    assert!((second / first - 1.0).abs() < 0.02, "{second} against {first}");
 }
 
 #[test]
