@@ -287,16 +287,11 @@ fn totals(classes: &[ClassTally]) -> Vec<OpTotal> {
     let of = |action: Action| {
         let same = || classes.iter().filter(move |class| class.class.op == action);
         let ops: u64 = same().map(|class| class.ended).sum();
-        let bytes: u64 = same().map(ended_bytes).sum();
+        let bytes: u64 = same().map(|class| class.ended_bytes.get()).sum();
         (ops > 0).then(|| OpTotal { op: action.into(), ops, bytes })
     };
     let actions: BTreeSet<Action> = classes.iter().map(|class| class.class.op).collect();
     actions.into_iter().filter_map(of).collect()
-}
-
-/// Bytes of all requests that ended. Of files whose sizes vary only those within the window are known.
-fn ended_bytes(class: &ClassTally) -> u64 {
-    if class.class.size.is_zero() { class.bytes.get() } else { class.ended * class.class.size.get() }
 }
 
 /// What all workers checked; `None` where none had anything to check.

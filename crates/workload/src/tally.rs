@@ -31,6 +31,8 @@ pub struct ClassTally {
     pub bytes: Bytes,
     /// Requests that ended without an error from the start, warm-up and cool-down included.
     pub ended: u64,
+    /// Bytes that those moved.
+    pub ended_bytes: Bytes,
     /// Measured requests by response time, from due to finished. Failed requests are not among them.
     pub response: Histogram,
     /// By service time, from issued to finished. `None` in a closed loop, where it equals `response`.

@@ -109,6 +109,7 @@ impl History {
                 ops: 0,
                 bytes: units::Bytes::ZERO,
                 ended: 0,
+                ended_bytes: units::Bytes::ZERO,
                 response: Histogram::new(),
                 service: None,
                 lag: None,
@@ -117,6 +118,7 @@ impl History {
             tally.ops += cell.counts.ops;
             tally.ended += cell.counts.ops;
             tally.bytes += units::Bytes::new(cell.counts.bytes);
+            tally.ended_bytes = tally.bytes;
             cell.responses.pour_into(&mut tally.response);
         }
         classes.into_values().collect()

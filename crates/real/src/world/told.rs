@@ -118,7 +118,7 @@ impl RealWorld {
 
 /// Bytes of all requests of a worker that have ended, also of those that ended after the window.
 fn ended(worker: &MeasuredWorker) -> Bytes {
-    worker.tally.classes.iter().map(|class| class.class.size * class.ended).sum()
+    worker.tally.classes.iter().map(|class| class.ended_bytes).sum()
 }
 
 fn by_file(runs: Vec<WroteRun>) -> BTreeMap<u32, Vec<WrittenRun>> {

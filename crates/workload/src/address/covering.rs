@@ -1,7 +1,9 @@
 //! Random requests of several sizes that together visit each aligned place once: what fio keeps its random map for.
 //!
-//! Workers that share a region divide its slots among them, as with one size. Within its own slots a worker goes to the
-//! units of a permutation, passes over those that a request has covered, and covers as much as is free from there.
+//! Workers that share a region divide its slots among them, which hold many requests where a request may lie across
+//! others' places. Within its own slots a worker goes to the units of a permutation, passes over those that a request has
+//! covered, and takes the first of the next few from which as much is free as it asks for. Where none of them has the room
+//! the request is cut to what is free, as fio's random map has it.
 //!
 //! **Invariant:** in a pass no unit is covered twice, and the pass ends when none is left.
 
@@ -13,6 +15,12 @@ use crate::rng::Streams;
 
 /// Units of one worker of which more would take too much memory: a bit each, 1 GiB in all.
 const MOST_UNITS: u64 = 1 << 33;
+
+/// The most requests of the largest size that a slot holds: of places drawn in it all but one in so many have room for one.
+const PER_SLOT: u64 = 64;
+
+/// Places that are tried for a request before it is cut.
+const TRIES: u64 = 32;
 
 /// One worker's part of a region.
 #[derive(Clone, Debug)]
@@ -27,11 +35,26 @@ pub(super) struct Covering {
     slots: Permutation,
     turn: u64,
     turns: u64,
-    /// The order of its own units, and where in it the worker is.
+    /// The order of its own units, which of them was tried last, and before which none is free.
     order: Permutation,
+    tried: u64,
     place: u64,
     covered: Vec<u64>,
     left: u64,
+}
+
+/// Bytes of a slot: of one request where none may cross a multiple of its size, else of as many as leave each worker
+/// some slots.
+fn slot(region: Region, part: Part, grain: Grain) -> u64 {
+    let one = grain.largest.round_up(grain.align).get();
+    if grain.keeps_slots {
+        return one;
+    }
+    if part.of == 1 {
+        return region.len.get() / grain.align.get() * grain.align.get();
+    }
+    let each = region.len.get() / one / u64::from(part.of);
+    one * (each / 64).clamp(1, PER_SLOT)
 }
 
 /// The slots of a worker in all of `slots`.
@@ -49,26 +72,29 @@ fn own_slots(slots: u64, part: Part) -> u64 {
 impl Covering {
     /// Whether requests of several sizes are to cover a region, and what is kept of it fits into memory.
     pub(super) fn is_for(region: Region, part: Part, grain: Grain) -> bool {
-        let slot = grain.largest.round_up(grain.align).get();
+        let slot = slot(region, part, grain);
         let per_slot = slot / grain.align.get();
-        let slots = region.len.get().div_ceil(slot);
-        grain.mixed && per_slot > 1 && own_slots(slots, part).saturating_mul(per_slot) <= MOST_UNITS
+        let slots = (region.len.get() / grain.align.get()).div_ceil(per_slot);
+        let is_several = grain.largest > grain.align;
+        grain.mixed && is_several && own_slots(slots, part).saturating_mul(per_slot) <= MOST_UNITS
     }
 
     pub(super) fn new(region: Region, part: Part, grain: Grain, streams: Streams, name: &str) -> Covering {
-        let (unit, slot) = (grain.align.get(), grain.largest.round_up(grain.align).get());
-        let (per_slot, slots) = (slot / unit, region.len.get().div_ceil(slot));
+        let (unit, slot) = (grain.align.get(), slot(region, part, grain));
+        let (per_slot, units) = (slot / unit, region.len.get() / unit);
+        let slots = units.div_ceil(per_slot);
         assert_eq!(per_slot * unit, slot, "a slot is made of whole units");
         let own = own_slots(slots, part) * per_slot;
         let key = |purpose: &str| streams.key(&format!("{purpose}/{name}"));
         let mut covering = Covering {
             unit,
             per_slot,
-            units: region.len.get() / unit,
+            units,
             slots: Permutation::new(slots, key("order")),
             turn: u64::from(part.index) % slots,
             turns: u64::from(part.of),
             order: Permutation::new(own, key(&format!("units/{}", part.index))),
+            tried: 0,
             place: 0,
             covered: vec![0; narrow::<usize>(own.div_ceil(64))],
             left: 0,
@@ -93,6 +119,50 @@ impl Covering {
         }
     }
 
+    /// The unit where the next request begins, and how many are free from there, `wanted` at most: so many where one of the
+    /// next [`TRIES`] places has them, else what the next unit has that is free.
+    fn found(&mut self, wanted: u64, align: u64) -> (u64, u64) {
+        for _ in 0..TRIES {
+            self.tried = (self.tried + 1) % self.order.len();
+            let place = self.place_at(self.order.at(self.tried), wanted, align);
+            if place.1 == wanted {
+                return place;
+            }
+        }
+        while self.is_covered(self.order.at(self.place)) {
+            self.place = (self.place + 1) % self.order.len();
+        }
+        self.place_at(self.begin_of_gap(self.order.at(self.place), wanted), wanted, align)
+    }
+
+    /// The first of the free units before `unit` and `unit` itself, of which a request of `wanted` units from there covers
+    /// `unit` too: a gap is filled at once, not cut in two.
+    fn begin_of_gap(&self, unit: u64, wanted: u64) -> u64 {
+        let earliest = (unit + 1).saturating_sub(wanted).max(unit - unit % self.per_slot);
+        (earliest..unit).rev().take_while(|before| !self.is_covered(*before)).last().unwrap_or(unit)
+    }
+
+    /// `unit`, or the multiple of `align` units before it where that is free; and how many are free from there, `most` at most.
+    fn place_at(&self, unit: u64, most: u64, align: u64) -> (u64, u64) {
+        let aligned = unit - unit % self.per_slot % align;
+        let first = if self.is_covered(aligned) { unit } else { aligned };
+        let end = (first / self.per_slot + 1) * self.per_slot;
+        (first, self.free(first, end.min(first + most)))
+    }
+
+    /// How many units from `first` on, up to `end`, are not covered.
+    fn free(&self, first: u64, end: u64) -> u64 {
+        let mut at = first;
+        while at < end {
+            let covered = self.covered[narrow::<usize>(at / 64)] >> (at % 64);
+            if covered != 0 {
+                return (at + u64::from(covered.trailing_zeros())).min(end) - first;
+            }
+            at = (at / 64 + 1) * 64;
+        }
+        end - first
+    }
+
     fn is_covered(&self, unit: u64) -> bool {
         self.covered[narrow::<usize>(unit / 64)] >> (unit % 64) & 1 == 1
     }
@@ -105,35 +175,20 @@ impl Covering {
         self.left -= 1;
     }
 
-    /// The distance from the start of the region of the next request, and which of `sizes` it has: the largest that is
-    /// free there, `len` at most; the smallest where none is.
-    pub(super) fn next(&mut self, len: u32, align: u64, sizes: &[u32]) -> (u64, usize) {
+    /// The distance from the start of the region of the next request, a multiple of `align` if possible, and how much of
+    /// its `len` bytes it asks for.
+    pub(super) fn next(&mut self, len: u32, align: u64) -> (u64, u32) {
         if self.left == 0 {
             self.begin();
         }
         assert!(self.left > 0, "a pass over no unit has no end");
-        let mut first = self.order.at(self.place);
-        while self.is_covered(first) {
-            self.place = (self.place + 1) % self.order.len();
-            first = self.order.at(self.place);
-        }
-        let within = first % self.per_slot;
-        let aligned = first - within % (align / self.unit).max(1);
-        if !self.is_covered(aligned) {
-            first = aligned;
-        }
-        let end = (first / self.per_slot + 1) * self.per_slot;
-        let wanted = first + u64::from(len).div_ceil(self.unit);
-        let free = (first..end.min(wanted)).take_while(|unit| !self.is_covered(*unit)).count() as u64;
-        let fits = |size: &u32| *size <= len && u64::from(*size) <= free * self.unit;
-        let smallest = || (0..sizes.len()).min_by_key(|position| sizes[*position]);
-        let fitting = (0..sizes.len()).filter(|position| fits(&sizes[*position]));
-        let position = fitting.max_by_key(|position| sizes[*position]).or_else(smallest).unwrap_or(0);
-        let taken = u64::from(sizes[position]).div_ceil(self.unit).min(free);
-        debug_assert!(taken > 0, "a request that covers nothing comes again and again");
-        (first..first + taken).for_each(|unit| self.take(unit));
+        let wanted = u64::from(len).div_ceil(self.unit);
+        let (first, free) = self.found(wanted, (align / self.unit).max(1));
+        debug_assert!(free > 0, "a request that covers nothing comes again and again");
+        (first..first + free).for_each(|unit| self.take(unit));
         let slot = self.slots.at(self.turn + first / self.per_slot * self.turns);
-        (slot * self.per_slot * self.unit + first % self.per_slot * self.unit, position)
+        let at = (slot * self.per_slot + first % self.per_slot) * self.unit;
+        (at, if free == wanted { len } else { narrow::<u32>(free * self.unit) })
     }
 }
 
@@ -156,10 +211,10 @@ mod tests {
             let mut draws = 0..;
             loop {
                 let draw = draws.next().unwrap();
-                let (at, position) = covering.next(sizes[draw % sizes.len()], 1, sizes);
-                let len = u64::from(sizes[position]);
+                let (at, len) = covering.next(sizes[draw % sizes.len()], 1);
+                most = most.max(len);
+                let len = u64::from(len);
                 assert!(at + len <= region.len.get(), "{at} {len}");
-                most = most.max(sizes[position]);
                 for unit in at / 512..(at + len) / 512 {
                     units[narrow::<usize>(unit)] += 1;
                 }
@@ -183,6 +238,49 @@ mod tests {
     }
 
     #[test]
+    fn sizes_keep_their_shares_until_most_is_covered_wherever_places_begin() {
+        let (region, sizes) = (256u64 << 20, [512, 64 << 10]);
+        for of in [1, 4] {
+            let grain = Grain {
+                align: Bytes::new(512),
+                largest: Bytes::new(64 << 10),
+                keeps_slots: false,
+                mixed: true,
+            };
+            let region = Region { start: Bytes::ZERO, len: Bytes::new(region) };
+            let part = Part { index: 0, of };
+            let mut covering = Covering::new(region, part, grain, Streams::new(1), "test");
+            let own = covering.left;
+            let mut bytes = 0;
+            let mut draw = 0;
+            while covering.left > own / 2 {
+                bytes += u64::from(covering.next(sizes[draw % 2], 1).1);
+                draw += 1;
+            }
+            let (each, asked) = (bytes as f64 / draw as f64, f64::from(sizes[0] + sizes[1]) / 2.0);
+            assert!(each > 0.95 * asked, "{of} workers: {each} bytes a request, {asked} were asked for");
+            while covering.left > 0 {
+                bytes += u64::from(covering.next(sizes[draw % 2], 1).1);
+                draw += 1;
+            }
+            let whole = bytes as f64 / draw as f64;
+            assert!(whole > 0.3 * asked, "a request fills the gap that it finds: {whole}");
+        }
+    }
+
+    #[test]
+    fn no_request_crosses_a_multiple_of_the_largest_where_none_may() {
+        let grain =
+            Grain { align: Bytes::new(512), largest: Bytes::new(4096), keeps_slots: true, mixed: true };
+        let region = Region { start: Bytes::ZERO, len: Bytes::new((1 << 20) + 2048) };
+        let mut covering = Covering::new(region, Part::WHOLE, grain, Streams::new(1), "test");
+        for draw in 0..5_000 {
+            let (at, len) = covering.next([1536, 4096][draw % 2], 1);
+            assert!(at / 4096 == (at + u64::from(len) - 1) / 4096, "{len} bytes at {at}");
+        }
+    }
+
+    #[test]
     fn each_pass_covers_all_of_it_again() {
         let grain =
             Grain { align: Bytes::new(512), largest: Bytes::new(2048), keeps_slots: true, mixed: true };
@@ -191,7 +289,7 @@ mod tests {
         let mut bytes = 0;
         let sizes = [512, 2048];
         for draw in 0..10_000 {
-            bytes += u64::from(sizes[covering.next(sizes[draw % 2], 1, &sizes).1]);
+            bytes += u64::from(covering.next(sizes[draw % 2], 1).1);
             if covering.left == 0 {
                 assert_eq!(bytes % (64 << 10), 0);
             }

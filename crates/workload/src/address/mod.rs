@@ -215,22 +215,25 @@ impl Addresses {
         self.fits
     }
 
-    /// The offset of the next request of `len` bytes, its offset if possible a multiple of `align`; and the position and
-    /// length of the one of `sizes` that it has: the largest that there is room for, `len` at most.
-    pub fn cover(&mut self, len: u32, align: u64, sizes: &[u32]) -> (Bytes, u16, u32) {
-        let (at, position) = match &mut self.walk {
-            Walk::Covering(covering) => covering.next(len, align, sizes),
+    /// Whether requests may be cut to what a pass has left, to lengths that are none of their sizes.
+    pub fn cuts(&self) -> bool {
+        matches!(self.walk, Walk::Covering(_))
+    }
+
+    /// The offset of the next request of `len` bytes, if possible a multiple of `align`, and its length: what there is room
+    /// for, of sizes that are given in a row the largest of `sizes`, `len` at most.
+    pub fn cover(&mut self, len: u32, align: u64, sizes: &[u32]) -> (Bytes, u32) {
+        let (at, len) = match &mut self.walk {
+            Walk::Covering(covering) => covering.next(len, align),
             Walk::Upwards(run) => {
                 let room = run.end.saturating_sub(run.next);
                 let most = if room == 0 { len } else { narrow::<u32>(room.min(len.into())) };
-                let fitting = (0..sizes.len()).filter(|position| sizes[*position] <= most);
-                let asked = || sizes.iter().position(|size| *size == len);
-                let position = fitting.max_by_key(|position| sizes[*position]).or_else(asked).unwrap_or(0);
-                (run.up(sizes[position].into()), position)
+                let len = sizes.iter().copied().filter(|size| *size <= most).max().unwrap_or(len);
+                (run.up(len.into()), len)
             }
             _ => panic!("nothing is kept of what was covered"),
         };
-        (Bytes::new(self.base + at), narrow::<u16>(position), sizes[position])
+        (Bytes::new(self.base + at), len)
     }
 
     /// The offset of the next request, `len` bytes long.
@@ -244,7 +247,7 @@ impl Addresses {
             Walk::Stepped { run, step, passed } => run.stepped(len, *step, *passed),
             Walk::Back { run, step } => run.back(len, *step),
             Walk::Slots(slots) => slots.next(len, slots.align),
-            Walk::Covering(covering) => covering.next(narrow::<u32>(len), 1, &[narrow::<u32>(len)]).0,
+            Walk::Covering(covering) => covering.next(narrow::<u32>(len), 1).0,
             Walk::Continued { slots, .. } => {
                 let step = Step { go: Go::Elsewhere, align: slots.align };
                 return self.next_of(narrow::<u32>(len), step);

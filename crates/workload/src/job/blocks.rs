@@ -29,7 +29,7 @@ pub struct BlockRequests {
     turn: usize,
     ops: Choice<Op>,
     sizes: Choice<(u16, u32)>,
-    /// Where places are those that no request has covered yet: all sizes, of which the largest that fits is taken.
+    /// Where places are those that no request has covered yet: all sizes. What is cut has the position behind them.
     fits: Option<Vec<u32>>,
     lines: Option<Lines>,
     /// Boxed: most workers have none.
@@ -52,12 +52,13 @@ impl RequestSource for BlockRequests {
     fn new(spec: &JobSpec) -> (BlockRequests, JobOptions) {
         let streams = Streams::new(spec.seed);
         let own = |purpose: &str| streams.open(&format!("{purpose}/{}/{}", spec.name, spec.worker.index));
-        let (classes, base) = classes(spec);
+        let addresses = generators(spec, streams);
+        let (classes, base) = classes(spec, addresses.first().is_some_and(Addresses::cuts));
         let source = BlockRequests {
             fits: None,
             zoned: zoned(spec),
             sizes_by_class: all_sizes(spec),
-            addresses: generators(spec, streams),
+            addresses,
             trace: match &spec.pattern {
                 Pattern::Trace(replay) => {
                     let cursor = Cursor::new(replay, &spec.sizes, spec.worker);
@@ -237,9 +238,10 @@ impl BlockRequests {
     fn covered(&mut self, drawn: &mut Drawn) -> (u16, Bytes) {
         let sizes = self.fits.as_deref().unwrap_or_default();
         let step = drawn.step.map_or(1, |step| step.align);
-        let (at, size, len) = self.addresses[self.turn].cover(drawn.len, step, sizes);
+        let (at, len) = self.addresses[self.turn].cover(drawn.len, step, sizes);
         if len != drawn.len {
-            (drawn.size, drawn.len) = (size, len);
+            let position = sizes.iter().position(|size| *size == len).unwrap_or(sizes.len());
+            (drawn.size, drawn.len) = (narrow::<u16>(position), len);
         }
         self.mapped(at)
     }
@@ -324,9 +326,9 @@ fn pacer(spec: &JobSpec, lines: Option<&Lines>, stream: Stream) -> Pacer {
     }
 }
 
-/// A class for each operation and size that may come, whether any request may have both, and where each operation's
-/// begin.
-fn classes(spec: &JobSpec) -> (Vec<(Class, bool)>, [u16; 4]) {
+/// A class for each operation and size that may come, and one for what is cut, where requests are; whether any request may
+/// have both, and where each operation's begin.
+fn classes(spec: &JobSpec, cuts: bool) -> (Vec<(Class, bool)>, [u16; 4]) {
     let ops = op_weights(spec.mix);
     let mut classes = Vec::new();
     let mut base = [0; 4];
@@ -345,6 +347,9 @@ fn classes(spec: &JobSpec) -> (Vec<(Class, bool)>, [u16; 4]) {
             (Class { op: op.into(), size: *size }, may_come_together(spec, op, *size))
         };
         classes.extend(sizes.iter().map(class));
+        if cuts && op != Op::Flush {
+            classes.push((Class { op: op.into(), size: Bytes::ZERO }, false));
+        }
     }
     debug_assert!(
         (0..classes.len()).all(|at| classes[..at].iter().all(|(known, _)| *known != classes[at].0)),

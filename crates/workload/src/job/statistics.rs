@@ -242,6 +242,7 @@ impl ClassStatistics {
             ops: 0,
             bytes: Bytes::ZERO,
             ended: 0,
+            ended_bytes: Bytes::ZERO,
             response: Histogram::new(),
             service: None,
             lag: scheduled.then(Histogram::new),
@@ -323,6 +324,7 @@ impl ClassStatistics {
             "{ops} requests of {class:?} moved {moved} bytes"
         );
         self.total.ended += ops;
+        self.total.ended_bytes += bytes;
         debug_assert!(ops > 0, "an interval that is handed out holds something");
         if measured {
             self.total.ops += ops;
