@@ -230,8 +230,8 @@ pub(crate) fn write_cache(run: &Run) -> Option<Draft> {
         (Some(size), true) => {
             let filled = cache.fill_s.map_or_else(String::new, |fill_s| format!(" for {}", time(fill_s)));
             let sentence = format!(
-                "The write cache of {size} ({source}) was filled{filled} before each trial, so {} is the rate of the \
-                 storage behind it.",
+                "The write cache of {size} ({source}) was filled{filled} before each trial of a rate that keeps it \
+                 full, so {} is the rate of the storage behind it.",
                 per_s(kept)
             );
             Draft::new(Code::SloWriteCache, Severity::Note, sentence)

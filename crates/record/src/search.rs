@@ -82,10 +82,10 @@ pub struct WriteCache {
     pub basis: String,
     /// What was written as fast as it went, to fill it or to see whether there is one.
     pub written_bytes: u64,
-    /// Whether it was full before each rate was looked at, so that the rates are those of the storage behind it. True
-    /// where none was seen.
+    /// Whether it was full before each rate that keeps it full was looked at, so that the rates are those of the storage
+    /// behind it. True where none was seen.
     pub overrun: bool,
-    /// For how long it was filled before each rate; absent where it was not.
+    /// For how long it was filled before each of those rates; absent where it was not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fill_s: Option<f64>,
 }

@@ -1,6 +1,6 @@
 //! A report, and its top: title, answer, key figures.
 
-use record::{Finding, Grade, Metric, PointKind, Run};
+use record::{Finding, Grade, Metric, PointKind, Run, World};
 
 use crate::document::{Interval, KeyFigure, Section, Sentence, Span, Table, WriteUp};
 use crate::facts::{facts, told_runs};
@@ -24,7 +24,7 @@ pub(crate) fn write_up(subject: &Subject<'_>, sections: Vec<Section>, title: Opt
     let grades = subject.runs.iter().filter_map(|run| Some(run.grading.as_ref()?.grade));
     let report = WriteUp {
         title: title.map_or_else(|| self::title(subject), str::to_owned),
-        answer: answer(subject),
+        answer: answer(subject).words(simulated(subject.runs)),
         grade: grades.max(),
         key_figures: key_figures(subject),
         sections,
@@ -38,6 +38,17 @@ pub(crate) fn write_up(subject: &Subject<'_>, sections: Vec<Section>, title: Opt
         "what is most severe comes first"
     );
     report
+}
+
+/// That figures are a model's, where they are: whoever reads the first lines alone must not take them for measured.
+fn simulated(runs: &[Run]) -> String {
+    let arrays = runs.iter().filter(|run| run.world == World::Array).count();
+    match runs.len() {
+        _ if arrays == 0 => String::new(),
+        1 => " Simulated on a virtual array, not measured.".into(),
+        all if all == arrays => " Simulated on virtual arrays, not measured.".into(),
+        all => format!(" {arrays} of the {all} runs are simulated on virtual arrays, not measured."),
+    }
 }
 
 fn title(subject: &Subject<'_>) -> String {

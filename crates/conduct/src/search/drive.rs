@@ -12,6 +12,7 @@ use super::choose::{check, load_of};
 use super::drive_depths::counts_from;
 use super::evidence::{Cause, Evidence, Verdict, broken, is_tail};
 use super::ladder::{Bracket, Prober, Purpose, Rung, SearchResult, Settings, Trial, search};
+use super::settle::BehindCache;
 use crate::event::Event;
 use crate::result::{load_point, state_point};
 use crate::run::Outcome;
@@ -118,6 +119,8 @@ pub(super) struct Driver<'a, 'w> {
     pub(super) quiet_ns: Option<f64>,
     pub(super) relaxation_s: Option<f64>,
     pub(super) write_cache: Option<WriteCache>,
+    /// What is known of the storage behind it, where it was filled.
+    pub(super) behind_cache: Option<BehindCache>,
     pub(super) rungs: Vec<record::Rung>,
     /// The first point of the rate that is being looked at.
     pub(super) rung_from: usize,
@@ -197,6 +200,7 @@ impl<'a, 'w> Driver<'a, 'w> {
             quiet_ns: None,
             relaxation_s: None,
             write_cache: None,
+            behind_cache: None,
             rungs: Vec::new(),
             rung_from: 0,
             budget: Budget::of(options.budget),
@@ -353,7 +357,7 @@ impl Prober for Driver<'_, '_> {
         }
         let after_overload = trial.purpose == Purpose::AfterOverload;
         if self.outcome.points.len() == self.rung_from && !after_overload {
-            self.fill()?;
+            self.prepare_cache(trial.rate_per_s)?;
         }
         if self.is_over() {
             return Ok(None);

@@ -36,6 +36,10 @@ const SLICE: Nanos = Nanos::from_secs(2);
 /// Writes fall by as much when a cache is full.
 const FALL: f64 = 0.8;
 
+/// A rate of which the storage behind a full cache does twice as many does not keep the cache full: it is looked at once the
+/// cache has been emptied beside it, and others right behind the filling.
+const KEEPS_FULL: f64 = 0.5;
+
 /// So much of what a cache is said to hold is written before it is believed that nothing falls.
 const WRITTEN_ENOUGH: f64 = 4.0;
 
@@ -160,11 +164,35 @@ impl Driver<'_, '_> {
         if let Some(last) = writes.slices.last().filter(|_| self.options.to.is_none()) {
             self.top_per_s = self.top_per_s.min(last.ops_per_s).max(f64::MIN_POSITIVE);
         }
+        if let (Some(last), Some(bytes), true) = (writes.slices.last(), found.bytes, found.fill_s.is_some()) {
+            let leave_s = bytes as f64 / (last.bytes / SLICE.as_secs_f64()).max(1.0);
+            self.behind_cache = Some(BehindCache { ops_per_s: last.ops_per_s, leave_s, is_full: true });
+        }
+        Ok(())
+    }
+
+    /// Has the write cache as a rate that goes on for long would have it, before it is looked at: full, or emptied.
+    pub(super) fn prepare_cache(&mut self, rate_per_s: f64) -> Result<(), WorldError> {
+        let Some(behind) = self.behind_cache else { return self.fill() };
+        let part = rate_per_s / behind.ops_per_s.max(f64::MIN_POSITIVE);
+        if part > KEEPS_FULL {
+            self.behind_cache = Some(BehindCache { is_full: true, ..behind });
+            return self.fill();
+        }
+        if !behind.is_full || self.is_over() {
+            return Ok(());
+        }
+        // What comes in meanwhile leaves too.
+        let seconds = (behind.leave_s / (1.0 - part)).min(self.options.longest.as_secs_f64());
+        let time = Nanos::from_secs_f64(seconds);
+        (self.watch)(Event::Aside { what: "emptying the write cache beside the rate", expected: time });
+        self.apart(&self.at_rate(rate_per_s, seconds, Nanos::ZERO))?;
+        self.behind_cache = Some(BehindCache { is_full: false, ..behind });
         Ok(())
     }
 
     /// Has the write cache full before a rate is looked at.
-    pub(super) fn fill(&mut self) -> Result<(), WorldError> {
+    fn fill(&mut self) -> Result<(), WorldError> {
         let Some(fill_s) = self.write_cache.as_ref().and_then(|cache| cache.fill_s) else { return Ok(()) };
         if self.is_over() {
             return Ok(());
@@ -182,6 +210,17 @@ impl Driver<'_, '_> {
             None => self.closed(self.deepest, time, Nanos::ZERO),
         }
     }
+}
+
+/// What the storage does behind a write cache that is full.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BehindCache {
+    /// Requests a second, reads and writes.
+    ops_per_s: f64,
+    /// Seconds in which as much leaves it as it holds.
+    leave_s: f64,
+    /// Whether it has been filled and not been emptied since.
+    is_full: bool,
 }
 
 /// What was written, slice by slice.

@@ -36,8 +36,8 @@ pub struct SearchArgs {
     /// Maximum queue depth [default: twice what the SLO allows at the highest rate, up to 1024]
     #[arg(long, value_name = "COUNT", help_heading = SEARCH)]
     pub depth: Option<u32>,
-    /// Size of the write cache: it is filled before each rate, so that the storage behind it is measured; 0B: do not
-    /// fill [default: that of the virtual array; otherwise detected by writing]
+    /// Size of the write cache: it is filled before each rate that keeps it full, so that the storage behind it is
+    /// measured; 0B: do not fill [default: that of the virtual array; otherwise detected by writing]
     #[arg(long, value_name = "SIZE", help_heading = SEARCH)]
     pub write_cache: Option<Bytes>,
     /// Lowest rate to try, such as 500/s or 20k/s [default: 1 % of the rate at full load]
@@ -152,7 +152,7 @@ fn what_it_would_do(search: &SearchOptions) -> String {
     format!(
         "search  the maximum sustained rate with {}, to {}\n  {first}; then about {RATES_USUAL} to {RATES_MANY} rates, {} to {} \
          each: {} to {} together\n  besides, after a rate that fails up to 2min until the target has recovered, and for a load that \
-         writes, before each rate what filling the write cache takes\n{end}",
+         writes, before each rate what filling or emptying the write cache takes\n{end}",
         slos.join(" and "),
         Share::new(search.within).map_or_else(|| "2%".into(), percent),
         search.look,

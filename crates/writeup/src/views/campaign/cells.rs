@@ -98,7 +98,7 @@ impl<'a> Subject<'a> {
         let unit = measured::unit(metric);
         let mut series = self.levels_of_first();
         if series.is_empty() || series.len() > HUES / 2 {
-            series = vec!["measured".to_owned()];
+            series = vec!["found".to_owned()];
         }
         let levels = series.len();
         for claim in claims {
@@ -366,7 +366,7 @@ mod tests {
         };
         assert_eq!(
             told(&effects),
-            "Of 2 claims of a rate, measured is 1.06 % at least and 83.3 % at most of what is claimed."
+            "Of 2 claims of a rate, found is 1.06 % at least and 83.3 % at most of what is claimed."
         );
         effects.claims.push(HeldClaim {
             metric: "p99".into(),
@@ -376,7 +376,7 @@ mod tests {
         });
         assert!(
             told(&effects).ends_with(
-                " Of the claim of a latency, measured is 200 % of what is claimed, of which less is better."
+                " Of the claim of a latency, found is 200 % of what is claimed, of which less is better."
             ),
             "{}",
             told(&effects)

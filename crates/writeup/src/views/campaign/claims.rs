@@ -36,10 +36,10 @@ impl Subject<'_> {
         let (least, most) = (parts.iter().cloned().min_by(order)?, parts.iter().cloned().max_by(order)?);
         let mind = if is_rate { "" } else { ", of which less is better" };
         Some(match parts.len() {
-            1 => Sentence::of(format!("Of the claim of a {what}, measured is "))
+            1 => Sentence::of(format!("Of the claim of a {what}, found is "))
                 .number(least)
                 .words(format!(" of what is claimed{mind}.")),
-            many => Sentence::of(format!("Of {many} claims of a {what}, measured is "))
+            many => Sentence::of(format!("Of {many} claims of a {what}, found is "))
                 .number(least)
                 .words(" at least and ")
                 .number(most)
@@ -48,7 +48,7 @@ impl Subject<'_> {
     }
 
     pub(super) fn claims(self) -> Table {
-        let columns = ["by", "point", "cell", "figure", "claimed", "measured"].map(Column::words);
+        let columns = ["by", "point", "cell", "figure", "claimed", "found"].map(Column::words);
         let row = |(at, claim): (usize, &HeldClaim)| {
             let metric = Metric::of(&claim.metric);
             let number =
@@ -69,7 +69,7 @@ impl Subject<'_> {
                 Cell::number(Some(part)),
             ]
         };
-        let columns = columns.into_iter().chain([Column::numbers("measured of claimed", Unit::Share)]);
+        let columns = columns.into_iter().chain([Column::numbers("found of claimed", Unit::Share)]);
         // What is furthest off comes first.
         let mut claims: Vec<(usize, &HeldClaim)> = self.effects.claims.iter().enumerate().collect();
         claims.sort_by(|one, other| other.1.off().total_cmp(&one.1.off()));
