@@ -9,7 +9,7 @@ use crate::words::{counted, harmless};
 /// The lines above the table, most important first. The first is the title.
 pub(crate) fn lines(run: &Run) -> Vec<String> {
     let mut lines = vec![title(run), changed(run)];
-    lines.extend(run.targets.iter().map(|target| identity(target, run.targets.len() > 1)));
+    lines.extend(run.targets.iter().map(|target| identity(run, target)));
     lines.push(joined([how(run), where_(run)]));
     lines.push(joined([when(run), tags(run)]));
     lines.retain(|line| !line.is_empty());
@@ -67,20 +67,44 @@ fn by_host(run: &Run) -> Vec<String> {
     said
 }
 
+/// What a load leaves out of a target of 100 bytes and more only because its last request would not fit.
+const REST: u64 = 100;
+
+/// `1.74 TiB tested`, or `256 MiB of 1.74 TiB tested` where all loads stayed within less of the only target: the largest of
+/// their working sets. Empty for a target without a size, and for none at all.
+pub fn tested(run: &Run, target: &Target) -> String {
+    if target.size_bytes == 0 || target.kind == "null" {
+        return String::new();
+    }
+    let loads = run.points.iter().flat_map(|point| &point.workloads);
+    let spans: Option<Vec<u64>> = loads.map(|load| load.span_bytes).collect();
+    let largest = spans.and_then(|spans| spans.into_iter().max()).filter(|span| {
+        let left = target.size_bytes.saturating_sub(*span);
+        run.targets.len() == 1 && *span > 0 && left > target.size_bytes / REST
+    });
+    let whole = Bytes::new(target.size_bytes);
+    match largest.map(Bytes::new) {
+        // As it was typed.
+        Some(span) if is_decimal(span) => format!("{} of {whole} tested", span.as_sold()),
+        Some(span) => format!("{span} of {whole} tested"),
+        None => format!("{whole} tested"),
+    }
+}
+
+/// Whether it is a whole number of MB and none of MiB.
+fn is_decimal(size: Bytes) -> bool {
+    size.is_multiple_of(Bytes::new(1_000_000)) && !size.is_multiple_of(Bytes::MIB)
+}
+
 /// Model, size, firmware, name by id; file system; how much of it was used.
-fn identity(target: &Target, named: bool) -> String {
+fn identity(run: &Run, target: &Target) -> String {
     let fact = |key: &str| target.facts.get(key).map(|value| harmless(value)).unwrap_or_default();
     let size = fact(fact::DEVICE_SIZE).parse::<Bytes>().ok().map(Bytes::as_sold).unwrap_or_default();
     let labelled =
         |label: &str, value: String| if value.is_empty() { value } else { format!("{label} {value}") };
     let is_null = target.kind == "null";
-    let used = if target.size_bytes == 0 || is_null {
-        String::new()
-    } else {
-        format!("{} tested", Bytes::new(target.size_bytes))
-    };
     let kind = if is_null { "no storage at all".into() } else { harmless(&target.kind) };
-    let named = if named { harmless(&target.address) + ":" } else { String::new() };
+    let named = if run.targets.len() > 1 { harmless(&target.address) + ":" } else { String::new() };
     let rest = joined([
         maker_and_model(&fact(fact::VENDOR), &fact(fact::MODEL)),
         size,
@@ -92,7 +116,7 @@ fn identity(target: &Target, named: bool) -> String {
         } else {
             format!("{kind} on {}", fact(fact::FILE_SYSTEM))
         },
-        used,
+        tested(run, target),
     ]);
     format!("{named} {rest}").trim_start().to_owned()
 }
@@ -196,6 +220,29 @@ mod tests {
         assert_eq!(alike, on_targets(&record::sample::run("p", Vec::new())), "one name is enough");
         let many = ranks(&["a", "b", "c", "d", "e", "f"].map(|host| (host, host)));
         assert!(many.ends_with("d of d, and those of 2 more hosts"), "{many}");
+    }
+
+    #[test]
+    fn what_was_tested_is_the_largest_working_set_where_all_loads_stay_within_less_of_the_target() {
+        let said = |spans: &[Option<u64>]| {
+            let load = |span: &Option<u64>| record::WorkloadResult {
+                span_bytes: *span,
+                ..record::sample::workload("main", &[])
+            };
+            let points = spans.iter().map(|span| record::sample::point(0, "one", vec![load(span)]));
+            let run = record::sample::run("p", points.collect());
+            tested(&run, &run.targets[0])
+        };
+        let mib = |mib: u64| Some(mib << 20);
+        assert_eq!(said(&[mib(256), mib(100)]), "256 MiB of 64 GiB tested");
+        assert_eq!(said(&[Some(256_000_000)]), "256 MB of 64 GiB tested");
+        assert_eq!(said(&[mib(256), mib(64 << 10)]), "64 GiB tested", "one load had all of it");
+        assert_eq!(said(&[mib((64 << 10) - 1)]), "64 GiB tested", "the rest does not hold a request");
+        assert_eq!(said(&[mib(256), None]), "64 GiB tested", "one may have been anywhere");
+        assert_eq!(said(&[mib(0)]), "64 GiB tested");
+        let mut run = record::sample::run("p", Vec::new());
+        run.targets[0].kind = "null".into();
+        assert_eq!(tested(&run, &run.targets[0]), "");
     }
 
     #[test]

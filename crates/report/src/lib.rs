@@ -43,7 +43,7 @@ pub use course::{Course, Stretch, courses};
 pub use effects::effects;
 pub use explained::{explained, explained_in_brief};
 pub use exploration::exploration;
-pub use header::on_targets;
+pub use header::{on_targets, tested};
 pub use held::{fitted, held};
 pub use json::{json, json_lines};
 pub use judgement::{annotations, complaints, gate_row, junit, objective};

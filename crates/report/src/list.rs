@@ -3,11 +3,13 @@
 use record::{Entry, LackKind};
 use units::{BytesPerSecond, OpsPerSecond};
 
+use unicode_width::UnicodeWidthStr;
+
 use crate::ReportError;
 use crate::grade;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Column, Table};
-use crate::words::{counted, cut, harmless};
+use crate::words::{counted, cut, cut_within, harmless};
 
 /// An array with an object for each of `entries`, in their order: what a run's line shows, in base units, with `state` as
 /// it is shown. `number` and `id` name the run to the other verbs.
@@ -87,7 +89,7 @@ fn row(entry: &Entry, target_width: usize, style: Style) -> Vec<Cell> {
         Cell::plain(entry.number.to_string()),
         Cell::plain(harmless(&entry.started).replace('T', " ").trim_end_matches('Z')),
         Cell::plain(harmless(&entry.plan)),
-        Cell::plain(cut(&targets, target_width, style.ellipsis())),
+        Cell::plain(named_within(&targets, target_width, style.ellipsis())),
         Cell::plain(entry.points.to_string()),
         entry.grade.map_or_else(Cell::default, |grade| Cell::of(grade::look(grade), grade.to_string())),
         Cell::plain(entry.peak_ops_per_s.map(|rate| OpsPerSecond::new(rate).to_string()).unwrap_or_default()),
@@ -98,6 +100,22 @@ fn row(entry: &Entry, target_width: usize, style: Style) -> Vec<Cell> {
         Cell::of(Look::Faint, harmless(&entry.id)),
     ]
 }
+
+/// A target in at most `width` columns: of a virtual array with options its name is cut first, as runs of one array differ in
+/// these; of all else the middle.
+fn named_within(target: &str, width: usize, ellipsis: &str) -> String {
+    let Some((name, options)) = target.split_once('?').filter(|_| target.width() > width) else {
+        return cut_within(target, width, ellipsis);
+    };
+    let options = format!("?{options}");
+    let room = width.saturating_sub(options.width()).max(NAME_MIN);
+    let name = cut(name, room, ellipsis);
+    let options = cut_within(&options, width.saturating_sub(name.width()), ellipsis);
+    name + &options
+}
+
+/// The name of an array before its options is cut no shorter than this.
+const NAME_MIN: usize = 4;
 
 /// The worst that is to be said of a run, in a word or two: `good`, `3 warnings`, `interrupted`.
 pub fn state_words(entry: &Entry) -> String {
@@ -133,5 +151,23 @@ fn state(entry: &Entry) -> (Look, String) {
         Entry { warnings: 1.., .. } => (Look::Warning, counted(entry.warnings, "warning")),
         _ if is_published(entry) => (Look::Faint, "published".into()),
         _ => (Look::Plain, "good".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_target_the_part_is_kept_in_which_runs_differ() {
+        let of = |target: &str, width| named_within(target, width, "…");
+        assert_eq!(of("array:s3500-raid-8?disks=5", 26), "array:s3500-raid-8?disks=5");
+        assert_eq!(of("array:s3500-raid-8?disks=5", 16), "array:s…?disks=5");
+        assert_eq!(of("array:s3500-raid-8?controller.cache=1GiB", 16), "arr…?contr…=1GiB");
+        assert_eq!(of("nvme-Acme_P5_960GB_AC5-00042", 16), "nvme-Acm…5-00042");
+        for width in 6..20 {
+            let cut = of("array:s3500-raid-8?controller.cache=1GiB", width);
+            assert!(cut.width() <= width, "{width}: {cut}");
+        }
     }
 }

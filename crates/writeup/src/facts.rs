@@ -37,9 +37,9 @@ pub(crate) fn facts(run: &Run, label: &str) -> RunFacts {
     );
     add("changed in the plan", run.plan.overrides.join(", "));
     for target in &run.targets {
-        let used = match target.size_bytes {
-            0 => String::new(),
-            bytes => format!(", {} tested", Bytes::new(bytes)),
+        let used = match report::tested(run, target) {
+            none if none.is_empty() => none,
+            used => format!(", {used}"),
         };
         let kind = if target.kind.is_empty() { String::new() } else { format!(" ({})", target.kind) };
         add("target", format!("{}{kind}{used}", target.address));
