@@ -297,4 +297,22 @@ state = "scrub"
         at("bay 2: drive failed") < at("rebuild started") && at("rebuild complete") < at("verify complete")
     );
     assert_eq!(served.array("progress").done().out, "100 %\n");
+    // A script that waits for a rebuild is not told that there was one.
+    served.array("fail 0").done();
+    let none = served.array("progress").with(1).saying(&["no work under way; set 0 is degraded"]);
+    assert_eq!(none.out, "");
+    let percent: serde_json::Value = served.array("progress --format json").with(1).json();
+    assert!(percent["percent"].is_null(), "{percent}");
+    for bay in [1, 3] {
+        served.array(&format!("fail {bay}")).done();
+    }
+    served
+        .array("progress")
+        .with(1)
+        .saying(&["no work under way; set 0 (RAID 6) has failed", "of bay 3 first"]);
+    let status = served.array("status").done().out;
+    assert!(
+        status.contains("to have it back, pull and insert drive") && status.contains("of bay 3 first"),
+        "{status}"
+    );
 }

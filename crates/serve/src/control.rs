@@ -217,8 +217,14 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
     let done: Result<String, OperateError> = match command {
         Command::Status | Command::Events { .. } | Command::Cache { action: None } => Ok(String::new()),
         Command::Cache { action: Some(action) } => machine.set_cache(action),
-        Command::Fail { bay } => machine.fail(bay).map(|()| format!("bay {bay}: failed")),
-        Command::Pull { bay } => machine.pull(bay).map(|()| format!("bay {bay}: removed")),
+        Command::Fail { bay } => {
+            let place = place_of(machine, bay);
+            machine.fail(bay).map(|()| format!("bay {bay}: failed{}", without(machine, place)))
+        }
+        Command::Pull { bay } => {
+            let place = place_of(machine, bay);
+            machine.pull(bay).map(|()| format!("bay {bay}: removed{}", without(machine, place)))
+        }
         Command::Insert { bay, new, serial } => {
             let what = match (new, serial) {
                 (true, _) => Insert::New,
@@ -271,10 +277,36 @@ pub fn obey(machine: &Arc<Machine>, command: Command) -> Answer {
     }
 }
 
+/// The set and slot that the drive in a bay is in.
+fn place_of(machine: &Machine, bay: u32) -> Option<(u32, u16)> {
+    machine.status().bays.get(bay as usize).and_then(|bay| bay.slot)
+}
+
+/// How the set is without the drive that was in that place, to be said behind what was done to the drive: `; set 0 is degraded; the
+/// spare in bay 5 takes over`. Empty where no set used it.
+fn without(machine: &Machine, place: Option<(u32, u16)>) -> String {
+    let status = machine.status();
+    let set = place.and_then(|(set, slot)| Some((status.sets.get(set as usize)?, slot)));
+    let Some((set, slot)) = set else { return String::new() };
+    let number = set.set;
+    if let Some(way_back) = set.way_back() {
+        return format!("; set {number} ({}) has failed: {way_back}", set.level);
+    }
+    let then = match set.slots.get(usize::from(slot)).copied().flatten() {
+        // A copy of it, or a spare that is filled already.
+        Some(bay) if set.state == "optimal" => return format!("; the drive in bay {bay} has its place"),
+        Some(bay) => format!("the spare in bay {bay} takes over"),
+        None if status.bays.iter().any(|bay| bay.status == Status::Spare) => {
+            format!("no spare has taken over; `fathom array rebuild {number}` has one do so")
+        }
+        None => "there is no spare that could take over".into(),
+    };
+    format!("; set {number} is degraded; {then}")
+}
+
 /// What becomes of what the drive in a bay has missed, to be said behind that it is in use.
 fn missed(machine: &Machine, bay: u32) -> &'static str {
-    let status = machine.status();
-    let slot = status.bays.get(bay as usize).and_then(|bay| bay.slot);
+    let (status, slot) = (machine.status(), place_of(machine, bay));
     let is_filled =
         |work: &WorkStatus| slot.is_some_and(|(set, slot)| (work.set, work.slot) == (set, Some(slot)));
     if status.works.iter().any(is_filled) {

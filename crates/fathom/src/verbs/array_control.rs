@@ -15,7 +15,7 @@ use units::{BytesPerSecond, Share};
 use crate::ending::{Ending, Failure};
 use crate::output::{self, TreeFormat};
 use crate::verbs::array_status::{
-    Progress, cache_text, controllers_text, event_line, firmware_text, hopeless, paths_text, progress_text,
+    Progress, cache_text, controllers_text, event_line, firmware_text, in_vain, paths_text, progress_text,
     status_text,
 };
 
@@ -100,7 +100,7 @@ pub enum ControlVerb {
         #[command(flatten)]
         to: ServerArgs,
     },
-    /// Print how far the background work of a served array is, in percent; 100 % where none is under way
+    /// Print how far the background work of a served array is, in percent; exit code 1 where none is under way and a set is degraded or has failed
     Progress {
         #[command(flatten)]
         to: ServerArgs,
@@ -405,7 +405,7 @@ pub fn control(verb: &ControlVerb) -> Result<Ending, Failure> {
     show(&answer, verb, to)?;
     Ok(match (&answer, verb) {
         (Answer::Partial(why), _) => Ending { code: 1, reason: why.clone() },
-        (Answer::Status(status), ControlVerb::Progress { .. }) => hopeless(status),
+        (Answer::Status(status), ControlVerb::Progress { .. }) => in_vain(status),
         _ => Ending::done(),
     })
 }

@@ -27,6 +27,7 @@ pub(super) fn status_text(status: &MachineStatus) -> String {
     }
     for set in sets {
         text += &format!("set {}  {:<8} {:<10} {}\n", set.set, set.level, set.state, Bytes::new(set.bytes));
+        text += &set.way_back().map(|way| format!("       {way}\n")).unwrap_or_default();
     }
     for work in works {
         let slot = work.slot.map(|slot| format!(", slot {slot}")).unwrap_or_default();
@@ -82,8 +83,9 @@ pub(super) fn status_text(status: &MachineStatus) -> String {
 /// How far background work is.
 #[derive(Serialize)]
 pub(super) struct Progress<'a> {
-    /// Of the work that has most before it; 100 where there is none, and only there.
-    percent: f64,
+    /// Of the work that has most before it; 100 where there is none and all sets are whole, and only there. `None` where there is none
+    /// and a set is not.
+    percent: Option<f64>,
     works: &'a [WorkStatus],
     /// How each set is: one that has failed or is degraded has no work that would end that.
     sets: &'a [SetStatus],
@@ -92,29 +94,34 @@ pub(super) struct Progress<'a> {
 impl Progress<'_> {
     pub(super) fn of(status: &MachineStatus) -> Progress<'_> {
         let done = status.works.iter().map(|work| work.done).min_by(f64::total_cmp);
+        let is_whole = status.sets.iter().all(|set| set.state == "optimal");
         // What is not at its end is not called so.
-        let percent = done.map_or(100.0, |done| (done * 100.0).min(99.99));
+        let percent = done.map(|done| (done * 100.0).min(99.99)).or(is_whole.then_some(100.0));
         Progress { percent, works: &status.works, sets: &status.sets }
     }
 }
 
+/// The figure; nothing where there is none, as [`in_vain`] says.
 pub(super) fn progress_text(status: &MachineStatus) -> String {
     match Progress::of(status).percent {
-        100.0 => "100 %\n".into(),
-        percent => format!("{percent:.2} %\n"),
+        None => String::new(),
+        Some(100.0) => "100 %\n".into(),
+        Some(percent) => format!("{percent:.2} %\n"),
     }
 }
 
-/// Whether waiting for the end of background work is in vain: nothing would end the failure of a set.
-pub(super) fn hopeless(status: &MachineStatus) -> Ending {
-    let failed = status.sets.iter().find(|set| set.state == "failed");
-    match failed.filter(|_| status.works.is_empty()) {
-        Some(set) => Ending {
-            code: 1,
-            reason: format!("set {} ({}) has failed: no background work would end that", set.set, set.level),
-        },
-        None => Ending::done(),
+/// Whether waiting for the end of background work is in vain: none is under way, and sets are degraded or have failed.
+pub(super) fn in_vain(status: &MachineStatus) -> Ending {
+    if Progress::of(status).percent.is_some() {
+        return Ending::done();
     }
+    let of_set = |set: &SetStatus| match set.way_back() {
+        Some(way_back) => format!("set {} ({}) has failed: {way_back}", set.set, set.level),
+        None => format!("set {} is {}", set.set, set.state),
+    };
+    let lacking = status.sets.iter().filter(|set| set.state != "optimal");
+    let sets: Vec<String> = lacking.map(of_set).collect();
+    Ending { code: 1, reason: format!("no work under way; {}", sets.join("; ")) }
 }
 
 pub(super) fn paths_text(status: &MachineStatus, only: Option<u32>) -> Result<String, Failure> {

@@ -328,7 +328,9 @@ impl Machine {
                     "a set has failed, and no drive that is out has all of its data; `fathom array clear {bay} --destroy {serial}` forgets this one's"
                 )
             }
-            None => format!("`fathom array clear {bay}` forgets what is on it"),
+            None => {
+                format!("`fathom array clear {bay}` forgets what is on it and makes it a hot spare")
+            }
         }
     }
 

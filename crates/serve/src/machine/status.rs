@@ -94,6 +94,19 @@ pub struct SetStatus {
     pub bytes: u64,
     /// The bay of each slot's disk; `None` for a slot that has lost it.
     pub slots: Vec<Option<u32>>,
+    /// The drive that a set which has failed needs first, and its bay: `drive 2K7QX of bay 3`; `None` where no drive can end that.
+    #[serde(default)]
+    pub first_back: Option<String>,
+}
+
+impl SetStatus {
+    /// What ends the failure of a set, as an operator does it; `None` of one that has not failed.
+    pub fn way_back(&self) -> Option<String> {
+        (self.state == "failed").then(|| match &self.first_back {
+            Some(first) => format!("to have it back, pull and insert {first} first, then the others"),
+            None => "no drive that is out has all of its data".into(),
+        })
+    }
 }
 
 /// A piece of background work.
@@ -239,6 +252,9 @@ impl Machine {
                 state: word.into(),
                 bytes: set.geometry().capacity().bytes().get(),
                 slots: used,
+                first_back: (word == "failed")
+                    .then(|| self.first_back(&bays, number, &state.health, ""))
+                    .flatten(),
             });
         }
         MachineStatus {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use array::raid::Level;
 use serve::config::Status;
+use serve::control::{Answer, Command, obey};
 use serve::events::Severity;
 use serve::machine::{CacheAction, FrontShape, Insert, Machine, OpenError, OperateError, Options};
 use serve::set::Fault;
@@ -153,6 +154,51 @@ fn a_drive_that_is_pulled_and_put_back_gets_only_what_it_missed() {
     machine.verify(0, false).unwrap();
     wait(&machine);
     assert!(machine.events().since(0).last().unwrap().text.ends_with("verify complete"));
+}
+
+#[test]
+fn the_answer_to_a_lost_drive_says_how_its_set_is_without_it_and_what_brings_a_failed_one_back() {
+    let done = |machine: &Arc<Machine>, command: Command| match obey(machine, command) {
+        Answer::Done(text) => text,
+        answer => panic!("{answer:?}"),
+    };
+    let options = |is_automatic| Options { is_automatic, ..Options::default() };
+    let of = |spares, is_automatic| {
+        Machine::in_memory(shape(Level::Raid5, 4, spares, 8, 96), &options(is_automatic)).unwrap()
+    };
+    let machine = of(1, true);
+    let _slow = machine.set_rate(1);
+    let taken = done(&machine, Command::Pull { bay: 2 });
+    assert_eq!(taken, "bay 2: removed; set 0 is degraded; the spare in bay 4 takes over");
+    let _whole = machine.set_rate(0);
+    wait(&machine);
+    let Answer::Error(why) = obey(&machine, Command::Insert { bay: 2, new: false, serial: None }) else {
+        panic!("its place was taken")
+    };
+    assert!(why.contains("`fathom array clear 2` forgets what is on it and makes it a hot spare"), "{why}");
+    done(&machine, Command::Clear { bay: 2, destroy: None });
+    assert_eq!(done(&machine, Command::Fail { bay: 2 }), "bay 2: failed", "a spare is no set's");
+
+    let by_hand = done(&of(1, false), Command::Fail { bay: 0 });
+    assert!(
+        by_hand.ends_with(
+            "; set 0 is degraded; no spare has taken over; `fathom array rebuild 0` has one do so"
+        ),
+        "{by_hand}"
+    );
+
+    let machine = of(0, true);
+    let degraded = done(&machine, Command::Fail { bay: 1 });
+    assert_eq!(degraded, "bay 1: failed; set 0 is degraded; there is no spare that could take over");
+    let serial = machine.status().bays[3].serial.clone();
+    let failed = done(&machine, Command::Fail { bay: 3 });
+    let back = format!("to have it back, pull and insert drive {serial} of bay 3 first, then the others");
+    assert_eq!(failed, format!("bay 3: failed; set 0 (RAID 5) has failed: {back}"));
+    assert_eq!(machine.status().sets[0].way_back().as_ref(), Some(&back));
+    // As it says.
+    machine.pull(3).unwrap();
+    assert_eq!(machine.insert(3, &Insert::Same).unwrap(), Status::InUse);
+    assert_eq!((&*machine.status().sets[0].state, machine.status().sets[0].way_back()), ("degraded", None));
 }
 
 #[test]
