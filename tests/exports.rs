@@ -102,6 +102,18 @@ fn an_export_that_holds_data_is_not_written_without_being_told_so() {
 }
 
 #[test]
+fn a_server_that_goes_away_in_the_first_load_is_storage_that_failed_and_the_run_is_kept() {
+    for (user, server) in servers() {
+        user.write("plan.toml", "[[phase]]\nname = 'read'\nsize = '4KiB'\nrun = '1h'\n");
+        let mut running = user.start(&format!("run plan.toml --on {}", uri(&user, "")));
+        running.wait_for("[1/1] read");
+        drop(server);
+        running.end().with(5).saying(&["check that the server runs"]);
+        assert_eq!(user.last()["ending"]["code"], 5);
+    }
+}
+
+#[test]
 fn fios_engine_nbd_asks_as_many_requests_as_fio_does() {
     let line = "--name=a --ioengine=nbd --rw=randrw --bs=4k --iodepth=8 --size=16m --randseed=5 --output-format=json";
     for (user, _server) in servers() {

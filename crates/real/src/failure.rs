@@ -4,6 +4,7 @@ use std::error::Error;
 
 use conduct::WorldError;
 use host::engine::EngineError;
+use host::nbd::NbdError;
 use host::safety::SafetyError;
 use host::scratch::ScratchError;
 use host::target::TargetError;
@@ -46,7 +47,10 @@ impl HostError for EngineError {
     fn told(self) -> WorldError {
         match self {
             EngineError::Unsafe(_) => WorldError::Refused(self.into()),
-            EngineError::System { .. } => WorldError::Failed(self.into()),
+            // The server answered when the target was looked at.
+            EngineError::System { .. } | EngineError::Nbd(NbdError::Io { .. }) => {
+                WorldError::Failed(self.into())
+            }
             EngineError::Internal { thread } => WorldError::Internal(format!("{thread} panicked")),
             _ => WorldError::unfit(self),
         }

@@ -299,6 +299,9 @@ impl Needs {
             });
         }
         place.must_hold(&files, options.beside.shares_free)?;
+        for number in files.keys() {
+            scratch::can_make(&place.path(*number)).map_err(HostError::told)?;
+        }
         let count = files.keys().last().map_or(0, |last| last + 1);
         let sizes = (0..count).map(|number| files.get(&number).copied().unwrap_or(Bytes::ZERO)).collect();
         Ok(Sized { sizes, words, is_auto })
@@ -322,7 +325,8 @@ fn asked_for(
     let unfit = |why: String| Err(WorldError::unfit(format!("--scratch {}: {why}", as_typed(asked))));
     let count = files.len() as u64;
     let each = Bytes::new(asked.get() / count.max(1)).round_down(HEADER_SIZE);
-    if !asked.is_multiple_of(HEADER_SIZE) || each.is_zero() {
+    let whole = asked.round_down(HEADER_SIZE);
+    if each.is_zero() {
         let least = HEADER_SIZE * count;
         return unfit(format!(
             "the size of a scratch file is a multiple of {HEADER_SIZE}; give {least} or more for {count} of \
@@ -339,9 +343,11 @@ fn asked_for(
     }
     // Files of spans that are given are within what is asked for, not beside it.
     let given = SizeEnvironment { taken: HEADER_SIZE * count, ..given.clone() };
-    let choice = match requested_size(&given, asked) {
+    let choice = match requested_size(&given, whole) {
         Ok(choice) => choice,
-        Err(_) if holds_nothing(&given) => return unfit(format!("{}: {HOLDS_NOTHING}", place.name())),
+        Err(_) if given.free.is_zero() => {
+            return unfit(format!("{}: {}", place.name(), nothing_free(&given)));
+        }
         Err(fits) => {
             let (name, free, reserve) = (place.name(), given.free, given.reserve);
             // As it can be typed.
@@ -353,7 +359,12 @@ fn asked_for(
         }
     };
     files.values_mut().for_each(|size| *size = each);
-    Ok(choice.why)
+    Ok(match whole == asked {
+        true => choice.why,
+        false => {
+            format!("{} {} was rounded down to a multiple of {HEADER_SIZE}.", choice.why, as_typed(asked))
+        }
+    })
 }
 
 /// `size` exactly, in a decimal unit where that is shorter: `100TB` rather than `97656250000KiB`.
@@ -366,12 +377,14 @@ fn as_typed(size: Bytes) -> String {
     decimal.filter(|text| text.len() < exact.len()).unwrap_or(exact)
 }
 
-/// Why there is no room where a file system has no size.
-const HOLDS_NOTHING: &str = "its file system has no size: /proc, /sys and the like hold no files; name a directory on a disk, or a device";
-
-fn holds_nothing(given: &SizeEnvironment) -> bool {
-    // What is reserved is a part of the whole.
-    given.free.is_zero() && given.reserve.is_zero()
+/// Why there is no room where nothing is free: the file system is full, or has no size.
+fn nothing_free(given: &SizeEnvironment) -> String {
+    match given.total.is_zero() {
+        true => "its file system has no size: /proc, /sys and the like hold no files; name a directory on a disk, or a device".into(),
+        false => {
+            format!("no space left ({} of {}); free some, or name another place", given.free, given.total)
+        }
+    }
 }
 
 /// The size of each of `count` files whose size is open, and the reason for it.
@@ -379,7 +392,9 @@ fn chosen(given: &SizeEnvironment, count: usize, place: &Folders<'_>) -> Result<
     let each = |all: Bytes| Bytes::new(all.get() / count as u64).round_down(HEADER_SIZE);
     match auto_size(given) {
         Some(choice) => Ok((each(choice.size), choice.why)),
-        None if holds_nothing(given) => Err(WorldError::unfit(format!("{}: {HOLDS_NOTHING}", place.name()))),
+        None if given.free.is_zero() => {
+            Err(WorldError::unfit(format!("{}: {}", place.name(), nothing_free(given))))
+        }
         None => Err(WorldError::unfit(format!(
             "{}: {} free, of which {} are reserved, leave no room for a scratch file of {}; free some \
              space, name another place, or give a smaller size with `--scratch`",
@@ -430,7 +445,7 @@ impl Folders<'_> {
             let free = room.free + back;
             let free = if is_shared { Bytes::new(free.get() / 2) } else { free };
             let reserve = scratch::reserve(room.total, free);
-            (number, SizeEnvironment { free, reserve, ..SizeEnvironment::default() })
+            (number, SizeEnvironment { total: room.total, free, reserve, ..SizeEnvironment::default() })
         };
         Ok(rooms.into_iter().map(surroundings).collect())
     }

@@ -65,6 +65,16 @@ pub enum ScratchError {
         /// The path.
         path: PathBuf,
     },
+    /// Its directory takes no file: of another user, or mounted read-only.
+    #[error(
+        "{path}: no file can be made there: {source}; run as a user who may write to it, or name another place"
+    )]
+    NotWritable {
+        /// The path.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
     /// It would not fit, or leave too little.
     #[error(
         "{path}: {asked} do not fit: {free} are free, of which {reserve} are reserved; use a smaller size, \

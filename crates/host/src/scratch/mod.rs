@@ -38,7 +38,7 @@ pub use error::ScratchError;
 pub use extents::{Extents, Gaps, Place, extents, gaps, places};
 pub(crate) use header::fnv1a;
 pub use header::{HEADER_SIZE, Header, header_of};
-pub use room::{Left, Room, enough_room, left_behind, room};
+pub use room::{Left, Room, can_make, enough_room, left_behind, room};
 pub use size::{Budget, DIRECT, LEAST, SizeChoice, SizeEnvironment, auto_size, requested_size, reserve};
 
 /// How much is written.

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::statvfs;
+use rustix::fs::{Access, AtFlags, CWD, accessat, statvfs};
 use units::Bytes;
 
 use super::error::{ScratchError, os};
@@ -56,6 +56,20 @@ pub fn left_behind(path: &Path) -> Option<Left> {
     let Header { data, complete, .. } = header_of(&file).ok()??;
     let held = Bytes::new(file.metadata().ok()?.blocks().saturating_mul(512));
     Some(Left { data, held, complete })
+}
+
+/// Says no where no file can be made at `path`: no right to, or mounted read-only. What is there already is not asked about, and
+/// nothing is made.
+pub fn can_make(path: &Path) -> Result<(), ScratchError> {
+    let wanted = Access::WRITE_OK | Access::EXEC_OK;
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            accessat(CWD, handle::parent_of(path), wanted, AtFlags::EACCESS)
+                .map_err(|source| ScratchError::NotWritable { path: path.into(), source: source.into() })
+        }
+        // Whoever opens it says what is wrong with it.
+        _ => Ok(()),
+    }
 }
 
 /// Whether `size` more fit where `path` is or would be, and [`reserve`] stays free unless told otherwise.

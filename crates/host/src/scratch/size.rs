@@ -20,6 +20,8 @@ pub const DIRECT: Bytes = Bytes::new(8 << 30);
 pub struct SizeEnvironment {
     /// Memory of this host.
     pub ram: Bytes,
+    /// The size of the file system; zero where it holds no files.
+    pub total: Bytes,
     /// What is free on the file system for this user, with what a scratch file gives back that is replaced.
     pub free: Bytes,
     /// What has to stay free, see [`reserve`].
@@ -180,6 +182,7 @@ mod tests {
     fn plenty() -> SizeEnvironment {
         SizeEnvironment {
             ram: Bytes::GIB * 24,
+            total: Bytes::TIB * 2,
             free: Bytes::TIB,
             reserve: Bytes::GIB * 50,
             taken: Bytes::ZERO,

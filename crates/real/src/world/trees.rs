@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use conduct::{FileNames, Live, MeasuredLoad, WorldError, listener};
 use host::restore::Journal;
+use host::scratch;
 use host::target::TargetKind;
 use host::tree::{self, FOLDER, FolderState, TreeError, Trees};
 use units::Bytes;
@@ -52,7 +53,10 @@ impl TreeSet {
         };
         let path = directory.join(FOLDER);
         let leftover = match tree::look(directory).map_err(HostError::told)? {
-            FolderState::Nothing => None,
+            FolderState::Nothing => {
+                scratch::can_make(&path).map_err(HostError::told)?;
+                None
+            }
             FolderState::Left => {
                 Some(format!("{} is left over from an earlier run and is cleared", path.display()))
             }
