@@ -598,6 +598,27 @@ fn a_dry_run_says_time_order_and_the_smallest_effect_and_measures_nothing() {
 }
 
 #[test]
+fn a_dry_run_says_which_claims_are_about_points_that_no_plan_has() {
+    let claim =
+        |point: &str| format!("[[claim]]\nby = \"the vendor\"\npoint = \"{point}\"\niops = \"100/s\"\n");
+    let dry = |point: &str| {
+        let user = user(&(FIRMWARE.to_owned() + &claim(point)));
+        let out = user.fathom("campaign campaign.toml --dry-run").done().out;
+        out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let told = dry("rweads");
+    assert!(
+        told.contains(
+            "The claim of the vendor is about no figure: no point has a name that begins with `rweads`"
+        ),
+        "{told}"
+    );
+    let named = told.split("the plans have `").nth(1).and_then(|rest| rest.split('`').next()).unwrap();
+    assert!(!dry(named).contains("about no figure"), "{named}");
+    assert!(!dry("").contains("about no figure"), "any point");
+}
+
+#[test]
 fn a_dry_run_prints_the_first_runs_of_the_order_and_all_of_them_where_that_is_asked_for() {
     let user = user(&FIRMWARE.replace("repeats = 2", "repeats = 20"));
     let few = user.fathom("campaign campaign.toml --dry-run").done().out;

@@ -7,6 +7,7 @@ use stats::factorial::{Alias, Design, Term};
 
 use crate::condition::conditions;
 use crate::effects::{HeldClaim, Varied, design, label, listed};
+use crate::file::Claim;
 use crate::misnamed::misnamed;
 use crate::unfinished::Unfinished;
 
@@ -201,6 +202,29 @@ fn doubts(of: &[(&Run, &CampaignCell)]) -> Option<String> {
     };
     Some(format!("{many} of {} runs have grade {worst}.{why}", of.len()))
 }
+
+/// Claims of points that no plan has, of plans whose points have these `titles`; each once.
+pub fn claims_of_no_point(claims: &[Claim], titles: &BTreeSet<String>) -> Vec<String> {
+    let is_held = |claim: &&Claim| titles.iter().any(|title| title.starts_with(&claim.point));
+    let mut notes: Vec<String> = Vec::new();
+    for claim in claims.iter().filter(|claim| !is_held(claim)) {
+        let named: Vec<String> = titles.iter().take(TITLES).map(|title| format!("`{title}`")).collect();
+        let more = if titles.len() > TITLES { ", …" } else { "" };
+        let note = format!(
+            "The claim of {} is about no figure: no point has a name that begins with `{}`; the plans have {}{more}.",
+            claim.by,
+            claim.point,
+            named.join(", ")
+        );
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
+}
+
+/// So many names of points are told.
+const TITLES: usize = 6;
 
 /// Claims of points that nobody measured.
 fn unheld(of: &[(&Run, &CampaignCell)], held: &[HeldClaim]) -> Vec<String> {

@@ -100,14 +100,29 @@ fn figures_of_point(point: &plan::Point, named: &mut BTreeSet<String>) -> usize 
 
 /// What a point is called beside those of other cells: all points of a sweep of the load are one, their best.
 pub(super) fn title(point: &Point) -> String {
-    if !is_load_swept(point) {
-        return point.name.clone();
+    titled(&point.name, &point.phase, point.swept.iter().collect())
+}
+
+fn titled(name: &str, phase: &str, swept: Vec<(&String, &String)>) -> String {
+    if !swept.iter().any(|(key, _)| is_load(key)) {
+        return name.to_owned();
     }
     let value = |named: &str| {
-        let own = point.swept.iter().find(|(key, _)| is_named(key, named));
-        own.filter(|_| !LOAD_KEYS.contains(&named)).map(|(_, value)| value.clone())
+        let own = swept.iter().find(|(key, _)| is_named(key, named));
+        own.filter(|_| !LOAD_KEYS.contains(&named)).map(|(_, value)| (*value).clone())
     };
-    format!("{}, best of the sweep", phase_title(&point.phase, value))
+    format!("{}, best of the sweep", phase_title(phase, value))
+}
+
+/// What the points of a plan will be called once they are measured, each once, by name.
+pub fn titles_of(plan: &Plan) -> BTreeSet<String> {
+    let loads = plan.points().iter().filter(|point| matches!(point.task, Task::Load(_)));
+    let titled = |point: &plan::Point| {
+        let swept = point.swept.iter().map(|(key, value)| (key, value)).collect();
+        let phase = plan.phases.get(point.phase).map_or("", |phase| &phase.name);
+        titled(&point.name, phase, swept)
+    };
+    loads.map(titled).collect()
 }
 
 /// The figure of each run that has it: of repetitions of a point the geometric mean, of a sweep of the load the best.

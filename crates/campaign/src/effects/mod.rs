@@ -20,7 +20,7 @@ use self::claims::held;
 pub use self::claims::mix;
 pub use self::directions::{Directions, Way};
 use self::measured::{Chance, measured, subjects};
-pub use self::measured::{figures_of, is_filling};
+pub use self::measured::{figures_of, is_filling, titles_of};
 use self::varied::factors;
 pub(crate) use self::varied::{Varied, design, label, listed};
 use crate::notes;

@@ -3,6 +3,7 @@
 use stats::difference::POWER;
 use stats::factorial::{self, Noise, Term};
 use units::Nanos;
+use workload::plan::Plan;
 
 use super::CampaignArgs;
 use super::kept::Kept;
@@ -111,6 +112,7 @@ pub fn foreseen(subject: &Subject, kept: &Kept, most: usize) -> Result<String, F
     text += &seen(subject, kept)?;
     text += &given_up(subject);
     text += &means(subject);
+    text += &unheld(subject)?;
     text += "order\n";
     for turn in turns.iter().take(most) {
         text += &format!("  {:>4}  {}\n", turn.number, report::harmless(&subject.label(turn)));
@@ -151,10 +153,22 @@ fn seen(subject: &Subject, kept: &Kept) -> Result<String, Failure> {
 
 /// The figures of all plans that effects are tested in.
 fn figures(subject: &Subject) -> Result<usize, Failure> {
+    Ok(each_plan(subject, campaign::figures_of)?.into_iter().sum())
+}
+
+/// What is claimed of points that no plan has.
+fn unheld(subject: &Subject) -> Result<String, Failure> {
+    let titles = each_plan(subject, campaign::titles_of)?.into_iter().flatten().collect();
+    let notes = campaign::claims_of_no_point(&subject.campaign.claims, &titles);
+    Ok(notes.iter().map(|note| format!("claim        {}\n", report::harmless(note))).collect())
+}
+
+/// `of` each plan, as its first run has it.
+fn each_plan<T>(subject: &Subject, of: fn(&Plan) -> T) -> Result<Vec<T>, Failure> {
     let schedule = subject.schedule();
     let first_of = |plan: usize| schedule.iter().find(|turn| turn.plan == plan);
     let firsts = (0..subject.campaign.plans.len()).filter_map(first_of);
-    firsts.map(|turn| Ok(campaign::figures_of(&subject.request(turn, &[])?.planned.plan))).sum()
+    firsts.map(|turn| Ok(of(&subject.request(turn, &[])?.planned.plan))).collect()
 }
 
 fn term_name(subject: &Subject, term: Term) -> String {
