@@ -115,6 +115,10 @@ pub struct Chance {
 pub struct Loss {
     /// That data are lost before a first death has been rebuilt.
     pub in_window: Chance,
+    /// That the group is lost by then: more disks die than it can do without, whatever could be read.
+    pub disks_in_window: Chance,
+    /// That a sector is: as many disks die as the group can do without, and the rebuild meets one that cannot be read.
+    pub sector_in_window: Chance,
     /// That data are lost within the time asked about.
     pub over_time: Chance,
     /// That a rebuild which can do without no more disks meets a sector that cannot be read.
@@ -155,14 +159,23 @@ pub fn loss(question: &Question) -> Loss {
     let each = f64::from(group.disks) * of_one;
     let window = mean_of(question.histories, || History::begin(question, true, each).run(&mut draws));
     let time = mean_of(question.histories, || History::begin(question, false, each).run(&mut draws));
+    // Of deaths alone, in a group that can do without so many.
+    let mut of_deaths = |spare: u32| {
+        let readable = Question { unreadable: 0.0, group: Group { spare, ..group }, ..*question };
+        mean_of(question.histories, || History::begin(&readable, true, each).run(&mut draws))
+    };
+    let meets = if group.spare > 0 { meets_unreadable(group.reads, question.unreadable) } else { 0.0 };
+    let last = of_deaths(group.spare.saturating_sub(1));
     Loss {
         in_window: window,
-        over_time: of_any(time, groups),
-        unreadable_in_rebuild: if group.spare > 0 {
-            meets_unreadable(group.reads, question.unreadable)
-        } else {
-            0.0
+        disks_in_window: of_deaths(group.spare),
+        sector_in_window: Chance {
+            value: last.value * meets,
+            low: last.low * meets,
+            high: last.high * meets,
         },
+        over_time: of_any(time, groups),
+        unreadable_in_rebuild: meets,
         deaths,
     }
 }
@@ -440,8 +453,15 @@ mod tests {
         let truth = 1.0 - (1.0 - meets_unreadable(reads, 1e-14)) * (-others).exp();
         let found = loss(&asked);
         assert!((found.in_window.value / truth - 1.0).abs() < 1e-3, "{found:?} of {truth}");
+        // Each by itself: the group is lost as often whatever can be read of it.
+        holds(found.disks_in_window, -(-others).exp_m1());
+        assert!((found.sector_in_window.value / meets_unreadable(reads, 1e-14) - 1.0).abs() < 1e-9);
         let without = loss(&Question { unreadable: 0.0, ..asked });
         holds(without.in_window, -(-others).exp_m1());
+        assert!(without.sector_in_window.value.abs() < f64::MIN_POSITIVE);
+        // Of two that may die the second has to, before a sector is missed.
+        let two = loss(&Question { group: Group { spare: 2, ..asked.group }, ..asked });
+        holds(two.sector_in_window, -(-others).exp_m1() * meets_unreadable(reads, 1e-14));
     }
 
     #[test]

@@ -105,11 +105,25 @@ pub fn loss(arguments: &LossArgs, store: &Store) -> Result<String, Failure> {
     }
     if arguments.printed.is_json() {
         let all = serde_json::json!({ "array": arguments.array, "rebuild_from": source, "sets": answers,
+            "disks": { "life_h": life.scale_h, "shape": life.shape, "age_h": hours(arguments.age),
+                "unreadable_per_bit": arguments.ure },
             "warning": WARNING });
         return output::json(&all);
     }
-    let words = format!("Rebuild: {rebuild}, {source}. {WARNING}");
-    Ok(text + &report::wrap(&words, 100, "", "").join("\n") + "\n")
+    let paragraphs = [assumed(arguments), format!("Rebuild: {rebuild}, {source}. {WARNING}")];
+    let lines = paragraphs.iter().flat_map(|words| report::wrap(words, 100, "", ""));
+    Ok(text + &lines.collect::<Vec<_>>().join("\n") + "\n")
+}
+
+/// What moves the answer, and is the user's to say.
+fn assumed(arguments: &LossArgs) -> String {
+    let LossArgs { disk_life, shape, age, ure, .. } = arguments;
+    let unreadable = match *ure > 0.0 {
+        true => format!("one unreadable error in {} bits", format!("{:.1e}", 1.0 / ure).replace(".0e", "e")),
+        false => "no unreadable errors".into(),
+    };
+    let (life, age) = (hours(*disk_life), hours(*age));
+    format!("Disks: 37 % reach {life:.0} h, shape {shape}, age {age:.0} h; {unreadable}.")
 }
 
 /// What a model of independent disks leaves out.
@@ -143,10 +157,20 @@ fn of_set(answer: &Loss, question: &Question, rebuild: Nanos, over: Nanos) -> St
                 interval(answer.in_window)
             ),
         );
+        let next = match question.group.spare {
+            1 => "a second disk",
+            2 => "a third disk",
+            _ => "a disk more than it survives",
+        };
         text += &line(
-            chance(answer.unreadable_in_rebuild),
+            chance(answer.disks_in_window.value),
+            format!("  {next}: the array is lost{}", interval(answer.disks_in_window)),
+        );
+        let when = if question.group.spare > 1 { ", with no more disk to spare," } else { "" };
+        text += &line(
+            chance(answer.sector_in_window.value),
             format!(
-                "an unreadable sector in the {} that a rebuild reads from the disks left",
+                "  an unreadable sector: what it held is lost, of the {} that a rebuild{when} reads from the disks left",
                 question.group.reads
             ),
         );
@@ -266,6 +290,39 @@ mod tests {
         assert!(source.contains("without a load"), "{source}");
         let twice = run(&[(100, 0.0), (150, 1.0), (200, 0.0), (500, 1.0)]);
         assert_eq!(rebuild_of(&twice).unwrap().0, Nanos::from_secs(300));
+    }
+
+    #[test]
+    fn a_lost_array_and_a_lost_sector_are_told_apart_with_what_is_assumed_of_the_disks() {
+        use clap::Parser;
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            loss: LossArgs,
+        }
+        let told = |line: &str| {
+            let line = Line::try_parse_from(line.split(' ')).unwrap();
+            loss(&line.loss, &Store::default()).unwrap()
+        };
+        let five = told("loss md3000?raid=5 --rebuild 12h --histories 2000");
+        let of = |told: &str, what: &str| {
+            let line =
+                told.lines().find(|line| line.contains(what)).unwrap_or_else(|| panic!("{what}: {told}"));
+            line.trim().split(' ').next().unwrap().parse::<f64>().unwrap()
+        };
+        let (array, sector) =
+            (of(&five, "a second disk: the array is lost"), of(&five, "an unreadable sector: "));
+        assert!(array < sector / 5.0 && (sector - 1.52).abs() < 0.05, "{five}");
+        assert!(
+            five.contains(
+                "Disks: 37 % reach 461386 h, shape 1.12, age 0 h; one unreadable error in 1e15 bits."
+            ),
+            "{five}"
+        );
+        let six = told("loss md3000?raid=6 --rebuild 12h --histories 2000 --ure 0 --age 8766h");
+        assert!(of(&six, "a third disk: the array is lost") < array, "{six}");
+        assert_eq!(of(&six, "an unreadable sector: "), 0.0);
+        assert!(six.contains("age 8766 h; no unreadable errors."), "{six}");
     }
 
     #[test]
