@@ -66,7 +66,9 @@ fn what_is_removed_is_gone_and_nothing_else() {
 #[test]
 fn a_library_of_ones_own_is_used_and_the_common_one_left_alone() {
     let user = User::with_plan(SMALL);
-    user.fathom("run plan.toml --on null: --store mine.sqlite").done();
+    let made = user.fathom("run plan.toml --on null: --store mine.sqlite").done();
+    assert_eq!(made.err.matches("new library mine.sqlite").count(), 1, "{}", made.err);
+    assert!(!user.fathom("ls --store mine.sqlite").done().err.contains("new library"), "it is there");
     assert_eq!(listed(&user, "--store mine.sqlite"), [1]);
     assert!(!user.path(".local").exists());
     let ended = user.command("ls").env("FATHOM_STORE", "mine.sqlite").output().unwrap();

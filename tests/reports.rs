@@ -53,6 +53,8 @@ fn a_report_is_one_page_that_verifies_itself_and_names_one_altered_digit() {
         "{told}"
     );
 
+    user.fathom("report 1 -o none/x.html").with(2).saying(&["none/x.html: there is no directory none"]);
+
     let elsewhere = user.fathom("report --verify report.html --store none.sqlite").done();
     assert!(!user.path("none.sqlite").exists(), "verifying makes no library: {}", elsewhere.out);
 

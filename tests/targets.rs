@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::process::Command;
 
 use serde_json::Value;
 use units::Bytes;
@@ -106,6 +107,10 @@ fn a_name_that_was_mistyped_makes_no_file() {
         user.fathom(verb).with(2).saying(&["arary", "no such file, directory or device", "--create"]);
     }
     user.fathom("search plan.toml --on arary --slo p99<5ms").with(2).saying(&["--create"]);
+    for more in ["", " --dry-run"] {
+        let array = user.fathom(&format!("run plan.toml --on md3000{more}")).with(2);
+        array.saying(&["md3000: no such file", "the virtual array of that name is `array:md3000`"]);
+    }
     user.fathom("run plan.toml --on array --against arary")
         .with(2)
         .saying(&["arary: there is no such target"]);
@@ -162,6 +167,9 @@ fn scratch_means_what_it_says_or_is_refused_with_what_would_fit() {
         user.fathom(&format!("run plan.toml --on disk --scratch {size}")).done();
         assert_eq!(size_of(&user.last()), size.parse().unwrap());
     }
+    let rounded = user.fathom("run plan.toml --on disk --scratch 10MB").done();
+    rounded.saying(&["9764KiB, as requested", "10MB was rounded down to a multiple of 4 KiB"]);
+    assert_eq!(size_of(&user.last()), Bytes::KIB * 9764);
     let refused = |line: &str, words: &[&str]| user.fathom(line).with(2).saying(words);
     refused("run plan.toml --on disk --scratch 100TB", &["--scratch 100TB: ", "iB or less fits"]);
     refused("run plan.toml --on /proc", &["/proc: its file system has no size", "hold no files"]);
@@ -174,6 +182,35 @@ fn scratch_means_what_it_says_or_is_refused_with_what_would_fit() {
         &["--scratch 1MiB", "give 4MiB or more"],
     );
     assert_eq!(fs::read_dir(user.path("disk")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_file_system_that_takes_no_file_is_told_before_anything_is_saved() {
+    let user = User::with_plan(OPEN);
+    let Some(device) = Loop::sparse(&user, 64 << 20) else { return };
+    if !mkfs(&device) {
+        return;
+    }
+    let point = user.directory("disk");
+    let Some(_mounted) = Mounted::make(&device, &point) else { return };
+    let mut all = fs::File::create(point.join("all")).unwrap();
+    while std::io::Write::write_all(&mut all, &[7; 1 << 16]).is_ok() {}
+    drop(all);
+    for more in ["", " --scratch 1MiB"] {
+        let refused = user.fathom(&format!("run plan.toml --on disk{more}")).with(2);
+        assert!(!refused.err.contains("/proc"), "{}", refused.err);
+        refused.saying(&["no space left (0 B of ", "free some, or name another place"]);
+    }
+    fs::remove_file(point.join("all")).unwrap();
+    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&point).status();
+    assert!(remounted.unwrap().success());
+    let tree = "name = \"files\"\n[[phase]]\ntree = \"create\"\ncount = 10\nfile_size = \"1KiB\"\n";
+    user.write("tree.toml", tree);
+    for line in ["plan.toml", "plan.toml --scratch 1MiB", "plan.toml --dry-run", "tree.toml"] {
+        let refused = user.fathom(&format!("run {line} --on disk")).with(2);
+        refused.saying(&["no file can be made there: Read-only file system", "name another place"]);
+    }
+    assert!(!user.fathom("ls").done().out.contains("disk"), "no run is kept");
 }
 
 #[test]

@@ -58,6 +58,9 @@ pub fn foreseen(plan: &Plan, options: &RealOptions, summary: Summary<'_>) -> Res
 
 /// The scratch files that would be made. Opening the world also asks whether the plan fits the targets.
 fn scratch_words(plan: &Plan, options: &RealOptions) -> Result<String, Failure> {
+    if !options.create {
+        arrays::check_real(&options.targets)?;
+    }
     let world = RealWorld::open(plan, options, Arc::default())?;
     let files = world.scratch_files();
     let mut text = format!("needs about {} of this machine\n", world.need(plan)?);

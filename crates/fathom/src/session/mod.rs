@@ -306,6 +306,9 @@ fn open_world(plan: &Plan, options: &RealOptions, signals: &Signals) -> Result<O
             Box::new(ModelledWorld::open(plan, address, &LIBRARY, &real::this_machine(), signals.stop())?);
         return Ok(Opened { world, consents: Vec::new(), scratch_words: None, other_words: Vec::new() });
     }
+    if !options.create {
+        arrays::check_real(&options.targets)?;
+    }
     let world = RealWorld::open(plan, options, signals.stop())?;
     Ok(Opened {
         consents: world.consents(),

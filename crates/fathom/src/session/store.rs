@@ -53,9 +53,17 @@ impl Store {
         })
     }
 
-    /// The library, made where it is not there.
+    /// The library, made where it is not there; that is told of one that was named, as its name may be mistyped.
     pub fn open(&self) -> Result<Library, Failure> {
-        Ok(Library::open(&self.place()?)?)
+        let absent = match &self.place {
+            Some(Place::File(path)) => (!path.exists()).then_some(path),
+            _ => None,
+        };
+        let library = Library::open(&self.place()?)?;
+        if let Some(path) = absent.filter(|path| path.exists()) {
+            terminal::say_sentence(&format!("fathom: new library {}", path.display()));
+        }
+        Ok(library)
     }
 
     /// The library for a run that is going to be saved; `None` where `no_save` says not to.

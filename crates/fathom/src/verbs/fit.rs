@@ -73,6 +73,7 @@ pub fn fit(arguments: &FitArgs, store: &Store) -> Result<Ending, Failure> {
         return held(spec, trace, arguments);
     }
     let output = arguments.output.as_deref().ok_or_else(|| Failure::Usage("give --output".into()))?;
+    output::check_folder(output)?;
     let name = output.file_stem().and_then(|stem| stem.to_str()).unwrap_or("fitted").to_owned();
     let mut runs = Vec::new();
     for what in &arguments.what {

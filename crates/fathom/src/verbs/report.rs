@@ -91,7 +91,10 @@ pub fn report(arguments: &ReportArgs, store: &Store) -> Result<Ending, Failure> 
     let kinds: Vec<(Kind, &Path)> = arguments
         .outputs
         .iter()
-        .map(|path| Ok((kind(path)?, path.as_path())))
+        .map(|path| {
+            let kind = kind(path)?;
+            output::check_folder(path).map(|()| (kind, path.as_path()))
+        })
         .collect::<Result<_, Failure>>()?;
     let evidence = evidence(arguments, store)?;
     let report = writeup::write_up(&evidence);
