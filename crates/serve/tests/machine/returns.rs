@@ -533,7 +533,10 @@ fn a_drive_that_a_failed_set_cannot_use_yet_is_told_which_one_has_to_come_first(
         format!("a set has failed: reinsert drive {first} of bay 1 first, then pull and reinsert this one")
     );
     machine.insert(1, &Insert::Same).unwrap();
-    assert_eq!(machine.refused_as(0).1, "`fathom array clear 0` forgets what is on it");
+    assert_eq!(
+        machine.refused_as(0).1,
+        "`fathom array clear 0` forgets what is on it and makes it a hot spare"
+    );
 }
 
 #[test]
