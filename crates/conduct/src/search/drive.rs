@@ -396,6 +396,9 @@ impl Prober for Driver<'_, '_> {
         let relaxed = relaxed
             .filter(|batches| *batches > 0.5)
             .fold(None, |most: Option<f64>, one| Some(most.map_or(one, |most| most.max(one))));
+        if rung.verdict != Verdict::Pass {
+            self.overrun_cache();
+        }
         if rung.verdict == Verdict::Pass && relaxed.is_some() {
             self.relaxation_s = relaxed;
         }

@@ -176,7 +176,7 @@ impl Driver<'_, '_> {
         let Some(behind) = self.behind_cache else { return self.fill() };
         let part = rate_per_s / behind.ops_per_s.max(f64::MIN_POSITIVE);
         if part > KEEPS_FULL {
-            self.behind_cache = Some(BehindCache { is_full: true, ..behind });
+            self.overrun_cache();
             return self.fill();
         }
         if !behind.is_full || self.is_over() {
@@ -189,6 +189,13 @@ impl Driver<'_, '_> {
         self.apart(&self.at_rate(rate_per_s, seconds, Nanos::ZERO))?;
         self.behind_cache = Some(BehindCache { is_full: false, ..behind });
         Ok(())
+    }
+
+    /// What the write cache holds is more than a rate that goes on for long leaves in it: it was filled, or a rate was too high.
+    pub(super) fn overrun_cache(&mut self) {
+        if let Some(behind) = &mut self.behind_cache {
+            behind.is_full = true;
+        }
     }
 
     /// Has the write cache full before a rate is looked at.

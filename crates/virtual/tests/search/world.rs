@@ -135,6 +135,27 @@ fn behind_a_write_cache_the_lasting_rate_is_found() {
 }
 
 #[test]
+fn a_rate_that_keeps_no_write_cache_full_is_not_held_against_the_filling_of_it() {
+    // Right behind the filling its destaging made even the lowest rates late.
+    let text = "[[phase]]\npattern = 'random'\nsize = '8KiB'\nreads = '70%'\nspan = '400GB'\nrun = '1s'\n";
+    let low = SearchOptions {
+        slos: vec!["p99<20ms".parse().unwrap()],
+        look: Nanos::from_secs(15),
+        longest: Nanos::from_secs(600),
+        within: 0.3,
+        ..SearchOptions::of(Vec::new())
+    };
+    let (_, found) = searched_on("array:h710p-raid6-10?raid=10&disks=12", text, &low);
+    let found = found.unwrap();
+    assert!(
+        found.met_per_s.is_some_and(|met| (400.0..1_000.0).contains(&met)),
+        "{:?} {:?}",
+        found.met_per_s,
+        found.ladder
+    );
+}
+
+#[test]
 fn a_write_cache_that_is_left_alone_answers_and_an_overload_shows_it() {
     let alone = SearchOptions { write_cache: Some(Bytes::ZERO), ..options() };
     let (_, found) = searched_on(CACHED, WRITES, &alone);
