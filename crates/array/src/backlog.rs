@@ -45,6 +45,11 @@ impl Backlog {
         self.until
     }
 
+    /// Nanoseconds of work done by `now`.
+    pub fn worked_by(&self, now: Instant) -> u64 {
+        self.busy_ns.saturating_sub(self.until.saturating_since(now).get())
+    }
+
     /// Nanoseconds of work booked since the start.
     pub fn busy_ns(&self) -> u64 {
         self.busy_ns

@@ -71,6 +71,19 @@ fn a_spot_says_whether_its_writes_met_free_room_of_a_write_cache() {
 }
 
 #[test]
+fn buffers_of_flash_drives_are_full_before_the_lab_measures_what_they_sustain() {
+    let mut setting = setting("s3500-raid-8?raid=10&disks=4", "70%");
+    setting.workload.span = Some(Bytes::new(400_000_000_000));
+    let curve = answered(&setting, &[1, 16]);
+    assert!(curve.loads.iter().all(|load| !load.point.is_filling()));
+    // 45,900/s in half a minute of `fathom run`, and 64,800/s while the buffers fill.
+    let sustained = rate(&curve.loads[1]);
+    assert!((sustained / 45_900.0 - 1.0).abs() < 0.06, "{sustained}");
+    let quick = modelled::lab::curve::curve(&setting, &[16], Effort::Quick, &Shipped).expect("it is there");
+    assert!(quick.loads[0].point.is_filling(), "a quick look says that it does not last");
+}
+
+#[test]
 fn the_answer_is_the_same_every_time_and_another_with_another_seed() {
     let setting = setting("px6-300d", "100%");
     let workloads = |setting: &Setting| {

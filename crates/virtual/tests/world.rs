@@ -155,6 +155,32 @@ fn a_record_tells_disks_that_have_failed_or_are_being_filled_from_members_and_am
 }
 
 #[test]
+fn flash_that_writes_as_fast_as_it_can_and_a_thread_that_does_are_busy_and_waited_for() {
+    let parts = |reads: &str| {
+        let plan = plan(&format!(
+            "[[phase]]\nname = 'x'\npattern = 'random'\nsize = '8KiB'\nreads = '{reads}'\ndepth = 128\nspan = '400GB'\n\
+             warmup = '1s'\nrun = '1s'\n"
+        ));
+        let mut world =
+            ModelledWorld::shipped(&plan, "array:s3500-raid-8?raid=10&disks=4", Arc::default()).unwrap();
+        let outcome = measured(&plan, &mut world);
+        outcome.points.into_iter().next().unwrap().breakdown.unwrap().components
+    };
+    // Half of the requests in flight wait there.
+    let is_limit = |part: &record::Component| part.utilisation > 0.98 && part.wait_ns > 64_000_000_000 / 4;
+    let mixed = parts("70%");
+    let disks: Vec<_> = mixed.iter().filter(|part| part.name.starts_with("disk ")).collect();
+    assert!(disks.iter().all(|disk| is_limit(disk)), "{disks:#?}");
+    assert!(
+        disks.iter().all(|disk| disk.busiest.as_deref() == Some("flash write path") && disk.servers == 1)
+    );
+    let only_reads = parts("100%");
+    let thread = only_reads.iter().find(|part| part.name == "host 0 busiest thread").unwrap();
+    assert!(is_limit(thread), "{thread:?}");
+    assert!(only_reads.iter().filter(|part| part.name.starts_with("disk ")).all(|disk| !is_limit(disk)));
+}
+
+#[test]
 fn a_rebuild_tells_how_far_it_has_come() {
     let plan = plan(
         "[[phase]]\nname = 'lost'\nstate = 'fail disk 1'\n[[phase]]\nname = 'rebuilt'\nstate = 'rebuild'\n",

@@ -10,7 +10,8 @@ pub mod queue;
 pub mod rotating;
 mod write_buffer;
 
-use units::{Instant, Nanos, Sectors};
+use units::convert::narrow;
+use units::{Bytes, Instant, Nanos, Sectors};
 
 use crate::meter::{Class, Meter};
 use crate::streams::Stream;
@@ -164,6 +165,16 @@ impl Device {
         }
     }
 
+    /// What the buffer of a flash drive has acknowledged and not written at `now`, and its size; nothing of what else has a cache.
+    pub fn buffered(&self, now: Instant) -> [Bytes; 2] {
+        match self {
+            Device::Flash(drive) => [drive.unwritten(now), drive.buffer_size()],
+            Device::Rotating(_) | Device::CachedFlash(_) | Device::Queue(_) | Device::Fitted(_) => {
+                [Bytes::ZERO; 2]
+            }
+        }
+    }
+
     /// Has memory before flash keep `sectors` from `first` on for reads, as far as it has room; nothing else has such.
     pub fn hold(&mut self, first: u64, sectors: Sectors) {
         if let Device::CachedFlash(device) = self {
@@ -226,6 +237,14 @@ impl Device {
         }
     }
 
+    /// Of a drive whose parts work side by side: the busiest kind of them from the beginning of its meter's window until `now`.
+    pub fn busiest(&self, now: Instant) -> Option<Inner> {
+        match self {
+            Device::Flash(drive) => Some(drive.busiest(now)),
+            Device::CachedFlash(_) | Device::Rotating(_) | Device::Queue(_) | Device::Fitted(_) => None,
+        }
+    }
+
     /// Begins a window of its meter.
     pub fn restart_meter(&mut self, now: Instant) {
         match self {
@@ -255,6 +274,29 @@ impl Device {
             Device::Queue(queue) => queue.meter(),
             Device::Fitted(fitted) => fitted.meter(),
         }
+    }
+}
+
+/// Parts of one kind inside a device, and how long they worked, all together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inner {
+    /// The kind, in words: `flash dies`.
+    pub name: &'static str,
+    /// How many work at once.
+    pub servers: u32,
+    /// Time that they worked.
+    pub busy: Nanos,
+}
+
+impl Inner {
+    /// `servers` of a kind that have not worked.
+    pub(crate) fn of(name: &'static str, servers: usize) -> Inner {
+        Inner { name, servers: narrow::<u32>(servers), busy: Nanos::ZERO }
+    }
+
+    /// How long each of them worked, on average.
+    pub fn each(self) -> Nanos {
+        Nanos::new(self.busy.get() / u64::from(self.servers.max(1)))
     }
 }
 

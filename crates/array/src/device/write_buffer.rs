@@ -51,6 +51,11 @@ impl WriteBuffer {
         self.leaving.push_back((leaves, bytes));
     }
 
+    /// Of what it holds, what is not on the media at `now`.
+    pub fn held_at(&self, now: Instant) -> Bytes {
+        Bytes::new(self.leaving.iter().filter(|(leaves, _)| *leaves > now).map(|(_, bytes)| bytes).sum())
+    }
+
     /// When the last of what it holds is on the media; `None` where it is empty.
     pub fn last(&self) -> Option<Instant> {
         self.leaving.iter().map(|&(leaves, _)| leaves).max()

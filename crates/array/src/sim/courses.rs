@@ -101,9 +101,10 @@ impl Sim {
         });
         for (n, disk) in self.array.back.disks.iter_mut().enumerate() {
             let servers = disk.device.servers();
-            let busy_ns = match disk.device.workers() {
-                Some(workers) => workers.busy_by(now),
-                None => disk.device.meter().busy_by(now),
+            let busy_ns = match (disk.device.busiest(now), disk.device.workers()) {
+                (Some(part), _) => part.each().get() * u64::from(servers),
+                (None, Some(workers)) => workers.busy_by(now),
+                (None, None) => disk.device.meter().busy_by(now),
             };
             courses.take(now, number + n, &|| format!("disk {n}"), servers, busy_ns);
         }

@@ -5,6 +5,7 @@ use units::{Instant, Nanos};
 
 use crate::host::HostParams;
 use crate::latency::Stage;
+use crate::meter::Meter;
 use crate::station::Station;
 
 use super::gate::Gate;
@@ -31,8 +32,15 @@ pub struct Host {
     pub sessions: Vec<Gate>,
     /// Requests that were dealt over sessions in turn.
     pub dealt: u32,
-    /// Until when the thread of each worker is at work, by the number of its client.
-    threads: Vec<Instant>,
+    /// The thread of each worker, by the number of its client.
+    threads: Vec<Thread>,
+}
+
+/// The thread of a worker: until when it is at work, and its past.
+#[derive(Clone, Default)]
+struct Thread {
+    until: Instant,
+    meter: Meter,
 }
 
 impl Host {
@@ -74,12 +82,25 @@ impl Host {
         }
         let client = requests[place].client as usize;
         if self.threads.len() <= client {
-            self.threads.resize(client + 1, Instant::START);
+            self.threads.resize(client + 1, Thread::default());
         }
-        let end = self.operation(now, ready.max(self.threads[client]), work, requests, place);
-        debug_assert!(end >= self.threads[client], "a thread does one thing after the other");
-        self.threads[client] = end;
+        let begun = ready.max(self.threads[client].until);
+        let end = self.operation(now, begun, work, requests, place);
+        let thread = &mut self.threads[client];
+        debug_assert!(end >= thread.until, "a thread does one thing after the other");
+        thread.until = end;
+        thread.meter.visit(now, ready, begun, end, requests[place].class);
         end
+    }
+
+    /// The past of each worker's thread, where each has one.
+    pub fn threads(&mut self) -> impl Iterator<Item = &mut Meter> {
+        self.threads.iter_mut().map(|thread| &mut thread.meter)
+    }
+
+    /// The past of the thread that was at work for the longest: others do not help it. Nothing where workers have none.
+    pub fn busiest_thread(&self) -> Option<&Meter> {
+        self.threads.iter().map(|thread| &thread.meter).max_by_key(|meter| meter.busy_ns())
     }
 
     fn through_file(&mut self, now: Instant, requests: &mut Requests, place: u32) -> Instant {

@@ -23,7 +23,10 @@ impl Sim {
             disk.moved = [Sectors(0); 2];
         }
         self.array.back.restart_locks(now);
-        self.hosts.each.iter_mut().for_each(|host| host.restart_queues(now));
+        for host in &mut self.hosts.each {
+            host.restart_queues(now);
+            host.threads().for_each(|thread| thread.restart(now));
+        }
     }
 
     /// Ends the window of every meter, and holds every part to Little's law and the utilisation law: a breach is an
@@ -32,6 +35,14 @@ impl Sim {
         let now = self.now();
         self.each_part(|_, part| part.close_meter(now));
         self.array.back.disks.iter_mut().for_each(|disk| disk.device.close_meter(now));
+        for (n, host) in self.hosts.each.iter_mut().enumerate() {
+            for thread in host.threads() {
+                thread.close(now, std::iter::empty());
+                let name = || format!("a thread of host {n}");
+                obeys_little(thread, &name);
+                is_busy_as_it_serves(thread, &name);
+            }
+        }
         self.array.back.close_locks(now);
         obeys_little(self.array.back.locks_meter(), &|| "stripe locks".into());
         self.each_part(|name, part| {
@@ -50,18 +61,27 @@ impl Sim {
     }
 
     pub(super) fn breakdown(&mut self, elapsed: Nanos) -> Vec<Component> {
-        let mut components = Vec::new();
+        let (now, mut components) = (self.now(), Vec::new());
         self.each_part(|name, part| {
             let servers = part.servers();
             components.extend(Component::of(name(), part.meter(), servers, elapsed));
         });
+        for (n, host) in self.hosts.each.iter().enumerate() {
+            let busiest = host.busiest_thread();
+            components.extend(
+                busiest
+                    .and_then(|meter| Component::of(format!("host {n} busiest thread"), meter, 1, elapsed)),
+            );
+        }
         let roles = self.roles();
         for (n, disk) in self.array.back.disks.iter_mut().enumerate() {
             let servers = disk.device.servers();
             let component = Component::of(format!("disk {n}"), disk.device.meter(), servers, elapsed);
-            let component = component.map(|component| match disk.device.workers() {
-                Some(workers) => component.with_busy(workers, servers, elapsed),
-                None => component,
+            let busiest = disk.device.busiest(now);
+            let component = component.map(|component| match (busiest, disk.device.workers()) {
+                (Some(part), _) => component.with_busy(part.busy, part.servers, elapsed),
+                (None, Some(workers)) => component.with_busy(Nanos::new(workers.busy_ns()), servers, elapsed),
+                (None, None) => component,
             });
             let moved = disk.moved.map(|sectors| sectors.bytes());
             let (role, chooses_among) = (roles.get(&n).copied(), disk.device.chooses_among());
@@ -69,6 +89,7 @@ impl Sim {
                 moved: Some(moved),
                 role,
                 chooses_among,
+                busiest: busiest.map(|part| part.name),
                 ..component
             }));
         }

@@ -182,9 +182,22 @@ impl Sim {
         self.warmup = (warmup, by_bytes);
     }
 
-    /// Room for writes in the caches of those controllers that hold some: a volume writes to the cache of its owner.
+    /// The same with what the buffers of flash drives hold.
+    pub fn unwritten(&self) -> Bytes {
+        self.dirty() + self.buffers().map(|[held, _]| held).sum::<Bytes>()
+    }
+
+    /// Room for writes in the caches of those controllers, and in the buffers of those flash drives, that hold some: a volume writes
+    /// to the cache of its owner.
     pub fn write_room_in_use(&self) -> Bytes {
-        self.array.write_room_in_use()
+        let filled = self.buffers().filter(|[held, _]| *held > Bytes::ZERO);
+        self.array.write_room_in_use() + filled.map(|[_, size]| size).sum::<Bytes>()
+    }
+
+    /// What each disk's buffer holds, and its size.
+    fn buffers(&self) -> impl Iterator<Item = [Bytes; 2]> {
+        let now = self.now();
+        self.array.back.disks.iter().map(move |disk| disk.device.buffered(now))
     }
 
     /// Follows each request from now on: [`RunOutcome::latency`] tells where its time went. It takes time of its own,
@@ -446,7 +459,7 @@ impl Sim {
         let (warmup, by_bytes) = std::mem::take(&mut self.warmup);
         let measured = from.saturating_add(warmup);
         let is_over = |now| now >= measured && by_bytes.iter().all(|one| one.over().is_some());
-        let mut unwritten = is_over(from).then(|| self.dirty());
+        let mut unwritten = is_over(from).then(|| self.unwritten());
         self.clients.enter(running);
         self.restart_meters();
         self.clients.start(from);
@@ -460,7 +473,7 @@ impl Sim {
                 break;
             }
             if unwritten.is_none() && is_over(self.now()) {
-                unwritten = Some(self.dirty());
+                unwritten = Some(self.unwritten());
             }
             if courses.is_due(self.now()) {
                 self.sample(&mut courses);
@@ -483,7 +496,7 @@ impl Sim {
         let (breakdown, lun_queues) = (self.breakdown(elapsed), self.lun_queues(elapsed));
         let (tallies, latency, held) = self.clients.finish();
         let events = self.traffic.time.entered() - events;
-        let unwritten = unwritten.unwrap_or_else(|| self.dirty());
+        let unwritten = unwritten.unwrap_or_else(|| self.unwritten());
         (
             RunOutcome { breakdown, lun_queues, courses, tallies, latency, from, until, events, unwritten },
             held,

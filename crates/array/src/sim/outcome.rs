@@ -52,6 +52,8 @@ pub struct Component {
     pub role: Option<DiskRole>,
     /// Of a disk that takes the nearest of the commands that wait: among how many.
     pub chooses_among: Option<u32>,
+    /// Of a disk whose parts work side by side: the kind of them that is the busiest, of which utilisation and busy time are.
+    pub busiest: Option<&'static str>,
 }
 
 /// How many requests the hosts let reach their LUNs at once, and what waited for that.
@@ -85,15 +87,14 @@ impl Component {
             moved: None,
             role: None,
             chooses_among: None,
+            busiest: None,
         })
     }
 
-    /// The same, busy as its servers were, which do not serve a visit each.
-    pub fn with_busy(self, servers_meter: &Meter, servers: u32, elapsed: Nanos) -> Component {
-        Component {
-            utilisation: servers_meter.utilisation(elapsed, servers),
-            busy: Nanos::new(servers_meter.busy_ns()),
-            ..self
-        }
+    /// The same, busy for `busy` as its `servers` were together, which do not serve a visit each.
+    pub fn with_busy(self, busy: Nanos, servers: u32, elapsed: Nanos) -> Component {
+        let whole = elapsed.get() as f64 * f64::from(servers);
+        let utilisation = if whole > 0.0 { busy.get() as f64 / whole } else { 0.0 };
+        Component { utilisation, busy, ..self }
     }
 }

@@ -255,6 +255,8 @@ impl Faster {
             &mut drive.link_command,
         ];
         times.into_iter().for_each(|time| self.time(time));
+        drive.slc_cache.iter_mut().for_each(|slc| self.time(&mut slc.program_page));
+        drive.write_path.iter_mut().for_each(|rate| self.rate(rate));
         self.rate(&mut drive.channel);
         self.rate(&mut drive.link);
     }

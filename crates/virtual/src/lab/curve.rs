@@ -14,6 +14,9 @@ use super::window::{self, Found};
 use super::{Effort, LabError, Setting, side_by_side};
 use crate::world::ModelledWorld;
 
+/// How often a warm-up is made longer: writes go slower the fuller a buffer is, and its last part takes the longest.
+const FILLINGS: usize = 3;
+
 /// What each depth gave.
 #[derive(Clone, Debug)]
 pub struct Curve {
@@ -71,9 +74,30 @@ impl Simulated<'_> {
     /// A depth in as long a window as it needs.
     fn load(&self, depth: u32, number: usize, weight: f64, effort: Effort) -> Result<DepthLoad, LabError> {
         let length = self.length(depth, weight, effort)?;
-        let plan = plan::depth(self.setting, depth, length);
-        let (point, _) = self.run(&plan, |_| Ok(()))?;
+        let (plan, point) = self.sustained(depth, length, weight, effort)?;
         Ok(DepthLoad { depth, plan, point: Point { index: narrow::<u32>(number), ..point } })
+    }
+
+    /// The load of a depth and its plan, with as much more warm-up as fills the write caches and buffers that its writes met
+    /// free room of, where a moment is enough for that and it is no quick look.
+    pub fn sustained(
+        &self,
+        depth: u32,
+        mut length: Length,
+        weight: f64,
+        effort: Effort,
+    ) -> Result<(String, Point), LabError> {
+        for _ in 0..FILLINGS {
+            let text = plan::depth(self.setting, depth, length);
+            let (point, _) = self.run(&text, |_| Ok(()))?;
+            match window::filled(&point, length, weight) {
+                Some(longer) if effort == Effort::Full => length = longer,
+                _ => return Ok((text, point)),
+            }
+        }
+        let text = plan::depth(self.setting, depth, length);
+        let (point, _) = self.run(&text, |_| Ok(()))?;
+        Ok((text, point))
     }
 
     /// What a request costs to simulate, from a few of them; 1 is a small read.

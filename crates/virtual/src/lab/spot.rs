@@ -61,10 +61,11 @@ pub fn spot(
     let fail = if state == State::Healthy { Vec::new() } else { vec![slot] };
     let setting = Setting { fail, ..setting.clone() };
     let array = Simulated { setting: &setting, spec };
-    let length = array.length(depth, array.weight(depth)?, effort)?;
+    let weight = array.weight(depth)?;
+    let length = array.length(depth, weight, effort)?;
     let text = plan::depth(&setting, depth, length);
     if state != State::Rebuilding {
-        let (point, _) = array.run(&text, |_| Ok(()))?;
+        let (_, point) = array.sustained(depth, length, weight, effort)?;
         let is_filling = point.is_filling();
         return Ok(Spot { point, rebuild_s: None, is_filling });
     }

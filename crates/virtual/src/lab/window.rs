@@ -27,6 +27,12 @@ const WANTED: f64 = 3_000.0;
 /// Requests that it holds at most, likewise: a tenth of a second of a processor for a curve of seven depths.
 const MOST: f64 = 8_000.0;
 
+/// Requests that fill a write cache before a window at most, likewise: a tenth of a second of a processor for one depth.
+const FILLS: f64 = 60_000.0;
+
+/// So many times as long as a cache takes at the pace of the window: it fills more slowly the nearer it is to its end.
+const BEYOND: f64 = 1.5;
+
 /// Parts of host, array and disks that a small read passes. A request costs as much as it has visits to parts: a stripe
 /// of blocks or an update of parity has many.
 const PARTS: f64 = 16.0;
@@ -83,6 +89,19 @@ impl Found {
         let run = two_digits(seconds * 1e9);
         Length::Time { warmup: two_digits(run.get() as f64 * WARMUP), run }
     }
+}
+
+/// As long a window whose warm-up fills the write caches that the writes of `point` met free room of; `None` where they met none, and
+/// where a moment has no room for that. `point` is of `length`, and its requests cost `weight`.
+pub(super) fn filled(point: &Point, length: Length, weight: f64) -> Option<Length> {
+    let Length::Time { warmup, run } = length else { return None };
+    let fill = point.breakdown.as_ref()?.write_cache.filter(|_| point.is_filling())?;
+    let since = fill.unwritten_measured_bytes?;
+    let gained = fill.unwritten_bytes.saturating_sub(since) as f64 / run.as_secs_f64();
+    let seconds = fill.room_bytes.saturating_sub(since) as f64 / gained;
+    let longer = two_digits((warmup.as_secs_f64() + seconds * BEYOND) * 1e9);
+    let requests = rate_of(point).value * (longer + run).as_secs_f64() * weight;
+    (longer > warmup && requests <= FILLS).then_some(Length::Time { warmup: longer, run })
 }
 
 /// How many requests find what one costs.

@@ -83,7 +83,7 @@ impl ModelledWorld {
             started,
             stop: &stop,
         };
-        let before = self.sim.dirty();
+        let before = self.sim.unwritten();
         let warmup = load.workloads.iter().map(|workload| workload.stop.warmup).max().unwrap_or(Nanos::ZERO);
         self.sim.warm_up(warmup, warm_ups);
         let outcome = if is_of_trees {
@@ -156,7 +156,7 @@ impl ModelledWorld {
         (all > Bytes::ZERO).then(|| WriteCacheFill {
             unwritten_before_bytes: before.get(),
             unwritten_measured_bytes: Some(measured.get()),
-            unwritten_bytes: self.sim.dirty().get(),
+            unwritten_bytes: self.sim.unwritten().get(),
             room_bytes: room.get(),
         })
     }

@@ -6,6 +6,7 @@
 mod ahead;
 mod collection;
 mod die;
+mod inner;
 mod programs;
 mod reads;
 mod streams;
@@ -17,8 +18,8 @@ use units::{Bytes, Instant, Nanos, SECTOR_BYTES};
 use super::FlashParams;
 use super::slc::SlcCache;
 use crate::backlog::Backlog;
-use crate::device::Command;
 use crate::device::write_buffer::WriteBuffer;
+use crate::device::{Command, Inner};
 use crate::meter::{Class, Meter};
 use ahead::Ahead;
 use die::Die;
@@ -55,8 +56,8 @@ pub struct FlashDrive {
     gathered: u64,
     /// Whether the last of the gathered bytes went on where others ended.
     gathers_stream: bool,
-    /// What the dies had worked when the meter's window began.
-    busy_before: u64,
+    /// What its parts had worked when the meter's window began.
+    worked_before: [Inner; inner::KINDS],
     meter: Meter,
     /// What the dies do, each page read, program and collection a visit.
     at_dies: Meter,
@@ -88,7 +89,7 @@ impl FlashDrive {
             ahead: Ahead::new(params.read_ahead.get().div_ceil(page), params.capacity.get() / page),
             gathered: 0,
             gathers_stream: false,
-            busy_before: 0,
+            worked_before: [Inner::default(); inner::KINDS],
             meter: Meter::of_servers_apart(),
             at_dies: Meter::of_servers_apart(),
             class: Class::HostRead,
@@ -117,7 +118,9 @@ impl FlashDrive {
         if let Some(slc) = &mut self.slc {
             slc.is_busy_until(end);
         }
-        self.meter.visit(now, now, begun.min(end), end, command.class);
+        // What it takes more than of a drive that does nothing else it waits, for whichever part.
+        let started = end.nanos().saturating_sub(self.alone(command).get());
+        self.meter.visit(now, now, Instant::from_nanos(started).max(now), end, command.class);
         end
     }
 
@@ -136,6 +139,16 @@ impl FlashDrive {
             }
         };
         self.params.command + flash + interface
+    }
+
+    /// What its buffer holds at `now` that is not on the flash.
+    pub fn unwritten(&self, now: Instant) -> Bytes {
+        self.buffer.held_at(now)
+    }
+
+    /// Writes that its buffer has room for.
+    pub fn buffer_size(&self) -> Bytes {
+        self.params.write_buffer
     }
 
     /// When a flush that arrives at `now` ends: at once where the buffer is protected, else with the last program.
@@ -180,7 +193,7 @@ impl FlashDrive {
         self.meter.restart(now);
         self.at_dies.restart(now);
         self.at_dies.edge(self.booked_beyond(now));
-        self.busy_before = self.worked_by(now);
+        self.worked_before = self.worked_by(now);
     }
 
     /// Ends it: what they have not done does not.
@@ -188,13 +201,8 @@ impl FlashDrive {
         self.meter.close(now, std::iter::empty());
         self.at_dies.close(now, std::iter::empty());
         self.at_dies.edge(self.booked_beyond(now));
-        let busy = self.worked_by(now).saturating_sub(self.busy_before);
-        self.at_dies.add_busy(Nanos::new(busy));
-    }
-
-    /// Nanoseconds that the dies have worked by `now`, all together.
-    fn worked_by(&self, now: Instant) -> u64 {
-        self.dies.iter().map(|die| die.worked_by(now)).sum()
+        let [dies, ..] = self.worked_by(now);
+        self.at_dies.add_busy(dies.busy.saturating_sub(self.worked_before[0].busy));
     }
 
     /// How long after `now` the dies have something booked, all together.

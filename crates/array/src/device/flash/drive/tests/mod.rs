@@ -167,6 +167,40 @@ fn dies_are_busy_for_throughput_times_service_whatever_reads_and_writes_do_to_ea
 }
 
 #[test]
+fn the_busiest_part_of_a_drive_is_what_bounds_it() {
+    let busiest = |params: &FlashParams, write: bool| {
+        let mut drive = FlashDrive::new(params, 1);
+        let mut draws = Stream::open(2, "test");
+        let mut now = Instant::START;
+        // 64 are always under way.
+        let mut ends = std::collections::BinaryHeap::new();
+        for n in 0..30_000 {
+            if n == 20_000 {
+                drive.restart_meter(now);
+            }
+            if ends.len() == 64
+                && let Some(std::cmp::Reverse(end)) = ends.pop()
+            {
+                now = now.max(end);
+            }
+            ends.push(std::cmp::Reverse(drive.submit(now, command(draws.below(1 << 26) * 8, 8, write))));
+        }
+        let waited = drive.meter().total().wait_ns;
+        let share = drive.busiest(now).each().get() as f64 / (now - drive.meter().since()).get() as f64;
+        assert!((0.95..1.01).contains(&share), "{share} of {}", drive.busiest(now).name);
+        assert!(waited > 0, "commands wait for what bounds them");
+        drive.busiest(now).name
+    };
+    let path = Some(BytesPerSecond::new(50e6));
+    assert_eq!(busiest(&FlashParams { write_path: path, ..nvme() }, true), "flash write path");
+    assert_eq!(busiest(&nvme(), true), "flash dies");
+    let slow = FlashParams { command_gap: Nanos::from_micros(10), ..nvme() };
+    assert_eq!(busiest(&slow, false), "drive controller");
+    let narrow = FlashParams { link: BytesPerSecond::new(0.3e9), ..nvme() };
+    assert_eq!(busiest(&narrow, false), "link from the drive");
+}
+
+#[test]
 fn a_kept_page_answers_the_small_reads_that_follow_in_it() {
     let forgets = closed(&nvme(), 1, 3200, 1, false, false);
     let keeps = closed(&FlashParams { keeps_page: true, ..nvme() }, 1, 3200, 1, false, false);

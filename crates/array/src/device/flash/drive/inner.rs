@@ -1,0 +1,40 @@
+//! What works inside a drive, side by side: the busiest of it is what bounds the drive.
+
+use units::{Instant, Nanos};
+
+use super::FlashDrive;
+use crate::backlog::Backlog;
+use crate::device::Inner;
+
+/// Kinds of parts of a drive.
+pub(super) const KINDS: usize = 6;
+
+impl FlashDrive {
+    /// Nanoseconds that the parts of each kind have worked by `now`, all together, with how many there are.
+    pub(super) fn worked_by(&self, now: Instant) -> [Inner; KINDS] {
+        let of = |name, one: &Backlog| Inner { name, servers: 1, busy: Nanos::new(one.worked_by(now)) };
+        let dies = self.dies.iter().map(|die| die.worked_by(now)).sum();
+        let channels = self.channels.iter().map(|channel| channel.worked_by(now)).sum();
+        let path = self.write_path.map(|(path, _)| path).unwrap_or_default();
+        [
+            Inner { name: "flash dies", servers: self.servers(), busy: Nanos::new(dies) },
+            Inner { busy: Nanos::new(channels), ..Inner::of("flash channels", self.channels.len()) },
+            of("flash write path", &path),
+            of("drive controller", &self.processor),
+            of("link to the drive", &self.to_drive),
+            of("link from the drive", &self.to_host),
+        ]
+    }
+
+    /// The busiest kind of its parts from the beginning of the window until `now`.
+    pub fn busiest(&self, now: Instant) -> Inner {
+        let mut most = Inner::of("flash dies", self.dies.len());
+        for (part, before) in self.worked_by(now).into_iter().zip(self.worked_before) {
+            let part = Inner { busy: part.busy.saturating_sub(before.busy), ..part };
+            if part.each() > most.each() {
+                most = part;
+            }
+        }
+        most
+    }
+}
