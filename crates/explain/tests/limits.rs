@@ -262,6 +262,27 @@ fn a_part_that_is_not_quite_busy_is_the_limit_where_what_is_in_flight_gathers() 
     assert!(find(&few, "bottleneck").is_none() && find(&few, "bottleneck-undetermined").is_some());
 }
 
+#[test]
+fn what_inside_a_flash_drive_is_busy_is_told_and_a_full_thread_asks_for_more_workers() {
+    let mut run = modelled(&[("disk 0", 0.99, 8.0), ("disk 1", 0.99, 7.0), ("controller 0 bus", 0.3, 0.1)]);
+    for part in &mut run.points[0].breakdown.as_mut().unwrap().components {
+        part.busiest = part.name.starts_with("disk ").then(|| "flash write path".into());
+    }
+    let told = found(&run, "bottleneck").sentence;
+    assert!(
+        told.starts_with("disks are the bottleneck: utilization 99 % (flash write path) on average of 2"),
+        "{told}"
+    );
+    let run = modelled(&[("host 0 busiest thread", 0.99, 12.0), ("host 0 processor", 0.1, 0.0)]);
+    let finding = found(&run, "bottleneck");
+    assert!(finding.sentence.starts_with("host 0 busiest thread is the bottleneck"), "{}", finding.sentence);
+    assert!(finding.remedy.contains("more workers"), "{}", finding.remedy);
+    let open = modelled(&[("disk 0", 0.5, 0.1), ("disk 1", 0.5, 0.1)]);
+    let remedy = found(&open, "bottleneck-undetermined").remedy;
+    let command = format!("`fathom explain {} --what-if --point 1`", open.id);
+    assert!(remedy.contains(&command), "{remedy}");
+}
+
 /// The same where requests wait in the host for their LUN, and disks choose among so many commands.
 fn behind_a_lun_queue(mut run: Run, waiting: f64, chooses_among: Option<u32>) -> Run {
     let in_flight = run.points[0].workloads[0].mean_in_flight;
@@ -469,7 +490,7 @@ fn trials_that_settle_nothing_tell_what_they_brought_and_send_nobody_to_where_he
     let mut run = modelled(&[("controller 0 bus", 0.97, 9.0), ("link 0 rx", 0.96, 3.0)]);
     run.findings = explain::findings(&run);
     let open = find(&run, "bottleneck-undetermined").unwrap();
-    assert!(open.remedy.contains("`fathom explain`"), "{}", open.remedy);
+    assert!(open.remedy.contains("--what-if --point 1`"), "{}", open.remedy);
     let parts = |bus, link| vec![trial("controller bus", 1.5, bus), trial("link", 1.5, link)];
     let after = |trials: Vec<Trial>| explain::unsettled("3", &open, &tried(trials));
     let both = after(parts(0.3, 0.25));

@@ -67,6 +67,8 @@ struct Busy<'a> {
     background: f64,
     /// Whether it does more a second where more requests of the load wait for it.
     gains: bool,
+    /// What inside it is so busy.
+    inside: Option<&'a str>,
 }
 
 impl<'a> Busy<'a> {
@@ -90,7 +92,8 @@ impl<'a> Busy<'a> {
         let background = background * part.utilisation;
         let has_choice = part.chooses_among.is_some_and(|among| part.mean_in_system < f64::from(among));
         let gains = has_choice && waiting > for_cache;
-        Busy { name: &part.name, share: part.utilisation, waiting, for_cache, background, gains }
+        let inside = part.busiest.as_deref();
+        Busy { name: &part.name, share: part.utilisation, waiting, for_cache, background, gains, inside }
     }
 }
 
@@ -119,14 +122,18 @@ fn of_kind(kind: &str, parts: &[Busy<'_>], elsewhere: f64) -> Use {
     let mean = sum(|part| part.share) / parts.len() as f64;
     let fullest = parts.iter().copied().reduce(|most, one| if one.share > most.share { one } else { most });
     let (name, most) = fullest.map_or((kind, 0.0), |part| (part.name, part.share));
+    let inside = fullest.and_then(|part| part.inside).map_or(String::new(), |inside| format!(" ({inside})"));
     // One of several that is full while the others are not is a limit of its own.
     let stands_out = most >= super::FULL && mean < super::FULL - 0.05;
     let (part, share, basis) = match (parts.len(), stands_out) {
-        (1, _) => (name.to_owned(), most, String::new()),
+        (1, _) => (name.to_owned(), most, inside),
         (_, true) => {
-            (name.to_owned(), most, format!(", {} on average of all {}", percent(mean), parts.len()))
+            let basis = format!("{inside}, {} on average of all {}", percent(mean), parts.len());
+            (name.to_owned(), most, basis)
         }
-        (count, false) => (plural(kind), mean, format!(" on average of {count}, highest {}", percent(most))),
+        (count, false) => {
+            (plural(kind), mean, format!("{inside} on average of {count}, highest {}", percent(most)))
+        }
     };
     let (busy, background) = match fullest.filter(|_| stands_out) {
         Some(one) => (one.share, one.background),
@@ -223,7 +230,15 @@ mod tests {
     }
 
     fn busy(name: &'static str, share: f64) -> Busy<'static> {
-        Busy { name, share, waiting: 1.0, for_cache: 2.0, background: share / 4.0, gains: false }
+        Busy {
+            name,
+            share,
+            waiting: 1.0,
+            for_cache: 2.0,
+            background: share / 4.0,
+            gains: false,
+            inside: None,
+        }
     }
 
     #[test]

@@ -98,7 +98,10 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
             Shown::Latency => latency(first, &load?, answer),
             Shown::Open => match spread {
                 Some(spread) => spread.finding(),
-                None => open(&uses, in_flight, answer, settle::REMEDY),
+                None => {
+                    let remedy = settle::untried(&run.id, point.index, settle::Untried::Unasked);
+                    open(&uses, in_flight, answer, &remedy)
+                }
             },
         });
     }
@@ -168,7 +171,14 @@ const DEEPER: &str = "Measure half and twice the queue depth (sweep `depth`), or
 const MORE_OF_IT: &str = "Add more of that part, use a faster one, or put less load on it.";
 
 /// What to do about a part that requests wait for while the rate still grows with what is in flight.
-const MORE_OR_DEEPER: &str = "Add more of that part, or use a faster one; until it is saturated a higher queue depth may raise the rate too.";
+const MORE_OR_DEEPER: &str = "Add more of that part, or use a faster one; until it is saturated a higher queue depth may raise the rate too, and makes each request wait longer: `fathom search` finds what meets a latency.";
+
+/// What the name of a worker's thread in its host ends with.
+const THREAD: &str = " thread";
+
+/// What to do about it.
+const MORE_WORKERS: &str = "Issue the load from more workers (`workers`; fio: `numjobs`) of less depth each: a worker is one thread, which submits and \
+                            reaps all of its requests itself.";
 
 /// The evidence names no bottleneck.
 fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy: &str) -> Draft {
@@ -215,7 +225,11 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     {
         sentence += &format!(" {}", answer.in_words());
     }
-    let remedy = if is_end { MORE_OF_IT } else { MORE_OR_DEEPER };
+    let remedy = match is_end {
+        _ if first.part.ends_with(THREAD) => MORE_WORKERS,
+        true => MORE_OF_IT,
+        false => MORE_OR_DEEPER,
+    };
     let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(remedy);
     let uses = [first].into_iter().chain(others);
     with_answer(with_shares(draft, uses), answer)

@@ -37,10 +37,6 @@ pub(crate) fn more_of(tried: &WhatIf) -> impl Iterator<Item = (&Trial, &'static 
     MORE.into_iter().filter_map(move |(change, words)| Some((trial(change)?, words)))
 }
 
-/// What to do before any trial.
-pub(super) const REMEDY: &str =
-    "Run `fathom explain`: it repeats the point with each part faster, and at twice the queue depth.";
-
 /// The points of a virtual array whose bottleneck the record does not identify, by the findings of `run`.
 pub fn open_points(run: &Run) -> Vec<u32> {
     let open = run.findings.iter().filter(|finding| finding.code == Code::BottleneckUndetermined.name());
@@ -225,7 +221,7 @@ mod tests {
 
     fn open() -> Finding {
         let draft = Draft::new(Code::BottleneckUndetermined, Severity::Note, "It is open.");
-        draft.remedy(REMEDY).number("in_flight", 8.0).about(&run().points[1])
+        draft.remedy("Try it.").number("in_flight", 8.0).about(&run().points[1])
     }
 
     #[test]
