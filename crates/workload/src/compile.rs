@@ -164,6 +164,7 @@ pub fn compile(workload: &Workload, lengths: &[Bytes]) -> Result<Vec<JobSpec>, C
     (0..workload.workers)
         .map(|index| {
             let region = whole_zones(workload, own_region(workload, index, region, &joined)?, &joined)?;
+            assert!(region.start + region.len <= joined.length, "a worker stays within its files");
             Ok(job_spec(workload, index, region, &joined))
         })
         .collect()
@@ -322,7 +323,6 @@ fn region(workload: &Workload, joined: &Joined) -> Result<Region, CompileError> 
             span
         }
     };
-    debug_assert!(start + len <= length, "the used part lies within the target");
     Ok(Region { start, len: len.round_down(workload.coarsest()) })
 }
 
@@ -453,11 +453,11 @@ pub(crate) fn job_spec_of(
         }),
         start: workload.stop.start,
         warmup: workload.stop.warmup,
-        warmup_bytes: workload.stop.warmup_bytes.map(|bytes| Bytes::new(share_out(bytes.get(), worker))),
+        warmup_bytes: workload.stop.warmup_bytes.map(|bytes| Bytes::new(worker.share_of(bytes.get()))),
         run: workload.stop.run.filter(|_| !workload.stop.wear_out),
         wall: workload.stop.run.filter(|_| workload.stop.wear_out),
         cooldown: workload.stop.cooldown,
-        ops: workload.stop.ops.map(|ops| share_out(ops, worker)),
+        ops: workload.stop.ops.map(|ops| worker.share_of(ops)),
         bytes,
         flush_every: workload.durability.every,
         flush: workload.durability.flush,
@@ -469,7 +469,7 @@ pub(crate) fn job_spec_of(
 
 /// What a worker does of `bytes`, and at most its passes over all of its files.
 fn bytes(workload: &Workload, worker: Part, region: Region, files: &FileMap) -> Option<Bytes> {
-    let own = workload.stop.bytes.map(|bytes| Bytes::new(share_out(bytes.get(), worker)));
+    let own = workload.stop.bytes.map(|bytes| Bytes::new(worker.share_of(bytes.get())));
     let count = match files {
         FileMap::Turns { count, .. } => u64::from(*count),
         _ => 1,
@@ -506,11 +506,4 @@ fn lines(workload: &Workload) -> Vec<JobLine> {
         line,
     };
     lines.into_iter().map(placed).collect()
-}
-
-/// What worker `part` does of `total`; the first workers do one more where it does not divide.
-pub(crate) fn share_out(total: u64, part: Part) -> u64 {
-    assert!(part.index < part.of, "a worker is one of those that share {total}");
-    let (of, index) = (u64::from(part.of), u64::from(part.index));
-    total / of + u64::from(index < total % of)
 }

@@ -39,7 +39,8 @@ impl Member {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        self.totals.working.fetch_sub(self.works.into(), Ordering::Relaxed);
+        let working = self.totals.working.fetch_sub(self.works.into(), Ordering::Relaxed);
+        debug_assert!(working >= u32::from(self.works), "a job ends once");
     }
 }
 
@@ -76,6 +77,10 @@ impl Flow {
         }
         let (requests, weights) =
             (self.totals.requests.load(Ordering::Relaxed), self.totals.weights.load(Ordering::Relaxed));
+        debug_assert!(
+            self.requests <= requests && self.weight <= weights,
+            "what one has issued is part of what all have"
+        );
         // own / all > weight / weights, in whole numbers that cannot overflow.
         if u128::from(self.requests) * u128::from(weights) > u128::from(requests) * u128::from(self.weight) {
             return false;

@@ -214,7 +214,10 @@ impl Pacer {
     pub(crate) fn drew(&mut self, len: u32, pause: Nanos) {
         match self {
             Pacer::Bursts(bursts) => bursts.drew(pause),
-            Pacer::Capped { start, due, cap } => *due = start.saturating_add(cap.next_ns(len)),
+            Pacer::Capped { start, due, cap } => {
+                let before = std::mem::replace(due, start.saturating_add(cap.next_ns(len)));
+                debug_assert!(before <= *due, "a cap goes back from {before:?} to {due:?}");
+            }
             _ => {}
         }
     }

@@ -51,6 +51,7 @@ impl<R: IoRequest> Rewrites<R> {
         }
         debug_assert!(self.gathered < WHOLE, "less than a write is left over");
         let follows = may && is_next;
+        debug_assert!(self.follows[write.token().0 as usize].is_none(), "a slot has one write to come");
         self.follows[write.token().0 as usize] = follows.then_some((write, class));
         follows
     }
@@ -59,7 +60,13 @@ impl<R: IoRequest> Rewrites<R> {
     pub(crate) fn ended(&mut self, at: Instant, token: Token, well: bool) -> bool {
         let follows = self.follows[token.0 as usize].take().filter(|_| well);
         self.due.extend(follows.map(|(write, class)| (at, write, class)));
+        debug_assert!(self.due.len() <= self.follows.len(), "each write that is due holds a slot");
         follows.is_some()
+    }
+
+    /// How many are due, each in the slot of its read.
+    pub(crate) fn len(&self) -> usize {
+        self.due.len()
     }
 
     /// The write that has been due for longest, since when, and its class.

@@ -43,6 +43,23 @@ pub struct ClassTally {
     pub after: Histogram,
 }
 
+impl ClassTally {
+    /// Nothing was seen of it.
+    pub fn new(class: Class) -> ClassTally {
+        ClassTally {
+            class,
+            ops: 0,
+            bytes: Bytes::ZERO,
+            ended: 0,
+            ended_bytes: Bytes::ZERO,
+            response: Histogram::new(),
+            service: None,
+            lag: None,
+            after: Histogram::new(),
+        }
+    }
+}
+
 /// One second, or what was left of a phase, of one class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassInterval {

@@ -43,7 +43,8 @@ impl Wearing {
     pub(crate) fn tell(&mut self, issued: u64) {
         if !std::mem::replace(&mut self.has_told, true) {
             self.shared.most.fetch_max(issued, Ordering::AcqRel);
-            self.shared.under_way.fetch_sub(1, Ordering::AcqRel);
+            let under_way = self.shared.under_way.fetch_sub(1, Ordering::AcqRel);
+            debug_assert!(under_way > 0, "more workers have told than there are");
         }
     }
 

@@ -71,6 +71,7 @@ impl Window {
         if ended_early && last_finish < self.until {
             self.until = last_finish.max(self.from);
         }
+        assert!(self.from <= self.until, "a window ends after it began");
     }
 
     /// Intervals are cut each second from the start of the window, and at its end.

@@ -113,6 +113,7 @@ impl Zoned {
         let own = if rules.streams { (cut(part.index), cut(part.index + 1)) } else { (cut(0), cut(part.of)) };
         assert!(own.0 < own.1 && own.0.is_multiple_of(size.get()), "a worker has whole zones");
         sizes.sort_unstable();
+        assert!(sizes.first().is_some_and(|size| *size > 0), "a request of no size fills no zone");
         let mut zoned = Zoned {
             rules,
             size: size.get(),
@@ -135,6 +136,8 @@ impl Zoned {
 
     /// From now on its zones are those of `states` under these names, one for each of its files.
     pub(crate) fn share(&mut self, states: &ZoneStates, names: impl Iterator<Item = String>) {
+        let is_idle = self.calling.is_none() && self.in_hand.iter().all(Option::is_none);
+        assert!(is_idle, "zones are shared before the first request");
         self.worker = states.next_worker();
         self.states = states.clone();
         let zones = narrow::<usize>(self.region.1 / self.size);
@@ -214,11 +217,15 @@ impl Zoned {
         if let Some(zone) = found.zone {
             let is_device = state.is_device;
             let its = &mut state.zones[zone as usize];
+            debug_assert!(its.in_flight == 0 || its.holder == self.worker, "a zone is in one worker's hands");
             (its.holder, its.in_flight) = (self.worker, its.in_flight + 1);
-            self.in_hand[token.0 as usize] = Some((file, zone, op == Op::Write));
+            let before = self.in_hand[token.0 as usize].replace((file, zone, op == Op::Write));
+            debug_assert!(before.is_none(), "a request has one zone in hand");
             if op == Op::Write {
                 let end = at - u64::from(zone) * self.size + u64::from(len);
+                debug_assert_eq!(its.written + u64::from(len), end, "a write begins at the write pointer");
                 debug_assert!(end <= its.capacity, "a write passes the capacity of its zone");
+                debug_assert_eq!(its.writing, 0, "of a device's zone one write alone is in flight");
                 its.writing = if is_device { len.into() } else { 0 };
                 state.set_written(zone, end);
             }
@@ -260,6 +267,10 @@ impl Zoned {
             }
         }
         let its = &mut state.zones[zone as usize];
+        debug_assert!(
+            its.holder == self.worker && its.in_flight == 1,
+            "a zone whose state is read belongs to one worker"
+        );
         (its.is_unsure, its.in_flight) = (false, 0);
         drop(state);
         self.states.release();
@@ -336,6 +347,10 @@ impl Zoned {
             true => self.behind(zone, end),
             false => (end, 0),
         };
+        debug_assert!(
+            (self.region.0..self.region.1).contains(&next),
+            "a stream leaves the zones of its worker"
+        );
         let file = &mut self.files[own];
         (file.cursor, file.left_out) = (next, passed);
     }
@@ -398,6 +413,7 @@ impl Zoned {
         // Eight eighths are one reset, whatever they sum to.
         if state.towards_reset > 1.0 - 1e-9 {
             state.towards_reset -= 1.0;
+            debug_assert!(state.towards_reset < 1.0, "a write owes one reset at most");
             state.zones[zone as usize].reset_due = true;
         }
     }

@@ -83,7 +83,8 @@ fn begins(spare: f64, parts: u64, slots: u64) -> (Vec<Begin>, u64) {
     }
     // What rounding has left.
     turn += slots - fresh;
-    debug_assert!(turn >= slots, "a pass writes every block");
+    assert!(turn >= slots, "a pass writes every block");
+    debug_assert!(begins.is_sorted_by_key(|part| (part.turn, part.fresh)), "parts follow each other");
     (begins, turn)
 }
 

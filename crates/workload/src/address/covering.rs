@@ -97,7 +97,7 @@ impl Covering {
             tried: 0,
             place: 0,
             covered: vec![0; narrow::<usize>(own.div_ceil(64))],
-            left: 0,
+            left: own,
         };
         covering.begin();
         covering
@@ -105,15 +105,13 @@ impl Covering {
 
     /// Nothing is covered but what lies behind the end of the region.
     fn begin(&mut self) {
+        let covered: u64 = self.covered.iter().map(|units| u64::from(units.count_ones())).sum();
+        assert_eq!(covered + self.left, self.order.len(), "what is not covered is left");
         self.covered.fill(0);
         self.left = self.order.len();
-        let beyond = (0..self.order.len() / self.per_slot).filter(|slot| {
-            let first = self.slots.at(self.turn + slot * self.turns) * self.per_slot;
-            first + self.per_slot > self.units
-        });
-        for own in beyond.collect::<Vec<u64>>() {
-            let first = self.slots.at(self.turn + own * self.turns) * self.per_slot;
-            let per_slot = self.per_slot;
+        let per_slot = self.per_slot;
+        for own in 0..self.order.len() / per_slot {
+            let first = self.slots.at(self.turn + own * self.turns) * per_slot;
             let inside = self.units.saturating_sub(first).min(per_slot);
             (inside..per_slot).for_each(|within| self.take(own * per_slot + within));
         }

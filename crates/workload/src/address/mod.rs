@@ -46,6 +46,13 @@ pub struct Part {
 impl Part {
     /// The only one.
     pub const WHOLE: Part = Part { index: 0, of: 1 };
+
+    /// What it does of `total`; the first parts do one more where it does not divide.
+    pub(crate) fn share_of(self, total: u64) -> u64 {
+        debug_assert!(self.index < self.of, "a worker is one of those that share {total}");
+        let (of, index) = (u64::from(self.of), u64::from(self.index));
+        total / of + u64::from(index < total % of)
+    }
 }
 
 /// Sizes that place requests.

@@ -22,7 +22,7 @@ impl Run {
         let cut = |index: u32| narrow::<u64>(units * u128::from(index) / u128::from(part.of)) * unit;
         assert!(part.index < part.of, "a worker is one of those that share the region");
         let (start, end) = (cut(part.index), cut(part.index + 1));
-        debug_assert!(end <= region.len.get(), "parts lie within the region");
+        assert!(end <= region.len.get(), "parts lie within the region");
         Run { next: if from_end { end } else { start }, start, end }
     }
 

@@ -3,11 +3,10 @@
 use units::Instant;
 use units::convert::narrow;
 
-use crate::Wake;
 use crate::backlog::Backlog;
 use crate::pace::Pacer;
-use crate::rewrites::Rewrites;
 use crate::seam::IoRequest;
+use crate::{Token, Wake};
 
 use super::slots::Slot;
 use super::{Job, RequestSource};
@@ -80,14 +79,18 @@ impl<S: RequestSource> Job<S> {
 
     /// The read of a block that was written, if one is due and a slot is free. It is in no digest and ends nothing.
     pub(super) fn next_read_back(&mut self, now: Instant) -> Option<S::Request> {
-        let backlog = self.backlog.as_mut().filter(|backlog| backlog.is_due())?;
-        let token = match (self.slots.free.pop(), &mut self.options.pacer) {
-            (Some(token), _) => token,
-            (None, Pacer::Think { resting, .. }) => resting.pop_front()?.1,
-            (None, _) => return None,
-        };
-        let (request, class) = backlog.pop().expect("one is due");
+        self.backlog.as_ref().filter(|backlog| backlog.is_due())?;
+        let token = self.idle_slot()?;
+        let (request, class) = self.backlog.as_mut()?.pop()?;
         Some(self.issue(now, now, request.in_slot(token), class))
+    }
+
+    /// A slot that holds no request, whatever its pause.
+    fn idle_slot(&mut self) -> Option<Token> {
+        match (self.slots.free.pop(), &mut self.options.pacer) {
+            (None, Pacer::Think { resting, .. }) => Some(resting.pop_front()?.1),
+            (free, _) => free,
+        }
     }
 
     /// The next of the last flushes, once nothing else is in flight.
@@ -97,12 +100,11 @@ impl<S: RequestSource> Job<S> {
             return None;
         }
         let (flush, class) = self.source.last_flush()?;
-        let resting = match &mut self.options.pacer {
-            Pacer::Think { resting, .. } => resting.pop_front().map(|(_, token)| token),
-            _ => None,
+        let token = match self.idle_slot() {
+            Some(token) => token,
+            // That of a write which is not made any more.
+            None => self.rewrites.as_mut()?.pop()?.1.token(),
         };
-        let unwritten = self.rewrites.as_mut().and_then(Rewrites::pop).map(|(_, write, _)| write.token());
-        let token = self.slots.free.pop().or(resting).or(unwritten)?;
         let request = self.issue(now, now, flush.in_slot(token), class);
         self.digest = request.fold(self.digest);
         Some(request)

@@ -61,6 +61,10 @@ impl Journal {
 
     /// Takes down requests that are issued now.
     pub fn issued(&mut self, now: Instant, requests: &[impl IoRequest]) {
+        debug_assert!(
+            self.entries.back().is_none_or(|last| last.issued <= now),
+            "requests come in the order of time"
+        );
         for request in requests {
             self.of_slot[request.token().0 as usize] = self.taken + self.entries.len() as u64;
             self.entries.push_back(request.logged(now, self.worker));

@@ -24,6 +24,7 @@ impl Lateness {
     /// A plan begins: what waited for a slot until now has not waited for the driver.
     pub fn plan(&mut self, now: Instant) {
         if std::mem::take(&mut self.full) {
+            debug_assert!(self.blocked_until <= now, "plans follow each other");
             self.blocked_until = now;
         }
     }

@@ -243,7 +243,12 @@ impl<S: RequestSource> Job<S> {
         }
         match &mut self.options.pacer {
             Pacer::Think { delay, resting } => {
-                resting.push_back((finished_at.saturating_add(*delay), token));
+                let ready = finished_at.saturating_add(*delay);
+                debug_assert!(
+                    resting.back().is_none_or(|(last, _)| *last <= ready),
+                    "slots rest in the order of time"
+                );
+                resting.push_back((ready, token));
             }
             _ => self.slots.free.push(token),
         }
@@ -301,20 +306,13 @@ impl<S: RequestSource> Job<S> {
         assert!(self.completed <= self.planned, "what was completed was planned");
         assert!(self.errors <= self.completed, "what failed was completed");
         assert!(self.error_samples.len() <= ERROR_SAMPLES_MAX, "of failures only the first are kept");
-        assert_eq!(
-            self.slots.in_flight().count() as u64,
-            self.planned - self.completed,
-            "what was planned has been completed, or holds a slot"
-        );
-        debug_assert!(
-            self.slots.free.iter().all(|token| self.slots.at(*token).is_none()),
-            "a slot is free while a request holds it"
-        );
+        self.accounts_for_slots();
         if self.going_on.warm_up.is_some() {
             // It ended before its warm-up.
             self.statistics.open(self.last_finish, &self.options, std::iter::empty());
         }
         self.statistics.end(self.last_finish, self.has_ended() || self.options.measures_last_flush);
+        self.statistics.accounts_for(self.completed - self.errors, self.not_issued);
         Tally {
             logged: self.take_logged(),
             intervals: std::mem::take(&mut self.statistics.intervals),
@@ -339,6 +337,20 @@ impl<S: RequestSource> Job<S> {
         }
     }
 
+    /// That each slot is free, holds a request, rests behind one, or waits for a place or for the write that follows.
+    fn accounts_for_slots(&self) {
+        let in_flight = self.slots.in_flight().count();
+        assert_eq!(
+            in_flight,
+            self.in_flight() as usize,
+            "what was planned has been completed, or holds a slot"
+        );
+        let resting = if let Pacer::Think { resting, .. } = &self.options.pacer { resting.len() } else { 0 };
+        let due = self.rewrites.as_ref().map_or(0, Rewrites::len);
+        let idle = self.slots.free.len() + resting + due + usize::from(self.waiting.is_some());
+        assert_eq!(idle + in_flight, self.options.depth as usize, "a slot was lost, or is there twice");
+    }
+
     /// Whether nothing more is asked for, whatever the time.
     #[inline]
     fn has_ended(&self) -> bool {
@@ -354,6 +366,8 @@ impl<S: RequestSource> Job<S> {
     /// Asks for what belongs to the end of the load.
     #[cold]
     fn wind_up(&mut self, now: Instant, out: &mut Vec<S::Request>) -> Wake {
+        // What has found no place by now needs its slot no longer.
+        self.slots.free.extend(self.waiting.take().map(|(_, token)| token));
         if let Some(wake) = self.read_back_rest(now, out) {
             return wake;
         }

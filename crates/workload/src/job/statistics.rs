@@ -128,11 +128,11 @@ impl Statistics {
     #[inline]
     pub fn record(&mut self, class: u16, len: u32, due: Instant, issued: Instant, finished_at: Instant) {
         let seen = &mut self.classes[usize::from(class)];
-        let Window { from, until, .. } = self.window;
+        let until = self.window.until;
         let response = finished_at.saturating_since(due);
         let is_open = finished_at < until;
+        let is_measured = self.window.measures(due, finished_at);
         // Before the response, whose histograms the services are part of until one differs.
-        let is_measured = if is_open { finished_at >= from } else { due < until };
         if is_measured {
             let late = issued.saturating_since(due);
             match &mut seen.total.lag {
@@ -229,6 +229,25 @@ impl Statistics {
         }
     }
 
+    /// That `well` requests have ended well, each in one class, and that those that are measured have a response each, as
+    /// have those that were `not_issued`. Call it at the end.
+    pub fn accounts_for(&self, well: u64, not_issued: u64) {
+        let sum = |of: fn(&ClassTally) -> u64| self.classes.iter().map(|class| of(&class.total)).sum::<u64>();
+        assert_eq!(sum(|class| class.ended), well, "what has completed has ended well or failed");
+        assert_eq!(sum(|class| class.after.count()), self.edges.ended_after, "what ends late is seen late");
+        let measured = sum(|class| class.ops) + self.edges.ended_after;
+        assert_eq!(
+            sum(|class| class.response.count()),
+            measured + not_issued,
+            "what is measured has a response"
+        );
+        let waits = sum(|class| class.lag.as_ref().map_or(0, Histogram::count));
+        assert!(
+            waits == 0 || waits == measured,
+            "of {waits} of {measured} requests it is known how late they were"
+        );
+    }
+
     /// What was seen of each class that may come.
     pub fn into_classes(self) -> Vec<ClassTally> {
         self.classes.into_iter().filter(ClassStatistics::may_come).map(ClassStatistics::into_total).collect()
@@ -237,17 +256,7 @@ impl Statistics {
 
 impl ClassStatistics {
     fn new(class: Class, scheduled: bool, possible: bool) -> ClassStatistics {
-        let total = ClassTally {
-            class,
-            ops: 0,
-            bytes: Bytes::ZERO,
-            ended: 0,
-            ended_bytes: Bytes::ZERO,
-            response: Histogram::new(),
-            service: None,
-            lag: scheduled.then(Histogram::new),
-            after: Histogram::new(),
-        };
+        let total = ClassTally { lag: scheduled.then(Histogram::new), ..ClassTally::new(class) };
         ClassStatistics {
             total,
             open: OpenHistogram::new(),
@@ -299,10 +308,8 @@ impl ClassStatistics {
     fn into_total(self) -> ClassTally {
         assert!(self.total.ops <= self.total.ended, "what was measured has ended");
         let service = self.services.into_total(&self.total.response);
-        let ClassTally { ops, response, lag, after, .. } = &self.total;
-        debug_assert!(*ops + after.count() <= response.count(), "each measured request has a response");
         debug_assert!(
-            [lag, &service].into_iter().flatten().all(|part| part.count() <= response.count()),
+            service.as_ref().is_none_or(|service| service.count() <= self.total.response.count()),
             "of more requests than were answered it is known how they came to it"
         );
         ClassTally { service, ..self.total }
@@ -325,7 +332,6 @@ impl ClassStatistics {
         );
         self.total.ended += ops;
         self.total.ended_bytes += bytes;
-        debug_assert!(ops > 0, "an interval that is handed out holds something");
         if measured {
             self.total.ops += ops;
             self.total.bytes += bytes;
@@ -337,8 +343,15 @@ impl ClassStatistics {
             "every request of an interval is in a bucket"
         );
         debug_assert!(self.open.is_empty(), "what was handed out is counted no second time");
+        debug_assert!(
+            response.last().is_some_and(|last| (last.low()..=last.high()).contains(&longest)),
+            "the longest response is in the last bucket"
+        );
         let service = self.services.close(&response, measured);
-        let interval = ClassInterval { class, ops, bytes, response, service, longest };
-        Some(interval)
+        debug_assert!(
+            service.is_empty() || service.iter().map(|bucket| bucket.count).sum::<u64>() == ops,
+            "of some requests of an interval it is known how long they were served"
+        );
+        Some(ClassInterval { class, ops, bytes, response, service, longest })
     }
 }

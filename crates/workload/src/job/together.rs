@@ -37,6 +37,8 @@ impl Counter {
 
     /// All that was counted.
     pub fn into_counts(self) -> Together {
+        let sum = |steps: &[u64]| steps.iter().sum::<u64>();
+        assert!(sum(&self.of.submitted) <= sum(&self.of.in_flight), "some are handed over without a request");
         self.of
     }
 }

@@ -7,7 +7,7 @@ use units::{Bytes, SECTOR_BYTES};
 
 use super::{Entry, Replay, Trace, TraceRequest};
 use crate::address::{Part, Region};
-use crate::compile::{CompileError, extent, job_spec_of, share_out};
+use crate::compile::{CompileError, extent, job_spec_of};
 use crate::job::{FileMap, JobSpec};
 use crate::spec::{Pace, Pattern, Span, Workload};
 
@@ -43,12 +43,12 @@ pub(crate) fn specs(
     let replay = Replay { requests: Some(placed), ..replay.clone() };
     let spec = |index: u32| {
         let part = Part { index, of: workload.workers };
-        let ops = Some(share_out(all, part));
+        let ops = Some(part.share_of(all));
         let pattern = Pattern::Trace(replay.clone());
         JobSpec { pattern, ops, ..job_spec_of(workload, part, region, (files.clone(), part)) }
     };
     debug_assert_eq!(
-        (0..workload.workers).map(|index| share_out(all, Part { index, of: workload.workers })).sum::<u64>(),
+        (0..workload.workers).map(|index| Part { index, of: workload.workers }.share_of(all)).sum::<u64>(),
         all,
         "each request of the trace is one worker's"
     );

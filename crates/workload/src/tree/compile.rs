@@ -1,6 +1,7 @@
 //! From a tree workload to what each of its workers does.
 
 use super::{Fsync, MOST_NODES, Shape, Tree, TreeJobSpec};
+use crate::address::Part;
 use crate::spec::Workload;
 
 /// Why a tree workload cannot be carried out.
@@ -35,7 +36,7 @@ fn job_spec(workload: &Workload, tree: &Tree, shape: &Shape, worker: u32) -> Tre
     let stop = workload.stop;
     let repeats = tree.op.repeats();
     let run = stop.run.filter(|_| repeats && !stop.wear_out);
-    let asked = stop.ops.map(|ops| share_out(ops, worker, workload.workers));
+    let asked = stop.ops.map(|ops| Part { index: worker, of: workload.workers }.share_of(ops));
     let spec = TreeJobSpec {
         seed: workload.seed,
         worker,
@@ -54,9 +55,4 @@ fn job_spec(workload: &Workload, tree: &Tree, shape: &Shape, worker: u32) -> Tre
     let once = (asked, run) == (None, None);
     let visits = if once { Some(spec.items()) } else { asked };
     TreeJobSpec { visits, ..spec }
-}
-
-/// What `worker` does of `total`; the first workers do one more where it does not divide.
-fn share_out(total: u64, worker: u32, workers: u32) -> u64 {
-    total / u64::from(workers) + u64::from(u64::from(worker) < total % u64::from(workers))
 }

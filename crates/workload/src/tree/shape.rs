@@ -9,6 +9,7 @@ use std::fmt::Write;
 use units::convert::narrow;
 
 use super::{FilesIn, Tree};
+use crate::address::Part;
 
 /// The most directories that a workload may have, all workers together.
 pub const MOST_NODES: u64 = 1 << 20;
@@ -81,8 +82,7 @@ impl Shape {
 
     /// How many files `worker` has; the first workers have one more where it does not divide.
     pub fn files_of(&self, worker: u32) -> u64 {
-        let workers = u64::from(self.workers);
-        self.count / workers + u64::from(u64::from(worker) < self.count % workers)
+        Part { index: worker, of: self.workers }.share_of(self.count)
     }
 
     /// The directory that holds file `index` of `worker`.
@@ -90,7 +90,9 @@ impl Shape {
         debug_assert!(index < self.files_of(worker).max(1), "worker {worker} has no file {index}");
         let holders = u128::from(self.nodes - self.first_holder);
         let files = u128::from(self.files_of(worker).max(1));
-        narrow::<u32>(self.first_holder + narrow::<u64>(u128::from(index) * holders / files))
+        let node = self.first_holder + narrow::<u64>(u128::from(index) * holders / files);
+        debug_assert!(node < self.nodes, "a tree of {} directories has no {node}", self.nodes);
+        narrow::<u32>(node)
     }
 
     /// The directory above `node`; `None` above the top.

@@ -143,6 +143,12 @@ fn reads_find_what_was_written_and_nothing_where_nothing_was() {
 }
 
 #[test]
+fn the_last_flush_takes_the_slot_of_a_request_that_has_found_no_place() {
+    let keys = [("reads", "100%"), ("run", "1ms"), ("flush_at_end", "true"), ("depth", "1")];
+    assert_eq!(asked(&mut jobs(&keys)[0]), [(Op::Flush, 0.0, 0.0)]);
+}
+
+#[test]
 fn the_first_of_a_mix_writes_where_nothing_can_be_read() {
     let asked = asked(&mut jobs(&[("reads", "90%"), ("bytes", "64MiB")])[0]);
     assert_eq!(asked.len(), 128);
