@@ -38,6 +38,10 @@ impl Curves {
             Some((_, figures)) => figures.push(figure),
             None => curve.values.push((swept, vec![figure])),
         }
+        assert!(
+            curve.values.iter().all(|(_, figures)| figures.len() <= repeat as usize),
+            "a point was measured more often than its phase says"
+        );
         if curve.values.last().is_some_and(|(_, figures)| figures.len() < repeat as usize) {
             return None;
         }

@@ -2,6 +2,7 @@
 
 use record::names::series;
 use record::{Point, WorkloadResult};
+use stats::Histogram;
 use units::Share;
 use workload::plan::{LatencyFigure, Slo, Time, Until};
 
@@ -24,12 +25,7 @@ fn breaks(slo: &Slo, point: &Point) -> bool {
         (Time::Service, Some(service)) => service.to_stats(),
         _ => class.response.to_stats(),
     });
-    let Some(all) = times.reduce(|mut all, one| {
-        all.merge(&one);
-        all
-    }) else {
-        return false;
-    };
+    let Some(all) = Histogram::merged(times) else { return false };
     let found_ns = match figure {
         LatencyFigure::Mean => all.mean(),
         LatencyFigure::Quantile(share) => all.quantile(share.get()).map(|time| time.get() as f64),

@@ -91,21 +91,11 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
         checks.push((rank, verified));
     }
     let Overall { merged, begun, window: (from, until) } = overall(&tallies, &history);
-    debug_assert!(
-        tallies.is_empty()
-            || tallies.iter().map(Tally::ops).sum::<u64>()
-                == merged.iter().map(|class| class.ops).sum::<u64>(),
-        "merging workers loses no request"
-    );
     let seconds = Seconds::of(history, begun, (from, until));
     let measured = until.saturating_since(from);
     let in_flight_ns: u128 = tallies.iter().map(|tally| tally.in_flight_ns).sum();
     let sum = |of: fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
-    let late = tallies.iter().filter_map(|tally| tally.late.as_ref());
-    let late = late.cloned().reduce(|mut sum, one| {
-        sum.merge(&one);
-        sum
-    });
+    let late = Histogram::merged(tallies.iter().filter_map(|tally| tally.late.clone()));
     let stalls = stalls(
         tallies.iter().map(|tally| tally.gaps.as_slice()),
         (from, until),
@@ -181,19 +171,12 @@ fn overall(tallies: &[Tally], history: &History) -> Overall {
 /// workers know is not in it: the processor's time, service times, requests in flight.
 pub fn growing_point(frame: Point, load: &Load, live: &Live<'_>, has_percentiles: bool) -> Point {
     let answers = live.heard.iter().map(|history| MeasuredWorkload {
-        engine: EngineUsed {
-            name: Engine::Unreported,
-            details: Vec::new(),
-            fallback: None,
-            clock: "batch".into(),
-            submit_batch: None,
-            complete_batch: None,
-        },
-        files: FileNames::Listed(Vec::new()),
-        span: Bytes::ZERO,
-        device_zones: None,
-        workers: Vec::new(),
         history: history.clone(),
+        ..MeasuredWorkload::before(
+            EngineUsed::new(Engine::Unreported, "batch"),
+            FileNames::Listed(Vec::new()),
+            Bytes::ZERO,
+        )
     });
     let answer = MeasuredLoad {
         started: live.started,
@@ -261,7 +244,11 @@ fn merge_classes(tallies: &[Tally]) -> Vec<ClassTally> {
             }
         }
     }
-    merged.into_values().collect()
+    let merged: Vec<ClassTally> = merged.into_values().collect();
+    let counted = |class: &ClassTally| class.ops + class.response.count();
+    let before: u64 = tallies.iter().flat_map(|tally| &tally.classes).map(counted).sum();
+    assert_eq!(merged.iter().map(counted).sum::<u64>(), before, "merging workers loses no request");
+    merged
 }
 
 fn merge_optional(sum: Option<&mut Histogram>, one: Option<&Histogram>) {

@@ -1,6 +1,7 @@
 //! Phases in rounds: the figure that is tracked, and when it is steady.
 
 use record::{Point, WorkloadResult};
+use stats::Histogram;
 use stats::steady::Steady;
 use workload::plan::{self, Metric, Phase, Plan, Tracked};
 
@@ -103,10 +104,7 @@ fn figure(metric: Metric, point: &Point) -> Option<f64> {
         Metric::Max => Some(response()?.max_ns as f64),
         Metric::Percentile(share) => {
             let classes = point.workloads.first()?.classes.iter();
-            let all = classes.filter_map(|class| class.response.to_stats()).reduce(|mut all, one| {
-                all.merge(&one);
-                all
-            })?;
+            let all = Histogram::merged(classes.filter_map(|class| class.response.to_stats()))?;
             Some(all.quantile(share.get())?.get() as f64)
         }
     }

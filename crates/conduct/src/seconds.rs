@@ -42,15 +42,10 @@ impl Seconds {
     }
 
     fn series_of(&self, workload: &str, op: Action) -> Vec<Series> {
+        let source = "the workload's own count, warm-up included";
         let named = |what: &str, unit: &str| Series {
-            name: format!("{} {what}", op.name()),
             workload: Some(workload.into()),
-            unit: unit.into(),
-            source: "the workload's own count, warm-up included".into(),
-            from_ns: None,
-            at_ns: Vec::new(),
-            values: Vec::new(),
-            absent: None,
+            ..Series::new(format!("{} {what}", op.name()), unit, source)
         };
         let mut rates = [named("ops", "per_s"), named("bytes", "bytes_per_s")];
         let mut times =

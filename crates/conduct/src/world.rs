@@ -163,6 +163,13 @@ pub struct MeasuredLoad {
     pub ranks: Vec<RankResult>,
 }
 
+impl MeasuredLoad {
+    /// What each worker of each workload saw.
+    pub fn tallies(&self) -> impl Iterator<Item = &Tally> {
+        self.workloads.iter().flat_map(|workload| &workload.workers).map(|worker| &worker.tally)
+    }
+}
+
 /// What one workload saw.
 #[derive(Debug)]
 pub struct MeasuredWorkload {
@@ -178,6 +185,14 @@ pub struct MeasuredWorkload {
     pub workers: Vec<MeasuredWorker>,
     /// What workers told while they ran.
     pub history: History,
+}
+
+impl MeasuredWorkload {
+    /// Nothing was seen yet.
+    pub fn before(engine: EngineUsed, files: FileNames, span: Bytes) -> MeasuredWorkload {
+        let (workers, history) = (Vec::new(), History::new(false));
+        MeasuredWorkload { engine, files, span, device_zones: None, workers, history }
+    }
 }
 
 /// What the files of a workload are called, by their numbers in requests.

@@ -276,43 +276,23 @@ fn seconds(classes: &[Class]) -> Vec<Vec<ClassSecond>> {
 fn rates(workload: &WorkloadResult) -> Vec<Series> {
     let seconds = seconds(&workload.classes);
     let of = |(index, class): (usize, &Class)| Series {
-        name: format!("{}{}", class.op, series::OPS),
-        unit: "per_s".into(),
         workload: Some(workload.name.clone()),
-        source: "completions".into(),
-        from_ns: None,
         at_ns: ends(),
         values: seconds.iter().map(|second| second[index].ops as f64).collect(),
-        absent: None,
+        ..Series::new(format!("{}{}", class.op, series::OPS), "per_s", "completions")
     };
     workload.classes.iter().enumerate().map(of).collect()
 }
 
 fn idle() -> Series {
-    Series {
-        name: series::CPU_IDLE.into(),
-        unit: "share".into(),
-        workload: None,
-        source: "/proc/stat".into(),
-        from_ns: None,
-        at_ns: ends(),
-        values: vec![0.8; narrow::<usize>(SECONDS)],
-        absent: None,
-    }
+    let values = vec![0.8; narrow::<usize>(SECONDS)];
+    Series { at_ns: ends(), values, ..Series::new(series::CPU_IDLE, "share", "/proc/stat") }
 }
 
 /// What was done of a rebuild at these seconds, as a share.
 pub fn rebuilt(seen: &[(u64, f64)]) -> Series {
-    Series {
-        name: format!("rebuild{}", series::DONE),
-        unit: "share".into(),
-        workload: None,
-        source: "/proc/mdstat, md0".into(),
-        from_ns: None,
-        at_ns: seen.iter().map(|(second, _)| second * 1_000_000_000).collect(),
-        values: seen.iter().map(|(_, part)| *part).collect(),
-        absent: None,
-    }
+    let (at_ns, values) = seen.iter().map(|(second, part)| (second * 1_000_000_000, *part)).unzip();
+    Series { at_ns, values, ..Series::new(format!("rebuild{}", series::DONE), "share", "/proc/mdstat, md0") }
 }
 
 /// Ends of the seconds of the measured window.

@@ -114,6 +114,14 @@ impl Histogram {
         self.add_summary(other);
     }
 
+    /// All of them added up; `None` of none.
+    pub fn merged(all: impl Iterator<Item = Histogram>) -> Option<Histogram> {
+        all.reduce(|mut sum, one| {
+            sum.merge(&one);
+            sum
+        })
+    }
+
     /// Empties it: what it held, from the smallest values up, added to `into` where there is one.
     pub(crate) fn pour(&mut self, mut into: Option<&mut Histogram>) -> Vec<Bucket> {
         /// Buckets looked at together, since most hold nothing. It divides a power of two of values, so that the counts

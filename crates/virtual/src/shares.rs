@@ -53,6 +53,11 @@ fn measured(tally: &Tally, class: Class) -> (u64, u64) {
 }
 
 fn means(times: &Times, from_ns: u64) -> Shares {
+    debug_assert_eq!(
+        times.spent().map(|(_, wait, service)| wait + service).sum::<u64>(),
+        times.response_ns,
+        "what was spent at the parts is the response time"
+    );
     let mean = |sum: u64| sum as f64 / times.count.max(1) as f64;
     let part = |(stage, wait, service): (Stage, u64, u64)| PartShare {
         part: stage.name().into(),

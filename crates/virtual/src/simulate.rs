@@ -65,7 +65,9 @@ pub(crate) fn shorten(point: &mut plan::Point, most: Nanos) -> Nanos {
         workload.stop.warmup = workload.stop.warmup.min(most);
         workload.stop.run = workload.stop.run.map(|run| run.min(most));
     }
-    before.saturating_sub(lasting(point))
+    let after = lasting(point);
+    assert!(after <= before, "a load that is to last no longer than {most} lasts no longer");
+    before - after
 }
 
 /// How long a load with its warm-up lasts; zero of what is no load, and of one that ends by what it has done.

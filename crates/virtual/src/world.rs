@@ -287,16 +287,10 @@ impl ModelledWorld {
         if progress.ended.is_none() && course.last().is_some_and(|last| last.0 < now.0 && last.1 <= now.1) {
             course.push(now);
         }
-        Some(Series {
-            name: format!("{name}{}", record::names::series::DONE),
-            workload: None,
-            unit: "share".into(),
-            source: "the model".into(),
-            from_ns: None,
-            at_ns: course.iter().map(|(at, _)| at.nanos()).collect(),
-            values: course.iter().map(|(_, part)| *part).collect(),
-            absent: None,
-        })
+        debug_assert!(course.is_sorted(), "no more is done earlier");
+        let (at_ns, values) = course.iter().map(|(at, part)| (at.nanos(), *part)).unzip();
+        let named = Series::new(format!("{name}{}", record::names::series::DONE), "share", "the model");
+        Some(Series { at_ns, values, ..named })
     }
 }
 

@@ -85,6 +85,7 @@ impl Units {
     }
 
     pub(super) fn double(&mut self) {
+        let before = self.ops();
         self.each_s *= 2;
         assert!(self.each_s.is_power_of_two(), "a row is half of one row of the next length");
         for (number, cells) in std::mem::take(&mut self.rows) {
@@ -94,6 +95,11 @@ impl Units {
             }
             row.iter_mut().for_each(|cell| cell.responses.put_together());
         }
+        assert_eq!(self.ops(), before, "two stretches that become one lose no request");
+    }
+
+    fn ops(&self) -> u64 {
+        self.rows.values().flatten().map(|cell| cell.counts.ops).sum()
     }
 
     /// What ended in the stretch of that number, if each were so long, a multiple of what they are.

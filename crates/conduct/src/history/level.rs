@@ -81,13 +81,17 @@ impl Level {
 
 impl Row {
     fn add(&mut self, class: &ClassInterval) {
-        let place = self.cells.iter().position(|cell| cell.action == class.class.op);
-        let place = place.unwrap_or_else(|| {
-            self.cells.push(Cell::new(class.class.op));
-            self.cells.len() - 1
-        });
-        self.cells[place].add(class);
+        cell_of(&mut self.cells, class.class.op).add(class);
     }
+}
+
+/// Where `action` is counted.
+pub(super) fn cell_of(cells: &mut Vec<Cell>, action: Action) -> &mut Cell {
+    let place = cells.iter().position(|cell| cell.action == action).unwrap_or_else(|| {
+        cells.push(Cell::new(action));
+        cells.len() - 1
+    });
+    &mut cells[place]
 }
 
 /// What one operation did in a row.

@@ -16,7 +16,6 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use stats::Histogram;
 use units::Instant;
 use workload::tally::{Class, ClassTally, Interval};
 
@@ -104,17 +103,7 @@ impl History {
     pub fn classes(&self) -> Vec<ClassTally> {
         let mut classes: BTreeMap<Class, ClassTally> = BTreeMap::new();
         for cell in self.units.rows.values().flatten() {
-            let tally = classes.entry(cell.class).or_insert_with(|| ClassTally {
-                class: cell.class,
-                ops: 0,
-                bytes: units::Bytes::ZERO,
-                ended: 0,
-                ended_bytes: units::Bytes::ZERO,
-                response: Histogram::new(),
-                service: None,
-                lag: None,
-                after: Histogram::new(),
-            });
+            let tally = classes.entry(cell.class).or_insert_with(|| ClassTally::new(cell.class));
             tally.ops += cell.counts.ops;
             tally.ended += cell.counts.ops;
             tally.bytes += units::Bytes::new(cell.counts.bytes);
@@ -141,8 +130,9 @@ impl History {
             }
         }
         debug_assert!(
-            stretches.windows(2).all(|pair| pair[0].until <= pair[1].from),
-            "stretches are in order and do not overlap"
+            stretches.windows(2).all(|pair| pair[0].until == pair[1].from)
+                && stretches.last().is_none_or(|last| last.until == window.1),
+            "stretches cover the load without gap or overlap"
         );
         for (number, level) in self.levels.iter().enumerate() {
             let own = level.rows.iter().filter(|((_, start), _)| level_of(*start, cuts) == number);

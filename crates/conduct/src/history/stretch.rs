@@ -3,7 +3,7 @@
 use units::{Instant, Nanos};
 use workload::tally::Action;
 
-use super::level::Cell;
+use super::level::{Cell, cell_of};
 
 /// A stretch of a load as it is shown.
 #[derive(Clone, Debug)]
@@ -52,9 +52,6 @@ impl Stretch {
     }
 
     pub(super) fn add(&mut self, other: &Cell) {
-        match self.cells.iter_mut().find(|cell| cell.action == other.action) {
-            Some(cell) => cell.add_cell(other),
-            None => self.cells.push(other.clone()),
-        }
+        cell_of(&mut self.cells, other.action).add_cell(other);
     }
 }

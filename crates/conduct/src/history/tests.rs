@@ -1,3 +1,4 @@
+use stats::Histogram;
 use units::convert::truncated;
 use units::{Bytes, Nanos};
 use workload::Op;

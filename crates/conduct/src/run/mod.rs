@@ -207,6 +207,8 @@ impl<'p> Course<'p> {
                     watch(Event::SweepEnded { phase: &title, why });
                     self.expected_after = self.expected_from(position + 1);
                 }
+                let before = self.outcome.points.last().map(|last| last.index);
+                assert!(before.is_none_or(|before| before < measured.index), "points are measured in order");
                 self.outcome.points.push(measured);
                 true
             }
@@ -284,6 +286,7 @@ impl<'p> Course<'p> {
 
     fn into_outcome(self) -> Outcome {
         let mut outcome = self.outcome;
+        assert!(outcome.error.is_none() || !outcome.complete, "a plan that has failed is not complete");
         outcome.rounds = self.tracking.into_record(self.plan);
         outcome
     }

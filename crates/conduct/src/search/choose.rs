@@ -3,6 +3,7 @@
 use units::Share;
 use workload::Op;
 use workload::plan::{LatencyFigure, Plan, Point, ROUND, Slo, Task};
+use workload::spec::Workload;
 
 /// Names of loads that an error lists, at most.
 const LISTED: usize = 12;
@@ -63,7 +64,7 @@ fn loads(plan: &Plan) -> Vec<&Point> {
     let mut loads: Vec<&Point> = Vec::new();
     for point in plan.points().iter().filter(|point| matches!(point.task, Task::Load(_))) {
         match loads.iter_mut().find(|known| is_same(known, point)) {
-            Some(known) if in_flight(point) < in_flight(known) => *known = point,
+            Some(known) if in_flight(point.workloads()) < in_flight(known.workloads()) => *known = point,
             Some(_) => {}
             None => loads.push(point),
         }
@@ -82,8 +83,9 @@ fn around(point: &Point) -> impl Iterator<Item = &(String, String)> {
     point.swept.iter().filter(move |(key, _)| !offers(key))
 }
 
-fn in_flight(point: &Point) -> u64 {
-    point.workloads().iter().map(|workload| u64::from(workload.workers) * u64::from(workload.depth)).sum()
+/// Requests in flight, all workers together.
+pub(super) fn in_flight(workloads: &[Workload]) -> u64 {
+    workloads.iter().map(|workload| u64::from(workload.workers) * u64::from(workload.depth)).sum()
 }
 
 /// The load of a point of that name, or of a phase of that name that has one.

@@ -54,7 +54,12 @@ impl DepthLadder {
                 .then(|| (held.saturating_mul(2).clamp(1, self.most), DepthPurpose::Doubling)),
             Some(failed) => (failed - held > 1).then(|| (held + (failed - held) / 2, DepthPurpose::Halving)),
         };
-        step.or_else(|| (held > 0).then_some((held, DepthPurpose::Confirm)))
+        let next = step.or_else(|| (held > 0).then_some((held, DepthPurpose::Confirm)));
+        assert!(
+            next.is_none_or(|(depth, _)| (1..=self.most).contains(&depth)),
+            "no depth is tried above the most"
+        );
+        next
     }
 
     /// Takes note of what a trial of `depth` showed. A depth that held once and failed once has failed.

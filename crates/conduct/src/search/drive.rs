@@ -291,6 +291,36 @@ impl<'a, 'w> Driver<'a, 'w> {
         Ok(evidence)
     }
 
+    /// Keeps what was decided of a rate, or of a queue depth with the rate that it came to, by the points since the last.
+    pub(super) fn keep_rung(
+        &mut self,
+        (rate_per_s, depth): (f64, Option<u32>),
+        purpose: &str,
+        evidence: &Evidence,
+        verdict: &Verdict,
+    ) {
+        let slos = &self.options.slos;
+        let (verdict, cause) = match verdict {
+            Verdict::Pass => ("pass", None),
+            Verdict::Fail(cause) => ("fail", Some(causes_words(*cause, evidence, slos))),
+            Verdict::Undecided => ("undecided", None),
+        };
+        let points = (self.rung_from..self.outcome.points.len()).map(|index| narrow::<u32>(index));
+        self.rungs.push(record::Rung {
+            rate_per_s,
+            depth,
+            purpose: purpose.into(),
+            verdict: verdict.into(),
+            cause,
+            seconds: evidence.seconds,
+            requests: evidence.completed,
+            figures: slos.iter().enumerate().map(|(n, slo)| evidence.figure(n, slo)).collect(),
+            points: points.collect(),
+            recovery: None,
+        });
+        self.rung_from = self.outcome.points.len();
+    }
+
     /// What broke at the lowest rate that failed.
     fn cause_at(&self, violated_per_s: Option<f64>) -> Option<String> {
         self.rungs
@@ -371,26 +401,7 @@ impl Prober for Driver<'_, '_> {
     }
 
     fn decided(&mut self, rung: &Rung, (met_per_s, violated_per_s): Bracket) {
-        let slos = &self.options.slos;
-        let (verdict, cause) = match &rung.verdict {
-            Verdict::Pass => ("pass", None),
-            Verdict::Fail(cause) => ("fail", Some(causes_words(*cause, &rung.evidence, slos))),
-            Verdict::Undecided => ("undecided", None),
-        };
-        let points = (self.rung_from..self.outcome.points.len()).map(|index| narrow::<u32>(index));
-        self.rungs.push(record::Rung {
-            rate_per_s: rung.rate_per_s,
-            depth: None,
-            purpose: rung.purpose.words().into(),
-            verdict: verdict.into(),
-            cause,
-            seconds: rung.evidence.seconds,
-            requests: rung.evidence.completed,
-            figures: slos.iter().enumerate().map(|(n, slo)| rung.evidence.figure(n, slo)).collect(),
-            points: points.collect(),
-            recovery: None,
-        });
-        self.rung_from = self.outcome.points.len();
+        self.keep_rung((rung.rate_per_s, None), rung.purpose.words(), &rung.evidence, &rung.verdict);
         let relaxed = rung.evidence.batches.iter().filter_map(|batches| relaxation(batches));
         // Half a batch is what independent ones have: they are too long to see more.
         let relaxed = relaxed

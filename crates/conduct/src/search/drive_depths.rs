@@ -1,11 +1,11 @@
 //! Makes the loads of a search for the deepest queue in a world: closed loops, each for one window.
 
-use units::convert::narrow;
 use units::{Instant, Nanos};
 use workload::plan::{Load, Plan, Slo};
 
+use super::choose::in_flight;
 use super::depths::{DepthLadder, DepthPurpose};
-use super::drive::{Driver, SearchOptions, cause_words};
+use super::drive::{Driver, SearchOptions};
 use super::evidence::{Cause, Evidence, Verdict};
 use crate::event::Event;
 use crate::run::Outcome;
@@ -37,15 +37,15 @@ pub fn run_depth_search(
 impl Driver<'_, '_> {
     fn depths(&mut self, options: DepthOptions) -> Result<record::Search, WorldError> {
         self.states()?;
+        self.rung_from = self.outcome.points.len();
         let most = self.base.workloads.iter().map(|workload| workload.depth).max().unwrap_or(1);
         let mut ladder = DepthLadder::new(most);
         let mut answer = record::Depths { met: None, violated: None, most };
         while !self.is_over()
             && let Some((depth, purpose)) = ladder.next_depth()
         {
-            self.rung_from = self.outcome.points.len();
             let (load, is_cut) = self.window(depth, purpose, options);
-            let name = format!("closed loop, {} in flight, {}", in_flight(&load), purpose.words());
+            let name = format!("closed loop, {} in flight, {}", in_flight(&load.workloads), purpose.words());
             let evidence = self.load(&name, &load)?;
             if self.world.is_stopped() {
                 break;
@@ -56,7 +56,8 @@ impl Driver<'_, '_> {
                 Verdict::Fail(_) => ladder.decided(depth, false),
                 Verdict::Undecided => {}
             }
-            self.keep_rung(depth, purpose, &evidence, &verdict);
+            let rate_per_s = evidence.completed as f64 / evidence.seconds.max(f64::MIN_POSITIVE);
+            self.keep_rung((rate_per_s, Some(depth)), purpose.words(), &evidence, &verdict);
             answer = record::Depths { met: ladder.held(), violated: ladder.failed(), most };
             let search = self.with_depths(answer, &ladder);
             (self.watch)(Event::RateDecided { search: &search });
@@ -84,28 +85,6 @@ impl Driver<'_, '_> {
             workload.seed = workload.seed.wrapping_add(self.outcome.points.len() as u64);
         }
         (load, left.is_some_and(|left| left < run))
-    }
-
-    fn keep_rung(&mut self, depth: u32, purpose: DepthPurpose, evidence: &Evidence, verdict: &Verdict) {
-        let slos = &self.options.slos;
-        let points = (self.rung_from..self.outcome.points.len()).map(|index| narrow::<u32>(index));
-        let (word, cause) = match verdict {
-            Verdict::Pass => ("pass", None),
-            Verdict::Fail(cause) => ("fail", Some(cause_words(*cause, slos))),
-            Verdict::Undecided => ("undecided", None),
-        };
-        self.rungs.push(record::Rung {
-            rate_per_s: evidence.completed as f64 / evidence.seconds.max(f64::MIN_POSITIVE),
-            depth: Some(depth),
-            purpose: purpose.words().into(),
-            verdict: word.into(),
-            cause,
-            seconds: evidence.seconds,
-            requests: evidence.completed,
-            figures: slos.iter().enumerate().map(|(n, slo)| evidence.figure(n, slo)).collect(),
-            points: points.collect(),
-            recovery: None,
-        });
     }
 
     fn with_depths(&self, depths: record::Depths, ladder: &DepthLadder) -> record::Search {
@@ -142,11 +121,6 @@ fn verdict(evidence: &Evidence, slos: &[Slo], is_cut: bool) -> Verdict {
         Some(index) => Verdict::Fail(Cause::Slo(index)),
         None => Verdict::Pass,
     }
-}
-
-/// Requests in flight, all workers together.
-fn in_flight(load: &Load) -> u64 {
-    load.workloads.iter().map(|workload| u64::from(workload.workers) * u64::from(workload.depth)).sum()
 }
 
 /// When the first request of a load that began at `started` counts.

@@ -191,7 +191,8 @@ impl<P: Prober> Search<'_, P> {
     /// The same with a first look of `first_s`.
     fn decide_from(&mut self, rate_per_s: f64, purpose: Purpose, first_s: f64) -> Result<Verdict, P::Error> {
         assert!(rate_per_s > 0.0, "a rate that is tried is above zero");
-        let Settings { slos, longest_s, .. } = self.settings;
+        let Settings { slos, longest_s, bound_per_s, .. } = self.settings;
+        assert!(bound_per_s.is_none_or(|bound| rate_per_s <= bound), "{rate_per_s}/s is above the bound");
         let mut evidence = Evidence::default();
         let mut verdict = Verdict::Undecided;
         let mut seen_s = 0.0;

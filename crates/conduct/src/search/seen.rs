@@ -19,11 +19,9 @@ const LATE: f64 = 0.05;
 impl Driver<'_, '_> {
     /// What a load showed of the SLOs.
     pub(super) fn evidence(&self, load: &Load, answer: &MeasuredLoad) -> Evidence {
-        let tallies =
-            || answer.workloads.iter().flat_map(|workload| &workload.workers).map(|worker| &worker.tally);
         let rate: f64 = load.workloads.iter().filter_map(mean_rate).sum();
-        let seconds = tallies().map(|tally| tally.measured().as_secs_f64()).fold(0.0, f64::max);
-        let sum = |of: fn(&workload::tally::Tally) -> u64| tallies().map(of).sum::<u64>();
+        let seconds = answer.tallies().map(|tally| tally.measured().as_secs_f64()).fold(0.0, f64::max);
+        let sum = |of: fn(&workload::tally::Tally) -> u64| answer.tallies().map(of).sum::<u64>();
         Evidence {
             seconds,
             asked: rate * seconds,
@@ -44,9 +42,7 @@ impl Driver<'_, '_> {
         }
         let (mut lag, mut response) = (Histogram::new(), Histogram::new());
         let (mut in_flight_ns, mut window_ns) = (0u128, 0u64);
-        for tally in
-            answer.workloads.iter().flat_map(|workload| &workload.workers).map(|worker| &worker.tally)
-        {
+        for tally in answer.tallies() {
             in_flight_ns += tally.in_flight_ns;
             window_ns = window_ns.max(tally.measured().get());
             for class in &tally.classes {

@@ -67,8 +67,7 @@ impl Driver<'_, '_> {
         let seconds = (LIGHT_REQUESTS / self.light_per_s).ceil().clamp(1.0, LIGHT_MOST_S);
         let answer = self.apart(&self.at_rate(self.light_per_s, seconds, Nanos::ZERO))?;
         let mut response = Histogram::new();
-        let workers = answer.workloads.iter().flat_map(|workload| &workload.workers);
-        workers.flat_map(|worker| &worker.tally.classes).for_each(|class| response.merge(&class.response));
+        answer.tallies().flat_map(|tally| &tally.classes).for_each(|class| response.merge(&class.response));
         Ok((response, seconds))
     }
 
@@ -243,12 +242,12 @@ struct Slice {
 
 impl Writes {
     fn add(&mut self, answer: &MeasuredLoad) {
-        let tallies =
-            || answer.workloads.iter().flat_map(|workload| &workload.workers).map(|each| &each.tally);
-        let writes = tallies().flat_map(|tally| &tally.classes).filter(|class| class.class.op == Op::Write);
+        let writes =
+            answer.tallies().flat_map(|tally| &tally.classes).filter(|class| class.class.op == Op::Write);
         let bytes = writes.map(|class| class.bytes.as_f64()).sum();
-        let seconds = tallies().map(|tally| tally.measured().as_secs_f64()).fold(f64::MIN_POSITIVE, f64::max);
-        let ops: u64 = tallies().map(workload::tally::Tally::ops).sum();
+        let seconds =
+            answer.tallies().map(|tally| tally.measured().as_secs_f64()).fold(f64::MIN_POSITIVE, f64::max);
+        let ops: u64 = answer.tallies().map(workload::tally::Tally::ops).sum();
         self.slices.push(Slice { bytes, ops_per_s: ops as f64 / seconds });
     }
 

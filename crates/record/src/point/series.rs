@@ -30,6 +30,22 @@ pub struct Series {
     pub absent: Option<String>,
 }
 
+impl Series {
+    /// Nothing yet of what is read at `source`, about the whole point or the machine.
+    pub fn new(name: impl Into<String>, unit: &str, source: impl Into<String>) -> Series {
+        Series {
+            name: name.into(),
+            unit: unit.into(),
+            workload: None,
+            source: source.into(),
+            from_ns: None,
+            at_ns: Vec::new(),
+            values: Vec::new(),
+            absent: None,
+        }
+    }
+}
+
 /// Differences of the kernel's counters of one block device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceCounters {

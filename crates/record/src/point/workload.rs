@@ -226,6 +226,21 @@ pub struct EngineUsed {
     pub complete_batch: Option<u32>,
 }
 
+impl EngineUsed {
+    /// That one, of which no more is said.
+    pub fn new(name: Engine, clock: &str) -> EngineUsed {
+        let clock = clock.into();
+        EngineUsed {
+            name,
+            details: Vec::new(),
+            fallback: None,
+            clock,
+            submit_batch: None,
+            complete_batch: None,
+        }
+    }
+}
+
 /// Requests of one operation and size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Class {

@@ -26,15 +26,11 @@ pub(super) fn series(courses: &Courses) -> Vec<Series> {
     busy.truncate(PARTS);
     let at_ns: Vec<u64> = courses.ends.iter().copied().map(Instant::nanos).collect();
     let series = busy.into_iter().map(|(part, shares)| Series {
-        name: format!("{PART}{}.{BUSY}", part.name),
-        workload: None,
-        unit: "share".into(),
-        source: "the model".into(),
         from_ns: Some(courses.from.nanos()),
         at_ns: at_ns.clone(),
         // A hundredth of a per cent: more is not read, and a record has many of them.
         values: shares.iter().map(|share| (share * 1e4).round() / 1e4).collect(),
-        absent: None,
+        ..Series::new(format!("{PART}{}.{BUSY}", part.name), "share", "the model")
     });
     series.collect()
 }

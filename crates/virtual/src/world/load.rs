@@ -278,39 +278,21 @@ fn answer(workload: &Workload, jobs: &[workload::JobSpec], files: &[FilePlace]) 
         true => format!("LUN {}", file.lun),
         false => format!("LUN {} from {}", file.lun, file.start),
     };
-    MeasuredWorkload {
-        engine: EngineUsed {
-            submit_batch: Some(workload.engine.submit_batch),
-            complete_batch: Some(workload.engine.complete_batch),
-            ..engine(format!("{} on {luns} LUN{}", workload.workers, if luns == 1 { "" } else { "s" }))
-        },
-        files: FileNames::Listed(files.iter().map(name).collect()),
-        span: span_of(jobs),
-        device_zones: None,
-        workers: Vec::new(),
-        history: History::new(false),
-    }
+    let engine = EngineUsed {
+        submit_batch: Some(workload.engine.submit_batch),
+        complete_batch: Some(workload.engine.complete_batch),
+        ..engine(format!("{} on {luns} LUN{}", workload.workers, if luns == 1 { "" } else { "s" }))
+    };
+    MeasuredWorkload::before(engine, FileNames::Listed(files.iter().map(name).collect()), span_of(jobs))
 }
 
 fn answer_of_files(workload: &Workload, tree: &Tree) -> MeasuredWorkload {
     let shape = Shape::of(tree, workload.workers).expect("the workload was compiled");
-    MeasuredWorkload {
-        engine: engine("a file system on LUN 0".into()),
-        files: FileNames::Tree { top: PathBuf::new(), shape, op: tree.op },
-        span: Bytes::new(truncated(tree.sizes.mean() * tree.count as f64)),
-        device_zones: None,
-        workers: Vec::new(),
-        history: History::new(false),
-    }
+    let files = FileNames::Tree { top: PathBuf::new(), shape, op: tree.op };
+    let span = Bytes::new(truncated(tree.sizes.mean() * tree.count as f64));
+    MeasuredWorkload::before(engine("a file system on LUN 0".into()), files, span)
 }
 
 fn engine(detail: String) -> EngineUsed {
-    EngineUsed {
-        name: Engine::Virtual,
-        details: vec![detail],
-        fallback: None,
-        clock: "virtual".into(),
-        submit_batch: None,
-        complete_batch: None,
-    }
+    EngineUsed { details: vec![detail], ..EngineUsed::new(Engine::Virtual, "virtual") }
 }
