@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
-use units::Instant;
 use units::convert::narrow;
-use workload::{Completion, Errno, Op, Outcome, Request};
+use workload::{Errno, Op, Outcome, Request};
 
-use super::payload::{Ended, HasPayload};
 use super::sigbus::{self, Guarded};
 use super::trim::trim;
-use super::{Engine, EngineError, OpenFiles, Payload, Wait};
+use super::{AtOnce, Carrier, EngineError, OpenFiles, Payload};
 use crate::clock::Clock;
 
 /// One mapped file.
@@ -24,11 +22,8 @@ struct Mapping {
 /// Copies between buffers and mappings, one request at a time.
 #[derive(Debug)]
 pub struct Mmap {
-    clock: Clock,
     files: Arc<OpenFiles>,
     mappings: Vec<Mapping>,
-    payload: Payload,
-    ended: Ended,
 }
 
 impl Mmap {
@@ -38,32 +33,30 @@ impl Mmap {
         files: Arc<OpenFiles>,
         payload: Payload,
         writes: bool,
-    ) -> Result<Mmap, EngineError> {
+    ) -> Result<AtOnce<Mmap>, EngineError> {
         let mappings = files.0.iter().map(|open| map(open, writes)).collect::<Result<_, _>>()?;
-        Ok(Mmap { clock, files, mappings, payload, ended: Ended::default() })
+        Ok(AtOnce::new(clock, payload, Mmap { files, mappings }))
     }
+}
 
-    fn execute(&mut self, request: &Request) -> Outcome {
+impl Carrier for Mmap {
+    fn execute(&mut self, request: &Request, bytes: &mut [u8]) -> Outcome {
         let file = usize::from(request.file);
         let mapping = &self.mappings[file];
         let (offset, len) = (narrow::<usize>(request.offset.get()), request.len as usize);
         if offset + len > mapping.len {
             return Outcome::moved(narrow::<u32>(mapping.len.saturating_sub(offset)));
         }
-        debug_assert!(
-            offset <= mapping.len && len <= mapping.len - offset,
-            "the range must lie within the mapping"
-        );
         // SAFETY: the range was checked to lie within the mapping.
         let place = unsafe { mapping.base.add(offset) };
         match request.op {
             // SAFETY: the piece holds `len` bytes and does not overlap the mapping; a fault is caught.
             Op::Read => unsafe {
-                std::ptr::copy_nonoverlapping(place, self.payload.bytes(request).as_mut_ptr(), len);
+                std::ptr::copy_nonoverlapping(place, bytes.as_mut_ptr(), len);
             },
             // SAFETY: as above; the mapping is writable because the workload writes.
             Op::Write => unsafe {
-                std::ptr::copy_nonoverlapping(self.payload.bytes(request).as_ptr(), place, len);
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), place, len);
             },
             Op::Trim => return trim(&self.files.0[file], request),
             // SAFETY: the whole mapping is ours.
@@ -111,30 +104,11 @@ impl Drop for Mapping {
     }
 }
 
-impl HasPayload for Mmap {
-    fn payload(&mut self) -> &mut Payload {
-        &mut self.payload
-    }
-}
-
-impl Engine for Mmap {
-    fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
-        for request in requests {
-            let outcome = self.execute(request);
-            self.ended.push(request, outcome);
-        }
-        Ok(())
-    }
-
-    fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
-        Ok(self.ended.hand_over(&self.clock, wait, &mut self.payload, done))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::fixture::{full_of, open, payload, request};
+    use crate::engine::{Engine, HasPayload, Wait};
 
     #[test]
     fn a_file_is_mapped_as_long_as_its_engine_lives_and_is_not_exchanged_for_another() {

@@ -4,6 +4,7 @@
 //! chosen once for each worker, and the driver is compiled for it.
 
 mod again;
+mod at_once;
 mod choice;
 mod files;
 #[cfg(test)]
@@ -38,6 +39,7 @@ use crate::target::Device;
 use workload::spec::{EngineKind, IoPriority};
 use workload::{Completion, Request};
 
+pub use at_once::{AtOnce, Carrier};
 pub use choice::{EngineChoice, URING_DEPTH_MAX, choose};
 pub use files::{Addressing, FileRef, OpenFile, OpenFiles, open_files};
 pub(crate) use flush::flush;
@@ -103,15 +105,18 @@ pub trait Engine<R = Request> {
 
     /// Goes on with `files`, which are the same ones opened anew, in place of those that it has; nothing is in flight.
     fn reopen(&mut self, files: Arc<OpenFiles>) -> Result<(), EngineError> {
-        drop(files);
-        let why = "it keeps its files open; `reopen_every` needs io_uring or `depth = 1`".into();
-        Err(EngineError::Unfit { engine: "of this workload", why })
+        keeps_files(files)
     }
 
     /// Processor time of other threads that carry requests out for this one. None by default.
     fn helpers_cpu(&self) -> CpuTime {
         CpuTime::default()
     }
+}
+
+fn keeps_files(_files: Arc<OpenFiles>) -> Result<(), EngineError> {
+    let why = "it keeps its files open; `reopen_every` needs io_uring or `depth = 1`".into();
+    Err(EngineError::Unfit { engine: "of this workload", why })
 }
 
 /// Why an engine could not be set up, or could not go on. The failure of a single request is its outcome.

@@ -3,52 +3,14 @@
 //! Content is made anew when a slot becomes free, not when its next request is planned: then no request's
 //! latency includes it. Reads have pieces of their own, because what they fetch must not be written back.
 
+use units::Bytes;
 use units::convert::narrow;
-use units::{Bytes, Instant};
 use workload::spec::Workload;
-use workload::{Completion, JobSpec, Op, Outcome, Request, Streams};
+use workload::{JobSpec, Op, Request, Streams};
 
-use super::{Engine, EngineError, Wait};
+use super::{Engine, EngineError};
 use crate::buffers::Buffers;
-use crate::clock::Clock;
 use crate::content::Filler;
-
-/// Requests that a synchronous engine carried out as they were handed over, until they are asked for.
-#[derive(Debug, Default)]
-pub(super) struct Ended(Vec<(Request, Outcome)>);
-
-impl Ended {
-    pub(super) fn push(&mut self, request: &Request, outcome: Outcome) {
-        debug_assert!(
-            self.0.iter().all(|(other, _)| other.token != request.token),
-            "a slot must have one request at a time"
-        );
-        self.0.push((*request, outcome));
-    }
-
-    /// Hands all of them over, stamped after the last one ended, and makes new content for slots that wrote.
-    pub(super) fn hand_over(
-        &mut self,
-        clock: &Clock,
-        wait: Wait,
-        payload: &mut Payload,
-        done: &mut impl FnMut(Completion),
-    ) -> Instant {
-        if let (true, Wait::Until(due, _)) = (self.0.is_empty(), wait) {
-            clock.sleep_until(due);
-        }
-        let finished_at = clock.now();
-        let mut wrote = false;
-        for (request, outcome) in self.0.drain(..) {
-            done(Completion { token: request.token, outcome, finished_at });
-            if request.op == Op::Write {
-                payload.refill(request.token.0 as usize);
-                wrote = true;
-            }
-        }
-        if wrote { clock.now() } else { finished_at }
-    }
-}
 
 /// An engine that has the data of all its requests in one place.
 pub trait HasPayload: Engine {
@@ -94,16 +56,23 @@ impl Payload {
     #[inline]
     pub fn address(&self, request: &Request) -> *mut u8 {
         assert!(request.len as usize <= self.largest, "a request fits its piece of the buffers");
+        self.buffers.piece(self.piece_of(request))
+    }
+
+    #[inline]
+    fn piece_of(&self, request: &Request) -> usize {
         let slot = request.token.0 as usize;
-        self.buffers.piece(if request.op == Op::Write { self.depth + slot } else { slot })
+        debug_assert!(slot < self.depth, "the job must have the slot");
+        debug_assert!(
+            request.op != Op::Write || self.writes.is_some(),
+            "only who writes has pieces to write"
+        );
+        if request.op == Op::Write { self.depth + slot } else { slot }
     }
 
     /// The data of `request` as bytes.
     pub fn bytes(&mut self, request: &Request) -> &mut [u8] {
-        let slot = request.token.0 as usize;
-        debug_assert!(slot < self.depth, "the job must have the slot");
-        let piece = if request.op == Op::Write { self.depth + slot } else { slot };
-        self.buffers.piece_mut(piece, request.len as usize)
+        self.buffers.piece_mut(self.piece_of(request), request.len as usize)
     }
 
     /// Makes new content for a slot whose write has ended, unless content is made once.
@@ -148,9 +117,6 @@ impl Payload {
 
 #[cfg(test)]
 mod tests {
-    use units::Nanos;
-    use workload::Token;
-
     use super::*;
     use crate::engine::fixture::{payload, request};
 
@@ -175,32 +141,6 @@ mod tests {
         let mut reads = payload(3, 1.0);
         assert_eq!((reads.writes(), reads.size()), (false, Bytes::KIB * 12));
         assert!(reads.content(0).is_none());
-    }
-
-    #[test]
-    fn a_slot_has_new_content_once_its_write_has_been_handed_over_and_no_other_slot_has() {
-        let mut payload = payload(3, 0.5);
-        let before: Vec<Vec<u8>> =
-            (0..3).map(|slot| payload.content(slot).expect("it writes").to_vec()).collect();
-        assert!(before[0] != before[1] && before[1] != before[2]);
-        let (clock, mut ended) = (Clock::start(), Ended::default());
-        ended.push(&request(Op::Write, 1), Outcome::moved(4096));
-        ended.push(&request(Op::Read, 2), Outcome::moved(512));
-        let mut seen = Vec::new();
-        let asked_at = clock.now();
-        let until = Wait::Until(asked_at.saturating_add(Nanos::from_secs(60)), 1);
-        let now = ended.hand_over(&clock, until, &mut payload, &mut |done| seen.push(done));
-        let told: Vec<_> = seen.iter().map(|done| (done.token, done.outcome)).collect();
-        assert_eq!(told, [(Token(1), Outcome::moved(4096)), (Token(2), Outcome::moved(512))]);
-        assert!(seen.iter().all(|done| done.finished_at >= asked_at && done.finished_at <= now));
-        assert!(now < asked_at.saturating_add(Nanos::from_secs(30)), "something had ended: no waiting");
-        let after: Vec<Vec<u8>> =
-            (0..3).map(|slot| payload.content(slot).expect("it writes").to_vec()).collect();
-        assert_eq!([0, 1, 2].map(|slot| before[slot] == after[slot]), [true, false, true]);
-        // With nothing that has ended, until the time.
-        let due = clock.now().saturating_add(Nanos::from_millis(3));
-        assert!(ended.hand_over(&clock, Wait::Until(due, 1), &mut payload, &mut |_| panic!("none")) >= due);
-        ended.hand_over(&clock, Wait::For(1), &mut payload, &mut |_| panic!("none"));
     }
 
     #[test]

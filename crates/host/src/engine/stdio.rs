@@ -6,15 +6,13 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use rustix::io::Errno as OsErrno;
-use units::Instant;
 use units::convert::narrow;
 use workload::spec::FlushKind;
-use workload::{Completion, Errno, Op, Outcome, Request};
+use workload::{Errno, Op, Outcome, Request};
 
 use super::again::again;
-use super::payload::{Ended, HasPayload};
 use super::trim::trim;
-use super::{Engine, EngineError, OpenFiles, Payload, Wait};
+use super::{AtOnce, Carrier, OpenFiles, Payload};
 use crate::clock::Clock;
 
 /// What is gathered of each file: the block of a common file system, which is what glibc takes for its buffers.
@@ -28,12 +26,9 @@ pub const BUFFER: usize = 4096;
 /// measured time, unless a flush came before.
 #[derive(Debug)]
 pub struct Stdio {
-    clock: Clock,
     flush: FlushKind,
     files: Arc<OpenFiles>,
     streams: Vec<Stream>,
-    payload: Payload,
-    ended: Ended,
 }
 
 /// A buffer and which part of its file it holds.
@@ -48,16 +43,17 @@ struct Stream {
 
 impl Stdio {
     /// For one worker of depth 1.
-    pub fn new(clock: Clock, flush: FlushKind, files: Arc<OpenFiles>, payload: Payload) -> Stdio {
+    pub fn new(clock: Clock, flush: FlushKind, files: Arc<OpenFiles>, payload: Payload) -> AtOnce<Stdio> {
         let stream = || Stream { buffer: vec![0; BUFFER].into_boxed_slice(), start: 0, len: 0, dirty: false };
         let streams = files.0.iter().map(|_| stream()).collect();
-        Stdio { clock, flush, files, streams, payload, ended: Ended::default() }
+        AtOnce::new(clock, payload, Stdio { flush, files, streams })
     }
+}
 
-    fn execute(&mut self, request: &Request) -> Outcome {
+impl Carrier for Stdio {
+    fn execute(&mut self, request: &Request, bytes: &mut [u8]) -> Outcome {
         let number = usize::from(request.file);
         let (file, stream) = (&self.files.0[number].file, &mut self.streams[number]);
-        let bytes = self.payload.bytes(request);
         let offset = request.offset.get();
         let moved = match request.op {
             Op::Read => stream.read(file, offset, bytes),
@@ -83,6 +79,7 @@ impl Stdio {
 impl Stream {
     fn read(&mut self, file: &File, offset: u64, bytes: &mut [u8]) -> Result<usize, OsErrno> {
         self.hand_over(file)?;
+        debug_assert!(!self.dirty, "what was written is handed over before anything is read");
         let mut done = 0;
         while done < bytes.len() {
             let (at, left) = (offset + done as u64, &mut bytes[done..]);
@@ -126,6 +123,7 @@ impl Stream {
             let count = left.len().min(BUFFER - self.len);
             self.buffer[self.len..self.len + count].copy_from_slice(&left[..count]);
             self.len += count;
+            debug_assert!(self.len <= BUFFER, "no more is gathered than a buffer holds");
             self.dirty = true;
             done += count;
             if self.len == BUFFER {
@@ -164,26 +162,6 @@ impl Drop for Stdio {
     }
 }
 
-impl HasPayload for Stdio {
-    fn payload(&mut self) -> &mut Payload {
-        &mut self.payload
-    }
-}
-
-impl Engine for Stdio {
-    fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
-        for request in requests {
-            let outcome = self.execute(request);
-            self.ended.push(request, outcome);
-        }
-        Ok(())
-    }
-
-    fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
-        Ok(self.ended.hand_over(&self.clock, wait, &mut self.payload, done))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::File;
@@ -192,6 +170,7 @@ mod tests {
     use units::Bytes;
 
     use super::*;
+    use crate::engine::Engine;
     use crate::engine::fixture::{full_of, open, payload, request};
 
     fn stream() -> Stream {

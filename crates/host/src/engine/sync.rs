@@ -6,15 +6,14 @@ use std::sync::Arc;
 
 use rustix::fs::FallocateFlags;
 use rustix::io::ReadWriteFlags;
+use units::Share;
 use units::convert::narrow;
-use units::{Instant, Share};
 use workload::spec::{Commands, FlushKind, RequestFlags};
-use workload::{Completion, Errno, Op, Outcome, Request};
+use workload::{Errno, Op, Outcome, Request};
 
 use super::again::again;
-use super::payload::{Ended, HasPayload};
 use super::trim::trim;
-use super::{Engine, EngineError, OpenFiles, Payload, Wait};
+use super::{AtOnce, Carrier, EngineError, OpenFiles, Payload};
 use crate::clock::Clock;
 
 /// Which pair of calls.
@@ -36,47 +35,36 @@ pub enum Call {
     Scsi(Commands),
 }
 
-/// Carries a request out as it is submitted, so only depth 1 makes sense; [`super::ThreadPool`] does more.
+/// One call for each request; [`super::ThreadPool`] has several at a time.
 #[derive(Debug)]
 pub struct Sync {
-    clock: Clock,
     call: Call,
     flush: FlushKind,
     files: Arc<OpenFiles>,
-    payload: Payload,
-    ended: Ended,
 }
 
 impl Sync {
     /// For one worker of depth 1.
-    pub fn new(clock: Clock, call: Call, flush: FlushKind, files: Arc<OpenFiles>, payload: Payload) -> Sync {
-        Sync { clock, call, flush, files, payload, ended: Ended::default() }
+    pub fn new(
+        clock: Clock,
+        call: Call,
+        flush: FlushKind,
+        files: Arc<OpenFiles>,
+        payload: Payload,
+    ) -> AtOnce<Sync> {
+        AtOnce::new(clock, payload, Sync { call, flush, files })
     }
 }
 
-impl HasPayload for Sync {
-    fn payload(&mut self) -> &mut Payload {
-        &mut self.payload
-    }
-}
-
-impl Engine for Sync {
-    fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
-        for request in requests {
-            let outcome = execute(self.call, self.flush, &self.files, request, self.payload.bytes(request));
-            self.ended.push(request, outcome);
-        }
-        Ok(())
+impl Carrier for Sync {
+    fn execute(&mut self, request: &Request, bytes: &mut [u8]) -> Outcome {
+        execute(self.call, self.flush, &self.files, request, bytes)
     }
 
     fn reopen(&mut self, files: Arc<OpenFiles>) -> Result<(), EngineError> {
         assert_eq!(files.0.len(), self.files.0.len(), "they must be the same files");
         self.files = files;
         Ok(())
-    }
-
-    fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
-        Ok(self.ended.hand_over(&self.clock, wait, &mut self.payload, done))
     }
 }
 
@@ -162,6 +150,7 @@ pub(super) fn execute(
 mod tests {
     use super::*;
     use crate::engine::fixture::{full_of, open, payload, request};
+    use crate::engine::{Engine, HasPayload, Wait};
 
     #[test]
     fn a_file_is_allocated_and_cut_without_data() {
@@ -205,7 +194,7 @@ mod tests {
         let (one, other) = (full_of(1), full_of(2));
         for call in [Call::Pread, Call::Preadv2(RequestFlags::NONE)] {
             let mut engine = Sync::new(Clock::start(), call, FlushKind::Fsync, open(&one), payload(1, 1.0));
-            let read = |engine: &mut Sync| {
+            let read = |engine: &mut AtOnce<Sync>| {
                 engine.submit(&[request(Op::Read, 0)]).expect("nothing can fail");
                 engine.wait(Wait::For(1), &mut |_| ()).expect("nothing can fail");
                 engine.payload().bytes(&request(Op::Read, 0))[4095]

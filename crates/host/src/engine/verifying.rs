@@ -67,6 +67,11 @@ impl<E: HasPayload> Engine for Verifying<E> {
         debug_assert!(self.ended.is_empty(), "every completion must have been handed over");
         let mut ended = std::mem::take(&mut self.ended);
         let now = self.inner.wait(wait, &mut |completion| ended.push(completion))?;
+        debug_assert!(ended.len() <= self.taken.len(), "a request must end once");
+        debug_assert!(
+            ended.iter().all(|completion| completion.finished_at <= now),
+            "the clock is read after the last one has ended"
+        );
         let any = !ended.is_empty();
         ended.drain(..).for_each(|completion| done(self.conclude(completion)));
         self.ended = ended;
@@ -84,13 +89,13 @@ mod tests {
     use workload::spec::{FlushKind, Verify, Workload};
 
     use super::*;
-    use crate::engine::Sync;
     use crate::engine::fixture::{full_of, job, open, payload, request, workload};
     use crate::engine::sync::Call;
+    use crate::engine::{AtOnce, Sync};
     use crate::verify::{Books, Checks, Verification};
 
     /// An engine over a file of that byte, and its clock.
-    fn verifying(byte: u8) -> (Verifying<Sync>, Clock) {
+    fn verifying(byte: u8) -> (Verifying<AtOnce<Sync>>, Clock) {
         let (file, clock) = (full_of(byte), Clock::start());
         let books = Arc::new(Books::new(1, Bytes::new(4096)));
         let files = vec![books.ledger(file.path(), Bytes::MIB).expect("books in memory")];

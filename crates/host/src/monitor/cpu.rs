@@ -241,7 +241,9 @@ fn is_too_soon(before: &[Ticks], after: &[Ticks]) -> bool {
 fn shares(before: &Ticks, after: &Ticks) -> Option<[f64; 8]> {
     let grown: [f64; 8] = std::array::from_fn(|state| grown(before[state], after[state]));
     let all: f64 = grown.iter().sum();
-    (all > 0.0).then(|| grown.map(|ticks| ticks / all))
+    let shares = grown.map(|ticks| ticks / all);
+    debug_assert!(all == 0.0 || (shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "states make up the whole");
+    (all > 0.0).then_some(shares)
 }
 
 fn shares_busy(before: &Ticks, after: &Ticks) -> Option<f64> {

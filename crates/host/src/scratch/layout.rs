@@ -68,6 +68,7 @@ pub(super) fn fill(
     let stop = AtomicBool::new(false);
     let mut last_step = Step::Continue;
     let mut failure = None;
+    let mut written = Bytes::ZERO;
     std::thread::scope(|scope| {
         // Handed over one by one: no writer runs ahead of the answer whether to go on.
         let (sender, reports) = mpsc::sync_channel(0);
@@ -76,7 +77,6 @@ pub(super) fn fill(
             scope.spawn(move || write_chunks(file, length, seed, buffer, next, stop, &sender));
         }
         drop(sender);
-        let mut written = Bytes::ZERO;
         for report in reports {
             match report {
                 Ok(count) => written += count,
@@ -100,6 +100,7 @@ pub(super) fn fill(
     // Every chunk that was taken has been written, and they are taken in order.
     let taken = next.into_inner().min(chunks);
     let filled = (CHUNK * taken).min(length);
+    assert_eq!(written, filled, "what was written must be one piece from the start on");
     assert!(
         last_step != Step::Continue || filled == length,
         "a file whose layout was not stopped must be filled to its end"

@@ -118,13 +118,8 @@ impl Scratch {
     /// The file that another process has laid out and keeps locked; it is not removed from here.
     pub fn join(path: &Path) -> Result<Scratch, ScratchError> {
         let not_ours = || ScratchError::NotOurs { path: path.into() };
-        let look = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = match rustix::fs::open(path, look, Mode::empty()) {
-            Ok(file) => File::from(file),
-            Err(Errno::NOENT) => return Err(ScratchError::NotShared { path: path.into() }),
-            Err(Errno::LOOP) => return Err(not_ours()),
-            Err(error) => return Err(os(path, "open")(error.into())),
-        };
+        let not_shared = || ScratchError::NotShared { path: path.into() };
+        let file = open_there(path, OFlags::RDWR)?.ok_or_else(not_shared)?;
         let header = header_of(&file).map_err(os(path, "read"))?.ok_or_else(not_ours)?;
         let extents = extents(&file, header.data).map_err(os(path, "read its extents"))?;
         let permit = leave(path, &file)?;
@@ -158,11 +153,6 @@ impl Scratch {
     /// What the file system says about holes and unwritten extents.
     pub fn extents(&self) -> &Extents {
         &self.extents
-    }
-
-    /// Whether it was laid out past the page cache. False for a reused one, which may be cached in part.
-    pub fn laid_out_direct(&self) -> bool {
-        self.direct
     }
 
     /// Whether it was there before.
@@ -235,13 +225,7 @@ impl Scratch {
     /// Fathom's file at `path`, locked; `None` where there is nothing. One that was to be kept stays kept.
     fn found(path: &Path, journal: &Journal) -> Result<Option<Scratch>, ScratchError> {
         let not_ours = || ScratchError::NotOurs { path: path.into() };
-        let look = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let first = match rustix::fs::open(path, look, Mode::empty()) {
-            Ok(first) => File::from(first),
-            Err(Errno::NOENT) => return Ok(None),
-            Err(Errno::LOOP) => return Err(not_ours()),
-            Err(error) => return Err(os(path, "open")(error.into())),
-        };
+        let Some(first) = open_there(path, OFlags::RDONLY)? else { return Ok(None) };
         let stat = first.metadata().map_err(os(path, "look at"))?;
         if !stat.is_file() {
             return Err(not_ours());
@@ -360,6 +344,17 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // Nobody can be told here; a file that stays behind is in the journal, and is known by its mark.
         let _untold = self.remove();
+    }
+}
+
+/// What is at `path`, and no link; `None` where nothing is.
+fn open_there(path: &Path, access: OFlags) -> Result<Option<File>, ScratchError> {
+    let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(file) => Ok(Some(file.into())),
+        Err(Errno::NOENT) => Ok(None),
+        Err(Errno::LOOP) => Err(ScratchError::NotOurs { path: path.into() }),
+        Err(error) => Err(os(path, "open")(error.into())),
     }
 }
 

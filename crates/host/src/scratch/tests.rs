@@ -169,11 +169,11 @@ fn a_file_is_laid_out_past_the_page_cache_where_that_can_be_and_says_whether() {
     let direct = std::os::unix::fs::OpenOptionsExt::custom_flags(File::options().read(true), libc::O_DIRECT)
         .open(scratch.path());
     let can = direct.is_ok();
-    assert_eq!(scratch.laid_out_direct(), can);
+    assert_eq!(scratch.direct, can);
     scratch.keep().expect("the file is ours");
     drop(scratch);
     let again = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("it is there");
-    assert!(again.reused() && !again.laid_out_direct(), "it may be cached in part");
+    assert!(again.reused() && !again.direct, "it may be cached in part");
     let header = *again.header();
     assert!(header.complete && header.keep && header.seed == 7 && header.data == SIZE, "{header:?}");
 }

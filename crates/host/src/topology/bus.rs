@@ -117,7 +117,6 @@ pub(super) fn usb(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathCo
             }
         });
         let part = part.ceiling(found.ok_or_else(|| format!("speed: {source} does not report it")));
-        let below = chain(reader, rest);
-        part.on(below)
+        part.on(chain(reader, rest))
     })
 }

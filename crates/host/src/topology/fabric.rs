@@ -92,11 +92,9 @@ fn nvme(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathComponent {
                 address.split(',').find_map(|each| each.trim().strip_prefix("traddr=")).map(str::to_owned);
             let share = text(&step.path.join("subsysnqn"));
             let remote = remote::Remote { protocol: format!("nvme-{transport}"), share, address };
-            let below = network::far_end(reader, &remote);
-            return part.on(below);
+            return part.on(network::far_end(reader, &remote));
         }
-        let below = chain(reader, rest);
-        part.on(below)
+        part.on(chain(reader, rest))
     })
 }
 
@@ -117,8 +115,7 @@ fn nvme_queues(root: &SysRoot, folder: &Path) -> Option<Ceiling> {
 fn virtio(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathComponent {
     reader.once(&step.name, "virtio device", |reader, mut part| {
         part.unknown.push("what is below: the disks and limits of the hypervisor cannot be seen here".into());
-        let below = chain(reader, rest);
-        part.on(below)
+        part.on(chain(reader, rest))
     })
 }
 

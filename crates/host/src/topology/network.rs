@@ -38,8 +38,7 @@ pub(super) fn file_system(
         let slots = reader.root.proc.join("sys/sunrpc/tcp_max_slot_table_entries");
         part = part.maybe(of_file(reader.root, &slots, Limit::InFlight, 1.0, "slots of one connection"));
     }
-    let below = far_end(reader, remote);
-    part.on(below)
+    part.on(far_end(reader, remote))
 }
 
 /// The interfaces that lead to `remote`, and the far end itself.

@@ -24,8 +24,7 @@ pub(super) fn host(reader: &mut Reader<'_>, name: &str, rest: &[Step]) -> PathCo
                 .ceiling(fibre(reader.root, name)),
             false => part,
         };
-        let below = chain(reader, rest);
-        part.on(below)
+        part.on(chain(reader, rest))
     })
 }
 
@@ -51,8 +50,7 @@ pub(super) fn remote_port(reader: &mut Reader<'_>, name: &str, rest: &[Step]) ->
         let part = part
             .fact("port", text(&folder.join("port_name")))
             .fact("state", text(&folder.join("port_state")));
-        let below = chain(reader, rest);
-        part.on(below)
+        part.on(chain(reader, rest))
     })
 }
 
@@ -72,8 +70,7 @@ pub(super) fn ata(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathCo
             source: source.clone(),
         });
         let part = part.ceiling(found.ok_or_else(|| format!("speed: {source} does not report it")));
-        let below = chain(reader, rest);
-        part.on(below)
+        part.on(chain(reader, rest))
     })
 }
 
@@ -83,8 +80,7 @@ pub(super) fn ata(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathCo
 pub(super) fn sas_port(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathComponent {
     reader.once(&step.name, "SAS port", |reader, part| {
         let part = part.ceiling(lanes(reader.root, step));
-        let below = chain(reader, rest);
-        part.on(below)
+        part.on(chain(reader, rest))
     })
 }
 
@@ -125,8 +121,7 @@ pub(super) fn expander(reader: &mut Reader<'_>, name: &str, rest: &[Step]) -> Pa
         let part = part
             .fact("vendor", text(&folder.join("vendor_id")))
             .fact("product", text(&folder.join("product_id")));
-        let below = chain(reader, rest);
-        part.on(below)
+        part.on(chain(reader, rest))
     })
 }
 

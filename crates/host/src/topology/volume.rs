@@ -153,8 +153,7 @@ fn loop_over(reader: &mut Reader<'_>, part: PathComponent, device: &Device) -> P
         .into_iter()
         .filter_map(|devno| Device::read(reader.root, devno))
         .collect();
-    let below = file_system(reader, mount, &devices);
-    part.on(vec![below])
+    part.on(vec![file_system(reader, mount, &devices)])
 }
 
 /// A whole disk, LUN or namespace, and the way from it to the processor.

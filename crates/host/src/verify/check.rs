@@ -110,12 +110,11 @@ impl Checks {
     /// What its checkers have found.
     pub fn verified(&self) -> Verified {
         let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
-        Verified {
-            checked: Bytes::new(count(&self.found.checked)),
-            unknown: Bytes::new(count(&self.found.unknown)),
-            corrupt: count(&self.found.corrupt),
-            wrong: self.found.wrong.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-        }
+        let wrong = self.found.wrong.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let corrupt = count(&self.found.corrupt);
+        assert!(wrong.len() as u64 <= corrupt, "what was wrong is of reads that are counted");
+        let (checked, unknown) = (count(&self.found.checked), count(&self.found.unknown));
+        Verified { checked: Bytes::new(checked), unknown: Bytes::new(unknown), corrupt, wrong }
     }
 }
 
@@ -209,6 +208,10 @@ impl Checker {
         let ledger = self.ledger(request);
         let (whole, _) = self.blocks(request);
         let before = &mut self.slots[request.token.0 as usize].before;
+        debug_assert!(
+            whole.end.saturating_sub(whole.start) <= before.len() as u64,
+            "a block that is read has no word"
+        );
         whole.zip(before).for_each(|(block, word)| *word = ledger.look(block));
     }
 
@@ -234,6 +237,10 @@ impl Checker {
             }
             return;
         }
+        debug_assert!(
+            bytes.len() as u64 / block <= slot.sums.len() as u64,
+            "a block that is written has no sum"
+        );
         let offsets = (request.offset.get()..).step_by(narrow::<usize>(block));
         for ((bytes, sum), offset) in
             bytes.chunks_exact_mut(narrow::<usize>(block)).zip(&slot.sums).zip(offsets)

@@ -21,6 +21,8 @@ const MAGIC: &[u8; 8] = b"fathomV1";
 const HEADER: usize = 4096;
 const WORD: usize = size_of::<AtomicU32>();
 
+const _: () = assert!(HEADER.is_multiple_of(WORD), "words begin where words can lie");
+
 /// What stamps and words mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Meaning {
@@ -87,7 +89,7 @@ impl KeptWords {
         // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
         let base = unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, protection, flags, &file, 0) }?;
         let base = NonNull::new(base.cast::<u8>()).ok_or_else(|| refusal(path, "it was mapped nowhere"))?;
-        assert!(base.as_ptr().addr().is_multiple_of(WORD), "words lie where words can lie");
+        assert!(base.as_ptr().addr().is_multiple_of(HEADER), "a mapping begins at a page");
         Ok(KeptWords { base, blocks, _file: file })
     }
 

@@ -110,6 +110,10 @@ impl Others {
     /// Adds a piece, unless it is empty.
     fn add(&mut self, first: u64, piece: Piece) {
         if piece.end > first {
+            debug_assert!(
+                self.pieces.range(..piece.end).next_back().is_none_or(|(_, before)| before.end <= first),
+                "pieces do not overlap"
+            );
             self.pieces.insert(first, piece);
         }
     }
