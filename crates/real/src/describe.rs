@@ -186,41 +186,26 @@ fn difference(name: &str, relation: &str, counted: &monitor::DeviceCounters) -> 
     }
 }
 
-/// What the monitors saw, and what they could not.
 /// What the page cache held of the files of a point before and after its load.
 pub(crate) fn cached_series(started: Instant, ended: Instant, held: (Bytes, Bytes)) -> record::Series {
+    assert!(started <= ended, "a load ends after it began");
     record::Series {
-        name: record::names::series::MEMORY_FILES.into(),
-        workload: None,
-        unit: "bytes".into(),
-        source: "cachestat(2)".into(),
-        from_ns: None,
         at_ns: vec![started.nanos(), ended.nanos()],
         values: vec![held.0.get() as f64, held.1.get() as f64],
-        absent: None,
+        ..record::Series::new(record::names::series::MEMORY_FILES, "bytes", "cachestat(2)")
     }
 }
 
+/// What the monitors saw, and what they could not.
 pub(crate) fn series(seen: Observations) -> Vec<record::Series> {
     let present = seen.series.into_iter().map(|series| record::Series {
-        name: series.name,
-        workload: None,
-        unit: series.unit.into(),
-        source: series.source,
-        from_ns: None,
         at_ns: series.points.iter().map(|(at, _)| at.nanos()).collect(),
         values: series.points.iter().map(|(_, value)| *value).collect(),
-        absent: None,
+        ..record::Series::new(series.name, series.unit, series.source)
     });
     let absent = seen.absent.into_iter().map(|absent| record::Series {
-        name: absent.name,
-        workload: None,
-        unit: String::new(),
-        source: String::new(),
-        from_ns: None,
-        at_ns: Vec::new(),
-        values: Vec::new(),
         absent: Some(absent.reason),
+        ..record::Series::new(absent.name, "", "")
     });
     present.chain(absent).collect()
 }

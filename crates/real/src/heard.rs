@@ -78,22 +78,7 @@ impl Heard {
 
 /// An answer without what its workers saw, which comes with [`fill_in`].
 pub(crate) fn answer(files: FileNames, span: Bytes, clock: &str) -> MeasuredWorkload {
-    let engine = EngineUsed {
-        name: Engine::Unreported,
-        details: Vec::new(),
-        fallback: None,
-        clock: clock.into(),
-        submit_batch: None,
-        complete_batch: None,
-    };
-    MeasuredWorkload {
-        engine,
-        files,
-        span,
-        device_zones: None,
-        workers: Vec::new(),
-        history: History::new(false),
-    }
+    MeasuredWorkload::before(EngineUsed::new(Engine::Unreported, clock), files, span)
 }
 
 /// The same of one that asks for blocks.
@@ -138,11 +123,17 @@ pub(crate) fn fill_in(
     histories: Vec<History>,
     outcomes: Vec<WorkerOutcome>,
 ) -> Vec<MeasuredWorkload> {
+    assert_eq!(answers.len(), histories.len(), "each workload was heard");
     for (answer, history) in answers.iter_mut().zip(histories) {
         answer.history = history;
     }
     for outcome in outcomes {
         let answer = &mut answers[outcome.workload];
+        assert_eq!(
+            answer.workers.len(),
+            outcome.worker as usize,
+            "workers come in the order of their numbers"
+        );
         answer.engine.name = engine_of(outcome.engine.choice);
         answer.engine.details = outcome.engine.details;
         answer.engine.fallback = outcome.engine.fallback;

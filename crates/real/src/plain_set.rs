@@ -151,16 +151,12 @@ impl PlainSet {
                 plain::cut(&file, most).map_err(|error| refused(each, error))?;
             }
             if wanted.expand {
-                let started = clock.now();
-                let whole = plain::fill(&mut file, wanted.size, wanted.noise, &mut |at| {
-                    live(layout_news(clock.now(), started, at, wanted.size));
-                    if stop.load(Ordering::Relaxed) { Step::Abort } else { Step::Continue }
-                });
-                if !whole.map_err(expanding(each))? {
+                let whole = expanded(wanted, (each, &mut file), clock, stop, live);
+                if matches!(whole, Err(WorldError::Interrupted)) {
                     // Half of a file is of no use to anybody.
                     self.made.iter_mut().for_each(Made::give_up);
-                    return Err(WorldError::Interrupted);
                 }
+                whole?;
             }
         }
         Ok(())
@@ -197,14 +193,7 @@ impl PlainSet {
     ) -> Result<(), WorldError> {
         for (wanted, each) in self.wanted.iter().zip(targets).filter(|(wanted, _)| wanted.whole) {
             let Some(mut file) = writable(each)? else { continue };
-            let started = clock.now();
-            let whole = plain::fill(&mut file, wanted.size, wanted.noise, &mut |at| {
-                live(layout_news(clock.now(), started, at, wanted.size));
-                if stop.load(Ordering::Relaxed) { Step::Abort } else { Step::Continue }
-            });
-            if !whole.map_err(expanding(each))? {
-                return Err(WorldError::Interrupted);
-            }
+            expanded(wanted, (each, &mut file), clock, stop, live)?;
         }
         Ok(())
     }
@@ -249,8 +238,23 @@ fn refused(each: &Resolved, error: Refused) -> WorldError {
     WorldError::failed(format!("{} {}", error.doing, each.target.name))(error.source)
 }
 
-fn expanding(each: &Resolved) -> impl FnOnce(std::io::Error) -> WorldError {
-    WorldError::failed(format!("expanding {}", each.target.name))
+/// Expands a file to its size; an interrupt is an error.
+fn expanded(
+    wanted: &PlainFile,
+    (each, file): (&Resolved, &mut File),
+    clock: &Clock,
+    stop: &AtomicBool,
+    live: &mut dyn FnMut(Live),
+) -> Result<(), WorldError> {
+    let started = clock.now();
+    let whole = plain::fill(file, wanted.size, wanted.noise, &mut |at| {
+        live(layout_news(clock.now(), started, at, wanted.size));
+        if stop.load(Ordering::Relaxed) { Step::Abort } else { Step::Continue }
+    });
+    match whole.map_err(WorldError::failed(format!("expanding {}", each.target.name)))? {
+        true => Ok(()),
+        false => Err(WorldError::Interrupted),
+    }
 }
 
 /// A file that may be written, opened for it; `None` for devices, and for what is only read.

@@ -159,6 +159,7 @@ impl ScratchSet {
                 scratch.keep().map_err(HostError::told)?;
             }
             scratch.evict().map_err(HostError::told)?;
+            assert!(scratch.size() <= spec.size.round_up(HEADER_SIZE), "no file is larger than was planned");
             before += scratch.size();
             self.made.push(Some(scratch));
         }
@@ -172,6 +173,7 @@ pub(crate) fn layout_news(
     written: Bytes,
     total: Bytes,
 ) -> Live<'static> {
+    debug_assert!(written <= total, "{written} of {total} are laid out");
     let progress = Progress { bytes: written.get(), ..Progress::default() };
     let done = Some(written.as_f64() / total.as_f64().max(1.0));
     Live { progress, done, ..Live::beside(started, now, "lay out") }

@@ -163,19 +163,13 @@ impl Upkeep {
     pub(crate) fn series(&self, since: Instant) -> Option<Series> {
         let watched = self.watched.as_ref()?;
         let course = watched.course();
+        assert!(course.is_sorted_by_key(|(at, _)| *at), "answers follow each other");
         let first = course.partition_point(|(at, _)| *at < since).saturating_sub(1);
         let told = &course[first..];
-        Some(Series {
-            name: format!("{}{}", watched.work.name(), record::names::series::DONE),
-            workload: None,
-            unit: "share".into(),
-            source: watched.source.clone(),
-            from_ns: None,
-            at_ns: told.iter().map(|(at, _)| at.nanos()).collect(),
-            values: told.iter().map(|(_, part)| *part).collect(),
-            absent: None,
-        })
-        .filter(|series| !series.values.is_empty())
+        let (at_ns, values) = told.iter().map(|(at, part)| (at.nanos(), *part)).unzip();
+        let name = format!("{}{}", watched.work.name(), record::names::series::DONE);
+        let named = Series::new(name, "share", watched.source.as_str());
+        (!told.is_empty()).then_some(Series { at_ns, values, ..named })
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) fn books(plan: &Plan, directory: Option<&Path>) -> Option<Arc<Books>>
     };
     let sizes = (0..).map(|halvings| Bytes::new(MOST_BLOCK.get() >> halvings));
     let block = sizes.take_while(|block| *block > LEAST_BLOCK).find(divides).unwrap_or(LEAST_BLOCK);
+    assert!(divides(&block), "a plan that verifies keeps to blocks of {LEAST_BLOCK}");
     let books = Books::new(plan.seed, block);
     Some(Arc::new(match directory {
         Some(directory) => books.kept_in(directory.to_owned()),
@@ -37,6 +38,7 @@ pub(crate) fn verification(
     files: &[FileRef],
     lengths: &[Bytes],
 ) -> Result<Verification, WorldError> {
+    assert_eq!(files.len(), lengths.len(), "each file has a length");
     let ledger = |(file, len): (&FileRef, &Bytes)| books.ledger(&file.path, *len);
     let files: io::Result<_> = files.iter().zip(lengths).map(ledger).collect();
     Ok(Verification { books: books.clone(), files: files.map_err(cannot_be_noted)? })
