@@ -131,9 +131,9 @@ impl ReadAhead {
     /// A fetch has ended; the readers that need wait no longer go to `released`.
     pub fn fetched(&mut self, fetch: Fetch, released: &mut Vec<u32>) {
         let stream = &mut self.streams[fetch.stream as usize];
-        if let Some(part) =
-            stream.under_way.iter_mut().find(|part| (part.0, part.1) == (fetch.from, fetch.to))
-        {
+        let part = stream.under_way.iter_mut().find(|part| (part.0, part.1) == (fetch.from, fetch.to));
+        debug_assert!(part.as_ref().is_some_and(|part| !part.2), "what ends was under way, and ends once");
+        if let Some(part) = part {
             part.2 = true;
         }
         let done = stream.under_way.iter().take_while(|part| part.2).count();

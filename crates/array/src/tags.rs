@@ -72,6 +72,18 @@ impl Tags {
         self.sets[self.set_of(line)].0.contains(&line)
     }
 
+    /// Whether all lines are held that these bytes touch, without counting as use.
+    pub fn hold_all(&self, volume: u32, offset: u64, len: u64) -> bool {
+        self.lines_of(volume, offset, len).all(|line| self.holds(line))
+    }
+
+    /// Holds all lines that these bytes touch from now on.
+    pub fn insert_all(&mut self, volume: u32, offset: u64, len: u64) {
+        for line in self.lines_of(volume, offset, len) {
+            self.insert(line);
+        }
+    }
+
     /// Holds `line` from now on; the line that gave way, if one had to.
     #[inline]
     pub fn insert(&mut self, line: u64) -> Option<u64> {

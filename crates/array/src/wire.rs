@@ -297,7 +297,18 @@ impl Wire {
         if self.lanes.len() > 1 {
             self.help(at);
         }
+        debug_assert!(self.booked >= work, "what ends must have been booked");
         self.booked = self.booked.saturating_sub(work);
+        debug_assert_eq!(
+            self.transfers.in_use() == 0,
+            self.booked.is_zero(),
+            "what is booked is of transfers"
+        );
+        debug_assert_eq!(
+            self.lanes.iter().map(|lane| lane.turns.len()).sum::<usize>(),
+            self.present,
+            "who is present is on a lane"
+        );
         let started = Instant::from_nanos(at.nanos().saturating_sub(work.get()));
         self.meter.leave(at, ready, started.max(ready), class);
         Some(Carried { token, work })

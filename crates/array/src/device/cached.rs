@@ -144,9 +144,7 @@ impl CachedFlash {
         let transfer = self.params.bandwidth.time_for(Bytes::new(bytes));
         let arrived = self.to_cache.book(now, begun, transfer);
         let lines = (offset + bytes).div_ceil(self.params.line.get()) - offset / self.params.line.get();
-        for line in self.tags.lines_of(0, offset, bytes) {
-            self.tags.insert(line);
-        }
+        self.tags.insert_all(0, offset, bytes);
         for _ in 0..lines {
             self.work(now, self.params.write);
             self.clean_at = self.clean_at.max(arrived) + self.line_write;
@@ -164,9 +162,7 @@ impl CachedFlash {
 
     /// Has its memory hold `sectors` from `first` on, as after a pass over them.
     pub fn hold(&mut self, first: u64, sectors: Sectors) {
-        for line in self.tags.lines_of(0, first * SECTOR_BYTES, sectors.bytes().get()) {
-            self.tags.insert(line);
-        }
+        self.tags.insert_all(0, first * SECTOR_BYTES, sectors.bytes().get());
     }
 
     /// Forgets what its memory holds for reads; when all that it has acknowledged by `now` is on flash.

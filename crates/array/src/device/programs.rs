@@ -88,6 +88,10 @@ impl Programs {
             }
         }
         debug_assert!(self.gathered < PIECE.get(), "what has become a piece must be programmed");
+        debug_assert!(
+            self.gathered > 0 || self.owed.program.is_zero() && self.owed.copies.is_zero(),
+            "work must be for bytes"
+        );
         room
     }
 

@@ -254,6 +254,7 @@ impl FileSystem {
                 self.write_back(now);
             }
         }
+        self.assert_counts();
     }
 
     /// Whether some job has closed an interval.
@@ -278,7 +279,34 @@ impl FileSystem {
 
     /// What the jobs saw, and what has not yet reached the storage.
     pub fn into_tallies(self) -> (Vec<Tally>, Unwritten) {
-        (self.workers.into_iter().map(|worker| worker.job.into_tally()).collect(), self.held)
+        let written_back = self.block_requests.iter().flatten().map(|purpose| match purpose {
+            BlockPurpose::Writeback(bytes) => *bytes,
+            BlockPurpose::Worker(_) | BlockPurpose::Journal => 0,
+        });
+        let waiting = self.held.content.iter().map(|(_, _, bytes)| bytes).sum::<u64>();
+        debug_assert_eq!(
+            self.held.content_bytes,
+            waiting + written_back.sum::<u64>(),
+            "what is unwritten waits, or is being written"
+        );
+        let tally = |worker: Worker| {
+            let tally = worker.job.into_tally();
+            assert!(
+                !worker.done || tally.planned == tally.completed,
+                "a job that is done has nothing in flight"
+            );
+            tally
+        };
+        (self.workers.into_iter().map(tally).collect(), self.held)
+    }
+
+    fn assert_counts(&self) {
+        debug_assert_eq!(
+            self.in_flight as usize + self.free.len(),
+            self.block_requests.len(),
+            "a number is free, or of a request in flight"
+        );
+        debug_assert!(self.writing_back <= self.in_flight, "what is written back is in flight");
     }
 
     fn is_over(&self) -> bool {
@@ -307,6 +335,7 @@ impl FileSystem {
     fn ask(&mut self, index: usize, now: Instant) {
         let mut batch = Vec::with_capacity(1);
         let worker = &mut self.workers[index];
+        debug_assert!(worker.request.is_none() && worker.pending == 0, "a worker does one thing at a time");
         let wake = worker.job.plan(now, &mut batch);
         worker.done = wake == Wake::Done;
         let Some(request) = batch.pop() else {
@@ -419,6 +448,7 @@ impl FileSystem {
     fn finish(&mut self, index: usize, now: Instant) {
         let worker = &mut self.workers[index];
         let request = worker.request.take().expect("it is at work on one");
+        debug_assert_eq!(worker.pending, 0, "a request ends after all that it waits for");
         let outcome = worker.failed.take().map_or(Outcome::moved(request.size), Outcome::failed);
         worker.job.complete(Completion { token: request.token, outcome, finished_at: now });
         self.ask(index, now);
@@ -494,6 +524,7 @@ impl FileSystem {
         });
         self.block_requests[token as usize] = Some(flight);
         self.in_flight += 1;
+        self.assert_counts();
         let len = u32::try_from(len).expect("files are at most 1 GiB and the journal is smaller");
         self.planned.push(Request { offset: Bytes::new(at), len, token: Token(token), file: 0, op });
     }

@@ -115,10 +115,6 @@ pub struct MemberSector {
     pub lba: Lba,
 }
 
-/// A stripe: the unit that two writers of parity must not change at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StripeId(pub u64);
-
 /// No address of a set or member reaches this; [`Divisor`] is exact below it.
 const ADDRESS_LIMIT: u64 = 1 << 62;
 
@@ -231,14 +227,6 @@ impl Geometry {
             "a sector must lie on what is used of its member"
         );
         MemberSector { slot: narrow::<u16>(slot), lba: Lba(base + spot.offset) }
-    }
-
-    /// The stripe that the host's sector belongs to. The address must be inside the set.
-    #[inline]
-    pub fn stripe_of(&self, lba: Lba) -> StripeId {
-        debug_assert!(lba.0 < self.capacity.0, "the address must be inside the set");
-        let (strip, _) = self.by_chunk.divide(lba.0);
-        StripeId(self.by_data.quotient(strip))
     }
 
     /// Addresses on the members, first and end, that a host request can touch.

@@ -333,11 +333,17 @@ impl Health {
     /// Whether slots and bays say the same of every disk.
     fn is_consistent(&self) -> bool {
         let is_at = |member: u16, bay: Bay| self.bays[usize::from(member)] == bay;
-        (0..).zip(&self.slots).all(|(number, slot)| {
+        let slots_agree = (0..).zip(&self.slots).all(|(number, slot)| {
             let has_disk = slot.state != MemberState::Failed;
             (!has_disk || is_at(slot.member, Bay::Slot(number)))
                 && slot.twin.is_none_or(|twin| has_disk && is_at(twin.member, Bay::Twin(number)))
-        })
+        });
+        slots_agree
+            && (0..).zip(&self.bays).all(|(member, bay)| match *bay {
+                Bay::Slot(slot) => self.member(slot) == member && self.state(slot) != MemberState::Failed,
+                Bay::Twin(slot) => self.twin(slot) == Some(member),
+                Bay::Spare | Bay::Failed => true,
+            })
     }
 
     fn look_again(&mut self) {

@@ -56,7 +56,7 @@ mod tests;
 
 pub use error::{GeometryError, HealthError, PlanError};
 pub use execute::{Executor, Members};
-pub use geometry::{Geometry, MemberSector, SetSpec, StripeId};
+pub use geometry::{Geometry, MemberSector, SetSpec};
 pub use health::{DiskRole, Health, MemberState};
 pub use level::{LAYOUTS, LEVELS, Layout, Level, UnknownName, WriteRule};
 pub use merge::{MergedCommand, Merger};

@@ -242,20 +242,34 @@ impl Plan {
         sum
     }
 
-    /// Whether no step is empty, every stripe has a range of the steps there are, and ranges follow each other. For
-    /// assertions.
+    /// Whether no step is empty, no sector is read or written twice, every stripe has a range of the steps there are, and
+    /// ranges follow each other. For assertions.
     pub(super) fn is_consistent(&self) -> bool {
         let fits = |range: &Range<u32>, len: usize| range.start <= range.end && range.end as usize <= len;
         let steps = self.reads.iter().chain(&self.writes).chain(&self.checks);
         let mut pairs = self.stripes.windows(2);
+        let apart = |one: &Step, other: &Step| {
+            one.member != other.member
+                || one.lba + one.sectors <= other.lba
+                || other.lba + other.sectors <= one.lba
+        };
+        // Without allocating, as planning is, and of a plan that is not long.
+        let is_once = |steps: &[Step]| {
+            steps.len() > 64
+                || (1..steps.len()).all(|at| steps[..at].iter().all(|before| apart(before, &steps[at])))
+        };
         steps.clone().all(|step| step.sectors.0 > 0)
+            && is_once(&self.reads)
+            && is_once(&self.writes)
             && pairs
                 .all(|two| two[0].reads.end <= two[1].reads.start && two[0].writes.end <= two[1].writes.start)
             && self.stripes.iter().all(|stripe| {
-                fits(&stripe.reads, self.reads.len())
+                stripe.from <= stripe.to
+                    && fits(&stripe.reads, self.reads.len())
                     && fits(&stripe.writes, self.writes.len())
                     && fits(&stripe.checks, self.checks.len())
                     && fits(&stripe.pieces, self.pieces.len())
+                    && self.pieces_of(stripe).is_sorted_by_key(|piece| piece.strip)
             })
     }
 
@@ -320,7 +334,7 @@ mod tests {
                 pieces: own(),
             }
         };
-        let steps = || vec![step(); 2];
+        let steps = || vec![step(), Step { lba: Lba(1), ..step() }];
         let piece = Piece { strip: 0, at: Sectors(0), sectors: Sectors(1), host: Sectors(0) };
         Plan {
             reads: steps(),
@@ -341,6 +355,8 @@ mod tests {
             plan.is_consistent()
         };
         assert!(!spoilt(|plan| plan.checks[1].sectors = Sectors(0)), "an empty step");
+        assert!(!spoilt(|plan| plan.reads[1].lba = Lba(0)), "a sector read twice");
+        assert!(!spoilt(|plan| plan.writes[0].sectors = Sectors(2)), "a sector written twice");
         assert!(!spoilt(|plan| plan.stripes[1].reads = 0..2), "a read of two stripes");
         assert!(!spoilt(|plan| plan.stripes[1].writes = 0..2), "a write of two stripes");
         assert!(!spoilt(|plan| plan.stripes[1].reads = 1..3), "a read that is not there");

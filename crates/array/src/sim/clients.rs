@@ -131,7 +131,12 @@ impl Clients {
             );
             match client.job {
                 Initiator::Job(job) => {
-                    tallies.push(job.into_tally());
+                    let tally = job.into_tally();
+                    assert!(
+                        !client.done || tally.planned == tally.completed,
+                        "a job that is done has nothing in flight"
+                    );
+                    tallies.push(tally);
                     latency.push(client.latency);
                 }
                 Initiator::Files(files) => {

@@ -23,6 +23,11 @@ impl Commits {
     /// Takes a write in whose data are written. Whether it stands for a transaction that begins now.
     pub fn join(&mut self, place: u32) -> bool {
         let begins = self.under_way.is_empty();
+        debug_assert!(!begins || self.waiting.is_empty(), "who waits does so for a transaction under way");
+        debug_assert!(
+            !self.under_way.contains(&place) && !self.waiting.contains(&place),
+            "a write waits once"
+        );
         let shared = if begins { &mut self.under_way } else { &mut self.waiting };
         shared.push(place);
         begins
@@ -45,6 +50,7 @@ impl Commits {
 
     /// The transaction under way has ended: what it has made stable, and the write that stands for the next.
     pub fn end(&mut self) -> (Vec<u32>, Option<u32>) {
+        debug_assert!(!self.under_way.is_empty(), "what ends must be under way");
         let next = std::mem::take(&mut self.waiting);
         let stable = std::mem::replace(&mut self.under_way, next);
         (stable, self.under_way.first().copied())

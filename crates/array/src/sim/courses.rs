@@ -79,6 +79,7 @@ impl Courses {
             self.parts.iter_mut().for_each(|part| keep_every_other(&mut part.busy_ns));
             self.each = self.each * 2;
         }
+        debug_assert!(self.ends.last().is_none_or(|last| *last <= now), "stretches follow each other");
         self.ends.push(now);
         self.next = now.saturating_add(self.each);
     }
@@ -108,6 +109,11 @@ impl Sim {
             };
             courses.take(now, number + n, &|| format!("disk {n}"), servers, busy_ns);
         }
+        let stretches = courses.ends.len();
+        assert!(
+            courses.parts.iter().all(|part| part.busy_ns.len() == stretches),
+            "each stretch is of all parts"
+        );
     }
 }
 

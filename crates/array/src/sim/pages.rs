@@ -69,22 +69,16 @@ impl Pages {
         self.params.copy.time_for(Bytes::new(u64::from(bytes)))
     }
 
-    fn keep(&mut self, lun: u32, from: u64, len: u64) {
-        for line in self.tags.lines_of(lun, from, len) {
-            self.tags.insert(line);
-        }
-    }
-
     /// Whether all bytes `from..from + len` of a LUN are held.
     pub(super) fn holds(&self, lun: u32, from: u64, len: u64) -> bool {
-        self.tags.lines_of(lun, from, len).all(|line| self.tags.holds(line))
+        self.tags.hold_all(lun, from, len)
     }
 
     /// Holds bytes `from..to` of a LUN as after a pass over them: of more than it has room for, the end.
     fn hold(&mut self, lun: u32, from: u64, to: u64) {
         let from = from.max(to.saturating_sub(self.params.size.get()));
         if from < to {
-            self.keep(lun, from, to - from);
+            self.tags.insert_all(lun, from, to - from);
         }
     }
 
@@ -195,7 +189,7 @@ impl Hosts {
             }
         }
         if let Some(pages) = self.pages_of(host) {
-            pages.keep(lun, offset, len);
+            pages.tags.insert_all(lun, offset, len);
         }
         self.fetches = fetches;
         match verdict {
@@ -265,7 +259,7 @@ impl Hosts {
             ahead.fetched(fetch, &mut released);
         }
         if failed.is_none() {
-            pages.keep(lun, fetch.from * SECTOR_BYTES, (fetch.to - fetch.from) * SECTOR_BYTES);
+            pages.tags.insert_all(lun, fetch.from * SECTOR_BYTES, (fetch.to - fetch.from) * SECTOR_BYTES);
         }
         for place in released {
             let request = &mut traffic.requests[place];
@@ -294,7 +288,7 @@ impl Hosts {
             pages.dirty <= pages.limit().max(u64::from(len)),
             "no more may be dirty than the limit, but for one write alone",
         );
-        pages.keep(lun, offset, u64::from(len));
+        pages.tags.insert_all(lun, offset, u64::from(len));
         let end = offset + u64::from(len);
         match &mut pages.run {
             Some((run_lun, from, to)) if *run_lun == lun && *to == offset && end - *from <= RUN_MAX => {
@@ -315,7 +309,7 @@ impl Hosts {
         let HostRequest { host, lun, offset, len, .. } = traffic.requests[place];
         self.write_back_run(traffic, array, host, ready);
         let Some(pages) = self.pages_of(host) else { return };
-        pages.keep(lun, offset, u64::from(len));
+        pages.tags.insert_all(lun, offset, u64::from(len));
         let (now, copy) = (traffic.time.now(), pages.copy(len));
         let copied = self.host_of(traffic, place).operation(now, ready, copy, &mut traffic.requests, place);
         self.dispatch(traffic, array, place, copied);
@@ -331,8 +325,10 @@ impl Hosts {
 
     /// The same of one host.
     fn write_back_run(&mut self, traffic: &mut Traffic, array: &mut Array, host: u32, ready: Instant) {
-        let Some((lun, offset, to)) = self.pages_of(host).and_then(|pages| pages.run.take()) else { return };
+        let Some(pages) = self.pages_of(host) else { return };
+        let Some((lun, offset, to)) = pages.run.take() else { return };
         debug_assert!(offset < to, "a run of dirty pages must not be empty");
+        debug_assert!(to - offset <= pages.dirty, "the run that grows is a part of what is dirty");
         let part = HostRequest {
             host,
             op: Op::Write,

@@ -70,6 +70,7 @@ impl Trial<'_> {
         trial.works.confine(number, Lba(from), Lba(from + units * unit));
         let sets = std::mem::take(&mut trial.array.back.sets);
         trial.array.back = BackEnd::of(&topology, sets, 0);
+        trial.array.back.work_begins(order.set);
         trial.traffic.time.clear();
         trial.works.pump(&mut trial.traffic.time, &mut trial.array.back, number);
         let mut ends = Vec::with_capacity(narrow::<usize>(units));

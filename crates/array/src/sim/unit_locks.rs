@@ -87,10 +87,16 @@ impl BackEnd {
     /// The work with that number on `set` has ended.
     pub fn work_ends(&mut self, time: &mut Timeline, set: u32, work: u32) {
         let units = &mut self.locking.units[set as usize];
-        units.works = units.works.saturating_sub(1);
+        assert!(units.works > 0, "a piece of work ends once");
+        units.works -= 1;
         units.held.retain(|(number, _)| *number != work);
         units.wanted.retain(|(number, _)| *number != work);
         self.let_writes_go(time, set);
+        let units = &self.locking.units[set as usize];
+        debug_assert!(
+            units.works > 0 || units.held.len() + units.wanted.len() + units.waiting.len() == 0,
+            "without work nothing is held and no write waits"
+        );
     }
 
     /// The work with that number on `set` may not go on for now: it waits for no unit either.

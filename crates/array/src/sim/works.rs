@@ -351,6 +351,7 @@ impl Works {
         let stops_jobs = work.stops_jobs_at.take_if(|at| work.sweep.done() >= *at).is_some();
         if work.sweep.is_done() {
             debug_assert_eq!(work.under_way, 0, "work is done when its last unit is");
+            assert_eq!(work.percents.len(), 100, "work that is done has passed each percent");
             work.ended = Some(now);
             match (work.sweep.task(), work.slot) {
                 (Task::Rebuild { .. } | Task::Clone { .. }, Some(slot)) => set.health.finish(slot),

@@ -55,6 +55,10 @@ impl SlcCache {
         let moved = (rate * time.as_secs_f64() / programs).min(self.held as f64);
         self.random *= 1.0 - moved / self.held as f64;
         self.held -= truncated::<u64>(moved);
+        debug_assert!(
+            self.random <= self.held as f64 + 1.0,
+            "what was written at random is a part of what it holds"
+        );
     }
 
     /// Bytes that it holds.

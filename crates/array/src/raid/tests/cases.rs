@@ -410,13 +410,6 @@ fn a_disk_that_was_pulled_is_refused_until_it_is_cleared() {
 }
 
 #[test]
-fn stripes_are_told_apart_by_group_and_row() {
-    let (geometry, _) = raid(Level::Raid50, 6, 4);
-    let stripes = [0, 7, 8, 15, 16].map(|lba| geometry.stripe_of(Lba(lba)).0);
-    assert_eq!(stripes, [0, 0, 1, 1, 2]);
-}
-
-#[test]
 fn a_set_has_failed_exactly_where_some_of_its_data_cannot_be_read() {
     use Level::{Jbod, Raid0, Raid1, Raid1E, Raid5, Raid6, Raid10, Raid50, Raid60};
     let sets =

@@ -72,6 +72,8 @@ impl DirtyStripes {
     pub fn remove(&mut self, key: Key) -> Option<Dirty> {
         let place = self.places.remove(&packed(key))?;
         self.stripes.give(place);
+        debug_assert_ne!(self.stripes[place].grains, 0, "something of a stripe is dirty");
+        debug_assert_eq!(self.places.len(), self.stripes.in_use(), "a stripe has one place");
         Some(self.stripes[place])
     }
 

@@ -289,7 +289,7 @@ impl Cache {
     fn leave_out_held(tags: &Tags, ahead: &mut ReadAhead, set: u32, fetches: &mut Vec<Fetch>) {
         fetches.retain(|&fetch| {
             let bytes = (fetch.to - fetch.from) * SECTOR_BYTES;
-            let is_held = tags.lines_of(set, fetch.from * SECTOR_BYTES, bytes).all(|line| tags.holds(line));
+            let is_held = tags.hold_all(set, fetch.from * SECTOR_BYTES, bytes);
             if is_held {
                 // Readers wait for what is under way before it, or for none.
                 let mut released = Vec::new();
@@ -315,10 +315,7 @@ impl Cache {
         }
         let line = self.tags.line_bytes() / SECTOR_BYTES;
         let (first, last) = (from / line, (to - 1) / line);
-        let lacks = |number: u64| {
-            self.tags.lines_of(set, number * line * SECTOR_BYTES, 1).any(|line| !self.tags.holds(line))
-        };
-        let cut = |number: u64| (from > number * line || to < (number + 1) * line) && lacks(number);
+        let cut = |number: u64| (from > number * line || to < (number + 1) * line) && self.lacks(set, number);
         match (cut(first), cut(last)) {
             (true, true) if last <= first + 1 => Some((first * line, (last + 1) * line)),
             (true, _) => Some((first * line, (first + 1) * line)),
@@ -336,21 +333,21 @@ impl Cache {
             return None;
         }
         let line = self.tags.line_bytes() / SECTOR_BYTES;
-        let lacks = |number: &u64| {
-            self.tags.lines_of(set, number * line * SECTOR_BYTES, 1).any(|line| !self.tags.holds(line))
-        };
+        let lacks = |number: &u64| self.lacks(set, *number);
         let (first, end) = (from / line, to.div_ceil(line));
         debug_assert!(first < end, "a read must have a length");
         let found = ((first..end).find(lacks)?, (first..end).rfind(lacks)?);
         Some((found.0 * line, (found.1 + 1) * line))
     }
 
+    fn lacks(&self, set: u32, line: u64) -> bool {
+        !self.tags.hold_all(set, line * self.tags.line_bytes(), 1)
+    }
+
     /// Keeps what was read or written.
     pub fn keep(&mut self, set: u32, from: u64, to: u64) {
         if self.params.read {
-            for line in self.tags.lines_of(set, from * SECTOR_BYTES, (to - from) * SECTOR_BYTES) {
-                self.tags.insert(line);
-            }
+            self.tags.insert_all(set, from * SECTOR_BYTES, (to - from) * SECTOR_BYTES);
         }
     }
 
@@ -496,12 +493,7 @@ impl Cache {
     }
 
     fn next_full(&mut self) -> Option<Key> {
-        while let Some(key) = self.full.pop_front() {
-            if self.dirty.contains(key) {
-                return Some(key);
-            }
-        }
-        None
+        std::iter::from_fn(|| self.full.pop_front()).find(|key| self.dirty.contains(*key))
     }
 
     fn next_hurried(&mut self) -> Option<Key> {
@@ -522,12 +514,7 @@ impl Cache {
     }
 
     fn next_urgent(&mut self) -> Option<Key> {
-        while let Some(key) = self.urgent.pop_front() {
-            if self.dirty.contains(key) {
-                return Some(key);
-            }
-        }
-        None
+        std::iter::from_fn(|| self.urgent.pop_front()).find(|key| self.dirty.contains(*key))
     }
 
     /// The next stripe upwards from the last one, from the lowest again at the end.

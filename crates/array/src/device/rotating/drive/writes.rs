@@ -108,6 +108,11 @@ impl Drive {
         let begin = begin.max(self.mechanics.arm.free_at);
         let Some(extent) = self.dirty.remove(self.nearest(begin)) else { return };
         self.dirty_sectors -= extent.sectors;
+        debug_assert_eq!(
+            self.dirty.is_empty(),
+            self.dirty_sectors == 0,
+            "sectors are dirty where extents are"
+        );
         let media = self.move_to(
             extent.place,
             extent.first,
