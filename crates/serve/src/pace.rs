@@ -363,6 +363,11 @@ impl Running {
             }
             self.free.push(token);
         }
+        debug_assert_eq!(
+            self.waiting.len() + self.free.len(),
+            self.next as usize,
+            "a number is of a request that waits, or free"
+        );
     }
 }
 

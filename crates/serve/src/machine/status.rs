@@ -234,11 +234,10 @@ impl Machine {
                 let bay = shape.bays[usize::from(state.health.member(slot))];
                 let is_there = state.health.state(slot) != MemberState::Failed;
                 used.push(is_there.then_some(bay));
-                if is_there {
-                    slots[bay as usize] = Some((number, slot));
-                }
-                if let Some(twin) = state.health.twin(slot) {
-                    slots[shape.bays[usize::from(twin)] as usize] = Some((number, slot));
+                let twin = state.health.twin(slot).map(|twin| shape.bays[usize::from(twin)]);
+                for bay in is_there.then_some(bay).into_iter().chain(twin) {
+                    let other = slots[bay as usize].replace((number, slot));
+                    debug_assert_eq!(other, None, "a drive is in one slot");
                 }
             }
             // What is told to be under way, and not what has begun since that was looked at.

@@ -111,7 +111,8 @@ impl<S: Sink> Answers<S> {
     }
 
     fn leave(&self, state: &mut MutexGuard<'_, State>, answers: usize) {
-        assert!(state.under_way >= answers, "who leaves has entered");
+        assert!(state.under_way >= answers + state.queued, "who leaves has entered, and so has who waits");
+        debug_assert_eq!(state.queue.is_empty(), state.queued == 0, "there are bytes of what waits");
         state.under_way -= answers;
         if state.under_way == 0 && state.is_closed {
             self.work.notify_all();
