@@ -44,15 +44,12 @@ pub(crate) struct Syntax<T: 'static> {
     pub style: Style,
     /// Options, and words that are values, are the same in capitals.
     pub any_case: bool,
+    /// Where notes go: what was understood but changes nothing.
+    pub notes: fn(&mut T) -> &mut Vec<String>,
     /// The options, in one or several parts.
     pub options: &'static [&'static [Opt<T>]],
     /// What becomes of a word that is no option: a target, or a refusal.
     pub operand: fn(&mut T, &str) -> Result<(), Refusal>,
-}
-
-/// Where notes go: what was understood but changes nothing.
-pub(crate) trait Notes {
-    fn notes(&mut self) -> &mut Vec<String>;
 }
 
 /// One option, or one word that an option takes.
@@ -193,7 +190,7 @@ impl Given<'_> {
 
 pub(crate) type Words<'a> = std::iter::Peekable<std::slice::Iter<'a, String>>;
 
-impl<T: Notes> Syntax<T> {
+impl<T> Syntax<T> {
     /// Reads `arguments` into `into`, from left to right.
     pub fn read(&self, into: &mut T, arguments: &[String]) -> Result<(), Refusal> {
         let mut words = arguments.iter().peekable();
@@ -375,7 +372,7 @@ impl<T: Notes> Syntax<T> {
                     read(into, &given.part(part))?;
                 }
             }
-            Does::Ignored => into.notes().push(given.ignored(row.help)),
+            Does::Ignored => (self.notes)(into).push(given.ignored(row.help)),
             Does::Unsupported => return Err(given.unsupported(row.help)),
             Does::Usage => return Err(Refusal::usage(self.tool, row.help)),
             Does::Alone => {

@@ -6,7 +6,7 @@ use units::Nanos;
 
 use crate::Refusal;
 use crate::numbers::Units;
-use crate::options::{Given, Notes, Opt, flag, ignored, number, one_of, unsupported};
+use crate::options::{Given, Opt, flag, ignored, number, one_of, unsupported};
 
 /// The version whose options are read and whose outputs are printed.
 pub(crate) const VERSION: &str = "4.1.0";
@@ -58,7 +58,7 @@ pub(crate) const SIZES: Units = Units { letters: "kmgtp", base: 1024, first: 1 }
 pub(crate) const MOST_TASKS: u32 = 1024;
 
 /// Whatever the options in common are read into.
-pub(crate) trait Tasks: Notes + 'static {
+pub(crate) trait Tasks: 'static {
     /// `-i`.
     fn repetitions(&mut self) -> &mut u32;
 }

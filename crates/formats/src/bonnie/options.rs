@@ -6,7 +6,7 @@ use super::{CHUNK, Generation, SEEKS, usage};
 use crate::Refusal;
 use crate::numbers::{BYTES, Units};
 use crate::options::{
-    Given, Notes, Opt, Style, Syntax, flag, number, one_of, optional, parsed, text, unlisted, unsupported,
+    Given, Opt, Style, Syntax, flag, number, one_of, optional, parsed, text, unlisted, unsupported,
 };
 
 /// What one call asks for.
@@ -144,18 +144,13 @@ pub(crate) struct Draft {
     semaphores: Option<Option<u32>>,
 }
 
-impl Notes for Draft {
-    fn notes(&mut self) -> &mut Vec<String> {
-        &mut self.command.notes
-    }
-}
-
 impl Generation {
     pub(crate) const fn syntax(self) -> Syntax<Draft> {
         Syntax {
             tool: self.tool(),
             style: Style::Letters,
             any_case: false,
+            notes: |draft| &mut draft.command.notes,
             options: match self {
                 Generation::V103 => &[BOTH, ONLY_103],
                 Generation::V200 => &[BOTH, ONLY_200],

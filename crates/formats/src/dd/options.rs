@@ -5,7 +5,7 @@ use super::output::Generation;
 use crate::Refusal;
 use crate::numbers::{Units, with_suffix};
 use crate::options::{
-    Given, Notes, Opt, Style, Syntax, alone, flag, ignored, one_of, parsed, some_of, text, unsupported,
+    Given, Opt, Style, Syntax, alone, flag, ignored, one_of, parsed, some_of, text, unsupported,
 };
 
 /// Linux moves no more in one call.
@@ -145,16 +145,11 @@ pub(crate) struct Draft {
     notes: Vec<String>,
 }
 
-impl Notes for Draft {
-    fn notes(&mut self) -> &mut Vec<String> {
-        &mut self.notes
-    }
-}
-
 pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
     tool: TOOL,
     style: Style::Assignments,
     any_case: false,
+    notes: |draft| &mut draft.notes,
     options: &[OPTIONS],
     operand: |_, word| Err(SYNTAX.unknown(word)),
 };
@@ -207,7 +202,7 @@ const OPTIONS: &[Opt<Draft>] = &[
     ),
     flag("--", "operands follow", |_| {}),
     parsed("cbs", "BYTES", "changes nothing: it belongs to conversions of data", |draft, given| {
-        draft.notes().push(given.ignored("it belongs to conversions of data"));
+        draft.notes.push(given.ignored("it belongs to conversions of data"));
         Ok(())
     }),
     alone("--help", "prints these options"),

@@ -5,7 +5,7 @@ mod values;
 use super::TOOL;
 use crate::Refusal;
 use crate::options::{
-    Given, Notes, Opt, Style, Syntax, alone, flag, ignored, number, optional, parsed, unsupported, usage,
+    Given, Opt, Style, Syntax, alone, flag, ignored, number, optional, parsed, unsupported, usage,
 };
 
 pub use values::{Access, Buffers, Format, Spread, Throughput};
@@ -109,16 +109,11 @@ pub(crate) struct Draft {
     of_thread: Option<u32>,
 }
 
-impl Notes for Draft {
-    fn notes(&mut self) -> &mut Vec<String> {
-        &mut self.command.notes
-    }
-}
-
 pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
     tool: TOOL,
     style: Style::Glued,
     any_case: false,
+    notes: |draft| &mut draft.command.notes,
     options: &[OPTIONS],
     operand: |draft, word| match word.starts_with('#') {
         true => {

@@ -1,6 +1,6 @@
 //! fio's command line: options of fio itself, jobs as options, and job files.
 
-use crate::options::{Given, Notes, Opt, Style, Syntax, flag, optional, parsed, split, text, unsupported};
+use crate::options::{Given, Opt, Style, Syntax, flag, optional, parsed, split, text, unsupported};
 use crate::{JobEnvironment, Refusal, TranslatedJob};
 use units::Nanos;
 use units::convert::narrow;
@@ -285,17 +285,12 @@ pub(crate) struct Line {
     wanted: Wanted,
 }
 
-impl Notes for Line {
-    fn notes(&mut self) -> &mut Vec<String> {
-        &mut self.notes
-    }
-}
-
 /// Options of fio itself; everything else is one of a job.
 pub(crate) const SYNTAX: Syntax<Line> = Syntax {
     tool: TOOL,
     style: Style::Letters,
     any_case: false,
+    notes: |draft| &mut draft.notes,
     options: &[OPTIONS],
     operand: |_, word| Err(SYNTAX.unknown(word)),
 };

@@ -3,7 +3,7 @@
 use super::TOOL;
 use super::asked::Asked;
 use crate::Refusal;
-use crate::options::{Notes, Opt, Style, Syntax, alone, flag, ignored, parsed, unsupported};
+use crate::options::{Opt, Style, Syntax, alone, flag, ignored, parsed, unsupported};
 
 /// A command line of hdparm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -121,16 +121,11 @@ fn check_sets(arguments: &[String]) -> Result<(), Refusal> {
     Ok(())
 }
 
-impl Notes for Command {
-    fn notes(&mut self) -> &mut Vec<String> {
-        &mut self.notes
-    }
-}
-
 pub(crate) const SYNTAX: Syntax<Command> = Syntax {
     tool: TOOL,
     style: Style::Letters,
     any_case: false,
+    notes: |draft| &mut draft.notes,
     options: &[TIMINGS, QUESTIONS, REFUSED],
     operand: |command, device| {
         command.devices.push(device.into());

@@ -3,7 +3,7 @@
 use super::TOOL;
 use super::output::Generation;
 use crate::Refusal;
-use crate::options::{Notes, Opt, Style, Syntax, number, parsed, text, usage};
+use crate::options::{Opt, Style, Syntax, number, parsed, text, usage};
 
 /// `iometer [/c FILE] [/r FILE] [/t SECONDS] [/p PORT] [/m 1]`, or `iometer FILE RESULTS SECONDS`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,16 +73,11 @@ impl Command {
     }
 }
 
-impl Notes for Command {
-    fn notes(&mut self) -> &mut Vec<String> {
-        &mut self.notes
-    }
-}
-
 pub(crate) const SYNTAX: Syntax<Command> = Syntax {
     tool: TOOL,
     style: Style::Words,
     any_case: true,
+    notes: |draft| &mut draft.notes,
     options: &[OPTIONS],
     operand: |command, word| match is_plain(word) {
         true => {

@@ -6,7 +6,7 @@ use super::TOOL;
 use super::wear_out::WearOut;
 use crate::Refusal;
 use crate::options::{
-    Given, Notes, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, some_assigned, text, unsupported,
+    Given, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, some_assigned, text, unsupported,
 };
 use crate::tasks::{Common, MOST_TASKS, SIZES, Tasks, check_op_files, delay, tasks_of};
 
@@ -232,12 +232,6 @@ pub(crate) struct Draft {
     shuffles: u32,
 }
 
-impl Notes for Draft {
-    fn notes(&mut self) -> &mut Vec<String> {
-        &mut self.command.notes
-    }
-}
-
 impl Tasks for Draft {
     fn repetitions(&mut self) -> &mut u32 {
         &mut self.command.shape.repetitions
@@ -340,6 +334,7 @@ pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
     tool: TOOL,
     style: Style::Letters,
     any_case: false,
+    notes: |draft| &mut draft.command.notes,
     options: &[Common::OPTIONS, OPTIONS],
     operand: |_, word| Err(usage(format!("`{word}` is not an option; `-o FILE` names the file"))),
 };

@@ -13,7 +13,7 @@ use workload::plan::MOST_WORKLOADS;
 use workload::plan::text::LARGEST_REQUEST;
 
 use crate::Refusal;
-use crate::options::{Notes, Style, Syntax};
+use crate::options::{Style, Syntax};
 
 use tables::{CHILDREN, FILES, REPORTS, REQUESTS, SIZES, TESTS, UNSUPPORTED};
 
@@ -162,16 +162,11 @@ pub(crate) struct Draft {
     sizes_given: bool,
 }
 
-impl Notes for Draft {
-    fn notes(&mut self) -> &mut Vec<String> {
-        &mut self.command.notes
-    }
-}
-
 pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
     tool: TOOL,
     style: Style::Letters,
     any_case: false,
+    notes: |draft| &mut draft.command.notes,
     options: &[SIZES, TESTS, FILES, REQUESTS, CHILDREN, REPORTS, UNSUPPORTED],
     operand: |_, word| Err(usage(&format!("`{word}` is not an option; name a file with `-f {word}`"))),
 };

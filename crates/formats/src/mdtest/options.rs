@@ -4,9 +4,7 @@ use units::Nanos;
 
 use super::TOOL;
 use crate::Refusal;
-use crate::options::{
-    Given, Notes, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, text, unsupported,
-};
+use crate::options::{Given, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, text, unsupported};
 use crate::tasks::{Common, MOST_TASKS, SIZES, Tasks, check_op_files, delay, tasks_of};
 
 /// A command line of mdtest.
@@ -193,12 +191,6 @@ impl Courses {
     }
 }
 
-impl Notes for Draft {
-    fn notes(&mut self) -> &mut Vec<String> {
-        &mut self.command.notes
-    }
-}
-
 impl Tasks for Draft {
     fn repetitions(&mut self) -> &mut u32 {
         &mut self.command.iterations
@@ -290,6 +282,7 @@ pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
     tool: TOOL,
     style: Style::Letters,
     any_case: false,
+    notes: |draft| &mut draft.command.notes,
     options: &[Common::OPTIONS, OPTIONS],
     operand: |_, word| Err(usage(format!("`{word}` is not an option; `-d DIRECTORY` names the directory"))),
 };

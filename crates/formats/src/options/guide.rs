@@ -1,13 +1,13 @@
 //! The tables as the guide shows them, and how many options they have.
 
-use super::{Does, Notes, Opt, Style, Syntax, UNLISTED};
+use super::{Does, Opt, Style, Syntax, UNLISTED};
 
 /// How a reason begins where what is measured would be changed.
 const CHANGES: &str = "it changes the drive";
 /// How one begins where the option is for hardware, a network or a system that a measurement of this host's storage has not.
 pub(crate) const NEEDS: &str = "needs ";
 
-impl<T: Notes> Syntax<T> {
+impl<T> Syntax<T> {
     /// Every spelling of every option.
     pub fn spellings(&self) -> Vec<&'static str> {
         self.rows().flat_map(Opt::spellings).collect()

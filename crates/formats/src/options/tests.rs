@@ -10,12 +10,6 @@ struct Seen {
     notes: Vec<String>,
 }
 
-impl Notes for Seen {
-    fn notes(&mut self) -> &mut Vec<String> {
-        &mut self.notes
-    }
-}
-
 const OPTIONS: &[Opt<Seen>] = &[
     flag("-q --quiet", "says less", |seen| seen.quiet = true),
     number("-n --count count", "how many", 1..=9, |seen, count| seen.count = count),
@@ -39,8 +33,14 @@ fn read(style: Style, line: &str) -> Result<Seen, String> {
         seen.names.push(word.into());
         Ok(())
     };
-    let syntax =
-        Syntax { tool: "tool", style, any_case: style == Style::Words, options: &[OPTIONS], operand };
+    let syntax = Syntax {
+        tool: "tool",
+        style,
+        any_case: style == Style::Words,
+        notes: |seen: &mut Seen| &mut seen.notes,
+        options: &[OPTIONS],
+        operand,
+    };
     let mut seen = Seen::default();
     syntax.read(&mut seen, &crate::testing::words(line)).map_err(|refusal| refusal.to_string())?;
     Ok(seen)

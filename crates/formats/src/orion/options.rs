@@ -4,7 +4,7 @@ use units::convert::narrow;
 
 use super::TOOL;
 use crate::Refusal;
-use crate::options::{Given, Notes, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, unsupported};
+use crate::options::{Given, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, unsupported};
 
 /// A command line of Orion, defaults filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -189,16 +189,11 @@ pub(crate) struct Draft {
     notes: Vec<String>,
 }
 
-impl Notes for Draft {
-    fn notes(&mut self) -> &mut Vec<String> {
-        &mut self.notes
-    }
-}
-
 pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
     tool: TOOL,
     style: Style::Words,
     any_case: true,
+    notes: |draft| &mut draft.notes,
     options: &[OPTIONS],
     operand: |_, word| Err(SYNTAX.unknown(word)),
 };

@@ -3,8 +3,8 @@
 use super::TOOL;
 use crate::Refusal;
 use crate::options::{
-    Given, Notes, Opt, Style, Syntax, flag, ignored, number, one_of, optional, parsed, text, unlisted,
-    unsupported, usage,
+    Given, Opt, Style, Syntax, flag, ignored, number, one_of, optional, parsed, text, unlisted, unsupported,
+    usage,
 };
 
 /// The original's limit for threads and for files.
@@ -96,16 +96,11 @@ pub(crate) struct Draft {
     gathers: bool,
 }
 
-impl Notes for Draft {
-    fn notes(&mut self) -> &mut Vec<String> {
-        &mut self.command.notes
-    }
-}
-
 pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
     tool: TOOL,
     style: Style::Glued,
     any_case: false,
+    notes: |draft| &mut draft.command.notes,
     options: &[OPTIONS],
     operand: |draft, file| {
         draft.command.named.push(file.into());
