@@ -24,7 +24,7 @@ mod tables;
 pub use address::Address;
 pub use error::LibraryError;
 pub use growth::{Durability, Kept};
-pub use library::{Keep, Library};
+pub use library::Library;
 pub use listing::{Filter, Listed};
 pub use place::{Place, default_path};
 pub use record::Entry;

@@ -25,15 +25,6 @@ pub struct Library {
     writable: bool,
 }
 
-/// Which runs a clean-up leaves.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Keep {
-    /// The last so many, however old.
-    pub newest: u64,
-    /// Everything started at this time or later: UTC, RFC 3339, of which the end may be left out.
-    pub since: Option<String>,
-}
-
 /// The one order of runs, wherever there is a first and a last: that in which they were first saved. A clock may have
 /// been set back between two runs.
 pub(crate) const NEWEST_FIRST: &str = "ORDER BY number DESC";
@@ -250,18 +241,26 @@ impl Library {
             Err(error) => Err(error),
         });
         let found: Vec<(i64, String)> = found.collect::<Result<_, _>>()?;
-        self.remove_found(&found)?;
-        Ok(found.into_iter().map(|(_, id)| id).collect())
-    }
-
-    /// Removes every run that `keep` does not hold, and returns their ids, the last saved first.
-    pub fn prune(&mut self, keep: &Keep) -> Result<Vec<String>, LibraryError> {
-        let all = self.list(&Filter::default())?;
-        let old = |entry: &Entry| keep.since.as_ref().is_none_or(|since| entry.started < *since);
-        let newest = usize::try_from(keep.newest).unwrap_or(usize::MAX);
-        let old = all.into_iter().skip(newest).filter(old);
-        let found: Vec<(i64, String)> = old.map(|entry| (entry.number, entry.id)).collect();
-        self.remove_found(&found)?;
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let delete = |tables: &Tables| {
+            let sql = "DELETE FROM runs WHERE number = $1";
+            found.iter().try_for_each(|(number, _)| tables.rows(sql, &[(*number).into()]).map(drop))
+        };
+        let change = |library: &Library| library.change("removing runs", Durability::Now, delete);
+        match (&self.place, &self.tables) {
+            (Place::File(path), Tables::File(connection)) => {
+                match change(self) {
+                    Err(error) if error.may_lack_room() && reserve::release(path) => change(self)?,
+                    done => done?,
+                }
+                // The runs are gone. What room they took is used again, also where it cannot be given back now.
+                let _later = give_back(connection);
+                reserve::keep(path);
+            }
+            _ => change(self)?,
+        }
         Ok(found.into_iter().map(|(_, id)| id).collect())
     }
 
@@ -278,28 +277,6 @@ impl Library {
         let run = |entry: &Entry| self.get(Selector::Number(entry.number)).err();
         wrong.extend(entries.iter().filter_map(run).map(|error| error.to_string()));
         Ok(wrong)
-    }
-
-    fn remove_found(&mut self, found: &[(i64, String)]) -> Result<(), LibraryError> {
-        if found.is_empty() {
-            return Ok(());
-        }
-        let delete = |tables: &Tables| {
-            let sql = "DELETE FROM runs WHERE number = $1";
-            found.iter().try_for_each(|(number, _)| tables.rows(sql, &[(*number).into()]).map(drop))
-        };
-        let change = |library: &Library| library.change("removing runs", Durability::Now, delete);
-        let (Place::File(path), Tables::File(connection)) = (&self.place, &self.tables) else {
-            return change(self);
-        };
-        match change(self) {
-            Err(error) if error.may_lack_room() && reserve::release(path) => change(self)?,
-            done => done?,
-        }
-        // The runs are gone. What room they took is used again, also where it cannot be given back now.
-        let _later = give_back(connection);
-        reserve::keep(path);
-        Ok(())
     }
 
     /// Does `work` in one transaction that waits for other writers before it begins.

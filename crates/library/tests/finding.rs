@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use library::{Filter, Keep, Library, LibraryError, Selector};
+use library::{Filter, Library, LibraryError, Selector};
 use units::convert::narrow;
 
 use crate::{Shelf, as_version_3, on_each, run, same};
@@ -138,17 +138,6 @@ fn a_number_is_never_given_twice() {
         let mut library = three(shelf);
         library.remove(&[Selector::Number(3)]).unwrap();
         assert_eq!(library.save(&run(50)).unwrap(), 4);
-    });
-}
-
-#[test]
-fn a_clean_up_keeps_the_newest_and_the_young() {
-    on_each(|shelf| {
-        let mut library = three(shelf);
-        let young = Keep { newest: 1, since: Some("2026-01-02T00:00:20Z".into()) };
-        assert_eq!(library.prune(&young).unwrap(), [run(10).id]);
-        assert_eq!(library.prune(&Keep { newest: 1, since: None }).unwrap(), [run(20).id]);
-        assert_eq!(library.prune(&Keep { newest: 1, since: None }).unwrap().len(), 0);
     });
 }
 

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use library::{Filter, Keep, Library, LibraryError, Selector};
+use library::{Filter, Library, LibraryError, Selector};
 
 use crate::namespace::run_in;
 use crate::opening::at;
-use crate::{run, same};
+use crate::{remove_all_but, run, same};
 
 const FULL: &str = "FATHOM_TEST_FULL_LIBRARY";
 
@@ -44,7 +44,7 @@ fn in_a_folder_that_is_full() {
     let mut library = Library::open_to_remove(&at(&path)).unwrap();
     library.remove(&[Selector::from("last"), Selector::from("7")]).unwrap();
     assert_eq!(library.list(&Filter::default()).unwrap().len(), 38);
-    library.prune(&Keep { newest: 10, since: None }).unwrap();
+    remove_all_but(10, &mut library);
     drop(library);
     assert!(std::fs::metadata(&path).unwrap().len() < before / 2, "the space is given back");
 

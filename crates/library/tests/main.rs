@@ -21,7 +21,7 @@ mod skip;
 use std::any::Any;
 use std::path::PathBuf;
 
-use library::{Library, Place};
+use library::{Filter, Library, Place, Selector};
 use record::Run;
 use record::sample::{self, Stream};
 use tempfile::TempDir;
@@ -154,4 +154,11 @@ pub(crate) fn run(second: u32) -> Run {
     run.id = format!("20260102-{hours:02}{minutes:02}{seconds:02}-{second:04x}");
     run.started = format!("2026-01-02T{hours:02}:{minutes:02}:{seconds:02}Z");
     run
+}
+
+/// Removes all runs but the `newest` that were saved last.
+pub(crate) fn remove_all_but(newest: usize, library: &mut Library) {
+    let old = library.list(&Filter::default()).unwrap().into_iter().skip(newest);
+    let old: Vec<Selector> = old.map(|entry| Selector::Number(entry.number)).collect();
+    library.remove(&old).unwrap();
 }

@@ -5,7 +5,7 @@ use record::sample::{self, Stream};
 use record::{Finding, Severity};
 use units::convert::narrow;
 
-use crate::{Shelf, as_version_3, on_each, run, same};
+use crate::{Shelf, as_version_3, on_each, remove_all_but, run, same};
 
 #[test]
 fn a_saved_run_comes_back_the_same() {
@@ -222,7 +222,7 @@ fn the_space_of_removed_runs_is_given_back() {
     }
     drop(library);
     let full = std::fs::metadata(shelf.path()).unwrap().len();
-    shelf.open().prune(&library::Keep { newest: 1, since: None }).unwrap();
+    remove_all_but(1, &mut shelf.open());
     let left = std::fs::metadata(shelf.path()).unwrap().len();
     assert!(left * 5 < full, "{left} of {full} bytes left");
 }
@@ -239,7 +239,7 @@ fn runs_are_removed_from_a_file_that_cannot_give_space_back() {
     // SQLite changes that only with its older journal.
     connection.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM").unwrap();
     connection.close().unwrap();
-    shelf.open().prune(&library::Keep { newest: 1, since: None }).unwrap();
+    remove_all_but(1, &mut shelf.open());
     let connection = rusqlite::Connection::open(shelf.path()).unwrap();
     let unused: i64 = connection.pragma_query_value(None, "freelist_count", |row| row.get(0)).unwrap();
     assert!(unused > 0, "nothing was given back");

@@ -12,7 +12,7 @@ use real::{LookKind, PlainFile};
 use units::Bytes;
 use units::convert::narrow;
 
-use super::Context;
+use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};
 use crate::input::arrays;
 use crate::input::targets::look;
@@ -115,7 +115,8 @@ fn test_once(
         cut: None,
         keep: false,
     });
-    let session = context.open_on_files(command.generation.tool(), &job.translated, files.collect())?;
+    let scratch = Scratch { plain: files.collect(), ..Scratch::default() };
+    let session = context.open(command.generation.tool(), &job.translated, scratch)?;
     let stop = session.stop();
     let mut words = Words { command, under_way: None };
     let mut lost = Ok(());

@@ -12,7 +12,7 @@ use formats::{TargetInfo, TargetKind};
 use real::{LookKind, PlainFile};
 use units::Bytes;
 
-use super::Context;
+use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};
 use crate::input::targets::look;
 use crate::session::signals;
@@ -40,7 +40,8 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         }],
         _ => Vec::new(),
     };
-    let session = context.open_on_files("dd", &command.translate(transfer, found, context.seed()), files)?;
+    let scratch = Scratch { plain: files, ..Scratch::default() };
+    let session = context.open("dd", &command.translate(transfer, found, context.seed()), scratch)?;
     let asked = Arc::new(AtomicBool::new(false));
     signals::set_when_asked(asked.clone())
         .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;

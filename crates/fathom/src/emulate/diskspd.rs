@@ -5,7 +5,7 @@ use formats::diskspd::{Command, Format, asked_for, profile_arguments, text, xml}
 use real::{LookKind, PlainFile};
 use units::Bytes;
 
-use super::Context;
+use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};
 use crate::input::targets::look_all;
 use crate::output::print;
@@ -46,7 +46,8 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         true => sizes.iter().map(plain).collect(),
         false => Vec::new(),
     };
-    let session = context.open_on_files("diskspd", &command.translate(&sizes)?, plain)?;
+    let scratch = Scratch { plain, ..Scratch::default() };
+    let session = context.open("diskspd", &command.translate(&sizes)?, scratch)?;
     let recorded = session.measure(&mut |_| {});
     let run = &recorded.run;
     print(&match command.format {

@@ -76,18 +76,15 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
     let _held = held(&command)?;
     check_apart(&command.writes(), &command.translated().targets)?;
     // The files stay, as fio's do, so that the next job finds them laid out.
+    let stay = !command.removes_files();
+    let plain = command.file_sizes().map(|sizes| plain_files(&sizes, stay));
     let scratch = Scratch {
-        keep: !command.removes_files(),
+        keep: stay && plain.is_none(),
+        plain: plain.unwrap_or_default(),
+        only_existing: !command.makes_files(),
         keeps_verify_state: command.keeps_verify_state(),
-        ..Scratch::default()
     };
-    let mut session = match command.file_sizes() {
-        Some(sizes) => {
-            let files = plain_files(&sizes, scratch.keep);
-            context.open_plain("fio", &order, files, scratch, command.makes_files())?
-        }
-        None => context.open_as("fio", &order, scratch, command.makes_files())?,
-    };
+    let mut session = context.open("fio", &order, scratch)?;
     let logs = FioLogs::of(&command);
     if let Some(logs) = &logs {
         session.tell(Box::new(logs.clone()));

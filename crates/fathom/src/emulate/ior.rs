@@ -28,14 +28,13 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     if let Some(ending) = ranks::serve(|| {
         let Asked { command, job, files } = asked(arguments)?;
         let plain_of_others = of_others(&command, &job, ranks::number(), ranks::count().unwrap_or(1));
-        let ready = context.ready("ior", &job.translated, Scratch::default(), files, command.writes)?;
+        let ready = context.ready("ior", &job.translated, scratch(&command, files))?;
         Ok((ready.0, RealOptions { plain_of_others, ..ready.1 }))
     }) {
         return Ok(ending);
     }
     let Asked { command, job, files } = asked(arguments)?;
-    let mut session =
-        context.open_plain("ior", &job.translated, files, Scratch::default(), command.writes)?;
+    let mut session = context.open("ior", &job.translated, scratch(&command, files))?;
     let op_files = OpFiles::told_by(&mut session, command.op_files.is_some());
     session.notes.iter().for_each(|note| terminal::say(&format!("ior: WARNING: {note}")));
     let held = Held::of(&command)?;
@@ -193,6 +192,11 @@ fn nothing_compared(command: &Command, points: &[record::Point]) -> Option<Strin
         _ => format!("{} of {} that were read were not", Bytes::new(unknown), Bytes::new(checked + unknown)),
     };
     Some(format!("ior: WARNING: {of} compared: `fathom as ior -w -k` with the same `-G` has not written it"))
+}
+
+/// Its files, and that a run which only reads makes none.
+fn scratch(command: &Command, plain: Vec<PlainFile>) -> Scratch {
+    Scratch { plain, only_existing: !command.writes, ..Scratch::default() }
 }
 
 /// A command line with what it comes to.

@@ -13,8 +13,8 @@ use record::Point;
 use units::Bytes;
 use units::convert::narrow;
 
-use super::Context;
 use super::latencies::Latencies;
+use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};
 use crate::input::targets::look;
 use crate::input::traces;
@@ -36,7 +36,8 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         Storage::Files { .. } => vec![plain_file(&command); order.targets.len()],
         Storage::Device { .. } => Vec::new(),
     };
-    let mut session = context.open_on_files("iozone", &order, files)?;
+    let scratch = Scratch { plain: files, ..Scratch::default() };
+    let mut session = context.open("iozone", &order, scratch)?;
     let latencies = Latencies::new(session.kind() == record::World::Host);
     if command.latencies {
         session.tell(Box::new(latencies.clone()));

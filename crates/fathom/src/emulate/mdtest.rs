@@ -19,9 +19,9 @@ use crate::session::ranks;
 use crate::terminal;
 
 pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
-    if let Some(ending) = ranks::serve(|| {
-        context.ready("mdtest", &asked(arguments)?.translate(), Scratch::default(), Vec::new(), true)
-    }) {
+    if let Some(ending) =
+        ranks::serve(|| context.ready("mdtest", &asked(arguments)?.translate(), Scratch::default()))
+    {
         return Ok(ending);
     }
     let command = asked(arguments)?;

@@ -33,7 +33,6 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use formats::TranslatedJob;
 use real::Consent;
 use real::{PlainFile, RealOptions};
-use units::Bytes;
 use workload::plan::Overrides;
 
 use crate::ending::{Ending, Failure};
@@ -229,12 +228,14 @@ pub struct Context<'a> {
 }
 
 /// How a tool treats the files it measures on.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Scratch {
     /// They stay afterwards.
     pub keep: bool,
-    /// All of them together, in place of what the plan leaves open.
-    pub size: Option<Bytes>,
+    /// Those of the tool's own names, and how each is treated.
+    pub plain: Vec<PlainFile>,
+    /// None is made.
+    pub only_existing: bool,
     /// What was written where is kept in [`VERIFY_STATE`], for a later run that verifies.
     pub keeps_verify_state: bool,
 }
@@ -245,51 +246,7 @@ const VERIFY_STATE: &str = "fathom-verify-state";
 impl Context<'_> {
     /// Opens the world for `order`, which `tool` stands behind. Notes go to stderr.
     pub fn open(&self, tool: &str, order: &TranslatedJob, scratch: Scratch) -> Result<Session, Failure> {
-        self.open_with(tool, order, scratch, Vec::new(), true)
-    }
-
-    /// The same for a tool that can be told to make no files.
-    pub fn open_as(
-        &self,
-        tool: &str,
-        order: &TranslatedJob,
-        scratch: Scratch,
-        makes_files: bool,
-    ) -> Result<Session, Failure> {
-        self.open_with(tool, order, scratch, Vec::new(), makes_files)
-    }
-
-    /// The same for a tool that makes files of its own names: how each target that is a file is treated.
-    pub fn open_on_files(
-        &self,
-        tool: &str,
-        order: &TranslatedJob,
-        files: Vec<PlainFile>,
-    ) -> Result<Session, Failure> {
-        self.open_with(tool, order, Scratch::default(), files, true)
-    }
-
-    /// The same for a tool that makes files of its own names and can be told to make none.
-    pub fn open_plain(
-        &self,
-        tool: &str,
-        order: &TranslatedJob,
-        files: Vec<PlainFile>,
-        scratch: Scratch,
-        makes_files: bool,
-    ) -> Result<Session, Failure> {
-        self.open_with(tool, order, Scratch { keep: false, ..scratch }, files, makes_files)
-    }
-
-    fn open_with(
-        &self,
-        tool: &str,
-        order: &TranslatedJob,
-        scratch: Scratch,
-        plain: Vec<PlainFile>,
-        create: bool,
-    ) -> Result<Session, Failure> {
-        let (planned, options) = self.ready(tool, order, scratch, plain, create)?;
+        let (planned, options) = self.ready(tool, order, scratch)?;
         Session::open(planned, &options, self.store.open_to_save(self.no_save)?)
     }
 
@@ -299,17 +256,14 @@ impl Context<'_> {
         tool: &str,
         order: &TranslatedJob,
         scratch: Scratch,
-        plain: Vec<PlainFile>,
-        create: bool,
     ) -> Result<(Planned, RealOptions), Failure> {
         let options = RealOptions {
             targets: order.targets.clone(),
             consents: self.consents.clone(),
             keep: scratch.keep,
-            scratch: scratch.size,
             // A classic tool makes the files that it names, or has said no by now.
-            create,
-            plain,
+            create: !scratch.only_existing,
+            plain: scratch.plain,
             verify_state: scratch.keeps_verify_state.then(|| VERIFY_STATE.into()),
             ..RealOptions::default()
         };

@@ -8,7 +8,7 @@ use formats::{Refusal, TargetInfo};
 use real::{LookKind, PlainFile};
 use units::Bytes;
 
-use super::Context;
+use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};
 use crate::input::targets::look_all;
 use crate::output::print;
@@ -42,7 +42,8 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         true => files.iter().zip(&found).map(plain).collect(),
         false => Vec::new(),
     };
-    let session = context.open_on_files("sqlio", &command.translate(&files, context.seed())?, plain)?;
+    let scratch = Scratch { plain, ..Scratch::default() };
+    let session = context.open("sqlio", &command.translate(&files, context.seed())?, scratch)?;
     print(&preamble(&command, &files))?;
     let (mut begun, mut lost) = (false, Ok(()));
     let recorded = session.measure(&mut |event| {
