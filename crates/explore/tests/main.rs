@@ -388,20 +388,25 @@ fn designs_that_share_a_simulation_have_the_same_figure_whichever_of_them_asks()
 }
 
 #[test]
-fn a_rate_that_fills_the_write_cache_within_its_window_does_not_count_as_one_that_lasts() {
+fn a_rate_into_a_write_cache_too_large_to_fill_in_a_moment_does_not_count_as_one_that_lasts() {
     let text = "name = \"x\"\nseed = 43\n[space]\narray = \"px6-300d\"\nraid = 10\ndisks = 4\n\
-                \"cache.size\" = [\"256MiB\", \"1GiB\"]\n[[workload]]\nname = \"w0\"\nsize = \"64KiB\"\nreads = \"0%\"\ndepth = 4\n\
+                \"cache.size\" = [\"256MiB\", \"64GiB\"]\n[[workload]]\nname = \"w0\"\nsize = \"64KiB\"\nreads = \"0%\"\ndepth = 4\n\
                 [[requirement]]\nworkload = \"w0\"\nmeet = \"iops >= 100\"\n";
     let design =
         Design::parse("d.toml", text, &Shipped).unwrap_or_else(|errors| panic!("{}", errors.plain()));
     let found = answer(&design, options(2));
     let first = &found.front[0];
-    assert!(first.address.contains("1GiB"), "{first:?}");
+    assert!(first.address.contains("64GiB"), "{first:?}");
     assert_eq!(first.unsustained, ["w0 iops"], "{first:?}");
     assert!(found.requirements[0].shown.ends_with("(not sustained)"), "{:?}", found.requirements);
     assert!(found.close_calls.iter().any(|call| call.address == first.address), "the long run decides it");
     assert_eq!(first.half_widths.len(), found.figures.len());
-    assert!(first.half_widths.iter().flatten().any(|width| *width > 1.0), "its interval is told: {first:?}");
+    assert!(first.half_widths.iter().flatten().next().is_some(), "its interval is told: {first:?}");
+    let filled = Design::parse("d.toml", &text.replace("64GiB", "8GiB"), &Shipped);
+    let filled = filled.unwrap_or_else(|errors| panic!("{}", errors.plain()));
+    let filled = answer(&filled, options(2));
+    assert!(filled.front[0].address.contains("8GiB"), "{:?}", filled.front[0]);
+    assert!(filled.front[0].unsustained.is_empty(), "the warm-up fills it: {:?}", filled.front[0]);
 }
 
 #[test]
