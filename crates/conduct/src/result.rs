@@ -237,6 +237,7 @@ fn merge_classes(tallies: &[Tally]) -> Vec<ClassTally> {
                 sum.ops += class.ops;
                 sum.bytes += class.bytes;
                 sum.ended += class.ended;
+                sum.ended_bytes += class.ended_bytes;
                 sum.response.merge(&class.response);
                 merge_optional(sum.service.as_mut(), class.service.as_ref());
                 merge_optional(sum.lag.as_mut(), class.lag.as_ref());
@@ -245,9 +246,9 @@ fn merge_classes(tallies: &[Tally]) -> Vec<ClassTally> {
         }
     }
     let merged: Vec<ClassTally> = merged.into_values().collect();
-    let counted = |class: &ClassTally| class.ops + class.response.count();
+    let counted = |class: &ClassTally| class.ops + class.response.count() + class.ended_bytes.get();
     let before: u64 = tallies.iter().flat_map(|tally| &tally.classes).map(counted).sum();
-    assert_eq!(merged.iter().map(counted).sum::<u64>(), before, "merging workers loses no request");
+    assert_eq!(merged.iter().map(counted).sum::<u64>(), before, "merging loses no request and no byte");
     merged
 }
 
