@@ -329,6 +329,8 @@ impl Works {
         work.sweep.settle(unit);
         let set = &mut back.sets[work.set as usize];
         mark(work, set);
+        // Work that cannot go on has ended before the last of its units does.
+        let had_ended = work.ended.is_some();
         debug_assert!(work.under_way > 0, "a unit must end once");
         work.under_way -= 1;
         work.moved += unit.sectors.bytes();
@@ -360,7 +362,7 @@ impl Works {
             }
         }
         back.release_unit(time, work.set, number, unit);
-        if work.ended.is_some() {
+        if work.ended.is_some() && !had_ended {
             back.work_ends(time, work.set, number);
         }
         Some(UnitEnd { work: number, stops_jobs })
