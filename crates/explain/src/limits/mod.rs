@@ -99,7 +99,8 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
             Shown::Open => match spread {
                 Some(spread) => spread.finding(),
                 None => {
-                    let remedy = settle::untried(&run.id, point.index, settle::Untried::Unasked);
+                    // A record of one seed is the same whenever it is made: it does not have its own id.
+                    let remedy = settle::untried("last", point.index, settle::Untried::Unasked);
                     open(&uses, in_flight, answer, &remedy)
                 }
             },

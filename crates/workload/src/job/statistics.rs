@@ -152,6 +152,7 @@ impl Statistics {
             return;
         }
         seen.total.ended += 1;
+        seen.total.ended_bytes += Bytes::new(u64::from(len));
         if is_measured {
             seen.total.response.record(response);
             seen.total.after.record(finished_at.saturating_since(issued));
