@@ -223,7 +223,7 @@ pub fn claims_of_no_point(claims: &[Claim], titles: &BTreeSet<String>) -> Vec<St
     notes
 }
 
-/// So many names of points are told.
+/// Names of points that a note lists at most.
 const TITLES: usize = 6;
 
 /// Claims of points that nobody measured.

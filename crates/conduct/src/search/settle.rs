@@ -170,7 +170,7 @@ impl Driver<'_, '_> {
         Ok(())
     }
 
-    /// Has the write cache as a rate that goes on for long would have it, before it is looked at: full, or emptied.
+    /// Brings the write cache into the state that a lasting load of this rate leaves it in, before a trial: full or empty.
     pub(super) fn prepare_cache(&mut self, rate_per_s: f64) -> Result<(), WorldError> {
         let Some(behind) = self.behind_cache else { return self.fill() };
         let part = rate_per_s / behind.ops_per_s.max(f64::MIN_POSITIVE);
@@ -190,7 +190,7 @@ impl Driver<'_, '_> {
         Ok(())
     }
 
-    /// What the write cache holds is more than a rate that goes on for long leaves in it: it was filled, or a rate was too high.
+    /// Notes that the write cache is full: it was filled, or the last rate was too high.
     pub(super) fn overrun_cache(&mut self) {
         if let Some(behind) = &mut self.behind_cache {
             behind.is_full = true;

@@ -53,7 +53,7 @@ impl Store {
         })
     }
 
-    /// The library, made where it is not there; that is told of one that was named, as its name may be mistyped.
+    /// The library, created if it does not exist. Creating one whose path the user gave is reported: the path may be mistyped.
     pub fn open(&self) -> Result<Library, Failure> {
         let absent = match &self.place {
             Some(Place::File(path)) => (!path.exists()).then_some(path),

@@ -19,7 +19,8 @@ pub trait Carrier {
     }
 }
 
-/// The engine that a carrier makes: its requests wait here until they are asked for.
+/// An engine whose requests are carried out when they are submitted, one after the other; completions are kept until they
+/// are asked for.
 #[derive(Debug)]
 pub struct AtOnce<C> {
     clock: Clock,

@@ -32,8 +32,8 @@ pub struct FlashParams {
     pub mapping: Bytes,
     /// Whether the page that a stream of reads stopped in stays in the controller's memory for the next of them.
     pub keeps_page: bool,
-    /// What a drive has in its memory, at most, ahead of each of a few streams of reads: the pages behind the second read
-    /// that goes on where another ended, twice as many with each further one. Zero waits for every page until it is asked for.
+    /// The most that a drive fetches ahead of each sequential stream of reads. A stream begins with the second read in a row,
+    /// and the window doubles with each further read. Zero: no read-ahead.
     pub read_ahead: Bytes,
     /// Pages in an erase block.
     pub pages_per_block: u32,

@@ -47,8 +47,8 @@ impl FlashDrive {
         end
     }
 
-    /// The stream that a read belongs to, where such are read ahead of: one goes on where another read ended, or in what
-    /// has been fetched.
+    /// The stream that a read belongs to; none where the drive reads nothing ahead. A read belongs to one where it begins at
+    /// the end of an earlier read, or among pages that have been fetched ahead.
     fn reader(&mut self, offset: u64, bytes: u64) -> Option<usize> {
         if !self.ahead.is_on() {
             return None;
