@@ -11,7 +11,7 @@ use std::thread;
 /// Who takes the results, on the thread that calls.
 pub trait Taker<T> {
     /// The piece at `position` comes next. Its result, where it is carried out here and now; it may be where `is_free`
-    /// says that nobody has begun it.
+    /// says that nobody has begun it, as nobody has the first one.
     fn next(&mut self, _position: usize, _is_free: bool) -> Option<T> {
         None
     }
@@ -45,7 +45,8 @@ pub fn in_order<T: Send>(
     work: &(dyn Fn(usize) -> T + Sync),
     taker: &mut dyn Taker<T>,
 ) {
-    let (next, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
+    // The first piece is the caller's, whichever thread is the first to run.
+    let (next, ended) = (AtomicUsize::new(count.min(1)), AtomicBool::new(false));
     let claim = || {
         let claimed = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| {
             (next < count && !ended.load(Ordering::Relaxed)).then_some(next + 1)
@@ -96,7 +97,7 @@ impl<T> Turn<'_, T> {
         for position in 0..self.count {
             let claimed =
                 self.next.compare_exchange(position, position + 1, Ordering::Relaxed, Ordering::Relaxed);
-            let is_free = claimed.is_ok();
+            let is_free = position == 0 || claimed.is_ok();
             let result = match taker.next(position, is_free) {
                 Some(result) => result,
                 None if is_free => (self.work)(position),
@@ -208,6 +209,27 @@ mod tests {
             true
         });
         assert_eq!(sums, [0, 10, 20, 30]);
+    }
+
+    #[test]
+    fn the_first_piece_is_free_for_the_thread_that_calls_however_soon_helpers_are() {
+        struct Here(Vec<bool>);
+        impl Taker<()> for Here {
+            fn next(&mut self, position: usize, is_free: bool) -> Option<()> {
+                self.0.extend((position == 0).then_some(is_free));
+                None
+            }
+
+            fn take(&mut self, _: usize, (): ()) -> bool {
+                true
+            }
+        }
+        let mut here = Here(Vec::new());
+        for _ in 0..2_000 {
+            in_order(2, 2, &|_| (), &mut here);
+        }
+        assert!(here.0.iter().all(|is_free| *is_free));
+        assert_eq!(here.0.len(), 2_000);
     }
 
     #[test]

@@ -5,12 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
-use units::Bytes;
+use rustix::io::Errno;
+use units::{Bytes, Instant, Nanos};
 
 use super::change::{Change, Knob, Setting};
 use super::fate::Fate;
 use super::journal::{Journal, Noted};
 use super::replay::Whose;
+use crate::clock::Clock;
 use crate::sysroot::{SysRoot, number, text};
 use crate::target::Device;
 
@@ -192,11 +194,22 @@ fn rounded(size: Bytes) -> u64 {
 }
 
 /// Takes the lock of a setting for as long as `file` is open; whether nobody else has it.
+///
+/// A lock that has been given back is held for a moment more by a process that was forked meanwhile, until it runs its
+/// program: it is waited for that long.
 fn is_taken(file: &File) -> io::Result<bool> {
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(true),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
-        Err(error) => Err(error.into()),
+    const FORKED: Nanos = Nanos::from_millis(200);
+    const APART: Nanos = Nanos::from_millis(5);
+    let clock = Clock::start();
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(true),
+            Err(Errno::WOULDBLOCK) if clock.now() < Instant::START.saturating_add(FORKED) => {
+                clock.sleep_until(clock.now().saturating_add(APART));
+            }
+            Err(Errno::WOULDBLOCK) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 
