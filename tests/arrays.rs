@@ -138,6 +138,27 @@ fn published_figures_that_were_fitted_and_foretold_are_scored_apart() {
 }
 
 #[test]
+fn the_error_of_a_model_stands_beside_its_figures_and_is_what_validation_saves() {
+    let user = User::with_plan(SMALL);
+    let told = user.fathom("run plan.toml --on array:md3000").done().out;
+    let line = told.lines().find(|line| line.contains("in virtual time")).unwrap_or_default();
+    assert!(line.contains("model error ") && line.contains(" published figures of "), "{told}");
+    let known = &user.last()["targets"][0]["validation"];
+    assert!(known["median_error"].as_f64().is_some_and(|error| error > 0.0), "{known}");
+    let exact = user.fathom("run plan.toml --on array:queue").done().out;
+    assert!(!exact.contains("model error"), "{exact}");
+
+    user.write("rows.toml", rows(2_800));
+    user.fathom("validate --cases rows.toml --save-scores scores.toml").done();
+    let saved = std::fs::read_to_string(user.path("scores.toml")).unwrap();
+    for part in
+        ["[all]\nfigures = 1\n", "[[array]]\nname = \"local-ssd-raid0\"\nfigures = 1\nmedian_error = \""]
+    {
+        assert!(saved.contains(part), "no {part:?} in {saved}");
+    }
+}
+
+#[test]
 fn the_score_of_what_was_foretold_decides_the_exit_code_and_not_one_row() {
     let user = User::new();
     user.write("rows.toml", rows(1_900));

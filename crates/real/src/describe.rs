@@ -66,6 +66,7 @@ pub(crate) fn target(each: &Resolved, scratch: &ScratchSet, number: usize) -> re
         size_bytes: size.get(),
         caches: Vec::new(),
         facts: facts(each, scratch, laid_out),
+        validation: None,
     }
 }
 

@@ -56,8 +56,8 @@ pub use point::{
 };
 pub use response_map::ResponseMap;
 pub use run::{
-    Cache, DisplayCost, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World,
-    read, read_point, schema, version,
+    Cache, DisplayCost, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool,
+    Validation, World, read, read_point, schema, version,
 };
 pub use search::{Depths, Recovery, Rung, Search, WriteCache};
 pub use steady::{Rounds, Window};

@@ -199,6 +199,25 @@ pub struct Target {
     /// Well-known keys are in [`names::fact`](crate::names::fact).
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub facts: BTreeMap<String, String>,
+    /// How far the model of a virtual array was from published figures; absent of real storage, of an array that is not
+    /// shipped, and of one that is exact or was fitted to a measurement.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub validation: Option<Validation>,
+}
+
+/// How far models were from published figures that they were not fitted to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Validation {
+    /// Published figures of the array itself; there may be none.
+    pub own_figures: u32,
+    /// Whether the errors are those of the array's own figures; else those of all shipped arrays.
+    pub is_own: bool,
+    /// The figures that the errors are of.
+    pub figures: u32,
+    /// The median of the absolute errors, as a share of the published value.
+    pub median_error: f64,
+    /// The share of the figures that the model came within a quarter of.
+    pub within_25: f64,
 }
 
 /// Memory that may hold data of a target.

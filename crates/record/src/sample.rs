@@ -73,6 +73,7 @@ pub fn run(plan: &str, points: Vec<Point>) -> Run {
             size_bytes: 64 << 30,
             caches: Vec::new(),
             facts: facts.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
+            validation: None,
         }],
         path: Vec::new(),
         environment: Environment {

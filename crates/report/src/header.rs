@@ -4,13 +4,14 @@ use record::names::fact;
 use record::{Run, Target, World};
 use units::{Bytes, Nanos};
 
-use crate::words::{counted, harmless};
+use crate::words::{counted, harmless, model_error};
 
 /// The lines above the table, most important first. The first is the title.
 pub(crate) fn lines(run: &Run) -> Vec<String> {
     let mut lines = vec![title(run), changed(run)];
     lines.extend(run.targets.iter().map(|target| identity(run, target)));
     lines.push(joined([how(run), where_(run)]));
+    lines.extend(run.targets.iter().find_map(|target| target.validation.as_ref()).map(model_error));
     lines.push(joined([when(run), tags(run)]));
     lines.retain(|line| !line.is_empty());
     lines

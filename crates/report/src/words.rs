@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use record::Validation;
 use unicode_width::UnicodeWidthStr;
 
 /// `text` in lines of at most `width` columns, the first after `first`, the others after `rest`.
@@ -30,6 +31,17 @@ pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
 pub fn counted(count: impl Display + PartialEq + From<u8>, what: &str) -> String {
     let ending = if count == 1.into() { "" } else { "s" };
     format!("{count} {what}{ending}")
+}
+
+/// `model error 12 % (median of 15 published figures of this array)`: how far a model may be off.
+pub fn model_error(validation: &Validation) -> String {
+    let Validation { own_figures, is_own, figures, median_error, .. } = validation;
+    let of = match (is_own, own_figures) {
+        (true, _) => "this array".into(),
+        (false, 0) => "all arrays, none of this one".into(),
+        (false, own) => format!("all arrays, {own} of this one"),
+    };
+    format!("model error {:.0} % (median of {figures} published figures of {of})", median_error * 100.0)
 }
 
 /// In the place of a reason: a figure's interval has no width, so that there is no bar to draw.

@@ -8,8 +8,10 @@ pub mod planted;
 mod shares;
 mod simulate;
 pub mod suspects;
+mod validation;
 pub mod what_if;
 mod world;
 
 pub use simulate::{Chosen, simulate};
+pub use validation::validation;
 pub use world::{ModelError, ModelledWorld};

@@ -25,6 +25,8 @@ use workload::room::Need;
 use workload::spec::{Files, Workload};
 use workload::{ZoneStates, compile, file_size_needed, files_needed};
 
+use crate::validation::validation;
+
 /// What is waited for at the longest until caches are clean. The largest of the library take minutes; a set that has
 /// failed never takes what is left.
 const SETTLE_MOST: Nanos = Nanos::from_secs(3600);
@@ -34,6 +36,8 @@ pub struct ModelledWorld {
     asked: String,
     environment: Environment,
     spec: Arc<ArraySpec>,
+    /// How far its model was from published figures.
+    validation: Option<record::Validation>,
     /// The array of `spec`, perhaps with something changed.
     topology: Arc<Topology>,
     seed: u64,
@@ -83,9 +87,11 @@ impl ModelledWorld {
         change: impl FnOnce(&mut Topology),
     ) -> Result<ModelledWorld, ModelError> {
         let spec = spec::array(library, address)?;
+        let validation = validation(library, address, &spec);
         let mut topology = spec.topology.clone();
         change(&mut topology);
-        ModelledWorld::made(plan, address, spec, topology, machine, stop)
+        let made = ModelledWorld::made(plan, address, spec, topology, machine, stop)?;
+        Ok(ModelledWorld { validation, ..made })
     }
 
     /// The array at `address` that was read before.
@@ -119,6 +125,7 @@ impl ModelledWorld {
             asked: address.into(),
             environment: machine.environment.clone(),
             spec: Arc::new(spec),
+            validation: None,
             is_forgetful: !topology.models.iter().any(remembers),
             topology: Arc::new(topology),
             seed: plan.seed,
@@ -346,6 +353,7 @@ impl World for ModelledWorld {
             size_bytes: self.sizes.iter().copied().sum::<Bytes>().get(),
             caches: Vec::new(),
             facts: facts.into_iter().chain(fitted).map(|(key, value)| (key.to_owned(), value)).collect(),
+            validation: self.validation.clone(),
         }]
     }
 
@@ -389,6 +397,7 @@ impl World for ModelledWorld {
                 asked: asked.clone(),
                 environment: environment.clone(),
                 spec: spec.clone(),
+                validation: None,
                 topology: topology.clone(),
                 seed,
                 sim,

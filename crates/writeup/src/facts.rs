@@ -73,6 +73,8 @@ pub(crate) fn facts(run: &Run, label: &str) -> RunFacts {
         }
     } else {
         add("world", "a virtual array, in virtual time".into());
+        let known = run.targets.iter().find_map(|target| target.validation.as_ref());
+        add("model", known.map(report::model_error).unwrap_or_default());
     }
     add("version", format!("{} {}", run.tool.name, run.tool.version));
     if !run.points.is_empty() {

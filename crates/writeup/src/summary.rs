@@ -1,6 +1,6 @@
 //! A report, and its top: title, answer, key figures.
 
-use record::{Finding, Grade, Metric, PointKind, Run, World};
+use record::{Finding, Grade, Metric, PointKind, Run, Validation, World};
 
 use crate::document::{Interval, KeyFigure, Section, Sentence, Span, Table, WriteUp};
 use crate::facts::{facts, told_runs};
@@ -43,12 +43,29 @@ pub(crate) fn write_up(subject: &Subject<'_>, sections: Vec<Section>, title: Opt
 /// That figures are a model's, where they are: whoever reads the first lines alone must not take them for measured.
 fn simulated(runs: &[Run]) -> String {
     let arrays = runs.iter().filter(|run| run.world == World::Array).count();
-    match runs.len() {
-        _ if arrays == 0 => String::new(),
-        1 => " Simulated on a virtual array, not measured.".into(),
-        all if all == arrays => " Simulated on virtual arrays, not measured.".into(),
-        all => format!(" {arrays} of the {all} runs are simulated on virtual arrays, not measured."),
-    }
+    let simulated = match runs.len() {
+        _ if arrays == 0 => return String::new(),
+        1 => "Simulated on a virtual array, not measured".to_owned(),
+        all if all == arrays => "Simulated on virtual arrays, not measured".into(),
+        all => format!("{arrays} of the {all} runs are simulated on virtual arrays, not measured"),
+    };
+    let targets = runs.iter().flat_map(|run| &run.targets);
+    let known = targets.filter_map(|target| target.validation.as_ref());
+    let least = known.clone().min_by(|one, other| one.median_error.total_cmp(&other.median_error));
+    let most = known.max_by(|one, other| one.median_error.total_cmp(&other.median_error));
+    let error = match (least, most) {
+        (Some(least), Some(most)) if least == most => format!("; {}", report::model_error(most)),
+        (Some(least), Some(most)) => {
+            let percent = |known: &Validation| known.median_error * 100.0;
+            format!(
+                "; model errors {:.0} to {:.0} % (medians of published figures)",
+                percent(least),
+                percent(most)
+            )
+        }
+        _ => String::new(),
+    };
+    format!(" {simulated}{error}.")
 }
 
 fn title(subject: &Subject<'_>) -> String {

@@ -4,12 +4,14 @@
 //!
 //! **Invariant:** a case that does not count never changes the scores of what was foretold and fitted ([`Scores`]).
 
+mod foretold;
 mod measure;
 mod score;
 
 #[cfg(test)]
 mod tests;
 
+pub use foretold::{Foretold, foretold, written};
 pub use measure::{Finding, MeasureError, Precisions, Question, measure, progress};
 pub use score::{FORETOLD_ERROR, Judged, Ranking, Score, Scores};
 

@@ -2,7 +2,7 @@
 //!
 //! [`answer`] takes and gives plain data; `lab_json` has the same as JSON.
 
-use array::spec::Source;
+use array::spec::{ArraySpec, Source};
 use document::Errors;
 use host::clock::Clock;
 use modelled::ModelError;
@@ -167,7 +167,7 @@ pub fn answer(ask: &LabRequest, library: &dyn Source) -> Result<Answer, LabError
     let knee = knee(&run, &curve);
     let limit = limit_of(&run, best);
     Ok(Answer {
-        answer: sentence(&curve, workload, knee, best),
+        answer: sentence(&curve, workload, knee, best) + &model_error(&curve.spec, array, library),
         reading: limit.map_or_else(String::new, |found| {
             format!("At queue depth {}: {}", curve.loads[best].depth, found.sentence)
         }),
@@ -191,6 +191,14 @@ pub fn answer(ask: &LabRequest, library: &dyn Source) -> Result<Answer, LabError
         effort: ask.effort,
         warnings: warnings(&run, &curve),
         took_ms: milliseconds(&clock),
+    })
+}
+
+/// A sentence on how far the model was from published figures; empty where nothing is known of that.
+fn model_error(spec: &ArraySpec, address: &str, library: &dyn Source) -> String {
+    let validation = modelled::validation(library, address, spec);
+    validation.map_or_else(String::new, |known| {
+        format!(" M{}.", report::model_error(&known).trim_start_matches('m'))
     })
 }
 

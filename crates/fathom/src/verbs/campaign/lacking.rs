@@ -44,6 +44,7 @@ pub fn unmeasured(request: Request, lack: CellLack) -> Run {
         size_bytes: 0,
         caches: Vec::new(),
         facts: BTreeMap::new(),
+        validation: None,
     };
     let mut run = begun(source, plan.tags.iter().cloned().collect(), world);
     run.targets = targets.into_iter().map(target).collect();

@@ -60,6 +60,7 @@ fn targets(design: &Design) -> Vec<Target> {
         size_bytes: 0,
         caches: Vec::new(),
         facts: BTreeMap::new(),
+        validation: None,
     };
     arrays.iter().map(target).collect()
 }

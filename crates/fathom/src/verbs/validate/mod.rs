@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use array::spec::case::{Case, cases, shipped};
-use array::validate::{CaseResult, Judged, Score};
+use array::validate::{CaseResult, Judged, Score, written};
 use clap::Args;
 use conduct::{Taker, in_order, processors};
 use host::clock::Clock;
@@ -49,6 +49,10 @@ pub struct ValidateArgs {
     /// and equalities holds
     #[arg(long, value_name = "SHARE", default_value = "85%")]
     pub min_within: Share,
+    /// Write how far each array's model was from the figures that it was not fitted to, in TOML: what runs on the array show
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "leave_out"])]
+    #[arg(value_parser = path_value())]
+    pub save_scores: Option<PathBuf>,
     /// Format of stdout
     #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
     pub format: TreeFormat,
@@ -95,6 +99,10 @@ pub fn validate(arguments: &ValidateArgs) -> Result<Ending, Failure> {
         TreeFormat::Text => text::closing(&judged),
         TreeFormat::Json => output::json(&json::document(&judged, arguments.seed))?,
     })?;
+    if let Some(path) = &arguments.save_scores {
+        let judged: Vec<Judged<'_>> = judged.iter().map(|(_, judged)| *judged).collect();
+        output::write_whole(path, written(&judged))?;
+    }
     let foretold = text::scores(&judged).foretold;
     Ok(match short_of(&foretold, "foretold", arguments) {
         None => Ending::done(),
