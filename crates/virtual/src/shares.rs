@@ -43,6 +43,24 @@ pub fn of(load: &Load, outcome: &RunOutcome, workload_of: &[usize]) -> Vec<Respo
     shares
 }
 
+/// The mean over all requests of `shares`, part by part in the order in which a request meets them.
+pub fn together(shares: &[ResponseShare]) -> Vec<PartShare> {
+    let requests: u64 = shares.iter().map(|share| share.all.requests).sum();
+    let parts = |stage: &Stage| {
+        let name = stage.name();
+        let mut sum = PartShare { part: name.into(), wait_ns: 0.0, service_ns: 0.0 };
+        for share in shares {
+            let weight = share.all.requests as f64 / requests.max(1) as f64;
+            for own in share.all.parts.iter().filter(|own| own.part == name) {
+                sum.wait_ns += weight * own.wait_ns;
+                sum.service_ns += weight * own.service_ns;
+            }
+        }
+        (sum.wait_ns + sum.service_ns > 0.0).then_some(sum)
+    };
+    Stage::ALL.iter().filter_map(parts).collect()
+}
+
 /// Measured requests of a class and their response times.
 fn measured(tally: &Tally, class: Class) -> (u64, u64) {
     let own = tally.classes.iter().filter(|own| own.class == class);

@@ -121,7 +121,7 @@ impl ModelledWorld {
         checks::verifies_nothing(plan, "a virtual array").map_err(ModelError::Unfit)?;
         checks::names_targets(plan, sizes.len(), "LUNs; `array:NAME?luns=N` has more")
             .map_err(ModelError::Unfit)?;
-        let world = ModelledWorld {
+        let mut world = ModelledWorld {
             asked: address.into(),
             environment: machine.environment.clone(),
             spec: Arc::new(spec),
@@ -142,6 +142,9 @@ impl ModelledWorld {
             keeps_shares: false,
             keeps_seconds: false,
         };
+        if world.traces() {
+            world.sim.trace_latency();
+        }
         checks::fits_lengths(plan, |workload| compile(workload, &world.files(workload).1))
             .map_err(|error| ModelError::Unfit(error.to_string()))?;
         checks::fits_machine(plan, &machine.room, |workload| Ok(Need::virtually(workload)))
@@ -202,6 +205,13 @@ impl ModelledWorld {
         self.is_forgetful = false;
     }
 
+    /// Whether each request is followed. A queue alone is a few events a request, and following takes a tenth of its time; it has
+    /// nothing to tell but its own wait.
+    fn traces(&self) -> bool {
+        let is_queue = |model: &DeviceParams| matches!(model, DeviceParams::Queue(_));
+        self.keeps_shares || !self.topology.models.iter().all(is_queue)
+    }
+
     /// The array at rest, with the disks that have failed, as it begins the point of that number.
     fn renewed(&self, index: usize) -> Sim {
         // Of the first point the seed is the plan's own; the others are as far from it as from each other.
@@ -210,7 +220,7 @@ impl ModelledWorld {
         for disk in &self.failed {
             sim.fail_disk(*disk).expect("it failed before");
         }
-        if self.keeps_shares {
+        if self.traces() {
             sim.trace_latency();
         }
         sim

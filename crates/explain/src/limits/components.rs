@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use record::{Behalf, ClassShare, Component, DiskRole, Point};
+use units::Nanos;
 
+use super::queues::BUSY;
 use super::usage::{Queue, Use, sort};
 use crate::draft::percent;
 
@@ -14,6 +16,7 @@ pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
     let mut kinds: BTreeMap<String, Vec<Busy<'_>>> = BTreeMap::new();
     let elapsed_ns = point.ended_ns.saturating_sub(point.started_ns).max(1) as f64;
     let elsewhere = elsewhere(point, elapsed_ns);
+    let at_disks = waiting_at_disks(point);
     if let Some(breakdown) = &point.breakdown {
         let mut classes: BTreeMap<&str, Vec<&ClassShare>> = BTreeMap::new();
         breakdown.classes.iter().for_each(|one| classes.entry(&one.component).or_default().push(one));
@@ -25,8 +28,11 @@ pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
             kinds.entry(kind).or_default().push(Busy::of(part, own, elapsed_ns));
         }
     }
-    let mut uses: Vec<Use> =
-        kinds.into_iter().map(|(kind, parts)| of_kind(&kind, &parts, elsewhere)).collect();
+    let of_kind = |(kind, parts): (String, Vec<Busy<'_>>)| {
+        let most = if kind == DISK { at_disks } else { f64::INFINITY };
+        of_kind(&kind, &parts, elsewhere, most)
+    };
+    let mut uses: Vec<Use> = kinds.into_iter().map(of_kind).collect();
     sort(&mut uses);
     uses
 }
@@ -41,6 +47,21 @@ fn elsewhere(point: &Point, elapsed_ns: f64) -> f64 {
     let queues = point.breakdown.as_ref().and_then(|breakdown| breakdown.lun_queues);
     let in_hosts = queues.map_or(0.0, |queues| queues.mean_waiting);
     (in_flight - in_hosts - at_parts / elapsed_ns).max(0.0)
+}
+
+/// The kind of a disk.
+const DISK: &str = "disk";
+
+/// Of the requests in flight those that wait at a disk; all of them where the record does not say.
+///
+/// A command is at its disk from when it is given out, and waits there also for a controller that has not yet taken what the
+/// disk has for it: the way of the request tells the two apart.
+fn waiting_at_disks(point: &Point) -> f64 {
+    let response = point.breakdown.as_ref().map_or(&[][..], |breakdown| &breakdown.response);
+    let all: f64 = response.iter().map(|part| part.wait_ns + part.service_ns).sum();
+    let waited: f64 = response.iter().filter(|part| part.part == DISK).map(|part| part.wait_ns).sum();
+    let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
+    if all > 0.0 { in_flight * waited / all } else { f64::INFINITY }
 }
 
 /// A visit of the load's own, not of a cache.
@@ -69,7 +90,24 @@ struct Busy<'a> {
     gains: bool,
     /// What inside it is so busy.
     inside: Option<&'a str>,
+    /// Mean time that it serves a visit, in nanoseconds; 0 where too few tell.
+    service_ns: f64,
 }
+
+/// Fewer visits have no mean service time worth a comparison.
+const VISITS: u64 = 100;
+
+/// A part that serves a visit for so many times as long as the others of its kind is slow.
+const SLOW: f64 = 1.5;
+
+/// And so is one for which so many times as many requests wait.
+const CROWDED: f64 = 3.0;
+
+/// A slow part that is so much busier than all of its kind are on average is a limit of its own.
+const BUSIER: f64 = 0.03;
+
+/// Parts of a kind that are so much less busy than the busiest are as busy as that.
+const AS_BUSY: f64 = 0.05;
 
 impl<'a> Busy<'a> {
     fn of(part: &'a Component, classes: &[&ClassShare], elapsed_ns: f64) -> Busy<'a> {
@@ -93,7 +131,10 @@ impl<'a> Busy<'a> {
         let has_choice = part.chooses_among.is_some_and(|among| part.mean_in_system < f64::from(among));
         let gains = has_choice && waiting > for_cache;
         let inside = part.busiest.as_deref();
-        Busy { name: &part.name, share: part.utilisation, waiting, for_cache, background, gains, inside }
+        let visits = part.visits.max(1) as f64;
+        let service_ns = if part.visits >= VISITS { part.service_ns as f64 / visits } else { 0.0 };
+        let share = part.utilisation;
+        Busy { name: &part.name, share, waiting, for_cache, background, gains, inside, service_ns }
     }
 }
 
@@ -116,19 +157,31 @@ fn plural(kind: &str) -> String {
     }
 }
 
-fn of_kind(kind: &str, parts: &[Busy<'_>], elsewhere: f64) -> Use {
+fn of_kind(kind: &str, parts: &[Busy<'_>], elsewhere: f64, most_waiting: f64) -> Use {
     debug_assert!(!parts.is_empty(), "a kind is one of parts");
     let sum = |of: fn(&Busy<'_>) -> f64| parts.iter().map(of).sum::<f64>();
     let mean = sum(|part| part.share) / parts.len() as f64;
     let fullest = parts.iter().copied().reduce(|most, one| if one.share > most.share { one } else { most });
     let (name, most) = fullest.map_or((kind, 0.0), |part| (part.name, part.share));
     let inside = fullest.and_then(|part| part.inside).map_or(String::new(), |inside| format!(" ({inside})"));
-    // One of several that is full while the others are not is a limit of its own.
-    let stands_out = most >= super::FULL && mean < super::FULL - 0.05;
-    let (part, share, basis) = match (parts.len(), stands_out) {
+    let slow = fullest.and_then(|part| slower(part, parts));
+    // One of several that is full while the others are not is a limit of its own, and so are several of many.
+    let is_full = most >= super::FULL && mean < super::FULL - AS_BUSY;
+    let stands_out = is_full || slow.is_some() && most >= BUSY && most - mean >= BUSIER;
+    let as_busy: Vec<&Busy<'_>> = parts.iter().filter(|part| part.share >= most - AS_BUSY).collect();
+    let many = parts.len();
+    let several = stands_out && slow.is_none() && as_busy.len() > 1;
+    let (part, share, basis) = match (many, stands_out) {
         (1, _) => (name.to_owned(), most, inside),
+        _ if several => {
+            let names: Vec<&str> = as_busy.iter().map(|part| part.name).collect();
+            let own = as_busy.iter().map(|part| part.share).sum::<f64>() / as_busy.len() as f64;
+            let basis = format!("{inside}, {} on average of all {many}", percent(mean));
+            (some_of(kind, &names, many), own, basis)
+        }
         (_, true) => {
-            let basis = format!("{inside}, {} on average of all {}", percent(mean), parts.len());
+            let slow = slow.unwrap_or_default();
+            let basis = format!("{inside}, {} on average of all {many}{slow}", percent(mean));
             (name.to_owned(), most, basis)
         }
         (count, false) => {
@@ -141,13 +194,56 @@ fn of_kind(kind: &str, parts: &[Busy<'_>], elsewhere: f64) -> Use {
     };
     let queue = Queue {
         // Of a thousand reads ahead that wait none is waited for by more requests than there are.
-        load: sum(|part| part.waiting) + sum(|part| part.for_cache).min(elsewhere),
+        load: sum(|part| part.waiting).min(most_waiting) + sum(|part| part.for_cache).min(elsewhere),
         background: if busy > 0.0 { background / busy } else { 0.0 },
         gains: parts.iter().all(|part| part.gains),
     };
-    let is_even = parts.len() > 1 && !stands_out;
+    let is_even = several || parts.len() > 1 && !stands_out;
     let what = "busy".into();
     Use { part, what, share, amount: None, unit: "share".into(), is_even, basis, queue: Some(queue) }
+}
+
+/// `; a visit takes it 12.5 ms, the others 5.54 ms`, where it serves a visit for much longer than the median of its kind, or
+/// `; 24.1 requests wait for it, 3.0 for each of the others`, where so many more wait: a drive that chooses among many is nearly as
+/// fast as one that has few.
+fn slower(part: Busy<'_>, parts: &[Busy<'_>]) -> Option<String> {
+    let median = |of: fn(&Busy<'_>) -> f64| {
+        let mut all: Vec<f64> = parts.iter().filter(|part| part.service_ns > 0.0).map(of).collect();
+        all.sort_by(f64::total_cmp);
+        all.get(all.len() / 2).copied().filter(|_| all.len() > 2)
+    };
+    let (served, waiting) = (median(|part| part.service_ns)?, median(|part| part.waiting)?);
+    let told = |ns: f64| Nanos::from_secs_f64(ns * 1e-9);
+    if part.service_ns >= SLOW * served {
+        let (own, others) = (told(part.service_ns), told(served));
+        return Some(format!("; a visit takes it {own}, the others {others}"));
+    }
+    (part.waiting >= CROWDED * waiting.max(1.0))
+        .then(|| format!("; {:.1} requests wait for it, {waiting:.1} for each of the others", part.waiting))
+}
+
+/// `disks 0, 1 and 2`; `5 of 12 disks` of more than three.
+fn some_of(kind: &str, names: &[&str], many: usize) -> String {
+    debug_assert!(names.len() > 1 && names.len() <= many, "some of them");
+    let numbers: Vec<&str> =
+        names.iter().filter_map(|name| name.split(' ').find(|word| word.parse::<u32>().is_ok())).collect();
+    match numbers.split_last() {
+        Some((last, first)) if names.len() <= 3 && kind == DISK => {
+            format!("{} {} and {last}", plural(kind), first.join(", "))
+        }
+        _ => format!("{} of {many} {}", names.len(), plural(kind)),
+    }
+}
+
+/// How many operations disks did for each request that hosts sent, those of caches among them; `None` where nothing was counted.
+pub(super) fn operations_per_request(point: &Point) -> Option<f64> {
+    let classes = || point.breakdown.iter().flat_map(|breakdown| &breakdown.classes);
+    let visits = |is_at: &dyn Fn(&str) -> bool, counts: fn(&ClassShare) -> bool| -> u64 {
+        classes().filter(|one| is_at(&one.component) && counts(one)).map(|one| one.visits).sum()
+    };
+    let requests = visits(&|name| kind(name) == "host processor", is_of_load);
+    let operations = visits(&|name| kind(name) == DISK, |one| !is_background(one));
+    (requests > 0 && operations > 0).then(|| operations as f64 / requests as f64)
 }
 
 #[cfg(test)]
@@ -238,6 +334,7 @@ mod tests {
             background: share / 4.0,
             gains: false,
             inside: None,
+            service_ns: 6e6,
         }
     }
 
@@ -247,7 +344,7 @@ mod tests {
             let names = ["disk 0", "disk 1", "disk 2", "disk 3"];
             let parts: Vec<Busy<'_>> =
                 names.into_iter().zip(shares).map(|(name, share)| busy(name, *share)).collect();
-            let found = of_kind("disk", &parts, 100.0);
+            let found = of_kind(DISK, &parts, 100.0, f64::INFINITY);
             (found.part, found.share, found.is_even, found.basis)
         };
         assert_eq!(of(&[0.99]), ("disk 0".into(), 0.99, false, String::new()));
@@ -256,21 +353,59 @@ mod tests {
         assert!(of(&[0.25, FULL - 1e-9]).2, "it is not full");
         assert!(of(&[1.0, 2.0 * (FULL - 0.05) - 1.0]).2, "the others are nearly as full");
         assert!(!of(&[1.0, 2.0 * (FULL - 0.05) - 1.001]).2);
-        assert_eq!(of(&[0.0, 1.0, 1.0, 0.0]).0, "disk 1", "the first of the fullest");
+        assert_eq!(of(&[0.0, 1.0, 1.0, 0.0]).0, "disks 1 and 2", "both are full");
+        assert_eq!(
+            of(&[0.0, 1.0, 0.951, 0.0]),
+            ("disks 1 and 2".into(), 0.9755, true, ", 49 % on average of all 4".into())
+        );
+        assert_eq!(of(&[0.0, 1.0, 0.949, 0.0]).0, "disk 1");
+        let names = ["disk 0", "disk 3", "disk 4", "disk 5"];
+        assert_eq!(some_of(DISK, &names[..3], 12), "disks 0, 3 and 4");
+        assert_eq!(some_of(DISK, &names, 12), "4 of 12 disks");
+        assert_eq!(some_of("link rx", &["link 0 rx", "link 1 rx"], 4), "2 of 4 link rxs");
+    }
+
+    #[test]
+    fn a_part_that_takes_longer_for_each_visit_than_the_others_is_named() {
+        let of = |slow_ns: f64, share: f64, others: f64| {
+            let slow = Busy { service_ns: slow_ns, ..busy("disk 1", share) };
+            let parts = [busy("disk 0", others), slow, busy("disk 2", others), busy("disk 3", others)];
+            let found = of_kind(DISK, &parts, 100.0, f64::INFINITY);
+            (found.part, found.basis)
+        };
+        let (part, basis) = of(26.1e6, 1.0, 0.94);
+        assert_eq!(part, "disk 1");
+        assert!(basis.ends_with(" of all 4; a visit takes it 26.1 ms, the others 6.00 ms"), "{basis}");
+        assert_eq!(of(26.1e6, 0.91, 0.41).0, "disk 1", "it is busy and far busier than the others");
+        assert_eq!(of(26.1e6, 0.89, 0.41).0, "disks", "it has time to spare");
+        assert_eq!(of(26.1e6, 0.95, 0.94).0, "disks", "it is no busier");
+        assert_eq!(of(8.9e6, 1.0, 0.94).0, "disks", "it is as fast");
+        let crowd = |waiting: f64| {
+            let part = Busy { waiting, ..busy("disk 1", 1.0) };
+            let others = busy("disk 0", 0.93);
+            of_kind(DISK, &[others, part, others, others], 100.0, f64::INFINITY).basis
+        };
+        assert!(
+            crowd(3.0).ends_with("; 3.0 requests wait for it, 1.0 for each of the others"),
+            "{}",
+            crowd(3.0)
+        );
+        assert!(crowd(2.9).ends_with("highest 100 %"));
     }
 
     #[test]
     fn what_waits_at_a_kind_is_the_sum_and_for_a_cache_no_more_than_may_wait_for_it() {
         let queue = |shares: &[f64], elsewhere| {
             let parts: Vec<Busy<'_>> = shares.iter().map(|share| busy("disk 0", *share)).collect();
-            let found = of_kind("disk", &parts, elsewhere).queue.expect("it is counted");
+            let found = of_kind(DISK, &parts, elsewhere, f64::INFINITY).queue.expect("it is counted");
             (found.load, found.background)
         };
         assert_eq!(queue(&[0.5, 0.3], 100.0), (2.0 + 4.0, 0.25));
         assert_eq!(queue(&[0.5, 0.3], 3.0), (2.0 + 3.0, 0.25));
         assert_eq!(queue(&[0.0, 0.0], 3.0), (5.0, 0.0));
         let one = Busy { background: 0.5, ..busy("disk 0", 1.0) };
-        let found = of_kind("disk", &[one, busy("disk 1", 0.2)], 0.0).queue.expect("it is counted");
+        let found =
+            of_kind(DISK, &[one, busy("disk 1", 0.2)], 0.0, f64::INFINITY).queue.expect("it is counted");
         assert_eq!(found.background, 0.5, "of the one that stands out alone");
     }
 

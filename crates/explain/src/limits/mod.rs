@@ -6,6 +6,7 @@
 mod ceilings;
 mod components;
 mod curve;
+mod gates;
 pub(crate) mod imposed;
 mod lun_queue;
 mod offered;
@@ -84,6 +85,9 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
     let answer = curve::answer(run, &loads.sweeps, point);
     let spread = places::spread(run, &loads.places, point);
     if run.world == World::Array {
+        if let Some(gate) = gates::limit(point, &uses) {
+            return Some(with_answer(with_shares(gate, &uses), answer));
+        }
         if let Some(queue) = LunQueue::limit(point, &uses) {
             return Some(with_answer(with_shares(queue.finding(&uses), &uses), answer));
         }
@@ -93,7 +97,8 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
             Shown::Limit(place) => {
                 let mut others = uses.clone();
                 let first = others.remove(place);
-                with_spread(limit(&first, &others, answer), spread)
+                let limit = limit(&first, &others, answer);
+                with_spread(of_operations(limit, &first, point), spread)
             }
             Shown::Latency => latency(first, &load?, answer),
             Shown::Open => match spread {
@@ -164,6 +169,23 @@ fn not_saturated(first: &Use, others: &[Use]) -> String {
     told
 }
 
+/// More operations of disks for each request than this are a reason why they are busy.
+const SEVERAL: f64 = 1.25;
+
+/// `draft` with how many operations disks do for each request, where `first` are disks and it is more than one.
+fn of_operations(draft: Draft, first: &Use, point: &Point) -> Draft {
+    let of_disks = first.part.starts_with("disk") || first.part.ends_with("disks");
+    match components::operations_per_request(point).filter(|each| of_disks && *each >= SEVERAL) {
+        None => draft,
+        Some(each) => draft
+            .sentence(&format!(
+                " Disks do {each:.1} operations for each request (parity, copies, a failed disk, or a request that crosses \
+                 chunks)."
+            ))
+            .number("operations_per_request", each),
+    }
+}
+
 /// What to do on real storage where the evidence names nothing.
 const DEEPER: &str = "Measure half and twice the queue depth (sweep `depth`), or name the parts that the \
                       kernel does not see with `fathom explain --parts FILE`.";
@@ -173,6 +195,9 @@ const MORE_OF_IT: &str = "Add more of that part, use a faster one, or put less l
 
 /// What to do about a part that requests wait for while the rate still grows with what is in flight.
 const MORE_OR_DEEPER: &str = "Add more of that part, or use a faster one; until it is saturated a higher queue depth may raise the rate too, and makes each request wait longer: `fathom search` finds what meets a latency.";
+
+/// What to do where background work takes a large part of it.
+const AFTER_IT: &str = "Lower the priority of the background work (its `rate`; md: `sync_speed_max`), or measure once it has ended.";
 
 /// What the name of a worker's thread in its host ends with.
 const THREAD: &str = " thread";
@@ -219,6 +244,14 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     let is_end = first.share >= FULL || answer.is_some_and(|answer| answer.is_flat());
     let yet = if is_end { "" } else { ", not yet saturated" };
     let mut sentence = format!("{} {verb} the bottleneck{yet}: {}.", first.part, first.in_words());
+    let background = first.queue.map_or(0.0, |queue| queue.background);
+    if background >= queues::BACKGROUND {
+        sentence += &format!(
+            " Background work (a rebuild, a scrub) is {} of that: without it, {} busy.",
+            percent(background),
+            percent(first.share * (1.0 - background))
+        );
+    }
     sentence += &not_saturated(first, others);
     // What is saturated bounds the rate whatever the next depth gave by chance; what is not is told with it.
     if let Some(answer) =
@@ -228,6 +261,7 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     }
     let remedy = match is_end {
         _ if first.part.ends_with(THREAD) => MORE_WORKERS,
+        _ if background >= queues::BACKGROUND => AFTER_IT,
         true => MORE_OF_IT,
         false => MORE_OR_DEEPER,
     };

@@ -30,6 +30,12 @@ const LONGER: f64 = 2.0;
 /// Of what is in flight, so much waits at a part that is the limit although it is not always busy.
 pub(super) const GATHERED: f64 = 0.5;
 
+/// Of what is in flight, so much waits at a part that is the limit although background work takes much of its time.
+const BESIDE_WORK: f64 = 0.7;
+
+/// As far as that is not most of its time: then deeper queues may well get more of it.
+const MOSTLY: f64 = 0.5;
+
 /// Where less of what is in flight waits at parts that are counted, requests do not wait for each other.
 const UNCROWDED: f64 = 0.3;
 
@@ -53,7 +59,8 @@ pub(super) fn shown(uses: &[Use], in_flight: f64, load: Option<&Load>, answer: O
     let own = waiting(part);
     debug_assert!(own >= second, "none is longer than the longest");
     let stands_alone = own >= LONGER * second && part.part != LOCKS;
-    let for_load = part.queue.is_none_or(|queue| queue.background < BACKGROUND);
+    let most = if own >= BESIDE_WORK * in_flight { MOSTLY } else { BACKGROUND };
+    let for_load = part.queue.is_none_or(|queue| queue.background < most);
     let is_fullest =
         uses.iter().enumerate().all(|(other, one)| other == place || one.share < part.share.min(BUSY));
     let is_full = part.share >= BUSY && own >= 1.0;
@@ -130,7 +137,9 @@ mod tests {
         assert_eq!(of("disks", (0.95, 8.0, 0.0), (0.89, 1.0)), Shown::Limit(0));
         assert_eq!(of("disks", (0.95, 8.0, 0.0), (0.90, 1.0)), Shown::Open, "another one is full");
         assert_eq!(of("disks", (0.95, 8.0, 0.29), (0.2, 1.0)), Shown::Limit(0));
-        assert_eq!(of("disks", (0.95, 8.0, 0.30), (0.2, 1.0)), Shown::Open, "not the load fills it");
+        assert_eq!(of("disks", (0.95, 11.1, 0.30), (0.2, 1.0)), Shown::Open, "not the load fills it");
+        assert_eq!(of("disks", (0.95, 11.2, 0.30), (0.2, 1.0)), Shown::Limit(0), "most of the load waits");
+        assert_eq!(of("disks", (0.95, 11.2, 0.50), (0.2, 1.0)), Shown::Open, "it works for others");
         assert_eq!(of("stripe locks", (0.95, 8.0, 0.0), (0.2, 1.0)), Shown::Open);
         assert_eq!(of("disks", (0.95, 0.9, 0.0), (0.2, 0.1)), Shown::Open, "nothing queues");
         assert_eq!(of("disks", (0.70, 8.0, 0.0), (0.2, 1.0)), Shown::Limit(0), "half of all gathers");
@@ -150,7 +159,7 @@ mod tests {
         for (told, own, other, gain) in [
             ("0.3 requests wait for it on average, so that", (0.99, 0.3, 0.0), (0.2, 0.1), None),
             ("9.0 requests wait for bus and 8.0 for it.", (0.99, 8.0, 0.0), (0.2, 9.0), None),
-            ("40 % of that is background work", (0.99, 8.0, 0.4), (0.2, 1.0), None),
+            ("40 % of that is background work", (0.99, 7.9, 0.4), (0.2, 1.0), None),
             ("bus is 93 % busy as well.", (0.99, 8.0, 0.0), (0.93, 1.0), None),
             ("the rate still grows with the queue depth.", (0.99, 8.0, 0.0), (0.2, 1.0), Some(0.8)),
         ] {

@@ -4,6 +4,8 @@
 use record::names::trial::{DEPTH, DEPTH_AND_LUN_QUEUE, LUN_QUEUE};
 use record::{Finding, Point, Run, Severity, Trial, WhatIf, World};
 
+use super::usage::Use;
+use super::{components, queues};
 use crate::Code;
 use crate::draft::{Draft, percent};
 
@@ -15,6 +17,9 @@ const FIRST: f64 = 2.0;
 
 /// Where twice the queue depth gains so much, no part is the bottleneck.
 const FOLLOWS: f64 = 0.4;
+
+/// Requests wait for background work at a part that is so busy.
+const BUSY_ENOUGH: f64 = 0.5;
 
 /// A smaller gain is not reported.
 const LITTLE: f64 = 0.01;
@@ -100,10 +105,25 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
     } else {
         return None;
     };
+    let draft = match beside_work(point) {
+        None => draft,
+        Some(told) => draft.sentence(&format!(" {told}")).remedy(super::AFTER_IT),
+    };
     let draft = tried.trials.iter().fold(draft, |draft, trial| {
         draft.number(&format!("{}_rate_change", trial.change.replace(' ', "_")), trial.ops.change)
     });
     Some(draft.number("times_as_fast", tried.times).about(point))
+}
+
+/// That background work takes a large part of the time of the part that is busiest with it; `None` where none does.
+fn beside_work(point: &Point) -> Option<String> {
+    let uses = components::of_breakdown(point);
+    let background = |one: &Use| one.queue.map_or(0.0, |queue| queue.background);
+    let beside = uses.iter().filter(|one| one.share >= BUSY_ENOUGH && background(one) >= queues::BACKGROUND);
+    // What is being filled has nothing but that work, and no request waits for it.
+    let beside = beside.filter(|one| background(one) < 1.0);
+    let part = beside.max_by(|one, other| one.share.total_cmp(&other.share))?;
+    Some(format!("Beside the load, {}: it waits for a rebuild, a scrub or the like.", part.busy()))
 }
 
 /// Why a point whose bottleneck is not identified had no trials.
@@ -144,6 +164,11 @@ pub fn unsettled(run: &str, open: &Finding, tried: &WhatIf) -> Finding {
                 percent(1.0 + tried.off())
             ),
             "Run the plan again with this program, and explain that run.".into(),
+        ),
+        [] if tried.floor_ops < LITTLE => (
+            format!("{speed} more speed of any part gains nothing"),
+            "No part that works is the limit: `fathom run PLAN --breakdown` shows what requests wait for."
+                .into(),
         ),
         [] => (
             format!(

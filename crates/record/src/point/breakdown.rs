@@ -17,6 +17,10 @@ pub struct Breakdown {
     /// asked for (`fathom run --breakdown`), and for trees of files.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub shares: Vec<ResponseShare>,
+    /// Where the response time of all measured requests together went, on average: the parts add up to their mean. Absent of trees
+    /// of files, of arrays of queues alone, and in older records.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub response: Vec<PartShare>,
     /// What the components and kinds of visits cover; absent in older records.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub window: Option<BreakdownWindow>,

@@ -20,6 +20,7 @@ pub(super) fn breakdown(parts: &[Component], from: Instant, until: Instant, warm
         components: parts.iter().map(|part| component(part, elapsed)).collect(),
         classes: parts.iter().flat_map(classes).collect(),
         shares: Vec::new(),
+        response: Vec::new(),
         window: Some(window),
         write_cache: None,
         lun_queues: None,

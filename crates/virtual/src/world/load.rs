@@ -106,7 +106,9 @@ impl ModelledWorld {
         breakdown.write_cache = self.write_cache_fill(before, outcome.unwritten);
         breakdown.lun_queues = Some(lun_queues(outcome.lun_queues));
         if !is_of_trees {
-            breakdown.shares = shares::of(load, &outcome, &workload_of);
+            let shares = shares::of(load, &outcome, &workload_of);
+            breakdown.response = shares::together(&shares);
+            breakdown.shares = if self.keeps_shares { shares } else { Vec::new() };
         }
         for (mut tally, workload) in outcome.tallies.into_iter().zip(workload_of) {
             tell(&mut self.listener, since, workload, std::mem::take(&mut tally.logged));

@@ -1,0 +1,207 @@
+//! What lets only so many requests through at once – a queue's depth, a lock, slots – as the bottleneck: requests wait there while
+//! every part has time to spare.
+//!
+//! A gate does no work, and so no part is busy where it is the limit. The record tells where the response time of each request
+//! went; what waits at a gate although nothing behind it queues waits for the gate itself. Where one gate lies behind another,
+//! the inner one is looked at first: a wider outer one would only have more wait there.
+
+use record::{PartShare, Point, Severity};
+
+use super::queues::BUSY;
+use super::usage::Use;
+use crate::Code;
+use crate::draft::{Draft, percent};
+
+/// A gate that is the limit has so much of the time from there on as its wait.
+const MOST: f64 = 0.5;
+
+/// And, with what waits at gates before it, so much of the whole response time.
+const LARGE: f64 = 0.3;
+
+/// Behind a gate that is the limit requests wait for less of their time.
+const QUEUED: f64 = 0.5;
+
+/// What lets only so many through.
+struct Gate {
+    /// As a record calls it.
+    stage: &'static str,
+    /// What it is called as the bottleneck.
+    name: &'static str,
+    /// Why requests wait there.
+    why: &'static str,
+    /// What to do about it.
+    remedy: &'static str,
+}
+
+impl Gate {
+    fn is_several(&self) -> bool {
+        self.name.ends_with("locks")
+    }
+}
+
+/// In the order in which a request meets them.
+const GATES: [Gate; 9] = [
+    Gate {
+        stage: "schedule",
+        name: "queue depth",
+        why: "requests are due and wait for one of the load's own slots",
+        remedy: "Raise `depth` (fio: `iodepth`): a schedule that is kept needs as many slots as its rate times the response time.",
+    },
+    Gate {
+        stage: "LUN queue",
+        name: record::names::trial::LUN_QUEUE,
+        why: "no more requests reach a LUN at once (`host.lun_depth`)",
+        remedy: super::lun_queue::REMEDY,
+    },
+    Gate {
+        stage: "session queue",
+        name: "session queue",
+        why: "a session has no more requests under way (`protocol.outstanding`)",
+        remedy: "Raise `protocol.outstanding` (the slots of the session: NFS slot table, iSCSI command window), or use more \
+                 sessions (`protocol.sessions`).",
+    },
+    Gate {
+        stage: "controller queue",
+        name: "controller queue",
+        why: "the controller works on no more requests at once (`controller.accepts`)",
+        remedy: "Raise `controller.accepts`, the requests that the controller works on at once (threads of a file server).",
+    },
+    Gate {
+        stage: "ownership",
+        name: "ownership",
+        why: "the volume changes its controller for requests that come by the other one",
+        remedy: "Send the requests of a LUN through the controller that owns it (`multipath=failover`, optimized paths alone).",
+    },
+    Gate {
+        stage: "cache room",
+        name: "cache room",
+        why: "writes wait for room in the write cache, and what it writes out is too little at once to keep the members busy",
+        remedy: "Let the cache write out more at once (`cache.destage_window`), or give it more room.",
+    },
+    Gate {
+        stage: "file lock",
+        name: "file lock",
+        why: "writes of one file take turns",
+        remedy: "Write to more files at once, or to a file system that locks ranges.",
+    },
+    Gate {
+        stage: "stripe locks",
+        name: "stripe locks",
+        why: "writes of one stripe take turns, and so does what a rebuild holds",
+        remedy: "Write whole stripes, spread small writes over more of them, or have a write cache gather them.",
+    },
+    Gate {
+        stage: "journal",
+        name: "journal",
+        why: "transactions of the journal take turns",
+        remedy: "Sync less often, have more requests share a sync, or give the journal a faster device.",
+    },
+];
+
+/// The gate that bounds `point`, where each of `uses` has time to spare; else nothing.
+pub(super) fn limit(point: &Point, uses: &[Use]) -> Option<Draft> {
+    let response = &point.breakdown.as_ref()?.response;
+    if response.is_empty() || uses.iter().any(|one| one.share >= BUSY) {
+        return None;
+    }
+    let all: f64 = response.iter().map(time).sum();
+    let (gate, waited) = GATES.iter().rev().find_map(|gate| {
+        let place = response.iter().position(|part| part.part == gate.stage)?;
+        let (own, behind) = (&response[place], &response[place + 1..]);
+        let spent: f64 = behind.iter().map(time).sum();
+        let queued: f64 = behind.iter().map(|part| part.wait_ns).sum();
+        // What waits at a gate before this one waits for it as well.
+        let before: f64 =
+            response[..place].iter().filter(|part| is_gate(part)).map(|part| part.wait_ns).sum();
+        let is_limit = own.wait_ns >= MOST * (time(own) + spent)
+            && before + own.wait_ns >= LARGE * all
+            && queued <= QUEUED * spent;
+        is_limit.then_some((gate, own.wait_ns / all))
+    })?;
+    let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
+    let mut sentence = format!(
+        "{} {} the bottleneck: {} of the response time is the wait for {}; {}.",
+        gate.name,
+        if gate.is_several() { "are" } else { "is" },
+        percent(waited),
+        if gate.is_several() { "them" } else { "it" },
+        gate.why
+    );
+    if let Some(busiest) = uses.iter().max_by(|one, other| one.share.total_cmp(&other.share)) {
+        sentence += &format!(" No part is saturated; the busiest, {}.", busiest.busy());
+    }
+    let key = gate.stage.replace(' ', "_");
+    let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(gate.remedy);
+    Some(draft.number(&format!("{key}_share"), waited).number("in_flight", in_flight))
+}
+
+fn is_gate(part: &PartShare) -> bool {
+    GATES.iter().any(|gate| gate.stage == part.part)
+}
+
+fn time(part: &PartShare) -> f64 {
+    part.wait_ns + part.service_ns
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Breakdown;
+    use record::sample::{self, Stream};
+
+    use super::super::usage::busy;
+    use super::*;
+
+    /// A point whose requests spent these times waiting and served at these parts.
+    fn point(parts: &[(&str, f64, f64)]) -> Point {
+        let stream = Stream { op: "read", size_bytes: 4096, per_s: 1_000, median_ns: 1_000_000, spread: 0.0 };
+        let mut point = sample::point(0, "p", vec![sample::workload("main", &[stream])]);
+        point.workloads[0].mean_in_flight = 64.0;
+        let part = |(part, wait_ns, service_ns): &(&str, f64, f64)| PartShare {
+            part: (*part).into(),
+            wait_ns: *wait_ns,
+            service_ns: *service_ns,
+        };
+        let response = parts.iter().map(part).collect();
+        point.breakdown = Some(Breakdown { response, ..Breakdown::default() });
+        point
+    }
+
+    fn found(parts: &[(&str, f64, f64)], share: f64) -> String {
+        let limit = limit(&point(parts), &[busy("disks", share, 0.0, 0.0)]);
+        limit.map_or(String::new(), |draft| draft.about_run().sentence)
+    }
+
+    #[test]
+    fn what_requests_wait_for_while_no_part_is_busy_is_the_bottleneck() {
+        let told = found(&[("LUN queue", 60.0, 0.0), ("disk", 0.0, 4.0)], 0.28);
+        assert!(
+            told.starts_with("LUN queue is the bottleneck: 94 % of the response time is the wait"),
+            "{told}"
+        );
+        assert!(told.ends_with("No part is saturated; the busiest, disks 28 % busy."), "{told}");
+        assert_eq!(found(&[("LUN queue", 60.0, 0.0), ("disk", 0.0, 4.0)], BUSY), "", "the disks are");
+        assert_eq!(found(&[("disk", 60.0, 4.0)], 0.5), "", "that is no gate");
+        assert_eq!(found(&[], 0.5), "", "nothing was counted");
+        for gate in &GATES {
+            let told = found(&[(gate.stage, 9.0, 0.0), ("disk transfer", 0.0, 1.0)], 0.1);
+            assert!(told.starts_with(gate.name) && told.contains(" the bottleneck: 90 % of"), "{told}");
+        }
+    }
+
+    #[test]
+    fn of_several_gates_the_inner_one_is_the_bottleneck_as_far_as_requests_wait_there() {
+        let both = |outer: f64, inner: f64| {
+            found(&[("LUN queue", outer, 0.0), ("stripe locks", inner, 0.0), ("disk", 0.0, 10.0)], 0.3)
+        };
+        assert!(both(100.0, 30.0).starts_with("stripe locks are the"), "{}", both(100.0, 30.0));
+        assert!(both(100.0, 1.0).starts_with("LUN queue is"));
+        assert_eq!(both(9.0, 1.0), "", "less than half of the time is a wait");
+    }
+
+    #[test]
+    fn a_gate_behind_which_requests_queue_is_not_the_bottleneck() {
+        let behind = |wait: f64| found(&[("LUN queue", 60.0, 0.0), ("link", wait, 4.0)], 0.85);
+        assert!(behind(3.9).starts_with("LUN queue is"));
+        assert_eq!(behind(4.1), "");
+    }
+}
