@@ -81,6 +81,8 @@ fn answers(group: &Group<'_>) -> usize {
 fn subject(finding: &Finding) -> &str {
     match finding.code.as_str() {
         "bottleneck" => finding.sentence.split(':').next().unwrap_or_default(),
+        // Beside a rebuild it is another one.
+        "latency-bound" => &finding.remedy,
         _ if finding.part().is_some() => finding.part().unwrap_or_default(),
         "few-samples" => {
             let lacking = finding.sentence.split_once(" too few for ").map_or("", |(_, rest)| rest);

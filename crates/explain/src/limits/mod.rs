@@ -91,6 +91,9 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
         if let Some(queue) = LunQueue::limit(point, &uses) {
             return Some(with_answer(with_shares(queue.finding(&uses), &uses), answer));
         }
+        if let Some(disks) = at_media_rate(point, &uses) {
+            return Some(with_answer(disks, answer));
+        }
         let load = curve::load(point);
         let in_flight = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
         return Some(match queues::shown(&uses, in_flight, load.as_ref(), answer) {
@@ -169,13 +172,37 @@ fn not_saturated(first: &Use, others: &[Use]) -> String {
     told
 }
 
+/// Where so much of the response time is transfer at disks that are saturated, that is the rate of their media.
+const TRANSFER: f64 = 0.9;
+
+/// Saturated disks, where hardly anything but their transfers is the response time: a single stream queues nowhere, and yet no
+/// higher queue depth gets more of them.
+fn at_media_rate(point: &Point, uses: &[Use]) -> Option<Draft> {
+    let response = &point.breakdown.as_ref()?.response;
+    let all: f64 = response.iter().map(|part| part.wait_ns + part.service_ns).sum();
+    let transfer = response.iter().find(|part| part.part == "disk transfer")?.service_ns;
+    let (first, others) = uses.split_first()?;
+    let background = first.queue.map_or(0.0, |queue| queue.background);
+    let is_limit = of_disks(first) && first.share >= FULL && background < queues::BACKGROUND;
+    (is_limit && transfer >= TRANSFER * all).then(|| {
+        let told = format!(
+            " {} of the response time is transfer, at the rate of the media.",
+            percent(transfer / all)
+        );
+        limit(first, others, None).sentence(&told).number("disk_transfer_share", transfer / all)
+    })
+}
+
+fn of_disks(part: &Use) -> bool {
+    part.part.starts_with("disk") || part.part.ends_with("disks")
+}
+
 /// More operations of disks for each request than this are a reason why they are busy.
 const SEVERAL: f64 = 1.25;
 
 /// `draft` with how many operations disks do for each request, where `first` are disks and it is more than one.
 fn of_operations(draft: Draft, first: &Use, point: &Point) -> Draft {
-    let of_disks = first.part.starts_with("disk") || first.part.ends_with("disks");
-    match components::operations_per_request(point).filter(|each| of_disks && *each >= SEVERAL) {
+    match components::operations_per_request(point).filter(|each| of_disks(first) && *each >= SEVERAL) {
         None => draft,
         Some(each) => draft
             .sentence(&format!(
@@ -460,6 +487,28 @@ mod tests {
         );
         assert!(!told.sentence.contains("e 40 %"), "{}", told.sentence);
         assert_eq!(told.numbers["in_flight"], 8.0);
+    }
+
+    #[test]
+    fn a_single_stream_whose_time_is_transfer_at_a_full_disk_is_at_the_rate_of_its_media() {
+        let found = |share: f64, transfer: f64, background: f64| {
+            let part = |part: &str, service_ns: f64| record::PartShare {
+                part: part.into(),
+                wait_ns: 0.0,
+                service_ns,
+            };
+            let response = vec![part("link", 1.0 - transfer), part("disk transfer", transfer)];
+            let mut point = swept(&[(1.0, 250, 0.5)]).points.remove(0);
+            point.breakdown = Some(record::Breakdown { response, ..record::Breakdown::default() });
+            at_media_rate(&point, &[usage::busy("disk 0", share, 0.0, background)])
+        };
+        let told = found(0.99, 0.99, 0.0).expect("it is the limit").about_run().sentence;
+        assert!(
+            told.starts_with("disk 0 is the bottleneck: utilization 99 %. 99 % of the response"),
+            "{told}"
+        );
+        assert!(found(0.94, 0.99, 0.0).is_none() && found(0.99, 0.89, 0.0).is_none());
+        assert!(found(0.99, 0.99, 0.3).is_none(), "a rebuild fills it");
     }
 
     #[test]
