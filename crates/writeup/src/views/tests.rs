@@ -177,6 +177,7 @@ fn busy(mut run: Run) -> Run {
             classes: Vec::new(),
             write_cache: None,
             lun_queues: None,
+            response: Vec::new(),
             shares: Vec::new(),
             window: None,
         });
