@@ -136,6 +136,21 @@ fn what_a_timed_load_wrote_is_read_back_behind_its_measured_time() {
     assert_eq!(tally.measured(), MS * 10);
 }
 
+#[test]
+fn reads_at_the_end_lie_behind_the_measured_time_of_a_load_that_ends_before_its_run() {
+    let keys = [("reads", "0%"), ("read_back", "1000000"), ("run", "3s"), ("ops", "1201"), ("depth", "2")];
+    let mut early = job(&keys);
+    let answers = drive(&mut early, &mut Servers::new(2, MS * 2));
+    let last_write = answers.iter().rposition(|answer| answer.request.op == Op::Write).unwrap();
+    assert!(answers[..last_write].iter().all(|answer| answer.request.op == Op::Write));
+    let tally = early.into_tally();
+    let of = |op| tally.classes.iter().find(|class| class.class.op == op).unwrap();
+    assert_eq!((of(Op::Write).ops, of(Op::Read).ops, of(Op::Read).ended), (1201, 0, 1201));
+    assert_eq!(tally.measured(), MS * 1202);
+    let measured = tally.intervals.iter().filter(|interval| interval.measured).flat_map(|one| &one.classes);
+    assert_eq!(measured.map(|class| class.ops).sum::<u64>(), 1201);
+}
+
 /// Jobs of one flow on a server each; their requests by the end of the first, which is the `first`.
 fn in_flow(weights: [&str; 2], first: usize) -> [u64; 2] {
     let totals = Arc::new(FlowTotals::default());

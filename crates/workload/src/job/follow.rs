@@ -67,7 +67,15 @@ impl<S: RequestSource> Job<S> {
     pub(super) fn read_back_rest(&mut self, now: Instant, out: &mut Vec<S::Request>) -> Option<Wake> {
         // Others need not wait for one that has ended.
         self.going_on.flow = None;
-        self.backlog.as_mut().filter(|_| !self.stopped)?.close();
+        self.backlog.as_ref().filter(|_| !self.stopped)?;
+        // As behind a load that its time has ended, where that was set.
+        if self.options.run.is_some() && now < self.statistics.window.until {
+            if self.in_flight() > 0 {
+                return Some(Wake::OnCompletion);
+            }
+            self.statistics.end_early(self.last_finish);
+        }
+        self.backlog.as_mut()?.close();
         while narrow::<u32>(out.len()) < self.options.submit_batch
             && let Some(request) = self.next_read_back(now)
         {

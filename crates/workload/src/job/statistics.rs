@@ -206,6 +206,17 @@ impl Statistics {
         }
     }
 
+    /// Ends the window with the last completion, before the time that was set; what follows is not measured.
+    #[cold]
+    pub fn end_early(&mut self, last_finish: Instant) {
+        self.close_until(last_finish);
+        let measured = self.window.is_measuring();
+        self.window.end(last_finish, true);
+        let until = self.window.until;
+        self.close_interval(until, measured);
+        self.window.go_on_to(until);
+    }
+
     /// Ends the window with the last completion where it ended before its time, and closes the last intervals.
     pub fn end(&mut self, last_finish: Instant, ended_early: bool) {
         self.gaps.push(Gap { from: last_finish, until: Instant::NEVER, waiting_since: Instant::NEVER });

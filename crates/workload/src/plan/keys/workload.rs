@@ -268,7 +268,7 @@ keys! {
          wrote it: what is read must begin there and be as long, or `every` must divide both."
     read_back (Count(1, MOST_U32), "none", 32) [spec.sequence.read_back] _
         "With `verify` they are checked then. These reads are figures of their own beside the writes, in no \
-         count that ends the load; those at the end lie behind the measured time of a load that ends by \
+         count that ends the load; those at the end lie behind the measured time of a load that has a \
          `run`."
     reread (Switch, "false", true) [spec.sequence.reread] _
         "With the keys of a workload that has written, its `seed` among them, and `verify`: the blocks that it \
