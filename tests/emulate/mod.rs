@@ -6,6 +6,7 @@ mod dd;
 mod diskspd;
 mod fio;
 mod fio_data;
+mod fio_details;
 mod fio_latency;
 mod fio_zones;
 mod hdparm;

@@ -1,7 +1,7 @@
 //! A tool's command or job file, translated to Fathom's own language.
 
 /// A plan and whom it is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TranslatedJob {
     /// A plan in Fathom's language; [`workload::plan`] reads it.
     ///

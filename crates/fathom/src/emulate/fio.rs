@@ -1,11 +1,14 @@
 //! `fathom as fio [OPTION|JOBFILE]...`
 
-use std::io::{BufWriter, Write};
+use std::fs::DirBuilder;
+use std::io::{BufWriter, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use conduct::search::{DepthOptions, SearchOptions, load_of};
-use formats::fio::{Command, Merge, MergedTrace, inflate_log};
+use formats::JobEnvironment;
+use formats::fio::{Command, Merge, MergedTrace, STDIN, inflate_log};
 use host::niceness;
 use host::pinned::Pinned;
 use real::PlainFile;
@@ -40,8 +43,16 @@ fn inflate(path: &str) -> Result<Ending, Failure> {
     Ok(Ending::done())
 }
 
+/// A job file that is piped in.
+fn from_stdin() -> std::io::Result<String> {
+    std::io::read_to_string(std::io::stdin().lock().take(environment::LARGEST))
+}
+
 fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
-    let command = environment::with("", &[], |around| Command::parse(arguments, around))?;
+    let command = environment::with("", &[], |around| {
+        let file = |path: &str| if path == STDIN { from_stdin() } else { (around.file)(path) };
+        Command::parse(arguments, &JobEnvironment { file: &file, ..*around })
+    })?;
     if let Some(text) = &command.wanted.answer {
         print(text)?;
         return Ok(Ending::done());
@@ -75,9 +86,15 @@ fn served(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure
     }
     let _held = held(&command)?;
     check_apart(&command.writes(), &command.translated().targets)?;
+    let sizes = command.file_sizes();
+    if command.wanted.is_readonly {
+        check_extended(&command.translated().targets, sizes.as_deref().unwrap_or_default())?;
+    } else if command.makes_files() {
+        make_folders(&command)?;
+    }
     // The files stay, as fio's do, so that the next job finds them laid out.
     let stay = !command.removes_files();
-    let plain = command.file_sizes().map(|sizes| plain_files(&sizes, stay));
+    let plain = sizes.map(|sizes| plain_files(&sizes, stay));
     let scratch = Scratch {
         keep: stay && plain.is_none(),
         plain: plain.unwrap_or_default(),
@@ -239,12 +256,45 @@ fn is_same(name: &str, target: &str) -> bool {
     name == target || whole(name).is_some_and(|found| Some(found) == whole(target))
 }
 
-/// Whether a report can go to `path`: a file, or one that is not there yet in a directory that is.
+/// Says no where a file would become larger than it is, which `--readonly` forbids.
+fn check_extended(targets: &[String], sizes: &[u64]) -> Result<(), Failure> {
+    for (name, size) in targets.iter().zip(sizes) {
+        let Ok(found) = units::name::path(name).metadata() else { continue };
+        if found.is_file() && found.len() < *size {
+            return Err(Failure::Usage(format!(
+                "{name} has {} of the {} that are read, and --readonly forbids to extend it",
+                Bytes::new(found.len()),
+                Bytes::new(*size)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Makes the folders that are missing of the files that the jobs make, as fio does; but not what is said as `directory`.
+fn make_folders(command: &Command) -> Result<(), Failure> {
+    if !command.directories().iter().all(|name| units::name::path(name).is_dir()) {
+        return Ok(());
+    }
+    for name in command.files() {
+        let path = units::name::path(name);
+        let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { continue };
+        let failed =
+            |source| Failure::System { what: format!("making the folder {}", folder.display()), source };
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Whether a report can go to `path`: a file, a pipe or a terminal, or a file that is not there yet in a directory that is.
 fn check_file(path: &str) -> Result<(), Failure> {
     let target = units::name::path(path);
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match target.metadata() {
-        Ok(found) if !found.is_file() => Err(Failure::Usage(format!("--output={path} is not a file"))),
+        Ok(found) if found.is_dir() => Err(Failure::Usage(format!("--output={path} is a directory"))),
+        Ok(found) if found.file_type().is_block_device() => Err(Failure::Usage(format!(
+            "--output={path} is a block device, and a report would destroy its data"
+        ))),
         Err(_) if !folder.is_dir() => {
             Err(Failure::Usage(format!("--output={path}: there is no directory {}", folder.display())))
         }

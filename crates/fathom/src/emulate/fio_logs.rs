@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use conduct::Listener;
 use formats::fio::{Command, RequestLog};
-use units::Instant;
+use units::{Bytes, Instant};
 use workload::Logged;
 use workload::plan::Load;
-use workload::spec::Workload;
+use workload::spec::{Stop, Workload};
 
 use super::log_files::LogFiles;
 
@@ -81,7 +81,17 @@ impl Listener for FioLogs {
         self.with(|open| {
             open.loads += 1;
             open.names = load.workloads.iter().map(|workload| workload.name.clone()).collect();
-            open.each(|_| true, |log, _| log.begin(at));
+            let begins = |log: &mut RequestLog| {
+                let of_log = |workload: &&Workload| workload.name == log.workload;
+                let Some(Stop { start, warmup, warmup_bytes, .. }) =
+                    load.workloads.iter().find(of_log).map(|workload| workload.stop)
+                else {
+                    return;
+                };
+                let at = at.saturating_add(start).saturating_add(warmup);
+                log.begin(at, warmup_bytes.unwrap_or(Bytes::ZERO));
+            };
+            open.each(|_| true, |log, _| begins(log));
         });
     }
 

@@ -9,7 +9,7 @@ use crate::input::targets;
 use crate::output;
 
 /// No job file is larger; a device that is named by mistake is not read to its end.
-const LARGEST: u64 = 16 << 20;
+pub const LARGEST: u64 = 16 << 20;
 /// No job measures more files.
 const MOST_FILES: usize = 65_535;
 

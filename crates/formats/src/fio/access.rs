@@ -143,7 +143,20 @@ pub(super) fn reads_percent(options: &Options, rw: Rw) -> Result<f64, Refusal> {
 pub(super) fn may_repeat(options: &Options) -> Result<bool, Refusal> {
     let is_skewed = is_aged(options)?
         || options.text("random_distribution").is_some_and(|law| !law.starts_with("random"));
-    Ok(is_skewed || options.flag("norandommap")? == Some(true))
+    Ok(is_skewed || is_without_map(options)?)
+}
+
+/// Whether nothing notes which blocks were visited. As in fio no map goes with a `blockalign` other than the smallest size of
+/// a direction, be it one that the job does not ask for.
+fn is_without_map(options: &Options) -> Result<bool, Refusal> {
+    let (aligns, sizes) =
+        (super::keys::given_aligns(options)?, sizes(options, Rw::read(options)?, &mut Vec::new())?);
+    let differs = |(align, sizes): (Option<u64>, &Sizes)| align.is_some_and(|align| align != smallest(sizes));
+    Ok(options.flag("norandommap")? == Some(true) || aligns.into_iter().zip(&sizes).any(differs))
+}
+
+pub(super) fn smallest(sizes: &Sizes) -> u64 {
+    sizes.iter().map(|(size, _)| *size).min().unwrap_or(1)
 }
 
 /// The sizes of reads, writes and trims.
@@ -219,21 +232,20 @@ fn trimmed_in_parts(whole: u64) -> Result<u64, String> {
     even.map(|parts| whole / parts).ok_or_else(|| "a size that divides into parts below 2 GiB".into())
 }
 
-/// `1k-16k` or `1k:16k`: every multiple of the smallest one up to the largest, each as often; where they are more than
-/// a workload can have, as many of them as it can, spread evenly.
+/// `1k-16k` or `1k:16k`: every multiple of the smallest one up to the largest, with `bs_unaligned` every size between, each as
+/// often; where they are more than a workload can have, as many of them as it can, spread evenly.
 fn range(options: &Options, text: &str) -> Result<Sizes, String> {
     let (low, high) = text.split_once(['-', ':']).unwrap_or((text, text));
     let (low, high) = (block(options, low)?, block(options, high)?);
     if high < low {
         return Err(format!("`{text}` is not a range of sizes such as 4k-64k"));
     }
-    let steps = high / low;
+    let unit = if options.flag("bs_unaligned").ok().flatten() == Some(true) { 1 } else { low };
+    // Beyond the smallest one.
+    let steps = (high - low) / unit;
     let most = MOST_SIZES as u64;
-    if steps <= most {
-        return Ok((1..=steps).map(|step| (low * step, 1.0)).collect());
-    }
-    let spread = |place: u64| 1 + (steps - 1) * place / (most - 1);
-    Ok((0..most).map(|place| (low * spread(place), 1.0)).collect())
+    let spread = |place: u64| if steps < most { place } else { steps * place / (most - 1) };
+    Ok((0..=steps.min(most - 1)).map(|place| (low + unit * spread(place), 1.0)).collect())
 }
 
 fn split_of_three(options: &Options, setting: &Setting) -> Result<[Option<Sizes>; 3], Refusal> {
@@ -371,7 +383,7 @@ pub(super) fn uniform(options: &Options) -> Result<&'static str, Refusal> {
             _ => return Err(setting.wrong("tausworthe, tausworthe64 or lfsr")),
         },
     };
-    let repeats = options.flag("norandommap")? == Some(true) && !is_register;
+    let repeats = is_without_map(options)? && !is_register;
     Ok(if repeats { "random(repeats)" } else { "random" })
 }
 

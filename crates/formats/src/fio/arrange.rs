@@ -15,7 +15,7 @@ use super::times::Times;
 use super::verify;
 
 /// The plan of some jobs, and how their figures are told apart again.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Arrangement {
     pub translated: TranslatedJob,
     /// Of each load phase, in order.
@@ -70,7 +70,7 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
             plan.phase(Keys::default().with("state", "idle").with("run", Nanos::new(times.pause_ns)));
         }
         times.tell(jobs, &mut members, seed);
-        notes.extend(exits(jobs, &phase)?);
+        notes.extend(exits(jobs, &phase, &mut members)?);
         // The page cache forgets what is read through it, as with invalidate=1.
         let (forgets, scheduler) = (forgets(jobs, &phase)?, scheduler(jobs, &phase)?);
         if forgets || scheduler.is_some() {
@@ -248,14 +248,16 @@ fn check_flows(jobs: &[Job], phase: &[usize]) -> Result<(), Refusal> {
     }
 }
 
-/// Words on jobs that end others.
-fn exits(jobs: &[Job], phase: &[usize]) -> Result<Vec<String>, Refusal> {
+/// Has each of `members` end all others where one job says so, as in fio, with words on whom that concerns.
+fn exits(jobs: &[Job], phase: &[usize], members: &mut [Member]) -> Result<Vec<String>, Refusal> {
     let mut notes = Vec::new();
+    let mut ends_all = false;
     let has_groups = phase.iter().skip(1).any(|index| jobs[*index].new_group);
     for job in phase.iter().map(|index| &jobs[*index]) {
         if job.options.flag("exitall")? != Some(true) {
             continue;
         }
+        ends_all = true;
         match job.options.text("exit_what") {
             Some("all") if phase.last().is_some_and(|last| last + 1 < jobs.len()) => notes.push(format!(
                 "job `{}`: exit_what=all: it ends the jobs that run beside it; those that wait run all the same",
@@ -267,6 +269,9 @@ fn exits(jobs: &[Job], phase: &[usize]) -> Result<Vec<String>, Refusal> {
             )),
             _ => {}
         }
+    }
+    if ends_all {
+        members.iter_mut().for_each(|member| member.keys.push(("exit_all", "true".into())));
     }
     Ok(notes)
 }

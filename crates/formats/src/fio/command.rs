@@ -14,6 +14,7 @@ use super::options;
 use super::pace::asks_nothing;
 use super::section::{Origin, Section, Setting};
 use super::value::{self, Bare};
+use super::wanted::{Format, STDIN, VERSION, Wanted};
 
 /// A command line of fio.
 #[derive(Clone, Debug)]
@@ -22,65 +23,6 @@ pub struct Command {
     arrangement: Arrangement,
     /// What is printed, and where.
     pub wanted: Wanted,
-}
-
-/// What fio is to print.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// In the order they were asked for; never empty once read.
-    pub formats: Vec<Format>,
-    /// In place of stdout.
-    pub file: Option<String>,
-    /// Only check the jobs.
-    pub parse_only: bool,
-    /// Only merge the traces that the jobs name.
-    pub merge_only: bool,
-    /// Only print the lines of this log, which is stored compressed.
-    pub inflated: Option<String>,
-    /// Only print this: the version, help, or jobs as a command line.
-    pub answer: Option<String>,
-    /// Which terse lines, 2 to 5; 0 stands for 3.
-    pub terse_version: u8,
-    /// Say on stderr what a job asks for and does not get.
-    pub verbose: bool,
-    /// A command that is run beside the jobs.
-    pub trigger: Trigger,
-    /// Write the bandwidth of all jobs together, by operation.
-    pub all_bandwidth: Option<String>,
-}
-
-/// `--trigger`, and when.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trigger {
-    /// What is run, once.
-    pub command: Option<String>,
-    /// When this file is there, which is then removed.
-    pub file: Option<String>,
-    /// Or once the jobs have run for so long, in nanoseconds.
-    pub after_ns: Option<u64>,
-}
-
-impl Trigger {
-    /// Whether anything is waited for.
-    pub fn is_armed(&self) -> bool {
-        self.file.is_some() || self.after_ns.is_some()
-    }
-}
-
-/// The version whose job files and outputs are meant, as fio prints it.
-pub const VERSION: &str = "fio-3.42";
-
-/// One of fio's output formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Text to read.
-    Normal,
-    /// Semicolons.
-    Terse,
-    /// JSON.
-    Json,
-    /// JSON with every bucket of the histograms.
-    JsonPlus,
 }
 
 impl Command {
@@ -96,9 +38,7 @@ impl Command {
             wanted.answer = Some(as_words(&line.job_files(environment)?));
         }
         if wanted.answer.is_some() || wanted.inflated.is_some() {
-            let nothing = TranslatedJob { plan: String::new(), targets: Vec::new(), notes: Vec::new() };
-            let arrangement = Arrangement { translated: nothing, phases: Vec::new(), unlink: false };
-            return Ok(Command { jobs: Vec::new(), arrangement, wanted });
+            return Ok(Command { jobs: Vec::new(), arrangement: Arrangement::default(), wanted });
         }
         // Where jobs are only checked, what they name may come to be later.
         let later = |name: &str| (environment.size_bytes)(name).or(Some(1 << 40));
@@ -115,11 +55,15 @@ impl Command {
             }
             jobs.extend(self::jobs(&sections, environment)?);
         }
+        if jobs.is_empty() && wanted.parse_only {
+            wanted.answer = Some(String::new());
+            return Ok(Command { jobs, arrangement: Arrangement::default(), wanted });
+        }
         if jobs.is_empty() {
             let what = "No job(s) defined: name a job file, or a job with --name".into();
             return Err(Refusal::Usage { tool: TOOL, what });
         }
-        if line.is_readonly
+        if wanted.is_readonly
             && let Some(job) = jobs.iter().find(|job| job.rw.changes() || job.tree.is_some())
         {
             let what = format!("job `{}` writes, and --readonly forbids it", job.name);
@@ -179,9 +123,10 @@ impl Command {
         }
     }
 
-    /// Whether a file that is not there may be made; a job with `allow_file_create=0` says no.
+    /// Whether a file that is not there may be made; `--readonly` and a job with `allow_file_create=0` say no.
     pub fn makes_files(&self) -> bool {
-        !self.jobs.iter().any(|job| job.options.flag("allow_file_create") == Ok(Some(false)))
+        !self.wanted.is_readonly
+            && !self.jobs.iter().any(|job| job.options.flag("allow_file_create") == Ok(Some(false)))
     }
 
     /// Whether a trace is asked again that is not there yet, or no text: it is read when it is run.
@@ -198,6 +143,21 @@ impl Command {
         let size =
             |target: &String| self.jobs.iter().filter_map(|job| job.reaches_in(target)).max().unwrap_or(0);
         Some(self.arrangement.translated.targets.iter().map(size).collect())
+    }
+
+    /// What its jobs say as `directory`, which has to be there.
+    pub fn directories(&self) -> Vec<String> {
+        let said = self.jobs.iter().filter_map(|job| job.options.text("directory"));
+        said.flat_map(super::files::split).collect()
+    }
+
+    /// The files by their names, in folders that may have to be made; none of jobs that make trees.
+    pub fn files(&self) -> Vec<&String> {
+        let may_be_made = |name: &&String| super::region::is_regular(name);
+        match self.file_sizes() {
+            None => Vec::new(),
+            Some(_) => self.arrangement.translated.targets.iter().filter(may_be_made).collect(),
+        }
     }
 
     /// Whether the files that were made are removed, as with `unlink=1`; fio leaves them otherwise.
@@ -248,7 +208,17 @@ pub(super) fn jobs(sections: &[Section], environment: &JobEnvironment<'_>) -> Re
     for section in sections {
         match section.is_global() {
             true => globals.extend(section.settings.iter().cloned()),
-            false => jobs.push(Job::read(&globals, section, environment)?),
+            false => {
+                // What a job before makes is there for those behind it.
+                let made = |name: &str| jobs.iter().filter_map(|job: &Job| job.reaches_in(name)).max();
+                let size_bytes = |name: &str| (environment.size_bytes)(name).or_else(|| made(name));
+                let job = Job::read(
+                    &globals,
+                    section,
+                    &JobEnvironment { size_bytes: &size_bytes, ..*environment },
+                )?;
+                jobs.push(job);
+            }
         }
     }
     settle(&mut jobs)?;
@@ -280,7 +250,6 @@ pub(crate) struct Line {
     files: Vec<String>,
     only: Vec<String>,
     notes: Vec<String>,
-    is_readonly: bool,
     shows_command: bool,
     wanted: Wanted,
 }
@@ -310,7 +279,7 @@ const OPTIONS: &[Opt<Line>] = &[
         line.wanted.file = Some(file.into());
     }),
     text("--section", "NAME", "only that job of the job files", |line, name| line.only.push(name.into())),
-    flag("--readonly", "jobs that write are refused", |line| line.is_readonly = true),
+    flag("--readonly", "jobs that write are refused", |line| line.wanted.is_readonly = true),
     flag("--parse-only", "only checks the jobs", |line| line.wanted.parse_only = true),
     flag("--merge-blktrace-only", "only merges the traces of the jobs", |line| line.wanted.merge_only = true),
     flag("--version --v", "prints the version", |line| line.answer(format!("{VERSION}\n"))),
@@ -434,6 +403,10 @@ impl Line {
             if argument == "--" {
                 self.files.extend(rest.by_ref().cloned());
                 break;
+            }
+            if argument == STDIN {
+                self.files.push(argument.clone());
+                continue;
             }
             let Some(option) = argument.strip_prefix("--").or_else(|| argument.strip_prefix('-')) else {
                 self.files.push(argument.clone());

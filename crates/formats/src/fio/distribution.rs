@@ -27,6 +27,9 @@ pub(super) fn distribution(options: &Options, setting: &Setting) -> Result<Strin
     };
     match name {
         "random" => Ok(uniform(options)?.into()),
+        // fio's own figures where none is said.
+        "zipf" if figures.is_empty() => Ok("zipf(1.1)".into()),
+        "pareto" if figures.is_empty() => Ok("pareto(0.2)".into()),
         "zipf" => Ok(format!("zipf({})", number(figures)?)),
         "pareto" => Ok(format!("pareto({})", number(figures)?)),
         // Scattered as the others are, whatever the manual's picture of a bell: seen in logs of fio 3.33.

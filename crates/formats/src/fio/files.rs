@@ -14,6 +14,8 @@ pub(super) struct Files {
     pub of_clone: Vec<Vec<String>>,
     /// How many each clone has.
     pub each: usize,
+    /// How many files of fio each of them stands for: of one name, each with a pass of its own.
+    pub passes: usize,
     pub service: Service,
     /// Of each file, the smallest of them; `None` where it is not known, or it is not there yet.
     pub known_size: Option<u64>,
@@ -72,6 +74,7 @@ impl Files {
         let base = Files {
             of_clone: Vec::new(),
             each: 1,
+            passes: 1,
             service,
             known_size: None,
             are_new: false,
@@ -149,6 +152,7 @@ impl Files {
         Files {
             of_clone: vec![names.to_vec(); clones as usize],
             each: names.len(),
+            passes: 1,
             service: Service::Sequential,
             known_size: None,
             are_new: false,
@@ -195,10 +199,19 @@ impl Files {
                 .replace("$clientuid", "");
             within(folders, clone, &name)
         };
+        // One name for all files of a clone is one file, which is visited as often.
+        let (each, passes) = if format.contains("$filenum") { (count, 1) } else { (1, count) };
+        if passes > 1 && self.service != Service::Sequential && !super::access::Rw::read(options)?.random {
+            let setting = options.get("filename_format").expect("by itself it numbers files");
+            return Err(setting.unsupported(
+                "a stream visits each block of a file that has the name of several once for each of them; say \
+                 file_service_type=sequential, which passes it as often, or add $filenum",
+            ));
+        }
         let of_clone: Vec<Vec<String>> =
-            (0..clones as usize).map(|clone| (0..count).map(|file| name(clone, file)).collect()).collect();
+            (0..clones as usize).map(|clone| (0..each).map(|file| name(clone, file)).collect()).collect();
         let shared = clones > 1 && of_clone.iter().all(|names| *names == of_clone[0]);
-        Ok(Files { of_clone, each: count, shared: shared || clones == 1, ..self }.looked_up(environment))
+        Ok(Files { of_clone, each, passes, shared: shared || clones == 1, ..self }.looked_up(environment))
     }
 
     fn looked_up(mut self, environment: &JobEnvironment<'_>) -> Files {
@@ -279,14 +292,21 @@ pub(super) fn split(text: &str) -> Vec<String> {
 
 fn service(options: &Options, notes: &mut Vec<String>) -> Result<Service, Refusal> {
     let Some(setting) = options.get("file_service_type") else { return Ok(Service::RoundRobin) };
+    let is_random = super::access::Rw::read(options)?.random;
+    // Clones that are reported as one take turns at their files, each at its own.
+    let is_one = options.count("numjobs")? > Some(1) && options.flag("group_reporting")? == Some(true);
     match setting.value.split_once(':').unwrap_or((&setting.value, "")) {
         ("roundrobin", "" | "1") => Ok(Service::RoundRobin),
-        ("random", "" | "1") => Ok(Service::Random),
+        ("random", "" | "1") if is_random && !is_one => Ok(Service::Random),
+        ("random", "" | "1") => {
+            notes.push("file_service_type=random: files are changed after each request, in their order".into());
+            Ok(Service::RoundRobin)
+        }
         ("sequential", _) => Ok(Service::Sequential),
         // Which file a random request goes to shows at no device; whether a stream continues does.
-        (order @ ("roundrobin" | "random"), _) if super::access::Rw::read(options)?.random => {
+        (order @ ("roundrobin" | "random"), _) if is_random => {
             notes.push(format!("file_service_type={}: files are changed after each request", setting.value));
-            Ok(if order == "random" { Service::Random } else { Service::RoundRobin })
+            Ok(if order == "random" && !is_one { Service::Random } else { Service::RoundRobin })
         }
         ("roundrobin" | "random", _) => Err(setting.unsupported(
             "a stream changes its file after each request, or when one is done (file_service_type=sequential)",

@@ -239,7 +239,8 @@ impl Job {
             return None;
         };
         let moved = if self.files.shared { self.region.increment.saturating_mul(last as u64) } else { 0 };
-        Some(offset.saturating_add(moved).saturating_add(span))
+        let reached = offset.saturating_add(moved).saturating_add(span);
+        Some(self.region.end.map_or(reached, |end| reached.min(end)))
     }
 }
 

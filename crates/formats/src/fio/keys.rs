@@ -19,6 +19,9 @@ pub(super) fn plain(
 ) -> Result<Vec<(&'static str, String)>, Refusal> {
     let mut keys = Vec::new();
     keys.push(("direct", is_direct(options)?.to_string()));
+    if is_mapped(options) && options.flag("direct")? == Some(true) {
+        notes.push("direct=1: a mapping goes through the page cache all the same, as in fio".into());
+    }
     align(options, rw, sizes, &mut keys)?;
     durability(options, rw, &mut keys)?;
     content(options, rw, environment, &mut keys)?;
@@ -31,10 +34,18 @@ pub(super) fn plain(
     Ok(keys)
 }
 
+/// Whether it works on a mapping, which is of the page cache whatever `direct` says.
+pub(super) fn is_mapped(options: &Options) -> bool {
+    matches!(options.text("ioengine"), Some("mmap" | "page_fault"))
+}
+
 /// Whether the page cache is bypassed: `direct=1`, or `buffered=0`; what was said last holds. Commands always bypass it.
 pub(super) fn is_direct(options: &Options) -> Result<bool, Refusal> {
     if super::commands::are_sent(options) {
         return Ok(true);
+    }
+    if is_mapped(options) {
+        return Ok(false);
     }
     let (direct, buffered) = (options.flag("direct")?, options.flag("buffered")?);
     Ok(direct.or(buffered.map(|buffered| !buffered)).unwrap_or(false))
@@ -88,7 +99,7 @@ fn sizes_of(rw: Rw, sizes: &[Sizes; 3]) -> Vec<u64> {
     all
 }
 
-fn given_aligns(options: &Options) -> Result<[Option<u64>; 3], Refusal> {
+pub(super) fn given_aligns(options: &Options) -> Result<[Option<u64>; 3], Refusal> {
     let given = options.three("ba", |text| options.base.size(text))?;
     Ok(given.map(|align| align.filter(|align| *align > 0)))
 }
@@ -96,8 +107,8 @@ fn given_aligns(options: &Options) -> Result<[Option<u64>; 3], Refusal> {
 /// What offsets of random reads and writes are multiples of, where they differ: `ba`, or else the smallest size.
 pub(super) fn aligns_of(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result<Option<[u64; 2]>, Refusal> {
     let given = given_aligns(options)?;
-    let smallest = |op: usize| sizes[op].iter().map(|(size, _)| *size).min().unwrap_or(1);
-    let [reads, writes] = [READ, WRITE].map(|op| given[op].unwrap_or_else(|| smallest(op)));
+    let [reads, writes] =
+        [READ, WRITE].map(|op| given[op].unwrap_or_else(|| super::access::smallest(&sizes[op])));
     if !rw.is_mixed() || !rw.random || reads == writes {
         return Ok(None);
     }
@@ -330,10 +341,6 @@ fn memory_policy(options: &Options, notes: &mut Vec<String>) -> Result<(), Refus
 
 /// What is supported only where it asks for nothing.
 fn refuse_idle(options: &Options, notes: &mut Vec<String>) -> Result<(), Refusal> {
-    if options.flag("bs_unaligned")? == Some(true) {
-        let setting = options.get("bs_unaligned").expect("it is set");
-        return Err(setting.unsupported("say the sizes with bssplit"));
-    }
     if let Some(setting) = options.get("rw_sequencer")
         && !matches!(setting.value.as_str(), "sequential" | "identical")
     {

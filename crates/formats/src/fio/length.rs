@@ -65,6 +65,11 @@ pub(super) fn length(
     let is_ramped = ramp_ns > 0 || ramp.is_some();
     let (delay_ns, delay_most_ns) = delays(options)?;
     let requests = options.count("number_ios")?.filter(|count| *count > 0);
+    if let Some(setting) = options.get("number_ios").filter(|_| requests.is_some() && is_ramped) {
+        return Err(setting.unsupported(
+            "it would count the requests of the ramp, and fio counts from its end; say io_size=, which counts from the start",
+        ));
+    }
     let loops = options.count("loops")?.unwrap_or(1).max(1);
     // As fio, which says so and goes on.
     let is_timed = options.flag("time_based")? == Some(true) || asks_nothing(options);
@@ -109,12 +114,8 @@ pub(super) fn length(
     let ends_with_others = asks_nothing(options) && options.flag("exit_on_io_done")? == Some(true);
     let bytes = match whole {
         _ if time_based || ends_with_others => None,
-        None if requests.is_none() && (!is_ramped || run_ns.is_none()) => {
+        None if requests.is_none() => {
             passes = Some(loops);
-            None
-        }
-        Some(_) if run_ns.is_some() && is_ramped => {
-            notes.push("with a ramp the job runs for all of runtime, also past size".into());
             None
         }
         whole => whole,

@@ -11,7 +11,7 @@
 use std::fmt::Write;
 
 use units::convert::{narrow, truncated};
-use units::{Instant, Nanos};
+use units::{Bytes, Instant, Nanos};
 use workload::{Logged, Op};
 
 use crate::Refusal;
@@ -236,6 +236,7 @@ impl Logs {
             smallest: self.smallest,
             windows: Default::default(),
             began: Instant::START,
+            ramp_bytes: 0,
             store: self.is_stored_compressed.then(Store::default),
         };
         let mut logs = Vec::new();
@@ -297,7 +298,10 @@ pub struct RequestLog {
     smallest: u64,
     /// Of reads, writes and trims.
     windows: [LogWindow; 3],
+    /// What is logged begins here, behind the ramp.
     began: Instant,
+    /// Bytes of the ramp that are yet to come.
+    ramp_bytes: u64,
     /// What is not in the file yet, where that is compressed.
     store: Option<Store>,
 }
@@ -320,15 +324,19 @@ const BINS: usize = 29 << 6;
 const MOST_COARSE: u32 = 6;
 
 impl RequestLog {
-    /// The load begins at that instant.
-    pub fn begin(&mut self, at: Instant) {
+    /// The job's measured time begins at that instant, or once it has moved so many bytes more.
+    pub fn begin(&mut self, at: Instant, ramp: Bytes) {
         self.began = at;
+        self.ramp_bytes = ramp.get();
         self.windows = Default::default();
     }
 
     /// Adds the lines of requests that have ended.
     pub fn hear(&mut self, requests: &[Logged], text: &mut String) {
         for request in requests {
+            if self.is_of_ramp(request) {
+                continue;
+            }
             let direction = match request.op {
                 Op::Read => 0,
                 Op::Write => 1,
@@ -352,6 +360,16 @@ impl RequestLog {
                 window.bins[bin(ns)] += 1;
             }
         }
+    }
+
+    /// Whether a request has ended before what is logged. The one that is the last of a ramp by bytes ends it.
+    fn is_of_ramp(&mut self, request: &Logged) -> bool {
+        if self.ramp_bytes == 0 {
+            return request.finished < self.began;
+        }
+        self.ramp_bytes = self.ramp_bytes.saturating_sub(request.len.into());
+        self.began = request.finished;
+        true
     }
 
     /// What of `lines`, and of those before, now goes to the file.
@@ -482,7 +500,7 @@ mod tests {
     fn written(logs: &Logs, requests: &[Logged]) -> Vec<(String, String)> {
         let written = |mut log: RequestLog| {
             let mut text = String::new();
-            log.begin(Instant::START);
+            log.begin(Instant::START, Bytes::ZERO);
             log.hear(requests, &mut text);
             log.end(Instant::START.saturating_add(Nanos::from_millis(200)), &mut text);
             (log.file, text)

@@ -6,7 +6,7 @@ use workload::plan::MOST_WORKLOADS;
 use crate::plan::{Key, Value};
 use crate::{Refusal, quoted};
 
-use super::access::{READ, Sizes, TRIM, WRITE, figure};
+use super::access::{READ, Sizes, TRIM, WRITE, figure, smallest};
 use super::arrange::forgets_of;
 use super::files::Service;
 use super::job::{Job, same_sizes};
@@ -115,7 +115,9 @@ fn as_one(job: &Job) -> bool {
     let is_told_apart = job.length.delay_ns != job.length.delay_most_ns
         || job.logs.is_any()
         || job.keys.iter().any(|(key, _)| *key == "iolog");
-    let own_files = !job.files.shared
+    // Files that take no turns lie one behind the other, for one worker alone.
+    let takes_turns = job.files.each == 1 || job.files.service == Service::RoundRobin;
+    let own_files = !job.files.shared && takes_turns
         || job.files.apart && job.files.each == 1 && matches!(job.region.span, Some(Amount::Bytes(_)));
     let roams = job.rw.random && job.files.each == 1;
     // Each clone asks the whole trace.
@@ -151,7 +153,8 @@ fn member(
         keys.push(("random", format!("\"{}%\"", figure(random))));
     }
     operations(job, &mut keys);
-    area(job, clone.unwrap_or(0), base, &mut keys)?;
+    let span = span_of(job, clone.unwrap_or(0))?;
+    area(job, clone.unwrap_or(0), span, base, &mut keys)?;
     if let (true, true, Some(Amount::Bytes(span))) = (workers > 1, job.files.apart, job.region.span) {
         keys.push(("worker_offset", size(span)));
     }
@@ -167,7 +170,7 @@ fn member(
     // Each block that is trimmed is written: fio does twice as much, too.
     let times = if job.rw.rewrites_trims() { 2 } else { 1 };
     let all = |each: u64| each.saturating_mul(times * u64::from(workers)).min(i64::MAX as u64);
-    if let Some(bytes) = job.length.bytes {
+    if let Some(bytes) = bytes_of(job, span)? {
         keys.push(("bytes", size(all(bytes))));
     }
     if let Some(requests) = job.length.requests {
@@ -205,9 +208,6 @@ fn sequence(job: &Job, keys: &mut Vec<Key>) -> Result<(), Refusal> {
     keys.extend(batches.into_iter().filter(|batch| batch.1 > 1).map(|(key, count)| (key, count.to_string())));
     keys.extend(job.flow.map(|flow| ("flow", flow.to_string())));
     keys.extend(job.steady.map(|steady| ("steady", quoted(&steady.to_string()))));
-    if job.options.flag("exitall")? == Some(true) {
-        keys.push(("exit_all", "true".into()));
-    }
     if super::pace::asks_nothing(&job.options) && job.options.flag("exit_on_io_done")? == Some(true) {
         keys.push(("end_with_others", "true".into()));
     }
@@ -276,7 +276,31 @@ fn size(bytes: u64) -> String {
     Bytes::new(bytes).toml()
 }
 
-fn area(job: &Job, clone: u32, base: u64, keys: &mut Vec<Key>) -> Result<(), Refusal> {
+/// The part of each file that clone number `clone` uses.
+fn span_of(job: &Job, clone: u32) -> Result<Option<Amount>, Refusal> {
+    let span = job.region.span_of(clone);
+    let least = (0..3).filter(|op| job.rw.has[*op]).map(|op| smallest(&job.sizes[op])).min().unwrap_or(1);
+    match (span, job.options.get("offset_increment")) {
+        (Some(Amount::Bytes(span)), Some(setting)) if span < least => {
+            Err(setting.wrong(format!("room in filesize for a request of clone {clone}")))
+        }
+        _ => Ok(span),
+    }
+}
+
+/// How much a clone moves that has `span` of each file: less than others where `filesize` leaves less of it.
+fn bytes_of(job: &Job, span: Option<Amount>) -> Result<Option<u64>, Refusal> {
+    let (Some(bytes), Some(Amount::Bytes(span))) = (job.length.bytes, span) else {
+        return Ok(job.length.bytes);
+    };
+    if job.region.increment == 0 || job.options.get("io_size").is_some() {
+        return Ok(Some(bytes));
+    }
+    let loops = job.options.count("loops")?.unwrap_or(1).max(1);
+    Ok(Some(bytes.min(span.saturating_mul(job.files.each as u64).saturating_mul(loops))))
+}
+
+fn area(job: &Job, clone: u32, span: Option<Amount>, base: u64, keys: &mut Vec<Key>) -> Result<(), Refusal> {
     let region = &job.region;
     // Places of clones within one target follow each other as their files would lie apart.
     let step = match region.span {
@@ -296,7 +320,7 @@ fn area(job: &Job, clone: u32, base: u64, keys: &mut Vec<Key>) -> Result<(), Ref
         }
     }
     let joined = if job.files.service == Service::RoundRobin { 1 } else { job.files.each as u64 };
-    match region.span {
+    match span {
         Some(Amount::Bytes(span)) => keys.push(("span", size(span.saturating_mul(joined)))),
         Some(Amount::Percent(part)) => keys.push(("span", format!("\"{}%\"", figure(part)))),
         None => {}

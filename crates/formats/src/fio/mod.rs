@@ -39,6 +39,7 @@ mod tree;
 mod unified;
 mod value;
 mod verify;
+mod wanted;
 mod zones;
 
 #[cfg(test)]
@@ -51,9 +52,9 @@ use workload::plan::{LatencyFigure, Slo};
 
 use crate::{JobEnvironment, JobFile, Refusal, TranslatedJob};
 
+pub use command::Command;
 #[cfg(test)]
 pub(crate) use command::SYNTAX;
-pub use command::{Command, Format, Trigger, VERSION, Wanted};
 pub use execution::{Execution, Executions};
 pub(crate) use figures::ctime;
 pub use log::RequestLog;
@@ -62,6 +63,7 @@ pub use merge::{Merge, MergedTrace};
 #[cfg(test)]
 pub(crate) use options::{counts, elsewhere, markdown};
 pub use output::{JSON, TERSE, TEXT};
+pub use wanted::{Format, STDIN, Trigger, VERSION, Wanted};
 
 const TOOL: &str = "fio";
 

@@ -64,11 +64,29 @@ pub(super) fn told(name: &str) -> Option<String> {
         format!("{name:24}: {what}\n")
     };
     if !matches!(name, "" | "all") {
-        return find(name).map(|known| line(known.name, known.verdict));
+        let known = find(name)?;
+        let values = VALUES.iter().find(|(option, _)| *option == known.name).map_or("", |(_, values)| values);
+        let values = values.split_whitespace().enumerate().map(|(number, value)| match number {
+            0 => format!("{:24}: {value}\n", "valid values"),
+            _ => format!("{:24}: {value}\n", ""),
+        });
+        return Some(line(known.name, known.verdict) + &values.collect::<String>());
     }
     let all = TABLE.iter().flat_map(|row| row.names.split(' ').map(|option| (option, row.verdict)));
     Some(all.map(|(option, verdict)| line(option.split('=').next().unwrap_or(option), verdict)).collect())
 }
+
+/// Words that options take, which scripts look for in fio's own help.
+const VALUES: &[(&str, &str)] = &[
+    ("rw", "read write trim randread randwrite randtrim rw readwrite randrw trimwrite randtrimwrite"),
+    ("zonemode", "none strided zbd"),
+    ("random_generator", "tausworthe lfsr tausworthe64"),
+    ("random_distribution", "random zipf pareto normal zoned zoned_abs sequence"),
+    ("file_service_type", "random roundrobin sequential"),
+    ("rw_sequencer", "sequential identical"),
+    ("rate_process", "linear poisson"),
+    ("sync", "none 0 sync 1 dsync"),
+];
 
 /// All names and aliases, to suggest from.
 pub(super) fn names() -> Vec<&'static str> {
@@ -227,10 +245,10 @@ const TABLE: &[Row] = &[
     unsupported("gid", &[], "run fathom as that group"),
     unsupported("cgroup cgroup_weight", &[], "start fathom in the group"),
     ignored(
-        "cgroup_nodelete comm iomem_align=mem_align hugepage-size clocksource gtod_reduce gtod_cpu \
-         disable_lat disable_clat disable_slat disable_bw_measurement=disable_bw disk_util \
-         job_start_clock_id",
+        "cgroup_nodelete comm iomem_align=mem_align hugepage-size clocksource gtod_cpu \
+         disable_bw_measurement=disable_bw disk_util job_start_clock_id",
     ),
+    flags("gtod_reduce disable_lat disable_clat disable_slat"),
     supported("cpus_allowed cpumask cpus_allowed_policy numa_cpu_nodes numa_mem_policy iomem=mem"),
     supported("lockmem"),
     // Reports.

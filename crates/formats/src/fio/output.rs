@@ -7,7 +7,7 @@ use crate::{NoFigures, Output};
 
 use super::TOOL;
 use super::access::{READ, WRITE};
-use super::command::{Command, Format};
+use super::command::Command;
 use super::figures::{self, Entry, Percentiles, Since, Target};
 use super::job::Job;
 use super::json::{self, Report};
@@ -15,6 +15,7 @@ use super::log::RequestLog;
 use super::steady::Attained;
 use super::text;
 use super::value::Bare;
+use super::wanted::Format;
 
 /// fio's JSON of any run that loads something.
 pub const JSON: Output = Output {
@@ -215,6 +216,7 @@ impl Command {
         entry.description = job.options.text("description").map(str::to_owned);
         entry.options = job.options.own();
         entry.percentiles = percentiles(job);
+        forget_times(job, &mut entry);
         entry.target = target(job, run);
         entry.steady = job.steady.map(|rule| Attained::of(rule, &entry));
         let goes_on =
@@ -258,9 +260,20 @@ fn target(job: &Job, run: &Run) -> Target {
     }
 }
 
+/// Leaves out of `entry` the times that the job says are not to be taken.
+fn forget_times(job: &Job, entry: &mut Entry) {
+    let is_off = |name: &str| {
+        ["gtod_reduce", name].into_iter().any(|name| job.options.flag(name).ok().flatten() == Some(true))
+    };
+    for of in &mut entry.directions {
+        let times =
+            [("disable_slat", &mut of.slat), ("disable_clat", &mut of.clat), ("disable_lat", &mut of.lat)];
+        times.into_iter().filter(|(name, _)| is_off(name)).for_each(|(_, times)| *times = Default::default());
+    }
+}
+
 fn percentiles(job: &Job) -> Percentiles {
     let yes = |name: &str| job.options.flag(name).ok().flatten();
-    let lat = yes("lat_percentiles") == Some(true);
     let list = job.options.text("percentile_list").map(|text| {
         let list = text.split(':').filter_map(|percent| percent.trim().parse::<f64>().ok());
         let mut list: Vec<f64> = list.filter(|percent| (0.0..=100.0).contains(percent)).collect();
@@ -269,7 +282,7 @@ fn percentiles(job: &Job) -> Percentiles {
     });
     Percentiles {
         list: list.unwrap_or_else(|| figures::PERCENTILES.to_vec()),
-        clat: yes("clat_percentiles").unwrap_or(!lat),
-        lat,
+        clat: yes("clat_percentiles").unwrap_or(true),
+        lat: yes("lat_percentiles") == Some(true),
     }
 }

@@ -18,10 +18,25 @@ pub(super) struct Region {
     pub increment: u64,
     /// Of each file; `None` is all that is left.
     pub span: Option<Amount>,
+    /// Where each file ends, as `filesize` says, also for a clone that begins further on.
+    pub end: Option<u64>,
     /// Of all files of a clone, where it is known.
     pub total: Option<u64>,
     /// Of each file of a clone, where they are not equally large; empty otherwise.
     pub sizes: Vec<u64>,
+}
+
+impl Region {
+    /// The part of each file that clone number `clone` uses: what `filesize` leaves of it behind its offset.
+    pub(super) fn span_of(&self, clone: u32) -> Option<Amount> {
+        match (self.end, self.offset, self.span) {
+            (Some(end), Amount::Bytes(at), Some(Amount::Bytes(span))) => {
+                let begins = at.saturating_add(self.increment.saturating_mul(clone.into()));
+                Some(Amount::Bytes(span.min(end.saturating_sub(begins))))
+            }
+            _ => self.span,
+        }
+    }
 }
 
 /// How large each file of a clone is; of a range sizes are drawn, the same in every run and for every clone.
@@ -60,7 +75,7 @@ fn unequal(options: &Options, files: &Files, rw: Rw, sizes: Vec<u64>) -> Result<
         }
     }
     let total = Some(sizes.iter().copied().fold(0, u64::saturating_add));
-    Ok(Region { offset: Amount::Bytes(0), increment: 0, span: None, total, sizes })
+    Ok(Region { offset: Amount::Bytes(0), increment: 0, span: None, end: None, total, sizes })
 }
 
 /// Whether a name is that of a file, which can grow.
@@ -70,7 +85,7 @@ pub(super) fn is_regular(name: &str) -> bool {
 
 /// Which part of each of `files` the job uses; `ends` are the smallest and the largest of its requests.
 pub(super) fn region(options: &Options, files: &Files, rw: Rw, ends: (u64, u64)) -> Result<Region, Refusal> {
-    let (size, each, smallest) = (options.amount("size")?, files.each as u64, ends.0);
+    let (size, each, smallest) = (options.amount("size")?, (files.each * files.passes) as u64, ends.0);
     let filesize = match file_sizes(options, files, ends)? {
         None => None,
         Some(sizes) if sizes.len() > 1 => return unequal(options, files, rw, sizes),
@@ -157,5 +172,5 @@ pub(super) fn region(options: &Options, files: &Files, rw: Rw, ends: (u64, u64))
         return Err(refuse(options, "offset", "with several files it wants file_service_type=roundrobin"));
     }
     let total = total.map(|each_file| each_file.saturating_mul(each));
-    Ok(Region { offset, increment, span, total, sizes: Vec::new() })
+    Ok(Region { offset, increment, span, end: filesize, total, sizes: Vec::new() })
 }

@@ -132,7 +132,11 @@ impl Options {
         let read = |text: Option<String>| {
             text.map(|text| reader(&text).map_err(|want| setting.wrong(want))).transpose()
         };
-        let [reads, writes, trims] = value::three(&setting.value);
+        // Of these a range is a list.
+        let [reads, writes, trims] = match name {
+            "bs" | "ba" => value::three(&value::listed(&setting.value)),
+            _ => value::three(&setting.value),
+        };
         Ok([read(reads)?, read(writes)?, read(trims)?])
     }
 }

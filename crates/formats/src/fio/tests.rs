@@ -1,6 +1,7 @@
 //! Whole job files and command lines: what plan they come to, and what is refused.
 
 mod around;
+mod details;
 mod lines;
 
 use workload::plan::{Plan, Point};
@@ -60,7 +61,7 @@ fn a_random_read_job_asks_for_what_it_says() {
 
 #[test]
 fn what_a_job_writes_with_verify_is_read_back_by_the_same_stream_behind_it() {
-    let text = "[a]\nrw=randwrite\nbs=4k\nsize=1m\nruntime=9\nverify=crc32c\nend_fsync=1\nrate_iops=100\nrandseed=5\n";
+    let text = "[a]\nrw=randwrite\nbs=4k\nsize=1m\nverify=crc32c\nend_fsync=1\nrate_iops=100\nrandseed=5\n";
     let phases = phases(text);
     let ([write], [read]) = (&phases[0][..], &phases[1][..]) else { panic!("{phases:?}") };
     assert_eq!((write.verify, read.verify), (Verify::Written, Verify::Written));
@@ -372,6 +373,7 @@ fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
         ("read_iolog=x:y", "a job for each"),
         ("read_iolog=x\nfilename=f\nreplay_skip=look", "replay_skip"),
         ("read_iolog=x\nfilename=f\nramp_time=1", "ramp_time"),
+        ("size=32m\nnumber_ios=5000\nramp_time=1\nruntime=6", "number_ios"),
         ("read_iolog=x\nfilename=f\nramp_size=1m", "ramp_size"),
         ("ioengine=filestat\nramp_size=1m\nnrfiles=2\nfilesize=4k", "first file"),
         ("read_iolog=x\nfilename=f\nrate_iops=100", "at its own rate"),

@@ -46,7 +46,7 @@ pub(super) fn head(jobs: &[Job]) -> String {
     };
     let started = [counted(sum(true), "thread", "threads"), counted(sum(false), "process", "processes")];
     let started = started.into_iter().flatten().collect::<Vec<_>>().join(" and ");
-    let _ = writeln!(text, "{}\nStarting {started}", super::command::VERSION);
+    let _ = writeln!(text, "{}\nStarting {started}", super::wanted::VERSION);
     text
 }
 

@@ -112,6 +112,7 @@ impl Tree {
         Ok(Files {
             of_clone: vec![vec![directory]; clones as usize],
             each: 1,
+            passes: 1,
             service: Service::RoundRobin,
             known_size: None,
             are_new: false,
@@ -168,7 +169,7 @@ impl Tree {
 
 /// Nothing of a file is left out.
 pub(super) const WHOLE: Region =
-    Region { offset: Amount::Bytes(0), increment: 0, span: None, total: None, sizes: Vec::new() };
+    Region { offset: Amount::Bytes(0), increment: 0, span: None, end: None, total: None, sizes: Vec::new() };
 
 /// Words for the user.
 pub(super) const NOTE: &str = "its files lie in a folder of its own below `fathom-tree`, whatever filename= calls them, \

@@ -117,6 +117,19 @@ pub(super) fn three(text: &str) -> [Option<String>; 3] {
     three
 }
 
+/// A list such as [`three`] reads, of one in which `-` may part the last two as `,` does: `4k-32k`. What follows the dash
+/// elsewhere counts for nothing, as in fio.
+pub(super) fn listed(text: &str) -> String {
+    let count = text.split(',').count();
+    let part = |(number, part): (usize, &str)| match part.split_once('-') {
+        Some((first, "")) => first.to_owned(),
+        Some((first, second)) if number + 1 == count => format!("{first},{second}"),
+        Some((first, _)) => first.to_owned(),
+        None => part.to_owned(),
+    };
+    text.split(',').enumerate().map(part).collect::<Vec<_>>().join(",")
+}
+
 fn whole(value: f64, text: &str) -> Result<u64, String> {
     // 2^63 is beyond every disk and within the exact powers of a double.
     match value.is_finite() && (0.0..9.2e18).contains(&value) {
@@ -137,9 +150,11 @@ const DEEPEST: u32 = 32;
 impl Sum<'_> {
     fn value(&self) -> Result<f64, String> {
         let mut reader = Reader { rest: self.text, factor: self.factor, whole: self.text };
-        let arithmetic = self.text.contains(['(', '*', '+', '/']);
-        let value = if arithmetic { reader.sum(DEEPEST)? } else { reader.number()? };
-        match reader.rest.trim().is_empty() {
+        // Only brackets make an expression: fio reads the first number of `1+1`, and no further.
+        let is_sum = self.text.starts_with('(');
+        let value = if is_sum { reader.sum(DEEPEST)? } else { reader.number()? };
+        let rest = reader.rest.trim_start();
+        match rest.is_empty() || !is_sum && rest.starts_with(['*', '+', '/']) {
             true => Ok(value),
             false => Err(reader.wrong()),
         }
@@ -246,9 +261,10 @@ mod tests {
     #[test]
     fn expressions_are_worked_out() {
         assert_eq!(KbBase::Binary.size("(4+2)*2k"), Ok(12_288));
-        assert_eq!(KbBase::Binary.size("5*1024*1024*8/8"), Ok(5 << 20));
+        assert_eq!(KbBase::Binary.size("(5*1024*1024*8/8)"), Ok(5 << 20));
+        assert_eq!([KbBase::Binary.size("1m+1m"), count("2*3")], [Ok(1 << 20), Ok(2)]);
         assert_eq!(KbBase::Binary.size("(2^10)"), Ok(1024));
-        for wrong in ["", "k", "4x", "(4", "4/0", "-1", "1-2", "99999999999999999999999"] {
+        for wrong in ["", "k", "4x", "(4", "(4/0)", "-1", "1-2", "99999999999999999999999"] {
             assert!(KbBase::Binary.size(wrong).is_err(), "{wrong}");
         }
         assert!(KbBase::Binary.size(&"(".repeat(100_000)).is_err());
@@ -272,5 +288,15 @@ mod tests {
         assert_eq!(of(",8k"), "- 8k 8k");
         assert_eq!(of(",8k,"), "- 8k -");
         assert_eq!(of("8k,"), "8k - -");
+    }
+
+    #[test]
+    fn a_dash_parts_the_last_two_sizes_as_a_comma_does() {
+        let of = |text| three(&listed(text)).map(|each| each.unwrap_or_else(|| "-".into())).join(" ");
+        assert_eq!(of("4k-32k"), "4k 32k 32k");
+        assert_eq!(of("4k-32k,8k"), "4k 8k 8k");
+        assert_eq!(of("4k,8k-32k"), "4k 8k 32k");
+        assert_eq!(of("4k-"), "4k 4k 4k");
+        assert_eq!(of("4k,"), "4k - -");
     }
 }

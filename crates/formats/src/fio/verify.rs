@@ -110,15 +110,14 @@ pub(super) fn is_only(job: &Job) -> Result<bool, Refusal> {
 }
 
 /// After how many writes they are read back by the job itself: `verify_backlog`, or at the end of a job of which nobody
-/// knows beforehand how much it writes.
+/// knows beforehand how much it writes, as where `runtime` may end it first.
 fn read_back_every(job: &Job) -> Result<Option<u32>, Refusal> {
     if !job.rw.has[WRITE] || job.options.flag("do_verify")? == Some(false) || is_only(job)? {
         return Ok(None);
     }
     let backlog = job.options.count("verify_backlog")?.filter(|every| *every > 0);
-    let is_timed = job.length.bytes.is_none() && job.length.requests.is_none() && job.length.passes.is_none();
     // Where write pointers were is known to the job alone.
-    let is_late = is_timed || super::zones::asked(&job.options)?.is_some();
+    let is_late = job.length.run_ns.is_some() || super::zones::asked(&job.options)?.is_some();
     let every = backlog.or(is_late.then_some(u64::from(u32::MAX)));
     Ok(every.map(|every| u32::try_from(every).unwrap_or(u32::MAX)))
 }
