@@ -195,8 +195,9 @@ fn words_of_real_scripts_mean_what_they_mean_in_fio() {
 #[test]
 fn a_job_reads_the_file_that_another_one_before_it_writes() {
     let user = User::new();
-    let line = "as fio --name=prepare --filename=aa --size=1m --rw=write --bs=1M \
-                --name=bench --filename=aa --stonewall --rw=randread --bs=4k --output-format=json";
-    let report = user.fathom(line).done().json();
+    let prepare = "--name=prepare --filename=aa --size=1m --rw=write --bs=1M";
+    let bench = "--filename=aa --rw=randread --bs=4k --allow_file_create=0 --output-format=json";
+    user.fathom(&format!("as fio --name=bench --size=1m {bench}")).with(1).saying(&["aa: no such file"]);
+    let report = user.fathom(&format!("as fio {prepare} --name=bench --stonewall {bench}")).done().json();
     assert_eq!((requests(&report, 0, "write"), requests(&report, 1, "read")), (1, 256));
 }

@@ -123,10 +123,17 @@ impl Command {
         }
     }
 
-    /// Whether a file that is not there may be made; `--readonly` and a job with `allow_file_create=0` say no.
+    /// Whether a file that is not there may be made: `--readonly` says no, and so does `allow_file_create=0` of the first job
+    /// that uses a file.
     pub fn makes_files(&self) -> bool {
-        !self.wanted.is_readonly
-            && !self.jobs.iter().any(|job| job.options.flag("allow_file_create") == Ok(Some(false)))
+        let is_barred = |job: &Job| job.options.flag("allow_file_create") == Ok(Some(false));
+        let uses = |job: &Job, name: &String| job.files.of_clone.iter().any(|names| names.contains(name));
+        let is_made = |name: &String| {
+            let first = self.jobs.iter().find(|job| uses(job, name));
+            first.is_none_or(|job| !is_barred(job))
+        };
+        let may_all = || self.arrangement.translated.targets.iter().all(is_made);
+        !self.wanted.is_readonly && (!self.jobs.iter().any(is_barred) || may_all())
     }
 
     /// Whether a trace is asked again that is not there yet, or no text: it is read when it is run.
