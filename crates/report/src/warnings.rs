@@ -54,6 +54,8 @@ pub(crate) fn groups(run: &Run) -> Vec<Group<'_>> {
         let same = |group: &&mut Group<'_>| {
             group.first.code == finding.code
                 && subject(group.first) == subject(finding)
+                // Beside a rebuild there is another remedy for the same latency.
+                && (finding.code != "latency-bound" || group.first.remedy == finding.remedy)
                 && (group.point.is_some() || name.is_some())
         };
         match groups.iter_mut().find(same) {
@@ -81,8 +83,6 @@ fn answers(group: &Group<'_>) -> usize {
 fn subject(finding: &Finding) -> &str {
     match finding.code.as_str() {
         "bottleneck" => finding.sentence.split(':').next().unwrap_or_default(),
-        // Beside a rebuild it is another one.
-        "latency-bound" => &finding.remedy,
         _ if finding.part().is_some() => finding.part().unwrap_or_default(),
         "few-samples" => {
             let lacking = finding.sentence.split_once(" too few for ").map_or("", |(_, rest)| rest);
