@@ -16,6 +16,9 @@ use crate::meter::{Class, Meter, Metered};
 pub struct Station {
     servers: u64,
     until: Instant,
+    /// What of the work booked until then its servers, a whole nanosecond each, have not taken: less than one nanosecond of
+    /// each.
+    rest: u64,
     /// Recent work per visit in nanoseconds, to tell how many share the station.
     typical: u64,
     meter: Meter,
@@ -25,7 +28,7 @@ impl Station {
     /// An idle station of that many servers, at least one.
     pub fn new(servers: u32) -> Station {
         let servers = u64::from(servers.max(1));
-        Station { servers, until: Instant::START, typical: 0, meter: Meter::of_servers_apart() }
+        Station { servers, until: Instant::START, rest: 0, typical: 0, meter: Meter::of_servers_apart() }
     }
 
     /// Books `work` at `now`, ready at `ready`, in order of booking; when it ends.
@@ -73,7 +76,12 @@ impl Station {
 
     #[inline]
     fn add(&mut self, earliest: Instant, work: Nanos) -> Instant {
-        self.until = self.until.max(earliest) + Nanos::new(work.get() / self.servers);
+        if earliest > self.until {
+            // Idle for a nanosecond at least, which has done the rest.
+            (self.until, self.rest) = (earliest, 0);
+        }
+        let work = work.get() + self.rest;
+        (self.until, self.rest) = (self.until + Nanos::new(work / self.servers), work % self.servers);
         self.until
     }
 
@@ -93,7 +101,10 @@ impl Station {
     }
 
     fn left(&self, now: Instant) -> Nanos {
-        self.until.saturating_since(now) * self.servers
+        match self.until >= now {
+            true => self.until.saturating_since(now) * self.servers + Nanos::new(self.rest),
+            false => Nanos::ZERO,
+        }
     }
 }
 
@@ -146,6 +157,25 @@ mod tests {
         let ends: Vec<u64> =
             (0..4).map(|_| station.book(at(0), at(0), Nanos::new(10), Class::HostRead).nanos()).collect();
         assert_eq!(ends, [10, 10, 15, 20]);
+    }
+
+    #[test]
+    fn work_that_its_servers_do_not_divide_keeps_them_no_busier_than_all_the_time() {
+        for (servers, work) in [(2, 33_333), (7, 266_666), (4, 66_667), (3, 1), (1, 33_333)] {
+            let mut station = Station::new(servers);
+            station.restart_meter(at(0));
+            for _ in 0..1_000 {
+                station.book(at(0), at(0), Nanos::new(work), Class::HostRead);
+            }
+            let half = Instant::from_nanos(1_000 * work / u64::from(servers) / 2);
+            station.close_meter(half);
+            let whole = half.nanos() * u64::from(servers);
+            assert_eq!(station.meter().busy_ns(), whole, "{servers} servers, {work} ns each");
+            // What was left then is done in the next window, to the nanosecond.
+            station.restart_meter(half);
+            station.close_meter(at(2_000 * work));
+            assert_eq!(station.meter().busy_ns(), 1_000 * work - whole, "{servers} servers, {work} ns each");
+        }
     }
 
     #[test]
