@@ -6,6 +6,7 @@ use units::Bytes;
 use units::convert::truncated;
 
 use crate::Code;
+use crate::content;
 use crate::draft::{Draft, percent};
 use crate::evidence::{counted, file_system, is_direct, known_caches, moved};
 use crate::history::History;
@@ -133,7 +134,7 @@ pub(crate) fn reads_from_cache(_: &Run, point: &Point) -> Option<Draft> {
     Some(draft.number("read_bytes", issued as f64).number("device_read_bytes", seen as f64))
 }
 
-pub(crate) fn direct_not_honoured(run: &Run, point: &Point) -> Option<Draft> {
+pub(crate) fn direct_not_honoured(run: &Run, history: &History, point: &Point) -> Option<Draft> {
     if point.workloads.is_empty() || point.workloads.iter().any(|workload| !is_direct(workload)) {
         return None;
     }
@@ -142,7 +143,10 @@ pub(crate) fn direct_not_honoured(run: &Run, point: &Point) -> Option<Draft> {
         let draft = Draft::new(Code::DirectNotHonoured, Severity::Invalid, sentence);
         return Some(draft.remedy("Choose a target on storage."));
     }
-    by_counters(point).or_else(|| by_page_cache(point)).or_else(|| by_file_system(run))
+    // Reads of what was never written need not reach the device, and are told as that.
+    let is_hole = |workload| content::is_mostly_unwritten(run, history, point, workload);
+    let may_lack_reads = point.workloads.iter().any(is_hole);
+    by_counters(point, may_lack_reads).or_else(|| by_page_cache(point)).or_else(|| by_file_system(run))
 }
 
 /// By how much the page cache grew during a point: direct requests leave nothing there.
@@ -168,7 +172,7 @@ fn by_page_cache(point: &Point) -> Option<Draft> {
     Some(draft.number("asked_bytes", issued as f64).number("cached_bytes", grown))
 }
 
-fn by_counters(point: &Point) -> Option<Draft> {
+fn by_counters(point: &Point, may_lack_reads: bool) -> Option<Draft> {
     let seen = counted(point)?;
     let pairs = [
         ("reads", moved(point, record::Op::Read), seen.read_bytes),
@@ -176,7 +180,8 @@ fn by_counters(point: &Point) -> Option<Draft> {
     ];
     let short =
         |(what, issued, seen): (&'static str, u64, u64)| Some((unseen(issued, seen)?, what, issued, seen));
-    let (part, what, issued, seen) = pairs.into_iter().find_map(short)?;
+    let told = pairs.into_iter().skip(usize::from(may_lack_reads));
+    let (part, what, issued, seen) = told.into_iter().find_map(short)?;
     let sentence = format!(
         "Direct I/O was requested, but {} of the {what} never reached the device: the workload moved {}, the kernel \
          counted {}.",
@@ -258,20 +263,39 @@ mod tests {
     }
 
     #[test]
+    fn of_a_file_with_holes_it_is_said_that_nothing_was_written_and_not_that_a_cache_served_the_reads() {
+        let mut run = run();
+        run.points[0].devices[0].read_sectors = 0;
+        let codes = |run: &Run| -> Vec<String> {
+            crate::findings(run).into_iter().map(|finding| finding.code).collect()
+        };
+        let told = |codes: &[String], code: Code| codes.iter().any(|one| one == code.name());
+        assert!(told(&codes(&run), Code::DirectNotHonoured));
+        let size = Bytes::new(run.targets[0].size_bytes).to_string();
+        let facts = [(fact::ZEROS, "64 of 64".to_owned()), (fact::UNWRITTEN, size)];
+        run.targets[0].facts.extend(facts.map(|(key, value)| (key.to_owned(), value)));
+        let codes = codes(&run);
+        assert!(told(&codes, Code::UnwrittenData) && !told(&codes, Code::DirectNotHonoured), "{codes:?}");
+    }
+
+    #[test]
     fn counters_that_fall_short_are_told_of_reads_first_and_with_their_figures() {
         let mut run = run();
         run.points[0].devices[0].write_sectors /= 2;
-        let writes = by_counters(&run.points[0]).expect("half is missing").about_run();
+        let writes = by_counters(&run.points[0], false).expect("half is missing").about_run();
         assert!(writes.sentence.contains("50 % of the writes never reached the device"), "{writes:?}");
         assert_eq!(
             (writes.numbers["asked_bytes"], writes.numbers["device_bytes"]),
             (122_880_000.0, 61_440_000.0)
         );
         run.points[0].devices[0].read_sectors = 8;
-        let nearly = by_counters(&run.points[0]).expect("nearly all is missing").about_run();
+        let nearly = by_counters(&run.points[0], false).expect("nearly all is missing").about_run();
         assert!(nearly.sentence.contains("> 99.9 % of the reads never reached the device"), "{nearly:?}");
         run.points[0].devices[0].read_sectors = 0;
-        let reads = by_counters(&run.points[0]).expect("all is missing").about_run();
+        assert!(
+            by_counters(&run.points[0], true).is_some_and(|one| one.about_run().sentence.contains("writes"))
+        );
+        let reads = by_counters(&run.points[0], false).expect("all is missing").about_run();
         assert!(reads.sentence.contains("100 % of the reads never reached the device"), "{reads:?}");
         let rank = |rank: u32, host: &str| record::RankResult {
             rank,
@@ -282,9 +306,9 @@ mod tests {
             ..record::RankResult::default()
         };
         run.points[0].ranks = vec![rank(0, "a"), rank(1, "b")];
-        assert!(by_counters(&run.points[0]).is_none(), "the counters are those of one of two hosts");
+        assert!(by_counters(&run.points[0], false).is_none(), "the counters are those of one of two hosts");
         run.points[0].ranks = vec![rank(0, "a"), rank(1, "a")];
-        assert!(by_counters(&run.points[0]).is_some());
+        assert!(by_counters(&run.points[0], false).is_some());
         let workload = &mut run.points[0].workloads[0];
         workload.spec.direct = false;
         let buffered = reads_from_cache(&run, &run.points[0]).expect("all is missing").about_run();

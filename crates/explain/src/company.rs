@@ -228,14 +228,14 @@ pub(crate) fn lag(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft
     let rate = match (missed, offered) {
         (Some(missed), Some(offered)) => {
             let (reached, offered) = (OpsPerSecond::new(reached), OpsPerSecond::new(offered));
-            format!("{reached}/s of {offered}/s scheduled ({} less); ", percent(missed))
+            Some(format!("{reached}/s of {offered}/s scheduled ({} less)", percent(missed)))
         }
-        _ => String::new(),
+        _ => None,
     };
-    let sentence = format!(
-        "Behind schedule: {rate}1 % of the requests were issued {late} late or more. The p99 response time is \
-         {response}."
-    );
+    // What was left out is not late.
+    let lateness = (!late.is_zero()).then(|| format!("1 % of the requests were issued {late} late or more"));
+    let what: Vec<String> = rate.into_iter().chain(lateness).collect();
+    let sentence = format!("Behind schedule: {}. The p99 response time is {response}.", what.join("; "));
     let draft = Draft::new(Code::Lag, Severity::Warning, sentence).remedy(
         "Use more `workers` or `depth`, or a lower rate: the storage or the load generator cannot keep up.",
     );

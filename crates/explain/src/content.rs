@@ -39,6 +39,16 @@ fn is_overwritten(history: &History, point: &Point, size: u64) -> bool {
     before.fills > 0 || before.written as f64 >= MOSTLY_NOTHING * size as f64
 }
 
+/// Whether reads of `workload` met so much that had never been written that its figures may be those of holes.
+pub(crate) fn is_mostly_unwritten(
+    run: &Run,
+    history: &History,
+    point: &Point,
+    workload: &WorkloadResult,
+) -> bool {
+    unwritten(run, history, point, workload).is_some_and(|draft| draft.severity() > Severity::Note)
+}
+
 pub(crate) fn unwritten(
     run: &Run,
     history: &History,

@@ -46,6 +46,11 @@ impl Draft {
         self
     }
 
+    /// How grave it is.
+    pub(crate) fn severity(&self) -> Severity {
+        self.finding.severity
+    }
+
     pub(crate) fn about_run(self) -> Finding {
         debug_assert!(!self.finding.sentence.is_empty(), "a finding says something");
         self.finding

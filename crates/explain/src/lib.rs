@@ -100,8 +100,7 @@ const WORKLOAD: [OfWorkload; 20] = [
 ];
 
 /// About a point of real storage.
-const REAL_POINT: [OfPoint; 14] = [
-    caches::direct_not_honoured,
+const REAL_POINT: [OfPoint; 13] = [
     caches::reads_from_cache,
     caches::loop_through_page_cache,
     company::neighbours,
@@ -154,8 +153,9 @@ fn findings_with(run: &Run, history: &History) -> Vec<Finding> {
     for point in run.points.iter().filter(|point| search::is_result(run, point)) {
         found.extend(repeats_differ.remove(&point.index).map(|draft| draft.about(point)));
         let among = POINT.iter().filter_map(|check| check(run, &loads, point));
+        let direct = real.then(|| caches::direct_not_honoured(run, history, point)).flatten();
         let of_real = REAL_POINT.iter().filter(|_| real).filter_map(|check| check(run, point));
-        found.extend(among.chain(of_real).map(|draft| draft.about(point)));
+        found.extend(among.chain(direct).chain(of_real).map(|draft| draft.about(point)));
         for workload in &point.workloads {
             let own = WORKLOAD.iter().filter_map(|check| check(run, point, workload));
             let after = REAL_WORKLOAD.iter().filter(|_| real);

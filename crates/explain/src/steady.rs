@@ -87,14 +87,22 @@ const CHANCE: f64 = 0.01;
 /// A smaller change over the window is covered by the interval of the rate.
 const SLOW: f64 = 0.02;
 
-/// Means of so many equal parts of `values`, from the last backwards; `None` with fewer values than parts.
+/// Means of so many equal parts of `values`, of all of them: a value that lies in two parts counts in each as far as it
+/// lies there. `None` with fewer values than parts.
 fn parts<const N: usize>(values: &[f64]) -> Option<[f64; N]> {
-    let length = values.len() / N;
-    if length == 0 {
+    if values.len() < N {
         return None;
     }
-    let whole = &values[values.len() - N * length..];
-    Some(std::array::from_fn(|part| whole[part * length..][..length].iter().sum::<f64>() / length as f64))
+    let length = values.len() as f64 / N as f64;
+    let within = |part: usize| {
+        let (from, until) = (part as f64 * length, (part + 1) as f64 * length);
+        let each = values.iter().enumerate().map(|(at, value)| {
+            let covered = until.min((at + 1) as f64) - from.max(at as f64);
+            value * covered.max(0.0)
+        });
+        each.sum::<f64>() / length
+    };
+    Some(std::array::from_fn(within))
 }
 
 /// Whether a trend could have been seen in the rates of `workload`.
@@ -234,11 +242,24 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_equal_and_those_left_over_are_the_first() {
-        let values: Vec<f64> = (0..11).map(f64::from).collect();
-        assert_eq!(parts::<5>(&values), Some([1.5, 3.5, 5.5, 7.5, 9.5]));
-        assert_eq!(parts::<11>(&values).map(|all| all.to_vec()), Some(values.clone()));
-        assert_eq!(parts::<12>(&values), None);
+    fn parts_are_equal_and_leave_nothing_of_the_window_out() {
+        let values: Vec<f64> = (0..12).map(f64::from).collect();
+        assert_eq!(parts::<6>(&values), Some([0.5, 2.5, 4.5, 6.5, 8.5, 10.5]));
+        assert_eq!(parts::<12>(&values).map(|all| all.to_vec()), Some(values.clone()));
+        assert_eq!(parts::<13>(&values), None);
+        let fifths = parts::<5>(&values).expect("there are twelve");
+        // Two whole seconds, and two fifths of the third.
+        assert!((fifths[0] - (0.0 + 1.0 + 2.0 * 0.4) / 2.4).abs() < 1e-12, "{fifths:?}");
+        assert!((fifths.iter().sum::<f64>() / 5.0 - 5.5).abs() < 1e-12, "{fifths:?}");
+    }
+
+    #[test]
+    fn a_rate_that_falls_six_fold_after_a_second_is_not_steady_whatever_the_length_of_the_window() {
+        for seconds in 10..=30_u64 {
+            let mut run = run(|at| if at == 0 { 15_250.0 } else { 2_656.0 });
+            run.points[0].workloads[0].measured_ns = seconds * 1_000_000_000;
+            assert!(of(window_not_steady, &run).is_some(), "{seconds} s");
+        }
     }
 
     #[test]

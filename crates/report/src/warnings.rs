@@ -27,11 +27,12 @@ pub(crate) struct Other<'a> {
 }
 
 /// Notes that hold the result of a run, before those that only limit it.
-const ANSWERS: [&str; 13] = [
+const ANSWERS: [&str; 14] = [
     "slo-maximum",
     "slo-violated",
     "what-if",
     "cache-seen",
+    "rate-limited",
     "bottleneck",
     "bottleneck-uncounted",
     "latency-bound",

@@ -78,10 +78,10 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
         World::Array => components::of_breakdown(point),
         World::Host => ceilings::of_path(run, point),
     };
-    let (first, others) = uses.split_first()?;
     if let Some(offered) = offered::met(point, &uses, run.search.is_some()) {
         return Some(offered);
     }
+    let (first, others) = uses.split_first()?;
     let answer = curve::answer(run, &loads.sweeps, point);
     let spread = places::spread(run, &loads.places, point);
     if run.world == World::Array {

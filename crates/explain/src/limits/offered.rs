@@ -1,13 +1,15 @@
-//! A load that follows a schedule, and storage that keeps up with it: neither is at a limit.
+//! A load whose rate the plan bounds, by a schedule, a cap or time to think, and storage that keeps up with it: neither is
+//! at a limit.
 
 use record::{Point, RankResult, Severity, WorkloadResult};
 use spec::Pace;
+use units::convert::truncated;
 use units::{Nanos, OpsPerSecond};
 
 use super::FULL;
 use super::usage::Use;
 use crate::Code;
-use crate::draft::Draft;
+use crate::draft::{Draft, percent};
 
 /// With this part of its slots taken a schedule may soon have to wait.
 const HALF: f64 = 0.5;
@@ -18,44 +20,137 @@ const REACHED: f64 = 0.9;
 /// A rank whose workers ended this part of the window before the others did not issue all of its share.
 const EARLY: f64 = 0.01;
 
-/// That the schedules of `point` bound its rate, where every workload has one, all requests of the ranks that took part to the end
+/// A rate so near to its cap is bounded by it.
+const CAPPED: f64 = 0.98;
+
+/// With an interval that holds the cap a rate may be so much further below.
+const NEARLY: f64 = 0.9;
+
+/// From this part of each cycle on thinking is what bounds the rate as much as the storage.
+const THINKS: f64 = 0.2;
+
+/// That the plan bounds the rate of `point`, where it does for every workload, all requests of the ranks that took part to the end
 /// were issued with slots to spare, and no part of `uses` is saturated; else nothing. A trial of a search is not told to
 /// search.
 pub(super) fn met(point: &Point, uses: &[Use], is_searched: bool) -> Option<Draft> {
     let offered = Offered::of(point);
-    let kept = |workload| kept(workload, offered.share);
-    let rates: Vec<OpsPerSecond> = point.workloads.iter().map(kept).collect::<Option<_>>()?;
-    let busiest = uses.iter().max_by(|one, other| one.share.total_cmp(&other.share))?;
-    if rates.is_empty() || busiest.share >= FULL {
+    let bounds: Vec<Bound> =
+        point.workloads.iter().map(|one| Bound::of(one, offered.share)).collect::<Option<_>>()?;
+    let busiest = uses.iter().max_by(|one, other| one.share.total_cmp(&other.share));
+    if bounds.is_empty() || busiest.is_some_and(|busiest| busiest.share >= FULL) {
         return None;
     }
-    let rate: f64 = rates.iter().map(|rate| rate.get()).sum();
-    let (rate, issued) = (OpsPerSecond::new(rate), OpsPerSecond::new(rate * offered.share));
-    let what = match &offered.missing[..] {
-        [] => "and all were issued".to_owned(),
-        missing => format!(
-            "and {issued} of them were offered by the ranks that are in the figures: {}",
-            missing.join("; ")
-        ),
-    };
-    let sentence = format!(
-        "Offered load: the plan schedules {rate} requests/s, {what}. No part is saturated; the busiest, {}: {}.",
-        busiest.part,
-        busiest.in_words()
-    );
+    let scheduled: f64 = bounds.iter().map(Bound::scheduled).sum();
+    let mut told: Vec<String> = bounds.iter().filter_map(|bound| bound.in_words()).collect();
+    let has_own = !told.is_empty();
+    told.dedup();
+    if scheduled > 0.0 {
+        told.insert(0, offered.in_words(scheduled));
+    }
+    let mut sentence = format!("Offered load: {}.", told.join("; "));
+    if let Some(busiest) = busiest {
+        sentence += &format!(" No part is saturated; the busiest, {}: {}.", busiest.part, busiest.in_words());
+    }
     let draft = Draft::new(Code::OfferedLoad, Severity::Note, sentence);
-    let draft = match is_searched {
-        true => draft,
-        false => draft.remedy(
+    let draft = match (is_searched, has_own) {
+        (true, _) => draft,
+        (false, false) => draft.remedy(
             "Find the maximum sustained rate with `fathom search`; this run says what the load costs, not what the \
              target can do.",
+        ),
+        (false, true) => draft.remedy(
+            "Set `pace = \"closed\"` to find what the target can do; this run says what the load costs.",
         ),
     };
     let draft = match offered.missing[..] {
         [] => draft,
-        _ => draft.number("offered_per_s", issued.get()),
+        _ => draft.number("offered_per_s", scheduled * offered.share),
     };
-    Some(draft.number("scheduled_per_s", rate.get()).number(&busiest.key("share"), busiest.share))
+    let draft = if scheduled > 0.0 { draft.number("scheduled_per_s", scheduled) } else { draft };
+    let draft = bounds.iter().fold(draft, |draft, bound| bound.number(draft));
+    Some(busiest.into_iter().fold(draft, |draft, busiest| draft.number(&busiest.key("share"), busiest.share)))
+}
+
+/// What of the plan bounds the rate of a workload.
+enum Bound {
+    /// A schedule of that rate, which was kept.
+    Schedule(OpsPerSecond),
+    /// A cap that was reached.
+    Cap {
+        most: String,
+        /// The rate over the cap.
+        share: f64,
+    },
+    /// Time to think, as the plan has it.
+    Think {
+        pace: Pace,
+        /// The part of each cycle.
+        share: f64,
+        response: Nanos,
+    },
+}
+
+impl Bound {
+    /// Of `workload`, in a load of which that share was offered; `None` where the plan bounds nothing.
+    fn of(workload: &WorkloadResult, share: f64) -> Option<Bound> {
+        let total = workload.total()?;
+        let (pace, rate) = (workload.spec.pace, total.ops_per_s);
+        let workers = f64::from(workload.spec.workers);
+        let capped = |figure: record::Figure, most: f64, told: String| {
+            let most = most * share;
+            let is_in_interval =
+                figure.high.is_some_and(|high| high >= most) && figure.value >= NEARLY * most;
+            (figure.value >= CAPPED * most || is_in_interval)
+                .then_some(Bound::Cap { most: told, share: figure.value / most })
+        };
+        let thinking = |share: f64| {
+            let response = total.response.as_ref().map(|response| Nanos::new(truncated(response.mean_ns)))?;
+            (share >= THINKS).then_some(Bound::Think { pace, share: share.min(1.0), response })
+        };
+        match pace {
+            Pace::Open(_) => kept(workload, share).map(Bound::Schedule),
+            Pace::Cap(most) => capped(rate, most.get(), format!("{most}/s")),
+            Pace::CapBytes(most) => capped(total.bytes_per_s, most.get(), most.to_string()),
+            // Of what a slot or a worker does again and again, so long is the pause.
+            Pace::Think(pause) => {
+                let slots = f64::from(workload.spec.depth) * workers;
+                thinking(pause.as_secs_f64() * rate.value / slots)
+            }
+            Pace::Bursts { delay, requests } => {
+                thinking(delay.as_secs_f64() * rate.value / workers / f64::from(requests))
+            }
+            Pace::Spells { delay, busy } => {
+                thinking(delay.as_secs_f64() / (delay.as_secs_f64() + busy.as_secs_f64()))
+            }
+            Pace::Closed | Pace::Trace => None,
+        }
+    }
+
+    fn scheduled(&self) -> f64 {
+        if let Bound::Schedule(rate) = self { rate.get() } else { 0.0 }
+    }
+
+    /// Of what is no schedule.
+    fn in_words(&self) -> Option<String> {
+        match self {
+            Bound::Schedule(_) => None,
+            Bound::Cap { most, share } => {
+                Some(format!("the plan's cap of {most} is the limit, {} of it was reached", percent(*share)))
+            }
+            Bound::Think { pace, share, response } => Some(format!(
+                "the plan's `{pace}` pauses for {} of each cycle; the mean response is {response}",
+                percent(*share)
+            )),
+        }
+    }
+
+    fn number(&self, draft: Draft) -> Draft {
+        match self {
+            Bound::Schedule(_) => draft,
+            Bound::Cap { share, .. } => draft.number("cap_share", *share),
+            Bound::Think { share, .. } => draft.number("think_share", *share),
+        }
+    }
 }
 
 /// Of a schedule, what ranks had to offer that are in the figures.
@@ -67,6 +162,19 @@ struct Offered {
 }
 
 impl Offered {
+    /// `the plan schedules 200 requests/s, and all were issued`.
+    fn in_words(&self, scheduled: f64) -> String {
+        let what = match &self.missing[..] {
+            [] => "and all were issued".to_owned(),
+            missing => format!(
+                "and {} of them were offered by the ranks that are in the figures: {}",
+                OpsPerSecond::new(scheduled * self.share),
+                missing.join("; ")
+            ),
+        };
+        format!("the plan schedules {} requests/s, {what}", OpsPerSecond::new(scheduled))
+    }
+
     fn of(point: &Point) -> Offered {
         let all: u32 = point.workloads.iter().map(|workload| workload.spec.workers).sum();
         let from = point.workloads.iter().map(|workload| workload.measured_from_ns).min().unwrap_or(0);
@@ -151,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_full_part_a_full_queue_or_a_request_left_out_says_nothing_of_the_schedule() {
-        assert!(met(&point(), &[part(0.95)], false).is_none() && met(&point(), &[], false).is_none());
+        assert!(met(&point(), &[part(0.95)], false).is_none());
         let with = |change: fn(&mut WorkloadResult)| {
             let mut point = point();
             change(&mut point.workloads[0]);
@@ -161,6 +269,52 @@ mod tests {
         assert!(with(|workload| workload.not_issued = 1).is_none());
         assert!(with(|workload| workload.mean_in_flight = 32.0).is_none());
         assert!(with(|workload| workload.spec.pace = Pace::Closed).is_none());
+    }
+
+    #[test]
+    fn where_no_part_is_counted_a_schedule_that_is_kept_is_told_without_one() {
+        let found = met(&point(), &[], false).expect("it is kept").about_run().sentence;
+        assert_eq!(found, "Offered load: the plan schedules 200 requests/s, and all were issued.");
+    }
+
+    #[test]
+    fn a_cap_that_is_reached_is_the_limit_and_one_that_is_not_says_nothing() {
+        let with = |pace: Pace, high: Option<f64>| {
+            let mut point = point();
+            point.workloads[0].spec.pace = pace;
+            point.workloads[0].summary[0].ops_per_s.high = high;
+            met(&point, &[part(0.12)], false).map(|draft| draft.about_run())
+        };
+        let cap = |rate: f64| Pace::Cap(OpsPerSecond::new(rate));
+        let found = with(cap(200.0), None).expect("it is reached");
+        assert!(found.sentence.contains("cap of 200/s is the limit, 100 % of it"), "{}", found.sentence);
+        assert!(found.remedy.contains("closed"), "{}", found.remedy);
+        assert!(with(cap(204.0), None).is_some() && with(cap(205.0), None).is_none());
+        // Further below it only where the interval of the rate holds it.
+        assert!(with(cap(210.0), Some(211.0)).is_some() && with(cap(210.0), Some(209.0)).is_none());
+        assert!(with(cap(230.0), Some(240.0)).is_none());
+        let bytes = |rate: f64| with(Pace::CapBytes(units::BytesPerSecond::new(rate)), None);
+        assert!(bytes(200.0 * 8192.0).is_some() && bytes(210.0 * 8192.0).is_none());
+    }
+
+    #[test]
+    fn time_to_think_is_told_as_the_part_of_a_cycle_that_it_takes() {
+        let with = |pace: Pace| {
+            let mut point = point();
+            let spec = &mut point.workloads[0].spec;
+            (spec.pace, spec.depth, spec.workers) = (pace, 1, 4);
+            met(&point, &[part(0.12)], false).map(|draft| draft.about_run())
+        };
+        // Fifty requests a second of each worker: cycles of 20 ms.
+        let think = |ms: u64| with(Pace::Think(Nanos::from_millis(ms)));
+        let found = think(15).expect("it thinks for most of its time");
+        assert!(found.sentence.contains("`think(15ms)` pauses for 75 %"), "{}", found.sentence);
+        assert!((found.numbers["think_share"] - 0.75).abs() < 1e-9);
+        assert!(think(4).is_some() && think(3).is_none());
+        let bursts = |ms: u64| with(Pace::Bursts { delay: Nanos::from_millis(ms), requests: 8 });
+        assert!(bursts(33).is_some() && bursts(31).is_none());
+        let spells = |s: u64| with(Pace::Spells { delay: Nanos::from_secs(s), busy: Nanos::from_secs(9) });
+        assert!(spells(3).is_some() && spells(2).is_none());
     }
 
     /// A load of ten seconds that four workers of two ranks drive, of which the second has ended so long before the first.
