@@ -53,7 +53,7 @@ fn told(metric: &str, differ: f64, seconds: u32, pairs: u64) -> [u64; 3] {
         counts[match row.verdict {
             Verdict::Better | Verdict::Worse => 0,
             Verdict::Equivalent => 1,
-            Verdict::Inconclusive => 2,
+            Verdict::Inconclusive | Verdict::Offered => 2,
         }] += 1;
     }
     counts

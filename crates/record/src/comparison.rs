@@ -216,6 +216,8 @@ pub enum Verdict {
     Equivalent,
     /// Neither: what was measured does not decide it. Longer or more measurements would.
     Inconclusive,
+    /// A rate that the plan set on a side, where it was reached: a figure of the plan, which says nothing of the storage.
+    Offered,
 }
 
 /// A cell that some sides do not have.

@@ -49,6 +49,8 @@ pub mod fact {
     /// What a model was fitted to and answers for, where it was fitted: `rates and mean response times`. Of such a model
     /// no percentile is given.
     pub const FITTED: &str = "fitted to";
+    /// Of a virtual array: each figure of its files as simulated, `link.rate = 4000MB/s; drive: rpm = 15000`.
+    pub const DESCRIPTION: &str = "description";
     /// Where the storage is if not in this machine, in words: `nfs4 from server:/export`.
     pub const REMOTE: &str = "remote";
 

@@ -353,7 +353,12 @@ impl World for ModelledWorld {
     }
 
     fn targets(&self) -> Vec<record::Target> {
-        let facts = [("model", self.spec.name.clone()), ("about", self.spec.about.clone())];
+        let figures = self.spec.figures.iter().map(|figure| format!("{} = {}", figure.key, figure.value));
+        let facts = [
+            ("model", self.spec.name.clone()),
+            ("about", self.spec.about.clone()),
+            (fact::DESCRIPTION, figures.collect::<Vec<_>>().join("; ")),
+        ];
         let fitted =
             self.spec.is_fitted().then(|| (fact::FITTED, "rates and mean response times".to_owned()));
         vec![record::Target {

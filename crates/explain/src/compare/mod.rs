@@ -16,6 +16,7 @@ mod host_time;
 mod limit;
 mod measured;
 mod objectives;
+mod offered;
 mod pairs;
 mod pivot;
 mod search;
@@ -74,6 +75,8 @@ pub fn compare(by: Option<&str>, groups: &[Group<'_>], margin: f64) -> Compariso
     judge(&mut comparison.rows, margin);
     comparison.unmatched = unmatched(&cells);
     comparison.notes = strata.note(groups).into_iter().chain(notes(groups, &comparison.rows)).collect();
+    comparison.notes.extend(same_runs(groups));
+    comparison.notes.extend(offered::missed(&comparison, &cells));
     comparison.notes.extend(too_short(&comparison, &cells));
     comparison.notes.extend(changing(&comparison, groups, &cells));
     assert!(
@@ -141,6 +144,7 @@ fn row(
     let ratio = estimates.map(|(first, second)| Ratio::of(first, second));
     let (value_low, value_high) = own(second, metric, noise.copied());
     let repeats = [first.values(metric).len(), second.values(metric).len()];
+    let is_offered = offered::is_of_plan(first, second, metric);
     Some(Compared {
         cell: first.name.clone(),
         workload: first.key.workload.clone(),
@@ -156,13 +160,14 @@ fn row(
         high: ratio.map(|ratio| ratio.interval.high),
         value_low,
         value_high,
-        p_value: ratio.map(|ratio| ratio.p_value),
+        // What is no question is not tested.
+        p_value: ratio.filter(|_| !is_offered).map(|ratio| ratio.p_value),
         adjusted_p: None,
         noise_floor: noise.map(|noise| noise.floor(repeats[0], repeats[1])),
         detectable_effect: ratio.map(|ratio| ratio.detectable_effect),
         repeats: repeats.map(|count| u32::try_from(count).unwrap_or(u32::MAX)),
         basis,
-        verdict: Verdict::Inconclusive,
+        verdict: if is_offered { Verdict::Offered } else { Verdict::Inconclusive },
     })
 }
 
@@ -174,7 +179,9 @@ fn judge(rows: &mut [Compared], margin: f64) {
         row.adjusted_p = row.p_value.and_then(|_| adjusted.next());
         let least = row.p_value.map(|p| p * (1.0 - 1e-12));
         debug_assert!(row.adjusted_p >= least, "but for rounding a correction makes nothing surer");
-        row.verdict = verdict(row, margin);
+        if row.verdict != Verdict::Offered {
+            row.verdict = verdict(row, margin);
+        }
     }
     debug_assert_eq!(adjusted.next(), None, "each probability is back at its row");
 }
@@ -199,6 +206,20 @@ fn verdict(row: &Compared, margin: f64) -> Verdict {
     } else {
         Verdict::Inconclusive
     }
+}
+
+/// That sides are one run, of which no figure can differ.
+fn same_runs(groups: &[Group<'_>]) -> Option<String> {
+    let (first, others) = groups.split_first()?;
+    let is_in_first = |run: &&&Run| first.runs.iter().any(|own| own.id == run.id);
+    let same = others.iter().find_map(|group| Some((group, group.runs.iter().find(is_in_first)?)));
+    same.map(|(group, run)| {
+        format!(
+            "Run {} is on both sides, {} and {}: it does not differ from itself. Name two runs, such as \
+             `fathom compare last~1 last`.",
+            run.id, first.name, group.name
+        )
+    })
 }
 
 fn unmatched(cells: &[Vec<Cell<'_>>]) -> Vec<Unmatched> {

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use record::{Run, Setting, World};
+use record::names::fact;
+use record::{Run, Setting, Target, World};
 use units::Bytes;
 
 use super::Group;
@@ -28,7 +29,9 @@ pub(super) fn differences(groups: &[Group<'_>], cells: &[Vec<Cell<'_>>]) -> Vec<
         key: key.into(),
         values: sides.iter().map(|runs| together(runs.iter().map(|run| lookup(run, key)))).collect(),
     });
-    let mut found: Vec<Setting> = all.filter(differs).collect();
+    let is_same_array = has_same_description_files(groups);
+    let is_told = |setting: &Setting| is_same_array || !setting.key.starts_with(DESCRIPTION);
+    let mut found: Vec<Setting> = all.filter(differs).filter(is_told).collect();
     found.extend(of_cells(cells));
     found
 }
@@ -46,6 +49,23 @@ const OR: &str = " or ";
 
 /// Facts that are another at every start and no setting.
 const PASSING: [&str; 1] = ["load average at start"];
+
+/// What the keys of an array's figures begin with.
+const DESCRIPTION: &str = "description: ";
+
+/// Whether all are of virtual arrays with one address whose figures are all known: where these differ, a file was changed.
+fn has_same_description_files(groups: &[Group<'_>]) -> bool {
+    let mut targets = groups.iter().flat_map(|group| &group.runs).flat_map(|run| &run.targets);
+    let Some(first) = targets.next() else { return false };
+    let is_known = |target: &Target| target.facts.contains_key(fact::DESCRIPTION);
+    is_known(first) && targets.all(|target| target.address == first.address && is_known(target))
+}
+
+/// Each figure of an array's description.
+fn figures(description: &str) -> impl Iterator<Item = (String, String)> {
+    let each = description.split("; ").filter_map(|figure| figure.split_once(" = "));
+    each.map(|(key, value)| (format!("{DESCRIPTION}{key}"), value.to_owned()))
+}
 
 /// Each value once, apart by ` or `.
 fn together<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Option<String> {
@@ -81,7 +101,12 @@ fn of_run(run: &Run) -> Values {
         for cache in &target.caches {
             add(&format!("{name} cache of {}", cache.name), Bytes::new(cache.size_bytes).to_string());
         }
-        target.facts.iter().for_each(|(key, value)| add(&format!("{name} {key}"), value.clone()));
+        for (key, value) in &target.facts {
+            match key.as_str() {
+                fact::DESCRIPTION => figures(value).for_each(|(key, value)| add(&key, value)),
+                _ => add(&format!("{name} {key}"), value.clone()),
+            }
+        }
     }
     let machine = &run.environment;
     add("host", machine.hostname.clone());
@@ -190,6 +215,29 @@ mod tests {
         run.targets.truncate(1);
         run.targets[0].address = "array:md3000?raid=5&link.rate=145MB/s".into();
         assert_eq!(of(&run, "target option link.rate").as_deref(), Some("145MB/s"));
+    }
+
+    #[test]
+    fn a_figure_of_an_array_that_was_changed_in_its_file_is_named_and_those_of_another_array_are_not() {
+        let run = |address: &str, overhead: &str| {
+            let mut run = sample::run("p", Vec::new());
+            run.targets[0].address = address.into();
+            let description = format!("link.rate = 4000MB/s; drive: overhead = {overhead}");
+            run.targets[0].facts.insert(fact::DESCRIPTION.into(), description);
+            run
+        };
+        let differ = |first: &Run, second: &Run| -> Vec<Setting> {
+            let groups = [first, second].map(|run| Group { name: run.id.clone(), runs: vec![run] });
+            differences(&groups, &[]).into_iter().filter(|one| one.key.starts_with(DESCRIPTION)).collect()
+        };
+        let before = run("array:mine.toml", "0.2ms");
+        let found = differ(&before, &run("array:mine.toml", "2ms"));
+        let key = "description: drive: overhead".to_owned();
+        assert_eq!(found, [Setting { key, values: vec![Some("0.2ms".into()), Some("2ms".into())] }]);
+        assert_eq!(differ(&before, &run("array:other.toml", "2ms")), []);
+        let mut old = before.clone();
+        old.targets[0].facts.remove(fact::DESCRIPTION);
+        assert_eq!(differ(&old, &before), [], "an older record does not say");
     }
 
     #[test]

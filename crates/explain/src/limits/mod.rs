@@ -9,7 +9,7 @@ mod curve;
 mod gates;
 pub(crate) mod imposed;
 mod lun_queue;
-mod offered;
+pub(crate) mod offered;
 mod places;
 mod queues;
 pub(crate) mod settle;

@@ -71,6 +71,37 @@ pub(super) fn met(point: &Point, uses: &[Use], is_searched: bool) -> Option<Draf
     Some(busiest.into_iter().fold(draft, |draft, busiest| draft.number(&busiest.key("share"), busiest.share)))
 }
 
+/// The rate that the plan sets for a workload.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SetRate {
+    /// `2,000/s`, `20 MB/s`.
+    pub told: String,
+    /// The rate that came of it, over that one.
+    pub share: f64,
+    /// Whether it was reached.
+    pub is_reached: bool,
+}
+
+impl SetRate {
+    /// That of `workload`, by a schedule or a cap, of which the part `offered` was offered; `None` where the plan sets none.
+    pub(crate) fn of(workload: &WorkloadResult, offered: f64) -> Option<SetRate> {
+        let total = workload.total()?;
+        let (figure, most, told) = match workload.spec.pace {
+            Pace::Open(schedule) => {
+                let rate = schedule.mean_rate();
+                (total.ops_per_s, rate.get(), format!("{rate}/s"))
+            }
+            Pace::Cap(most) => (total.ops_per_s, most.get(), format!("{most}/s")),
+            Pace::CapBytes(most) => (total.bytes_per_s, most.get(), most.to_string()),
+            _ => return None,
+        };
+        let most = most * offered;
+        let is_in_interval = figure.high.is_some_and(|high| high >= most) && figure.value >= NEARLY * most;
+        let is_reached = figure.value >= CAPPED * most || is_in_interval;
+        Some(SetRate { told, share: figure.value / most, is_reached })
+    }
+}
+
 /// What of the plan bounds the rate of a workload.
 enum Bound {
     /// A schedule of that rate, which was kept.
@@ -96,21 +127,17 @@ impl Bound {
         let total = workload.total()?;
         let (pace, rate) = (workload.spec.pace, total.ops_per_s);
         let workers = f64::from(workload.spec.workers);
-        let capped = |figure: record::Figure, most: f64, told: String| {
-            let most = most * share;
-            let is_in_interval =
-                figure.high.is_some_and(|high| high >= most) && figure.value >= NEARLY * most;
-            (figure.value >= CAPPED * most || is_in_interval)
-                .then_some(Bound::Cap { most: told, share: figure.value / most })
-        };
         let thinking = |share: f64| {
             let response = total.response.as_ref().map(|response| Nanos::new(truncated(response.mean_ns)))?;
             (share >= THINKS).then_some(Bound::Think { pace, share: share.min(1.0), response })
         };
         match pace {
             Pace::Open(_) => kept(workload, share).map(Bound::Schedule),
-            Pace::Cap(most) => capped(rate, most.get(), format!("{most}/s")),
-            Pace::CapBytes(most) => capped(total.bytes_per_s, most.get(), most.to_string()),
+            Pace::Cap(_) | Pace::CapBytes(_) => {
+                let SetRate { told, share, .. } =
+                    SetRate::of(workload, share).filter(|set| set.is_reached)?;
+                Some(Bound::Cap { most: told, share })
+            }
             // Of what a slot or a worker does again and again, so long is the pause.
             Pace::Think(pause) => {
                 let slots = f64::from(workload.spec.depth) * workers;

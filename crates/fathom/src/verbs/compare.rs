@@ -458,7 +458,13 @@ pub fn judge(comparison: &Comparison, wanted: &[FailOn]) -> Result<Ending, Failu
         }
     }
     if limits.is_empty() && !wanted.is_empty() {
-        let open = comparison.rows.iter().filter(|row| row.total && row.verdict == Verdict::Inconclusive);
+        // What differs between sides of which one is no measurement of what it seems to be is not decided.
+        let is_open = |row: &&Compared| match row.verdict {
+            Verdict::Inconclusive => true,
+            Verdict::Better | Verdict::Worse => comparison.is_doubted(row),
+            Verdict::Equivalent | Verdict::Offered => false,
+        };
+        let open = comparison.rows.iter().filter(|row| row.total).filter(is_open);
         undecided.extend(open.map(|row| format!("inconclusive: {}", told(comparison, row))));
         if comparison.rows.is_empty() {
             undecided.push("inconclusive: the runs have no point in common".into());

@@ -130,6 +130,7 @@ fn cells(row: &Compared, cell: String, side: String, is_doubted: bool) -> Vec<Ce
         Verdict::Better => (Look::Title, "better"),
         Verdict::Worse => (Look::Wrong, "worse"),
         Verdict::Equivalent => (Look::Plain, "equivalent"),
+        Verdict::Offered => (Look::Faint, "offered, not compared"),
         Verdict::Inconclusive if row.low.is_none() => (Look::Faint, NO_INTERVAL),
         Verdict::Inconclusive => (Look::Faint, "inconclusive"),
     };

@@ -141,7 +141,8 @@ fn summary(comparison: &Comparison, rows: &[&Compared], is_effect_shown: bool) -
     let is_bare = |row: &&&Compared| row.verdict == Verdict::Inconclusive && row.low.is_none();
     let bare = rows.iter().filter(is_bare).count();
     let (equivalent, open) = (count(&[Verdict::Equivalent]), count(&[Verdict::Inconclusive]) - bare);
-    debug_assert_eq!(differ + equivalent + open + bare, rows.len(), "each figure has one verdict");
+    let offered = count(&[Verdict::Offered]);
+    debug_assert_eq!(differ + equivalent + open + bare + offered, rows.len(), "each figure has one verdict");
     let margin = percent(comparison.margin);
     let are = |count: usize| if count == 1 { "is" } else { "are" };
     let mut text = format!(
@@ -152,6 +153,9 @@ fn summary(comparison: &Comparison, rows: &[&Compared], is_effect_shown: bool) -
         are(open),
         if bare > 0 { format!(", {bare} without a CI") } else { String::new() }
     );
+    if offered > 0 {
+        text += " `Offered`: the plan sets that rate, and it was reached; compare the latencies.";
+    }
     if differ > 0 {
         text += " Of such differences no more than one in twenty is chance.";
     }

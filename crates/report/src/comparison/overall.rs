@@ -8,10 +8,12 @@ use crate::words::{counted, harmless};
 
 /// `Overall: B is better than A in 3 of 6 figures and worse in none; the largest change is IOPS of 4 KiB, +497 %.`
 ///
-/// Counts what `rows` has, which is what a reader sees. Empty without rows.
+/// Counts what `rows` has, which is what a reader sees, but for rates that the plan set. Empty without rows.
 pub(super) fn overall(comparison: &Comparison, rows: &[&Compared]) -> Vec<String> {
-    let of_side =
-        |side: u32| -> Vec<&Compared> { rows.iter().copied().filter(|row| row.side == side).collect() };
+    let of_side = |side: u32| -> Vec<&Compared> {
+        let own = rows.iter().copied().filter(|row| row.side == side);
+        own.filter(|row| row.verdict != Verdict::Offered).collect()
+    };
     let sides = (1u32..).take(comparison.sides.len().saturating_sub(1));
     sides.filter_map(|side| sentence(comparison, side, &of_side(side))).collect()
 }

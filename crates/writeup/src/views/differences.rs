@@ -120,6 +120,7 @@ fn verdict(row: &Compared) -> &'static str {
         Verdict::Worse => "worse",
         Verdict::Equivalent => "equivalent",
         Verdict::Inconclusive => "inconclusive",
+        Verdict::Offered => "offered, not compared",
     }
 }
 

@@ -233,6 +233,7 @@ fn by_comparison(
         }
         Verdict::Equivalent => Outcome::Alike(format!("equivalent at {at}")),
         Verdict::Inconclusive => Outcome::Open(inconclusive(at, row, first == 0)),
+        Verdict::Offered => Outcome::Open(format!("the plan sets the rate at {at}")),
     })
 }
 
