@@ -245,6 +245,10 @@ fn a_load_that_falls_behind_its_schedule_is_told() {
     let finding = found(&run, "lag");
     assert!(finding.sentence.contains("20,000/s of 25,000/s scheduled (20 % less)"), "{}", finding.sentence);
     assert_eq!(finding.numbers["offered_per_s"], 25_000.0);
+    // Where what could not be issued was left out, nothing that was issued was late.
+    workload(&mut run).classes[0].lag = Some(responses(600_000, 0, 0.0));
+    let finding = found(&run, "lag");
+    assert!(finding.sentence.contains("(20 % less). The p99"), "{}", finding.sentence);
 }
 
 #[test]

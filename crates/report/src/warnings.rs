@@ -261,6 +261,16 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_limit_from_outside_comes_before_the_other_notes() {
+        let mut run = record::sample::run("p", vec![record::sample::point(0, "p", Vec::new())]);
+        run.findings = ["virtual-machine", "few-samples", "rate-limited"]
+            .map(|code| finding(0, code, "It is.", 0.1))
+            .into();
+        let first = groups(&run).first().map(|group| group.first.code.clone());
+        assert_eq!(first.as_deref(), Some("rate-limited"));
+    }
+
+    #[test]
     fn points_are_grouped_by_the_part_that_is_told_and_each_has_its_own_figure_of_it() {
         let names = ["healthy", "degraded", "rebuilding", "rebuilt", "again", "once more"];
         let points = (0..).zip(names).map(|(index, name)| record::sample::point(index, name, Vec::new()));
