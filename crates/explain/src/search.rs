@@ -62,12 +62,34 @@ pub(crate) fn edge(run: &Run) -> Option<Draft> {
         sentence +=
             &format!(". That is {part} of the closed-loop ceiling of {}", per_s(search.ceiling_per_s));
     }
-    let (severity, remedy) = held(search);
+    let (severity, mut remedy) = held(search);
+    if let Some(slots) = bound_by_slots(run, search) {
+        sentence += &format!("; at the rate that broke it all of the load's {slots} slots were taken");
+        remedy += " The queue depth of the load may be the limit: search with a greater `--depth`.";
+    }
     let draft = Draft::new(Code::SloMaximum, severity, sentence + ".").remedy(remedy);
     let draft = draft.number("met_per_s", kept).number("ceiling_per_s", search.ceiling_per_s);
     let draft = draft.number("confirm_needs_s", search.confirm_needs_s.unwrap_or(f64::NAN));
     let draft = draft.number("violated_per_s", search.violated_per_s.unwrap_or(f64::NAN));
     Some(draft.number("edge_per_s", search.edge_per_s.unwrap_or(f64::NAN)))
+}
+
+/// A rate below this part of what a closed loop did is bounded by something else than what bounds that.
+const FAR_BELOW: f64 = 0.5;
+
+/// Where on average more of its slots are taken a schedule waits for one.
+const TAKEN: f64 = 0.9;
+
+/// The slots of the load, where they were taken at the lowest rate that broke the SLO, far below what the closed loop did.
+fn bound_by_slots(run: &Run, search: &Search) -> Option<u64> {
+    let broken = search.violated_per_s.filter(|broken| *broken < FAR_BELOW * search.ceiling_per_s)?;
+    let rung = search.ladder.iter().find(|rung| rung.rate_per_s == broken && rung.verdict == "fail")?;
+    let point = run.points.iter().find(|point| rung.points.contains(&point.index))?;
+    let slots =
+        |workload: &record::WorkloadResult| u64::from(workload.spec.depth) * u64::from(workload.spec.workers);
+    let all: u64 = point.workloads.iter().map(slots).sum();
+    let taken: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
+    (taken >= TAKEN * all as f64).then_some(all)
 }
 
 /// The same of a search for the deepest queue.

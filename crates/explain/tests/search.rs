@@ -95,6 +95,26 @@ fn the_edge_is_told_with_what_broke_above_it() {
 }
 
 #[test]
+fn a_load_whose_slots_were_all_taken_far_below_the_ceiling_is_told_as_its_limit() {
+    let found_with = |ceiling_per_s: f64, taken: f64| {
+        let mut run = searched();
+        search(&mut run).ceiling_per_s = ceiling_per_s;
+        let point = run.points[0].index;
+        search(&mut run).ladder[1].points = vec![point];
+        let load = &mut run.points[0].workloads[0];
+        let slots = f64::from(load.spec.depth) * f64::from(load.spec.workers);
+        load.mean_in_flight = taken * slots;
+        found(&run, "slo-maximum")
+    };
+    let told = found_with(20_000.0, 0.95);
+    assert!(told.sentence.contains("; at the rate that broke it all of the load's "), "{}", told.sentence);
+    assert!(told.remedy.contains("greater `--depth`"), "{}", told.remedy);
+    for (ceiling_per_s, taken) in [(20_000.0, 0.85), (18_000.0, 0.95)] {
+        assert!(!found_with(ceiling_per_s, taken).remedy.contains("--depth"), "{ceiling_per_s} {taken}");
+    }
+}
+
+#[test]
 fn an_edge_that_did_not_hold_again_or_was_the_client_s_is_a_warning() {
     let mut run = searched();
     search(&mut run).confirmed = false;
