@@ -6,6 +6,7 @@ use units::{Bytes, Nanos, OpsPerSecond};
 
 use crate::Code;
 use crate::draft::{Draft, percent, several};
+use crate::evidence::merged;
 
 /// Whether a point is a result by itself. Of a search those are only the trials at the maximum sustained rate: others
 /// were meant to go beyond it.
@@ -64,7 +65,8 @@ pub(crate) fn edge(run: &Run) -> Option<Draft> {
     }
     let (severity, mut remedy) = held(search);
     if let Some(slots) = bound_by_slots(run, search) {
-        sentence += &format!("; at the rate that broke it all of the load's {slots} slots were taken");
+        sentence +=
+            &format!("; at the rate that broke it requests waited for one of the load's {slots} slots");
         remedy += " The queue depth of the load may be the limit: search with a greater `--depth`.";
     }
     let draft = Draft::new(Code::SloMaximum, severity, sentence + ".").remedy(remedy);
@@ -77,19 +79,20 @@ pub(crate) fn edge(run: &Run) -> Option<Draft> {
 /// A rate below this part of what a closed loop did is bounded by something else than what bounds that.
 const FAR_BELOW: f64 = 0.5;
 
-/// Where on average more of its slots are taken a schedule waits for one.
-const TAKEN: f64 = 0.9;
+/// Requests that wait for so much of their p99 response before they are issued wait for a slot of the load.
+const LATE: f64 = 0.3;
 
-/// The slots of the load, where they were taken at the lowest rate that broke the SLO, far below what the closed loop did.
+/// The slots of the load, where requests waited for one at the lowest rate that broke the SLO, far below what the closed loop did.
 fn bound_by_slots(run: &Run, search: &Search) -> Option<u64> {
     let broken = search.violated_per_s.filter(|broken| *broken < FAR_BELOW * search.ceiling_per_s)?;
     let rung = search.ladder.iter().find(|rung| rung.rate_per_s == broken && rung.verdict == "fail")?;
     let point = run.points.iter().find(|point| rung.points.contains(&point.index))?;
+    let classes = || point.workloads.iter().flat_map(|workload| &workload.classes);
+    let late = merged(classes().filter_map(|class| class.lag.as_ref()))?.quantile(0.99)?;
+    let response = merged(classes().map(|class| &class.response))?.quantile(0.99)?;
     let slots =
         |workload: &record::WorkloadResult| u64::from(workload.spec.depth) * u64::from(workload.spec.workers);
-    let all: u64 = point.workloads.iter().map(slots).sum();
-    let taken: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
-    (taken >= TAKEN * all as f64).then_some(all)
+    (late.as_secs_f64() >= LATE * response.as_secs_f64()).then(|| point.workloads.iter().map(slots).sum())
 }
 
 /// The same of a search for the deepest queue.

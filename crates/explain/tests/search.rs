@@ -95,22 +95,22 @@ fn the_edge_is_told_with_what_broke_above_it() {
 }
 
 #[test]
-fn a_load_whose_slots_were_all_taken_far_below_the_ceiling_is_told_as_its_limit() {
-    let found_with = |ceiling_per_s: f64, taken: f64| {
+fn a_load_that_waits_for_its_slots_far_below_the_ceiling_is_told_as_its_limit() {
+    let found_with = |ceiling_per_s: f64, late: bool| {
         let mut run = searched();
         search(&mut run).ceiling_per_s = ceiling_per_s;
         let point = run.points[0].index;
         search(&mut run).ladder[1].points = vec![point];
-        let load = &mut run.points[0].workloads[0];
-        let slots = f64::from(load.spec.depth) * f64::from(load.spec.workers);
-        load.mean_in_flight = taken * slots;
+        for class in &mut run.points[0].workloads[0].classes {
+            class.lag = late.then(|| class.response.clone());
+        }
         found(&run, "slo-maximum")
     };
-    let told = found_with(20_000.0, 0.95);
-    assert!(told.sentence.contains("; at the rate that broke it all of the load's "), "{}", told.sentence);
+    let told = found_with(20_000.0, true);
+    assert!(told.sentence.contains("requests waited for one of the load's "), "{}", told.sentence);
     assert!(told.remedy.contains("greater `--depth`"), "{}", told.remedy);
-    for (ceiling_per_s, taken) in [(20_000.0, 0.85), (18_000.0, 0.95)] {
-        assert!(!found_with(ceiling_per_s, taken).remedy.contains("--depth"), "{ceiling_per_s} {taken}");
+    for (ceiling_per_s, late) in [(20_000.0, false), (18_000.0, true)] {
+        assert!(!found_with(ceiling_per_s, late).remedy.contains("--depth"), "{ceiling_per_s} {late}");
     }
 }
 

@@ -204,22 +204,21 @@ fn of_kind(kind: &str, parts: &[Busy<'_>], elsewhere: f64, most_waiting: f64) ->
 }
 
 /// `; a visit takes it 12.5 ms, the others 5.54 ms`, where it serves a visit for much longer than the median of its kind, or
-/// `; 24.1 requests wait for it, 3.0 for each of the others`, where so many more wait: a drive that chooses among many is nearly as
+/// `; 24.1 requests wait for it, 3.0 at most for another`, where so many more wait: a drive that chooses among many is nearly as
 /// fast as one that has few.
 fn slower(part: Busy<'_>, parts: &[Busy<'_>]) -> Option<String> {
-    let median = |of: fn(&Busy<'_>) -> f64| {
-        let mut all: Vec<f64> = parts.iter().filter(|part| part.service_ns > 0.0).map(of).collect();
-        all.sort_by(f64::total_cmp);
-        all.get(all.len() / 2).copied().filter(|_| all.len() > 2)
-    };
-    let (served, waiting) = (median(|part| part.service_ns)?, median(|part| part.waiting)?);
+    let mut served: Vec<f64> = parts.iter().map(|part| part.service_ns).filter(|time| *time > 0.0).collect();
+    served.sort_by(f64::total_cmp);
+    let served = served.get(served.len() / 2).copied().filter(|_| served.len() > 2)?;
+    let others = parts.iter().filter(|other| other.name != part.name);
+    let waiting = others.map(|other| other.waiting).fold(0.0, f64::max);
     let told = |ns: f64| Nanos::from_secs_f64(ns * 1e-9);
     if part.service_ns >= SLOW * served {
         let (own, others) = (told(part.service_ns), told(served));
         return Some(format!("; a visit takes it {own}, the others {others}"));
     }
     (part.waiting >= CROWDED * waiting.max(1.0))
-        .then(|| format!("; {:.1} requests wait for it, {waiting:.1} for each of the others", part.waiting))
+        .then(|| format!("; {:.1} requests wait for it, {waiting:.1} at most for another", part.waiting))
 }
 
 /// `disks 0, 1 and 2`; `5 of 12 disks` of more than three.
@@ -386,7 +385,7 @@ mod tests {
             of_kind(DISK, &[others, part, others, others], 100.0, f64::INFINITY).basis
         };
         assert!(
-            crowd(3.0).ends_with("; 3.0 requests wait for it, 1.0 for each of the others"),
+            crowd(3.0).ends_with("; 3.0 requests wait for it, 1.0 at most for another"),
             "{}",
             crowd(3.0)
         );
