@@ -106,7 +106,8 @@ pub(crate) fn is_long_enough(point: &Point, workload: &WorkloadResult) -> bool {
 /// A slow rise or fall that is not yet a [`drift`].
 pub(crate) fn trend(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
     let rates = rates(point, workload);
-    let values = parts::<PARTS>(&rates)?;
+    // Equal parts, so that each rank rests on as much: what is left over are the first ones.
+    let values = parts::<PARTS>(&rates[rates.len() % PARTS..])?;
     let trend = Trend::of(&values)?;
     let change = trend.slope * (PARTS - 1) as f64 / trend.median;
     let clear = trend.p_value < CHANCE && change.abs() > SLOW;
