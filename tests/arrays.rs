@@ -326,7 +326,7 @@ const GATES: [(&str, &str, &str); 5] = [
     (
         "md3000?raid=0&link.count=2&multipath=none",
         "depth=32,size=512KiB,pattern=sequential",
-        "ownership is the bottleneck",
+        "LUN ownership is the bottleneck",
     ),
     ("md3000?raid=10", "pace=rate(400/s),depth=1", "queue depth is the bottleneck"),
 ];

@@ -56,7 +56,9 @@ pub use shares::shares;
 pub use spans::spans;
 pub use style::Style;
 pub use what_if::what_if;
-pub use words::{ALIKE, counted, csv_cell, harmless, model_error, shell_word, without_interval, wrap};
+pub use words::{
+    ALIKE, capital, counted, csv_cell, harmless, model_error, shell_word, without_interval, wrap,
+};
 pub use work::work;
 
 /// Why a record could not be drawn.

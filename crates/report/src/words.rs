@@ -33,6 +33,12 @@ pub fn counted(count: impl Display + PartialEq + From<u8>, what: &str) -> String
     format!("{count} {what}{ending}")
 }
 
+/// `words` with a capital letter.
+pub fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
 /// `model error 12 % (median of 15 published figures of this array)`: how far a model may be off.
 pub fn model_error(validation: &Validation) -> String {
     let Validation { own_figures, is_own, figures, median_error, .. } = validation;

@@ -1,13 +1,14 @@
 //! A report, and its top: title, answer, key figures.
 
 use record::{Finding, Grade, Metric, PointKind, Run, Validation, World};
+use report::capital;
 
 use crate::document::{Interval, KeyFigure, Section, Sentence, Span, Table, WriteUp};
 use crate::facts::{facts, told_runs};
 use crate::measured::{self, Measured};
 use crate::number::Number;
 use crate::sweep::{Phase, phases};
-use crate::views::{Subject, best, capital, exploration_answer, exploration_figures, leads, search_answer};
+use crate::views::{Subject, best, exploration_answer, exploration_figures, leads, search_answer};
 use crate::warnings::{filling, warnings};
 
 /// Figures at the top: what a reader takes in at a glance.

@@ -203,7 +203,7 @@ fn of_kind(kind: &str, parts: &[Busy<'_>], elsewhere: f64, most_waiting: f64) ->
     Use { part, what, share, amount: None, unit: "share".into(), is_even, basis, queue: Some(queue) }
 }
 
-/// `; a visit takes it 12.5 ms, the others 5.54 ms`, where it serves a visit for much longer than the median of its kind, or
+/// `; an operation takes it 12.5 ms, the others 5.54 ms`, where it serves an operation for much longer than the median of its kind, or
 /// `; 24.1 requests wait for it, 3.0 at most for another`, where so many more wait: a drive that chooses among many is nearly as
 /// fast as one that has few.
 fn slower(part: Busy<'_>, parts: &[Busy<'_>]) -> Option<String> {
@@ -215,7 +215,7 @@ fn slower(part: Busy<'_>, parts: &[Busy<'_>]) -> Option<String> {
     let told = |ns: f64| Nanos::from_secs_f64(ns * 1e-9);
     if part.service_ns >= SLOW * served {
         let (own, others) = (told(part.service_ns), told(served));
-        return Some(format!("; a visit takes it {own}, the others {others}"));
+        return Some(format!("; an operation takes it {own}, the others {others}"));
     }
     (part.waiting >= CROWDED * waiting.max(1.0))
         .then(|| format!("; {:.1} requests wait for it, {waiting:.1} at most for another", part.waiting))
@@ -374,7 +374,7 @@ mod tests {
         };
         let (part, basis) = of(26.1e6, 1.0, 0.94);
         assert_eq!(part, "disk 1");
-        assert!(basis.ends_with(" of all 4; a visit takes it 26.1 ms, the others 6.00 ms"), "{basis}");
+        assert!(basis.ends_with(" of all 4; an operation takes it 26.1 ms, the others 6.00 ms"), "{basis}");
         assert_eq!(of(26.1e6, 0.91, 0.41).0, "disk 1", "it is busy and far busier than the others");
         assert_eq!(of(26.1e6, 0.89, 0.41).0, "disks", "it has time to spare");
         assert_eq!(of(26.1e6, 0.95, 0.94).0, "disks", "it is no busier");

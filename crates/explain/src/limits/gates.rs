@@ -44,7 +44,7 @@ const GATES: [Gate; 9] = [
     Gate {
         stage: "schedule",
         name: "queue depth",
-        why: "requests are due and wait for one of the load's own slots",
+        why: "requests are due, and all slots of the load are taken (`depth`)",
         remedy: "Raise `depth` (fio: `iodepth`): a schedule that is kept needs as many slots as its rate times the response time.",
     },
     Gate {
@@ -56,7 +56,7 @@ const GATES: [Gate; 9] = [
     Gate {
         stage: "session queue",
         name: "session queue",
-        why: "a session has no more requests under way (`protocol.outstanding`)",
+        why: "a session takes no more requests at once (`protocol.outstanding`)",
         remedy: "Raise `protocol.outstanding` (the slots of the session: NFS slot table, iSCSI command window), or use more \
                  sessions (`protocol.sessions`).",
     },
@@ -68,32 +68,32 @@ const GATES: [Gate; 9] = [
     },
     Gate {
         stage: "ownership",
-        name: "ownership",
-        why: "the volume changes its controller for requests that come by the other one",
+        name: "LUN ownership",
+        why: "the LUN moves to the other controller for the requests that arrive there",
         remedy: "Send the requests of a LUN through the controller that owns it (`multipath=failover`, optimized paths alone).",
     },
     Gate {
         stage: "cache room",
         name: "cache room",
-        why: "writes wait for room in the write cache, and what it writes out is too little at once to keep the members busy",
+        why: "the write cache is full, and writes out too little at once to keep the disks busy",
         remedy: "Let the cache write out more at once (`cache.destage_window`), or give it more room.",
     },
     Gate {
         stage: "file lock",
         name: "file lock",
-        why: "writes of one file take turns",
+        why: "a file takes one write at a time",
         remedy: "Write to more files at once, or to a file system that locks ranges.",
     },
     Gate {
         stage: "stripe locks",
         name: "stripe locks",
-        why: "writes of one stripe take turns, and so does what a rebuild holds",
+        why: "a stripe takes one write at a time, and none while a rebuild works on it",
         remedy: "Write whole stripes, spread small writes over more of them, or have a write cache gather them.",
     },
     Gate {
         stage: "journal",
         name: "journal",
-        why: "transactions of the journal take turns",
+        why: "the journal takes one transaction at a time",
         remedy: "Sync less often, have more requests share a sync, or give the journal a faster device.",
     },
 ];
@@ -105,7 +105,7 @@ pub(super) fn limit(point: &Point, uses: &[Use]) -> Option<Draft> {
         return None;
     }
     let all: f64 = response.iter().map(time).sum();
-    let (gate, waited) = GATES.iter().rev().find_map(|gate| {
+    let (gate, waited, before) = GATES.iter().rev().find_map(|gate| {
         let place = response.iter().position(|part| part.part == gate.stage)?;
         let (own, behind) = (&response[place], &response[place + 1..]);
         let spent: f64 = behind.iter().map(time).sum();
@@ -116,15 +116,19 @@ pub(super) fn limit(point: &Point, uses: &[Use]) -> Option<Draft> {
         let is_limit = own.wait_ns >= MOST * (time(own) + spent)
             && before + own.wait_ns >= LARGE * all
             && queued <= QUEUED * spent;
-        is_limit.then_some((gate, own.wait_ns / all))
+        is_limit.then_some((gate, own.wait_ns / all, before / all))
     })?;
     let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
+    let (verb, them) = if gate.is_several() { ("are", "them") } else { ("is", "it") };
+    let queued = if before < 0.01 {
+        String::new()
+    } else {
+        format!(" and {} in queues before {them}", percent(before))
+    };
     let mut sentence = format!(
-        "{} {} the bottleneck: {} of the response time is the wait for {}; {}.",
+        "{} {verb} the bottleneck: {} of the response time is the wait for {them}{queued}; {}.",
         gate.name,
-        if gate.is_several() { "are" } else { "is" },
         percent(waited),
-        if gate.is_several() { "them" } else { "it" },
         gate.why
     );
     if let Some(busiest) = uses.iter().max_by(|one, other| one.share.total_cmp(&other.share)) {
@@ -193,7 +197,11 @@ mod tests {
         let both = |outer: f64, inner: f64| {
             found(&[("LUN queue", outer, 0.0), ("stripe locks", inner, 0.0), ("disk", 0.0, 10.0)], 0.3)
         };
-        assert!(both(100.0, 30.0).starts_with("stripe locks are the"), "{}", both(100.0, 30.0));
+        let told = both(100.0, 30.0);
+        assert!(
+            told.starts_with("stripe locks are the") && told.contains("71 % in queues before them"),
+            "{told}"
+        );
         assert!(both(100.0, 1.0).starts_with("LUN queue is"));
         assert_eq!(both(9.0, 1.0), "", "less than half of the time is a wait");
     }

@@ -123,7 +123,7 @@ fn beside_work(point: &Point) -> Option<String> {
     // What is being filled has nothing but that work, and no request waits for it.
     let beside = beside.filter(|one| background(one) < 1.0);
     let part = beside.max_by(|one, other| one.share.total_cmp(&other.share))?;
-    Some(format!("Beside the load, {}: it waits for a rebuild, a scrub or the like.", part.busy()))
+    Some(format!("The load waits for background work (a rebuild, a scrub): {}.", part.busy()))
 }
 
 /// Why a point whose bottleneck is not identified had no trials.

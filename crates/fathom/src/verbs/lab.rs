@@ -197,9 +197,8 @@ pub fn answer(ask: &LabRequest, library: &dyn Source) -> Result<Answer, LabError
 /// A sentence on how far the model was from published figures; empty where nothing is known of that.
 fn model_error(spec: &ArraySpec, address: &str, library: &dyn Source) -> String {
     let validation = modelled::validation(library, address, spec);
-    validation.map_or_else(String::new, |known| {
-        format!(" M{}.", report::model_error(&known).trim_start_matches('m'))
-    })
+    validation
+        .map_or_else(String::new, |known| format!(" {}.", report::capital(&report::model_error(&known))))
 }
 
 /// The loads as one record, judged as any run. Each was on an array of its own: nothing carries over.

@@ -7,6 +7,7 @@ mod effects;
 use campaign::{CellFigure, Effects, FigureEffects};
 use chart::Unit;
 use record::{Metric, Run, level_name};
+use report::capital;
 
 use super::published::{self, Group};
 use crate::document::{Block, Interval, KeyFigure, Section, Sentence, Span};
@@ -119,7 +120,7 @@ impl<'a> Subject<'a> {
         let level = |place: usize| match effect.factors[place].as_str() {
             // The name of a product keeps its letters.
             "on" => level_name("on", &change.levels[place]),
-            factor => super::capital(&level_name(factor, &change.levels[place])),
+            factor => capital(&level_name(factor, &change.levels[place])),
         };
         // The factor is named once, unless it is a part of what the level is called.
         let from = |place: usize| match effect.factors[place].as_str() {

@@ -2,6 +2,7 @@
 
 use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale};
 use record::{Metric, phase_title};
+use report::capital;
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
 use crate::measured::{self, Measured};
@@ -139,9 +140,4 @@ pub(crate) fn best<'a>(points: &[Measured<'a>], metric: Metric) -> Option<(Measu
     let figures = points.iter().filter_map(|one| Some((*one, one.figure(metric)?)));
     let ((one, (number, _)), _) = metric.best(figures, |(_, figure)| Some(measured::estimate(figure)))?;
     Some((one, number))
-}
-
-pub(crate) fn capital(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

@@ -3,11 +3,12 @@
 
 use chart::{Axis, Chart, HUES, Line, Mark, Parallel, Plot, Rule, Scale, Scope, Thread, Unit};
 use record::{DesignFigure, DesignUnit, Exploration, FrontDesign};
+use report::capital;
 
 use crate::document::{Block, Cell, Column, Figure, Interval, KeyFigure, Section, Sentence, Table};
 use crate::number::{Number, Source};
 
-use super::{Subject, capital};
+use super::Subject;
 
 /// Designs whose lines a reader can follow.
 const LINES_MOST: usize = 40;

@@ -6,12 +6,13 @@ use units::Bytes;
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
 use record::Metric;
+use report::capital;
 
 use crate::measured::{self, Measured, swept};
 use crate::sweep::{Phase, name_of, pair, shown, value};
 
 use super::Subject;
-use super::corners::{best, capital};
+use super::corners::best;
 
 /// Fewer values of a key are lines of a plot.
 const LEAST: usize = 3;

@@ -6,12 +6,12 @@ use chart::{Axis, Chart, HUES, Line, Mark, Plot, Rule, Scale, Unit};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
 use record::{Component, Metric};
+use report::capital;
 
 use crate::measured::{self, Measured};
 use crate::number::{Number, Source};
 use crate::sweep::{Along, Phase, Step, is_number, name_of, pair, shown};
 
-use super::corners::capital;
 use super::knee::Knee;
 use super::{Subject, band, best, leads, ratio};
 

@@ -27,7 +27,7 @@ use crate::number::Number;
 use crate::sweep::{Phase, phases};
 
 pub(crate) use campaign::{BEHIND_ROWS, FAR};
-pub(crate) use corners::{best, capital};
+pub(crate) use corners::best;
 pub(crate) use exploration::{answer as exploration_answer, key_figures as exploration_figures};
 pub(crate) use lead::leads;
 pub(crate) use search::{answer as search_answer, met as search_met};

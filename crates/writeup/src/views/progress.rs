@@ -3,6 +3,7 @@
 use chart::{HUES, Unit};
 use record::names::series::{DONE, OPS, RESPONSE_P99};
 use record::{Metric, Point, Series};
+use report::capital;
 
 use crate::document::{Cell, Column, Course, CoursePlot, Detail, Figure, Samples, Sentence, Table};
 use crate::measured::Measured;
@@ -10,7 +11,6 @@ use crate::number::Number;
 use crate::samples::{Join, every_so_often, joined, stack};
 
 use super::Subject;
-use super::corners::capital;
 
 /// Per cent against time with rate and p99 of the load below it, a panel for each kind of work, a line for each run and
 /// point.

@@ -2,13 +2,14 @@
 
 use chart::{Axis, Chart, Dot, Dots, Line, Mark, Plot, Row, Rule, Scale, Unit};
 use record::{Metric, Search};
+use report::capital;
 use units::Nanos;
 
 use crate::document::{Block, Cell, Column, Figure, Section, Sentence, Table};
 use crate::measured::{self, Measured};
 use crate::number::{Number, Source};
 
-use super::{Subject, capital};
+use super::Subject;
 
 /// The rates that keep the SLOs, a row for each run, and every rate that was tried.
 pub(super) fn section(subject: &Subject<'_>) -> Option<Section> {

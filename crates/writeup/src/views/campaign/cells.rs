@@ -3,6 +3,7 @@
 use campaign::{CellFigure, FigureEffects, HeldClaim};
 use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale, Unit};
 use record::{Estimate, Metric, level_name};
+use report::capital;
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
 use crate::measured;
@@ -52,7 +53,7 @@ impl<'a> Subject<'a> {
         Figure {
             kind: "cells",
             reading: self.cells_reading(place),
-            subtitle: format!("{}{bar}{rest}", super::super::capital(&self.subject(figure))),
+            subtitle: format!("{}{bar}{rest}", capital(&self.subject(figure))),
             panels: vec![(String::new(), Chart::Dots(chart))],
             small: false,
             details: Vec::new(),

@@ -2,8 +2,8 @@
 
 use campaign::HeldFigure;
 use chart::{Axis, Chart, Dot, Dots, Row, Scale, Unit};
+use report::capital;
 
-use super::super::corners::capital;
 use super::Group;
 use super::words::{configurations, measure, series, standing, unit};
 use crate::document::{Cell, Column, Figure, Table};

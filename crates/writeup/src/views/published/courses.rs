@@ -3,8 +3,8 @@
 use campaign::HeldFigure;
 use chart::{Axis, Chart, Line, Mark, Plot, Scale, Unit};
 use record::{ClaimKind, WorkCourse};
+use report::capital;
 
-use super::super::corners::capital;
 use super::Group;
 use super::words::configuration;
 use crate::document::{Cell, Column, Figure, Sentence, Table};
