@@ -107,6 +107,10 @@ fn one_request_at_a_time_far_from_every_ceiling_is_latency_bound() {
     let finding = found(&run, "latency-bound");
     assert!(finding.sentence.contains("Latency-bound: queue depth"), "{}", finding.sentence);
     assert!(finding.sentence.contains("= 5,000 IOPS"), "{}", finding.sentence);
+    assert!(!finding.remedy.contains("read-ahead"));
+    // Of a stream whoever serves it may read ahead.
+    workload(&mut run).spec.pattern = spec::Pattern::Sequential;
+    assert!(found(&run, "latency-bound").remedy.contains("read-ahead"));
 }
 
 #[test]

@@ -28,6 +28,9 @@ const DEGREES: [f64; 5] = [1.3, 2.0, 5.0, 16.0, 50.0];
 /// Degrees that are tried of what may be smaller by any: a size takes no share of a request that has to grow to be seen.
 const SMALLER: [f64; 4] = [1.3, 2.0, 5.0, 16.0];
 
+/// A session with more slots is taken to have no limit: the sixteenth part of them admits all that a plan asks for at once.
+const UNLIMITED: u32 = 4096;
+
 /// How often the array as it is, and what seems likely, are tried.
 const SEEDS: u32 = 3;
 
@@ -62,6 +65,10 @@ pub enum Suspect {
     NoReadCache,
     /// The disks acknowledge writes once they are on the media.
     NoDiskWriteCache,
+    /// A host has fewer requests under way to a LUN at once.
+    LunQueue,
+    /// A session takes fewer requests at once.
+    SessionQueue,
     /// One link of each controller is gone.
     LinkLost,
     /// A member has failed.
@@ -82,6 +89,8 @@ impl Suspect {
             Suspect::NoWriteCache,
             Suspect::NoReadCache,
             Suspect::NoDiskWriteCache,
+            Suspect::LunQueue,
+            Suspect::SessionQueue,
             Suspect::LinkLost,
             Suspect::Failed,
             Suspect::Busy(Work::Rebuild),
@@ -96,6 +105,7 @@ impl Suspect {
                 .sets
                 .iter()
                 .any(|set| !matches!(set.geometry.spec().level, Level::Raid0 | Level::Jbod)),
+            Suspect::SessionQueue if topology.protocol.outstanding > UNLIMITED => false,
             _ => {
                 let mut worse = topology.clone();
                 self.apply(&mut worse, 2.0);
@@ -115,6 +125,8 @@ impl Suspect {
             Suspect::NoWriteCache => "write cache",
             Suspect::NoReadCache => "read cache",
             Suspect::NoDiskWriteCache => "disk write cache",
+            Suspect::LunQueue => record::names::trial::LUN_QUEUE,
+            Suspect::SessionQueue => "session queue",
             Suspect::LinkLost => "link lost",
             Suspect::Failed => "failed disk",
             Suspect::Busy(Work::Rebuild) => "rebuild",
@@ -128,7 +140,9 @@ impl Suspect {
     /// What happened to it; `{}` stands for how many times as slow it is.
     pub fn change(self) -> &'static str {
         match self {
-            Suspect::Slower(Resource::Cache) => "{} times smaller",
+            Suspect::Slower(Resource::Cache) | Suspect::LunQueue | Suspect::SessionQueue => {
+                "{} times smaller"
+            }
             Suspect::Slower(Resource::Window) => "with a connection window {} times smaller",
             Suspect::Slower(_) | Suspect::OneMember => "{} times as slow",
             Suspect::Seeks => "with seeks {} times as slow",
@@ -141,10 +155,38 @@ impl Suspect {
         }
     }
 
+    /// Whether `option` of an array's address, as `link.rate`, sets what changes here.
+    pub fn is_set_by(self, option: &str) -> bool {
+        let (part, key) = option.split_once('.').unwrap_or((option, ""));
+        match self {
+            Suspect::Slower(Resource::HostProcessor) => {
+                (part == "host" && ["request", "file_system", "processors"].contains(&key))
+                    || option == "protocol.client"
+            }
+            Suspect::Slower(Resource::HostFile) => option == "host.per_file",
+            Suspect::Slower(Resource::ControllerProcessor) => {
+                part == "controller" && (key.ends_with("_command") || ["copy", "processors"].contains(&key))
+                    || part == "protocol" && key.starts_with("server_")
+            }
+            Suspect::Slower(Resource::Bus) => option == "controller.bus",
+            Suspect::Slower(Resource::Xor) => option == "controller.xor",
+            Suspect::Slower(Resource::Window) => option == "protocol.window",
+            Suspect::Slower(Resource::Cache) => option == "cache.size",
+            Suspect::NoWriteCache => option == "cache.write_back",
+            Suspect::NoReadCache => option == "cache.read",
+            Suspect::LunQueue => option == "host.lun_depth",
+            Suspect::SessionQueue => option == "protocol.outstanding",
+            _ if self.part() == Resource::Disks.name() => part == "drive",
+            _ => part == self.part(),
+        }
+    }
+
     /// Degrees that are tried: 1 for what either happened or did not.
     pub fn degrees(self) -> &'static [f64] {
         match self {
-            Suspect::Slower(Resource::Cache | Resource::Window) => &SMALLER,
+            Suspect::Slower(Resource::Cache | Resource::Window)
+            | Suspect::LunQueue
+            | Suspect::SessionQueue => &SMALLER,
             Suspect::Slower(_) | Suspect::Seeks | Suspect::Rotation | Suspect::Media | Suspect::OneMember => {
                 &DEGREES
             }
@@ -167,6 +209,8 @@ impl Suspect {
                 cache.read = false;
                 cache.prefetch.streams = 0;
             }),
+            Suspect::LunQueue => fewer(&mut topology.host.lun_depth, times),
+            Suspect::SessionQueue => fewer(&mut topology.protocol.outstanding, times),
             Suspect::LinkLost => topology.links = topology.links.saturating_sub(1).max(1),
             Suspect::Failed | Suspect::Busy(_) => {}
         }
@@ -207,6 +251,11 @@ impl Suspect {
         }
         Ok(())
     }
+}
+
+/// One is left at least.
+fn fewer(slots: &mut u32, times: f64) {
+    *slots = truncated::<u32>((f64::from(*slots) / times).round()).max(1);
 }
 
 fn slow(time: &mut Nanos, times: f64) {
@@ -416,5 +465,41 @@ impl<'a> Study<'a> {
         let is_whole = outcome.error.is_none() && outcome.complete && !world.is_stopped();
         let has_errors = outcome.points.iter().flat_map(|point| &point.workloads).any(|one| one.errors > 0);
         (is_whole && !has_errors).then_some(outcome.points)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_that_became_smaller_is_a_suspect_where_it_has_an_end() {
+        let topology = |options: &str| {
+            spec::array(&spec::Shipped, &format!("array:md3000?raid=5{options}")).unwrap().topology
+        };
+        let (plain, limited) = (topology(""), topology("&protocol.outstanding=64&host.lun_depth=24"));
+        let all = Suspect::all(&plain);
+        assert!(all.contains(&Suspect::LunQueue) && !all.contains(&Suspect::SessionQueue), "{all:?}");
+        assert!(Suspect::all(&limited).contains(&Suspect::SessionQueue));
+        let mut smaller = limited.clone();
+        Suspect::LunQueue.apply(&mut smaller, 5.0);
+        Suspect::SessionQueue.apply(&mut smaller, 100.0);
+        assert_eq!((smaller.host.lun_depth, smaller.protocol.outstanding), (5, 1));
+    }
+
+    #[test]
+    fn an_option_belongs_to_the_part_that_it_makes_slower() {
+        let of = |option: &str| {
+            let all = Suspect::all(&spec::array(&spec::Shipped, "array:px6-300d?raid=5").unwrap().topology);
+            let set: Vec<&str> =
+                all.iter().filter(|one| one.is_set_by(option)).map(|one| one.part()).collect();
+            set.first().copied()
+        };
+        assert_eq!(of("link.rate"), Some("link"));
+        assert_eq!(of("controller.read_command"), Some("controller processor"));
+        assert_eq!(of("host.lun_depth"), Some("LUN queue"));
+        assert_eq!(of("drive.rpm"), Some("disks"));
+        assert_eq!(of("cache.size"), Some("cache size"));
+        assert_eq!(of("host.hosts"), None);
     }
 }

@@ -16,7 +16,8 @@ pub(crate) mod settle;
 mod usage;
 
 use record::{Point, PointKind, Run, Severity, World};
-use units::OpsPerSecond;
+use spec::Pattern;
+use units::{OpsPerSecond, Share};
 
 use crate::Code;
 use crate::company;
@@ -103,7 +104,7 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
                 let limit = limit(&first, &others, answer);
                 with_spread(of_operations(limit, &first, point), spread)
             }
-            Shown::Latency => latency(first, &load?, answer),
+            Shown::Latency => latency(first, &load?, answer).remedy(quicker(point)),
             Shown::Open => match spread {
                 Some(spread) => spread.finding(),
                 None => {
@@ -135,7 +136,7 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
     // A processor that is never idle bounds the rate, and no depth helps against it.
     let has_idle_cpu = company::cpu_saturated(run, point).is_none();
     if first.share < FAR && (alone || follows) && has_idle_cpu {
-        return Some(latency(first, &load, answer));
+        return Some(latency(first, &load, answer).remedy(quicker(point)));
     }
     (first.share >= FAR || answer.is_some()).then(|| open(&uses, load.in_flight, answer, DEEPER))
 }
@@ -297,6 +298,17 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     with_answer(with_shares(draft, uses), answer)
 }
 
+/// What raises the rate of a load that is latency-bound. Whoever serves a stream may have more of it under way than the load
+/// asks for.
+fn quicker(point: &Point) -> &'static str {
+    let mut specs = point.workloads.iter().map(|one| &one.spec);
+    if specs.all(|spec| spec.pattern == Pattern::Sequential && spec.mix.reads == Share::ALL) {
+        "Increase the queue depth or the read-ahead (of the array, the drive or the host), or lower the latency of each request."
+    } else {
+        "Increase the queue depth, or lower the latency of each request."
+    }
+}
+
 fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
     debug_assert!(first.share < FULL, "no part is saturated");
     let mut sentence = format!(
@@ -311,8 +323,6 @@ fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
         sentence += &format!(" {}", answer.in_words());
     }
     let draft = Draft::new(Code::LatencyBound, Severity::Note, sentence)
-        .remedy("Increase the queue depth, or lower the latency of each request.");
-    let draft = draft
         .number("in_flight", load.in_flight)
         .number("response_ms", load.response_s * 1e3)
         .number("rate_per_s", load.rate);

@@ -80,8 +80,7 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
             first.change,
             percent(first.ops.change)
         );
-        Draft::new(Code::LatencyBound, Severity::Note, sentence)
-            .remedy("Increase the queue depth, or lower the latency of each request.")
+        Draft::new(Code::LatencyBound, Severity::Note, sentence).remedy(super::quicker(point))
     } else if effect(first) >= CLEAR * (tried.times - 1.0)
         && second.is_none_or(|second| effect(first) >= FIRST * effect(second))
     {

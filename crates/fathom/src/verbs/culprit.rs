@@ -77,11 +77,7 @@ fn suspicions(like: &Run, found: &Found, settings: &[Setting]) -> Vec<(Suspect, 
 
 /// ` (link.rate was changed: 290MB/s → 145MB/s)`: the option of the part `suspect` of which sides differ.
 fn set_otherwise(suspect: Suspect, settings: &[Setting]) -> Option<String> {
-    let of_part = |setting: &&Setting| match setting.option().and_then(|option| option.split('.').next()) {
-        Some("drive") => suspect.part() == "disks",
-        Some(part) => suspect.part() == part,
-        None => false,
-    };
+    let of_part = |setting: &&Setting| setting.option().is_some_and(|option| suspect.is_set_by(option));
     let setting = settings.iter().find(of_part)?;
     Some(format!(" ({} was changed: {})", setting.option()?, setting.told()))
 }
