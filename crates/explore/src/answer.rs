@@ -1,7 +1,7 @@
 //! What comes of a study, in the words of a record.
 
 use array::reliability::{Question, Weibull, YEAR_H, loss};
-use array::validate::FORETOLD_ERROR;
+use array::validate::median_error;
 use record::{
     Chance, CheaperDesign, CloseCall, DesignCounts, DesignFigure, DesignMargins, DesignReliability,
     Exploration, FactorLevel, FrontDesign, NeighbourDesign, RequirementCost,
@@ -42,7 +42,7 @@ pub(crate) fn answer(
         counts,
         margins: margins(search.margins),
         spread: Some(margins(search.spread)),
-        model_error: FORETOLD_ERROR,
+        model_error: median_error(),
         resolution: design.resolution,
         reliability: reliability(design),
         figures: search.objectives.iter().map(|figure| column(design, figure)).collect(),
@@ -281,7 +281,7 @@ fn close_calls(search: &Search<'_>, cheapest: Option<usize>) -> Vec<CloseCall> {
             let ahead = ahead(at, number);
             // A figure that does not last says nothing of the one that does.
             let is_open = search.is_unsustained(at, &search.design.requirements[number].figure);
-            if is_open || ahead < FORETOLD_ERROR.max(search.spread_of(number) - 1.0) {
+            if is_open || ahead < median_error().max(search.spread_of(number) - 1.0) {
                 found.push(call(at, number, ahead));
             }
         }
@@ -292,7 +292,7 @@ fn close_calls(search: &Search<'_>, cheapest: Option<usize>) -> Vec<CloseCall> {
         let ahead: Vec<(usize, f64)> = missed.iter().map(|number| (*number, ahead(at, *number))).collect();
         let is_close = !missed.is_empty()
             && missed.iter().all(simulated)
-            && ahead.iter().all(|(_, ahead)| *ahead > -FORETOLD_ERROR);
+            && ahead.iter().all(|(_, ahead)| *ahead > -median_error());
         if is_close {
             behind.extend(
                 ahead.iter().map(|(number, ahead)| (search.candidates[at].price, at, *number, *ahead)),

@@ -49,6 +49,12 @@ pub fn foretold(library: &dyn Source, address: &Address, spec: &ArraySpec) -> Op
     is_known.then(|| of(&address.name))
 }
 
+/// The median error of all shipped models, a part of the figure: a verdict on a design that has not been measured is no surer
+/// than that.
+pub fn median_error() -> f64 {
+    SCORES.all.median_error.get()
+}
+
 fn of(array: &str) -> Foretold {
     let own = SCORES.arrays.get(array);
     let own_figures = own.map_or(0, |own| own.figures);

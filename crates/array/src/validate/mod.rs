@@ -11,9 +11,9 @@ mod score;
 #[cfg(test)]
 mod tests;
 
-pub use foretold::{Foretold, foretold, written};
+pub use foretold::{Foretold, foretold, median_error, written};
 pub use measure::{Finding, MeasureError, Precisions, Question, measure, progress};
-pub use score::{FORETOLD_ERROR, Judged, Ranking, Score, Scores};
+pub use score::{Judged, Ranking, Score, Scores};
 
 use crate::spec::case::{self, Case, Claim, Metric, Subject};
 

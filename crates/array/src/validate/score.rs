@@ -5,10 +5,6 @@ use units::Share;
 use super::{CaseResult, Ruling};
 use crate::spec::case::{Case, Claim, Load, Score as Counting};
 
-/// The median error of foretold figures that the shipped models are held to: `fathom validate` fails above it, and a verdict
-/// on a design that has not been measured is no surer than that.
-pub const FORETOLD_ERROR: f64 = 0.12;
-
 /// A case and what became of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Judged<'a> {

@@ -250,7 +250,6 @@ impl Taker<bool> for Taken<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use array::validate::FORETOLD_ERROR;
     use clap::FromArgMatches;
 
     fn by_default() -> ValidateArgs {
@@ -271,11 +270,5 @@ mod tests {
              fewer than 85 %"
         );
         assert_eq!(short(Score { median_error: Some(0.1), within_25: share(0.9), ..score }), None);
-    }
-
-    #[test]
-    fn the_models_are_held_to_the_error_that_others_take_them_to_have() {
-        let arguments = by_default();
-        assert_eq!(Some(arguments.max_median), Share::new(FORETOLD_ERROR));
     }
 }
