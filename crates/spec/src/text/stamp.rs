@@ -52,13 +52,33 @@ impl FromStr for Stamp {
                 }
             }
         }
-        let end = header.at + Bytes::new(header.kind.bytes() as u64);
+        let len = Bytes::new(header.kind.bytes() as u64);
+        let end = header.at + len;
         match header.every {
+            // It changes places with data, which would be its own.
+            _ if !header.at.is_zero() && header.at < len => wrong(
+                format!("a header of {} at {} would overlap itself", len.exact(), header.at.exact()),
+                "raise `at`, or leave it out",
+            ),
             Some(every) if every < end => wrong(
                 format!("a header at {} does not fit each {}", header.at.exact(), every.exact()),
                 "lower `at`",
             ),
             _ => Ok(Stamp::Fio(header)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_that_would_overlap_itself_is_refused() {
+        for text in ["fio(md5, at 1B)", "fio(md5, every 4KiB, at 55B)"] {
+            let error = text.parse::<Stamp>().expect_err("fio itself cannot read it back").message;
+            assert!(error.contains("overlap"), "{error}");
+        }
+        assert!("fio(md5, every 4KiB, at 56B)".parse::<Stamp>().is_ok());
     }
 }
