@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter};
 use units::Bytes;
+use units::convert::narrow;
 use workload::spec::{FlushKind, RequestFlags};
 use workload::{Completion, Op, Outcome, Request, Token};
 
@@ -122,7 +123,8 @@ impl<A: Asks> UringRing<A> {
 
     /// How a read of the first block or blocks ends.
     fn probe(&mut self) -> Result<Outcome, EngineError> {
-        let len = self.lent.payload.largest().min(4096);
+        let block = self.files.0[0].addressing.map(|addressing| addressing.block);
+        let len = probe_len(block, self.lent.payload.largest());
         let probe = Request { offset: Bytes::ZERO, len, token: Token(0), file: 0, op: Op::Read };
         let mut outcome = None;
         let mut engine = self.engine()?;
@@ -158,6 +160,12 @@ impl<A: Asks> UringRing<A> {
             apart: Vec::with_capacity(self.depth as usize),
         })
     }
+}
+
+/// How many bytes a ring is tried with: a page, or a block where that is larger, as far as buffers have room for it.
+fn probe_len(block: Option<Bytes>, largest: u32) -> u32 {
+    let wanted = block.unwrap_or(Bytes::ZERO).max(Bytes::new(4096));
+    narrow::<u32>(wanted.get().min(largest.into()))
 }
 
 impl<A: Asks> std::fmt::Debug for UringRing<A> {

@@ -286,6 +286,13 @@ fn a_wait_takes_hardly_any_processor_time() {
 }
 
 #[test]
+fn a_ring_is_tried_with_whole_blocks_however_large_they_are() {
+    let len = |block: u64, largest| probe_len(Some(Bytes::new(block)), largest);
+    assert_eq!((len(512, 1 << 20), len(4096, 1 << 20), len(16_384, 1 << 20)), (4096, 4096, 16_384));
+    assert_eq!((probe_len(None, 1 << 20), probe_len(None, 512), len(512, 512)), (4096, 512, 512));
+}
+
+#[test]
 fn a_thread_of_the_kernel_that_has_gone_to_sleep_is_woken_by_the_next_request() {
     let file = full_of(6);
     let options = UringOptions { sqpoll: true, iopoll: false };
